@@ -1,0 +1,117 @@
+/** JSON as the simulator reads and writes it. */
+export type Json = string | number | boolean | null | Json[] | { [member: string]: Json | undefined };
+export type JsonRecord = { [member: string]: Json | undefined };
+
+/** What a vendor's format asked for, in the simulator's own words: the input of the reply plan. */
+export type PlanRequest = {
+  readonly model: string;
+  /** All text of the prompt, in order, joined by newlines. Replies are derived from it and counts are made of it. */
+  readonly promptText: string;
+  /** Text of the last user turn, for the reply to mention. */
+  readonly lastUserText: string;
+  /** Number of inline images, audio clips and documents, each counted as a fixed number of input tokens. */
+  readonly mediaCount: number;
+  readonly tools: readonly { readonly name: string; readonly schema: JsonRecord }[];
+  /** `auto` calls tools when the prompt's last turn is a user turn and not a tool result; `required` always; `none` never. */
+  readonly toolChoice: 'auto' | 'required' | 'none' | { readonly name: string };
+  readonly parallelToolCalls: boolean;
+  /** True when the last turn brings tool results: then the model answers with text. */
+  readonly answersToolResult: boolean;
+  /** The schema that the text must follow, when structured output was asked for; `{}` for any JSON object. */
+  readonly outputSchema?: JsonRecord;
+  readonly stopSequences: readonly string[];
+  readonly outputTokensMax?: number;
+  /** Present when thinking is on. */
+  readonly thinking?: { readonly budgetTokens?: number };
+  /** Length in characters of the prompt prefix marked for caching (0 = none), and the lifetime asked for. */
+  readonly cachedPrefixCharacters: number;
+  readonly cacheLifetime: '5m' | '1h';
+};
+
+/** What the simulated model answers: decided once, then written in the vendor's format. The same request and seed give the same plan. */
+export type ReplyPlan = {
+  /** A random-looking id part, the same for the same request, seed and call number. */
+  readonly id: string;
+  readonly createdAtSeconds: number;
+  readonly reasoning?: { readonly text: string; readonly signature: string };
+  readonly text?: string;
+  readonly refusal?: string;
+  readonly toolCalls: readonly { readonly id: string; readonly name: string; readonly arguments: JsonRecord }[];
+  readonly stop: 'end' | 'max-tokens' | 'stop-sequence' | 'tool-use' | 'refusal' | 'content-filter' | 'pause';
+  readonly stopSequence?: string;
+  readonly usage: PlannedUsage;
+};
+
+/** Disjoint counts, like a careful bookkeeper's. Vendors add them up as their formats demand. */
+export type PlannedUsage = {
+  readonly inputTokens: number;
+  readonly cacheReadTokens: number;
+  readonly cacheWriteTokens: number;
+  readonly cacheLifetime: '5m' | '1h';
+  /** Includes reasoningTokens. */
+  readonly outputTokens: number;
+  readonly reasoningTokens: number;
+};
+
+/** A refusal in the vendor's own error format. */
+export class VendorError extends Error {
+  readonly status: number;
+  readonly body: Json;
+  constructor(status: number, body: Json, message: string) {
+    super(message);
+    this.name = 'VendorError';
+    this.status = status;
+    this.body = body;
+  }
+}
+
+/** A request as a vendor's route sees it. */
+export type SimulatedRequest = {
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** Parsed JSON body; undefined for requests without one. */
+  readonly body: JsonRecord | undefined;
+};
+
+export type PlanReply = (request: PlanRequest) => ReplyPlan;
+
+/**
+ * A reply before faults and pacing. `whole` is sent at once; `stream` is sent frame by frame at the configured pace. `contentFrames`
+ * names the frames that carry generated content, so that faults can strike before the first or in the middle.
+ */
+export type SimulatedReply =
+  | {
+      readonly type: 'whole';
+      readonly status: number;
+      readonly headers: Readonly<Record<string, string>>;
+      readonly body: string;
+      readonly plan?: ReplyPlan;
+    }
+  | {
+      readonly type: 'stream';
+      readonly headers: Readonly<Record<string, string>>;
+      /** The exact bytes of each event, framing included, as the vendor writes them. */
+      readonly frames: readonly string[];
+      /** For each frame, output tokens that it delivers (0 for frames without content): paces the stream and tells the truth of a cut one. */
+      readonly frameTokens: readonly number[];
+      /** Index of the first frame with generated content. */
+      readonly firstContentFrame: number;
+      /** How the vendor reports a failure inside a running stream. */
+      readonly errorFrame: string;
+      readonly plan: ReplyPlan;
+    };
+
+/** One vendor's interface. Its routes answer in that vendor's native format and refuse, in that vendor's words, what the vendor would refuse. */
+export type SimulatedVendor = {
+  readonly name: 'anthropic' | 'openai' | 'gemini' | 'xai';
+  /** Checks the credential as the vendor does; throws VendorError 401 (or the vendor's own status) when it is missing. */
+  readonly authenticate: (request: SimulatedRequest) => void;
+  /** Answers a request, or returns undefined when there is no such route. Throws VendorError to refuse. */
+  readonly handle: (request: SimulatedRequest, planReply: PlanReply) => SimulatedReply | undefined;
+  /** The vendor's body for a fault status asked for by header (429, 500, 529, …). */
+  readonly errorBody: (status: number, message: string) => Json;
+  readonly notFoundBody: (request: SimulatedRequest) => Json;
+};

@@ -1,0 +1,27 @@
+import type { ApiKey, BillingToken, StoredApiKey, User } from './api-key.ts';
+
+/** What accounts need of a store. Every method is one transaction. Names and ids come validated. */
+export type AccountsStore = {
+  /** A random value made once per database. Secrets are hashed with it, so that a copied hash is useless elsewhere. */
+  readonly pepper: () => Promise<string>;
+  /** Returns the user of that name, creating it if there is none. */
+  readonly ensureUser: (user: User) => Promise<User>;
+  /** Returns false, changing nothing, when the user already has a living key of that name or the hash exists. */
+  readonly insertApiKey: (key: StoredApiKey) => Promise<boolean>;
+  /** All keys that are not deleted, disabled ones included, oldest first. */
+  readonly listApiKeys: () => Promise<readonly StoredApiKey[]>;
+  readonly findApiKeyByHash: (hash: string) => Promise<StoredApiKey | undefined>;
+  /** Sets or lifts the disabling. Returns false when there is no such key. */
+  readonly setApiKeyDisabled: (keyId: string, disabledAtMs: number | undefined) => Promise<boolean>;
+  /** Removes the key from every list and look-up; booked calls keep its name. Returns false when there is no such key. */
+  readonly deleteApiKey: (keyId: string, deletedAtMs: number) => Promise<boolean>;
+  /** A number that grows whenever a key is created, disabled, enabled or deleted, by any process. */
+  readonly keysVersion: () => Promise<number>;
+  /** Returns false when the hash or the name exists. */
+  readonly insertBillingToken: (token: BillingToken & { readonly hash: string }) => Promise<boolean>;
+  readonly findBillingTokenByHash: (hash: string) => Promise<BillingToken | undefined>;
+  readonly listBillingTokens: () => Promise<readonly BillingToken[]>;
+  readonly deleteBillingToken: (tokenId: string) => Promise<boolean>;
+};
+
+export type { ApiKey };

@@ -1,0 +1,27 @@
+/** Who makes a call: a key and the user who owns it. What the contract calls a token is this key; its `tokenName` is `name`. */
+export type ApiKey = {
+  readonly id: string;
+  readonly userId: string;
+  /** The owner's login name: the contract's `userName`. */
+  readonly userName: string;
+  /** Unique among the owner's keys: the contract's `tokenName`. */
+  readonly name: string;
+  /** The last characters of the secret, to recognise a key in a list. */
+  readonly hint: string;
+  readonly createdAtMs: number;
+  readonly disabledAtMs?: number;
+};
+
+/** A key as the store keeps it. The secret itself exists only at the moment of its creation. */
+export type StoredApiKey = ApiKey & { readonly hash: string };
+
+export type User = { readonly id: string; readonly name: string; readonly createdAtMs: number };
+
+/** A credential of the monitor service: the contract's BILLING_TOKEN. */
+export type BillingToken = {
+  readonly id: string;
+  readonly name: string;
+  /** When set, the token sees only this user's calls; otherwise it sees all. */
+  readonly userName?: string;
+  readonly createdAtMs: number;
+};

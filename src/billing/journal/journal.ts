@@ -1,0 +1,29 @@
+import type { CallEntry, CallOpening } from '../ledger/call-entry.ts';
+import type { Usage } from '../../inference/usage.ts';
+
+/**
+ * The write-ahead journal. Each method has handed its record to the operating system when it returns, so that a killed process loses
+ * nothing; records reach the disk itself within the sync interval. Records hold no prompt text and no secrets.
+ */
+export type Journal = {
+  /** Before the upstream is called. Throws JournalUnavailableError when it cannot be written: then the call must not be made. */
+  readonly open: (opening: CallOpening) => void;
+  /** When the upstream's status line has arrived: from here on the call was answered and will be settled. */
+  readonly head: (callId: string, head: { readonly status: number; readonly upstreamRequestId?: string }) => void;
+  /** What a running stream has used so far; called at most every few hundred milliseconds per call. */
+  readonly progress: (callId: string, progress: { readonly usage?: Usage; readonly outputCharacters: number }) => void;
+  /** The final entry. It is shipped to the ledger from here; it never throws, and an entry it cannot write is kept in memory and shipped. */
+  readonly done: (entry: CallEntry) => void;
+  /** Why new billable calls must be refused, or undefined when all is well. */
+  readonly unavailableReason: () => string | undefined;
+  /** Resolves when every entry done so far is in the store. */
+  readonly drain: (signal: AbortSignal) => Promise<void>;
+  readonly close: () => Promise<void>;
+};
+
+export class JournalUnavailableError extends Error {
+  constructor(reason: string, options?: { cause?: unknown }) {
+    super(reason, options);
+    this.name = 'JournalUnavailableError';
+  }
+}

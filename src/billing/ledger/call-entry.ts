@@ -1,0 +1,89 @@
+import type { Usage } from '../../inference/usage.ts';
+
+/**
+ * How a call ended. `finished`: the upstream completed its reply. `client-left`: the client went away and the upstream was stopped.
+ * `cut`: the reply broke off after it had begun. `failed`: no reply was delivered; it costs nothing. `lost`: the process died during the call.
+ */
+export type CallEnd = 'finished' | 'client-left' | 'cut' | 'failed' | 'lost';
+
+/** What is known of a call when it is admitted: the journal's OPEN record. */
+export type CallOpening = {
+  /** Also the request id that the client sees, and the primary key of the ledger row. */
+  readonly callId: string;
+  /** When the request was accepted. It decides the bucket and the prices. */
+  readonly acceptedAtMs: number;
+  readonly userName: string;
+  readonly keyId: string;
+  readonly keyName: string;
+  readonly dialect: string;
+  readonly requestedModel: string;
+  readonly upstream: string;
+  readonly vendor: string;
+  readonly upstreamModel: string;
+  readonly stream: boolean;
+  readonly inputCharacters: number;
+  /** Version of the price book that prices this call, pinned at admission. */
+  readonly priceVersion: string;
+};
+
+/** One line of a charge: a quantity, its unit price as an exact fraction, and the unrounded product. */
+export type ChargeLine = {
+  readonly meter: string;
+  readonly quantity: number;
+  /** Price in USD per `per` units, as a decimal string out of the price book. */
+  readonly unitPrice: string;
+  readonly per: number;
+  /** Multipliers that applied, by name: `service_tier:flex` → "0.5". */
+  readonly multipliers?: Readonly<Record<string, string>>;
+};
+
+export type Charge = {
+  readonly amountNanoUsd: bigint;
+  readonly lines: readonly ChargeLine[];
+  /** Which price book entry priced it; absent when the model has no price, and then the amount is 0. */
+  readonly priceId?: string;
+};
+
+/** A call's row in the ledger. Rows are only ever added. */
+export type CallEntry = CallOpening & {
+  readonly end: CallEnd;
+  /** Status that the upstream answered with; absent when it never answered. */
+  readonly upstreamStatus?: number;
+  readonly upstreamRequestId?: string;
+  readonly servedModel?: string;
+  readonly stopReason?: string;
+  readonly serviceTier?: string;
+  readonly errorCode?: string;
+  readonly usage: Usage;
+  readonly rawUsage?: unknown;
+  /** True when any count is an estimate rather than the upstream's report. */
+  readonly estimated: boolean;
+  readonly durationMs: number;
+  /** Milliseconds from acceptance to the first byte of content; absent when none came. */
+  readonly firstByteMs?: number;
+  readonly charge: Charge;
+};
+
+/** The meters of the statistics that one entry adds to: the contract's four counters, in which cache counts are parts of the prompt count. */
+export type StatisticsCounts = {
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  readonly cacheTokens: number;
+  readonly cacheCreationTokens: number;
+};
+
+export function statisticsCounts(usage: Usage): StatisticsCounts {
+  const cacheTokens = usage.cacheReadTokens ?? 0;
+  const cacheCreationTokens = (usage.cacheWrite5mTokens ?? 0) + (usage.cacheWrite1hTokens ?? 0);
+  return {
+    promptTokens: (usage.inputTokens ?? 0) + cacheTokens + cacheCreationTokens,
+    completionTokens: usage.outputTokens ?? 0,
+    cacheTokens,
+    cacheCreationTokens,
+  };
+}
+
+/** Whether a call counts in the statistics: only calls that delivered something do. A failed or refused call costs nothing and counts nowhere. */
+export function isBilled(end: CallEnd): boolean {
+  return end !== 'failed';
+}

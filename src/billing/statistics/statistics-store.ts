@@ -1,0 +1,36 @@
+/** One bucket of time as Unix seconds, half-open: `[startSeconds, endSeconds)`. */
+export type BucketBounds = { readonly startSeconds: number; readonly endSeconds: number };
+
+export type StatisticsQuery = {
+  /** Adjacent buckets in ascending order, in whole minutes. */
+  readonly buckets: readonly BucketBounds[];
+  /** Only calls accepted in `[startSeconds, endSeconds)` count; the ends need not fall on whole minutes. */
+  readonly startSeconds: number;
+  readonly endSeconds: number;
+  readonly tokenName?: string;
+  readonly modelName?: string;
+  /** When set, only this user's calls. */
+  readonly userName?: string;
+  /** Rows at most; a store returns one more when there are more. */
+  readonly rowsMax: number;
+};
+
+/** The sums of one (bucket, user, token, model). Only groups with calls exist. */
+export type StatisticsRow = {
+  readonly bucketStartSeconds: number;
+  readonly userName: string;
+  readonly tokenName: string;
+  readonly modelName: string;
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  readonly cacheTokens: number;
+  readonly cacheCreationTokens: number;
+  readonly useTimeMs: number;
+  readonly callCount: number;
+  readonly amountNanoUsd: bigint;
+};
+
+export type StatisticsStore = {
+  /** Rows sorted by bucket, user, token, model, ascending by code point. Whole minutes come from roll-ups, cut minutes from the ledger itself. */
+  readonly queryStatistics: (query: StatisticsQuery) => Promise<readonly StatisticsRow[]>;
+};

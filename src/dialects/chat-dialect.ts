@@ -1,0 +1,124 @@
+import type { CallFacts } from '../inference/call-facts.ts';
+import type { GatewayError } from '../inference/gateway-error.ts';
+import type { UsageReport } from '../inference/usage.ts';
+import type { Frame, StreamFraming } from '../platform/frames.ts';
+import type { JsonEdit } from '../platform/json/json-edits.ts';
+import type { JsonObject } from '../platform/json/json-value.ts';
+import type { TSchema } from 'typebox';
+
+export type DialectId = 'anthropic-messages' | 'openai-responses' | 'openai-chat' | 'gemini-generate-content';
+
+/** `generate` asks for a reply and is billed; `count-tokens` asks for a count and is free. */
+export type Operation = 'generate' | 'count-tokens';
+
+/**
+ * How strictly bounds are read where the contract is narrower than what real clients send. `compatible` accepts what the vendor
+ * accepts; `documented` enforces the contract to the letter. See docs/decisions/2026-11-20-validation-modes.md.
+ */
+export type ValidationMode = 'compatible' | 'documented';
+
+/** A request as it reached the gateway: the parsed body and what came in the address and the headers. */
+export type WireRequest = {
+  readonly operation: Operation;
+  readonly body: JsonObject;
+  /** Header names in lower case; repeated headers joined by ", ". */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** The model in the path, for dialects that put it there. */
+  readonly pathModel?: string;
+  /** The stream framing that the path or query asks for, for dialects that put it there. */
+  readonly pathFraming?: StreamFraming;
+};
+
+/** What the dialect needs to know of the target to fit the request to it. */
+export type TargetFit = {
+  readonly requestedModel: string;
+  readonly upstreamModel: string;
+  /** False for servers that refuse `stream_options`. */
+  readonly acceptsStreamOptions: boolean;
+};
+
+/** What a whole reply says. */
+export type ReplyReport = {
+  readonly usageReport?: UsageReport;
+  readonly servedModel?: string;
+  readonly stopReason?: string;
+  /** Characters of generated text, reasoning and tool arguments: the basis of an estimate when usage is absent. */
+  readonly outputCharacters: number;
+  /** Set when a 200 holds an error instead of a reply. */
+  readonly error?: ErrorInReply;
+};
+
+export type ErrorInReply = { readonly message: string; readonly status?: number };
+
+/**
+ * What becomes of a frame on its way to the client: it goes on untouched, is kept back (a usage chunk the client did not ask for),
+ * or goes on in other bytes (a documented spelling that the contract wants besides the vendor's).
+ */
+export type FrameVerdict = 'forward' | 'hide' | { readonly bytes: Buffer };
+
+export type StreamReport = ReplyReport & {
+  /**
+   * `open` until the dialect's own terminal frame has passed; `complete` after it; `failed` after the dialect's error event.
+   * A body that ends while this is `open` was cut, whatever the transport says.
+   */
+  readonly state: 'open' | 'complete' | 'failed';
+  /** Frames whose payload was not the JSON it should be. Counted, never dropped. */
+  readonly malformedFrames: number;
+};
+
+/** Reads a stream as it passes. Pure and synchronous. */
+export type StreamTap = {
+  readonly read: (frame: Frame) => FrameVerdict;
+  readonly report: () => StreamReport;
+};
+
+export type TapOptions = {
+  readonly framing: StreamFraming;
+  /** The request as the client sent it: decides, for example, whether a usage chunk was asked for. */
+  readonly request: JsonObject;
+};
+
+/** An HTTP answer ready to be written. */
+export type HttpReply = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+};
+
+export type StreamErrorOptions = {
+  readonly framing: StreamFraming;
+  readonly requestId: string;
+  /** Frames already sent to the client: an array stream needs to know whether a comma is due, a sequence where it stands. */
+  readonly framesSent: number;
+};
+
+/** One entry of a model list, as far as it is known. */
+export type ListedModel = { readonly id: string; readonly displayName: string; readonly createdAtMs: number; readonly ownedBy: string };
+
+/**
+ * A chat dialect: everything the gateway knows of one vendor's wire format. All functions are pure and synchronous; a dialect does no
+ * I/O and knows no upstream. Adding one adds a folder here and a line in registry.ts.
+ */
+export type ChatDialect = {
+  readonly id: DialectId;
+  /** The name people use: "Messages", "Responses". */
+  readonly title: string;
+  /** JSON Schema of the request body, by operation: what validation checks and the OpenAPI document shows. */
+  readonly requestSchema: (operation: Operation, mode: ValidationMode) => TSchema;
+  /** Refuses a request that the contract refuses. Throws a GatewayError whose message names the field, its problem and what is right. */
+  readonly validateRequest: (request: WireRequest, mode: ValidationMode) => void;
+  /** Reads the facts of a validated request. */
+  readonly readFacts: (request: WireRequest) => CallFacts;
+  /** The byte edits that fit a validated body to its target: model name, documented spellings, asking for usage. Usually none or one. */
+  readonly editRequest: (request: WireRequest, bytes: Buffer, fit: TargetFit) => readonly JsonEdit[];
+  readonly readReply: (reply: unknown) => ReplyReport;
+  /** Rewrites a whole reply where the contract wants more than the vendor sends; returns the same buffer when nothing is to do. */
+  readonly editReply: (bytes: Buffer) => Buffer;
+  readonly createStreamTap: (options: TapOptions) => StreamTap;
+  /** The body, status and headers of an error in this dialect: a superset that the contract's readers and the SDKs both understand. */
+  readonly encodeError: (error: GatewayError, requestId: string) => HttpReply;
+  /** The bytes that end a broken stream, so that no client takes what it has for a whole answer. Written at a frame boundary. */
+  readonly encodeStreamError: (error: GatewayError, options: StreamErrorOptions) => Buffer;
+  /** Bytes that keep a silent stream alive and mean nothing, written at a frame boundary. */
+  readonly heartbeat: (framing: StreamFraming) => Buffer;
+};

@@ -1,0 +1,81 @@
+/**
+ * The closed set of errors that Weir itself can answer with. A code is stable, is never reused, and belongs to one class; the
+ * class decides the HTTP status, and each dialect words its own vendor's body from it. docs/reference/errors.md is checked against this table.
+ */
+export const errorCodes = {
+  invalid_json: { status: 400, class: 'invalid_request' },
+  invalid_value: { status: 400, class: 'invalid_request' },
+  missing_required_field: { status: 400, class: 'invalid_request' },
+  unknown_field: { status: 400, class: 'invalid_request' },
+  missing_required_header: { status: 400, class: 'invalid_request' },
+  body_too_deep: { status: 400, class: 'invalid_request' },
+  duplicate_key: { status: 400, class: 'invalid_request' },
+  body_incomplete: { status: 400, class: 'invalid_request' },
+  dialect_not_supported: { status: 400, class: 'invalid_request' },
+  thread_unsupported: { status: 400, class: 'invalid_request' },
+  invalid_url: { status: 400, class: 'invalid_request' },
+  missing_api_key: { status: 401, class: 'authentication' },
+  invalid_api_key: { status: 401, class: 'authentication' },
+  conflicting_credentials: { status: 401, class: 'authentication' },
+  model_not_found: { status: 404, class: 'not_found' },
+  route_not_found: { status: 404, class: 'not_found' },
+  method_not_allowed: { status: 405, class: 'method_not_allowed' },
+  request_too_large: { status: 413, class: 'too_large' },
+  unsupported_media_type: { status: 415, class: 'unsupported_media_type' },
+  unsupported_content_encoding: { status: 415, class: 'unsupported_media_type' },
+  upgrade_required: { status: 426, class: 'upgrade_required' },
+  internal_error: { status: 500, class: 'server' },
+  upstream_invalid_reply: { status: 502, class: 'server' },
+  upstream_reply_too_large: { status: 502, class: 'server' },
+  upstream_error: { status: 502, class: 'server' },
+  upstream_unreachable: { status: 503, class: 'unavailable' },
+  upstream_connection_error: { status: 503, class: 'unavailable' },
+  upstream_credentials_rejected: { status: 503, class: 'unavailable' },
+  journal_unavailable: { status: 503, class: 'unavailable' },
+  accounts_unavailable: { status: 503, class: 'unavailable' },
+  shutting_down: { status: 503, class: 'unavailable' },
+  upstream_timeout: { status: 504, class: 'timeout' },
+} as const satisfies Record<string, { status: number; class: string }>;
+
+export type ErrorCode = keyof typeof errorCodes;
+export type ErrorClass = (typeof errorCodes)[ErrorCode]['class'];
+
+export type GatewayErrorOptions = {
+  /** The request field the error is about, spelled as the client's dialect spells paths: `messages.0.content`, `input[1].role`. */
+  readonly param?: string;
+  /** For the operator's log only; never sent to a client. Must not hold secrets or prompt text. */
+  readonly internal?: string;
+  /** Extra members of the error body that a client program reads, by dialect (for example Messages `error.details`). */
+  readonly details?: Readonly<Record<string, unknown>>;
+  /** Whole seconds after which a retry makes sense; sent as `retry-after`. */
+  readonly retryAfterSeconds?: number;
+  /** Overrides the status of the code, for example when an upstream named its own inside a 200. */
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly cause?: unknown;
+};
+
+/** An error with a message for the client (`message`) and one for the log (`internal`). Only a dialect turns it into a body. */
+export class GatewayError extends Error {
+  readonly code: ErrorCode;
+  readonly class: ErrorClass;
+  readonly status: number;
+  readonly param: string | undefined;
+  readonly internal: string | undefined;
+  readonly details: Readonly<Record<string, unknown>> | undefined;
+  readonly retryAfterSeconds: number | undefined;
+  readonly headers: Readonly<Record<string, string>> | undefined;
+
+  constructor(code: ErrorCode, message: string, options: GatewayErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'GatewayError';
+    this.code = code;
+    this.class = errorCodes[code].class;
+    this.status = options.status ?? errorCodes[code].status;
+    this.param = options.param;
+    this.internal = options.internal;
+    this.details = options.details;
+    this.retryAfterSeconds = options.retryAfterSeconds;
+    this.headers = options.headers;
+  }
+}

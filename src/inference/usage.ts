@@ -1,0 +1,35 @@
+/**
+ * What one call used, as disjoint counts: total input = inputTokens + cacheReadTokens + cacheWrite5mTokens + cacheWrite1hTokens.
+ * A count that nobody reported is absent; a reported zero is 0. Source: docs/reference/usage.md.
+ */
+export type Usage = {
+  /** Input tokens that were neither read from nor written to a cache. */
+  readonly inputTokens?: number;
+  readonly cacheReadTokens?: number;
+  /** Cache writes that live for five minutes, and those of vendors that name no lifetime. */
+  readonly cacheWrite5mTokens?: number;
+  readonly cacheWrite1hTokens?: number;
+  /** All output tokens, reasoning included. */
+  readonly outputTokens?: number;
+  /** The part of outputTokens spent on reasoning. */
+  readonly reasoningTokens?: number;
+  /** The part of inputTokens that was audio, where the vendor says so. */
+  readonly inputAudioTokens?: number;
+  /** The part of cacheReadTokens that was audio. */
+  readonly cacheReadAudioTokens?: number;
+  /** The part of outputTokens that was audio. */
+  readonly outputAudioTokens?: number;
+  /** Web searches (or search queries, as the vendor counts them) that the vendor ran and bills. */
+  readonly webSearches?: number;
+};
+
+/** Usage as one reply reports it. */
+export type UsageReport = {
+  readonly usage: Usage;
+  /** The usage object exactly as the vendor wrote it (merged, for streams), kept in the ledger row as evidence. */
+  readonly raw: unknown;
+  /** False when a count was malformed (a string, negative, fractional, beyond 2^53): it was left out, and the row is marked estimated. */
+  readonly trustworthy: boolean;
+  /** The service tier the vendor says it used: it decides the price multiplier. */
+  readonly serviceTier?: string;
+};

@@ -1,0 +1,10 @@
+import type { AccountsStore } from '../accounts/accounts-store.ts';
+import type { LedgerStore } from '../billing/ledger/ledger-store.ts';
+import type { StatisticsStore } from '../billing/statistics/statistics-store.ts';
+
+/** All that one database offers to the domains. Each engine implements it and runs the store contract suite. */
+export type Store = AccountsStore &
+  LedgerStore &
+  StatisticsStore & {
+    readonly close: () => Promise<void>;
+  };

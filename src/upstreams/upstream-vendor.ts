@@ -1,0 +1,43 @@
+import type { DialectId, Operation } from '../dialects/chat-dialect.ts';
+import type { CallNeed } from '../inference/call-facts.ts';
+import type { UsageReport } from '../inference/usage.ts';
+import type { StreamFraming } from '../platform/frames.ts';
+
+export type VendorId = 'anthropic' | 'openai' | 'gemini' | 'xai' | 'openai-compatible';
+
+/** What is to be reached at an upstream. */
+export type UpstreamRoute = {
+  readonly dialect: DialectId;
+  readonly operation: Operation;
+  readonly upstreamModel: string;
+  /** The framing of the reply when it is to be a stream; absent for a whole reply. */
+  readonly framing?: StreamFraming;
+};
+
+/**
+ * A kind of upstream: how one vendor's service is addressed and what it speaks. Pure data and functions; the exchange does the I/O.
+ * Adding one adds a folder here and a line in registry.ts.
+ */
+export type UpstreamVendor = {
+  readonly id: VendorId;
+  readonly title: string;
+  /** The vendor's own address, as its official SDK defaults to it. Absent where the operator must name one. */
+  readonly defaultBaseUrl?: string;
+  /** Environment variables in which this vendor's SDKs look for a key, in order. Read by main only. */
+  readonly keyVariables: readonly string[];
+  /** Chat dialects it speaks. `openai-compatible` servers may be configured to speak more. */
+  readonly dialects: readonly DialectId[];
+  /** Dialects that an operator may switch on for an upstream of this vendor by `dialects` in the configuration. */
+  readonly optionalDialects: readonly DialectId[];
+  readonly offers: readonly CallNeed[];
+  /** The path and query that follow the configured base address, or undefined where the vendor has no such route. */
+  readonly locate: (route: UpstreamRoute) => string | undefined;
+  /** Headers that carry the credential. An upstream without a key sends none. */
+  readonly authorize: (apiKey: string, dialect: DialectId) => Readonly<Record<string, string>>;
+  /** Client headers that may pass to this vendor: exact names, or prefixes that end in `*`. Lower case. */
+  readonly requestHeaders: readonly string[];
+  /** Reply headers that may pass to the client, in the same notation. */
+  readonly replyHeaders: readonly string[];
+  /** Corrects a usage report where this vendor counts otherwise than its dialect says. */
+  readonly correctUsage?: (report: UsageReport, dialect: DialectId) => UsageReport;
+};
