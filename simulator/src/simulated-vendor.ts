@@ -26,6 +26,10 @@ export type PlanRequest = {
   /** Length in characters of the prompt prefix marked for caching (0 = none), and the lifetime asked for. */
   readonly cachedPrefixCharacters: number;
   readonly cacheLifetime: '5m' | '1h';
+  /** True when the tool definitions lie inside the marked prefix too, even if it holds no text. */
+  readonly cachedTools?: boolean;
+  /** True where writing to the cache costs nothing: then the tokens written count as plain input and `cacheWriteTokens` is 0. */
+  readonly freeCacheWrites?: boolean;
 };
 
 /** What the simulated model answers: decided once, then written in the vendor's format. The same request and seed give the same plan. */
@@ -40,6 +44,10 @@ export type ReplyPlan = {
   readonly stop: 'end' | 'max-tokens' | 'stop-sequence' | 'tool-use' | 'refusal' | 'content-filter' | 'pause';
   readonly stopSequence?: string;
   readonly usage: PlannedUsage;
+  /** Output tokens in one frame of a streamed reply, for `splitText`. Absent: the writer's own choice. */
+  readonly tokensPerFrame?: number;
+  /** True when the reply shall carry a content block (item, part) of a type that no client knows. A format without such a place ignores it. */
+  readonly unknownBlock?: boolean;
 };
 
 /** Disjoint counts, like a careful bookkeeper's. Vendors add them up as their formats demand. */
@@ -74,6 +82,22 @@ export type SimulatedRequest = {
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** Parsed JSON body; undefined for requests without one. */
   readonly body: JsonRecord | undefined;
+  /** The id given to this call, as the vendor's reply header and error bodies name it (`req_…`). */
+  readonly requestId?: string;
+  /** Wall clock of the call, for the headers and bodies that carry a time. */
+  readonly nowMs?: number;
+  /** What this vendor remembers between calls. Absent in tests that need none. */
+  readonly memory?: VendorMemory;
+};
+
+/**
+ * What a simulated vendor remembers from call to call (threads, stored responses), per vendor and simulator, emptied by reset(). Bounded:
+ * the oldest entries are forgotten first. What a call writes is kept only if the call is answered.
+ */
+export type VendorMemory = {
+  readonly get: (key: string) => Json | undefined;
+  readonly set: (key: string, value: Json) => void;
+  readonly delete: (key: string) => void;
 };
 
 export type PlanReply = (request: PlanRequest) => ReplyPlan;
@@ -101,6 +125,8 @@ export type SimulatedReply =
       readonly firstContentFrame: number;
       /** How the vendor reports a failure inside a running stream. */
       readonly errorFrame: string;
+      /** An event that no client knows, in the vendor's framing. Absent: one is made from the framing of the other frames. */
+      readonly unknownFrame?: string;
       readonly plan: ReplyPlan;
     };
 
@@ -112,6 +138,10 @@ export type SimulatedVendor = {
   /** Answers a request, or returns undefined when there is no such route. Throws VendorError to refuse. */
   readonly handle: (request: SimulatedRequest, planReply: PlanReply) => SimulatedReply | undefined;
   /** The vendor's body for a fault status asked for by header (429, 500, 529, …). */
-  readonly errorBody: (status: number, message: string) => Json;
+  readonly errorBody: (status: number, message: string, requestId?: string) => Json;
   readonly notFoundBody: (request: SimulatedRequest) => Json;
+  /** How the vendor refuses a credential that it does not know. Absent: 401 with the vendor's `errorBody`. */
+  readonly refuseCredential?: (credential: string, request: SimulatedRequest) => VendorError;
+  /** Headers that the vendor puts on every reply, refusals included: request id, rate limits, versions. The reply's own headers win. */
+  readonly commonHeaders?: (request: SimulatedRequest) => Readonly<Record<string, string>>;
 };

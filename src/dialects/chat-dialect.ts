@@ -64,11 +64,17 @@ export type StreamReport = ReplyReport & {
   readonly state: 'open' | 'complete' | 'failed';
   /** Frames whose payload was not the JSON it should be. Counted, never dropped. */
   readonly malformedFrames: number;
+  /** The number of the last event, for dialects that number them. Handed on to encodeStreamError. */
+  readonly lastSequenceNumber?: number;
+  /** The reply as far as the stream has introduced it, for dialects whose closing error repeats it. Handed on to encodeStreamError. */
+  readonly partialResponse?: JsonObject;
 };
 
 /** Reads a stream as it passes. Pure and synchronous. */
 export type StreamTap = {
   readonly read: (frame: Frame) => FrameVerdict;
+  /** The `state` of the report without the cost of building one: it is asked for after every chunk. */
+  readonly state: () => StreamReport['state'];
   readonly report: () => StreamReport;
 };
 
@@ -90,6 +96,9 @@ export type StreamErrorOptions = {
   readonly requestId: string;
   /** Frames already sent to the client: an array stream needs to know whether a comma is due, a sequence where it stands. */
   readonly framesSent: number;
+  /** From the tap's report, where the upstream's stream had begun. */
+  readonly lastSequenceNumber?: number | undefined;
+  readonly partialResponse?: JsonObject | undefined;
 };
 
 /** One entry of a model list, as far as it is known. */
@@ -115,8 +124,11 @@ export type ChatDialect = {
   /** Rewrites a whole reply where the contract wants more than the vendor sends; returns the same buffer when nothing is to do. */
   readonly editReply: (bytes: Buffer) => Buffer;
   readonly createStreamTap: (options: TapOptions) => StreamTap;
-  /** The body, status and headers of an error in this dialect: a superset that the contract's readers and the SDKs both understand. */
-  readonly encodeError: (error: GatewayError, requestId: string) => HttpReply;
+  /**
+   * The body, status and headers of an error in this dialect: a superset that the contract's readers and the SDKs both understand.
+   * `framing` is that of the stream the client asked for, if it asked for one: an array stream is answered with an array.
+   */
+  readonly encodeError: (error: GatewayError, requestId: string, framing?: StreamFraming) => HttpReply;
   /** The bytes that end a broken stream, so that no client takes what it has for a whole answer. Written at a frame boundary. */
   readonly encodeStreamError: (error: GatewayError, options: StreamErrorOptions) => Buffer;
   /** Bytes that keep a silent stream alive and mean nothing, written at a frame boundary. */

@@ -36,6 +36,8 @@ export type UpstreamVendor = {
   readonly authorize: (apiKey: string, dialect: DialectId) => Readonly<Record<string, string>>;
   /** Client headers that may pass to this vendor: exact names, or prefixes that end in `*`. Lower case. */
   readonly requestHeaders: readonly string[];
+  /** Client headers that pass under another name: the contract's neutral spellings. When both are sent their values are joined. */
+  readonly headerAliases?: Readonly<Record<string, string>>;
   /** Reply headers that may pass to the client, in the same notation. */
   readonly replyHeaders: readonly string[];
   /** Corrects a usage report where this vendor counts otherwise than its dialect says. */

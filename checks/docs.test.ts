@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { test } from 'node:test';
+
+import { generatedDocs } from './generated-docs.ts';
+import { root } from './source-files.ts';
+
+for (const [path, expected] of Object.entries(generatedDocs())) {
+  test(`${path} says what the code says`, () => {
+    assert.equal(readFileSync(join(root, path), 'utf8'), expected, 'run: npm run docs');
+  });
+}
+
+const markdown = ['.', 'docs', 'simulator', 'src', 'conformance', 'bench'].flatMap((folder) =>
+  readdirSync(join(root, folder), { recursive: folder !== '.', encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md') && !name.includes('node_modules'))
+    .map((name) => join(folder, name)),
+);
+
+test('links between documents lead somewhere', () => {
+  const broken = markdown.flatMap((path) => {
+    const text = readFileSync(join(root, path), 'utf8');
+    return [...text.matchAll(/\]\((?!https?:|#|mailto:)([^)#]+)(?:#[^)]*)?\)/g)]
+      .map((match) => match[1] ?? '')
+      .filter((target) => !existsSync(resolve(root, dirname(path), target)))
+      .map((target) => `${path} -> ${target}`);
+  });
+  assert.deepEqual(broken, []);
+});
+
+test('the commands of the README are the scripts of the package', () => {
+  const readme = readFileSync(join(root, 'README.md'), 'utf8');
+  assert.match(readme, /^npm ci && npm start$/m);
+  assert.match(readme, /^npm ci && npm test$/m);
+});

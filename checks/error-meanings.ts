@@ -1,0 +1,38 @@
+import type { ErrorCode } from '../src/inference/gateway-error.ts';
+
+/** What each error code means and what to do about it, for docs/reference/errors.md. A code without a line here does not compile. */
+export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
+  invalid_json: 'The body is no valid JSON object (syntax, encoding, or compressed data that does not decompress).',
+  invalid_value: 'A field has a value that the interface does not allow. The message names the field and what is right.',
+  missing_required_field: 'A required field is absent.',
+  unknown_field: 'A field that the interface does not have (only with `validation: documented`).',
+  missing_required_header: 'A header that the interface demands is absent, such as `anthropic-version`.',
+  body_too_deep: 'The body is nested deeper than 64 levels or has more than 250,000 values.',
+  duplicate_key: 'An object has the same key twice; which of the two counts would be a guess.',
+  body_incomplete: 'The connection ended before the whole body had come.',
+  dialect_not_supported: 'No upstream of this model speaks the interface that was called. The message names the interfaces that work.',
+  thread_unsupported:
+    'The stateful `thread` field was sent for a model whose upstream keeps no threads. SDKs go on without threads by themselves.',
+  invalid_url: 'The request target is no path.',
+  missing_api_key: 'The request carries no API key.',
+  invalid_api_key: 'The API key is unknown, disabled or deleted.',
+  conflicting_credentials: 'The request carries two different API keys.',
+  model_not_found: 'No upstream serves this model. `GET /v1/models` lists what is served.',
+  route_not_found: 'There is nothing at this path.',
+  method_not_allowed: 'The path takes other methods; the `allow` header names them.',
+  request_too_large: 'The body is larger than `limits.requestBytesMax`.',
+  unsupported_media_type: 'The content type is not JSON.',
+  unsupported_content_encoding: 'The body is compressed in a way that is not known here.',
+  upgrade_required: 'A WebSocket was asked for; use plain HTTP.',
+  internal_error: 'A defect in the gateway. The log has it under the call id.',
+  upstream_invalid_reply: 'The upstream answered with something that is no reply of its interface, such as HTML.',
+  upstream_reply_too_large: 'A reply or one event of a stream is larger than the configured limit.',
+  upstream_error: 'The upstream put an error into a 200, or an error body that no client could read. A status that it names is kept.',
+  upstream_unreachable: 'No connection to the upstream: refused, unknown host, TLS failure or connect time-out. Nothing was charged.',
+  upstream_connection_error: 'The connection to the upstream broke, before or during the reply. Delivered output is charged, nothing else.',
+  upstream_credentials_rejected: "The upstream refuses the operator's credential. The operator has to renew it; the caller's key is fine.",
+  journal_unavailable: 'The journal cannot be written, for example because the disk is full. No call is made that could not be booked.',
+  accounts_unavailable: 'The key is not known in memory and the database cannot be asked at the moment.',
+  shutting_down: 'The gateway is ending. Send the request again; another process or the next start takes it.',
+  upstream_timeout: 'The upstream was silent for longer than the configured time.',
+};

@@ -1,0 +1,99 @@
+import { errorCodes } from '../src/inference/gateway-error.ts';
+import { environmentVariables } from '../src/main/environment.ts';
+import { configSchema } from '../src/main/config/config-schema.ts';
+import { gatewayOpenApi } from '../src/gateway/routes/open-api.ts';
+import { monitorOpenApi } from '../src/monitor/open-api.ts';
+import { errorMeanings } from './error-meanings.ts';
+
+const note = '<!-- Written by `npm run docs` from the code. Do not edit. -->';
+
+type SchemaNode = {
+  readonly description?: string;
+  readonly default?: unknown;
+  readonly type?: string;
+  readonly enum?: readonly unknown[];
+  readonly properties?: Readonly<Record<string, SchemaNode>>;
+  readonly patternProperties?: Readonly<Record<string, SchemaNode>>;
+  readonly additionalProperties?: SchemaNode | boolean;
+  readonly items?: SchemaNode;
+};
+
+function describeType(node: SchemaNode): string {
+  if (node.enum !== undefined) return node.enum.map((value) => `\`${String(value)}\``).join(', ');
+  if (node.type === 'array' && node.items !== undefined) return `list of ${describeType(node.items)}`;
+  return node.type ?? '';
+}
+
+/** Every field of the configuration with its path, in file order. Names that the operator chooses appear as `<name>`. */
+function configRows(node: SchemaNode, path: string): readonly string[] {
+  const rows: string[] = [];
+  for (const [name, member] of Object.entries(node.properties ?? {})) {
+    const here = path === '' ? name : `${path}.${name}`;
+    const fallback = member.default === undefined ? '' : `\`${String(member.default)}\``;
+    rows.push(`| \`${here}\` | ${describeType(member)} | ${fallback} | ${member.description ?? ''} |`);
+    rows.push(...configRows(member, here));
+  }
+  for (const member of Object.values(node.patternProperties ?? {})) {
+    rows.push(`| \`${path}.<name>\` | ${describeType(member)} | | ${member.description ?? ''} |`, ...configRows(member, `${path}.<name>`));
+  }
+  if (node.items?.properties !== undefined) rows.push(...configRows(node.items, `${path}[]`));
+  return rows;
+}
+
+function configPage(): string {
+  return [
+    '# Configuration',
+    '',
+    note,
+    '',
+    'The file is `weir.yaml` in the working directory, or the one that `WEIR_CONFIG` names. Every field is optional; unknown fields are refused. `${NAME}` in a value is replaced by that',
+    'environment variable, `${NAME:-fallback}` by the fallback where it is unset, and `$${` stands for a literal `${`. The file is read again within a second after it changes, and on',
+    'SIGHUP; a file that cannot be used is logged with position and reason, and the last good configuration stays in force. `weir config check` tells beforehand.',
+    '',
+    '| Field | Type | Default | Meaning |',
+    '|---|---|---|---|',
+    ...configRows(configSchema as SchemaNode, ''),
+    '',
+    '## Environment variables',
+    '',
+    '| Variable | Default | Meaning |',
+    '|---|---|---|',
+    ...environmentVariables.map(({ name, fallback, meaning }) => `| \`${name}\` | ${fallback} | ${meaning} |`),
+    '',
+    'Vendor keys (`ANTHROPIC_API_KEY`, `OPENAI_API_KEY`, `GEMINI_API_KEY` or `GOOGLE_API_KEY`, `XAI_API_KEY`) configure the real vendors when the file names no upstream.',
+    '',
+  ].join('\n');
+}
+
+function errorsPage(): string {
+  const rows = Object.entries(errorCodes).map(
+    ([code, { status, class: kind }]) => `| \`${code}\` | ${status} | ${kind} | ${errorMeanings[code as keyof typeof errorMeanings]} |`,
+  );
+  return [
+    '# Errors',
+    '',
+    note,
+    '',
+    "What Weir itself answers. Each comes in the client's own dialect: Messages as `{type, error: {type, message, code}, request_id}`, Responses and chat completions as",
+    '`{error: {message, type, param, code}}`, generate-content as `{error: {code, message, status, details}}`. Every answer carries `x-weir-request-id`. Errors of an upstream arrive as',
+    'the upstream wrote them, with its status, its body and its retry advice. Once a stream has begun, an error is an event of the stream, and the stream ends after it.',
+    '',
+    '| Code | Status | Class | Meaning |',
+    '|---|---|---|---|',
+    ...rows,
+    '',
+    "In the Responses and chat interfaces `error.code` uses the vendor's own words where it has them (`missing_required_parameter`, `model_not_found`), and an unknown model is a 400 in",
+    'Responses, as it is at the vendor.',
+    '',
+  ].join('\n');
+}
+
+/** Every generated document: its path from the root, and what it must contain. */
+export function generatedDocs(): Readonly<Record<string, string>> {
+  return {
+    'docs/reference/config.md': configPage(),
+    'docs/reference/errors.md': errorsPage(),
+    'docs/reference/openapi/gateway.json': `${JSON.stringify(gatewayOpenApi(), undefined, 2)}\n`,
+    'docs/reference/openapi/monitor.json': `${JSON.stringify(monitorOpenApi(), undefined, 2)}\n`,
+  };
+}

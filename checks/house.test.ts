@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+
+import { layers, restrictedWords, siblingFolders } from './layers.ts';
+import { readSourceFiles, root } from './source-files.ts';
+
+const sources = readSourceFiles('src');
+const topFolder = (path: string): string => path.split('/')[1] ?? '';
+
+test('every folder of src has a place in the layer table', () => {
+  const folders = readdirSync(join(root, 'src'), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  assert.deepEqual(folders.map((entry) => entry.name).toSorted(), Object.keys(layers).toSorted());
+});
+
+test('imports follow the layer table', () => {
+  const wrong = sources.flatMap((file) => {
+    const from = topFolder(file.path);
+    const allowed = [from, 'platform', ...(layers[from] ?? [])];
+    return file.imports
+      .filter((target) => target.startsWith('src/') && !allowed.includes(topFolder(target)))
+      .map((target) => `${file.path} imports ${target}`);
+  });
+  assert.deepEqual(wrong, []);
+});
+
+test('only main knows the simulator, and nobody imports main', () => {
+  const wrong = sources.flatMap((file) =>
+    file.imports
+      .filter((target) => (/simulator/.test(target) || topFolder(target) === 'main') && topFolder(file.path) !== 'main')
+      .map((target) => `${file.path} imports ${target}`),
+  );
+  assert.deepEqual(wrong, []);
+});
+
+test('the simulator imports nothing of the gateway', () => {
+  const wrong = readSourceFiles('simulator/src').flatMap((file) =>
+    file.imports.filter((target) => target.startsWith('src/')).map((target) => `${file.path} imports ${target}`),
+  );
+  assert.deepEqual(wrong, []);
+});
+
+test('siblings among dialects and upstreams never import each other', () => {
+  const wrong = sources.flatMap((file) => {
+    const [, top = '', own, ...rest] = file.path.split('/');
+    if (!siblingFolders.includes(top) || rest.length === 0) return [];
+    return file.imports
+      .filter((target) => target.startsWith(`src/${top}/`) && target.split('/').length > 3 && target.split('/')[2] !== own)
+      .map((target) => `${file.path} imports ${target}`);
+  });
+  assert.deepEqual(wrong, []);
+});
+
+test('words stay where they belong', () => {
+  const wrong = sources
+    .filter((file) => !file.path.endsWith('.test.ts'))
+    .flatMap((file) =>
+      restrictedWords
+        .filter(({ pattern, allowed }) => pattern.test(file.text) && !allowed.test(file.path))
+        .map(({ reason }) => `${file.path}: ${reason}`),
+    );
+  assert.deepEqual(wrong, []);
+});
+
+test('the layer table in ARCHITECTURE.md is the one that is enforced', () => {
+  const document = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8');
+  for (const [folder, allowed] of Object.entries(layers)) {
+    const row = folder === 'platform' ? '| platform | |' : `| ${folder} | ${['platform', ...allowed].toSorted().join(', ')} |`;
+    assert.ok(document.includes(row), `ARCHITECTURE.md should have the row: ${row}`);
+  }
+});
+
+test('every dialect folder has what a dialect needs', () => {
+  const required = [
+    'request-schema.ts',
+    'validate-request.ts',
+    'read-facts.ts',
+    'create-stream-tap.ts',
+    'encode-error.ts',
+    'README.md',
+    'fixtures',
+  ];
+  const folders = readdirSync(join(root, 'src/dialects'), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  const missing = folders.flatMap((folder) => {
+    const present = readdirSync(join(root, 'src/dialects', folder.name));
+    return required.filter((name) => !present.includes(name)).map((name) => `${folder.name}/${name}`);
+  });
+  assert.deepEqual(missing, []);
+});

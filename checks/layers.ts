@@ -1,0 +1,32 @@
+/**
+ * Which top folder of src may import which, as ARCHITECTURE.md draws it. A folder may always import itself and platform.
+ * `seam` marks single files of a folder that a lower layer may import because they are pure declarations.
+ */
+export const layers: Readonly<Record<string, readonly string[]>> = {
+  platform: [],
+  inference: [],
+  dialects: ['inference'],
+  upstreams: ['dialects', 'inference'],
+  accounts: [],
+  billing: ['accounts', 'inference'],
+  gateway: ['accounts', 'billing', 'dialects', 'inference', 'upstreams'],
+  monitor: ['accounts', 'billing'],
+  store: ['accounts', 'billing', 'inference'],
+  main: ['accounts', 'billing', 'dialects', 'gateway', 'inference', 'monitor', 'store', 'upstreams', 'simulator'],
+};
+
+/** Folders whose subfolders never import each other: a dialect and an upstream is one folder, and adding one touches only that. */
+export const siblingFolders: readonly string[] = ['dialects', 'upstreams'];
+
+/** Words that may appear only where they belong, with the reason. */
+export const restrictedWords: readonly { readonly pattern: RegExp; readonly allowed: RegExp; readonly reason: string }[] = [
+  { pattern: /\bprocess\.env\b/, allowed: /^src\/main\//, reason: 'only main reads the environment' },
+  {
+    pattern: /from 'node:sqlite'/,
+    allowed: /^src\/store\/sqlite\/open-database\.ts$/,
+    reason: 'the SQLite binding is imported in one file',
+  },
+  { pattern: /\b(?:INSERT INTO|SELECT .* FROM|UPDATE \w+ SET|DELETE FROM)\b/, allowed: /^src\/store\//, reason: 'all SQL is in store' },
+  { pattern: /\bDate\.now\(/, allowed: /^src\/platform\/clock\.ts$/, reason: 'domain code takes the clock' },
+  { pattern: /\benum \w+ \{|\bnamespace \w+ \{/, allowed: /^$/, reason: 'the source runs by type stripping' },
+];

@@ -1,0 +1,229 @@
+import { hash } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { applyFault } from './apply-fault.ts';
+import { redactHeaders, redactPath, type CallRecord } from './call-records.ts';
+import { parseFault, preventsAnswer, takeFault, type Fault } from './faults.ts';
+import { createPlanner } from './plan-reply.ts';
+import { readReportedUsage, rewriteUsage } from './rewrite-usage.ts';
+import { deriveId } from './seeded-random.ts';
+import {
+  VendorError,
+  type JsonRecord,
+  type ReplyPlan,
+  type SimulatedReply,
+  type SimulatedRequest,
+  type SimulatedVendor,
+} from './simulated-vendor.ts';
+import type { SimulatorState } from './simulator-state.ts';
+import { readSteering, SteeringError, type Steering } from './steering.ts';
+import { createPendingMemory } from './vendor-memory.ts';
+import { toJsonReply, toWireReply, type WireReply } from './wire-reply.ts';
+import { writeReply, type WriteObserver } from './write-reply.ts';
+
+/** What one call has come to so far. */
+type Call = {
+  readonly request: SimulatedRequest;
+  readonly record: CallRecord;
+  readonly state: SimulatorState;
+  readonly vendor: SimulatedVendor;
+  readonly credential: string;
+  readonly keepMemory: () => void;
+  /** From the headers first; with the directive of the prompt once the reply is planned. */
+  steering: Steering;
+  plan?: ReplyPlan;
+  keepCache?: () => void;
+};
+
+/** The road of one call: receive, check, plan, damage, write, record. Resolves when the reply has ended; never rejects. */
+export async function answerCall(
+  state: SimulatorState,
+  vendor: SimulatedVendor,
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  body: Buffer,
+): Promise<void> {
+  const call = receive(state, vendor, incoming, body);
+  const { wire, isRefused } = produce(call, body);
+  const pace = { ...state.pace, ...call.steering.pace };
+  const common = vendor.commonHeaders?.(call.request) ?? {};
+  await writeReply(response, { ...wire, headers: { ...common, ...wire.headers } }, pace, observe(call, wire, isRefused));
+}
+
+function receive(state: SimulatorState, vendor: SimulatedVendor, incoming: IncomingMessage, body: Buffer): Call {
+  const nowMs = state.clock.nowMs();
+  const target = incoming.url ?? '/';
+  const question = target.indexOf('?');
+  const path = question < 0 ? target : target.slice(0, question);
+  const query = new URLSearchParams(question < 0 ? '' : target.slice(question + 1));
+  const headers: Record<string, string> = {};
+  for (const name in incoming.headers) {
+    const value = incoming.headers[name];
+    if (value !== undefined) headers[name] = typeof value === 'string' ? value : value.join(', ');
+  }
+  const bodySha256 = hash('sha256', body);
+  const same = `${vendor.name} ${target} ${bodySha256}`;
+  const requestId = `req_${deriveId(`${state.seed}/${same}/${state.numberCall(same)}`)}`;
+  const memory = createPendingMemory(state.memoryOf(vendor.name));
+  const tag = headers['x-simulator-tag'];
+  const parsed = parseBody(body);
+  const record = state.records.open({
+    vendor: vendor.name,
+    method: incoming.method ?? 'GET',
+    path: redactPath(target),
+    ...(tag !== undefined && { tag }),
+    requestHeaders: redactHeaders(headers),
+    requestBodySha256: bodySha256,
+    requestBodyBytes: body.length,
+    ...(parsed !== undefined && { requestBody: parsed, ...(typeof parsed['model'] === 'string' && { model: parsed['model'] }) }),
+    requestId,
+    receivedAtMs: nowMs,
+  });
+  return {
+    request: { method: record.method, path, query, headers, body: parsed, requestId, nowMs, memory },
+    record,
+    state,
+    vendor,
+    credential: readCredential(headers, query),
+    keepMemory: memory.keep,
+    steering: {},
+  };
+}
+
+/** The reply as it goes on the wire, or the refusal in the vendor's words. */
+function produce(call: Call, body: Buffer): { wire: WireReply; isRefused: boolean } {
+  const { record, request, vendor } = call;
+  try {
+    call.steering = readSteering(request.headers);
+    const reply = handle(call, body);
+    const fault = chooseFault(call);
+    if (!preventsAnswer(fault)) keepTraces(call, reply);
+    const wire = damage(call, reply, fault);
+    record.isStream = wire.isStream;
+    return { wire, isRefused: reply.type === 'whole' && reply.status >= 400 };
+  } catch (error) {
+    return { wire: refuse(error, vendor, request), isRefused: true };
+  }
+}
+
+function refuse(error: unknown, vendor: SimulatedVendor, request: SimulatedRequest): WireReply {
+  if (error instanceof VendorError) return toJsonReply(error.status, error.body);
+  if (error instanceof SteeringError) {
+    return toJsonReply(400, vendor.errorBody(400, `The simulator was asked for something that it cannot do: ${error.message}`, request.requestId));
+  }
+  // A defect of the simulator itself: say so in full, because whoever reads this is testing.
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return toJsonReply(500, vendor.errorBody(500, `The simulator itself failed: ${text}`, request.requestId));
+}
+
+function handle(call: Call, body: Buffer): SimulatedReply {
+  const { request, vendor, state } = call;
+  checkTransport(vendor, request, body);
+  vendor.authenticate(request);
+  if (state.apiKeys !== undefined && !state.apiKeys.has(call.credential)) {
+    throw (
+      vendor.refuseCredential?.(call.credential, request) ??
+      new VendorError(401, vendor.errorBody(401, 'The credential is not known.', request.requestId), 'The credential is not known.')
+    );
+  }
+  const planReply = createPlanner({
+    seed: state.seed,
+    nowMs: request.nowMs ?? 0,
+    steering: call.steering,
+    cache: state.cache,
+    tokensPerFrame: state.pace.tokensPerFrame,
+    numberCall: state.numberCall,
+    onPlan(plan, steering, keepCache) {
+      call.plan = plan;
+      call.steering = steering;
+      call.keepCache = keepCache;
+    },
+  });
+  return vendor.handle(request, planReply) ?? { type: 'whole', status: 404, headers: jsonHeaders, body: JSON.stringify(vendor.notFoundBody(request)) };
+}
+
+const jsonHeaders = { 'content-type': 'application/json' };
+
+function checkTransport(vendor: SimulatedVendor, request: SimulatedRequest, body: Buffer): void {
+  const encoding = request.headers['content-encoding'];
+  const fail = (status: number, message: string): never => {
+    throw new VendorError(status, vendor.errorBody(status, message, request.requestId), message);
+  };
+  if (encoding !== undefined && encoding !== 'identity') fail(415, `Unsupported content-encoding: ${encoding}.`);
+  if (body.length === 0) return;
+  const type = request.headers['content-type'] ?? '';
+  if (!/^application\/json\s*(;|$)/i.test(type)) fail(415, `Unsupported content type: '${type}'. This API method only accepts 'application/json' requests.`);
+  if (request.body === undefined) fail(400, 'We could not parse the JSON body of your request: it must be one JSON object.');
+}
+
+function chooseFault(call: Call): Fault | undefined {
+  const { steering, state, vendor, record } = call;
+  const fault = steering.fault === undefined ? takeFault(state.faults, vendor.name) : parseFault(steering.fault);
+  if (fault !== undefined) record.fault = fault.name;
+  return fault;
+}
+
+function keepTraces(call: Call, reply: SimulatedReply): void {
+  call.keepMemory();
+  if (call.plan === undefined) return;
+  call.keepCache?.();
+  // Counting tokens plans nothing; a reply without a plan used nothing.
+  if (reply.type === 'whole' && reply.plan === undefined) return;
+  call.record.plannedUsage = call.plan.usage;
+  call.record.stop = call.plan.stop;
+}
+
+function damage(call: Call, reply: SimulatedReply, fault: Fault | undefined): WireReply {
+  let wire = toWireReply(reply);
+  if (call.steering.usage !== undefined) wire = { ...wire, pieces: rewriteUsage(wire.pieces, call.steering.usage) };
+  if (fault === undefined) return wire;
+  return applyFault(wire, fault, {
+    vendor: call.vendor,
+    requestId: call.record.requestId,
+    credential: call.credential,
+    ...(reply.type === 'stream' && { errorFrame: reply.errorFrame }),
+    ...(reply.type === 'stream' && reply.unknownFrame !== undefined && { unknownFrame: reply.unknownFrame }),
+  });
+}
+
+function observe(call: Call, wire: WireReply, isRefused: boolean): WriteObserver {
+  const { record, state } = call;
+  return {
+    onHeaders() {
+      record.status = wire.status;
+      record.headersAtMs = state.clock.nowMs();
+    },
+    onProgress(piecesWritten, tokensWritten) {
+      record.emittedFrames = piecesWritten;
+      record.emittedTokens = tokensWritten;
+      if (piecesWritten > wire.firstContent) record.firstContentAtMs ??= state.clock.nowMs();
+    },
+    onEnd(how) {
+      const usage = isRefused ? undefined : readReportedUsage(wire.pieces, record.emittedFrames);
+      if (usage !== undefined) record.reportedUsage = usage;
+      state.records.end(record, endingOf(how, isRefused, record.fault), state.clock.nowMs());
+    },
+  };
+}
+
+function endingOf(how: Parameters<WriteObserver['onEnd']>[0], isRefused: boolean, fault: string | undefined): Exclude<CallRecord['ending'], 'open'> {
+  if (how === 'client-closed') return 'client-closed';
+  if (isRefused) return 'refused';
+  return fault === undefined && how === 'finished' ? 'completed' : 'faulted';
+}
+
+function parseBody(body: Buffer): JsonRecord | undefined {
+  if (body.length === 0) return undefined;
+  try {
+    const value: unknown = JSON.parse(body.toString());
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonRecord) : undefined;
+  } catch {
+    // Answered with a refusal that says so.
+    return undefined;
+  }
+}
+
+function readCredential(headers: Readonly<Record<string, string>>, query: URLSearchParams): string {
+  const bearer = /^bearer +(.+)$/i.exec(headers['authorization'] ?? '')?.[1];
+  return headers['x-api-key'] ?? bearer ?? headers['x-goog-api-key'] ?? query.get('key') ?? '';
+}
+

@@ -1,0 +1,155 @@
+import { hash } from 'node:crypto';
+import { closeSync, openSync, writeSync } from 'node:fs';
+import type { JsonRecord, PlannedUsage, ReplyPlan } from './simulated-vendor.ts';
+
+/** How a call ended. `refused`: answered with the vendor's own error. `faulted`: damaged or broken off by a fault. `open`: not yet. */
+export type CallEnding = 'open' | 'completed' | 'refused' | 'faulted' | 'client-closed';
+
+/** The simulator's own account of one call: what it was asked, what it meant to answer, and what it really wrote. */
+export type CallRecord = {
+  /** Number of the call since the start or the last reset, from 1. */
+  readonly id: number;
+  readonly vendor: string;
+  readonly method: string;
+  /** Path and query; a key in the query is replaced by its digest. */
+  readonly path: string;
+  /** `x-simulator-tag` of the call. */
+  readonly tag?: string;
+  /** Lower-case names; credentials are replaced by the beginning of their SHA-256. */
+  readonly requestHeaders: Readonly<Record<string, string>>;
+  readonly requestBodySha256: string;
+  readonly requestBodyBytes: number;
+  /** The parsed body, unless it is too large to keep. */
+  requestBody?: JsonRecord;
+  readonly requestId: string;
+  model?: string;
+  isStream: boolean;
+  /** Status written; undefined until the headers are. */
+  status?: number;
+  /** Name of the fault that struck. */
+  fault?: string;
+  stop?: ReplyPlan['stop'];
+  /** What the model used, by the plan. Undefined for calls that no model answered. */
+  plannedUsage?: PlannedUsage;
+  /** The vendor's usage object as it was really written, merged over the events of a stream. Undefined when none was written. */
+  reportedUsage?: JsonRecord;
+  /** Output tokens handed to the connection so far. */
+  emittedTokens: number;
+  /** Frames (or the one body) handed to the connection so far. */
+  emittedFrames: number;
+  ending: CallEnding;
+  readonly receivedAtMs: number;
+  headersAtMs?: number;
+  firstContentAtMs?: number;
+  /** When the end was reached or the client's leave was noticed. */
+  endedAtMs?: number;
+};
+
+export type OpenedCall = Omit<CallRecord, 'id' | 'emittedTokens' | 'emittedFrames' | 'ending' | 'isStream'>;
+
+export type CallRecords = {
+  readonly open: (call: OpenedCall) => CallRecord;
+  /** Books the end of a call, once; later ends are ignored. */
+  readonly end: (call: CallRecord, ending: Exclude<CallEnding, 'open'>, atMs: number) => void;
+  /** The calls still kept, oldest first. */
+  readonly list: () => readonly CallRecord[];
+  readonly get: (id: number) => CallRecord | undefined;
+  readonly clear: () => void;
+  readonly close: () => void;
+};
+
+const callsMax = 10_000;
+/** A body above this is kept as its digest only. */
+const bodyBytesMax = 65_536;
+/** Bodies kept together; the oldest go first. */
+const bodiesBytesMax = 67_108_864;
+
+/**
+ * Keeps the last 10,000 calls. With a record file, each call is one line when it is received and one when it ends, written before the next
+ * step is taken: the last line with an id is the truth about that call, whoever dies when. Lines carry no request bodies.
+ */
+export function createCallRecords(recordFile?: string): CallRecords {
+  const calls = new Map<number, CallRecord>();
+  const file = recordFile === undefined ? undefined : openSync(recordFile, 'a', 0o600);
+  let lastId = 0;
+  let bodiesBytes = 0;
+  let oldestBodyId = 1;
+  const write = (call: CallRecord): void => {
+    if (file === undefined) return;
+    const { requestBody: _, ...line } = call;
+    writeSync(file, `${JSON.stringify(line)}\n`);
+  };
+  const dropBody = (call: CallRecord | undefined): void => {
+    if (call?.requestBody === undefined) return;
+    bodiesBytes -= call.requestBodyBytes;
+    delete call.requestBody;
+  };
+  const dropOldest = (): void => {
+    for (; bodiesBytes > bodiesBytesMax && oldestBodyId < lastId; oldestBodyId++) dropBody(calls.get(oldestBodyId));
+    if (calls.size <= callsMax) return;
+    const oldestId = calls.keys().next().value ?? 0;
+    dropBody(calls.get(oldestId));
+    calls.delete(oldestId);
+  };
+  return {
+    open(opened) {
+      lastId += 1;
+      const call: CallRecord = { id: lastId, ...opened, isStream: false, emittedTokens: 0, emittedFrames: 0, ending: 'open' };
+      if (call.requestBodyBytes > bodyBytesMax) delete call.requestBody;
+      else if (call.requestBody !== undefined) bodiesBytes += call.requestBodyBytes;
+      calls.set(call.id, call);
+      dropOldest();
+      write(call);
+      return call;
+    },
+    end(call, ending, atMs) {
+      if (call.ending !== 'open') return;
+      call.ending = ending;
+      call.endedAtMs = atMs;
+      write(call);
+    },
+    list: () => [...calls.values()],
+    get: (id) => calls.get(id),
+    clear() {
+      calls.clear();
+      bodiesBytes = 0;
+      oldestBodyId = lastId + 1;
+    },
+    close() {
+      if (file !== undefined) closeSync(file);
+    },
+  };
+}
+
+const credentialHeaders = new Set(['authorization', 'x-api-key', 'x-goog-api-key', 'api-key', 'proxy-authorization', 'cookie']);
+
+/** A copy of request headers fit for keeping: credentials become digests, so that one can tell which was sent without holding it. */
+export function redactHeaders(headers: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  const redacted: Record<string, string> = {};
+  for (const name in headers) {
+    const value = headers[name];
+    if (value !== undefined) redacted[name] = credentialHeaders.has(name) ? digestCredential(value) : value;
+  }
+  return redacted;
+}
+
+/** `Bearer sha256:…` or `sha256:…`: the digest is of the bare credential, so that it is the same however the credential was carried. */
+export function digestCredential(value: string): string {
+  const scheme = /^(?:bearer|basic) +/i.exec(value)?.[0] ?? '';
+  return `${scheme}sha256:${hash('sha256', value.slice(scheme.length)).slice(0, 16)}`;
+}
+
+/** A path with the values of `key` and `access_token` in its query replaced by digests. */
+export function redactPath(path: string): string {
+  if (!path.includes('?')) return path;
+  return path.replaceAll(/([?&](?:key|access_token)=)([^&]*)/g, (_, name: string, value: string) => name + digestCredential(decodeLoosely(value)));
+}
+
+function decodeLoosely(value: string): string {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    // What is not URL-encoded is digested as it stands.
+    return value;
+  }
+}

@@ -1,0 +1,16 @@
+import type { JsonRecord } from './simulated-vendor.ts';
+
+/** True for a JSON object: no array, not null. */
+export function isRecord(value: unknown): value is JsonRecord {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The value if it is a text, else the empty text. */
+export function asText(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/** The objects of a list; what is no list has none. */
+export function recordsOf(value: unknown): readonly JsonRecord[] {
+  return Array.isArray(value) ? value.filter(isRecord) : [];
+}

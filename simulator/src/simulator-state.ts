@@ -1,0 +1,82 @@
+import type { CallRecords } from './call-records.ts';
+import type { QueuedFault } from './faults.ts';
+import { createPromptCache, type PromptCache } from './prompt-cache.ts';
+import type { SimulatedVendor } from './simulated-vendor.ts';
+import type { Pace } from './steering.ts';
+import { createVendorMemory } from './vendor-memory.ts';
+
+export type SimulatorClock = { readonly nowMs: () => number };
+
+/** What all vendors of one simulator share. */
+export type SimulatorState = {
+  readonly seed: string;
+  readonly clock: SimulatorClock;
+  /** Known credentials; undefined accepts any that is not empty. */
+  readonly apiKeys: ReadonlySet<string> | undefined;
+  readonly records: CallRecords;
+  readonly cache: PromptCache;
+  readonly memoryOf: (vendor: SimulatedVendor['name']) => ReturnType<typeof createVendorMemory>;
+  readonly numberCall: (fingerprint: string) => number;
+  pace: Pace;
+  faults: QueuedFault[];
+  /** Forgets calls, caches, stored replies, faults and counts, and takes the pace back to what it was at the start. */
+  readonly reset: () => void;
+};
+
+const fingerprintsMax = 50_000;
+
+export function createSimulatorState(options: {
+  readonly seed: string;
+  readonly clock: SimulatorClock;
+  readonly apiKeys?: readonly string[] | undefined;
+  readonly records: CallRecords;
+  readonly pace: Pace;
+}): SimulatorState {
+  const memories = new Map<SimulatedVendor['name'], ReturnType<typeof createVendorMemory>>();
+  const cache = createPromptCache();
+  const counter = createCallCounter();
+  return {
+    seed: options.seed,
+    clock: options.clock,
+    apiKeys: options.apiKeys === undefined ? undefined : new Set(options.apiKeys),
+    records: options.records,
+    cache,
+    memoryOf(vendor) {
+      const memory = memories.get(vendor) ?? createVendorMemory();
+      memories.set(vendor, memory);
+      return memory;
+    },
+    numberCall: counter.next,
+    pace: options.pace,
+    faults: [],
+    reset() {
+      options.records.clear();
+      cache.clear();
+      for (const memory of memories.values()) memory.clear();
+      counter.clear();
+      this.faults = [];
+      this.pace = options.pace;
+    },
+  };
+}
+
+/** Counts calls with the same fingerprint. When it has seen too many different ones it begins anew, with numbers that were never given. */
+function createCallCounter(): { readonly next: (fingerprint: string) => number; readonly clear: () => void } {
+  const counts = new Map<string, number>();
+  let base = 0;
+  return {
+    next(fingerprint) {
+      const count = counts.get(fingerprint) ?? base;
+      counts.set(fingerprint, count + 1);
+      if (counts.size > fingerprintsMax) {
+        base = Math.max(base, ...counts.values());
+        counts.clear();
+      }
+      return count;
+    },
+    clear() {
+      counts.clear();
+      base = 0;
+    },
+  };
+}

@@ -1,0 +1,144 @@
+import type { ReplyPlan } from './simulated-vendor.ts';
+
+/** How fast a reply is written. */
+export type Pace = {
+  /** Output tokens a second; 0 writes as fast as the reader reads. */
+  readonly tokensPerSecond: number;
+  /** Wait before the first frame with content, in milliseconds. */
+  readonly firstTokenMs: number;
+  /** Output tokens in one frame, at least 1. */
+  readonly tokensPerFrame: number;
+  /** Size in bytes of each piece of the byte stream, whatever the frames are; 0 writes frame by frame. */
+  readonly chunkBytes: number;
+};
+
+export type UsageOverride = { readonly [member: string]: string | number | null };
+
+/** What a caller asks of one reply. Every member is optional; what is absent is decided by the plan. */
+export type Steering = {
+  readonly stop?: ReplyPlan['stop'];
+  readonly text?: string;
+  readonly outputTokens?: number;
+  readonly toolCalls?: number;
+  readonly usage?: UsageOverride | 'absent' | 'null';
+  readonly pace?: Partial<Pace>;
+  readonly seed?: string;
+  readonly fault?: string;
+  readonly tag?: string;
+};
+
+/** A steering header or directive that means nothing. Answered with 400, so that a mistyped test does not pass by accident. */
+export class SteeringError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'SteeringError';
+  }
+}
+
+const stops = ['end', 'max-tokens', 'stop-sequence', 'tool-use', 'refusal', 'content-filter', 'pause'] as const;
+const paceKeys = ['tokensPerSecond', 'firstTokenMs', 'tokensPerFrame', 'chunkBytes'] as const;
+const outputTokensMax = 1_000_000;
+const noSteering: Steering = {};
+
+/** Reads one steering value by its name without the `x-simulator-` prefix. */
+const readers: { readonly [name: string]: (value: string) => Steering } = {
+  stop: (value) => ({ stop: oneOf('stop', value, stops) }),
+  text: (value) => ({ text: decode('text', value) }),
+  'output-tokens': (value) => ({ outputTokens: wholeNumber('output-tokens', value, outputTokensMax) }),
+  'tool-calls': (value) => ({ toolCalls: wholeNumber('tool-calls', value, 2) }),
+  usage: (value) => ({ usage: readUsage(value) }),
+  pace: (value) => ({ pace: readPace(value) }),
+  seed: (value) => ({ seed: value }),
+  fault: (value) => ({ fault: value }),
+  tag: (value) => ({ tag: value }),
+};
+
+/** Reads the headers `x-simulator-*` (lower-case names). Throws SteeringError for a name or a value that means nothing. */
+export function readSteering(headers: Readonly<Record<string, string | undefined>>): Steering {
+  let steering: Steering = noSteering;
+  for (const name in headers) {
+    if (!name.startsWith('x-simulator-')) continue;
+    const value = headers[name];
+    if (value !== undefined) steering = { ...steering, ...readOne(name.slice('x-simulator-'.length), value) };
+  }
+  return steering;
+}
+
+const directive = /\[\[simulator ([^\]]{1,4000})\]\]/;
+
+/**
+ * Reads a directive in the prompt: `[[simulator stop=refusal output-tokens=20 text=Hello%20there]]`, the same names as the headers, values
+ * URL-encoded. It is for clients that cannot send headers of their own.
+ */
+export function readPromptSteering(text: string): Steering {
+  // Without the marker, which is nearly always, a prompt of many kilobytes costs one search.
+  if (!text.includes('[[simulator ')) return noSteering;
+  const found = directive.exec(text)?.[1];
+  if (found === undefined) return noSteering;
+  let steering: Steering = noSteering;
+  for (const part of found.trim().split(/\s+/)) {
+    const equals = part.indexOf('=');
+    if (equals < 1) throw new SteeringError(`the simulator directive wants name=value, not "${part}"`);
+    steering = { ...steering, ...readOne(part.slice(0, equals), decode('directive', part.slice(equals + 1))) };
+  }
+  return steering;
+}
+
+/** Reads `tokensPerSecond=40;firstTokenMs=200`, any subset of the pace. */
+export function readPace(value: string): Partial<Pace> {
+  let pace: Partial<Pace> = {};
+  for (const part of value.split(';')) {
+    if (part.trim() === '') continue;
+    const [key = '', number = ''] = part.split('=').map((text) => text.trim());
+    const name = oneOf('pace', key, paceKeys);
+    const amount = number === '' ? Number.NaN : Number(number);
+    const least = name === 'tokensPerFrame' ? 1 : 0;
+    if (!Number.isFinite(amount) || amount < least) throw new SteeringError(`pace: ${name} must be a number of at least ${least}, not "${number}"`);
+    pace = { ...pace, [name]: amount };
+  }
+  return pace;
+}
+
+function readOne(name: string, value: string): Steering {
+  const read = Object.hasOwn(readers, name) ? readers[name] : undefined;
+  if (read === undefined) throw new SteeringError(`x-simulator-${name} is not a steering header; known are ${Object.keys(readers).join(', ')}`);
+  return read(value);
+}
+
+function readUsage(value: string): UsageOverride | 'absent' | 'null' {
+  if (value === 'absent' || value === 'null') return value;
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(value);
+  } catch {
+    throw new SteeringError('usage must be "absent", "null" or a JSON object of member names and replacements');
+  }
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) throw new SteeringError('usage must be a JSON object');
+  const override: { [member: string]: string | number | null } = {};
+  for (const [member, replacement] of Object.entries(parsed)) {
+    if (replacement !== null && typeof replacement !== 'string' && typeof replacement !== 'number') {
+      throw new SteeringError(`usage: the replacement of ${member} must be a word, a number or null`);
+    }
+    override[member] = replacement;
+  }
+  return override;
+}
+
+function oneOf<Word extends string>(name: string, value: string, words: readonly Word[]): Word {
+  const found = words.find((word) => word === value);
+  if (found === undefined) throw new SteeringError(`${name} must be one of ${words.join(', ')}, not "${value}"`);
+  return found;
+}
+
+function wholeNumber(name: string, value: string, max: number): number {
+  if (!/^\d{1,9}$/.test(value) || Number(value) > max) throw new SteeringError(`${name} must be a whole number from 0 to ${max}, not "${value}"`);
+  return Number(value);
+}
+
+function decode(name: string, value: string): string {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    throw new SteeringError(`${name} must be URL-encoded UTF-8`);
+  }
+}

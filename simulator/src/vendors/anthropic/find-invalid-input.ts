@@ -1,0 +1,146 @@
+import type { Json, JsonRecord } from '../../simulated-vendor.ts';
+
+/** The part of JSON Schema that the request schemas here are written in. */
+type SchemaNode = {
+  readonly type?: string;
+  readonly properties?: { readonly [name: string]: SchemaNode };
+  readonly required?: readonly string[];
+  readonly additionalProperties?: boolean;
+  readonly items?: SchemaNode;
+  readonly anyOf?: readonly SchemaNode[];
+  readonly const?: Json;
+  readonly enum?: readonly Json[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly pattern?: string;
+};
+
+const typeWords: Readonly<Record<string, string>> = {
+  string: 'Input should be a valid string',
+  integer: 'Input should be a valid integer',
+  number: 'Input should be a valid number',
+  boolean: 'Input should be a valid boolean',
+  array: 'Input should be a valid list',
+  object: 'Input should be an object',
+};
+
+/**
+ * Says in the vendor's words what is wrong with a value that its schema refuses, for example `messages.0.content.1.image.source: Field
+ * required`: the place with the tags of the unions on the way, then the reason. Undefined when there is nothing to complain about.
+ */
+export function findInvalidInput(schema: object, value: Json | undefined, path = ''): string | undefined {
+  const node = schema as SchemaNode;
+  if (node.anyOf) return inUnion(node.anyOf, value, path);
+  if (node.const !== undefined || node.enum) return inWords(node.enum ?? [node.const ?? null], value, path);
+  switch (node.type) {
+    case 'object':
+      return inObject(node, value, path);
+    case 'array':
+      return inArray(node, value, path);
+    case 'string':
+      return inString(node, value, path);
+    case 'integer':
+    case 'number':
+      return inNumber(node, value, path);
+    case 'boolean':
+      return typeof value === 'boolean' ? undefined : `${path}: ${typeWords['boolean']}`;
+    default:
+      // A schema without a type takes everything.
+      return undefined;
+  }
+}
+
+function inUnion(branches: readonly SchemaNode[], value: Json | undefined, path: string): string | undefined {
+  const all = branches.flatMap((branch) => branch.anyOf ?? [branch]);
+  if (value === null && all.some((branch) => branch.type === 'null')) return undefined;
+  const candidates = all.filter((branch) => branch.type !== 'null');
+  const fitting = candidates.filter((branch) => kindOf(branch) === kindOfValue(value));
+  const [first] = fitting;
+  if (first === undefined) return `${path}: ${typeWords[kindOf(candidates[0] ?? {})] ?? 'Input is not valid'}`;
+  if (fitting.length === 1 || !isRecord(value)) return findInvalidInput(first, value, path);
+  return byTag(fitting, value, path);
+}
+
+/** Chooses the branch whose `type` the value has; the tag becomes a part of the path, as in the vendor's messages. */
+function byTag(branches: readonly SchemaNode[], value: JsonRecord, path: string): string | undefined {
+  const untagged = branches.find((branch) => !branch.required?.includes('type'));
+  const tag = value['type'] ?? undefined;
+  if (tag === undefined) {
+    if (untagged === undefined) return `${path}: Unable to extract tag using discriminator 'type'`;
+    return findInvalidInput(untagged, value, join(path, 'custom'));
+  }
+  const branch = branches.find((candidate) => tagOf(candidate) === tag);
+  if (branch !== undefined) return findInvalidInput(branch, value, join(path, String(tag)));
+  const expected = branches.map((candidate) => `'${String(tagOf(candidate))}'`).join(', ');
+  return `${path}: Input tag '${String(tag)}' found using 'type' does not match any of the expected tags: ${expected}`;
+}
+
+function tagOf(branch: SchemaNode): Json | undefined {
+  const type = branch.properties?.['type'];
+  return type?.const ?? type?.anyOf?.find((candidate) => candidate.const !== undefined)?.const;
+}
+
+function inObject(node: SchemaNode, value: Json | undefined, path: string): string | undefined {
+  if (!isRecord(value)) return `${path}: ${typeWords['object']}`;
+  const properties = node.properties ?? {};
+  const absent = node.required?.find((name) => value[name] === undefined);
+  if (absent !== undefined) return `${join(path, absent)}: Field required`;
+  for (const [name, property] of Object.entries(properties)) {
+    const found = value[name] === undefined ? undefined : findInvalidInput(property, value[name], join(path, name));
+    if (found !== undefined) return found;
+  }
+  if (node.additionalProperties !== false) return undefined;
+  const extra = Object.keys(value).find((name) => !Object.hasOwn(properties, name));
+  return extra === undefined ? undefined : `${join(path, extra)}: Extra inputs are not permitted`;
+}
+
+function inArray(node: SchemaNode, value: Json | undefined, path: string): string | undefined {
+  if (!Array.isArray(value)) return `${path}: ${typeWords['array']}`;
+  for (const [index, item] of value.entries()) {
+    const found = node.items && findInvalidInput(node.items, item, join(path, String(index)));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function inString(node: SchemaNode, value: Json | undefined, path: string): string | undefined {
+  if (typeof value !== 'string') return `${path}: ${typeWords['string']}`;
+  const plural = (count: number): string => `${count} character${count === 1 ? '' : 's'}`;
+  if (node.minLength !== undefined && value.length < node.minLength) return `${path}: String should have at least ${plural(node.minLength)}`;
+  if (node.maxLength !== undefined && value.length > node.maxLength) return `${path}: String should have at most ${plural(node.maxLength)}`;
+  if (node.pattern !== undefined && !new RegExp(node.pattern).test(value)) return `${path}: String should match pattern '${node.pattern}'`;
+  return undefined;
+}
+
+function inNumber(node: SchemaNode, value: Json | undefined, path: string): string | undefined {
+  if (typeof value !== 'number' || (node.type === 'integer' && !Number.isInteger(value))) return `${path}: ${typeWords[node.type ?? 'number']}`;
+  if (node.minimum !== undefined && value < node.minimum) return `${path}: Input should be greater than or equal to ${node.minimum}`;
+  if (node.maximum !== undefined && value > node.maximum) return `${path}: Input should be less than or equal to ${node.maximum}`;
+  return undefined;
+}
+
+function inWords(words: readonly Json[], value: Json | undefined, path: string): string | undefined {
+  if (value !== undefined && words.includes(value)) return undefined;
+  const quoted = words.map((word) => `'${String(word)}'`);
+  const list = quoted.length > 1 ? `${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1)}` : quoted.join('');
+  return `${path}: Input should be ${list}`;
+}
+
+function kindOf(node: SchemaNode): string {
+  if (node.const !== undefined || node.enum) return 'string';
+  return node.type === 'integer' ? 'number' : (node.type ?? 'object');
+}
+
+function kindOfValue(value: Json | undefined): string {
+  return Array.isArray(value) ? 'array' : value === null ? 'null' : typeof value;
+}
+
+function join(path: string, name: string): string {
+  return path === '' ? name : `${path}.${name}`;
+}
+
+function isRecord(value: Json | undefined): value is JsonRecord {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,73 @@
+import type { Json, SimulatedReply } from './simulated-vendor.ts';
+
+/** A part of a reply's body: text as it stands, or so many filler bytes. */
+export type Piece = string | { readonly fillBytes: number };
+
+/** What happens on the connection instead of, or between, writing pieces. */
+export type WireAction =
+  /** Nothing for a while, then a reset, or on as if nothing had happened. */
+  | { readonly type: 'wait'; readonly ms: number; readonly then: 'go-on' | 'reset' }
+  /** RST: the peer sees a reset connection. */
+  | { readonly type: 'reset' }
+  /** FIN without the end that the framing of the body promised. */
+  | { readonly type: 'fin' };
+
+/** A reply as it goes on the wire, after faults: the input of `writeReply`. */
+export type WireReply = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  readonly pieces: readonly Piece[];
+  /** Output tokens that each piece delivers. */
+  readonly tokens: readonly number[];
+  /** Index of the first piece with generated content. */
+  readonly firstContent: number;
+  readonly isStream: boolean;
+  /** How the end of the body is told: by chunks, by the length, or (`eof`) only by the end of the connection. */
+  readonly framing: 'chunked' | 'length' | 'eof';
+  /** A content-length that is not the truth. */
+  readonly declaredBytes?: number;
+  readonly beforeHeaders?: WireAction;
+  /** Actions before the piece with that index; the index after the last piece is before the end of the body. */
+  readonly actions?: ReadonlyMap<number, WireAction>;
+  /** `gzip` compresses the body; `split-utf8` cuts the byte stream inside every character of several bytes. */
+  readonly encoding?: 'gzip' | 'split-utf8';
+  readonly bytesPerSecond?: number;
+  /** Bytes written to the socket in place of a reply made by the HTTP server, for heads that it would refuse to write. */
+  readonly rawBytes?: string;
+};
+
+export function toWireReply(reply: SimulatedReply): WireReply {
+  if (reply.type === 'stream') {
+    return {
+      status: 200,
+      headers: reply.headers,
+      pieces: reply.frames,
+      tokens: reply.frameTokens,
+      firstContent: reply.firstContentFrame,
+      isStream: true,
+      framing: 'chunked',
+    };
+  }
+  return {
+    status: reply.status,
+    headers: reply.headers,
+    pieces: [reply.body],
+    tokens: [reply.plan?.usage.outputTokens ?? 0],
+    firstContent: 0,
+    isStream: false,
+    framing: 'length',
+  };
+}
+
+/** A whole JSON reply, for refusals. */
+export function toJsonReply(status: number, body: Json, headers: Readonly<Record<string, string>> = {}): WireReply {
+  return {
+    status,
+    headers: { 'content-type': 'application/json', ...headers },
+    pieces: [JSON.stringify(body)],
+    tokens: [0],
+    firstContent: 0,
+    isStream: false,
+    framing: 'length',
+  };
+}

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { generateId, generateSecret, parseSecret } from './api-key-format.ts';
+
+test('a generated secret has the documented form and names its id', () => {
+  const { id, secret } = generateSecret('sk-weir', randomBytes);
+  assert.match(secret, /^sk-weir-[0-9A-Za-z]{10}_[0-9A-Za-z]{43}_[0-9A-Za-z]{6}$/);
+  assert.equal(parseSecret('sk-weir', secret), id);
+  assert.ok(secret.startsWith(`sk-weir-${id}_`));
+});
+
+test('one-character-changed, cut, lengthened: the checksum notices', () => {
+  const { secret } = generateSecret('sk-weir', randomBytes);
+  for (let position = 0; position < secret.length; position += 1) {
+    const other = secret[position] === 'a' ? 'b' : 'a';
+    assert.equal(parseSecret('sk-weir', secret.slice(0, position) + other + secret.slice(position + 1)), undefined, `position ${position}`);
+  }
+  for (const wrong of ['', secret.slice(1), secret.slice(0, -1), `${secret}a`, ` ${secret}`, `${secret}\n`, secret.toLowerCase()]) {
+    assert.equal(parseSecret('sk-weir', wrong), undefined);
+  }
+});
+
+test('a secret of one kind is none of the other, even with the prefix exchanged', () => {
+  const { secret } = generateSecret('sk-weir', randomBytes);
+  assert.equal(parseSecret('bt-weir', secret), undefined);
+  assert.equal(parseSecret('bt-weir', secret.replace('sk-', 'bt-')), undefined);
+});
+
+test('any text is parsed without an error and none is a key', () => {
+  fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 100 }), (text) => parseSecret('sk-weir', text) === undefined));
+});
+
+test('biased-random: bytes that would favour the first letters are thrown away', () => {
+  // 248 and above would begin a fifth, incomplete run of the 62 characters.
+  const bytes = [255, 248, 0, 250, 61, 62, 247];
+  let at = 0;
+  const random = (size: number): Uint8Array => Uint8Array.from({ length: size }, () => bytes[at++ % bytes.length] ?? 0);
+  assert.equal(generateId(4, random), '0z0z');
+});
+
+test('secrets are not repeated', () => {
+  const secrets = new Set(Array.from({ length: 1000 }, () => generateSecret('bt-weir', randomBytes).secret));
+  assert.equal(secrets.size, 1000);
+});

@@ -1,0 +1,75 @@
+import type { Clock } from '../platform/clock.ts';
+import type { Logger } from '../platform/log.ts';
+import type { AccountsStore } from './accounts-store.ts';
+import type { BillingToken } from './api-key.ts';
+import { hashSecret } from './hash-secret.ts';
+import { secretCharactersMax } from './secret-limits.ts';
+import { waitFor } from './wait-for.ts';
+
+/** Who a billing token belongs to. */
+export type BillingTokenAuthenticator = {
+  /**
+   * The token that a secret opens, or undefined when there is none. `unavailable`: the store cannot tell at the moment, so the caller must not
+   * be told that the token is wrong. A deletion takes effect within a second. Rejects only with the signal's reason.
+   */
+  readonly authenticate: (secret: string, signal: AbortSignal) => Promise<BillingToken | undefined | 'unavailable'>;
+};
+
+export type BillingTokenAuthenticatorOptions = {
+  readonly store: Pick<AccountsStore, 'pepper' | 'findBillingTokenByHash'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** How long one answer of the store is waited for. Default 2 s. */
+  readonly storeTimeoutMs?: number;
+};
+
+/** How long an answer of the store, yes or no, is used again, and how many are kept. */
+const answerTtlMs = 1000;
+const answersMax = 1000;
+/** Look-ups under way at once; one more is told `unavailable`. */
+const lookUpsMax = 64;
+
+type Answer = { readonly token: BillingToken | undefined; readonly untilMs: number };
+
+/** Tokens are few and the monitor is asked seldom: every unknown token is a look-up, of which only so many run at once. */
+export function createBillingTokenAuthenticator(options: BillingTokenAuthenticatorOptions): BillingTokenAuthenticator {
+  const { store, clock, logger, storeTimeoutMs = 2000 } = options;
+  const answers = new Map<string, Answer>();
+  let pepper: string | undefined;
+  let lookUps = 0;
+
+  function remember(hash: string, token: BillingToken | undefined): void {
+    const [oldest] = answers.keys();
+    if (answers.size >= answersMax && oldest !== undefined) answers.delete(oldest);
+    answers.set(hash, { token, untilMs: clock.monotonicMs() + answerTtlMs });
+  }
+
+  async function lookUp(secret: string, signal: AbortSignal): Promise<BillingToken | undefined> {
+    pepper ??= await waitFor(store.pepper(), storeTimeoutMs, signal);
+    const hash = hashSecret(pepper, secret);
+    const answer = answers.get(hash);
+    if (answer !== undefined && clock.monotonicMs() < answer.untilMs) return answer.token;
+    answers.delete(hash);
+    const token = await waitFor(store.findBillingTokenByHash(hash), storeTimeoutMs, signal);
+    remember(hash, token);
+    return token;
+  }
+
+  return {
+    authenticate: async (secret, signal) => {
+      signal.throwIfAborted();
+      if (secret === '' || secret.length > secretCharactersMax) return undefined;
+      if (lookUps >= lookUpsMax) return 'unavailable';
+      lookUps += 1;
+      try {
+        return await lookUp(secret, signal);
+      } catch (error) {
+        if (signal.aborted) throw error;
+        logger.warn({ err: error }, 'the store could not be asked for a billing token');
+        return 'unavailable';
+      } finally {
+        lookUps -= 1;
+      }
+    },
+  };
+}

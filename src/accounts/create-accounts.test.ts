@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { test } from 'node:test';
+import type { Clock } from '../platform/clock.ts';
+import { parseSecret } from './api-key-format.ts';
+import { createAccounts } from './create-accounts.ts';
+import { createFakeAccountsStore } from './fake-accounts-store.ts';
+import { hashSecret } from './hash-secret.ts';
+
+const clock: Clock = { nowMs: () => 1_767_225_600_000, monotonicMs: () => 0 };
+
+function setUp() {
+  const store = createFakeAccountsStore();
+  return { store, accounts: createAccounts({ store, clock, random: randomBytes }) };
+}
+
+test('a created key opens with its secret, of which the store has only the hash', async () => {
+  const { store, accounts } = setUp();
+  const { key, secret } = await accounts.createApiKey({ userName: 'alice', name: 'ci' });
+  assert.equal(parseSecret('sk-weir', secret), key.id);
+  const stored = await store.findApiKeyByHash(hashSecret('pepper', secret));
+  assert.deepEqual(stored, { ...key, hash: hashSecret('pepper', secret) });
+  assert.deepEqual(key, {
+    id: key.id,
+    userId: key.userId,
+    userName: 'alice',
+    name: 'ci',
+    hint: secret.slice(-4),
+    createdAtMs: clock.nowMs(),
+  });
+  const everything = JSON.stringify([await store.listApiKeys(), await accounts.listApiKeys()]);
+  assert.ok(!everything.includes(secret.slice(19, 62)));
+});
+
+test('two keys of one user share the user; the same name again is refused, for another user it is free', async () => {
+  const { accounts } = setUp();
+  const first = await accounts.createApiKey({ userName: 'alice', name: 'ci' });
+  const second = await accounts.createApiKey({ userName: 'alice', name: 'laptop' });
+  assert.equal(first.key.userId, second.key.userId);
+  await assert.rejects(accounts.createApiKey({ userName: 'alice', name: 'ci' }), { code: 'duplicate_name' });
+  await accounts.createApiKey({ userName: 'bob', name: 'ci' });
+});
+
+test('bad names are refused before anything is written', async () => {
+  const { store, accounts } = setUp();
+  await assert.rejects(accounts.createApiKey({ userName: '=x', name: 'ci' }), { code: 'invalid_name' });
+  await assert.rejects(accounts.createApiKey({ userName: 'alice', name: '' }), { code: 'invalid_name' });
+  await assert.rejects(accounts.createBillingToken({ name: 'a\nb' }), { code: 'invalid_name' });
+  await assert.rejects(accounts.createBillingToken({ name: 'a', userName: '' }), { code: 'invalid_name' });
+  assert.deepEqual(store.calls, {});
+});
+
+test('keys are found, listed by user, disabled, enabled and deleted', async () => {
+  const { accounts } = setUp();
+  const { key } = await accounts.createApiKey({ userName: 'Zoë', name: 'ci' });
+  const other = await accounts.createApiKey({ userName: 'bob', name: 'ci' });
+  assert.deepEqual(await accounts.listApiKeys({ userName: 'Zoe\u0308' }), [key]);
+  assert.equal((await accounts.listApiKeys()).length, 2);
+  assert.deepEqual(await accounts.findApiKey({ id: other.key.id }), other.key);
+  assert.deepEqual(await accounts.findApiKey({ userName: 'Zoe\u0308', name: 'ci' }), key);
+  assert.equal(await accounts.findApiKey({ userName: 'bob', name: 'CI' }), undefined);
+  assert.equal(await accounts.disableApiKey(key.id), true);
+  assert.deepEqual(await accounts.findApiKey({ id: key.id }), { ...key, disabledAtMs: clock.nowMs() });
+  assert.equal(await accounts.enableApiKey(key.id), true);
+  assert.deepEqual(await accounts.findApiKey({ id: key.id }), key);
+  assert.equal(await accounts.deleteApiKey(key.id), true);
+  assert.equal(await accounts.findApiKey({ id: key.id }), undefined);
+  assert.equal(await accounts.deleteApiKey(key.id), false);
+});
+
+test('a configured secret is one key however often it is ensured', async () => {
+  const { accounts } = setUp();
+  const wanted = { userName: 'operator', name: 'default', secret: 'my-own-secret-1' };
+  const key = await accounts.ensureApiKeyWithSecret(wanted);
+  assert.deepEqual(await accounts.ensureApiKeyWithSecret(wanted), key);
+  assert.deepEqual(await accounts.listApiKeys(), [key]);
+  assert.equal(key.hint, '-1', 'a short secret gives away less');
+});
+
+test('a configuration that changes the secret, and changes it back, ends with the secret it names', async () => {
+  const { store, accounts } = setUp();
+  const wanted = { userName: 'operator', name: 'default' };
+  for (const secret of ['first-secret', 'second-secret', 'first-secret']) {
+    const key = await accounts.ensureApiKeyWithSecret({ ...wanted, secret });
+    assert.deepEqual(await accounts.listApiKeys(), [key]);
+    assert.equal((await store.findApiKeyByHash(hashSecret('pepper', secret)))?.id, key.id);
+  }
+});
+
+test('processes that start at once with one configuration agree on one key', async () => {
+  const { store, accounts } = setUp();
+  await accounts.ensureApiKeyWithSecret({ userName: 'operator', name: 'default', secret: 'old-secret' });
+  store.before = () => Promise.resolve();
+  const wanted = { userName: 'operator', name: 'default', secret: 'new-secret' };
+  const keys = await Promise.all(Array.from({ length: 4 }, () => accounts.ensureApiKeyWithSecret(wanted)));
+  assert.equal(new Set(keys.map((key) => key.id)).size, 1);
+  assert.deepEqual(await accounts.listApiKeys(), [keys[0]]);
+});
+
+test('a disabled key is not enabled by being configured', async () => {
+  const { accounts } = setUp();
+  const wanted = { userName: 'operator', name: 'default', secret: 'my-own-secret' };
+  const key = await accounts.ensureApiKeyWithSecret(wanted);
+  await accounts.disableApiKey(key.id);
+  assert.equal((await accounts.ensureApiKeyWithSecret(wanted)).disabledAtMs, clock.nowMs());
+});
+
+test('a configured secret that opens another key, or is none, is refused without being repeated in the message', async () => {
+  const { accounts } = setUp();
+  const { secret } = await accounts.createApiKey({ userName: 'alice', name: 'ci' });
+  const wanted = { userName: 'operator', name: 'default' };
+  const refusals = [
+    { secret, code: 'secret_in_use' },
+    { secret: 'short', code: 'invalid_secret' },
+    { secret: 'with space', code: 'invalid_secret' },
+    { secret: 'ünïcödé-secret', code: 'invalid_secret' },
+    { secret: 'trailing-newline\n', code: 'invalid_secret' },
+    { secret: 'x'.repeat(257), code: 'invalid_secret' },
+  ];
+  for (const refusal of refusals) {
+    await assert.rejects(
+      accounts.ensureApiKeyWithSecret({ ...wanted, secret: refusal.secret }),
+      (error: Error & { code?: string }) => error.code === refusal.code && !error.message.includes(refusal.secret),
+    );
+  }
+  await accounts.ensureApiKeyWithSecret({ ...wanted, secret: 'x'.repeat(256) });
+});
+
+test('billing tokens are created, ensured, replaced and deleted', async () => {
+  const { store, accounts } = setUp();
+  const { token, secret } = await accounts.createBillingToken({ name: 'finance' });
+  assert.equal(parseSecret('bt-weir', secret), token.id);
+  assert.deepEqual(await store.findBillingTokenByHash(hashSecret('pepper', secret)), {
+    id: token.id,
+    name: 'finance',
+    createdAtMs: clock.nowMs(),
+  });
+  await assert.rejects(accounts.createBillingToken({ name: 'finance' }), { code: 'duplicate_name' });
+  const wanted = { name: 'configured', secret: 'my-billing-secret' };
+  const ensured = await accounts.ensureBillingTokenWithSecret(wanted);
+  assert.deepEqual(await accounts.ensureBillingTokenWithSecret(wanted), ensured);
+  await assert.rejects(accounts.ensureBillingTokenWithSecret({ ...wanted, name: 'another' }), { code: 'secret_in_use' });
+  const narrowed = await accounts.ensureBillingTokenWithSecret({ ...wanted, userName: 'alice' });
+  assert.equal(narrowed.userName, 'alice');
+  const rotated = await accounts.ensureBillingTokenWithSecret({ ...wanted, secret: 'another-billing-secret' });
+  assert.deepEqual(await accounts.listBillingTokens(), [token, rotated]);
+  assert.equal(await accounts.deleteBillingToken(rotated.id), true);
+  assert.equal(await accounts.deleteBillingToken(rotated.id), false);
+});

@@ -1,0 +1,208 @@
+import type { Clock } from '../platform/clock.ts';
+import { AccountsError } from './accounts-error.ts';
+import type { AccountsStore } from './accounts-store.ts';
+import { generateId, generateSecret } from './api-key-format.ts';
+import type { RandomBytes } from './api-key-format.ts';
+import type { ApiKey, BillingToken, StoredApiKey } from './api-key.ts';
+import { hashSecret } from './hash-secret.ts';
+import { parseName } from './parse-name.ts';
+import { chosenSecretCharactersMin, secretCharactersMax } from './secret-limits.ts';
+
+/** A secret is given out here, once; it cannot be read back. */
+export type CreatedApiKey = { readonly key: ApiKey; readonly secret: string };
+export type CreatedBillingToken = { readonly token: BillingToken; readonly secret: string };
+
+/** Which key is meant: by its id, or by its owner and name. */
+export type KeyReference = { readonly id: string } | { readonly userName: string; readonly name: string };
+
+/**
+ * Managing users, API keys and billing tokens. Methods reject with AccountsError when the caller is wrong and with the store's error when the
+ * store is. Names follow the rules of parseName.
+ */
+export type Accounts = {
+  /** Creates a key, and its user when there is none of that name. `duplicate_name` when the user has a key of that name. */
+  readonly createApiKey: (key: { readonly userName: string; readonly name: string }) => Promise<CreatedApiKey>;
+  /**
+   * Makes sure that the given secret opens as this key, for a secret that the operator configured. The same secret again is the same key. A
+   * key of this name with another secret is replaced: the old secret ends, as it does where the configuration names only the new one.
+   * Secrets are 8 to 256 printable ASCII characters without spaces. `secret_in_use` when it opens another key. What the configuration names
+   * wins over a deletion, but a key that was disabled stays disabled.
+   */
+  readonly ensureApiKeyWithSecret: (key: { readonly userName: string; readonly name: string; readonly secret: string }) => Promise<ApiKey>;
+  /** Keys that are not deleted, oldest first. */
+  readonly listApiKeys: (filter?: { readonly userName?: string }) => Promise<readonly ApiKey[]>;
+  readonly findApiKey: (reference: KeyReference) => Promise<ApiKey | undefined>;
+  /** Takes effect in every process within about a second. False when there is no such key. */
+  readonly disableApiKey: (keyId: string) => Promise<boolean>;
+  readonly enableApiKey: (keyId: string) => Promise<boolean>;
+  /** Its secret stops opening and its name is free; booked calls keep the name. False when there is no such key. */
+  readonly deleteApiKey: (keyId: string) => Promise<boolean>;
+  /** Creates a credential for the monitor; with a userName it sees only that user's calls. `duplicate_name` when the name is taken. */
+  readonly createBillingToken: (token: { readonly name: string; readonly userName?: string }) => Promise<CreatedBillingToken>;
+  /** As ensureApiKeyWithSecret, for the monitor. */
+  readonly ensureBillingTokenWithSecret: (token: {
+    readonly name: string;
+    readonly userName?: string;
+    readonly secret: string;
+  }) => Promise<BillingToken>;
+  readonly listBillingTokens: () => Promise<readonly BillingToken[]>;
+  readonly deleteBillingToken: (tokenId: string) => Promise<boolean>;
+};
+
+export type AccountsDependencies = { readonly store: AccountsStore; readonly clock: Clock; readonly random: RandomBytes };
+
+const secretPattern = new RegExp(`^[\\x21-\\x7e]{${chosenSecretCharactersMin},${secretCharactersMax}}$`);
+/** Several processes that start at once with one configuration get in each other's way for a round at most. */
+const ensureAttemptsMax = 5;
+const userIdLength = 16;
+const idLength = 10;
+
+export function createAccounts(dependencies: AccountsDependencies): Accounts {
+  const { store, clock } = dependencies;
+  return {
+    createApiKey: (key) => createApiKey(dependencies, key),
+    ensureApiKeyWithSecret: (key) => ensureApiKeyWithSecret(dependencies, key),
+    listApiKeys: async (filter = {}) => {
+      const keys = await store.listApiKeys();
+      const userName = filter.userName?.normalize('NFC');
+      return keys.filter((key) => userName === undefined || key.userName === userName).map(withoutHash);
+    },
+    findApiKey: async (reference) => {
+      const key = (await store.listApiKeys()).find((candidate) => matches(candidate, reference));
+      return key === undefined ? undefined : withoutHash(key);
+    },
+    disableApiKey: (keyId) => store.setApiKeyDisabled(keyId, clock.nowMs()),
+    enableApiKey: (keyId) => store.setApiKeyDisabled(keyId, undefined),
+    deleteApiKey: (keyId) => store.deleteApiKey(keyId, clock.nowMs()),
+    createBillingToken: (token) => createBillingToken(dependencies, token),
+    ensureBillingTokenWithSecret: (token) => ensureBillingTokenWithSecret(dependencies, token),
+    listBillingTokens: () => store.listBillingTokens(),
+    deleteBillingToken: (tokenId) => store.deleteBillingToken(tokenId),
+  };
+}
+
+async function createApiKey(dependencies: AccountsDependencies, wanted: { userName: string; name: string }): Promise<CreatedApiKey> {
+  const userName = parseName('user name', wanted.userName);
+  const name = parseName('key name', wanted.name);
+  const { id, secret } = generateSecret('sk-weir', dependencies.random);
+  const key = await insertApiKey(dependencies, { id, userName, name, secret });
+  if (key === undefined) throw new AccountsError('duplicate_name', `The user ${userName} already has a key named ${name}.`);
+  return { key, secret };
+}
+
+async function ensureApiKeyWithSecret(
+  dependencies: AccountsDependencies,
+  wanted: { userName: string; name: string; secret: string },
+): Promise<ApiKey> {
+  const { store, clock, random } = dependencies;
+  const userName = parseName('user name', wanted.userName);
+  const name = parseName('key name', wanted.name);
+  const secret = parseGivenSecret(wanted.secret);
+  const hash = hashSecret(await store.pepper(), secret);
+  for (let attempt = 0; attempt < ensureAttemptsMax; attempt += 1) {
+    const existing = await store.findApiKeyByHash(hash);
+    if (existing !== undefined) {
+      if (existing.userName === userName && existing.name === name) return withoutHash(existing);
+      throw new AccountsError('secret_in_use', `This secret already opens the key ${existing.name} of the user ${existing.userName}.`);
+    }
+    const inserted = await insertApiKey(dependencies, { id: generateId(idLength, random), userName, name, secret });
+    if (inserted !== undefined) return inserted;
+    const namesake = (await store.listApiKeys()).find((key) => matches(key, { userName, name }));
+    if (namesake !== undefined && namesake.hash !== hash) await store.deleteApiKey(namesake.id, clock.nowMs());
+  }
+  throw new AccountsError('conflict', `The key ${name} of ${userName} is being changed by other processes; try again.`);
+}
+
+async function createBillingToken(
+  dependencies: AccountsDependencies,
+  wanted: { name: string; userName?: string },
+): Promise<CreatedBillingToken> {
+  const names = parseTokenNames(wanted);
+  const { id, secret } = generateSecret('bt-weir', dependencies.random);
+  const token = await insertBillingToken(dependencies, { id, ...names, secret });
+  if (token === undefined) throw new AccountsError('duplicate_name', `There is already a billing token named ${names.name}.`);
+  return { token, secret };
+}
+
+async function ensureBillingTokenWithSecret(
+  dependencies: AccountsDependencies,
+  wanted: { name: string; userName?: string; secret: string },
+): Promise<BillingToken> {
+  const { store, random } = dependencies;
+  const names = parseTokenNames(wanted);
+  const secret = parseGivenSecret(wanted.secret);
+  const hash = hashSecret(await store.pepper(), secret);
+  for (let attempt = 0; attempt < ensureAttemptsMax; attempt += 1) {
+    const existing = await store.findBillingTokenByHash(hash);
+    if (existing !== undefined) {
+      if (existing.name !== names.name) {
+        throw new AccountsError('secret_in_use', `This secret already opens the billing token ${existing.name}.`);
+      }
+      if (existing.userName === names.userName) return existing;
+    }
+    // A token has no state but its names: one that sees other calls than it should, or has another secret, makes room.
+    const namesake = existing ?? (await store.listBillingTokens()).find((token) => token.name === names.name);
+    if (namesake !== undefined) await store.deleteBillingToken(namesake.id);
+    const inserted = await insertBillingToken(dependencies, { id: generateId(idLength, random), ...names, secret });
+    if (inserted !== undefined) return inserted;
+  }
+  throw new AccountsError('conflict', `The billing token ${names.name} is being changed by other processes; try again.`);
+}
+
+/** Undefined when the store refuses: the name or the secret is taken. */
+async function insertApiKey(
+  { store, clock, random }: AccountsDependencies,
+  wanted: { id: string; userName: string; name: string; secret: string },
+): Promise<ApiKey | undefined> {
+  const createdAtMs = clock.nowMs();
+  const user = await store.ensureUser({ id: generateId(userIdLength, random), name: wanted.userName, createdAtMs });
+  const key: ApiKey = {
+    id: wanted.id,
+    userId: user.id,
+    userName: user.name,
+    name: wanted.name,
+    hint: createHint(wanted.secret),
+    createdAtMs,
+  };
+  const hash = hashSecret(await store.pepper(), wanted.secret);
+  return (await store.insertApiKey({ ...key, hash })) ? key : undefined;
+}
+
+async function insertBillingToken(
+  { store, clock }: AccountsDependencies,
+  wanted: { id: string; name: string; userName?: string; secret: string },
+): Promise<BillingToken | undefined> {
+  const { secret, ...names } = wanted;
+  const token: BillingToken = { ...names, createdAtMs: clock.nowMs() };
+  const hash = hashSecret(await store.pepper(), secret);
+  return (await store.insertBillingToken({ ...token, hash })) ? token : undefined;
+}
+
+function parseTokenNames(wanted: { name: string; userName?: string }): { name: string; userName?: string } {
+  const name = parseName('token name', wanted.name);
+  return wanted.userName === undefined ? { name } : { name, userName: parseName('user name', wanted.userName) };
+}
+
+function parseGivenSecret(secret: string): string {
+  if (!secretPattern.test(secret)) {
+    throw new AccountsError(
+      'invalid_secret',
+      `A secret is ${chosenSecretCharactersMin} to ${secretCharactersMax} printable ASCII characters without spaces.`,
+    );
+  }
+  return secret;
+}
+
+/** Four characters of a generated secret are of its checksum and give nothing away. Of a short chosen one, four would be too many. */
+function createHint(secret: string): string {
+  return secret.slice(secret.length < 16 ? -2 : -4);
+}
+
+function matches(key: ApiKey, reference: KeyReference): boolean {
+  if ('id' in reference) return key.id === reference.id;
+  return key.userName === reference.userName.normalize('NFC') && key.name === reference.name.normalize('NFC');
+}
+
+function withoutHash({ hash: _hash, ...key }: StoredApiKey): ApiKey {
+  return key;
+}

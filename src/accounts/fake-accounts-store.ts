@@ -1,0 +1,74 @@
+import type { AccountsStore } from './accounts-store.ts';
+import type { BillingToken, StoredApiKey, User } from './api-key.ts';
+
+/** A store in memory for tests: it counts what it is asked and can be made to fail or to hang. */
+export type FakeAccountsStore = AccountsStore & {
+  readonly calls: Record<string, number>;
+  /** `up`: answers. `down`: every call rejects. `hanging`: no call is ever answered. */
+  mode: 'up' | 'down' | 'hanging';
+  /** Called before each answer, to let something happen in the middle of a call. */
+  before: (method: string) => Promise<void> | void;
+};
+
+export function createFakeAccountsStore(): FakeAccountsStore {
+  const users: User[] = [];
+  let keys: StoredApiKey[] = [];
+  let tokens: (BillingToken & { readonly hash: string })[] = [];
+  let version = 0;
+
+  const update = (keyId: string, change: (key: StoredApiKey) => StoredApiKey[]): boolean => {
+    const found = keys.some((key) => key.id === keyId);
+    keys = keys.flatMap((key) => (key.id === keyId ? change(key) : [key]));
+    if (found) version += 1;
+    return found;
+  };
+
+  const methods: {
+    readonly [Name in keyof AccountsStore]: (...parameters: Parameters<AccountsStore[Name]>) => Awaited<ReturnType<AccountsStore[Name]>>;
+  } = {
+    pepper: () => 'pepper',
+    ensureUser: (user) => {
+      const known = users.find((candidate) => candidate.name === user.name);
+      if (known === undefined) users.push(user);
+      return known ?? user;
+    },
+    insertApiKey: (key) => {
+      if (keys.some((other) => other.hash === key.hash || (other.userId === key.userId && other.name === key.name))) return false;
+      keys.push(key);
+      version += 1;
+      return true;
+    },
+    listApiKeys: () => [...keys],
+    findApiKeyByHash: (hash) => keys.find((key) => key.hash === hash),
+    setApiKeyDisabled: (keyId, disabledAtMs) =>
+      update(keyId, ({ disabledAtMs: _before, ...key }) => [disabledAtMs === undefined ? key : { ...key, disabledAtMs }]),
+    deleteApiKey: (keyId) => update(keyId, () => []),
+    keysVersion: () => version,
+    insertBillingToken: (token) => {
+      if (tokens.some((other) => other.hash === token.hash || other.name === token.name)) return false;
+      tokens.push(token);
+      return true;
+    },
+    findBillingTokenByHash: (hash) => tokens.filter((token) => token.hash === hash).map(({ hash: _hash, ...token }) => token)[0],
+    listBillingTokens: () => tokens.map(({ hash: _hash, ...token }) => token),
+    deleteBillingToken: (tokenId) => {
+      const before = tokens.length;
+      tokens = tokens.filter((token) => token.id !== tokenId);
+      return tokens.length < before;
+    },
+  };
+
+  const control: Pick<FakeAccountsStore, 'calls' | 'mode' | 'before'> = { calls: {}, mode: 'up', before: () => {} };
+  const answering = Object.entries(methods).map(([name, method]) => [
+    name,
+    async (...parameters: unknown[]): Promise<unknown> => {
+      control.calls[name] = (control.calls[name] ?? 0) + 1;
+      if (control.mode === 'down') throw new Error('the store is down');
+      if (control.mode === 'hanging') return new Promise(() => {});
+      const result = (method as (...given: unknown[]) => unknown)(...parameters);
+      await control.before(name);
+      return result;
+    },
+  ]);
+  return Object.assign(control, Object.fromEntries(answering) as AccountsStore);
+}

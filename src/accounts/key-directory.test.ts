@@ -1,0 +1,238 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { test } from 'node:test';
+import type { TestContext } from 'node:test';
+import { silentLogger } from '../platform/log.ts';
+import type { Logger } from '../platform/log.ts';
+import { generateSecret } from './api-key-format.ts';
+import { createAccounts } from './create-accounts.ts';
+import { createFakeAccountsStore } from './fake-accounts-store.ts';
+import { hashSecret } from './hash-secret.ts';
+import { createKeyDirectory } from './key-directory.ts';
+
+/** The repeated refresh is an hour away: tests refresh by hand, so that nothing depends on how fast they run. */
+const refreshMs = 3_600_000;
+
+function setUp(context: TestContext, options: { refreshMs?: number; storeTimeoutMs?: number; logger?: Logger } = {}) {
+  const store = createFakeAccountsStore();
+  let nowMs = 0;
+  const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs };
+  const accounts = createAccounts({ store, clock, random: randomBytes });
+  const directory = createKeyDirectory({ store, clock, logger: silentLogger, refreshMs, ...options });
+  context.after(() => directory.close());
+  const { signal } = new AbortController();
+  return { store, accounts, directory, signal, advance: (ms: number) => (nowMs += ms) };
+}
+
+test('a known key is found in memory, whoever made its secret', async (context) => {
+  const { store, accounts, directory, signal } = setUp(context);
+  const created = await accounts.createApiKey({ userName: 'alice', name: 'ci' });
+  const configured = await accounts.ensureApiKeyWithSecret({ userName: 'operator', name: 'default', secret: 'my-own-secret' });
+  await directory.start();
+  const callsAfterStart = { ...store.calls };
+  assert.deepEqual(directory.find(created.secret), created.key);
+  assert.deepEqual(directory.find('my-own-secret'), configured);
+  assert.deepEqual(await directory.resolve('my-own-secret', signal), configured);
+  assert.equal(directory.find('hash' in created.key ? 'x' : hashSecret('pepper', created.secret)), undefined, 'a hash opens nothing');
+  assert.deepEqual(store.calls, callsAfterStart);
+});
+
+test('S7: ten thousand random keys ask the store nothing', async (context) => {
+  const { store, directory, signal } = setUp(context);
+  await directory.start();
+  const callsAfterStart = { ...store.calls };
+  for (let count = 0; count < 10_000; count += 1) {
+    const { secret } = generateSecret('sk-weir', randomBytes);
+    const garbage = [secret.slice(0, -6) + 'AAAAAA', randomBytes(24).toString('hex'), `sk-${randomBytes(20).toString('base64url')}`];
+    assert.equal(await directory.resolve(garbage[count % 3] ?? '', signal), undefined);
+  }
+  assert.deepEqual(store.calls, callsAfterStart);
+});
+
+test('a flood of well-formed unknown keys asks the store a bounded number of times, and a new key still opens', async (context) => {
+  const { store, accounts, directory, signal } = setUp(context);
+  await directory.start();
+  const flood = Array.from({ length: 400 }, () => directory.resolve(generateSecret('sk-weir', randomBytes).secret, signal));
+  const created = await accounts.createApiKey({ userName: 'alice', name: 'ci' });
+  const late = directory.resolve(created.secret, signal);
+  await directory.refresh();
+  assert.deepEqual(new Set(await Promise.all(flood)), new Set([undefined]));
+  assert.deepEqual(await late, created.key);
+  assert.ok((store.calls.findApiKeyByHash ?? 0) <= 50);
+});
+
+test('callers beyond the waiting room are told unavailable', async (context) => {
+  const { directory, signal } = setUp(context);
+  await directory.start();
+  const flood = Array.from({ length: 1200 }, () => directory.resolve(generateSecret('sk-weir', randomBytes).secret, signal));
+  await directory.refresh();
+  const answers = await Promise.all(flood);
+  assert.equal(answers.filter((answer) => answer === 'unavailable').length, 150);
+  assert.equal(answers.filter((answer) => answer === undefined).length, 1050);
+});
+
+test('a key made by another process opens at once, asked for once, and then from memory', async (context) => {
+  const { store, accounts, directory, signal } = setUp(context);
+  await directory.start();
+  const { key, secret } = await accounts.createApiKey({ userName: 'alice', name: 'ci' });
+  assert.equal(directory.find(secret), undefined);
+  const before = store.calls.findApiKeyByHash ?? 0;
+  assert.deepEqual(await Promise.all([1, 2, 3].map(() => directory.resolve(secret, signal))), [key, key, key]);
+  assert.equal(store.calls.findApiKeyByHash, before + 1);
+  assert.deepEqual(directory.find(secret), key);
+});
+
+test('an unknown key is asked for again after a second, and at once when keys changed', async (context) => {
+  const { store, accounts, directory, signal, advance } = setUp(context);
+  await directory.start();
+  const { secret } = generateSecret('sk-weir', randomBytes);
+  const resolveTwice = async (): Promise<number> => {
+    const before = store.calls.findApiKeyByHash ?? 0;
+    assert.equal(await directory.resolve(secret, signal), undefined);
+    assert.equal(await directory.resolve(secret, signal), undefined);
+    return (store.calls.findApiKeyByHash ?? 0) - before;
+  };
+  assert.equal(await resolveTwice(), 1);
+  advance(999);
+  assert.equal(await resolveTwice(), 0);
+  advance(1);
+  assert.equal(await resolveTwice(), 1);
+  await accounts.createApiKey({ userName: 'alice', name: 'ci' });
+  await directory.refresh();
+  assert.equal(await resolveTwice(), 1);
+});
+
+test('disabling, enabling and deleting take effect with the next refresh, which loads only what changed', async (context) => {
+  const { store, accounts, directory, signal } = setUp(context);
+  const { key, secret } = await accounts.createApiKey({ userName: 'alice', name: 'ci' });
+  await directory.start();
+  await directory.refresh();
+  assert.equal(store.calls.listApiKeys, 1, 'nothing changed, nothing loaded');
+  await accounts.disableApiKey(key.id);
+  await directory.refresh();
+  const lookUps = store.calls.findApiKeyByHash;
+  assert.equal(directory.find(secret), undefined);
+  assert.equal(await directory.resolve(secret, signal), undefined);
+  assert.equal(store.calls.findApiKeyByHash, lookUps, 'a disabled key is known');
+  await accounts.enableApiKey(key.id);
+  await directory.refresh();
+  assert.deepEqual(directory.find(secret), key);
+  await accounts.deleteApiKey(key.id);
+  await directory.refresh();
+  assert.equal(directory.find(secret), undefined);
+  assert.equal(await directory.resolve(secret, signal), undefined);
+});
+
+test('a key found disabled in the store does not open', async (context) => {
+  const { accounts, directory, signal } = setUp(context);
+  await directory.start();
+  const { key, secret } = await accounts.createApiKey({ userName: 'alice', name: 'ci' });
+  await accounts.disableApiKey(key.id);
+  assert.equal(await directory.resolve(secret, signal), undefined);
+  assert.equal(directory.find(secret), undefined);
+});
+
+test('deleted-during-look-up: an answer older than the keys in memory is not kept', async (context) => {
+  const { store, accounts, directory, signal } = setUp(context);
+  await directory.start();
+  const { key, secret } = await accounts.createApiKey({ userName: 'alice', name: 'ci' });
+  store.before = async (method) => {
+    if (method !== 'findApiKeyByHash') return;
+    store.before = () => {};
+    await accounts.deleteApiKey(key.id);
+    await directory.refresh();
+  };
+  await directory.resolve(secret, signal);
+  assert.equal(directory.find(secret), undefined);
+});
+
+test('changed-during-refresh: a change between version and list is not lost', async (context) => {
+  const { store, accounts, directory } = setUp(context);
+  const first = await accounts.createApiKey({ userName: 'alice', name: 'first' });
+  store.before = async (method) => {
+    if (method !== 'listApiKeys') return;
+    store.before = () => {};
+    await accounts.deleteApiKey(first.key.id);
+  };
+  await directory.start();
+  assert.deepEqual(directory.find(first.secret), first.key);
+  await directory.refresh();
+  assert.equal(directory.find(first.secret), undefined);
+});
+
+test('store-down: known keys open, unknown ones are unavailable and never wrong, and it ends with the outage', async (context) => {
+  const lines: string[] = [];
+  const log = (_fields: unknown, message?: string): void => void lines.push(message ?? '');
+  const { store, accounts, directory, signal } = setUp(context, { logger: { ...silentLogger, error: log, info: log } });
+  const { key, secret } = await accounts.createApiKey({ userName: 'alice', name: 'ci' });
+  await directory.start();
+  store.mode = 'down';
+  const unknown = generateSecret('sk-weir', randomBytes).secret;
+  assert.equal(await directory.resolve(unknown, signal), 'unavailable', 'before the outage was noticed');
+  await directory.refresh();
+  await directory.refresh();
+  for (const wrong of [unknown, 'a-secret-someone-chose', 'garbage']) assert.equal(await directory.resolve(wrong, signal), 'unavailable');
+  assert.deepEqual(directory.find(secret), key);
+  assert.deepEqual(await directory.resolve(secret, signal), key);
+  store.mode = 'up';
+  await directory.refresh();
+  assert.equal(await directory.resolve(unknown, signal), undefined);
+  assert.equal(await directory.resolve('garbage', signal), undefined);
+  assert.equal(lines.length, 2, 'one line when it begins and one when it ends');
+});
+
+test('store-down-from-the-start: nothing is known, nobody is told that a key is wrong', async (context) => {
+  const { store, directory, signal } = setUp(context);
+  store.mode = 'down';
+  await directory.start();
+  assert.equal(directory.find('garbage-of-any-kind'), undefined);
+  assert.equal(await directory.resolve('garbage-of-any-kind', signal), 'unavailable');
+  store.mode = 'up';
+  await directory.refresh();
+  assert.equal(await directory.resolve('garbage-of-any-kind', signal), undefined);
+});
+
+test('store-hanging: every wait ends', async (context) => {
+  const { store, directory, signal } = setUp(context, { storeTimeoutMs: 5 });
+  await directory.start();
+  store.mode = 'hanging';
+  assert.equal(await directory.resolve(generateSecret('sk-weir', randomBytes).secret, signal), 'unavailable');
+  await directory.refresh();
+  assert.equal(await directory.resolve('garbage', signal), 'unavailable');
+});
+
+test('client-leaves-while-waiting: the call ends with the reason of the signal', async (context) => {
+  const { store, directory } = setUp(context);
+  await directory.start();
+  store.mode = 'hanging';
+  const controller = new AbortController();
+  const resolving = directory.resolve(generateSecret('sk-weir', randomBytes).secret, controller.signal);
+  controller.abort(new Error('gone'));
+  await assert.rejects(resolving, { message: 'gone' });
+  await assert.rejects(directory.resolve('anything', controller.signal), { message: 'gone' });
+});
+
+test('an endless secret is refused without being hashed or asked for', async (context) => {
+  const { store, directory, signal } = setUp(context);
+  await directory.start();
+  store.mode = 'down';
+  assert.equal(directory.find('x'.repeat(10_000_000)), undefined);
+  assert.equal(await directory.resolve('x'.repeat(257), signal), undefined);
+});
+
+test('refreshing repeats by itself until it is closed', async (context) => {
+  const { store, accounts, directory } = setUp(context, { refreshMs: 1 });
+  await directory.start();
+  const { key, secret } = await accounts.createApiKey({ userName: 'alice', name: 'ci' });
+  const repeated = Promise.withResolvers<void>();
+  store.before = (method) => (method === 'listApiKeys' ? repeated.resolve() : undefined);
+  // The refresh timer does not keep the process alive; this one does, and bounds the wait.
+  const limit = setTimeout(() => repeated.reject(new Error('no refresh came')), 5000);
+  await repeated.promise;
+  clearTimeout(limit);
+  await directory.close();
+  assert.deepEqual(directory.find(secret), key);
+  const calls = store.calls.keysVersion;
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  assert.equal(store.calls.keysVersion, calls);
+});

@@ -1,0 +1,71 @@
+import type { Logger } from '../platform/log.ts';
+import type { AccountsStore } from './accounts-store.ts';
+import type { ApiKey, StoredApiKey } from './api-key.ts';
+import { hashSecret } from './hash-secret.ts';
+import { waitFor } from './wait-for.ts';
+
+/** All living keys as the store had them at the last successful refresh, disabled ones included. */
+export type KeySnapshot = {
+  /** The hash that a secret is kept under; undefined before the first load. */
+  readonly hash: (secret: string) => string | undefined;
+  readonly get: (hash: string) => ApiKey | undefined;
+  /** Asks the store whether keys changed, and loads them all if so. A failure is logged, keeps what was known and makes `healthy` false. */
+  readonly refresh: () => Promise<void>;
+  /** Whether the last refresh succeeded: only then does absence mean that there is no such key. */
+  readonly healthy: () => boolean;
+  /** Counts the loads. */
+  readonly generation: () => number;
+  /**
+   * Adds a key that the store was asked for separately, unless keys were loaded since `generation`: the key may have been deleted in
+   * between, and then nothing would take it out again.
+   */
+  readonly remember: (key: StoredApiKey, generation: number) => void;
+};
+
+export function createKeySnapshot(options: {
+  readonly store: AccountsStore;
+  readonly logger: Logger;
+  readonly storeTimeoutMs: number;
+}): KeySnapshot {
+  const { store, logger, storeTimeoutMs } = options;
+  let pepper: string | undefined;
+  let keys = new Map<string, ApiKey>();
+  let version: number | undefined;
+  let generation = 0;
+  let healthy: boolean | undefined;
+
+  async function load(): Promise<void> {
+    pepper ??= await waitFor(store.pepper(), storeTimeoutMs);
+    // Read before the keys: what changes in between shows as another version at the next refresh.
+    const currentVersion = await waitFor(store.keysVersion(), storeTimeoutMs);
+    if (currentVersion === version) return;
+    const stored = await waitFor(store.listApiKeys(), storeTimeoutMs);
+    keys = new Map(stored.map(withHashApart));
+    version = currentVersion;
+    generation += 1;
+  }
+
+  return {
+    hash: (secret) => (pepper === undefined ? undefined : hashSecret(pepper, secret)),
+    get: (hash) => keys.get(hash),
+    refresh: async () => {
+      try {
+        await load();
+        if (healthy === false) logger.info({ keyCount: keys.size }, 'the store answers again: keys are up to date');
+        healthy = true;
+      } catch (error) {
+        if (healthy !== false) logger.error({ err: error, keyCount: keys.size }, 'the store does not answer: known keys go on working');
+        healthy = false;
+      }
+    },
+    healthy: () => healthy === true,
+    generation: () => generation,
+    remember: (key, asOf) => {
+      if (asOf === generation) keys.set(...withHashApart(key));
+    },
+  };
+}
+
+function withHashApart({ hash, ...key }: StoredApiKey): [string, ApiKey] {
+  return [hash, key];
+}

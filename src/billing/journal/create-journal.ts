@@ -1,0 +1,323 @@
+import { join } from 'node:path';
+import type { Clock } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/log.ts';
+import type { CallEntry, CallOpening } from '../ledger/call-entry.ts';
+import type { LedgerStore } from '../ledger/ledger-store.ts';
+import { decodeEntry, encodeEntry } from './entry-json.ts';
+import { type JournalDisk, nodeJournalDisk } from './journal-disk.ts';
+import { decodeRecord, recordPayloadBytesMax, recordTypes } from './journal-record.ts';
+import { type Journal, JournalUnavailableError } from './journal.ts';
+import { type RecoveredCounts, recoverSegments } from './recover-segments.ts';
+import { readSegmentNumbers, segmentName } from './segment-name.ts';
+import { type RecordPosition, SegmentWriter } from './segment-writer.ts';
+import type { LostCallSettler } from './settle-lost-call.ts';
+import { Shipper } from './shipper.ts';
+
+export type JournalOptions = {
+  /** One directory per process, on a disk that survives the process. */
+  readonly directory: string;
+  readonly store: Pick<LedgerStore, 'appendEntries'>;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly logger: Pick<Logger, 'warn' | 'error'>;
+  readonly settleLost: LostCallSettler;
+  readonly disk?: JournalDisk;
+  /** A power loss may cost this much of the latest records; a killed process loses none. */
+  readonly syncIntervalMs?: number;
+  readonly shipIntervalMs?: number;
+  readonly segmentBytesMax?: number;
+  readonly limits?: Partial<JournalLimits>;
+};
+
+export type JournalLimits = {
+  /** Entries kept in memory while they wait for the store; further ones are read back from the segments. */
+  readonly entriesInMemoryMax: number;
+  /** Entries that may wait for the store before new calls are refused. */
+  readonly entriesPendingMax: number;
+  readonly batchEntriesMax: number;
+  readonly storeTimeoutMs: number;
+  readonly backoffMs: { readonly first: number; readonly last: number };
+  /** After a failure of the disk, how long until the next attempt. */
+  readonly retryIntervalMs: number;
+  readonly unsyncedBytesMax: number;
+  readonly closeTimeoutMs: number;
+};
+
+const defaultLimits: JournalLimits = {
+  entriesInMemoryMax: 5_000,
+  entriesPendingMax: 1_000_000,
+  batchEntriesMax: 500,
+  storeTimeoutMs: 30_000,
+  backoffMs: { first: 100, last: 5_000 },
+  retryIntervalMs: 1_000,
+  unsyncedBytesMax: 16 * 1024 * 1024,
+  closeTimeoutMs: 5_000,
+};
+
+type OpenCall = {
+  readonly openedAtMs: number;
+  /** The segment with its first record, which must stay until the call is in the store. */
+  readonly segment: number;
+  /** A HEAD that the disk refused, to be written when it takes records again. */
+  unwrittenHead?: string;
+};
+
+/**
+ * Opens the journal in a directory: recovers what the last process left there, settles the calls it died in, and ships their entries.
+ * Throws an Error that names the directory when it cannot be used: not writable, in use by another process, or holding segments that
+ * cannot be read.
+ */
+export async function createJournal(options: JournalOptions): Promise<{ journal: Journal; recovered: RecoveredCounts }> {
+  const { directory, disk = nodeJournalDisk } = options;
+  let release: (() => void) | undefined;
+  try {
+    disk.prepare(directory);
+    release = disk.lock(directory);
+    const journal = new FileJournal(options, disk, release);
+    const recovered = await journal.start();
+    return { journal, recovered };
+  } catch (cause) {
+    release?.();
+    throw new Error(`The journal directory ${directory} cannot be used: ${messageOf(cause)}`, { cause });
+  }
+}
+
+class FileJournal implements Journal {
+  readonly #options: JournalOptions;
+  readonly #limits: JournalLimits;
+  readonly #disk: JournalDisk;
+  readonly #release: () => void;
+  readonly #writer: SegmentWriter;
+  readonly #shipper: Shipper;
+  readonly #numbers: readonly number[];
+  readonly #calls = new Map<string, OpenCall>();
+  /** How many calls that are not in the store yet have their first record in a segment. */
+  readonly #holds = new Map<number, number>();
+  /** Segments with an entry that could not be read back: set aside instead of deleted. */
+  readonly #damaged = new Set<number>();
+  #oldest: number;
+  #closing: Promise<void> | undefined;
+
+  constructor(options: JournalOptions, disk: JournalDisk, release: () => void) {
+    const { directory, store, logger } = options;
+    this.#options = options;
+    this.#disk = disk;
+    this.#release = release;
+    this.#limits = { ...defaultLimits, ...options.limits };
+    this.#numbers = readSegmentNumbers(disk.list(directory));
+    const firstSegment = (this.#numbers.at(-1) ?? 0) + 1;
+    this.#oldest = this.#numbers[0] ?? firstSegment;
+    this.#writer = new SegmentWriter({
+      disk,
+      directory,
+      logger,
+      firstSegment,
+      segmentBytesMax: options.segmentBytesMax ?? 16 * 1024 * 1024,
+      syncIntervalMs: options.syncIntervalMs ?? 5,
+      retryIntervalMs: this.#limits.retryIntervalMs,
+      unsyncedBytesMax: this.#limits.unsyncedBytesMax,
+      onMoved: (from, to) => this.#follow(from, to),
+      onHealed: () => this.#writeRefused(),
+    });
+    this.#shipper = new Shipper({
+      ...this.#limits,
+      store,
+      logger,
+      shipIntervalMs: options.shipIntervalMs ?? 50,
+      readEntry: (position) => this.#readEntry(position),
+      onShipped: (items) => this.#releaseSegments(items.map(({ segment }) => segment)),
+      onUnreadable: ({ position, segment }) => {
+        if (position !== undefined) this.#damaged.add(position.segment);
+        this.#releaseSegments([segment]);
+      },
+    });
+  }
+
+  async start(): Promise<RecoveredCounts> {
+    this.#writer.start();
+    try {
+      const { directory, logger, settleLost } = this.#options;
+      const recovery = await recoverSegments({
+        disk: this.#disk,
+        directory,
+        logger,
+        settleLost,
+        writer: this.#writer,
+        numbers: this.#numbers,
+      });
+      for (const { callId, position } of recovery.calls) {
+        this.#hold(position.segment);
+        this.#shipper.add({ callId, entry: undefined, position, segment: position.segment });
+      }
+      this.#releaseSegments([]);
+      return recovery.counts;
+    } catch (error) {
+      // The first error says what is wrong; one of closing would only hide it.
+      await this.#writer.close().catch(() => {});
+      throw error;
+    }
+  }
+
+  open(opening: CallOpening): void {
+    const reason = this.unavailableReason();
+    if (reason !== undefined) throw new JournalUnavailableError(reason);
+    const position = this.#writer.append(recordTypes.open, JSON.stringify(opening));
+    if (this.#calls.has(opening.callId)) return;
+    this.#hold(position.segment);
+    this.#calls.set(opening.callId, { openedAtMs: this.#options.clock.monotonicMs(), segment: position.segment });
+  }
+
+  head(callId: string, head: { readonly status: number; readonly upstreamRequestId?: string }): void {
+    const call = this.#calls.get(callId);
+    // Records of a call that is done already would outlive its segments and mean nothing to a recovery.
+    if (call === undefined) return;
+    const json = JSON.stringify({ callId, ...head, elapsedMs: this.#elapsedMs(call) });
+    if (!this.#tryAppend(recordTypes.head, json)) call.unwrittenHead = json;
+  }
+
+  progress(callId: string, progress: Parameters<Journal['progress']>[1]): void {
+    const call = this.#calls.get(callId);
+    if (call === undefined) return;
+    // One that the disk refuses is not kept: the next is due within milliseconds and says more.
+    this.#tryAppend(recordTypes.progress, JSON.stringify({ callId, ...progress, elapsedMs: this.#elapsedMs(call) }));
+  }
+
+  done(entry: CallEntry): void {
+    const call = this.#calls.get(entry.callId);
+    this.#calls.delete(entry.callId);
+    const writable = this.#writableEntry(entry);
+    const position = this.#tryAppend(recordTypes.done, writable.json);
+    const segment = call?.segment ?? position?.segment;
+    if (call === undefined && segment !== undefined) this.#hold(segment);
+    if (this.#closing !== undefined)
+      this.#options.logger.error({ callId: entry.callId }, 'journal: a call ended after the journal was closed');
+    this.#shipper.add({ callId: entry.callId, entry: writable.entry, position, segment });
+  }
+
+  unavailableReason(): string | undefined {
+    if (this.#closing !== undefined) return 'the journal is closed';
+    if (this.#shipper.size >= this.#limits.entriesPendingMax) return `${this.#shipper.size} entries wait for the ledger store`;
+    return this.#writer.unavailableReason();
+  }
+
+  drain(signal: AbortSignal): Promise<void> {
+    return this.#shipper.drain(signal);
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await this.#shipper.stop();
+    const { promise: expired, reject } = Promise.withResolvers<never>();
+    const timer = setTimeout(() => reject(new Error('the disk did not finish in time')), this.#limits.closeTimeoutMs);
+    try {
+      await Promise.race([this.#writer.close(), expired]);
+    } catch (error) {
+      this.#options.logger.error({ err: error }, 'journal: the last records may not be on the disk');
+    } finally {
+      clearTimeout(timer);
+      this.#release();
+    }
+  }
+
+  #elapsedMs(call: OpenCall): number {
+    return Math.max(0, Math.round(this.#options.clock.monotonicMs() - call.openedAtMs));
+  }
+
+  #tryAppend(type: (typeof recordTypes)[keyof typeof recordTypes], json: string | undefined): RecordPosition | undefined {
+    if (json === undefined) return undefined;
+    try {
+      return this.#writer.append(type, json);
+    } catch (error) {
+      // A refusal was logged by the writer, which says it to open() too. The callers keep in memory what must not be lost.
+      if (!(error instanceof JournalUnavailableError)) this.#options.logger.error({ err: error }, 'journal: a record could not be made');
+      return undefined;
+    }
+  }
+
+  /** The entry as it can be written. A vendor's usage object that is no JSON, or is absurdly large, is left out. */
+  #writableEntry(entry: CallEntry): { entry: CallEntry; json?: string } {
+    for (const candidate of [entry, withoutRawUsage(entry)]) {
+      try {
+        const json = encodeEntry(candidate);
+        if (Buffer.byteLength(json) <= recordPayloadBytesMax) return { entry: candidate, json };
+      } catch (error) {
+        this.#options.logger.error({ err: error, callId: entry.callId }, 'journal: an entry could not be encoded');
+      }
+    }
+    this.#options.logger.error({ callId: entry.callId }, 'journal: an entry is too long and is shipped without being written first');
+    return { entry: withoutRawUsage(entry) };
+  }
+
+  #readEntry({ segment, offset, length }: RecordPosition): CallEntry {
+    const bytes = this.#disk.readAt(join(this.#options.directory, segmentName(segment)), offset, length);
+    const record = decodeRecord(bytes, 0);
+    if (record?.type !== recordTypes.done) throw new Error(`There is no whole DONE record at ${offset} of ${segmentName(segment)}.`);
+    return decodeEntry(record.value);
+  }
+
+  #follow(from: { readonly segment: number; readonly start: number; readonly end: number }, to: { segment: number; start: number }): void {
+    for (const { position } of this.#shipper.pending()) {
+      if (position === undefined || position.segment !== from.segment || position.offset < from.start || position.offset >= from.end)
+        continue;
+      position.offset += to.start - from.start;
+      position.segment = to.segment;
+    }
+  }
+
+  /** Writes what the disk had refused, so that a crash from now on loses none of it. */
+  #writeRefused(): void {
+    for (const call of this.#calls.values()) {
+      if (call.unwrittenHead !== undefined && this.#tryAppend(recordTypes.head, call.unwrittenHead)) delete call.unwrittenHead;
+    }
+    for (const item of this.#shipper.pending()) {
+      if (item.position === undefined && item.entry !== undefined) {
+        item.position = this.#tryAppend(recordTypes.done, this.#writableEntry(item.entry).json);
+      }
+    }
+  }
+
+  #hold(segment: number): void {
+    this.#holds.set(segment, (this.#holds.get(segment) ?? 0) + 1);
+  }
+
+  /**
+   * Deletes segments from the oldest on until one is still needed. Strictly in order: while a call's first record exists all its later
+   * ones do, so that a recovery never takes a finished call for a lost one.
+   */
+  #releaseSegments(released: readonly (number | undefined)[]): void {
+    for (const segment of released) {
+      if (segment === undefined) continue;
+      const holds = (this.#holds.get(segment) ?? 1) - 1;
+      if (holds === 0) this.#holds.delete(segment);
+      else this.#holds.set(segment, holds);
+    }
+    while (this.#oldest < this.#writer.currentSegment && !this.#holds.has(this.#oldest)) {
+      this.#remove(this.#oldest);
+      this.#oldest += 1;
+    }
+  }
+
+  #remove(segment: number): void {
+    const path = join(this.#options.directory, segmentName(segment));
+    try {
+      if (this.#damaged.delete(segment)) this.#disk.rename(path, `${path}.corrupt`);
+      else this.#disk.remove(path);
+    } catch (error) {
+      // Numbers have gaps where a segment was set aside or never came to be.
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+      this.#options.logger.warn({ err: error, segment }, 'journal: a shipped segment could not be deleted; the next start will');
+    }
+  }
+}
+
+function withoutRawUsage(entry: CallEntry): CallEntry {
+  const { rawUsage: _, ...rest } = entry;
+  return rest;
+}
+
+function messageOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}

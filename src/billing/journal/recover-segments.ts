@@ -1,0 +1,160 @@
+import { join } from 'node:path';
+import type { Logger } from '../../platform/log.ts';
+import type { CallEntry, CallOpening } from '../ledger/call-entry.ts';
+import { encodeEntry } from './entry-json.ts';
+import type { JournalDisk } from './journal-disk.ts';
+import { type JournalRecord, recordTypes, scanSegment } from './journal-record.ts';
+import { segmentName } from './segment-name.ts';
+import type { RecordPosition, SegmentWriter } from './segment-writer.ts';
+import type { LostCallSettler, RecordedHead, RecordedProgress } from './settle-lost-call.ts';
+
+/** What a start found in the journal that the last process left. */
+export type RecoveredCounts = {
+  readonly segments: number;
+  readonly records: number;
+  /** Calls whose entry was complete and is shipped (again, for all the journal knows). */
+  readonly done: number;
+  /** Calls that the process died in: answered ones are charged, unanswered and failed ones cost nothing. */
+  readonly lostAnswered: number;
+  readonly lostUnanswered: number;
+  readonly lostFailed: number;
+  /** Answered calls for which settling itself failed: booked with amount 0 and `internal_error`, and logged. */
+  readonly unsettled: number;
+  /** Bytes of the last segment that were never completely written, and were cut off. */
+  readonly tornBytes: number;
+  /** Segments damaged elsewhere. What could be read of them is used; they are kept under these names. */
+  readonly quarantined: readonly string[];
+};
+
+export type RecoveredCall = { readonly callId: string; readonly position: RecordPosition };
+
+export type Recovery = {
+  readonly counts: RecoveredCounts;
+  /** Every call to ship, its entry in the journal. */
+  readonly calls: readonly RecoveredCall[];
+};
+
+export type RecoverOptions = {
+  readonly disk: JournalDisk;
+  readonly directory: string;
+  readonly numbers: readonly number[];
+  readonly writer: Pick<SegmentWriter, 'append' | 'flush'>;
+  readonly settleLost: LostCallSettler;
+  readonly logger: Pick<Logger, 'warn' | 'error'>;
+};
+
+type CallState = {
+  opening?: CallOpening;
+  head?: RecordedHead;
+  progress?: RecordedProgress;
+  /** The entry, where it will stay. */
+  position?: RecordPosition;
+  /** The entry, where it stands in a damaged segment. */
+  rescued?: string;
+};
+
+type Found = { calls: Map<string, CallState>; records: number; tornBytes: number; damaged: number[] };
+
+/**
+ * Reads what the last process left and settles the calls it died in. Safe to be interrupted anywhere and to be repeated: every entry it
+ * makes is on the disk before a damaged segment is renamed, and a call that has an entry is not settled again.
+ */
+export async function recoverSegments(options: RecoverOptions): Promise<Recovery> {
+  const found = readSegments(options);
+  const tally = { done: 0, lostAnswered: 0, lostUnanswered: 0, lostFailed: 0, unsettled: 0 };
+  const calls: RecoveredCall[] = [];
+  for (const [callId, call] of found.calls) {
+    const position = call.position ?? rewriteEntry(call, options, tally);
+    if (position === undefined) continue;
+    calls.push({ callId, position });
+    if (call.position !== undefined || call.rescued !== undefined) tally.done += 1;
+  }
+  await options.writer.flush();
+  const quarantined = found.damaged.map((number) => quarantine(number, options));
+  const counts = { ...tally, segments: options.numbers.length, records: found.records, tornBytes: found.tornBytes, quarantined };
+  return { counts, calls };
+}
+
+function readSegments({ disk, directory, numbers, logger }: RecoverOptions): Found {
+  const found: Found = { calls: new Map(), records: 0, tornBytes: 0, damaged: [] };
+  for (const number of numbers) {
+    const path = join(directory, segmentName(number));
+    const bytes = disk.read(path);
+    const scan = scanSegment(bytes);
+    const isLast = number === numbers.at(-1);
+    const isWhole = scan.cleanBytes === bytes.length;
+    if (!isWhole && isLast && !scan.damaged) {
+      found.tornBytes = bytes.length - scan.cleanBytes;
+      disk.truncate(path, scan.cleanBytes);
+      logger.warn({ segment: number, tornBytes: found.tornBytes }, 'journal: the unfinished end of the last segment was cut off');
+    } else if (!isWhole) {
+      found.damaged.push(number);
+    }
+    found.records += scan.records.length;
+    for (const record of scan.records) applyRecord(found, record, number);
+  }
+  return found;
+}
+
+/** Records of one call may stand in any order and more than once: a final entry always wins, later reports add to earlier ones. */
+function applyRecord({ calls, damaged }: Found, record: JournalRecord, segment: number): void {
+  const { callId } = record.value as { readonly callId: string };
+  const call = calls.get(callId) ?? {};
+  calls.set(callId, call);
+  switch (record.type) {
+    case recordTypes.open:
+      call.opening = record.value as CallOpening;
+      return;
+    case recordTypes.head:
+      call.head = record.value as RecordedHead;
+      return;
+    case recordTypes.progress:
+      call.progress = mergeProgress(call.progress, record.value as RecordedProgress);
+      return;
+    case recordTypes.done:
+      if (damaged.includes(segment)) call.rescued = JSON.stringify(record.value);
+      else call.position = { segment, offset: record.offset, length: record.length };
+      return;
+  }
+}
+
+function mergeProgress(known: RecordedProgress | undefined, later: RecordedProgress): RecordedProgress {
+  const usage = { ...known?.usage, ...later.usage };
+  return {
+    ...((known?.usage ?? later.usage) !== undefined && { usage }),
+    outputCharacters: Math.max(known?.outputCharacters ?? 0, later.outputCharacters),
+    elapsedMs: Math.max(known?.elapsedMs ?? 0, later.elapsedMs),
+  };
+}
+
+type LostTally = { lostAnswered: number; lostUnanswered: number; lostFailed: number; unsettled: number };
+
+/** Writes the entry of a call that has none in a sound segment. Undefined when the records are too few to say whose call it was. */
+function rewriteEntry(call: CallState, options: RecoverOptions, tally: LostTally): RecordPosition | undefined {
+  if (call.rescued !== undefined) return options.writer.append(recordTypes.done, call.rescued);
+  if (call.opening === undefined) return undefined;
+  return options.writer.append(recordTypes.done, encodeEntry(settle(call.opening, call, options, tally)));
+}
+
+function settle(opening: CallOpening, call: CallState, { settleLost, logger }: RecoverOptions, tally: LostTally): CallEntry {
+  try {
+    const entry = settleLost(opening, call.head, call.progress);
+    if (call.head === undefined) tally.lostUnanswered += 1;
+    else if (entry.end === 'failed') tally.lostFailed += 1;
+    else tally.lostAnswered += 1;
+    return entry;
+  } catch (error) {
+    // One call that cannot be priced must not keep the gateway from starting, nor vanish from the books.
+    logger.error({ err: error, callId: opening.callId }, 'journal: a lost call could not be settled and is booked with amount 0');
+    tally.unsettled += 1;
+    const charge = { amountNanoUsd: 0n, lines: [] };
+    return { ...opening, end: 'lost', usage: {}, estimated: true, durationMs: 0, errorCode: 'internal_error', charge };
+  }
+}
+
+function quarantine(number: number, { disk, directory, logger }: RecoverOptions): string {
+  const name = `${segmentName(number)}.corrupt`;
+  disk.rename(join(directory, segmentName(number)), join(directory, name));
+  logger.error({ segment: number, keptAs: name }, 'journal: a damaged segment was set aside; what could be read of it is used');
+  return name;
+}

@@ -1,0 +1,279 @@
+import { join } from 'node:path';
+import type { Logger } from '../../platform/log.ts';
+import type { JournalDisk } from './journal-disk.ts';
+import { type RecordType, encodeRecord, recordBytesBound } from './journal-record.ts';
+import { JournalUnavailableError } from './journal.ts';
+import { segmentName } from './segment-name.ts';
+
+/** Where a record lies. The writer changes it when it has to write the record again elsewhere. */
+export type RecordPosition = { segment: number; offset: number; readonly length: number };
+
+export type SegmentWriterOptions = {
+  readonly disk: JournalDisk;
+  readonly directory: string;
+  readonly logger: Pick<Logger, 'warn' | 'error'>;
+  /** The number of the first segment to create. */
+  readonly firstSegment: number;
+  readonly segmentBytesMax: number;
+  readonly syncIntervalMs: number;
+  readonly retryIntervalMs: number;
+  /** How much may wait for the disk before the journal says that it is unavailable. */
+  readonly unsyncedBytesMax: number;
+  /** Records of a poisoned segment have been written again. */
+  readonly onMoved: (from: { readonly segment: number; readonly start: number; readonly end: number }, to: RecordStart) => void;
+  /** The disk takes records again after it had refused them. */
+  readonly onHealed: () => void;
+};
+
+export type RecordStart = { readonly segment: number; readonly start: number };
+
+type Segment = { readonly number: number; readonly path: string; readonly handle: number; bytes: number; named: boolean };
+
+/** Records that the operating system has but the disk may not: kept until a sync has succeeded, so that they can be written again. */
+type Chunk = { segment: Segment; start: number; readonly bytes: Buffer; length: number; sealed: boolean };
+
+const chunkBytes = 256 * 1024;
+const closedReason = 'the journal is closed';
+
+/**
+ * Appends records to numbered segments. A record is with the operating system when `append` returns and on the disk within the sync
+ * interval. A segment whose write or sync has failed is never written again: everything not known to be on the disk goes to a new one.
+ */
+export class SegmentWriter {
+  readonly #options: SegmentWriterOptions;
+  #nextNumber: number;
+  #current: Segment | undefined;
+  #chunks: Chunk[] = [];
+  #spare: Buffer[] = [];
+  /** Segments that take no more records and whose handles close when no sync can be using them. */
+  #leaving = new Set<Segment>();
+  #syncing: Promise<void> | undefined;
+  #syncTimer: NodeJS.Timeout | undefined;
+  #healTimer: NodeJS.Timeout | undefined;
+  #failure: string | undefined;
+  #closed = false;
+
+  constructor(options: SegmentWriterOptions) {
+    this.#options = options;
+    this.#nextNumber = options.firstSegment;
+  }
+
+  /** Opens the first segment. Throws the operating system's error. */
+  start(): void {
+    this.#current = this.#create();
+  }
+
+  /** The segment that is being written; earlier ones are complete. */
+  get currentSegment(): number {
+    return this.#current?.number ?? this.#nextNumber;
+  }
+
+  unavailableReason(): string | undefined {
+    if (this.#closed) return closedReason;
+    if (this.#failure !== undefined) return this.#failure;
+    if (this.#unsyncedBytes() > this.#options.unsyncedBytesMax) return 'the disk of the journal is not keeping up';
+    return undefined;
+  }
+
+  /** Throws JournalUnavailableError when the record could not be handed to the operating system; then it is nowhere. */
+  append(type: RecordType, json: string): RecordPosition {
+    // The limit on unsynced bytes keeps new calls out; the records of those that run are bounded and always taken.
+    if (this.#closed) throw new JournalUnavailableError(closedReason);
+    if (this.#failure !== undefined) throw new JournalUnavailableError(this.#failure);
+    const chunk = this.#chunkFor(recordBytesBound(json));
+    const at = chunk.length;
+    chunk.length += encodeRecord(chunk.bytes, at, type, json);
+    const length = chunk.length - at;
+    try {
+      this.#write(chunk.segment, chunk.bytes, at, length);
+    } catch (error) {
+      if (!this.#replaceSegment(error)) {
+        chunk.length = at;
+        throw new JournalUnavailableError(this.#failure ?? 'the journal cannot be written', { cause: error });
+      }
+    }
+    this.#scheduleSync();
+    return { segment: chunk.segment.number, offset: chunk.start + at, length };
+  }
+
+  /** Resolves when everything appended so far is on the disk. Throws JournalUnavailableError when that cannot be had. */
+  async flush(): Promise<void> {
+    const wanted = new Set(this.#chunks);
+    for (const chunk of wanted) chunk.sealed = true;
+    while (this.#chunks.some((chunk) => wanted.has(chunk))) {
+      if (this.#failure !== undefined) throw new JournalUnavailableError(this.#failure);
+      await this.#sync();
+    }
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#healTimer);
+    try {
+      await this.flush();
+    } finally {
+      this.#closed = true;
+      clearTimeout(this.#syncTimer);
+      if (this.#current !== undefined) this.#leaving.add(this.#current);
+      this.#current = undefined;
+      this.#closeLeaving();
+    }
+  }
+
+  #unsyncedBytes(): number {
+    return this.#chunks.reduce((sum, chunk) => sum + chunk.length, 0);
+  }
+
+  /** The chunk that takes the next record, in the segment that takes it. */
+  #chunkFor(bound: number): Chunk {
+    const segment = this.#segmentWithRoom();
+    const tail = this.#chunks.at(-1);
+    if (tail !== undefined && !tail.sealed && tail.segment === segment && tail.length + bound <= tail.bytes.length) return tail;
+    const bytes = bound > chunkBytes ? Buffer.allocUnsafeSlow(bound) : (this.#spare.pop() ?? Buffer.allocUnsafeSlow(chunkBytes));
+    const chunk = { segment, start: segment.bytes, bytes, length: 0, sealed: false };
+    this.#chunks.push(chunk);
+    return chunk;
+  }
+
+  #segmentWithRoom(): Segment {
+    const current = this.#current;
+    if (current !== undefined && current.bytes < this.#options.segmentBytesMax) return current;
+    try {
+      const next = this.#create();
+      if (current !== undefined) this.#leaving.add(current);
+      this.#current = next;
+      return next;
+    } catch (error) {
+      this.#fail(error);
+      throw new JournalUnavailableError(this.#failure ?? 'the journal cannot be written', { cause: error });
+    }
+  }
+
+  #create(): Segment {
+    const number = this.#nextNumber;
+    const path = join(this.#options.directory, segmentName(number));
+    const handle = this.#options.disk.create(path);
+    this.#nextNumber += 1;
+    return { number, path, handle, bytes: 0, named: false };
+  }
+
+  #write(segment: Segment, bytes: Buffer, offset: number, length: number): void {
+    let done = 0;
+    while (done < length) {
+      const taken = this.#options.disk.write(segment.handle, bytes, offset + done, length - done);
+      if (taken <= 0) throw new Error('the disk took no bytes');
+      done += taken;
+    }
+    segment.bytes += length;
+  }
+
+  /** Leaves a segment that failed and writes all that is not known to be on the disk into a new one. False when that fails too. */
+  #replaceSegment(error: unknown): boolean {
+    if (this.#current !== undefined) {
+      this.#options.logger.error({ err: error, segment: this.#current.number }, 'journal: a segment failed and is abandoned');
+      this.#leaving.add(this.#current);
+    }
+    this.#current = undefined;
+    let next: Segment | undefined;
+    try {
+      next = this.#create();
+      const starts: number[] = [];
+      for (const chunk of this.#chunks) {
+        starts.push(next.bytes);
+        this.#write(next, chunk.bytes, 0, chunk.length);
+      }
+      this.#adopt(next, starts);
+      return true;
+    } catch (cause) {
+      if (next !== undefined) this.#discard(next);
+      this.#fail(cause);
+      return false;
+    }
+  }
+
+  #adopt(next: Segment, starts: readonly number[]): void {
+    this.#current = next;
+    this.#chunks.forEach((chunk, index) => {
+      const from = { segment: chunk.segment.number, start: chunk.start, end: chunk.start + chunk.length };
+      chunk.segment = next;
+      chunk.start = starts[index] ?? 0;
+      this.#options.onMoved(from, { segment: next.number, start: chunk.start });
+    });
+  }
+
+  /** Removes a segment that could not take everything, or a full disk would collect one such file per attempt. */
+  #discard(segment: Segment): void {
+    try {
+      this.#options.disk.close(segment.handle);
+      this.#options.disk.remove(segment.path);
+    } catch (error) {
+      this.#options.logger.warn({ err: error, segment: segment.number }, 'journal: an unfinished segment could not be removed');
+    }
+  }
+
+  #fail(error: unknown): void {
+    if (this.#failure === undefined) this.#options.logger.error({ err: error }, 'journal: cannot be written; new calls are refused');
+    this.#failure = `the journal cannot be written: ${error instanceof Error ? error.message : String(error)}`;
+    clearTimeout(this.#healTimer);
+    this.#healTimer = setTimeout(() => this.#heal(), this.#options.retryIntervalMs).unref();
+  }
+
+  #heal(): void {
+    if (this.#closed || !this.#replaceSegment(new Error('left to try again'))) return;
+    this.#failure = undefined;
+    this.#options.logger.warn({ segment: this.#current?.number }, 'journal: writing again');
+    this.#scheduleSync();
+    this.#options.onHealed();
+  }
+
+  #scheduleSync(): void {
+    if (this.#syncTimer !== undefined || this.#closed) return;
+    this.#syncTimer = setTimeout(() => {
+      this.#syncTimer = undefined;
+      void this.#sync();
+    }, this.#options.syncIntervalMs);
+  }
+
+  /** One sync at a time; whoever comes meanwhile waits for it. Never rejects: a failure replaces the segment. */
+  #sync(): Promise<void> {
+    this.#syncing ??= this.#syncChunks().finally(() => {
+      this.#syncing = undefined;
+      this.#closeLeaving();
+      if (this.#chunks.length > 0 && this.#failure === undefined) this.#scheduleSync();
+    });
+    return this.#syncing;
+  }
+
+  async #syncChunks(): Promise<void> {
+    const syncing = this.#chunks.map((chunk) => ({ chunk, segment: chunk.segment }));
+    for (const { chunk } of syncing) chunk.sealed = true;
+    try {
+      for (const segment of new Set(syncing.map((item) => item.segment))) {
+        await this.#options.disk.sync(segment.handle);
+        if (segment.named) continue;
+        await this.#options.disk.syncDirectory(this.#options.directory);
+        segment.named = true;
+      }
+    } catch (error) {
+      // A write may have failed meanwhile and moved everything already; then this failure is of a segment that is gone.
+      if (syncing.some(({ chunk, segment }) => chunk.segment === segment) && this.#failure === undefined) this.#replaceSegment(error);
+      return;
+    }
+    const synced = new Set(syncing.filter(({ chunk, segment }) => chunk.segment === segment).map(({ chunk }) => chunk));
+    this.#chunks = this.#chunks.filter((chunk) => !synced.has(chunk));
+    for (const { bytes } of synced) if (bytes.length === chunkBytes && this.#spare.length < 4) this.#spare.push(bytes);
+  }
+
+  /** Closes the handles of segments that nothing uses any more. Never during a sync, which may be using one of them. */
+  #closeLeaving(): void {
+    if (this.#syncing !== undefined) return;
+    for (const segment of this.#leaving) {
+      if (this.#chunks.some((chunk) => chunk.segment === segment) && !this.#closed) continue;
+      this.#leaving.delete(segment);
+      try {
+        this.#options.disk.close(segment.handle);
+      } catch (error) {
+        this.#options.logger.warn({ err: error, segment: segment.number }, 'journal: a segment could not be closed');
+      }
+    }
+  }
+}

@@ -1,0 +1,204 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from '../../platform/log.ts';
+import type { CallEntry } from '../ledger/call-entry.ts';
+import type { LedgerStore } from '../ledger/ledger-store.ts';
+import type { RecordPosition } from './segment-writer.ts';
+
+/** An entry on its way to the store. */
+export type PendingEntry = {
+  readonly callId: string;
+  /** Absent while the journal's copy is the only one, because too many wait. */
+  entry: CallEntry | undefined;
+  /** Where the journal has it; absent while the journal could not be written. */
+  position: RecordPosition | undefined;
+  /** The segment that must stay until the entry is in the store: the one with the call's first record. */
+  readonly segment: number | undefined;
+  readFailures?: number;
+};
+
+/** A record that cannot be read may be one of the disk's bad moments; one that cannot be read this often is gone. */
+const readAttemptsMax = 5;
+
+export type ShipperOptions = {
+  readonly store: Pick<LedgerStore, 'appendEntries'>;
+  readonly logger: Pick<Logger, 'warn' | 'error'>;
+  readonly shipIntervalMs: number;
+  readonly batchEntriesMax: number;
+  readonly entriesInMemoryMax: number;
+  readonly storeTimeoutMs: number;
+  /** Waits between attempts double from the first to the last. */
+  readonly backoffMs: { readonly first: number; readonly last: number };
+  /** Reads an entry back from the journal. Throws when the record cannot be read. */
+  readonly readEntry: (position: RecordPosition) => CallEntry;
+  /** The entries are in the store for good. */
+  readonly onShipped: (items: readonly PendingEntry[]) => void;
+  /** The journal's copy was the only one and cannot be read: the entry is given up. */
+  readonly onUnreadable: (item: PendingEntry) => void;
+};
+
+/** Moves done entries to the store, in batches, again and again until they are there. Shipping an entry twice is harmless. */
+export class Shipper {
+  readonly #options: ShipperOptions;
+  readonly #pending = new Set<PendingEntry>();
+  readonly #drains = new Set<{ readonly waitFor: Set<PendingEntry>; readonly resolve: () => void }>();
+  readonly #stop = new AbortController();
+  #inMemory = 0;
+  #batchEntries: number;
+  #failures = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #running: Promise<void> | undefined;
+
+  constructor(options: ShipperOptions) {
+    this.#options = options;
+    this.#batchEntries = options.batchEntriesMax;
+  }
+
+  get size(): number {
+    return this.#pending.size;
+  }
+
+  /** Entries that are pending, oldest first. */
+  pending(): Iterable<PendingEntry> {
+    return this.#pending;
+  }
+
+  add(item: PendingEntry): void {
+    if (item.entry !== undefined && item.position !== undefined && this.#inMemory >= this.#options.entriesInMemoryMax) {
+      item.entry = undefined;
+    }
+    if (item.entry !== undefined) this.#inMemory += 1;
+    this.#pending.add(item);
+    this.#schedule();
+  }
+
+  /** Resolves when everything pending now is in the store. Rejects with the signal's reason. */
+  async drain(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    if (this.#pending.size === 0) return;
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const waiter = { waitFor: new Set(this.#pending), resolve };
+    const abort = (): void => reject(signal.reason as Error);
+    this.#drains.add(waiter);
+    signal.addEventListener('abort', abort, { once: true });
+    this.#runNow();
+    try {
+      await promise;
+    } finally {
+      this.#drains.delete(waiter);
+      signal.removeEventListener('abort', abort);
+    }
+  }
+
+  /** Stops after the attempt under way. What is pending stays in the journal. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    clearTimeout(this.#timer);
+    await this.#running;
+  }
+
+  #schedule(): void {
+    if (this.#timer !== undefined || this.#running !== undefined || this.#stop.signal.aborted) return;
+    this.#timer = setTimeout(() => this.#runNow(), this.#options.shipIntervalMs);
+  }
+
+  #runNow(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#stop.signal.aborted) return;
+    this.#running ??= this.#run().finally(() => {
+      this.#running = undefined;
+      if (this.#pending.size > 0) this.#schedule();
+    });
+  }
+
+  /** Ships until less than a batch is left; while the store refuses, until it no longer does. */
+  async #run(): Promise<void> {
+    while (this.#pending.size > 0 && !this.#stop.signal.aborted) {
+      const items = [...this.#pending.values().take(this.#batchEntries)];
+      const loaded = this.#load(items);
+      if (loaded.length === 0) {
+        await this.#pause(this.#options.backoffMs.first);
+        continue;
+      }
+      try {
+        await withTimeout(this.#options.store.appendEntries(loaded.map(({ entry }) => entry)), this.#options.storeTimeoutMs);
+      } catch (error) {
+        await this.#retreat(items, error);
+        continue;
+      }
+      this.#succeed(loaded.map(({ item }) => item));
+      if (this.#pending.size < this.#batchEntries && this.#drains.size === 0) return;
+    }
+  }
+
+  #load(items: readonly PendingEntry[]): { item: PendingEntry; entry: CallEntry }[] {
+    return items.flatMap((item) => {
+      if (item.entry !== undefined) return [{ item, entry: item.entry }];
+      try {
+        if (item.position === undefined) throw new Error('The entry is neither in memory nor in the journal.');
+        return [{ item, entry: this.#options.readEntry(item.position) }];
+      } catch (error) {
+        this.#giveBack(item, error);
+        return [];
+      }
+    });
+  }
+
+  #giveBack(item: PendingEntry, error: unknown): void {
+    item.readFailures = (item.readFailures ?? 0) + 1;
+    if (item.readFailures < readAttemptsMax) return this.#putLast(item);
+    this.#options.logger.error({ err: error, callId: item.callId }, 'journal: an entry cannot be read back and was not shipped');
+    this.#forget(item);
+    this.#options.onUnreadable(item);
+  }
+
+  #putLast(item: PendingEntry): void {
+    this.#pending.delete(item);
+    this.#pending.add(item);
+  }
+
+  #succeed(items: readonly PendingEntry[]): void {
+    if (this.#failures > 0) this.#options.logger.warn({ failures: this.#failures, pending: this.#pending.size }, 'journal: shipping again');
+    this.#failures = 0;
+    this.#batchEntries = Math.min(this.#batchEntries * 2, this.#options.batchEntriesMax);
+    for (const item of items) this.#forget(item);
+    this.#options.onShipped(items);
+  }
+
+  /** Halves the batch so that one entry the store cannot take is found, and puts that one behind the others. */
+  async #retreat(items: readonly PendingEntry[], error: unknown): Promise<void> {
+    this.#failures += 1;
+    const fields = { err: error, failures: this.#failures, entries: items.length, pending: this.#pending.size };
+    // Doubling gaps: an outage of an hour is a dozen lines.
+    if ((this.#failures & (this.#failures - 1)) === 0) this.#options.logger.warn(fields, 'journal: the store did not take entries');
+    const [first] = items;
+    if (items.length === 1 && first !== undefined) this.#putLast(first);
+    this.#batchEntries = Math.max(1, Math.floor(this.#batchEntries / 2));
+    const { first: firstMs, last: lastMs } = this.#options.backoffMs;
+    await this.#pause(Math.min(lastMs, firstMs * 2 ** Math.min(this.#failures - 1, 16)));
+  }
+
+  async #pause(waitMs: number): Promise<void> {
+    // The wait ends early only when the journal closes, and the loop sees that.
+    await delay(waitMs, undefined, { signal: this.#stop.signal }).catch(() => {});
+  }
+
+  #forget(item: PendingEntry): void {
+    this.#pending.delete(item);
+    if (item.entry !== undefined) this.#inMemory -= 1;
+    for (const drain of this.#drains) {
+      drain.waitFor.delete(item);
+      if (drain.waitFor.size === 0) drain.resolve();
+    }
+  }
+}
+
+async function withTimeout<T>(promise: Promise<T>, timeoutMs: number): Promise<T> {
+  const { promise: expired, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(`The store did not answer within ${timeoutMs} ms.`)), timeoutMs);
+  try {
+    return await Promise.race([promise, expired]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,63 @@
+import { estimateTokens } from '../../inference/count-text-characters.ts';
+import type { Usage, UsageReport } from '../../inference/usage.ts';
+import type { CallEnd } from '../ledger/call-entry.ts';
+
+export type CallMeasurement = {
+  readonly end: CallEnd;
+  /** What the upstream reported; for a stream, everything merged. Absent when it reported nothing. */
+  readonly report?: UsageReport;
+  /** False when the reply ended, or was ended, before its terminal event: then the report is what was known so far. Default true. */
+  readonly complete?: boolean;
+  /** Usage seen earlier than the report, such as the last journalled progress. */
+  readonly progressUsage?: Usage;
+  /** Characters of text in the request, and of text delivered so far: the basis of estimates. */
+  readonly inputCharacters: number;
+  readonly outputCharacters: number;
+};
+
+export type MeteredCall = {
+  readonly usage: Usage;
+  readonly rawUsage?: unknown;
+  /** True when any count is an estimate rather than the upstream's report. */
+  readonly estimated: boolean;
+  readonly serviceTier?: string;
+};
+
+/**
+ * Turns what is known at the end of a call into the counts that are charged. The rules are a table in docs/reference/usage.md: a final
+ * report is exact and its silent fields stay unknown; without one, input is what was reported so far or else estimated, and output is
+ * the larger of what was reported and what was delivered. A failed call used nothing.
+ */
+export function meterCall(call: CallMeasurement): MeteredCall {
+  if (call.end === 'failed') return { usage: {}, estimated: false };
+  const { report, complete = true } = call;
+  if (report === undefined) return { usage: estimateMissing(call.progressUsage ?? {}, call), estimated: true };
+  const evidence = { rawUsage: report.raw, ...(report.serviceTier !== undefined && { serviceTier: report.serviceTier }) };
+  if (complete && report.trustworthy && hasCounts(report.usage)) return { usage: report.usage, estimated: false, ...evidence };
+  const known = { ...call.progressUsage, ...report.usage };
+  // A final output count stands even when another count of the report was malformed. A malformed count was left out of the report:
+  // charging nothing for it would make a broken upstream a free one.
+  const outputIsFinal = complete && report.usage.outputTokens !== undefined;
+  return { usage: outputIsFinal ? withInput(known, call) : estimateMissing(known, call), estimated: true, ...evidence };
+}
+
+/** Whether a report says anything about tokens; an empty object is as good as no report. */
+function hasCounts(usage: Usage): boolean {
+  return hasInput(usage) || usage.outputTokens !== undefined;
+}
+
+function hasInput({ inputTokens, cacheReadTokens, cacheWrite5mTokens, cacheWrite1hTokens }: Usage): boolean {
+  return [inputTokens, cacheReadTokens, cacheWrite5mTokens, cacheWrite1hTokens].some((count) => count !== undefined);
+}
+
+function estimateMissing(known: Usage, call: CallMeasurement): Usage {
+  const outputTokens = Math.max(known.outputTokens ?? 0, estimateTokens(call.outputCharacters));
+  return { ...withInput(known, call), outputTokens };
+}
+
+/** Fills in the uncached input if it is unknown. Where only cache counts are known, they are taken off the estimate of the whole. */
+function withInput(known: Usage, call: CallMeasurement): Usage {
+  if (known.inputTokens !== undefined) return known;
+  const cached = (known.cacheReadTokens ?? 0) + (known.cacheWrite5mTokens ?? 0) + (known.cacheWrite1hTokens ?? 0);
+  return { ...known, inputTokens: Math.max(0, estimateTokens(call.inputCharacters) - cached) };
+}

@@ -1,0 +1,154 @@
+import { createHash } from 'node:crypto';
+import type { Usage } from '../../inference/usage.ts';
+import type { Charge, ChargeLine } from '../ledger/call-entry.ts';
+import { isDecimal } from './decimal.ts';
+import { modelSpellings } from './model-spellings.ts';
+import { PriceBookError } from './parse-price-book.ts';
+import type { PriceBookData, PriceBookEntry, TokenPrices } from './parse-price-book.ts';
+import type { PriceBook, PricedModel, RatedCall } from './rating.ts';
+import { recomputeAmount } from './recompute-amount.ts';
+import { tokenLines } from './token-lines.ts';
+
+/** The operator's own price of a model under the name that clients ask for. USD per 1,000,000 tokens as decimal strings. */
+export type PriceOverride = {
+  /** The requested model, matched exactly. */
+  readonly model: string;
+  readonly input: string;
+  readonly output: string;
+  readonly cacheRead?: string;
+  readonly cacheWrite5m?: string;
+  readonly cacheWrite1h?: string;
+  readonly inputAudio?: string;
+  /** USD per web search. Absent: the vendor's list prices searches. */
+  readonly webSearch?: string;
+};
+
+/** One model's windows, newest first, so that the first that has begun is the one that holds. */
+type Window = { readonly effectiveFromMs: number; readonly priceId: string; readonly entry: PriceBookEntry };
+
+/**
+ * Prices of a parsed book, with the operator's overrides on top. Immutable. The version names the book and carries a hash of all
+ * content, so that a changed price is another version. Throws PriceBookError that names every faulty override.
+ */
+export function createPriceBook({
+  book,
+  overrides = [],
+}: {
+  readonly book: PriceBookData;
+  readonly overrides?: readonly PriceOverride[];
+}): PriceBook {
+  const problems = overrideProblems(overrides);
+  if (problems.length > 0) throw new PriceBookError(problems);
+  const windows = indexWindows(book.entries);
+  const own = new Map(overrides.map((override) => [override.model, override]));
+  return {
+    version: `${book.version}+${contentHash({ book, overrides })}`,
+    models: (vendor) => listModels(book.entries, vendor),
+    lists: (vendor, model) => findWindows(windows, vendor, model) !== undefined,
+    rate: (call) => {
+      const window = findWindows(windows, call.vendor, call.upstreamModel)?.find(
+        ({ effectiveFromMs }) => effectiveFromMs <= call.acceptedAtMs,
+      );
+      const override = own.get(call.requestedModel);
+      if (override !== undefined) return chargeOf(overrideLines(call, override, window?.entry), `override/${override.model}`);
+      if (window !== undefined) return chargeOf(listLines(call, window.entry), window.priceId);
+      return { amountNanoUsd: 0n, lines: [] };
+    },
+  };
+}
+
+function chargeOf(lines: readonly ChargeLine[], priceId: string): Charge {
+  return { amountNanoUsd: recomputeAmount(lines), lines, priceId };
+}
+
+function listLines(call: RatedCall, entry: PriceBookEntry): ChargeLine[] {
+  const serviceTier = call.serviceTier?.toLowerCase() ?? '';
+  const multiplier = Object.hasOwn(entry.serviceTiers ?? {}, serviceTier) ? entry.serviceTiers?.[serviceTier] : undefined;
+  const multipliers = multiplier === undefined ? undefined : { [`service_tier:${serviceTier}`]: multiplier };
+  return [...tokenLines(call.usage, tierPrices(entry, call.usage), multipliers), ...feeLines(call.usage, entry)];
+}
+
+function overrideLines(call: RatedCall, override: PriceOverride, entry: PriceBookEntry | undefined): ChargeLine[] {
+  const { model: _, webSearch, ...prices } = override;
+  const fees = webSearch === undefined ? entry?.fees : { web_search: webSearch };
+  return [...tokenLines(call.usage, prices, undefined), ...feeLines(call.usage, { fees })];
+}
+
+/** The last tier whose bound lies below the total input, cache included. Summed in integers, because four counts may exceed 2^53. */
+function tierPrices(entry: PriceBookEntry, usage: Usage): TokenPrices {
+  const counts = [usage.inputTokens, usage.cacheReadTokens, usage.cacheWrite5mTokens, usage.cacheWrite1hTokens];
+  const totalInput = counts.reduce((sum, tokens) => sum + BigInt(tokens ?? 0), 0n);
+  const tier = entry.tiers.findLast(({ inputAbove }, index) => index === 0 || totalInput > BigInt(inputAbove));
+  if (tier === undefined) throw new Error(`${entry.vendor}/${entry.model} has no tiers.`);
+  return tier.prices;
+}
+
+function feeLines(usage: Usage, { fees }: { readonly fees?: PriceBookEntry['fees'] | undefined }): ChargeLine[] {
+  const searches = usage.webSearches ?? 0;
+  if (searches === 0 || fees === undefined) return [];
+  const lines: ChargeLine[] = [];
+  if (fees.web_search !== undefined) lines.push({ meter: 'web_search', quantity: searches, unitPrice: fees.web_search, per: 1 });
+  if (fees.grounded_prompt !== undefined) lines.push({ meter: 'grounded_prompt', quantity: 1, unitPrice: fees.grounded_prompt, per: 1 });
+  return lines;
+}
+
+function indexWindows(entries: readonly PriceBookEntry[]): ReadonlyMap<string, readonly Window[]> {
+  const windows = new Map<string, Window[]>();
+  for (const entry of entries) {
+    const window = {
+      effectiveFromMs: startOfDayMs(entry.effectiveFrom),
+      priceId: `${entry.vendor}/${entry.model}@${entry.effectiveFrom}`,
+      entry,
+    };
+    for (const spelling of new Set([entry.model, ...(entry.aliases ?? [])])) {
+      const key = windowKey(entry.vendor, spelling);
+      windows.set(key, [...(windows.get(key) ?? []), window]);
+    }
+  }
+  for (const list of windows.values()) list.sort((one, other) => other.effectiveFromMs - one.effectiveFromMs);
+  return windows;
+}
+
+function findWindows(windows: ReadonlyMap<string, readonly Window[]>, vendor: string, model: string): readonly Window[] | undefined {
+  for (const spelling of modelSpellings(model)) {
+    const found = windows.get(windowKey(vendor, spelling));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function windowKey(vendor: string, model: string): string {
+  return `${vendor}\n${model}`;
+}
+
+function listModels(entries: readonly PriceBookEntry[], vendor: string): PricedModel[] {
+  const models = new Map<string, PricedModel>();
+  for (const entry of entries) {
+    if (entry.vendor !== vendor) continue;
+    const releasedAtMs = startOfDayMs(entry.released ?? entry.effectiveFrom);
+    const known = models.get(entry.model);
+    if (known !== undefined && known.releasedAtMs <= releasedAtMs) continue;
+    models.set(entry.model, { vendor, model: entry.model, displayName: entry.displayName, releasedAtMs });
+  }
+  return [...models.values()];
+}
+
+function startOfDayMs(date: string): number {
+  return Date.parse(`${date}T00:00:00Z`);
+}
+
+function overrideProblems(overrides: readonly PriceOverride[]): string[] {
+  const seen = new Set<string>();
+  return overrides.flatMap(({ model, ...prices }) => {
+    const problems = Object.entries(prices)
+      .filter(([, price]) => !isDecimal(price))
+      .map(([meter, price]) => `The price override of ${model}: ${meter} must be a decimal such as "2.5", not "${price.slice(0, 32)}".`);
+    if (seen.has(model)) problems.push(`The price override of ${model} is given twice.`);
+    seen.add(model);
+    return problems;
+  });
+}
+
+function contentHash(content: unknown): string {
+  return createHash('sha256').update(JSON.stringify(content)).digest('hex').slice(0, 8);
+}

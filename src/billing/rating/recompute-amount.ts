@@ -1,0 +1,38 @@
+import type { ChargeLine } from '../ledger/call-entry.ts';
+import { parseDecimal } from './decimal.ts';
+
+const nanoUsdPerUsd = 1_000_000_000n;
+
+/**
+ * The amount of a charge in nano-USD: the exact sum of its lines, rounded half up once. It is the only place in which money is computed
+ * and the only one in which it is rounded; what a stored receipt was charged can be recomputed with it. Throws RangeError for a
+ * quantity that is not a count or a price that is not a decimal, because neither can come out of a price book.
+ */
+export function recomputeAmount(lines: readonly ChargeLine[]): bigint {
+  let numerator = 0n;
+  let denominator = 1n;
+  for (const line of lines) {
+    const value = lineValue(line);
+    numerator = numerator * value.denominator + value.numerator * denominator;
+    denominator *= value.denominator;
+  }
+  return (2n * numerator * nanoUsdPerUsd + denominator) / (2n * denominator);
+}
+
+function lineValue(line: ChargeLine): { numerator: bigint; denominator: bigint } {
+  const price = parseDecimal(line.unitPrice);
+  let numerator = count(line.quantity) * price.numerator;
+  let denominator = count(line.per) * price.denominator;
+  for (const multiplier of Object.values(line.multipliers ?? {})) {
+    const factor = parseDecimal(multiplier);
+    numerator *= factor.numerator;
+    denominator *= factor.denominator;
+  }
+  if (denominator === 0n) throw new RangeError(`The line "${line.meter}" is priced per 0 units.`);
+  return { numerator, denominator };
+}
+
+function count(value: number): bigint {
+  if (!Number.isSafeInteger(value) || value < 0) throw new RangeError(`${value} is not a count.`);
+  return BigInt(value);
+}

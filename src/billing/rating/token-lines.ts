@@ -1,0 +1,55 @@
+import type { Usage } from '../../inference/usage.ts';
+import type { ChargeLine } from '../ledger/call-entry.ts';
+import type { TokenPrices } from './parse-price-book.ts';
+
+const tokensPerPrice = 1_000_000;
+
+/**
+ * What a meter costs where the list names no price of its own: cached input without a cache price is input, a one-hour cache write
+ * without one is a five-minute write, audio without one is priced like text.
+ */
+const meterPrices = {
+  input: ({ input }) => input,
+  input_audio: ({ inputAudio, input }) => inputAudio ?? input,
+  cache_read: ({ cacheRead, input }) => cacheRead ?? input,
+  cache_read_audio: ({ cacheReadAudio, cacheRead, input }) => cacheReadAudio ?? cacheRead ?? input,
+  cache_write_5m: ({ cacheWrite5m, input }) => cacheWrite5m ?? input,
+  cache_write_1h: ({ cacheWrite1h, cacheWrite5m, input }) => cacheWrite1h ?? cacheWrite5m ?? input,
+  output: ({ output }) => output,
+  output_audio: ({ outputAudio, output }) => outputAudio ?? output,
+} as const satisfies Record<string, (prices: TokenPrices) => string>;
+
+type TokenMeter = keyof typeof meterPrices;
+
+/** Charge lines for the tokens of a call at one tier's prices. Unknown and zero counts give no line. */
+export function tokenLines(usage: Usage, prices: TokenPrices, multipliers: ChargeLine['multipliers']): ChargeLine[] {
+  const [inputText, inputAudio] = split(usage.inputTokens, usage.inputAudioTokens, prices.inputAudio);
+  const [readText, readAudio] = split(usage.cacheReadTokens, usage.cacheReadAudioTokens, prices.cacheReadAudio);
+  const [outputText, outputAudio] = split(usage.outputTokens, usage.outputAudioTokens, prices.outputAudio);
+  const quantities: Record<TokenMeter, number> = {
+    input: inputText,
+    input_audio: inputAudio,
+    cache_read: readText,
+    cache_read_audio: readAudio,
+    cache_write_5m: usage.cacheWrite5mTokens ?? 0,
+    cache_write_1h: usage.cacheWrite1hTokens ?? 0,
+    output: outputText,
+    output_audio: outputAudio,
+  };
+  return (Object.keys(meterPrices) as TokenMeter[])
+    .filter((meter) => quantities[meter] !== 0)
+    .map((meter) => ({
+      meter,
+      quantity: quantities[meter],
+      unitPrice: meterPrices[meter](prices),
+      per: tokensPerPrice,
+      ...(multipliers && { multipliers }),
+    }));
+}
+
+/** Parts the audio from a count where audio has a price of its own. A vendor that reports more audio than tokens is not believed. */
+function split(total: number | undefined, audio: number | undefined, audioPrice: string | undefined): [text: number, audio: number] {
+  if (audioPrice === undefined) return [total ?? 0, 0];
+  const audioPart = Math.min(audio ?? 0, total ?? 0);
+  return [(total ?? 0) - audioPart, audioPart];
+}

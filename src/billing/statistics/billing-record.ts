@@ -1,0 +1,86 @@
+import type { StatisticsRow } from './statistics-store.ts';
+import { formatBucketTime } from './format-bucket-time.ts';
+import { usdDecimal } from './usd-decimal.ts';
+
+/**
+ * A number as the exact text that JSON.stringify writes for it (`JSON.rawJSON`). A double would lose digits of large amounts and print
+ * small ones with an exponent.
+ */
+export type ExactNumber = { readonly rawJSON: string };
+
+/** The contract's billing statistics record (A 2.3), fields in its order. */
+export type BillingRecord = {
+  /** Bucket start by the clock of the statistics' time zone: `YYYY-MM-DD HH:MM:SS`. */
+  readonly time: string;
+  /** Bucket start as Unix seconds. */
+  readonly timeGroup: number;
+  readonly userName: string;
+  readonly tokenName: string;
+  readonly modelName: string;
+  /** All input tokens; the two cache counts are parts of it. */
+  readonly totalPromptTokens: number;
+  readonly totalCompletionTokens: number;
+  readonly totalCacheTokens: number;
+  readonly totalCacheCreationTokens: number;
+  /** Whole seconds: the milliseconds of all calls, divided once and rounded down. */
+  readonly totalUseTime: number;
+  readonly callCount: number;
+  /** USD with at most nine decimals. */
+  readonly totalAmount: ExactNumber;
+};
+
+/** Names of the record's fields, in the contract's order. */
+export const billingRecordFields = [
+  'time',
+  'timeGroup',
+  'userName',
+  'tokenName',
+  'modelName',
+  'totalPromptTokens',
+  'totalCompletionTokens',
+  'totalCacheTokens',
+  'totalCacheCreationTokens',
+  'totalUseTime',
+  'callCount',
+  'totalAmount',
+] as const satisfies readonly (keyof BillingRecord)[];
+
+/** The records of an answer. They are made one by one while somebody reads them, since an answer may have a million. */
+export type BillingRecords = Iterable<BillingRecord> & { readonly count: number };
+
+export function encodeBillingRecords(rows: readonly StatisticsRow[], timeZone: string): BillingRecords {
+  return { count: rows.length, [Symbol.iterator]: () => iterateRecords(rows, timeZone) };
+}
+
+function* iterateRecords(rows: readonly StatisticsRow[], timeZone: string): Generator<BillingRecord> {
+  let timeGroup: number | undefined;
+  let time = '';
+  for (const row of rows) {
+    // Rows come sorted by bucket, so a bucket's time is formatted once.
+    if (row.bucketStartSeconds !== timeGroup) {
+      timeGroup = row.bucketStartSeconds;
+      time = formatBucketTime(timeGroup, timeZone);
+    }
+    yield {
+      time,
+      timeGroup,
+      userName: row.userName,
+      tokenName: row.tokenName,
+      modelName: row.modelName,
+      totalPromptTokens: row.promptTokens,
+      totalCompletionTokens: row.completionTokens,
+      totalCacheTokens: row.cacheTokens,
+      totalCacheCreationTokens: row.cacheCreationTokens,
+      totalUseTime: Math.floor(row.useTimeMs / 1000),
+      callCount: row.callCount,
+      totalAmount: exactNumber(usdDecimal(row.amountNanoUsd)),
+    };
+  }
+}
+
+// The compiler's library does not know JSON.rawJSON yet; the pinned Node has it.
+const jsonWithRaw = JSON as typeof JSON & { readonly rawJSON: (text: string) => ExactNumber };
+
+function exactNumber(text: string): ExactNumber {
+  return jsonWithRaw.rawJSON(text);
+}

@@ -1,0 +1,26 @@
+import type { ChatDialect } from '../chat-dialect.ts';
+import { createStreamTap } from './create-stream-tap.ts';
+import { editRequest } from './edit-request.ts';
+import { encodeError, encodeStreamError } from './encode-error.ts';
+import { readFacts } from './read-facts.ts';
+import { readReply } from './read-reply.ts';
+import { requestSchema, validateRequest } from './validate-request.ts';
+
+/** The vendor's own heartbeat, byte for byte as it writes it. */
+const ping = Buffer.from('event: ping\ndata: {"type": "ping"}\n\n');
+
+/** `POST /v1/messages` and `POST /v1/messages/count_tokens`. */
+export const anthropicMessages: ChatDialect = {
+  id: 'anthropic-messages',
+  title: 'Messages',
+  requestSchema,
+  validateRequest,
+  readFacts,
+  editRequest,
+  readReply,
+  editReply: (bytes) => bytes,
+  createStreamTap,
+  encodeError,
+  encodeStreamError,
+  heartbeat: () => ping,
+};

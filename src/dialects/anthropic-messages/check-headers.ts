@@ -1,0 +1,45 @@
+import { GatewayError } from '../../inference/gateway-error.ts';
+import type { ValidationMode, WireRequest } from '../chat-dialect.ts';
+
+/** The vendor's spelling first: error messages use it when neither was sent. */
+const versionHeaders = ['anthropic-version', 'vendor-version'];
+const betaHeaders = ['anthropic-beta', 'vendor-beta'];
+
+const datePattern = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/;
+
+/** The betas under which the vendor introduced what the contract lists; `documented` mode knows no others. */
+const documentedBetas = [
+  'computer-use-2024-10-22',
+  'messages-2023-12-15',
+  'pdfs-2024-09-25',
+  'prompt-caching-2024-07-31',
+  'token-counting-2024-11-01',
+];
+
+/** Requires a version header in one of its two spellings, and in `documented` mode refuses betas that the contract knows nothing of. */
+export function checkHeaders(headers: WireRequest['headers'], mode: ValidationMode): void {
+  const versions = versionHeaders.filter((name) => isGiven(headers[name]));
+  if (versions.length === 0) {
+    throw new GatewayError('missing_required_header', 'anthropic-version: header is required (vendor-version is read as well)', {
+      param: 'anthropic-version',
+    });
+  }
+  for (const name of versions) {
+    const value = headers[name] ?? '';
+    if (datePattern.test(value)) continue;
+    const message = `${name}: must be a date of the form YYYY-MM-DD, but got '${value.slice(0, 64)}'`;
+    throw new GatewayError('invalid_value', message, { param: name });
+  }
+  if (mode === 'documented') for (const name of betaHeaders) checkBetas(name, headers[name] ?? '');
+}
+
+function checkBetas(name: string, value: string): void {
+  for (const part of value.split(',')) {
+    const beta = part.trim();
+    if (beta === '' || documentedBetas.includes(beta)) continue;
+    const message = `${name}: must be one of '${documentedBetas.join("', '")}', but got '${beta.slice(0, 64)}'`;
+    throw new GatewayError('invalid_value', message, { param: name });
+  }
+}
+
+const isGiven = (value: string | undefined): boolean => value !== undefined && value.trim() !== '';

@@ -1,0 +1,141 @@
+import type { UsageReport } from '../../inference/usage.ts';
+import type { Frame } from '../../platform/frames.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../platform/json/json-value.ts';
+import { parseJson } from '../../platform/json/parse-json.ts';
+import type { ErrorInReply, FrameVerdict, StreamReport, StreamTap } from '../chat-dialect.ts';
+import { decodeUsage, mergeUsage } from './decode-usage.ts';
+import { readError } from './read-error.ts';
+import { countBlockCharacters } from './read-reply.ts';
+
+type TapState = {
+  state: StreamReport['state'];
+  malformedFrames: number;
+  outputCharacters: number;
+  rawUsage: JsonValue | undefined;
+  usageTrustworthy: boolean;
+  servedModel: string | undefined;
+  stopReason: string | undefined;
+  error: ErrorInReply | undefined;
+};
+
+/**
+ * Reads a Messages stream as it passes. Every frame goes on untouched, also those of types that this dialect does not know. The first
+ * terminal event decides the state; usage counts whenever it comes, even after it.
+ */
+export function createStreamTap(): StreamTap {
+  const tap: TapState = {
+    state: 'open',
+    malformedFrames: 0,
+    outputCharacters: 0,
+    rawUsage: undefined,
+    usageTrustworthy: true,
+    servedModel: undefined,
+    stopReason: undefined,
+    error: undefined,
+  };
+  return {
+    read: (frame): FrameVerdict => {
+      // Imitating servers end with the chat dialect's `[DONE]`, which is no event of this dialect and no damage either.
+      if (frame.data !== '' && frame.event !== 'ping' && frame.data !== '[DONE]') readFrame(tap, frame);
+      return 'forward';
+    },
+    state: () => tap.state,
+    report: () => reportOf(tap),
+  };
+}
+
+function readFrame(tap: TapState, frame: Frame): void {
+  let event: JsonValue | undefined;
+  try {
+    event = parseJson(frame.data);
+  } catch {
+    // The frame is counted and passes on: what a client makes of it is between the client and the upstream.
+    event = undefined;
+  }
+  if (isJsonObject(event)) readEvent(tap, event, frame.event);
+  else readMalformedFrame(tap, frame);
+}
+
+function readMalformedFrame(tap: TapState, frame: Frame): void {
+  tap.malformedFrames += 1;
+  if (frame.event === 'error') fail(tap, readError(frame.data));
+}
+
+function readEvent(tap: TapState, event: JsonObject, eventName: string | undefined): void {
+  switch (typeof event.type === 'string' ? event.type : (eventName ?? '')) {
+    case 'message_start':
+      readMessageStart(tap, event);
+      break;
+    case 'content_block_start':
+      tap.outputCharacters += countBlockCharacters(event.content_block);
+      break;
+    case 'content_block_delta':
+      tap.outputCharacters += countDeltaCharacters(event.delta);
+      break;
+    case 'message_delta':
+      readMessageDelta(tap, event);
+      break;
+    case 'message_stop':
+      if (tap.state === 'open') tap.state = 'complete';
+      break;
+    case 'error':
+      fail(tap, readError(event.error));
+      break;
+    default:
+      // Events of other types may be added by the vendor at any time and say nothing of what is read here. An error without a type
+      // is how some imitating servers report a failure.
+      if (isJsonObject(event.error)) fail(tap, readError(event.error));
+  }
+}
+
+function readMessageStart(tap: TapState, event: JsonObject): void {
+  if (!isJsonObject(event.message)) return;
+  if (typeof event.message.model === 'string') tap.servedModel = event.message.model;
+  readUsage(tap, event.message.usage);
+}
+
+/** The vendor sends usage beside `delta`; the contract shows it inside. */
+function readMessageDelta(tap: TapState, event: JsonObject): void {
+  if (isJsonObject(event.delta)) {
+    if (typeof event.delta.stop_reason === 'string') tap.stopReason = event.delta.stop_reason;
+    readUsage(tap, event.delta.usage);
+  }
+  readUsage(tap, event.usage);
+}
+
+function readUsage(tap: TapState, raw: JsonValue | undefined): void {
+  const report = decodeUsage(raw);
+  if (report === undefined) return;
+  if (!report.trustworthy) tap.usageTrustworthy = false;
+  tap.rawUsage = mergeUsage(tap.rawUsage, raw);
+}
+
+function countDeltaCharacters(delta: JsonValue | undefined): number {
+  if (!isJsonObject(delta)) return 0;
+  const generated = delta.text ?? delta.thinking ?? delta.partial_json;
+  return typeof generated === 'string' ? generated.length : 0;
+}
+
+function fail(tap: TapState, error: ErrorInReply): void {
+  if (tap.state !== 'open') return;
+  tap.state = 'failed';
+  tap.error = error;
+}
+
+function reportOf(tap: TapState): StreamReport {
+  const usageReport = reportUsage(tap);
+  return {
+    state: tap.state,
+    malformedFrames: tap.malformedFrames,
+    outputCharacters: tap.outputCharacters,
+    ...(usageReport !== undefined && { usageReport }),
+    ...(tap.servedModel !== undefined && { servedModel: tap.servedModel }),
+    ...(tap.stopReason !== undefined && { stopReason: tap.stopReason }),
+    ...(tap.error !== undefined && { error: tap.error }),
+  };
+}
+
+function reportUsage(tap: TapState): UsageReport | undefined {
+  const report = decodeUsage(tap.rawUsage);
+  return report === undefined ? undefined : { ...report, trustworthy: report.trustworthy && tap.usageTrustworthy };
+}

@@ -1,0 +1,70 @@
+import { createCountReader, type CountReader } from '../../inference/count-reader.ts';
+import type { Usage, UsageReport } from '../../inference/usage.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../platform/json/json-value.ts';
+
+/**
+ * Reads a Messages `usage` object. Its counts are disjoint already: `input_tokens` excludes cache reads and writes, `output_tokens`
+ * includes thinking. Undefined when the reply has none; anything but an object is a report without counts that is not trustworthy.
+ */
+export function decodeUsage(raw: unknown): UsageReport | undefined {
+  if (raw === undefined || raw === null) return undefined;
+  if (!isJsonObject(raw)) return { usage: {}, raw, trustworthy: false };
+  const counts = createCountReader();
+  const inputTokens = counts.read(raw.input_tokens);
+  const cacheReadTokens = counts.read(raw.cache_read_input_tokens);
+  const outputTokens = counts.read(raw.output_tokens);
+  const reasoningTokens = isJsonObject(raw.output_tokens_details) ? counts.read(raw.output_tokens_details.thinking_tokens) : undefined;
+  const webSearches = isJsonObject(raw.server_tool_use) ? counts.read(raw.server_tool_use.web_search_requests) : undefined;
+  const usage: Usage = {
+    ...(inputTokens !== undefined && { inputTokens }),
+    ...(cacheReadTokens !== undefined && { cacheReadTokens }),
+    ...decodeCacheWrites(raw, counts),
+    ...(outputTokens !== undefined && { outputTokens }),
+    ...(reasoningTokens !== undefined && { reasoningTokens }),
+    ...(webSearches !== undefined && { webSearches }),
+  };
+  const serviceTier = raw.service_tier;
+  return { usage, raw, trustworthy: counts.trustworthy(), ...(typeof serviceTier === 'string' && { serviceTier }) };
+}
+
+/**
+ * The total of cache writes is `cache_creation_input_tokens`; `cache_creation` splits it by lifetime where the server says so. What the
+ * split leaves unnamed counts as the five-minute kind, the vendor's default, unless only the one-hour kind was written.
+ */
+function decodeCacheWrites(raw: JsonObject, counts: CountReader): Pick<Usage, 'cacheWrite5mTokens' | 'cacheWrite1hTokens'> {
+  const total = counts.read(raw.cache_creation_input_tokens);
+  const split = isJsonObject(raw.cache_creation) ? raw.cache_creation : {};
+  const fiveMinutes = counts.read(split.ephemeral_5m_input_tokens);
+  const oneHour = counts.read(split.ephemeral_1h_input_tokens);
+  if (fiveMinutes === undefined && oneHour === undefined) return total === undefined ? {} : { cacheWrite5mTokens: total };
+  const unnamed = Math.max(0, (total ?? 0) - (fiveMinutes ?? 0) - (oneHour ?? 0));
+  const onlyOneHour = oneHour !== undefined && oneHour > 0 && (fiveMinutes ?? 0) === 0;
+  return {
+    cacheWrite5mTokens: (fiveMinutes ?? 0) + (onlyOneHour ? 0 : unnamed),
+    ...(oneHour !== undefined && { cacheWrite1hTokens: oneHour + (onlyOneHour ? unnamed : 0) }),
+  };
+}
+
+/**
+ * Merges two usage objects of one stream. The counts are cumulative, so the larger of each field is the true one: some servers repeat
+ * the prompt counts in the last event, some report them only there, and some send a zero there that must not erase the first report.
+ * Fields that are not counts take the later value, and a later null says nothing.
+ */
+export function mergeUsage(known: JsonValue | undefined, later: JsonValue | undefined): JsonValue | undefined {
+  if (later === undefined || later === null) return known;
+  if (known === undefined || known === null) return later;
+  if (typeof known === 'number') return largerCount(known, later);
+  if (!isJsonObject(known) || !isJsonObject(later)) return isJsonObject(known) ? known : later;
+  const fields = new Set([...Object.keys(known), ...Object.keys(later)]);
+  return Object.fromEntries([...fields].map((field) => [field, mergeUsage(memberOf(known, field), memberOf(later, field))]));
+}
+
+const memberOf = (object: JsonObject, field: string): JsonValue | undefined => (Object.hasOwn(object, field) ? object[field] : undefined);
+
+const isCount = (value: JsonValue): boolean => typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+
+/** A malformed count must not erase a good one: its report is marked untrustworthy when it is decoded on its own. */
+function largerCount(known: number, later: JsonValue): JsonValue {
+  if (typeof later !== 'number' || !isCount(later)) return known;
+  return isCount(known) ? Math.max(known, later) : later;
+}

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { applyJsonEdits } from '../../platform/json/json-edits.ts';
+import type { JsonObject } from '../../platform/json/json-value.ts';
+import { editRequest } from './edit-request.ts';
+import { readFacts } from './read-facts.ts';
+
+function edit(text: string, upstreamModel: string): Buffer {
+  const bytes = Buffer.from(text);
+  const body = JSON.parse(text) as JsonObject;
+  const fit = { requestedModel: String(body.model as string), upstreamModel, acceptsStreamOptions: true };
+  return applyJsonEdits(bytes, editRequest({ operation: 'generate', body, headers: {} }, bytes, fit));
+}
+
+test('a body whose model is the target’s is not touched', () => {
+  const bytes = Buffer.from('{"model":"a"}');
+  const request = { operation: 'generate', body: { model: 'a' }, headers: {} } as const;
+  const edits = editRequest(request, bytes, { requestedModel: 'a', upstreamModel: 'a', acceptsStreamOptions: true });
+  assert.equal(applyJsonEdits(bytes, edits), bytes);
+});
+
+test('only the value of the outer model changes, whatever stands around it', () => {
+  const text =
+    '{ "messages":[{"model":"fake","role":"user","content":"\\"model\\":\\"a\\" 水"}],\n "mod\\u0065l" : "alias" , "stream":true}';
+  assert.equal(edit(text, 'real"1').toString(), text.replace('"alias"', '"real\\"1"'));
+});
+
+const factsOf = (body: JsonObject, operation: 'generate' | 'count-tokens' = 'generate') => readFacts({ operation, body, headers: {} });
+
+test('facts of a request', () => {
+  const body = { model: 'm', max_tokens: 100, stream: true, system: 'abc', messages: [{ role: 'user', content: 'defg' }] };
+  assert.deepEqual(factsOf(body), { requestedModel: 'm', stream: true, outputTokensMax: 100, inputCharacters: 11, needs: [] });
+  assert.deepEqual(factsOf({ model: 'm', messages: [] }), { requestedModel: 'm', stream: false, inputCharacters: 0, needs: [] });
+});
+
+test('inline media and proofs are not prompt text', () => {
+  const content = [
+    { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'A'.repeat(10_000) } },
+    { type: 'thinking', thinking: '', signature: 'S'.repeat(10_000) },
+  ];
+  assert.ok(factsOf({ model: 'm', messages: [{ role: 'user', content }] }).inputCharacters < 100);
+});
+
+test('a thread needs an upstream that has threads, null is none', () => {
+  assert.deepEqual(factsOf({ model: 'm', messages: [], thread: { type: 'create' } }).needs, ['threads']);
+  assert.deepEqual(factsOf({ model: 'm', messages: [], thread: null }).needs, []);
+});
+
+test('a token count never streams', () => {
+  assert.equal(factsOf({ model: 'm', messages: [], stream: true }, 'count-tokens').stream, false);
+});

@@ -1,0 +1,11 @@
+import type { JsonEdit } from '../../platform/json/json-edits.ts';
+import { locateJson } from '../../platform/json/locate-json.ts';
+import type { TargetFit, WireRequest } from '../chat-dialect.ts';
+
+/** The edits that fit a validated Messages body to its target: the model name where the target knows another one, and nothing else. */
+export function editRequest(_request: WireRequest, bytes: Buffer, fit: TargetFit): readonly JsonEdit[] {
+  if (fit.upstreamModel === fit.requestedModel) return [];
+  const model = locateJson(bytes, ['model']);
+  if (model === undefined) throw new TypeError('the body of a validated request has no model');
+  return [{ ...model, replacement: JSON.stringify(fit.upstreamModel) }];
+}

@@ -1,0 +1,16 @@
+import type { CallFacts } from '../../inference/call-facts.ts';
+import { countTextCharacters } from '../../inference/count-text-characters.ts';
+import type { WireRequest } from '../chat-dialect.ts';
+
+/** Reads the facts of a validated Messages or count-tokens request. */
+export function readFacts(request: WireRequest): CallFacts {
+  const { model, max_tokens: outputTokensMax, stream, thread, system, messages, tools, output_config: outputConfig } = request.body;
+  return {
+    requestedModel: typeof model === 'string' ? model : '',
+    stream: request.operation === 'generate' && stream === true,
+    ...(typeof outputTokensMax === 'number' && { outputTokensMax }),
+    inputCharacters: countTextCharacters([system, messages, tools, outputConfig]),
+    // `thread: false` is how the vendor's SDK switches threads off.
+    needs: thread === undefined || thread === null || thread === false ? [] : ['threads'],
+  };
+}

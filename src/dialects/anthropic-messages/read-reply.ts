@@ -1,0 +1,53 @@
+import { isJsonObject, type JsonValue } from '../../platform/json/json-value.ts';
+import type { ReplyReport } from '../chat-dialect.ts';
+import { decodeUsage } from './decode-usage.ts';
+import { readError } from './read-error.ts';
+
+/** Reads a whole Messages reply. A body with an `error` member and no content, or no object at all, is an error in a 200's clothes. */
+export function readReply(reply: unknown): ReplyReport {
+  if (!isJsonObject(reply)) return { outputCharacters: 0, error: { message: 'The reply is not a JSON object.' } };
+  const usageReport = decodeUsage(reply.usage);
+  return {
+    ...(usageReport !== undefined && { usageReport }),
+    ...(typeof reply.model === 'string' && { servedModel: reply.model }),
+    ...(typeof reply.stop_reason === 'string' && { stopReason: reply.stop_reason }),
+    outputCharacters: countContentCharacters(reply.content),
+    ...((reply.type === 'error' || isPresent(reply.error)) && { error: readError(reply.error) }),
+  };
+}
+
+function countContentCharacters(content: JsonValue | undefined): number {
+  if (!Array.isArray(content)) return 0;
+  return content.reduce<number>((total, block) => total + countBlockCharacters(block), 0);
+}
+
+/**
+ * Characters of a block that the model generated: text, thinking and tool input. Results of tools that the vendor ran, signatures and
+ * encrypted thinking are not the model's words.
+ */
+export function countBlockCharacters(block: unknown): number {
+  if (!isJsonObject(block)) return 0;
+  switch (typeof block.type === 'string' ? block.type : '') {
+    case 'text':
+      return lengthOf(block.text);
+    case 'thinking':
+      return lengthOf(block.thinking);
+    case 'tool_use':
+    case 'server_tool_use':
+    case 'mcp_tool_use':
+      return countInputCharacters(block.input);
+    default:
+      return 0;
+  }
+}
+
+/** A tool without arguments has input `{}`, which a stream announces before the arguments come: it counts nothing. */
+function countInputCharacters(input: JsonValue | undefined): number {
+  if (typeof input === 'string') return input.length;
+  if (!isJsonObject(input) || Object.keys(input).length === 0) return 0;
+  return JSON.stringify(input).length;
+}
+
+const lengthOf = (value: unknown): number => (typeof value === 'string' ? value.length : 0);
+
+const isPresent = (value: unknown): boolean => value !== undefined && value !== null;

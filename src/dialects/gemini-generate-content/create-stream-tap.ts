@@ -1,0 +1,50 @@
+import type { Frame } from '../../platform/frames.ts';
+import { isJsonObject } from '../../platform/json/json-value.ts';
+import type { JsonObject } from '../../platform/json/json-value.ts';
+import { parseJson } from '../../platform/json/parse-json.ts';
+import type { FrameVerdict, StreamReport, StreamTap, TapOptions } from '../chat-dialect.ts';
+import { editFrame } from './edit-reply.ts';
+import { emptyReplyState, isFinished, readChunk } from './read-chunk.ts';
+import { reportReply } from './read-reply.ts';
+
+/** One chunk, or the chunks of an array: a server may answer a stream request with its whole array, or an error wrapped in one. */
+function parseChunks(data: string): readonly JsonObject[] | undefined {
+  try {
+    const value = parseJson(data);
+    const chunks = Array.isArray(value) ? value : [value];
+    return chunks.every(isJsonObject) ? chunks : undefined;
+  } catch {
+    // The caller counts the frame as malformed; the bytes go on to the client as they are.
+    return undefined;
+  }
+}
+
+/**
+ * Reads a stream of chunks as it passes. The dialect has no end mark with `alt=sse`: a stream is complete when every candidate in it has a
+ * finish reason, or the prompt was blocked. An array is complete when besides that its closing bracket has come.
+ */
+export function createStreamTap({ framing }: TapOptions): StreamTap {
+  let reply = emptyReplyState;
+  let malformedFrames = 0;
+  let isClosed = framing === 'sse';
+
+  const state = (): StreamReport['state'] => {
+    if (reply.error !== undefined) return 'failed';
+    return isClosed && isFinished(reply) ? 'complete' : 'open';
+  };
+
+  const read = (frame: Frame): FrameVerdict => {
+    if (frame.data === '') {
+      isClosed ||= frame.bytes.includes(']');
+      return 'forward';
+    }
+    // Servers that imitate this dialect add the end mark of chat completions.
+    if (frame.data === '[DONE]') return 'forward';
+    const chunks = parseChunks(frame.data);
+    if (chunks === undefined) malformedFrames += 1;
+    else reply = chunks.reduce(readChunk, reply);
+    return editFrame(frame);
+  };
+
+  return { read, state, report: () => ({ ...reportReply(reply, state() === 'complete'), state: state(), malformedFrames }) };
+}

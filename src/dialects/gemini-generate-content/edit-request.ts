@@ -1,0 +1,60 @@
+import { isJsonObject } from '../../platform/json/json-value.ts';
+import type { JsonObject, JsonValue } from '../../platform/json/json-value.ts';
+import type { JsonEdit } from '../../platform/json/json-edits.ts';
+import { listMembers, locateJson } from '../../platform/json/locate-json.ts';
+import type { TargetFit, WireRequest } from '../chat-dialect.ts';
+
+/** The contract's names of tools, and the vendor's in the same spelling. */
+const toolNames: Readonly<Record<string, string>> = {
+  vendor_search: 'google_search',
+  vendorSearch: 'googleSearch',
+  vendor_search_retrieval: 'google_search_retrieval',
+  vendorSearchRetrieval: 'googleSearchRetrieval',
+};
+
+const hasNeutralName = (tool: JsonValue | undefined): boolean =>
+  isJsonObject(tool) && Object.keys(tool).some((name) => Object.hasOwn(toolNames, name));
+
+/** Renames the keys of one entry of `tools`; their values stay as they are. */
+function renameToolKeys(bytes: Buffer, path: readonly (string | number)[]): readonly JsonEdit[] {
+  const span = locateJson(bytes, path);
+  if (span === undefined) return [];
+  return listMembers(bytes, span).flatMap(({ key, keySpan }) => {
+    const name = Object.hasOwn(toolNames, key) ? toolNames[key] : undefined;
+    return name === undefined ? [] : [{ ...keySpan, replacement: JSON.stringify(name) }];
+  });
+}
+
+/** The bodies of the request: itself, and inside a count the request that is counted. */
+function listRequests(body: JsonObject): readonly { readonly request: JsonObject; readonly path: readonly string[] }[] {
+  const inner = ['generateContentRequest', 'generate_content_request'].flatMap((name) => {
+    const request = body[name];
+    return isJsonObject(request) ? [{ request, path: [name] }] : [];
+  });
+  return [{ request: body, path: [] }, ...inner];
+}
+
+/** A model that a counted request names itself; the vendor wants it to be the one in the path. */
+function editModel(bytes: Buffer, request: JsonObject, path: readonly string[], fit: TargetFit): readonly JsonEdit[] {
+  const { model } = request;
+  if (path.length === 0 || typeof model !== 'string') return [];
+  const upstreamModel = fit.upstreamModel.includes('/') ? fit.upstreamModel : `models/${fit.upstreamModel}`;
+  const span = model === upstreamModel ? undefined : locateJson(bytes, [...path, 'model']);
+  return span === undefined ? [] : [{ ...span, replacement: JSON.stringify(upstreamModel) }];
+}
+
+/** The model is in the path, so what is left is the contract's names of the search tools, and the model inside a count. */
+export function editRequest({ body }: WireRequest, bytes: Buffer, fit: TargetFit): readonly JsonEdit[] {
+  return listRequests(body).flatMap(({ request, path }) => {
+    const { tools } = request;
+    const edits = [...editModel(bytes, request, path, fit)];
+    if (Array.isArray(tools)) {
+      for (const [index, tool] of (tools as readonly JsonValue[]).entries()) {
+        if (hasNeutralName(tool)) edits.push(...renameToolKeys(bytes, [...path, 'tools', index]));
+      }
+    } else if (hasNeutralName(tools)) {
+      edits.push(...renameToolKeys(bytes, [...path, 'tools']));
+    }
+    return edits;
+  });
+}

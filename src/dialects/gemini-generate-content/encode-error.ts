@@ -1,0 +1,95 @@
+import type { GatewayError } from '../../inference/gateway-error.ts';
+import type { StreamFraming } from '../../platform/frames.ts';
+import type { HttpReply, StreamErrorOptions } from '../chat-dialect.ts';
+
+/** Status names of contract C, section 7, and those of google.rpc for the statuses it does not list. */
+const statusNames: Readonly<Record<number, string>> = {
+  400: 'INVALID_ARGUMENT',
+  401: 'UNAUTHENTICATED',
+  402: 'PERMISSION_DENIED',
+  403: 'PERMISSION_DENIED',
+  404: 'NOT_FOUND',
+  405: 'UNIMPLEMENTED',
+  408: 'DEADLINE_EXCEEDED',
+  409: 'ABORTED',
+  413: 'PAYLOAD_TOO_LARGE',
+  415: 'INVALID_ARGUMENT',
+  426: 'FAILED_PRECONDITION',
+  429: 'RESOURCE_EXHAUSTED',
+  499: 'CANCELLED',
+  501: 'UNIMPLEMENTED',
+  503: 'UNAVAILABLE',
+  504: 'DEADLINE_EXCEEDED',
+};
+
+const wordStatus = (status: number): string => statusNames[status] ?? (status >= 500 ? 'INTERNAL' : 'INVALID_ARGUMENT');
+
+const rpc = 'type.googleapis.com/google.rpc';
+
+/** Structured details: programs look for the reason of a refused key, the seconds to wait, and the field that was wrong. */
+function createDetails(error: GatewayError): readonly object[] {
+  const details: object[] = [];
+  if (error.class === 'authentication') {
+    const service = 'generativelanguage.googleapis.com';
+    details.push({ '@type': `${rpc}.ErrorInfo`, reason: 'API_KEY_INVALID', domain: 'googleapis.com', metadata: { service } });
+  }
+  if (error.class === 'invalid_request' && error.param !== undefined) {
+    details.push({ '@type': `${rpc}.BadRequest`, fieldViolations: [{ field: error.param, description: error.message }] });
+  }
+  if (error.retryAfterSeconds !== undefined) {
+    details.push({ '@type': `${rpc}.RetryInfo`, retryDelay: `${error.retryAfterSeconds}s` });
+  }
+  return details;
+}
+
+function wordMessage(error: GatewayError): string {
+  const model = error.details?.model;
+  if (error.code !== 'model_not_found' || typeof model !== 'string') return error.message;
+  const name = model.includes('/') ? model : `models/${model}`;
+  return `${name} is not found for API version v1beta, or is not supported for generateContent. Call ModelService.ListModels to see the list of available models and their supported methods.`;
+}
+
+function createErrorBody(error: GatewayError): object {
+  const details = createDetails(error);
+  return {
+    error: {
+      code: error.status,
+      message: wordMessage(error),
+      status: wordStatus(error.status),
+      ...(details.length > 0 && { details }),
+    },
+  };
+}
+
+/**
+ * An error as an HTTP answer: `{"error":{"code","message","status","details"}}`. A client that asked for an array of chunks gets it
+ * wrapped in an array, as the vendor does. `details.model` of the error names the model that was not found.
+ */
+export function encodeError(error: GatewayError, requestId: string, framing?: StreamFraming): HttpReply {
+  const json = JSON.stringify(createErrorBody(error));
+  return {
+    status: error.status,
+    headers: {
+      'content-type': 'application/json; charset=UTF-8',
+      'x-request-id': requestId,
+      ...(error.retryAfterSeconds !== undefined && { 'retry-after': String(error.retryAfterSeconds) }),
+      ...error.headers,
+    },
+    body: Buffer.from(framing === 'json-array' ? `[${json}]` : json),
+  };
+}
+
+/** Ends a broken stream: an error as one more event, or as the last element of the array. */
+export function encodeStreamError(error: GatewayError, { framing, framesSent }: StreamErrorOptions): Buffer {
+  const json = JSON.stringify(createErrorBody(error));
+  if (framing === 'sse') return Buffer.from(`data: ${json}\r\n\r\n`);
+  return Buffer.from(`${framesSent === 0 ? '[' : ',\r\n'}${json}\r\n]`);
+}
+
+/**
+ * Bytes that keep a silent stream alive. SDKs of this dialect know no comments in a stream (older ones stumble over them at its end),
+ * but all of them skip a chunk without candidates. Between the elements of an array white space means nothing.
+ */
+export function heartbeat(framing: StreamFraming): Buffer {
+  return Buffer.from(framing === 'sse' ? 'data: {"usageMetadata":{}}\r\n\r\n' : '\n');
+}

@@ -1,0 +1,25 @@
+import type { ChatDialect } from '../chat-dialect.ts';
+import { createStreamTap } from './create-stream-tap.ts';
+import { editReply } from './edit-reply.ts';
+import { editRequest } from './edit-request.ts';
+import { encodeError, encodeStreamError, heartbeat } from './encode-error.ts';
+import { readFacts } from './read-facts.ts';
+import { readReply } from './read-reply.ts';
+import { requestSchema } from './request-schema.ts';
+import { validateRequest } from './validate-request.ts';
+
+/** The generate-content interface: `POST /v1beta/models/{model}:generateContent`, `:streamGenerateContent` and `:countTokens`. */
+export const geminiGenerateContent: ChatDialect = {
+  id: 'gemini-generate-content',
+  title: 'Generate content',
+  requestSchema,
+  validateRequest,
+  readFacts,
+  editRequest,
+  readReply,
+  editReply,
+  createStreamTap,
+  encodeError,
+  encodeStreamError,
+  heartbeat,
+};

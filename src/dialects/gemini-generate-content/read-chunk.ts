@@ -1,0 +1,99 @@
+import type { UsageReport } from '../../inference/usage.ts';
+import { isJsonObject } from '../../platform/json/json-value.ts';
+import type { JsonObject } from '../../platform/json/json-value.ts';
+import type { ErrorInReply } from '../chat-dialect.ts';
+import { decodeUsage } from './decode-usage.ts';
+
+/** What is known of one candidate after the chunks read so far. */
+export type CandidateState = { readonly finishReason?: string; readonly webSearchQueries?: readonly unknown[] };
+
+/** What the chunks of one reply have said so far. A whole reply is one chunk. */
+export type ReplyState = {
+  readonly candidates: ReadonlyMap<number, CandidateState>;
+  /** `usageMetadata` merged field by field: the counts are cumulative, so the last one of each stands. */
+  readonly usageMetadata?: JsonObject;
+  readonly servedModel?: string;
+  readonly blockReason?: string;
+  readonly outputCharacters: number;
+  readonly error?: ErrorInReply;
+};
+
+export const emptyReplyState: ReplyState = { candidates: new Map(), outputCharacters: 0 };
+
+function countPartCharacters(part: unknown): number {
+  if (!isJsonObject(part)) return 0;
+  let characters = typeof part.text === 'string' ? part.text.length : 0;
+  if (isJsonObject(part.functionCall)) characters += JSON.stringify(part.functionCall.args ?? {}).length;
+  if (isJsonObject(part.executableCode) && typeof part.executableCode.code === 'string') characters += part.executableCode.code.length;
+  return characters;
+}
+
+function countCandidateCharacters(candidate: JsonObject): number {
+  const parts = isJsonObject(candidate.content) ? candidate.content.parts : undefined;
+  if (!Array.isArray(parts)) return 0;
+  return parts.reduce<number>((sum, part) => sum + countPartCharacters(part), 0);
+}
+
+function readCandidate(candidate: JsonObject, known: CandidateState = {}): CandidateState {
+  const { finishReason, groundingMetadata } = candidate;
+  const queries = isJsonObject(groundingMetadata) ? groundingMetadata.webSearchQueries : undefined;
+  return {
+    ...known,
+    ...(typeof finishReason === 'string' && finishReason !== 'FINISH_REASON_UNSPECIFIED' && { finishReason }),
+    // Early chunks carry empty grounding, and the full object may come twice: the last one that says something stands.
+    ...(Array.isArray(queries) && queries.length > 0 && { webSearchQueries: queries }),
+  };
+}
+
+/** Reads `{code, message, status}`. */
+export function readErrorObject(error: JsonObject): ErrorInReply {
+  const message = typeof error.message === 'string' && error.message !== '' ? error.message : 'The model server reported an error.';
+  const { code } = error;
+  const isStatus = typeof code === 'number' && Number.isInteger(code) && code >= 400 && code <= 599;
+  return isStatus ? { message, status: code } : { message };
+}
+
+/** Adds a chunk (or a whole reply) to what is known. Pure: the state is replaced, not changed. */
+export function readChunk(state: ReplyState, chunk: JsonObject): ReplyState {
+  const candidates = new Map(state.candidates);
+  let { outputCharacters } = state;
+  for (const candidate of Array.isArray(chunk.candidates) ? chunk.candidates : []) {
+    if (!isJsonObject(candidate)) continue;
+    // Proto leaves a zero out.
+    const index = typeof candidate.index === 'number' ? candidate.index : 0;
+    candidates.set(index, readCandidate(candidate, candidates.get(index)));
+    outputCharacters += countCandidateCharacters(candidate);
+  }
+  const blockReason = isJsonObject(chunk.promptFeedback) ? chunk.promptFeedback.blockReason : undefined;
+  return {
+    ...state,
+    candidates,
+    outputCharacters,
+    ...(isJsonObject(chunk.usageMetadata) && { usageMetadata: { ...state.usageMetadata, ...chunk.usageMetadata } }),
+    ...(typeof chunk.modelVersion === 'string' && { servedModel: chunk.modelVersion }),
+    ...(typeof blockReason === 'string' && { blockReason }),
+    ...(isJsonObject(chunk.error) && state.error === undefined && { error: readErrorObject(chunk.error) }),
+  };
+}
+
+/** Whether every candidate that appeared has ended, or the prompt was blocked so that none will. */
+export function isFinished(state: ReplyState): boolean {
+  if (state.blockReason !== undefined) return true;
+  const candidates = [...state.candidates.values()];
+  return candidates.length > 0 && candidates.every((candidate) => candidate.finishReason !== undefined);
+}
+
+/** Why the reply ended: the reason of the first candidate, or why the prompt was blocked. */
+export function findStopReason(state: ReplyState): string | undefined {
+  const first = [...state.candidates].toSorted(([a], [b]) => a - b)[0]?.[1];
+  return first?.finishReason ?? state.blockReason;
+}
+
+/** The usage so far. Searches are billed by query, and candidates of one reply share theirs. */
+export function findUsage(state: ReplyState, isFinal: boolean): UsageReport | undefined {
+  const report = decodeUsage(state.usageMetadata, isFinal);
+  const queries = new Set([...state.candidates.values()].flatMap((candidate) => candidate.webSearchQueries ?? []));
+  if (queries.size === 0) return report;
+  const known = report ?? { usage: {}, raw: null, trustworthy: true };
+  return { ...known, usage: { ...known.usage, webSearches: queries.size } };
+}

@@ -1,0 +1,48 @@
+import { Type } from 'typebox';
+import type { TSchema } from 'typebox';
+import type { Operation, ValidationMode } from '../chat-dialect.ts';
+import { createContentSchema, createSystemInstructionSchema } from './content-schemas.ts';
+import { createGenerationConfigSchema } from './generation-config-schema.ts';
+import { createSchemaKit, freeObject, optional, optionalFlag, optionalText } from './schema-kit.ts';
+import { createSafetySettingSchema, createToolConfigSchema, createToolSchema } from './tool-schemas.ts';
+
+function createGenerateSchema(mode: ValidationMode, further: Readonly<Record<string, TSchema>> = {}): TSchema {
+  const kit = createSchemaKit(mode);
+  return kit.object(
+    {
+      contents: Type.Array(createContentSchema(kit), { minItems: 1 }),
+      tools: optional(Type.Array(createToolSchema(kit))),
+      toolConfig: optional(createToolConfigSchema(kit)),
+      safetySettings: optional(Type.Array(createSafetySettingSchema(kit))),
+      systemInstruction: optional(createSystemInstructionSchema(kit)),
+      generationConfig: optional(createGenerationConfigSchema(kit)),
+      cachedContent: optional(Type.String({ pattern: '^cachedContents/[^/]+$' })),
+      ...further,
+    },
+    {
+      model: optionalText,
+      store: optionalFlag,
+      serviceTier: optional(kit.words(['unspecified'], ['standard', 'flex', 'priority'])),
+      labels: optional(freeObject),
+    },
+  );
+}
+
+/** Counting takes the turns alone, or a whole request. That it must be one of them is checked beside the schema. */
+function createCountSchema(mode: ValidationMode): TSchema {
+  const kit = createSchemaKit(mode);
+  return kit.object({
+    contents: optional(Type.Array(createContentSchema(kit), { minItems: 1 })),
+    generateContentRequest: optional(createGenerateSchema(mode, { model: optionalText })),
+  });
+}
+
+const schemas: Readonly<Record<Operation, Readonly<Record<ValidationMode, TSchema>>>> = {
+  generate: { compatible: createGenerateSchema('compatible'), documented: createGenerateSchema('documented') },
+  'count-tokens': { compatible: createCountSchema('compatible'), documented: createCountSchema('documented') },
+};
+
+/** The schema of a request in its canonical form: what validation checks and the interface description shows. */
+export function requestSchema(operation: Operation, mode: ValidationMode): TSchema {
+  return schemas[operation][mode];
+}

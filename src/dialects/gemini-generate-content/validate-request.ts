@@ -1,0 +1,49 @@
+import { GatewayError } from '../../inference/gateway-error.ts';
+import type { JsonObject } from '../../platform/json/json-value.ts';
+import { compileCheck } from '../../platform/schema/compile-check.ts';
+import { describeProblems } from '../../platform/schema/describe-problems.ts';
+import type { Operation, ValidationMode, WireRequest } from '../chat-dialect.ts';
+import { canonicalizeRequest } from './canonicalize-request.ts';
+import { requestSchema } from './request-schema.ts';
+import { wordRequestProblem } from './word-request-problem.ts';
+
+type Check = (value: unknown) => boolean;
+
+const compile = (operation: Operation): Readonly<Record<ValidationMode, Check>> => ({
+  compatible: compileCheck(requestSchema(operation, 'compatible')),
+  documented: compileCheck(requestSchema(operation, 'documented')),
+});
+
+const checks: Readonly<Record<Operation, Readonly<Record<ValidationMode, Check>>>> = {
+  generate: compile('generate'),
+  'count-tokens': compile('count-tokens'),
+};
+
+/** Counting takes `contents` or `generateContentRequest`: one of them, and not both. */
+function checkCountChoice(canonical: JsonObject): void {
+  const hasContents = canonical.contents !== undefined;
+  const hasRequest = canonical.generateContentRequest !== undefined;
+  if (hasContents && hasRequest) {
+    const message = "'contents' and 'generateContentRequest' are mutually exclusive. Send only one of them.";
+    throw new GatewayError('invalid_value', message, { param: 'generateContentRequest' });
+  }
+  if (hasContents || hasRequest) return;
+  throw new GatewayError('missing_required_field', "Missing required field 'contents'. Send 'contents' or 'generateContentRequest'.", {
+    param: 'contents',
+  });
+}
+
+/**
+ * Refuses a body that contract C (2.1, 4.1) refuses. The body is read by the rules of proto JSON; the bytes stay as they were sent.
+ *
+ * @throws GatewayError missing_required_field, unknown_field or invalid_value
+ */
+export function validateRequest({ operation, body }: WireRequest, mode: ValidationMode): void {
+  const schema = requestSchema(operation, mode);
+  const canonical = canonicalizeRequest(body, schema, mode === 'compatible');
+  if (!checks[operation][mode](canonical)) {
+    const [problem] = describeProblems(schema, canonical, 1);
+    throw problem === undefined ? new GatewayError('invalid_value', 'The request body does not fit the interface.') : wordRequestProblem(problem, body);
+  }
+  if (operation === 'count-tokens') checkCountChoice(canonical);
+}

@@ -1,0 +1,14 @@
+import type { ListedModel } from './chat-dialect.ts';
+
+/** How a vendor's clients want models listed. */
+export type ModelListFormat = {
+  /** One page of the list. `query` holds the vendor's own paging parameters. */
+  readonly encodeList: (models: readonly ListedModel[], query: URLSearchParams) => unknown;
+  readonly encodeModel: (model: ListedModel) => unknown;
+};
+
+/** Reads a page size, holding it within what the vendor allows. */
+export function readPageSize(value: string | null, fallback: number, most: number): number {
+  const size = Number(value ?? fallback);
+  return Number.isInteger(size) && size >= 1 ? Math.min(size, most) : fallback;
+}

@@ -1,0 +1,136 @@
+import type { Frame } from '../../platform/frames.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../platform/json/json-value.ts';
+import { parseJson } from '../../platform/json/parse-json.ts';
+import type { ErrorInReply, FrameVerdict, StreamReport, StreamTap, TapOptions } from '../chat-dialect.ts';
+import { decodeUsage } from './decode-usage.ts';
+import { isError, readError } from './read-error.ts';
+import { countGeneratedCharacters } from './read-reply.ts';
+
+type TapState = {
+  readonly hidesUsage: boolean;
+  /** How many choices the client asked for: each of them must finish. */
+  readonly choicesAsked: number;
+  terminal: 'none' | 'done' | 'failed';
+  malformedFrames: number;
+  outputCharacters: number;
+  rawUsage: JsonValue | undefined;
+  usageTrustworthy: boolean;
+  serviceTier: JsonValue | undefined;
+  servedModel: string | undefined;
+  stopReason: string | undefined;
+  readonly choicesSeen: Set<number>;
+  readonly choicesFinished: Set<number>;
+  error: ErrorInReply | undefined;
+};
+
+/**
+ * Reads a chat completions stream as it passes. Every frame goes on untouched but one: the chunk with nothing but usage, which the
+ * gateway asks for on its own account, is hidden from a client that did not.
+ */
+export function createStreamTap(options: TapOptions): StreamTap {
+  const tap = startTap(options.request);
+  return {
+    read: (frame) => readFrame(tap, frame),
+    state: () => stateOf(tap),
+    report: () => reportOf(tap),
+  };
+}
+
+function startTap(request: JsonObject): TapState {
+  const options = request.stream_options;
+  return {
+    hidesUsage: !isJsonObject(options) || options.include_usage !== true,
+    choicesAsked: typeof request.n === 'number' ? request.n : 1,
+    terminal: 'none',
+    malformedFrames: 0,
+    outputCharacters: 0,
+    rawUsage: undefined,
+    usageTrustworthy: true,
+    serviceTier: undefined,
+    servedModel: undefined,
+    stopReason: undefined,
+    choicesSeen: new Set(),
+    choicesFinished: new Set(),
+    error: undefined,
+  };
+}
+
+function readFrame(tap: TapState, frame: Frame): FrameVerdict {
+  if (frame.data === '') return 'forward';
+  if (frame.data.startsWith('[DONE]')) {
+    if (tap.terminal === 'none') tap.terminal = 'done';
+    return 'forward';
+  }
+  let chunk: JsonValue | undefined;
+  try {
+    chunk = parseJson(frame.data);
+  } catch {
+    // The frame is counted and passes on: what a client makes of it is between the client and the upstream.
+    chunk = undefined;
+  }
+  if (isJsonObject(chunk)) return readChunk(tap, chunk, frame.event);
+  tap.malformedFrames += 1;
+  if (frame.event === 'error') fail(tap, readError(frame.data));
+  return 'forward';
+}
+
+function readChunk(tap: TapState, chunk: JsonObject, eventName: string | undefined): FrameVerdict {
+  if (isError(chunk.error)) fail(tap, readError(chunk.error));
+  else if (eventName === 'error') fail(tap, readError(chunk));
+  if (typeof chunk.model === 'string' && chunk.model !== '') tap.servedModel = chunk.model;
+  if (typeof chunk.service_tier === 'string') tap.serviceTier = chunk.service_tier;
+  const choices = Array.isArray(chunk.choices) ? chunk.choices : [];
+  for (const choice of choices) if (isJsonObject(choice)) readChoice(tap, choice);
+  readUsage(tap, chunk.usage);
+  const isUsageOnly = choices.length === 0 && isJsonObject(chunk.usage) && !isError(chunk.error);
+  return isUsageOnly && tap.hidesUsage ? 'hide' : 'forward';
+}
+
+function readChoice(tap: TapState, choice: JsonObject): void {
+  const index = typeof choice.index === 'number' ? choice.index : 0;
+  tap.choicesSeen.add(index);
+  tap.outputCharacters += countGeneratedCharacters(choice.delta);
+  if (typeof choice.finish_reason !== 'string' || choice.finish_reason === '') return;
+  tap.choicesFinished.add(index);
+  tap.stopReason ??= choice.finish_reason;
+}
+
+/** Reports are cumulative wherever they stand, so the last one with a count in it is the whole truth. */
+function readUsage(tap: TapState, raw: JsonValue | undefined): void {
+  const report = decodeUsage(raw);
+  if (report === undefined) return;
+  if (!report.trustworthy) tap.usageTrustworthy = false;
+  if (tap.rawUsage === undefined || Object.keys(report.usage).length > 0) tap.rawUsage = raw;
+}
+
+function fail(tap: TapState, error: ErrorInReply): void {
+  if (tap.terminal !== 'none') return;
+  tap.terminal = 'failed';
+  tap.error = error;
+}
+
+/**
+ * The dialect ends with `[DONE]`. Some servers leave it out; a stream in which every choice has finished and the usage has come has
+ * said all that there was to say, so it counts as complete. With either missing it is open, and its end a cut.
+ */
+function stateOf(tap: TapState): StreamReport['state'] {
+  if (tap.terminal === 'failed') return 'failed';
+  if (tap.terminal === 'done') return 'complete';
+  const expected = Math.max(tap.choicesAsked, tap.choicesSeen.size);
+  return tap.choicesFinished.size >= expected && isJsonObject(tap.rawUsage) ? 'complete' : 'open';
+}
+
+function reportOf(tap: TapState): StreamReport {
+  const usageReport = decodeUsage(tap.rawUsage, tap.serviceTier);
+  return {
+    state: stateOf(tap),
+    malformedFrames: tap.malformedFrames,
+    outputCharacters: tap.outputCharacters,
+    ...(usageReport !== undefined && {
+      usageReport: { ...usageReport, trustworthy: usageReport.trustworthy && tap.usageTrustworthy },
+    }),
+    ...(tap.servedModel !== undefined && { servedModel: tap.servedModel }),
+    ...(tap.stopReason !== undefined && { stopReason: tap.stopReason }),
+    ...(tap.error !== undefined && { error: tap.error }),
+  };
+}

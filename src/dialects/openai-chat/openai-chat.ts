@@ -1,0 +1,26 @@
+import type { ChatDialect } from '../chat-dialect.ts';
+import { createStreamTap } from './create-stream-tap.ts';
+import { editRequest } from './edit-request.ts';
+import { encodeError, encodeStreamError } from './encode-error.ts';
+import { readFacts } from './read-facts.ts';
+import { readReply } from './read-reply.ts';
+import { requestSchema, validateRequest } from './validate-request.ts';
+
+/** A comment, which every reader of server-sent events skips. */
+const keepAlive = Buffer.from(': keep-alive\n\n');
+
+/** `POST /v1/chat/completions`. */
+export const openaiChat: ChatDialect = {
+  id: 'openai-chat',
+  title: 'Chat completions',
+  requestSchema,
+  validateRequest,
+  readFacts,
+  editRequest,
+  readReply,
+  editReply: (bytes) => bytes,
+  createStreamTap,
+  encodeError,
+  encodeStreamError,
+  heartbeat: () => keepAlive,
+};

@@ -1,0 +1,18 @@
+import type { CallFacts } from '../../inference/call-facts.ts';
+import { countTextCharacters } from '../../inference/count-text-characters.ts';
+import type { WireRequest } from '../chat-dialect.ts';
+
+/** Reads the facts of a validated chat completions request. */
+export function readFacts(request: WireRequest): CallFacts {
+  const { model, messages, tools, functions, response_format: responseFormat, stream, n } = request.body;
+  const perChoice = request.body.max_completion_tokens ?? request.body.max_tokens;
+  // The limit holds for each choice, and every choice is paid for.
+  const choices = typeof n === 'number' ? n : 1;
+  return {
+    requestedModel: typeof model === 'string' ? model : '',
+    stream: stream === true,
+    ...(typeof perChoice === 'number' && { outputTokensMax: perChoice * choices }),
+    inputCharacters: countTextCharacters([messages, tools, functions, responseFormat]),
+    needs: [],
+  };
+}

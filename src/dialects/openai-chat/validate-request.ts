@@ -1,0 +1,38 @@
+import type { TSchema } from 'typebox';
+import { GatewayError } from '../../inference/gateway-error.ts';
+import { compileCheck } from '../../platform/schema/compile-check.ts';
+import { describeProblems } from '../../platform/schema/describe-problems.ts';
+import type { Operation, ValidationMode, WireRequest } from '../chat-dialect.ts';
+import { wordOpenaiProblem } from '../shared-openai-problem.ts';
+import { buildRequestSchema, integerFields, stringArrayFields } from './request-schema.ts';
+
+type CheckedSchema = { readonly schema: TSchema; readonly check: (value: unknown) => boolean };
+
+function prepare(mode: ValidationMode): CheckedSchema {
+  const schema = buildRequestSchema(mode);
+  return { schema, check: compileCheck(schema) };
+}
+
+const schemas: Readonly<Record<ValidationMode, CheckedSchema>> = {
+  compatible: prepare('compatible'),
+  documented: prepare('documented'),
+};
+
+/** The vendor counts tokens of this dialect nowhere; the schema is that of a call. */
+export function requestSchema(_operation: Operation, mode: ValidationMode): TSchema {
+  return schemas[mode].schema;
+}
+
+/**
+ * Refuses a malformed request in the vendor's words. Rules between fields (tools that a choice names, limits of the model) are left
+ * to the upstream: servers that speak this dialect differ in them.
+ * @throws GatewayError for the first problem found
+ */
+export function validateRequest(request: WireRequest, mode: ValidationMode): void {
+  const { schema, check } = schemas[mode];
+  if (check(request.body)) return;
+  const [problem] = describeProblems(schema, request.body, 1);
+  throw problem === undefined
+    ? new GatewayError('invalid_value', 'The body is not a chat completions request.')
+    : wordOpenaiProblem(problem, { integerFields, stringArrayFields });
+}

@@ -1,0 +1,153 @@
+import type { UsageReport } from '../../inference/usage.ts';
+import { isJsonObject } from '../../platform/json/json-value.ts';
+import type { JsonObject } from '../../platform/json/json-value.ts';
+import { parseJson } from '../../platform/json/parse-json.ts';
+import type { Frame } from '../../platform/frames.ts';
+import type { ErrorInReply, StreamReport, StreamTap } from '../chat-dialect.ts';
+import { countItemCharacters, isBilledWebSearch } from './output-items.ts';
+import { outputItems, readErrorObject, readStopReason, readUsage } from './read-reply.ts';
+
+/** Deltas that are not text of the model: sound, and what a shell printed. */
+const uncountedDeltas = new Set(['response.audio.delta', 'response.shell_call_output_content.delta']);
+
+function parseEvent(data: string): JsonObject | undefined {
+  try {
+    const event = parseJson(data);
+    return isJsonObject(event) ? event : undefined;
+  } catch {
+    // The caller counts the frame as malformed; the bytes go on to the client as they are.
+    return undefined;
+  }
+}
+
+/** Merges a later report over an earlier one, field by field: a silent field keeps what was known. */
+function mergeReports(known: UsageReport | undefined, later: UsageReport | undefined): UsageReport | undefined {
+  if (known === undefined || later === undefined) return later ?? known;
+  return {
+    ...known,
+    ...later,
+    usage: { ...known.usage, ...later.usage },
+    raw: later.raw ?? known.raw,
+    trustworthy: known.trustworthy && later.trustworthy,
+  };
+}
+
+/** What a passing stream has said so far. */
+class ResponseStreamTap {
+  #state: StreamReport['state'] = 'open';
+  #error: ErrorInReply | undefined;
+  #usageReport: UsageReport | undefined;
+  #response: JsonObject | undefined;
+  #stopReason: string | undefined;
+  #lastSequenceNumber: number | undefined;
+  #malformedFrames = 0;
+  #deltaCharacters = 0;
+  #finalCharacters = 0;
+  readonly #webSearches = new Set<string>();
+
+  read(frame: Frame): 'forward' {
+    // Compatible servers add the end mark of chat completions; it means nothing here.
+    if (frame.data === '' || frame.data === '[DONE]') return 'forward';
+    const event = parseEvent(frame.data);
+    if (event === undefined) {
+      this.#malformedFrames += 1;
+      return 'forward';
+    }
+    const { sequence_number: sequenceNumber } = event;
+    if (typeof sequenceNumber === 'number' && Number.isSafeInteger(sequenceNumber) && sequenceNumber >= 0) {
+      this.#lastSequenceNumber = Math.max(sequenceNumber, this.#lastSequenceNumber ?? 0);
+    }
+    const type = typeof event.type === 'string' ? event.type : (frame.event ?? '');
+    this.#readEvent(type, event);
+    return 'forward';
+  }
+
+  #readEvent(type: string, event: JsonObject): void {
+    if (type.endsWith('.delta')) {
+      if (typeof event.delta === 'string' && !uncountedDeltas.has(type)) this.#deltaCharacters += event.delta.length;
+      return;
+    }
+    switch (type) {
+      case 'response.created':
+      case 'response.queued':
+      case 'response.in_progress':
+        this.#readResponse(event.response);
+        return;
+      case 'response.output_item.done':
+        this.#readItem(event.item, event.output_index);
+        return;
+      case 'response.completed':
+      case 'response.incomplete':
+        this.#readResponse(event.response);
+        if (this.#state === 'open') this.#state = 'complete';
+        return;
+      case 'response.failed':
+        this.#readResponse(event.response);
+        this.#fail(isJsonObject(event.response) ? event.response.error : undefined);
+        return;
+      case 'error':
+        // The vendor nests the error although its specification documents it flat; servers that follow the text send it flat.
+        this.#fail(event.error ?? event);
+        return;
+    }
+    // A server that fails before its first event may send a bare error body as a frame.
+    if (type === '' && isJsonObject(event.error)) this.#fail(event.error);
+  }
+
+  #fail(error: unknown): void {
+    if (this.#state === 'complete') return;
+    this.#state = 'failed';
+    // The vendor sends `error` and then `response.failed` for the same failure: the first that carries a message is kept.
+    this.#error ??= error === undefined || error === null ? undefined : readErrorObject(error);
+  }
+
+  #readItem(item: unknown, index: unknown): void {
+    if (!isJsonObject(item) || !isBilledWebSearch(item)) return;
+    this.#webSearches.add(typeof item.id === 'string' ? item.id : `#${String(index)}`);
+  }
+
+  #readResponse(response: unknown): void {
+    if (!isJsonObject(response)) return;
+    this.#response = response;
+    this.#stopReason = readStopReason(response) ?? this.#stopReason;
+    const items = outputItems(response);
+    for (const [index, item] of items.entries()) this.#readItem(item, index);
+    this.#finalCharacters = items.reduce<number>((sum, item) => sum + countItemCharacters(item), 0);
+    this.#usageReport = mergeReports(this.#usageReport, readUsage(response, 0));
+  }
+
+  #usage(): UsageReport | undefined {
+    const webSearches = this.#webSearches.size;
+    if (webSearches === 0) return this.#usageReport;
+    const known = this.#usageReport ?? { usage: {}, raw: null, trustworthy: true };
+    return { ...known, usage: { ...known.usage, webSearches } };
+  }
+
+  state(): StreamReport['state'] {
+    return this.#state;
+  }
+
+  report(): StreamReport {
+    const usageReport = this.#usage();
+    const model = this.#response?.model;
+    const error = this.#error ?? (this.#state === 'failed' ? readErrorObject(undefined) : undefined);
+    return {
+      state: this.#state,
+      malformedFrames: this.#malformedFrames,
+      // Servers that send no deltas still repeat everything in the final response.
+      outputCharacters: Math.max(this.#deltaCharacters, this.#finalCharacters),
+      ...(usageReport !== undefined && { usageReport }),
+      ...(typeof model === 'string' && { servedModel: model }),
+      ...(this.#stopReason !== undefined && { stopReason: this.#stopReason }),
+      ...(error !== undefined && { error }),
+      ...(this.#lastSequenceNumber !== undefined && { lastSequenceNumber: this.#lastSequenceNumber }),
+      ...(this.#response !== undefined && { partialResponse: this.#response }),
+    };
+  }
+}
+
+/** Reads a Responses stream as it passes; every frame goes on untouched. */
+export function createStreamTap(): StreamTap {
+  const tap = new ResponseStreamTap();
+  return { read: (frame) => tap.read(frame), state: () => tap.state(), report: () => tap.report() };
+}

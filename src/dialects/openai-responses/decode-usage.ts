@@ -1,0 +1,34 @@
+import { createCountReader } from '../../inference/count-reader.ts';
+import type { Usage, UsageReport } from '../../inference/usage.ts';
+import { isJsonObject } from '../../platform/json/json-value.ts';
+import type { JsonObject } from '../../platform/json/json-value.ts';
+
+const noDetails: JsonObject = {};
+
+const asObject = (value: unknown): JsonObject => (isJsonObject(value) ? value : noDetails);
+
+/**
+ * Reads the `usage` of a response. The vendor counts inclusively: `input_tokens` holds the cached and the cache-written tokens,
+ * `output_tokens` holds the reasoning; ours are disjoint. A total smaller than its parts cannot be split, so its count is left out and
+ * the report is not trustworthy. Returns undefined when there is no usage object.
+ */
+export function decodeUsage(value: unknown): UsageReport | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (!isJsonObject(value)) return { usage: {}, raw: value, trustworthy: false };
+  const counts = createCountReader();
+  const inputDetails = asObject(value.input_tokens_details);
+  const total = counts.read(value.input_tokens);
+  const cacheRead = counts.read(inputDetails.cached_tokens);
+  const cacheWrite = counts.read(inputDetails.cache_write_tokens);
+  const output = counts.read(value.output_tokens);
+  const reasoning = counts.read(asObject(value.output_tokens_details).reasoning_tokens);
+  const rest = total === undefined ? undefined : total - (cacheRead ?? 0) - (cacheWrite ?? 0);
+  const usage: Usage = {
+    ...(rest !== undefined && rest >= 0 && { inputTokens: rest }),
+    ...(cacheRead !== undefined && { cacheReadTokens: cacheRead }),
+    ...(cacheWrite !== undefined && { cacheWrite5mTokens: cacheWrite }),
+    ...(output !== undefined && { outputTokens: output }),
+    ...(reasoning !== undefined && { reasoningTokens: reasoning }),
+  };
+  return { usage, raw: value, trustworthy: counts.trustworthy() && (rest === undefined || rest >= 0) };
+}

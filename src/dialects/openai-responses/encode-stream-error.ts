@@ -1,0 +1,41 @@
+import type { GatewayError } from '../../inference/gateway-error.ts';
+import type { StreamErrorOptions } from '../chat-dialect.ts';
+import { createErrorBody } from './encode-error.ts';
+
+const encodeEvent = (type: string, event: object): string => `event: ${type}\ndata: ${JSON.stringify(event)}\n\n`;
+
+/** `response.error.code` is a closed list at the vendor; these are the entries of it that a gateway can mean. */
+const wordResponseCode = (code: string | null): string =>
+  code === 'rate_limit_exceeded' || code === 'insufficient_quota' || code === 'invalid_prompt' ? code : 'server_error';
+
+/**
+ * Ends a broken stream: an `error` event that is both nested (as the vendor sends it and its SDK throws it) and flat (as the vendor
+ * documents it), then `response.failed` with what is known of the running response. Events go on numbering where the stream stood.
+ */
+export function encodeStreamError(error: GatewayError, options: StreamErrorOptions): Buffer {
+  const body = createErrorBody(error);
+  // One event is one frame and numbers start at 0, so the count of frames is the next number where no event told its own.
+  const sequenceNumber = options.lastSequenceNumber === undefined ? options.framesSent : options.lastSequenceNumber + 1;
+  const code = wordResponseCode(body.code);
+  const errorEvent = {
+    type: 'error',
+    sequence_number: sequenceNumber,
+    code: body.code ?? code,
+    message: body.message,
+    param: body.param,
+    error: body,
+  };
+  const failedEvent = {
+    type: 'response.failed',
+    sequence_number: sequenceNumber + 1,
+    response: {
+      object: 'response',
+      output: [],
+      usage: null,
+      ...options.partialResponse,
+      status: 'failed',
+      error: { code, message: body.message },
+    },
+  };
+  return Buffer.from(encodeEvent('error', errorEvent) + encodeEvent('response.failed', failedEvent));
+}

@@ -1,0 +1,26 @@
+import type { ChatDialect } from '../chat-dialect.ts';
+import { createStreamTap } from './create-stream-tap.ts';
+import { editRequest } from './edit-request.ts';
+import { encodeError } from './encode-error.ts';
+import { encodeStreamError } from './encode-stream-error.ts';
+import { readFacts } from './read-facts.ts';
+import { readReply } from './read-reply.ts';
+import { requestSchema } from './request-schema.ts';
+import { validateRequest } from './validate-request.ts';
+
+/** The Responses interface: `POST /v1/responses` and `POST /v1/responses/input_tokens`. */
+export const openaiResponses: ChatDialect = {
+  id: 'openai-responses',
+  title: 'Responses',
+  requestSchema,
+  validateRequest,
+  readFacts,
+  editRequest,
+  readReply,
+  // The contract asks for nothing here that the vendor does not send.
+  editReply: (bytes) => bytes,
+  createStreamTap,
+  encodeError,
+  encodeStreamError,
+  heartbeat: () => Buffer.from(': keep-alive\n\n'),
+};

@@ -1,0 +1,17 @@
+import { GatewayError } from '../../inference/gateway-error.ts';
+import type { CallFacts } from '../../inference/call-facts.ts';
+import { countTextCharacters } from '../../inference/count-text-characters.ts';
+import type { WireRequest } from '../chat-dialect.ts';
+
+/** Reads what routing and pricing need. The history behind `previous_response_id` is not in the body and is not counted. */
+export function readFacts({ body }: WireRequest): CallFacts {
+  const { model, max_output_tokens: outputTokensMax } = body;
+  if (typeof model !== 'string') throw new GatewayError('internal_error', 'The request was read before it was validated.');
+  return {
+    requestedModel: model,
+    stream: body.stream === true,
+    ...(typeof outputTokensMax === 'number' && { outputTokensMax }),
+    inputCharacters: countTextCharacters([body.instructions, body.input, body.tools, body.text, body.prompt]),
+    needs: [],
+  };
+}

@@ -1,0 +1,77 @@
+import type { UsageReport } from '../../inference/usage.ts';
+import { isJsonObject } from '../../platform/json/json-value.ts';
+import type { JsonObject } from '../../platform/json/json-value.ts';
+import type { ErrorInReply, ReplyReport } from '../chat-dialect.ts';
+import { decodeUsage } from './decode-usage.ts';
+import { countItemCharacters, isBilledWebSearch } from './output-items.ts';
+
+/** Statuses of the error codes that say whose fault it was. Everything else the vendor calls `server_error`. */
+const statusByErrorCode: Readonly<Record<string, number>> = {
+  rate_limit_exceeded: 429,
+  insufficient_quota: 429,
+  invalid_prompt: 400,
+  context_length_exceeded: 400,
+  previous_response_not_found: 400,
+  server_error: 500,
+};
+
+/** Reads `{code, message}` as it stands in a failed response, in an `error` event and in an error body. */
+export function readErrorObject(error: unknown): ErrorInReply {
+  if (typeof error === 'string') return { message: error };
+  if (!isJsonObject(error)) return { message: 'The model server reported an error without a message.' };
+  const message = typeof error.message === 'string' && error.message !== '' ? error.message : 'The model server reported an error.';
+  const status = typeof error.code === 'string' ? statusByErrorCode[error.code] : undefined;
+  return status === undefined ? { message } : { message, status };
+}
+
+/** Usage of a response object, with the tier and the searches that the vendor reports outside `usage`. */
+export function readUsage(response: JsonObject, webSearches: number): UsageReport | undefined {
+  const report = decodeUsage(response.usage);
+  if (report === undefined && webSearches === 0) return undefined;
+  const known = report ?? { usage: {}, raw: null, trustworthy: true };
+  return {
+    ...known,
+    ...(webSearches > 0 && { usage: { ...known.usage, webSearches } }),
+    ...(typeof response.service_tier === 'string' && { serviceTier: response.service_tier }),
+  };
+}
+
+/** Why the response ended, in the vendor's words: its status, or the reason where it is incomplete. Absent while it runs. */
+export function readStopReason(response: JsonObject): string | undefined {
+  const { status, incomplete_details: details } = response;
+  if (status === 'incomplete' && isJsonObject(details) && typeof details.reason === 'string') return details.reason;
+  return typeof status === 'string' && status !== 'queued' && status !== 'in_progress' ? status : undefined;
+}
+
+export function outputItems(response: JsonObject): readonly unknown[] {
+  return Array.isArray(response.output) ? response.output : [];
+}
+
+/**
+ * A 200 without a response in it is an error. So is a failed response that produced nothing and cost nothing: another target may well
+ * answer. A failed response with output or usage is a reply like any other: the client reads its `error`, and what it used is billed.
+ */
+function findError(reply: JsonObject): ErrorInReply | undefined {
+  if (reply.error === undefined || reply.error === null) return undefined;
+  if (reply.object !== 'response') return readErrorObject(reply.error);
+  const empty = outputItems(reply).length === 0 && !isJsonObject(reply.usage);
+  return reply.status === 'failed' && empty ? readErrorObject(reply.error) : undefined;
+}
+
+/** Reads a whole response, or the error that a server wrapped in a 200. */
+export function readReply(reply: unknown): ReplyReport {
+  if (!isJsonObject(reply)) return { outputCharacters: 0, error: { message: 'The model server sent no JSON object.' } };
+  const items = outputItems(reply);
+  const usageReport = readUsage(reply, items.filter(isBilledWebSearch).length);
+  const stopReason = readStopReason(reply);
+  const error = findError(reply);
+  let outputCharacters = 0;
+  for (const item of items) outputCharacters += countItemCharacters(item);
+  return {
+    outputCharacters,
+    ...(usageReport !== undefined && { usageReport }),
+    ...(typeof reply.model === 'string' && { servedModel: reply.model }),
+    ...(stopReason !== undefined && { stopReason }),
+    ...(error !== undefined && { error }),
+  };
+}

@@ -1,0 +1,49 @@
+import { Type } from 'typebox';
+import type { TSchema } from 'typebox';
+import type { ValidationMode } from '../chat-dialect.ts';
+
+type Properties = Readonly<Record<string, TSchema>>;
+
+/** The words in which the schemas of one validation mode are written. `documented` is the contract to the letter. */
+export type SchemaKit = {
+  readonly isCompatible: boolean;
+  /** An object. Members that the contract does not name pass in compatible mode; `compatible` are those whose shape is still checked. */
+  readonly object: (documented: Properties, compatible?: Properties) => TSchema;
+  /** One of the contract's words, or in compatible mode one of the vendor's further ones. */
+  readonly words: (documented: readonly string[], compatible?: readonly string[]) => TSchema;
+  /** A member that may be absent, and in compatible mode null. */
+  readonly optional: (schema: TSchema) => TSchema;
+  /** A member that the contract requires and the vendor does not. */
+  readonly requiredByContract: (schema: TSchema) => TSchema;
+  /** Variants by `type`; in compatible mode any other type passes as well, since the vendor adds some every few weeks. */
+  readonly variants: (variants: Readonly<Record<string, TSchema>>) => TSchema;
+};
+
+/** The value or null. Null stands beside words as one more word, so that a `type` that may be null still tells variants apart. */
+export function nullable(schema: TSchema): TSchema {
+  if ('enum' in schema && Array.isArray(schema.enum)) return Type.Unsafe({ enum: [...(schema.enum as unknown[]), null] });
+  return Type.Union([schema, Type.Null()]);
+}
+
+const words = (values: readonly string[]): TSchema => Type.Unsafe({ type: 'string', enum: [...values] });
+
+/** A member that holds exactly this text. */
+export const literal = (value: string): TSchema => words([value]);
+
+export function createSchemaKit(mode: ValidationMode): SchemaKit {
+  const isCompatible = mode === 'compatible';
+  const optional = (schema: TSchema): TSchema => Type.Optional(isCompatible ? nullable(schema) : schema);
+  return {
+    isCompatible,
+    object: (documented, compatible = {}) =>
+      isCompatible ? Type.Object({ ...documented, ...compatible }) : Type.Object({ ...documented }, { additionalProperties: false }),
+    words: (documented, compatible = []) => words(isCompatible ? [...documented, ...compatible] : documented),
+    optional,
+    requiredByContract: (schema) => (isCompatible ? optional(schema) : schema),
+    variants: (variants) => {
+      const known = Object.keys(variants);
+      const others = Type.Object({ type: Type.Unsafe({ type: 'string', not: { enum: known } }) });
+      return Type.Union([...Object.values(variants), ...(isCompatible ? [others] : [])]);
+    },
+  };
+}

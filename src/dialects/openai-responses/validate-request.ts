@@ -1,0 +1,70 @@
+import { GatewayError } from '../../inference/gateway-error.ts';
+import { isJsonObject } from '../../platform/json/json-value.ts';
+import type { JsonObject, JsonValue } from '../../platform/json/json-value.ts';
+import { compileCheck } from '../../platform/schema/compile-check.ts';
+import { describeProblems } from '../../platform/schema/describe-problems.ts';
+import type { ValidationMode, WireRequest } from '../chat-dialect.ts';
+import { requestSchema } from './request-schema.ts';
+import { wordRequestProblem } from './word-request-problem.ts';
+
+const checks: Readonly<Record<ValidationMode, (body: unknown) => boolean>> = {
+  compatible: compileCheck(requestSchema('generate', 'compatible')),
+  documented: compileCheck(requestSchema('generate', 'documented')),
+};
+
+const isAbsent = (value: JsonValue | undefined): value is null | undefined => value === undefined || value === null;
+
+/** Fields that bring a history of their own, so that the input may be left out. */
+const inputSubstitutes = ['previous_response_id', 'conversation', 'prompt'] as const;
+
+const hasOtherContext = (body: JsonObject): boolean => inputSubstitutes.some((name) => !isAbsent(body[name]));
+
+/** The schema lets the input be absent; the vendor does so only where the context comes from elsewhere. */
+function requireInput(body: JsonObject): void {
+  if (isAbsent(body.input) && !hasOtherContext(body)) throw wordRequestProblem({ path: ['input'], rule: 'required', expected: ['string', 'array'] });
+}
+
+function refuseTwoHistories(body: JsonObject): void {
+  if (isAbsent(body.previous_response_id) || isAbsent(body.conversation)) return;
+  throw new GatewayError(
+    'invalid_value',
+    "Mutually exclusive parameters: 'previous_response_id' and 'conversation'. Send only one of them: each names the history to continue.",
+    { param: 'previous_response_id', details: { openai_code: 'mutually_exclusive_parameters' } },
+  );
+}
+
+function mentionsJson(value: JsonValue | undefined): boolean {
+  if (typeof value === 'string') return /json/i.test(value);
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.values(value).some(mentionsJson);
+}
+
+/**
+ * The older JSON mode works only when the model is told to write JSON; the vendor refuses a request that does not. What an earlier
+ * response or a prompt template says is not known here, so only a request that carries its whole context is refused.
+ */
+function requireJsonInstruction(body: JsonObject): void {
+  const format = isJsonObject(body.text) ? body.text.format : undefined;
+  if (!isJsonObject(format) || format.type !== 'json_object' || hasOtherContext(body)) return;
+  if (mentionsJson(body.input) || mentionsJson(body.instructions)) return;
+  throw new GatewayError(
+    'invalid_value',
+    "Response input messages must contain the word 'json' in some form to use 'text.format' of type 'json_object'.",
+    { param: 'input', details: { openai_code: 'invalid_value' } },
+  );
+}
+
+/**
+ * Refuses a body that contract B (4.2) refuses, with the vendor's wording, `param` and machine code.
+ *
+ * @throws GatewayError missing_required_field, unknown_field or invalid_value
+ */
+export function validateRequest({ operation, body }: WireRequest, mode: ValidationMode): void {
+  if (!checks[mode](body)) {
+    const [problem] = describeProblems(requestSchema(operation, mode), body, 1);
+    throw problem === undefined ? new GatewayError('invalid_value', 'The request body does not fit the interface.') : wordRequestProblem(problem);
+  }
+  requireInput(body);
+  refuseTwoHistories(body);
+  requireJsonInstruction(body);
+}

@@ -1,0 +1,78 @@
+import type { SchemaProblem } from '../platform/schema/schema-problem.ts';
+
+function article(typeName: string): string {
+  if (typeName === 'null' || typeName === 'undefined') return typeName;
+  return /^[aeio]/.test(typeName) ? `an ${typeName}` : `a ${typeName}`;
+}
+
+const quote = (value: string | number): string => (typeof value === 'string' ? `'${value}'` : String(value));
+
+/** JSON type names to be read after "must be". Null is left out where something else is right too: that it may be null helps nobody. */
+function wordTypes(expected: SchemaProblem['expected']): string {
+  if (typeof expected !== 'object') return article(String(expected));
+  const names = expected.map(String).filter((name, _, all) => name !== 'null' || all.length === 1);
+  return names.length === 0 ? 'another type' : names.map(article).join(' or ');
+}
+
+function listExpected(expected: SchemaProblem['expected'], word: (value: string | number) => string): string {
+  return typeof expected === 'object' ? expected.map(word).join(', ') : word(expected);
+}
+
+/** What is right, without the field's name: "must be at least 1". Reads after a path. */
+function wordExpectation(problem: SchemaProblem): string {
+  const { rule, expected } = problem;
+  const bound = String(expected);
+  switch (rule) {
+    case 'required':
+      return 'is required';
+    case 'type':
+      return `must be ${wordTypes(expected)}`;
+    case 'enum':
+      return `must be ${typeof expected === 'object' && expected.length !== 1 ? 'one of ' : ''}${listExpected(expected, quote)}`;
+    case 'minimum':
+      return `must be at least ${bound}`;
+    case 'maximum':
+      return `must be at most ${bound}`;
+    case 'exclusive-minimum':
+      return `must be greater than ${bound}`;
+    case 'exclusive-maximum':
+      return `must be less than ${bound}`;
+    case 'min-length':
+      return `must have at least ${bound} character${expected === 1 ? '' : 's'}`;
+    case 'max-length':
+      return `must have at most ${bound} character${expected === 1 ? '' : 's'}`;
+    case 'min-items':
+      return `must have at least ${bound} item${expected === 1 ? '' : 's'}`;
+    case 'max-items':
+      return `must have at most ${bound} item${expected === 1 ? '' : 's'}`;
+    case 'unique-items':
+      return 'must not repeat an item';
+    case 'min-properties':
+      return `must have at least ${bound} member${expected === 1 ? '' : 's'}`;
+    case 'max-properties':
+      return `must have at most ${bound} member${expected === 1 ? '' : 's'}`;
+    case 'multiple-of':
+      return `must be a multiple of ${bound}`;
+    case 'refine':
+      return bound;
+    case 'pattern':
+      return `must match ${bound}`;
+    case 'unknown-field':
+      return 'is not a known field';
+    case 'no-variant':
+      return `must be one of ${listExpected(expected, String)}`;
+  }
+}
+
+/**
+ * Says what is right and what came instead, to be read after the field's path: "must be at least 1, but got 0",
+ * "must be one of 'user', 'assistant', but got 'robot'", "is required".
+ */
+export function wordProblem(problem: SchemaProblem): string {
+  const expectation = wordExpectation(problem);
+  const { actual, rule } = problem;
+  if (actual === undefined || rule === 'required' || rule === 'unknown-field') return expectation;
+  // For a wrong type `actual` is the name of the JSON type; everywhere else it is the value itself.
+  const got = typeof actual !== 'string' ? String(actual) : rule === 'type' ? article(actual) : `'${actual}'`;
+  return `${expectation}, but got ${got}`;
+}

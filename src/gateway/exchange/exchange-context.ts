@@ -1,0 +1,66 @@
+import type { ServerResponse } from 'node:http';
+
+import type { ChatDialect, ReplyReport, WireRequest } from '../../dialects/chat-dialect.ts';
+import type { GatewayError } from '../../inference/gateway-error.ts';
+import type { CallEnd } from '../../billing/ledger/call-entry.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { StreamFraming } from '../../platform/frames.ts';
+import type { Logger } from '../../platform/log.ts';
+import type { GatewayLimits, GatewayTimeouts } from '../limits.ts';
+import type { Target } from '../routing/routing-table.ts';
+
+/** How an exchange ended: all that metering needs, the same for every implementation of the exchange. */
+export type Outcome = {
+  readonly end: Exclude<CallEnd, 'lost'>;
+  readonly report?: ReplyReport;
+  /** True when the upstream's terminal event or whole reply arrived, so that its usage is final. */
+  readonly complete: boolean;
+  readonly error?: GatewayError;
+};
+
+/** What follows the exchange while it runs. Each call is cheap and synchronous. */
+export type ExchangeObserver = {
+  /** The upstream's status line has arrived. */
+  readonly head: (status: number, upstreamRequestId: string | undefined) => void;
+  /** The first generated content is about to go to the client. */
+  readonly firstContent: () => void;
+  readonly progress: (report: ReplyReport) => void;
+  /** Called exactly once, before the last bytes are handed to the client. */
+  readonly settled: (outcome: Outcome) => void;
+};
+
+/** Everything an exchange works with. */
+export type ExchangeContext = {
+  readonly requestId: string;
+  readonly dialect: ChatDialect;
+  readonly request: WireRequest;
+  /** Framing of the reply when a stream was asked for. */
+  readonly framing: StreamFraming | undefined;
+  readonly target: Target;
+  readonly response: ServerResponse;
+  readonly limits: GatewayLimits;
+  readonly timeouts: GatewayTimeouts;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly observer: ExchangeObserver;
+};
+
+/** The flow of upstream bytes, as far as a reply may steer it. */
+export type UpstreamFlow = {
+  readonly pause: () => void;
+  readonly resume: () => void;
+  /** Stops the upstream. Nothing more is heard from it. */
+  readonly stop: () => void;
+};
+
+/** One way of taking a reply in: whole, streamed, or an error body. The exchange chooses one when the status line has arrived. */
+export type ReplySink = {
+  readonly data: (chunk: Buffer) => void;
+  /** The body ended as the transport demands. */
+  readonly end: () => void;
+  /** The upstream broke, lied or was too slow. */
+  readonly fail: (error: GatewayError) => void;
+  readonly clientLeft: () => void;
+  /** Called several times a second: time limits and heartbeats. */
+  readonly check: (nowMs: number) => void;
+};

@@ -1,0 +1,141 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+import type { Dispatcher } from 'undici';
+
+import { GatewayError } from '../../inference/gateway-error.ts';
+import type { Watched } from '../../platform/http/deadlines.ts';
+import type { UpstreamRequest } from '../../platform/http/upstream-client.ts';
+import { writeError } from '../write-reply.ts';
+import { createErrorReply } from './error-reply.ts';
+import type { ExchangeContext, ReplySink, UpstreamFlow } from './exchange-context.ts';
+import { passReplyHeaders, readUpstreamRequestId } from './reply-headers.ts';
+import { StreamReply } from './stream-reply.ts';
+import { describeUpstreamFailure, upstreamTimeout } from './upstream-failure.ts';
+import { createWholeReply } from './whole-reply.ts';
+
+const stopped = new Error('the gateway stopped the upstream call');
+
+/**
+ * The exchange for a client and an upstream that speak the same dialect: bytes out are bytes in, a tap reads the usage. It listens to the
+ * upstream, to the client's leaving and to the clock, and settles the call exactly once, whichever comes first.
+ */
+export class PassthroughExchange implements Dispatcher.DispatchHandler, Watched {
+  readonly #context: ExchangeContext;
+  readonly #startedMs: number;
+  #controller: Dispatcher.DispatchController | undefined;
+  #sink: ReplySink | undefined;
+  /** Set when nothing more is wanted from the upstream: late events of its connection are then ignored. */
+  #stopped = false;
+  #headersArrived = false;
+  #finished = false;
+
+  constructor(context: ExchangeContext) {
+    this.#context = context;
+    this.#startedMs = context.clock.monotonicMs();
+  }
+
+  start(request: UpstreamRequest): void {
+    this.#context.response.once('close', () => this.#onClientClose());
+    this.#context.target.upstream.client.send(request, this);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#stopped) controller.abort(stopped);
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    if (this.#stopped) return;
+    this.#headersArrived = true;
+    this.#context.observer.head(status, readUpstreamRequestId(headers));
+    this.#sink = this.#chooseSink(status, headers);
+  }
+
+  #chooseSink(status: number, headers: IncomingHttpHeaders): ReplySink | undefined {
+    const context = this.#context;
+    const { framing, requestId } = context;
+    const coding = headers['content-encoding'] ?? 'identity';
+    if (coding !== 'identity') {
+      this.#abandon(
+        new GatewayError(
+          'upstream_invalid_reply',
+          `Upstream connection error: the model service answered with content-encoding ${String(coding)}, which was not asked for.`,
+        ),
+      );
+      return undefined;
+    }
+    const flow: UpstreamFlow = {
+      pause: () => this.#controller?.pause(),
+      resume: () => this.#controller?.resume(),
+      stop: () => this.#stop(),
+    };
+    const passed = passReplyHeaders(context.target.upstream, headers, requestId);
+    if (status < 200 || status > 299) return createErrorReply(context, flow, status, passed);
+    if (framing === undefined) return createWholeReply(context, flow, passed, true);
+    const type = passed['content-type'] ?? '';
+    const streams = framing === 'sse' ? !/json|html/.test(type) : !/html/.test(type);
+    return streams ? new StreamReply(context, flow, passed, framing) : createWholeReply(context, flow, passed, false);
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (!this.#stopped) this.#sink?.data(chunk);
+  }
+
+  onResponseEnd(): void {
+    if (!this.#stopped) this.#sink?.end();
+    this.#stopped = true;
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    if (this.#stopped) return;
+    this.#stopped = true;
+    const failure = describeUpstreamFailure(error, this.#context.target, this.#headersArrived);
+    if (this.#sink === undefined) this.#abandon(failure);
+    else this.#sink.fail(failure);
+  }
+
+  #onClientClose(): void {
+    const { response, observer } = this.#context;
+    this.#finished = true;
+    if (response.writableFinished || this.#stopped) return;
+    if (this.#sink !== undefined) return this.#sink.clientLeft();
+    this.#stop();
+    // Nothing had been answered, so nothing was delivered and nothing is charged.
+    observer.settled({ end: 'failed', complete: false });
+  }
+
+  /** Ends a call for which no reply has begun. */
+  #abandon(error: GatewayError): void {
+    const { observer, response, dialect, requestId, framing } = this.#context;
+    this.#stop();
+    observer.settled({ end: 'failed', complete: false, error });
+    writeError(response, dialect, error, requestId, framing);
+  }
+
+  #stop(): void {
+    if (this.#stopped) return;
+    this.#stopped = true;
+    this.#controller?.abort(stopped);
+  }
+
+  /** Ends the call from outside, at shutdown: a running stream gets its error event. */
+  terminate(error: GatewayError): void {
+    if (this.#stopped) return;
+    this.#stop();
+    if (this.#sink === undefined) this.#abandon(error);
+    else this.#sink.fail(error);
+  }
+
+  get finished(): boolean {
+    return this.#finished;
+  }
+
+  check(nowMs: number): void {
+    if (this.#stopped) return;
+    const { timeouts, target } = this.#context;
+    const elapsedMs = nowMs - this.#startedMs;
+    if (elapsedMs >= timeouts.totalMs) return this.terminate(upstreamTimeout(target, 'end of the reply', timeouts.totalMs));
+    if (this.#sink !== undefined) return this.#sink.check(nowMs);
+    if (elapsedMs >= timeouts.firstByteMs) this.#abandon(upstreamTimeout(target, 'reply', timeouts.firstByteMs));
+  }
+}

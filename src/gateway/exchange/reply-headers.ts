@@ -1,0 +1,26 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+import type { Upstream } from '../routing/routing-table.ts';
+
+/** The header in which every answer of the gateway carries its own id of the call. */
+export const requestIdHeader = 'x-weir-request-id';
+
+const handledHere = new Set(['content-length', 'content-encoding', 'transfer-encoding', 'connection', 'keep-alive', 'set-cookie']);
+
+/** The upstream's reply headers that may pass to the client, unchanged, and the gateway's own id of the call. */
+export function passReplyHeaders(upstream: Upstream, headers: IncomingHttpHeaders, requestId: string): Record<string, string> {
+  const passed: Record<string, string> = {};
+  for (const name in headers) {
+    const value = headers[name];
+    if (value === undefined || handledHere.has(name) || !upstream.passesReplyHeader(name)) continue;
+    passed[name] = typeof value === 'string' ? value : value.join(', ');
+  }
+  passed[requestIdHeader] = requestId;
+  return passed;
+}
+
+/** The vendor's own id of the call, for the books. */
+export function readUpstreamRequestId(headers: IncomingHttpHeaders): string | undefined {
+  const id = headers['request-id'] ?? headers['x-request-id'];
+  return typeof id === 'string' ? id.slice(0, 256) : undefined;
+}

@@ -1,0 +1,181 @@
+import type { StreamTap } from '../../dialects/chat-dialect.ts';
+import { GatewayError } from '../../inference/gateway-error.ts';
+import { type Frame, type FrameReader, FrameTooLargeError, type StreamFraming } from '../../platform/frames.ts';
+import { createJsonArrayFrameReader } from '../../platform/sse/json-array-frame-reader.ts';
+import { createSseFrameReader } from '../../platform/sse/sse-frame-reader.ts';
+import { writeError } from '../write-reply.ts';
+import type { ExchangeContext, ReplySink, UpstreamFlow } from './exchange-context.ts';
+import { streamCut, upstreamTimeout } from './upstream-failure.ts';
+
+/** How often a running stream tells the journal where it stands: at most this much output can be missing after a crash. */
+const progressIntervalMs = 200;
+
+function createFrameReader(framing: StreamFraming, frameBytesMax: number): FrameReader {
+  return framing === 'sse' ? createSseFrameReader({ frameBytesMax }) : createJsonArrayFrameReader({ frameBytesMax });
+}
+
+/**
+ * Passes a stream on, frame by frame and byte for byte, while the tap reads its usage. Only whole frames are written, so that a broken
+ * upstream can always be followed by the dialect's error event. The call is settled before its terminal frame is handed on.
+ */
+export class StreamReply implements ReplySink {
+  readonly #context: ExchangeContext;
+  readonly #flow: UpstreamFlow;
+  readonly #headers: Readonly<Record<string, string>>;
+  readonly #framing: StreamFraming;
+  readonly #reader: FrameReader;
+  readonly #tap: StreamTap;
+  #settled = false;
+  #contentSeen = false;
+  #framesSent = 0;
+  #lastDataMs: number;
+  #lastWriteMs: number;
+  #lastProgressMs = 0;
+  #pausedSinceMs: number | undefined;
+
+  constructor(context: ExchangeContext, flow: UpstreamFlow, headers: Readonly<Record<string, string>>, framing: StreamFraming) {
+    this.#context = context;
+    this.#flow = flow;
+    this.#headers = headers;
+    this.#framing = framing;
+    this.#reader = createFrameReader(framing, context.limits.eventBytesMax);
+    this.#tap = context.dialect.createStreamTap({ framing, request: context.request.body });
+    this.#lastDataMs = context.clock.monotonicMs();
+    this.#lastWriteMs = this.#lastDataMs;
+  }
+
+  data(chunk: Buffer): void {
+    this.#lastDataMs = this.#context.clock.monotonicMs();
+    let frames: readonly Frame[];
+    try {
+      frames = this.#reader.push(chunk);
+    } catch (error) {
+      if (!(error instanceof FrameTooLargeError)) throw error;
+      this.#flow.stop();
+      this.fail(new GatewayError('upstream_reply_too_large', `Upstream connection error: ${error.message}; the stream was terminated.`));
+      return;
+    }
+    const parts: Buffer[] = [];
+    for (const frame of frames) {
+      const verdict = this.#tap.read(frame);
+      if (verdict === 'hide') continue;
+      parts.push(verdict === 'forward' ? frame.bytes : verdict.bytes);
+      this.#framesSent += 1;
+    }
+    this.#follow();
+    const [only] = parts;
+    if (only !== undefined) this.#write(parts.length === 1 ? only : Buffer.concat(parts));
+  }
+
+  /** Tells the observer what the tap has learnt, before the bytes it was learnt from go on. */
+  #follow(): void {
+    if (this.#settled) return;
+    const state = this.#tap.state();
+    if (state === 'open' && this.#contentSeen && this.#lastDataMs - this.#lastProgressMs < progressIntervalMs) return;
+    const report = this.#tap.report();
+    if (!this.#contentSeen && report.outputCharacters > 0) {
+      this.#contentSeen = true;
+      this.#context.observer.firstContent();
+    }
+    if (state === 'complete') {
+      this.#settle({ end: 'finished', complete: true });
+    } else if (state === 'failed') {
+      const error = new GatewayError(
+        'upstream_error',
+        `the model service ended the stream with an error: ${report.error?.message ?? ''}`.slice(0, 500),
+      );
+      this.#settle({ end: this.#brokenEnd(), complete: false, error });
+    } else if (this.#lastDataMs - this.#lastProgressMs >= progressIntervalMs) {
+      this.#lastProgressMs = this.#lastDataMs;
+      this.#context.observer.progress(report);
+    }
+  }
+
+  /** A stream that broke after content is charged for what was delivered; one that broke before costs nothing. */
+  #brokenEnd(): 'cut' | 'failed' {
+    return this.#tap.report().outputCharacters > 0 ? 'cut' : 'failed';
+  }
+
+  #settle(outcome: {
+    readonly end: 'finished' | 'client-left' | 'cut' | 'failed';
+    readonly complete: boolean;
+    readonly error?: GatewayError;
+  }): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    const report = this.#tap.report();
+    if (report.malformedFrames > 0) {
+      this.#context.logger.warn(
+        { requestId: this.#context.requestId, upstream: this.#context.target.upstream.id, malformedFrames: report.malformedFrames },
+        'stream events that could not be read were passed on',
+      );
+    }
+    this.#context.observer.settled({ ...outcome, report });
+  }
+
+  #write(bytes: Buffer): void {
+    const { response } = this.#context;
+    if (response.destroyed) return;
+    if (!response.headersSent) response.writeHead(200, this.#headers);
+    this.#lastWriteMs = this.#lastDataMs;
+    if (response.write(bytes) || this.#pausedSinceMs !== undefined) return;
+    this.#pausedSinceMs = this.#context.clock.monotonicMs();
+    this.#flow.pause();
+    response.once('drain', () => {
+      this.#pausedSinceMs = undefined;
+      this.#lastDataMs = this.#context.clock.monotonicMs();
+      this.#flow.resume();
+    });
+  }
+
+  end(): void {
+    const rest = this.#reader.rest();
+    const cut = this.#tap.state() === 'open' || !isBlank(rest);
+    if (cut && !this.#settled) return this.fail(streamCut(this.#context.target));
+    const { response } = this.#context;
+    if (rest.length > 0 && isBlank(rest)) this.#write(rest);
+    if (!response.headersSent && !response.destroyed) response.writeHead(200, this.#headers);
+    response.end();
+  }
+
+  fail(error: GatewayError): void {
+    const { response, dialect, requestId } = this.#context;
+    const ended = this.#settled;
+    this.#settle({ end: this.#brokenEnd(), complete: false, error });
+    if (!response.headersSent) return writeError(response, dialect, error, requestId, this.#framing);
+    // After the dialect's own end nothing may follow: the client has its whole answer, or the vendor's error event.
+    if (!ended && !response.destroyed) {
+      response.write(
+        dialect.encodeStreamError(error, { ...this.#tap.report(), framing: this.#framing, requestId, framesSent: this.#framesSent }),
+      );
+    }
+    response.end();
+  }
+
+  clientLeft(): void {
+    this.#flow.stop();
+    this.#settle({ end: 'client-left', complete: false });
+  }
+
+  check(nowMs: number): void {
+    const { timeouts, target, response } = this.#context;
+    if (this.#pausedSinceMs !== undefined) {
+      if (nowMs - this.#pausedSinceMs < timeouts.stalledReaderMs) return;
+      this.clientLeft();
+      response.destroy();
+      return;
+    }
+    if (nowMs - this.#lastDataMs >= timeouts.idleMs) {
+      this.#flow.stop();
+      return this.fail(upstreamTimeout(target, 'event of the stream', timeouts.idleMs));
+    }
+    if (nowMs - this.#lastWriteMs < timeouts.heartbeatMs || this.#settled || response.destroyed) return;
+    if (!response.headersSent) response.writeHead(200, this.#headers);
+    this.#lastWriteMs = nowMs;
+    response.write(this.#context.dialect.heartbeat(this.#framing));
+  }
+}
+
+function isBlank(bytes: Buffer): boolean {
+  return bytes.every((byte) => byte === 0x0a || byte === 0x0d || byte === 0x20 || byte === 0x09);
+}

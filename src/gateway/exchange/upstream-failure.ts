@@ -1,0 +1,65 @@
+import { GatewayError } from '../../inference/gateway-error.ts';
+import type { Target } from '../routing/routing-table.ts';
+
+/** Clients retry a broken stream when its message has such words; "The upstream broke off." was final for some of them. */
+const terminatedEarly = 'Upstream connection error: the stream was terminated early.';
+
+function code(error: unknown): string {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return '';
+  return typeof error.code === 'string' ? error.code : '';
+}
+
+const unreachable = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ETIMEDOUT',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'CERT_HAS_EXPIRED',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
+
+/** Words a transport error for the client. The internal part names the upstream; the client learns only what it can act on. */
+export function describeUpstreamFailure(error: unknown, target: Target, headersArrived: boolean): GatewayError {
+  if (error instanceof GatewayError) return error;
+  const reason = code(error);
+  const internal = `${target.upstream.id}: ${reason === '' ? String(error) : reason}`;
+  if (unreachable.has(reason)) {
+    return new GatewayError('upstream_unreachable', 'Upstream connection error: the model service cannot be reached.', {
+      internal,
+      retryAfterSeconds: 1,
+      cause: error,
+    });
+  }
+  if (reason === 'UND_ERR_HEADERS_OVERFLOW' || reason.startsWith('HPE_')) {
+    return new GatewayError('upstream_invalid_reply', 'Upstream connection error: the reply was not valid HTTP.', {
+      internal,
+      cause: error,
+    });
+  }
+  const message = headersArrived ? terminatedEarly : 'Upstream connection error: the connection was closed before a reply came.';
+  return new GatewayError('upstream_connection_error', message, { internal, cause: error });
+}
+
+/** A body that ended properly for the transport, but before the dialect's own end. */
+export function streamCut(target: Target): GatewayError {
+  return new GatewayError('upstream_connection_error', terminatedEarly, {
+    internal: `${target.upstream.id}: stream ended without its terminal event`,
+  });
+}
+
+/** A wait that ended. */
+export function upstreamTimeout(target: Target, waitedFor: string, limitMs: number): GatewayError {
+  return new GatewayError(
+    'upstream_timeout',
+    `Upstream connection error: no ${waitedFor} within ${Math.round(limitMs / 1000)} s (timeout).`,
+    {
+      internal: `${target.upstream.id}: no ${waitedFor} within ${limitMs} ms`,
+    },
+  );
+}

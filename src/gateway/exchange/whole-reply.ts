@@ -1,0 +1,78 @@
+import { GatewayError } from '../../inference/gateway-error.ts';
+import { parseJson } from '../../platform/json/parse-json.ts';
+import { writeError, writeReply } from '../write-reply.ts';
+import type { ExchangeContext, ReplySink, UpstreamFlow } from './exchange-context.ts';
+import { upstreamTimeout } from './upstream-failure.ts';
+
+function invalidReply(context: ExchangeContext, headers: Readonly<Record<string, string>>, length: number, cause?: unknown): GatewayError {
+  const type = headers['content-type'] ?? 'no content type';
+  const message = `Upstream connection error: the model service answered with ${length} bytes of ${type} that are no reply of this interface.`;
+  return new GatewayError('upstream_invalid_reply', message, { internal: context.target.upstream.id, cause });
+}
+
+/** Words an error that an upstream put into a 200, with the status it names for itself where it names one. */
+function errorInside(message: string, status: number | undefined): GatewayError {
+  return new GatewayError(
+    'upstream_error',
+    `the model service answered with an error: ${message.slice(0, 2000)}`,
+    status === undefined ? {} : { status },
+  );
+}
+
+/**
+ * Takes in a whole reply, reads its usage and passes it on byte for byte. Nothing is sent before all has arrived, so every failure is still an HTTP status.
+ * @param expected false when a stream was asked for and the upstream answered otherwise: then only an error can be inside
+ */
+export function createWholeReply(
+  context: ExchangeContext,
+  flow: UpstreamFlow,
+  headers: Readonly<Record<string, string>>,
+  expected: boolean,
+): ReplySink {
+  const { limits, timeouts, observer, response, dialect, requestId } = context;
+  const chunks: Buffer[] = [];
+  let length = 0;
+  let lastDataMs = context.clock.monotonicMs();
+
+  const fail = (error: GatewayError): void => {
+    observer.settled({ end: 'failed', complete: false, error });
+    writeError(response, dialect, error, requestId, context.framing);
+  };
+  const end = (): void => {
+    const [only] = chunks;
+    const body = chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, length);
+    let reply: unknown;
+    try {
+      reply = parseJson(body);
+    } catch (cause) {
+      return fail(invalidReply(context, headers, length, cause));
+    }
+    const report = dialect.readReply(reply);
+    if (report.error !== undefined) return fail(errorInside(report.error.message, report.error.status));
+    if (!expected) return fail(invalidReply(context, headers, length));
+    observer.firstContent();
+    observer.settled({ end: 'finished', complete: true, report });
+    writeReply(response, 200, headers, dialect.editReply(body));
+  };
+  return {
+    data: (chunk) => {
+      lastDataMs = context.clock.monotonicMs();
+      length += chunk.length;
+      chunks.push(chunk);
+      if (length <= limits.replyBytesMax) return;
+      flow.stop();
+      fail(new GatewayError('upstream_reply_too_large', `the reply is larger than ${limits.replyBytesMax} bytes; ask for a stream`));
+    },
+    end,
+    fail,
+    clientLeft: () => {
+      flow.stop();
+      observer.settled({ end: 'client-left', complete: false });
+    },
+    check: (nowMs) => {
+      if (nowMs - lastDataMs < timeouts.idleMs) return;
+      flow.stop();
+      fail(upstreamTimeout(context.target, 'more of the reply', timeouts.idleMs));
+    },
+  };
+}

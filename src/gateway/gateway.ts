@@ -1,0 +1,30 @@
+import type { ValidationMode } from '../dialects/chat-dialect.ts';
+import type { Journal } from '../billing/journal/journal.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Deadlines } from '../platform/http/deadlines.ts';
+import type { Logger } from '../platform/log.ts';
+import type { CallerDirectory } from './authenticate.ts';
+import type { PassthroughExchange } from './exchange/passthrough.ts';
+import type { GatewayLimits, GatewayTimeouts } from './limits.ts';
+import type { RoutingTable } from './routing/routing-table.ts';
+
+/** What a configuration decides for a call. Read once per call, so that a reload never changes a call under way. */
+export type GatewaySettings = {
+  readonly routing: RoutingTable;
+  readonly limits: GatewayLimits;
+  readonly timeouts: GatewayTimeouts;
+  readonly validation: ValidationMode;
+};
+
+/** What the road of a call works with. */
+export type Gateway = {
+  readonly callers: CallerDirectory;
+  readonly journal: Journal;
+  readonly settings: () => GatewaySettings;
+  readonly clock: Clock;
+  readonly newId: (prefix: string) => string;
+  readonly logger: Logger;
+  readonly deadlines: Deadlines;
+  /** The exchanges under way, for the drain at shutdown. */
+  readonly running: Set<PassthroughExchange>;
+};

@@ -1,0 +1,48 @@
+/** How long the gateway waits and how much it takes. Defaults and their sources: docs/reference/config.md. */
+export type GatewayTimeouts = {
+  /** To open a connection to an upstream. */
+  readonly connectMs: number;
+  /** From sending a request to the upstream's status line. */
+  readonly firstByteMs: number;
+  /** Between two pieces of a reply. */
+  readonly idleMs: number;
+  /** The whole call. */
+  readonly totalMs: number;
+  /** How long a client may leave sent bytes unread before its call is given up. */
+  readonly stalledReaderMs: number;
+  /** Silence of a running stream after which the client is sent a heartbeat. */
+  readonly heartbeatMs: number;
+};
+
+export type GatewayLimits = {
+  readonly requestBytesMax: number;
+  readonly requestDepthMax: number;
+  readonly requestTokensMax: number;
+  /** A whole reply. */
+  readonly replyBytesMax: number;
+  /** One event of a stream. */
+  readonly eventBytesMax: number;
+  /** An upstream's error body. */
+  readonly errorBytesMax: number;
+};
+
+const second = 1000;
+const mebibyte = 1024 * 1024;
+
+export const defaultTimeouts: GatewayTimeouts = {
+  connectMs: 3 * second,
+  firstByteMs: 600 * second,
+  idleMs: 120 * second,
+  totalMs: 3600 * second,
+  stalledReaderMs: 60 * second,
+  heartbeatMs: 15 * second,
+};
+
+export const defaultLimits: GatewayLimits = {
+  requestBytesMax: 32 * mebibyte,
+  requestDepthMax: 64,
+  requestTokensMax: 250_000,
+  replyBytesMax: 64 * mebibyte,
+  eventBytesMax: 32 * mebibyte,
+  errorBytesMax: mebibyte,
+};

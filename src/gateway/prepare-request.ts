@@ -1,0 +1,63 @@
+import type { ChatDialect, WireRequest } from '../dialects/chat-dialect.ts';
+import type { CallFacts } from '../inference/call-facts.ts';
+import type { StreamFraming } from '../platform/frames.ts';
+import type { UpstreamRequest } from '../platform/http/upstream-client.ts';
+import { applyJsonEdits } from '../platform/json/json-edits.ts';
+import type { Target } from './routing/routing-table.ts';
+
+/** Joins what is sent under two names of one header, each value once. */
+function joinValues(first: string | undefined, second: string): string {
+  if (first === undefined) return second;
+  const values = `${first},${second}`.split(',').map((value) => value.trim());
+  return [...new Set(values)].filter((value) => value !== '').join(',');
+}
+
+function upstreamHeaders(
+  request: WireRequest,
+  target: Target,
+  dialect: ChatDialect,
+  framing: StreamFraming | undefined,
+): Record<string, string> {
+  const { upstream } = target;
+  const headers: Record<string, string> = {};
+  for (const name in request.headers) {
+    const value = request.headers[name];
+    if (value !== undefined && upstream.passesRequestHeader(name)) headers[name] = value;
+  }
+  for (const [alias, name] of Object.entries(upstream.vendor.headerAliases ?? {})) {
+    const value = request.headers[alias];
+    if (value !== undefined) headers[name] = joinValues(headers[name], value);
+  }
+  headers['content-type'] = 'application/json';
+  headers['accept'] = framing === 'sse' ? 'text/event-stream' : 'application/json';
+  // Replies are read as they pass, so they must come uncompressed.
+  headers['accept-encoding'] = 'identity';
+  if (upstream.apiKey !== undefined) Object.assign(headers, upstream.vendor.authorize(upstream.apiKey, dialect.id));
+  return headers;
+}
+
+/**
+ * Fits a validated request to its target: the address, the headers that may pass, the operator's credential, and the few bytes of the
+ * body that the dialect has to change. Returns undefined where the upstream has no such route.
+ */
+export function prepareRequest(options: {
+  readonly dialect: ChatDialect;
+  readonly request: WireRequest;
+  readonly bytes: Buffer;
+  readonly facts: CallFacts;
+  readonly target: Target;
+  readonly framing: StreamFraming | undefined;
+}): UpstreamRequest | undefined {
+  const { dialect, request, bytes, facts, target, framing } = options;
+  const { upstream, upstreamModel } = target;
+  const route = { dialect: dialect.id, operation: request.operation, upstreamModel };
+  const path = upstream.vendor.locate(framing === undefined ? route : { ...route, framing });
+  if (path === undefined) return undefined;
+  const fit = { requestedModel: facts.requestedModel, upstreamModel, acceptsStreamOptions: upstream.acceptsStreamOptions };
+  return {
+    path: upstream.basePath + path,
+    method: 'POST',
+    headers: upstreamHeaders(request, target, dialect, framing),
+    body: applyJsonEdits(bytes, dialect.editRequest(request, bytes, fit)),
+  };
+}

@@ -1,0 +1,65 @@
+import type { IncomingMessage } from 'node:http';
+
+import { GatewayError } from '../inference/gateway-error.ts';
+import { BodyError, contentCodings, decodeBody, readBody } from '../platform/http/read-body.ts';
+import { isJsonObject, type JsonObject } from '../platform/json/json-value.ts';
+import { parseJson } from '../platform/json/parse-json.ts';
+import { JsonProblemError, scanJson } from '../platform/json/scan-json.ts';
+import type { GatewayLimits } from './limits.ts';
+
+export type ReadRequest = { readonly bytes: Buffer; readonly body: JsonObject };
+
+function describeBodyError(error: BodyError, limits: GatewayLimits): GatewayError {
+  switch (error.problem) {
+    case 'too-large':
+      return new GatewayError('request_too_large', `request body is too large: at most ${limits.requestBytesMax} bytes are accepted`);
+    case 'incomplete':
+      return new GatewayError('body_incomplete', 'request body ended before its declared length');
+    case 'unsupported-encoding':
+      return new GatewayError('unsupported_content_encoding', `${error.message}; send one of ${contentCodings.join(', ')}`);
+    case 'invalid-encoding':
+      return new GatewayError('invalid_json', `${error.message}, although its content-encoding says so`);
+  }
+}
+
+function describeJsonProblem(error: JsonProblemError): GatewayError {
+  if (error.kind === 'duplicate-key') return new GatewayError('duplicate_key', error.message);
+  if (error.kind === 'depth' || error.kind === 'tokens') return new GatewayError('body_too_deep', error.message);
+  return new GatewayError('invalid_json', error.message);
+}
+
+function requireJsonType(contentType: string | undefined): void {
+  const type = contentType?.split(';', 1)[0]?.trim().toLowerCase();
+  if (type === 'application/json' || (type?.startsWith('application/') === true && type.endsWith('+json'))) return;
+  const sent = type === undefined || type === '' ? 'none was sent' : `got "${type.slice(0, 80)}"`;
+  throw new GatewayError('unsupported_media_type', `content-type must be application/json, but ${sent}`);
+}
+
+/**
+ * Reads a request's JSON object: its bytes, which go on as they are, and the parsed tree, which is only looked at. The structural scan
+ * comes first, so that nothing hostile reaches the parser: depth, size, duplicate keys and encoding are settled on the raw bytes.
+ */
+export async function readRequest(request: IncomingMessage, limits: GatewayLimits): Promise<ReadRequest> {
+  requireJsonType(request.headers['content-type']);
+  let bytes: Buffer;
+  try {
+    bytes = await readBody(request, limits.requestBytesMax);
+    bytes = await decodeBody(bytes, request.headers['content-encoding'], limits.requestBytesMax);
+  } catch (error) {
+    throw error instanceof BodyError ? describeBodyError(error, limits) : error;
+  }
+  if (bytes.length === 0) throw new GatewayError('invalid_json', 'request body is empty; send a JSON object');
+  try {
+    scanJson(bytes, { depthMax: limits.requestDepthMax, tokensMax: limits.requestTokensMax });
+  } catch (error) {
+    throw error instanceof JsonProblemError ? describeJsonProblem(error) : error;
+  }
+  const body = parseJson(bytes);
+  if (!isJsonObject(body)) {
+    throw new GatewayError(
+      'invalid_json',
+      `request body must be a JSON object, but it is ${Array.isArray(body) ? 'an array' : typeof body}`,
+    );
+  }
+  return { bytes, body };
+}

@@ -1,0 +1,118 @@
+import type { DialectId, Operation } from '../../dialects/chat-dialect.ts';
+import { chatDialects } from '../../dialects/registry.ts';
+import { type Route, routes } from './route-table.ts';
+
+const carriers = [{ bearer: [] }, { apiKeyHeader: [] }, { googleKeyHeader: [] }, { keyQuery: [] }];
+
+const securitySchemes = {
+  bearer: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'Every carrier works on every endpoint; two different keys in one request are refused.',
+  },
+  apiKeyHeader: { type: 'apiKey', in: 'header', name: 'x-api-key' },
+  googleKeyHeader: { type: 'apiKey', in: 'header', name: 'x-goog-api-key' },
+  keyQuery: { type: 'apiKey', in: 'query', name: 'key' },
+};
+
+const errorStatuses = [400, 401, 404, 405, 413, 415, 500, 502, 503, 504];
+
+function chatOperation(dialect: DialectId, operation: Operation, streams: boolean): object {
+  const { title, requestSchema } = chatDialects[dialect];
+  const json = { 'application/json': {} };
+  return {
+    summary: operation === 'generate' ? `${title}: generate a reply` : `${title}: count input tokens (free)`,
+    security: carriers,
+    requestBody: { required: true, content: { 'application/json': { schema: requestSchema(operation, 'documented') } } },
+    responses: {
+      200: {
+        description: "The upstream's reply, unchanged.",
+        content: streams ? { ...json, 'text/event-stream': {} } : json,
+      },
+      ...Object.fromEntries(
+        errorStatuses.map((status) => [status, { description: `See docs/reference/errors.md. Body in the ${title} error shape.` }]),
+      ),
+    },
+  };
+}
+
+function describeRoute(route: Exclude<Route, { type: 'generate-content' }>): object {
+  switch (route.type) {
+    case 'chat':
+      return chatOperation(route.dialect, route.operation, route.operation === 'generate');
+    case 'models':
+      return {
+        summary: "List models, in the shape of the caller's SDK (by anthropic-version or x-goog-api-key)",
+        security: carriers,
+        responses: { 200: { description: 'The list.' } },
+      };
+    case 'model':
+      return {
+        summary: 'One model',
+        security: carriers,
+        responses: { 200: { description: 'The model.' }, 404: { description: 'Unknown model.' } },
+      };
+    case 'health':
+      return {
+        summary: `Health (${route.probe})`,
+        responses: {
+          200: { description: 'Serving.' },
+          ...(route.probe === 'live' ? {} : { 503: { description: 'Should get no traffic; `reasons` says why.' } }),
+        },
+      };
+    case 'root':
+      return { summary: 'What this is', responses: { 200: { description: 'Name and main paths.' } } };
+  }
+}
+
+function generateContentPaths(path: string): readonly (readonly [string, object])[] {
+  const model = path.replace('/*', '/{model}');
+  const parameters = [{ name: 'model', in: 'path', required: true, schema: { type: 'string' } }];
+  const dialect = 'gemini-generate-content';
+  return [
+    [`${model}:generateContent`, { parameters, post: chatOperation(dialect, 'generate', false) }],
+    [
+      `${model}:streamGenerateContent`,
+      {
+        parameters: [
+          ...parameters,
+          {
+            name: 'alt',
+            in: 'query',
+            schema: { type: 'string', enum: ['sse'] },
+            description: 'Server-sent events; without it one JSON array, streamed.',
+          },
+        ],
+        post: chatOperation(dialect, 'generate', true),
+      },
+    ],
+    [`${model}:countTokens`, { parameters, post: chatOperation(dialect, 'count-tokens', false) }],
+  ];
+}
+
+/** The OpenAPI 3.1 document of the gateway, made from the route table and the dialects' request schemas. */
+export function gatewayOpenApi(): object {
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const { method, path, route } of routes) {
+    if (route.type === 'generate-content') {
+      for (const [name, item] of generateContentPaths(path)) paths[name] = { ...paths[name], ...item };
+      continue;
+    }
+    const parameters = path.endsWith('/*')
+      ? { parameters: [{ name: 'model', in: 'path', required: true, schema: { type: 'string' } }] }
+      : {};
+    const name = path.replace('/*', '/{model}');
+    paths[name] = { ...paths[name], ...parameters, [method.toLowerCase()]: describeRoute(route) };
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Weir gateway',
+      version: '1',
+      description:
+        'Model interfaces of several vendors under one address. Request schemas are those of the documented mode; the compatible mode accepts what the vendors accept besides.',
+    },
+    paths,
+    components: { securitySchemes },
+  };
+}

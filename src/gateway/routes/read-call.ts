@@ -1,0 +1,53 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import type { DialectId, Operation } from '../../dialects/chat-dialect.ts';
+import { chatDialects } from '../../dialects/registry.ts';
+import { GatewayError } from '../../inference/gateway-error.ts';
+import type { StreamFraming } from '../../platform/frames.ts';
+import type { IncomingCall } from '../call.ts';
+import { readAltFraming, readGenerateContentPath, type RequestTarget } from '../request-target.ts';
+import type { Route } from './route-table.ts';
+
+type ChatRoute = Extract<Route, { type: 'chat' | 'generate-content' }>;
+
+type Described = {
+  readonly dialect: DialectId;
+  readonly operation: Operation;
+  readonly pathModel?: string;
+  readonly pathFraming?: StreamFraming;
+};
+
+function describeGenerateContent(rest: string, query: URLSearchParams): Described {
+  const dialect = 'gemini-generate-content';
+  const path = readGenerateContentPath(rest);
+  if (path === undefined || path.model === '') throw new GatewayError('route_not_found', 'the path names no model');
+  const { model, action } = path;
+  switch (action) {
+    case 'generateContent':
+      return { dialect, operation: 'generate', pathModel: model };
+    case 'streamGenerateContent':
+      return { dialect, operation: 'generate', pathModel: model, pathFraming: readAltFraming(query) };
+    case 'countTokens':
+      return { dialect, operation: 'count-tokens', pathModel: model };
+    default:
+      throw new GatewayError(
+        'route_not_found',
+        `there is no method ${JSON.stringify((action ?? '').slice(0, 40))} on models; there are generateContent, streamGenerateContent and countTokens`,
+      );
+  }
+}
+
+/**
+ * Completes a matched chat route with what the path and the query say.
+ * @throws GatewayError `route_not_found` for an unknown method after the colon
+ */
+export function readCall(
+  route: ChatRoute,
+  rest: string,
+  target: RequestTarget,
+  http: { readonly callId: string; readonly request: IncomingMessage; readonly response: ServerResponse },
+): IncomingCall {
+  const described =
+    route.type === 'chat' ? { dialect: route.dialect, operation: route.operation } : describeGenerateContent(rest, target.query);
+  return { ...http, ...described, dialect: chatDialects[described.dialect], queryKeys: target.queryKeys };
+}

@@ -1,0 +1,75 @@
+import type { IncomingMessage } from 'node:http';
+
+import findMyWay, { type HTTPMethod } from 'find-my-way';
+
+import type { DialectId, Operation } from '../../dialects/chat-dialect.ts';
+
+/** What a path and method mean. */
+export type Route =
+  | { readonly type: 'chat'; readonly dialect: DialectId; readonly operation: Operation }
+  /** Generate-content keeps model and action in the rest of the path. */
+  | { readonly type: 'generate-content' }
+  | { readonly type: 'models'; readonly dialect?: DialectId }
+  | { readonly type: 'model'; readonly dialect?: DialectId }
+  | { readonly type: 'health'; readonly probe: 'all' | 'live' | 'ready' }
+  | { readonly type: 'root' };
+
+export type RouteMatch =
+  | { readonly found: true; readonly route: Route; readonly rest: string }
+  /** Methods that the path has; none when there is no such path. */
+  | { readonly found: false; readonly allowedMethods: readonly string[] };
+
+const versions = ['/v1', '/v1alpha', '/v1beta'] as const;
+
+/** Every route of the gateway: the source of docs/reference/openapi and of the router. */
+export const routes: readonly { readonly method: 'GET' | 'POST'; readonly path: string; readonly route: Route }[] = [
+  { method: 'POST', path: '/v1/messages', route: { type: 'chat', dialect: 'anthropic-messages', operation: 'generate' } },
+  { method: 'POST', path: '/v1/messages/count_tokens', route: { type: 'chat', dialect: 'anthropic-messages', operation: 'count-tokens' } },
+  { method: 'POST', path: '/v1/responses', route: { type: 'chat', dialect: 'openai-responses', operation: 'generate' } },
+  { method: 'POST', path: '/v1/chat/completions', route: { type: 'chat', dialect: 'openai-chat', operation: 'generate' } },
+  ...versions.map((version) => ({ method: 'POST' as const, path: `${version}/models/*`, route: { type: 'generate-content' as const } })),
+  { method: 'GET', path: '/v1/models', route: { type: 'models' } },
+  { method: 'GET', path: '/v1/models/*', route: { type: 'model' } },
+  { method: 'GET', path: '/v1beta/models', route: { type: 'models', dialect: 'gemini-generate-content' } },
+  { method: 'GET', path: '/v1beta/models/*', route: { type: 'model', dialect: 'gemini-generate-content' } },
+  { method: 'GET', path: '/v1alpha/models', route: { type: 'models', dialect: 'gemini-generate-content' } },
+  { method: 'GET', path: '/v1alpha/models/*', route: { type: 'model', dialect: 'gemini-generate-content' } },
+  { method: 'GET', path: '/health', route: { type: 'health', probe: 'all' } },
+  { method: 'GET', path: '/health/live', route: { type: 'health', probe: 'live' } },
+  { method: 'GET', path: '/health/ready', route: { type: 'health', probe: 'ready' } },
+  { method: 'GET', path: '/', route: { type: 'root' } },
+];
+
+const routedMethods = ['GET', 'POST'] as const;
+
+/** Builds the router. `HEAD` is answered wherever `GET` is. */
+export function createRouter(): (method: string, path: string) => RouteMatch {
+  const router = findMyWay({ ignoreTrailingSlash: true, caseSensitive: true });
+  const ignored = (_request: IncomingMessage): void => {};
+  for (const { method, path, route } of routes) router.on(method, path, ignored, route);
+  return (method, path) => {
+    const match = router.find((method === 'HEAD' ? 'GET' : method) as HTTPMethod, path);
+    if (match !== null) {
+      // The rest is cut from the raw path, because the router has already decoded its own copy.
+      const star = match.params['*'];
+      return {
+        found: true,
+        route: match.store as Route,
+        rest: star === undefined ? '' : path.slice(path.indexOf('/models/') + '/models/'.length),
+      };
+    }
+    const allowedMethods = routedMethods.filter((other) => router.find(other, path) !== null);
+    return { found: false, allowedMethods: allowedMethods.includes('GET') ? [...allowedMethods, 'HEAD'] : allowedMethods };
+  };
+}
+
+/** The dialect whose errors a path answers with, also where there is no route: what lies under an interface's path speaks its dialect. */
+export function dialectOfPath(path: string, headers: Readonly<Record<string, string | readonly string[] | undefined>>): DialectId {
+  if (path.startsWith('/v1beta') || path.startsWith('/v1alpha') || /^\/v1\/models\/.*(?::|%3a)/i.test(path))
+    return 'gemini-generate-content';
+  if (headers['x-goog-api-key'] !== undefined && path.startsWith('/v1/models')) return 'gemini-generate-content';
+  if (path.startsWith('/v1/messages') || headers['anthropic-version'] !== undefined || headers['vendor-version'] !== undefined)
+    return 'anthropic-messages';
+  if (path.startsWith('/v1/chat')) return 'openai-chat';
+  return 'openai-responses';
+}

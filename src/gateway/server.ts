@@ -1,0 +1,205 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+
+import type { ChatDialect, DialectId } from '../dialects/chat-dialect.ts';
+import { chatDialects } from '../dialects/registry.ts';
+import { GatewayError } from '../inference/gateway-error.ts';
+import type { StreamFraming } from '../platform/frames.ts';
+import { authenticate } from './authenticate.ts';
+import { runCall } from './call.ts';
+import type { Gateway } from './gateway.ts';
+import { readAltFraming, readRequestTarget, type RequestTarget } from './request-target.ts';
+import { readCall } from './routes/read-call.ts';
+import { createRouter, dialectOfPath, type RouteMatch } from './routes/route-table.ts';
+import { listModels, showModel } from './routes/serve-models.ts';
+import { writeError, writeReply } from './write-reply.ts';
+import { requestIdHeader } from './exchange/reply-headers.ts';
+
+export type GatewayServer = {
+  /** Begins to serve. Port 0 picks a free one. Resolves with the address in use. */
+  readonly listen: (host: string, port: number) => Promise<{ readonly host: string; readonly port: number }>;
+  /**
+   * Stops taking calls, lets running ones finish within the grace, ends the rest with their dialect's error, and resolves when all are settled.
+   */
+  readonly drain: (graceMs: number) => Promise<void>;
+};
+
+export type GatewayServerOptions = {
+  readonly gateway: Gateway;
+  /** Reasons why the gateway should get no traffic at the moment; empty when it is ready. */
+  readonly notReady: () => readonly string[];
+  readonly startedAtMs: number;
+};
+
+const second = 1000;
+/** Limits on how slowly a client may send: headers within 10 s, the whole request within 5 min (reliability reference, 3.6). */
+const serverTimeouts = {
+  headersTimeout: 10 * second,
+  requestTimeout: 300 * second,
+  keepAliveTimeout: 75 * second,
+  connectionsCheckingInterval: 2 * second,
+};
+
+/** The HTTP server of the gateway: finds the route of each request, and answers whatever a route throws in the client's dialect. */
+export function createGatewayServer(options: GatewayServerOptions): GatewayServer {
+  const { gateway } = options;
+  const findRoute = createRouter();
+  let draining = false;
+
+  const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
+    const callId = gateway.newId('req');
+    const target = readRequestTarget(request.url ?? '/');
+    const path = target?.path ?? '/';
+    const dialect = chatDialects[dialectOfPath(path, request.headers)];
+    response.on('error', (error) => gateway.logger.debug({ callId, err: error }, 'client connection failed'));
+    serve(request, response, target, callId, dialect.id).catch((error: unknown) => {
+      const known = error instanceof GatewayError ? error : unexpected(gateway, callId, error);
+      writeError(response, dialect, known, callId, askedFraming(dialect, target));
+    });
+  };
+
+  const serve = async (
+    request: IncomingMessage,
+    response: ServerResponse,
+    target: RequestTarget | undefined,
+    callId: string,
+    dialect: DialectId,
+  ): Promise<void> => {
+    if (target === undefined) throw new GatewayError('invalid_url', 'the request target must be a path that begins with "/"');
+    const match = findRoute(request.method ?? 'GET', target.path);
+    if (!match.found) throw noRoute(request, target.path, match);
+    const { route } = match;
+    if (route.type === 'root') return writeJson(response, 200, callId, { name: 'weir', health: '/health', models: '/v1/models' });
+    if (route.type === 'health') return serveHealth(response, callId, route.probe);
+    if (draining)
+      throw new GatewayError('shutting_down', 'the gateway is shutting down; send the request again', {
+        retryAfterSeconds: 1,
+        headers: { connection: 'close' },
+      });
+    if (route.type === 'chat' || route.type === 'generate-content') {
+      return runCall(gateway, readCall(route, match.rest, target, { callId, request, response }));
+    }
+    await authenticate(request, target.queryKeys, gateway.callers);
+    const { routing } = gateway.settings();
+    const format = route.dialect ?? dialect;
+    const answer =
+      route.type === 'models'
+        ? listModels(routing, format, target.query)
+        : showModel(routing, format, modelName(match), options.startedAtMs);
+    writeJson(response, 200, callId, answer);
+  };
+
+  const serveHealth = (response: ServerResponse, callId: string, probe: 'all' | 'live' | 'ready'): void => {
+    const reasons = [...(draining ? ['shutting down'] : []), ...options.notReady()];
+    const ready = reasons.length === 0;
+    writeJson(response, probe === 'live' || ready ? 200 : 503, callId, { live: true, ready, ...(ready ? {} : { reasons }) });
+  };
+
+  const server = createServer(serverTimeouts, onRequest);
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex) => refuseUpgrade(request, socket, gateway.newId('req')));
+  server.on('clientError', (error, socket) => refuseMalformed(error, socket));
+  return {
+    listen: (host, port) => listen(server, host, port),
+    drain: async (graceMs) => {
+      draining = true;
+      await drain(server, gateway, graceMs);
+    },
+  };
+}
+
+function unexpected(gateway: Gateway, callId: string, error: unknown): GatewayError {
+  gateway.logger.error({ callId, err: error }, 'a call failed inside the gateway');
+  return new GatewayError('internal_error', `the gateway failed on this call (${callId}); it is in the operator's log`, { cause: error });
+}
+
+/** Only array streams word errors otherwise, and only on the path that asks for one. */
+function askedFraming(dialect: ChatDialect, target: RequestTarget | undefined): StreamFraming | undefined {
+  if (dialect.id !== 'gemini-generate-content' || target === undefined) return undefined;
+  return /(?::|%3a)streamGenerateContent$/i.test(target.path) ? readAltFraming(target.query) : undefined;
+}
+
+function modelName(match: Extract<RouteMatch, { found: true }>): string {
+  try {
+    const name = decodeURIComponent(match.rest);
+    return name.startsWith('models/') ? name.slice('models/'.length) : name;
+  } catch {
+    // A broken percent-encoding names no model: it is answered as an unknown one.
+    return match.rest;
+  }
+}
+
+function noRoute(request: IncomingMessage, path: string, match: Extract<RouteMatch, { found: false }>): GatewayError {
+  const shown = path.slice(0, 200);
+  if (match.allowedMethods.length === 0) return new GatewayError('route_not_found', `there is nothing at ${shown}`);
+  const allow = match.allowedMethods.join(', ');
+  return new GatewayError('method_not_allowed', `${shown} does not take ${request.method ?? 'this method'}; it takes ${allow}`, {
+    headers: { allow },
+  });
+}
+
+function writeJson(response: ServerResponse, status: number, callId: string, answer: unknown): void {
+  writeReply(response, status, { 'content-type': 'application/json', [requestIdHeader]: callId }, Buffer.from(JSON.stringify(answer)));
+}
+
+/** Answers a WebSocket attempt at once with 426, on which agent programs fall back to plain HTTP without losing time. */
+function refuseUpgrade(request: IncomingMessage, socket: Duplex, callId: string): void {
+  const path = readRequestTarget(request.url ?? '/')?.path ?? '/';
+  const error = new GatewayError('upgrade_required', 'this address is served over plain HTTP; send the request as POST');
+  const reply = chatDialects[dialectOfPath(path, request.headers)].encodeError(error, callId);
+  const headers = { ...reply.headers, [requestIdHeader]: callId, 'content-length': String(reply.body.length), connection: 'close' };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.on('error', () => socket.destroy());
+  socket.end(Buffer.concat([Buffer.from(`HTTP/1.1 426 Upgrade Required\r\n${lines.join('')}\r\n`), reply.body]));
+}
+
+/** Bytes that are no HTTP request never reach a route; they are answered in the shape most clients read, and the connection ends. */
+function refuseMalformed(error: Error & { code?: string }, socket: Duplex): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const status =
+    { HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large', ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout' }[error.code ?? ''] ??
+    '400 Bad Request';
+  const body = JSON.stringify({
+    error: { message: status.slice(4), type: 'invalid_request_error', param: null, code: 'invalid_http_request' },
+  });
+  socket.end(
+    `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+  );
+}
+
+function listen(server: Server, host: string, port: number): Promise<{ host: string; port: number }> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      const address = server.address() as AddressInfo;
+      resolve({ host: address.address, port: address.port });
+    });
+  });
+}
+
+async function drain(server: Server, gateway: Gateway, graceMs: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  const idleSweep = setInterval(() => server.closeIdleConnections(), 50);
+  const graceOver = setTimeout(() => {
+    for (const exchange of gateway.running) {
+      exchange.terminate(
+        new GatewayError('shutting_down', 'Upstream connection error: the gateway is shutting down and the stream was terminated.', {
+          retryAfterSeconds: 1,
+        }),
+      );
+    }
+    // What a client has not read one second after the end of its call is given up with its connection.
+    setTimeout(() => server.closeAllConnections(), second).unref();
+  }, graceMs);
+  try {
+    await closed;
+  } finally {
+    clearInterval(idleSweep);
+    clearTimeout(graceOver);
+  }
+}

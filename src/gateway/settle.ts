@@ -1,0 +1,59 @@
+import type { ReplyReport } from '../dialects/chat-dialect.ts';
+import type { CallEnd, CallEntry, CallOpening } from '../billing/ledger/call-entry.ts';
+import { meterCall } from '../billing/metering/meter-call.ts';
+import type { PriceBook } from '../billing/rating/rating.ts';
+import type { UpstreamVendor } from '../upstreams/upstream-vendor.ts';
+import type { DialectId } from '../dialects/chat-dialect.ts';
+import type { Outcome } from './exchange/exchange-context.ts';
+
+/** What a call has learnt on its way, besides its outcome. */
+export type CallTrace = {
+  readonly upstreamStatus?: number;
+  readonly upstreamRequestId?: string;
+  readonly firstByteMs?: number;
+  readonly durationMs: number;
+};
+
+/** A report in which the vendor's own way of counting has been set right. */
+export function correctReport(report: ReplyReport, vendor: UpstreamVendor, dialect: DialectId): ReplyReport {
+  if (report.usageReport === undefined || vendor.correctUsage === undefined) return report;
+  return { ...report, usageReport: vendor.correctUsage(report.usageReport, dialect) };
+}
+
+/** A call whose upstream never answered delivered nothing, even where its client left first. */
+function finalEnd(outcome: Outcome, trace: CallTrace): CallEnd {
+  return trace.upstreamStatus === undefined ? 'failed' : outcome.end;
+}
+
+/**
+ * Makes the ledger row of a call: meter, then rate with the price book pinned at admission. Pure; the journal does the rest.
+ */
+export function settleCall(opening: CallOpening, outcome: Outcome, trace: CallTrace, priceBook: PriceBook): CallEntry {
+  const { report } = outcome;
+  const end = finalEnd(outcome, trace);
+  const metered = meterCall({
+    end,
+    ...(report?.usageReport === undefined ? {} : { report: report.usageReport }),
+    complete: outcome.complete,
+    inputCharacters: opening.inputCharacters,
+    outputCharacters: report?.outputCharacters ?? 0,
+  });
+  const charge = priceBook.rate({
+    vendor: opening.vendor,
+    upstreamModel: opening.upstreamModel,
+    requestedModel: opening.requestedModel,
+    acceptedAtMs: opening.acceptedAtMs,
+    usage: metered.usage,
+    ...(metered.serviceTier === undefined ? {} : { serviceTier: metered.serviceTier }),
+  });
+  return {
+    ...opening,
+    ...trace,
+    ...metered,
+    end,
+    charge,
+    ...(report?.servedModel === undefined ? {} : { servedModel: report.servedModel }),
+    ...(report?.stopReason === undefined ? {} : { stopReason: report.stopReason }),
+    ...(outcome.error === undefined ? {} : { errorCode: outcome.error.code }),
+  };
+}

@@ -1,0 +1,131 @@
+import { join } from 'node:path';
+
+import { createKeyDirectory } from '../accounts/key-directory.ts';
+import { createJournal } from '../billing/journal/create-journal.ts';
+import { createLostCallSettler } from '../billing/journal/settle-lost-call.ts';
+import type { Gateway } from '../gateway/gateway.ts';
+import { createGatewayServer } from '../gateway/server.ts';
+import type { Clock } from '../platform/clock.ts';
+import { createDeadlines } from '../platform/http/deadlines.ts';
+import { createIds } from '../platform/ids.ts';
+import type { Logger } from '../platform/log.ts';
+import type { Store } from '../store/store.ts';
+import { type ConfiguredUpstream, findUpstreams, type UpstreamSource } from './config/build-settings.ts';
+import { createLiveSettings, type LiveSettings } from './config/live-settings.ts';
+import { loadConfig } from './config/load-config.ts';
+import type { Environment } from './environment.ts';
+import { formatUrl, listenError } from './listen.ts';
+
+export type RunningGateway = {
+  readonly url: string;
+  readonly source: UpstreamSource;
+  readonly reload: () => void;
+  /** Lets running calls finish, and ships what they used. */
+  readonly drain: () => Promise<void>;
+};
+
+const configPollMs = 1000;
+const deadlineTickMs = 100;
+const keysRefreshMs = 1000;
+const shipAtShutdownMs = 10_000;
+const defaultDrainMs = 30_000;
+
+/** Starts the simulated vendors when no upstream is configured anywhere; undefined when there is one. */
+async function startSimulatedUpstreams(
+  environment: Environment,
+  opened: AsyncDisposableStack,
+): Promise<Readonly<Record<string, ConfiguredUpstream>> | undefined> {
+  const { config } = loadConfig(environment.configPath, environment.variable);
+  if (findUpstreams(config, environment.variable, undefined) !== undefined) return undefined;
+  // Loaded only where it serves: a production gateway never reads a line of it.
+  const { startSimulator } = await import('weir-simulator');
+  const simulator = await startSimulator({});
+  opened.defer(() => simulator.close());
+  const vendors = ['anthropic', 'openai', 'gemini', 'xai'] as const;
+  return Object.fromEntries(
+    vendors.map((vendor) => [
+      `simulated-${vendor}`,
+      { vendor, baseUrl: simulator.addresses[vendor], apiKey: 'simulated', forwardHeaders: ['x-simulator-*'] },
+    ]),
+  );
+}
+
+async function openJournal(options: {
+  readonly environment: Environment;
+  readonly store: Store;
+  readonly live: LiveSettings;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}) {
+  const { environment, store, live, clock, logger } = options;
+  const { journal, recovered } = await createJournal({
+    directory: join(environment.dataDirectory, 'journal'),
+    store,
+    clock,
+    logger,
+    settleLost: createLostCallSettler({ priceBook: live.settings().routing.priceBook }),
+  });
+  if (recovered.done + recovered.lostAnswered + recovered.lostUnanswered > 0)
+    logger.warn(recovered, 'the last run did not end properly: its calls were settled from the journal');
+  return journal;
+}
+
+/** Wires the gateway and begins to serve. Everything it opens is closed by `opened`. */
+export async function assembleGateway(options: {
+  readonly environment: Environment;
+  readonly logger: Logger;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly withSimulator: boolean;
+  readonly opened: AsyncDisposableStack;
+}): Promise<RunningGateway> {
+  const { environment, logger, store, clock, opened } = options;
+  const simulated = options.withSimulator ? await startSimulatedUpstreams(environment, opened) : undefined;
+  const live = createLiveSettings({
+    path: environment.configPath,
+    variable: environment.variable,
+    simulated,
+    clock,
+    logger,
+    pollMs: configPollMs,
+  });
+  opened.defer(() => live.close());
+  const journal = await openJournal({ environment, store, live, clock, logger });
+  opened.defer(() => journal.close());
+  const keys = createKeyDirectory({ store, clock, refreshMs: keysRefreshMs, logger });
+  await keys.start();
+  opened.defer(() => keys.close());
+  const deadlines = createDeadlines({ clock, tickMs: deadlineTickMs });
+  opened.defer(() => deadlines.close());
+
+  const gateway: Gateway = {
+    callers: { find: keys.find, resolve: (secret) => keys.resolve(secret, AbortSignal.timeout(2000)) },
+    journal,
+    settings: live.settings,
+    clock,
+    newId: createIds(clock),
+    logger,
+    deadlines,
+    running: new Set(),
+  };
+  const notReady = (): readonly string[] => {
+    const reason = journal.unavailableReason();
+    return reason === undefined ? [] : [`journal: ${reason}`];
+  };
+  const server = createGatewayServer({ gateway, notReady, startedAtMs: clock.nowMs() });
+  const address = await server.listen(environment.host, environment.port).catch((error: unknown) => {
+    throw listenError(error, 'WEIR_PORT', environment.host, environment.port);
+  });
+  opened.defer(() => server.drain(0));
+  return {
+    url: formatUrl(address.host, address.port),
+    source: live.source(),
+    reload: live.reload,
+    drain: async () => {
+      await server.drain(live.config().timeouts?.drainMs ?? defaultDrainMs);
+      await journal.drain(AbortSignal.timeout(shipAtShutdownMs)).catch((error: unknown) => {
+        logger.warn({ err: error }, 'not everything could be shipped before the end; the journal keeps the rest for the next start');
+      });
+    },
+  };
+}

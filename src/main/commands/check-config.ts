@@ -1,0 +1,30 @@
+import { loadConfig } from '../config/load-config.ts';
+import { buildSettings, findUpstreams } from '../config/build-settings.ts';
+import { createUpstreamClient } from '../../platform/http/upstream-client.ts';
+import type { Environment } from '../environment.ts';
+
+/** `weir config check`: reads the configuration as a start would and prints what it comes to. Throws ConfigError naming every problem. */
+export function checkConfig(environment: Environment): void {
+  const { config, priceBookData } = loadConfig(environment.configPath, environment.variable);
+  const source = findUpstreams(config, environment.variable, {});
+  if (source === undefined || source.type === 'simulated') {
+    console.log(
+      'The configuration is good. It names no upstream and the environment holds no vendor key: the simulated vendors would serve.',
+    );
+    return;
+  }
+  const settings = buildSettings({
+    config,
+    source,
+    priceBookData,
+    configuredAtMs: 0,
+    pools: (origin, connectTimeoutMs) => createUpstreamClient({ origin, connectTimeoutMs, headerBytesMax: 16_384 }),
+  });
+  console.log(`The configuration is good. Prices: ${settings.routing.priceBook.version}.`);
+  for (const { id, vendor, dialects } of settings.routing.upstreams)
+    console.log(`  upstream ${id}: ${vendor.title}, speaks ${dialects.join(', ')}`);
+  for (const [name] of Object.entries(config.models ?? {})) {
+    const targets = settings.routing.targetsOf(name).map(({ upstream, upstreamModel }) => `${upstream.id}/${upstreamModel}`);
+    console.log(`  model ${name}: ${targets.join(', ')}`);
+  }
+}

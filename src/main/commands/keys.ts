@@ -1,0 +1,83 @@
+import type { Command } from 'commander';
+
+import type { Accounts } from '../../accounts/create-accounts.ts';
+import type { ApiKey } from '../../accounts/api-key.ts';
+import { type Environment, StartError } from '../environment.ts';
+import { printTable, withAccounts } from './with-accounts.ts';
+
+/** A key is named by its id, or by its owner and name: `bob/ci`. */
+async function findKey(accounts: Accounts, reference: string): Promise<ApiKey> {
+  const slash = reference.indexOf('/');
+  const key = await accounts.findApiKey(
+    slash === -1 ? { id: reference } : { userName: reference.slice(0, slash), name: reference.slice(slash + 1) },
+  );
+  if (key === undefined) throw new StartError(`there is no key "${reference}"; name it by id or as user/name (weir keys list shows both)`);
+  return key;
+}
+
+function printKeys(keys: readonly ApiKey[]): void {
+  printTable(
+    ['ID', 'USER', 'NAME', 'ENDS IN', 'CREATED', 'STATE'],
+    keys.map((key) => [
+      key.id,
+      key.userName,
+      key.name,
+      key.hint,
+      new Date(key.createdAtMs).toISOString(),
+      key.disabledAtMs === undefined ? 'active' : 'disabled',
+    ]),
+  );
+}
+
+/** Adds `weir keys …`. `create` prints the secret alone on standard output, so that a script can take it. */
+export function addKeyCommands(program: Command, environment: Environment): void {
+  const keys = program.command('keys').description('API keys; changes take effect in a running gateway within a second or two');
+  keys
+    .command('create')
+    .description('creates a key and prints its secret, once')
+    .requiredOption('--user <name>', 'its owner, created when new')
+    .requiredOption('--name <name>', "the key's name, which the statistics show")
+    .action(async ({ user, name }: { user: string; name: string }) => {
+      console.log(await withAccounts(environment, async (accounts) => (await accounts.createApiKey({ userName: user, name })).secret));
+    });
+  keys
+    .command('list')
+    .description('lists keys')
+    .option('--user <name>', "only this user's")
+    .option('--json', 'as JSON')
+    .action(async ({ user, json }: { user?: string; json?: boolean }) => {
+      const listed = await withAccounts(environment, (accounts) => accounts.listApiKeys(user === undefined ? {} : { userName: user }));
+      if (json === true) console.log(JSON.stringify(listed, undefined, 2));
+      else printKeys(listed);
+    });
+  const changes = [
+    {
+      name: 'disable',
+      description: 'stops a key from opening new calls; running ones finish',
+      change: (accounts: Accounts, id: string) => accounts.disableApiKey(id),
+    },
+    {
+      name: 'enable',
+      description: 'lets a disabled key open calls again',
+      change: (accounts: Accounts, id: string) => accounts.enableApiKey(id),
+    },
+    {
+      name: 'delete',
+      description: 'removes a key for good; what it used stays in the books',
+      change: (accounts: Accounts, id: string) => accounts.deleteApiKey(id),
+    },
+  ];
+  for (const { name, description, change } of changes) {
+    keys
+      .command(name)
+      .description(description)
+      .argument('<key>', 'id, or user/name')
+      .action((reference: string) =>
+        withAccounts(environment, async (accounts) => {
+          const key = await findKey(accounts, reference);
+          await change(accounts, key.id);
+          console.error(`${name}d ${key.userName}/${key.name} (${key.id})`);
+        }),
+      );
+  }
+}

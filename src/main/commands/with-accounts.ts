@@ -1,0 +1,30 @@
+import { randomBytes } from 'node:crypto';
+
+import { type Accounts, createAccounts } from '../../accounts/create-accounts.ts';
+import { systemClock } from '../../platform/clock.ts';
+import { openSqliteStore } from '../../store/sqlite/open-sqlite-store.ts';
+import type { Environment } from '../environment.ts';
+import { databasePath, ensureDataDirectory } from '../open-data-directory.ts';
+
+/** Opens the accounts of the data directory for one command. A running gateway shares the database and notices what changes. */
+export async function withAccounts<Result>(environment: Environment, use: (accounts: Accounts) => Promise<Result>): Promise<Result> {
+  ensureDataDirectory(environment.dataDirectory);
+  const store = await openSqliteStore({ path: databasePath(environment.dataDirectory) });
+  try {
+    return await use(createAccounts({ store, clock: systemClock, random: randomBytes }));
+  } finally {
+    await store.close();
+  }
+}
+
+/** Prints rows as columns of even width. */
+export function printTable(header: readonly string[], rows: readonly (readonly string[])[]): void {
+  const widths = header.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));
+  for (const row of [header, ...rows])
+    console.log(
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    );
+}

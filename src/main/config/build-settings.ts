@@ -1,0 +1,97 @@
+import type { DialectId } from '../../dialects/chat-dialect.ts';
+import type { GatewaySettings } from '../../gateway/gateway.ts';
+import { defaultLimits, defaultTimeouts } from '../../gateway/limits.ts';
+import { type ConfiguredModel, createRoutingTable, type Upstream } from '../../gateway/routing/routing-table.ts';
+import type { PriceBookData } from '../../billing/rating/parse-price-book.ts';
+import { createPriceBook, type PriceOverride } from '../../billing/rating/price-book.ts';
+import { compileHeaderList } from '../../platform/http/header-list.ts';
+import type { UpstreamClient } from '../../platform/http/upstream-client.ts';
+import { upstreamVendors } from '../../upstreams/registry.ts';
+import type { VendorId } from '../../upstreams/upstream-vendor.ts';
+import type { Config } from './config-schema.ts';
+
+export type ConfiguredUpstream = NonNullable<Config['upstreams']>[string];
+
+/** The upstreams that a configuration comes to, and where they come from. */
+export type UpstreamSource = {
+  readonly type: 'file' | 'environment' | 'simulated';
+  readonly upstreams: Readonly<Record<string, ConfiguredUpstream>>;
+};
+
+/**
+ * Decides which upstreams there are: those of the file; else the vendors whose keys the environment holds; else the simulated vendors.
+ * Returns undefined in the last case when no simulator is at hand.
+ */
+export function findUpstreams(
+  config: Config,
+  variable: (name: string) => string | undefined,
+  simulated: Readonly<Record<string, ConfiguredUpstream>> | undefined,
+): UpstreamSource | undefined {
+  if (config.upstreams !== undefined && Object.keys(config.upstreams).length > 0) return { type: 'file', upstreams: config.upstreams };
+  const found: Record<string, ConfiguredUpstream> = {};
+  for (const vendor of Object.values(upstreamVendors)) {
+    const apiKey = vendor.keyVariables.map((name) => variable(name)).find((value) => value !== undefined);
+    if (apiKey !== undefined) found[vendor.id] = { vendor: vendor.id, apiKey };
+  }
+  if (Object.keys(found).length > 0) return { type: 'environment', upstreams: found };
+  return simulated === undefined ? undefined : { type: 'simulated', upstreams: simulated };
+}
+
+/** Hands out a connection pool for an origin; the same one again while a reload keeps the origin. */
+export type ClientPools = (origin: string, connectTimeoutMs: number) => UpstreamClient;
+
+function buildUpstream(id: string, configured: ConfiguredUpstream, connectMs: number, pools: ClientPools): Upstream {
+  const vendor = upstreamVendors[configured.vendor as VendorId];
+  const base = new URL(configured.baseUrl ?? vendor.defaultBaseUrl ?? '');
+  return {
+    id,
+    vendor,
+    basePath: base.pathname.replace(/\/+$/, ''),
+    apiKey: configured.apiKey,
+    dialects: (configured.dialects as readonly DialectId[] | undefined) ?? vendor.dialects,
+    passesRequestHeader: compileHeaderList([...vendor.requestHeaders, ...(configured.forwardHeaders ?? [])]),
+    passesReplyHeader: compileHeaderList(vendor.replyHeaders),
+    acceptsStreamOptions: configured.streamOptions ?? true,
+    client: pools(base.origin, connectMs),
+  };
+}
+
+function priceOverrides(config: Config): readonly PriceOverride[] {
+  return Object.entries(config.models ?? {}).flatMap(([model, { price }]) => (price === undefined ? [] : [{ model, ...price }]));
+}
+
+function buildModels(config: Config, upstreams: ReadonlyMap<string, Upstream>): readonly ConfiguredModel[] {
+  return Object.entries(config.models ?? {}).map(([name, model]) => ({
+    name,
+    targets: model.targets.flatMap((target) => {
+      const upstream = upstreams.get(target.upstream);
+      return upstream === undefined ? [] : [{ upstream, upstreamModel: target.model ?? name }];
+    }),
+  }));
+}
+
+/** Turns a checked configuration into what the gateway runs on. */
+export function buildSettings(options: {
+  readonly config: Config;
+  readonly source: UpstreamSource;
+  readonly priceBookData: PriceBookData;
+  readonly pools: ClientPools;
+  readonly configuredAtMs: number;
+}): GatewaySettings {
+  const { config, source } = options;
+  const timeouts = { ...defaultTimeouts, ...config.timeouts };
+  const upstreams = new Map(
+    Object.entries(source.upstreams).map(([id, configured]) => [id, buildUpstream(id, configured, timeouts.connectMs, options.pools)]),
+  );
+  return {
+    routing: createRoutingTable({
+      upstreams: [...upstreams.values()],
+      models: buildModels(config, upstreams),
+      priceBook: createPriceBook({ book: options.priceBookData, overrides: priceOverrides(config) }),
+      configuredAtMs: options.configuredAtMs,
+    }),
+    limits: { ...defaultLimits, ...config.limits },
+    timeouts,
+    validation: config.validation ?? 'compatible',
+  };
+}

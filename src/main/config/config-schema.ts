@@ -1,0 +1,138 @@
+import Type, { type Static } from 'typebox';
+
+import { defaultLimits, defaultTimeouts } from '../../gateway/limits.ts';
+
+const decimal = (meaning: string) => Type.String({ pattern: '^[0-9]+(\\.[0-9]+)?$', description: `${meaning}, as a decimal string` });
+
+const price = (meaning: string) => decimal(`USD per million ${meaning}`);
+
+const priceSchema = Type.Object(
+  {
+    input: price('input tokens'),
+    output: price('output tokens'),
+    cacheRead: Type.Optional(price('input tokens read from a cache; priced as input when absent')),
+    cacheWrite5m: Type.Optional(price('input tokens written to a five-minute cache; priced as input when absent')),
+    cacheWrite1h: Type.Optional(price('input tokens written to a one-hour cache; priced as input when absent')),
+    inputAudio: Type.Optional(price('audio input tokens; priced as input when absent')),
+    webSearch: Type.Optional(decimal('USD per web search')),
+  },
+  { additionalProperties: false, description: 'What calls of this model cost. It beats the price book.' },
+);
+
+const upstreamSchema = Type.Object(
+  {
+    vendor: Type.Enum(['anthropic', 'openai', 'gemini', 'xai', 'openai-compatible'], { description: 'What kind of service it is.' }),
+    baseUrl: Type.Optional(
+      Type.String({
+        pattern: '^https?://',
+        description:
+          "Base address, meaning what it means in the vendor's official SDK. Default: the vendor's own; required for openai-compatible.",
+      }),
+    ),
+    apiKey: Type.Optional(
+      Type.String({ minLength: 1, description: 'Credential, best as a reference: "${NAME}". None is sent when absent.' }),
+    ),
+    dialects: Type.Optional(
+      Type.Array(Type.Enum(['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini-generate-content']), {
+        minItems: 1,
+        description: 'Interfaces that this server speaks, where it speaks more or fewer than its vendor says.',
+      }),
+    ),
+    forwardHeaders: Type.Optional(
+      Type.Array(Type.String({ pattern: '^[a-z0-9-]+\\*?$' }), {
+        description: 'Client headers to pass on besides the usual ones: lower-case names, or prefixes ending in *.',
+      }),
+    ),
+    streamOptions: Type.Optional(
+      Type.Boolean({
+        description:
+          'Whether chat streams may be asked for usage with stream_options. Set false for servers that refuse it; their streams are then billed by estimate. Default true.',
+      }),
+    ),
+  },
+  { additionalProperties: false, description: 'A vendor account or a model server.' },
+);
+
+const modelSchema = Type.Object(
+  {
+    targets: Type.Array(
+      Type.Object(
+        {
+          upstream: Type.String({ minLength: 1, description: 'Name of an upstream.' }),
+          model: Type.Optional(Type.String({ minLength: 1, maxLength: 256, description: 'Its name there. Default: the same name.' })),
+        },
+        { additionalProperties: false },
+      ),
+      { minItems: 1, description: "Where the model's calls go: the first target that speaks the caller's interface." },
+    ),
+    price: Type.Optional(priceSchema),
+  },
+  { additionalProperties: false, description: 'A model name that clients may ask for.' },
+);
+
+const milliseconds = (meaning: string, fallback: number) =>
+  Type.Optional(Type.Integer({ minimum: 10, maximum: 86_400_000, default: fallback, description: `${meaning}, in milliseconds.` }));
+
+const bytes = (meaning: string, fallback: number) =>
+  Type.Optional(Type.Integer({ minimum: 1024, maximum: 1_073_741_824, default: fallback, description: `${meaning}, in bytes.` }));
+
+/** The configuration file. docs/reference/config.md is generated from the descriptions. */
+export const configSchema = Type.Object(
+  {
+    upstreams: Type.Optional(
+      Type.Record(Type.String({ pattern: '^[A-Za-z0-9._-]{1,64}$' }), upstreamSchema, {
+        description:
+          'Upstreams by name. Without any, vendor keys in the environment configure the real vendors; without those, the simulated vendors serve.',
+      }),
+    ),
+    models: Type.Optional(
+      Type.Record(Type.String(), modelSchema, {
+        description:
+          "Models by the name clients use. A model that is not named here goes to the upstream whose vendor's price book lists it.",
+      }),
+    ),
+    prices: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description: 'Path of a price book file that replaces the shipped one, relative to the configuration file.',
+      }),
+    ),
+    validation: Type.Optional(
+      Type.Enum(['compatible', 'documented'], {
+        default: 'compatible',
+        description:
+          'compatible accepts what the vendors accept where the documented bounds are narrower; documented enforces them to the letter.',
+      }),
+    ),
+    timeZone: Type.Optional(
+      Type.String({ default: 'UTC', description: 'IANA zone of the statistics: where days, weeks and months begin.' }),
+    ),
+    limits: Type.Optional(
+      Type.Object(
+        {
+          requestBytesMax: bytes('Largest request body', defaultLimits.requestBytesMax),
+          replyBytesMax: bytes('Largest whole reply', defaultLimits.replyBytesMax),
+          eventBytesMax: bytes('Largest event of a stream', defaultLimits.eventBytesMax),
+        },
+        { additionalProperties: false },
+      ),
+    ),
+    timeouts: Type.Optional(
+      Type.Object(
+        {
+          connectMs: milliseconds('Time to connect to an upstream', defaultTimeouts.connectMs),
+          firstByteMs: milliseconds("Time to an upstream's status line", defaultTimeouts.firstByteMs),
+          idleMs: milliseconds('Silence within a reply', defaultTimeouts.idleMs),
+          totalMs: milliseconds('The whole call', defaultTimeouts.totalMs),
+          stalledReaderMs: milliseconds('How long a client may leave sent bytes unread', defaultTimeouts.stalledReaderMs),
+          heartbeatMs: milliseconds('Silence of a stream after which the client gets a heartbeat', defaultTimeouts.heartbeatMs),
+          drainMs: milliseconds('How long running calls may go on at shutdown', 30_000),
+        },
+        { additionalProperties: false },
+      ),
+    ),
+  },
+  { additionalProperties: false, description: 'weir.yaml. Every field is optional.' },
+);
+
+export type Config = Static<typeof configSchema>;

@@ -1,0 +1,132 @@
+import type { GatewaySettings } from '../../gateway/gateway.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { createUpstreamClient, type UpstreamClient } from '../../platform/http/upstream-client.ts';
+import type { Logger } from '../../platform/log.ts';
+import { buildSettings, type ConfiguredUpstream, findUpstreams, type UpstreamSource } from './build-settings.ts';
+import type { Config } from './config-schema.ts';
+import { loadConfig, type LoadedConfig, readConfigFiles } from './load-config.ts';
+import { ConfigError } from './read-config.ts';
+
+/** The configuration in force. */
+export type LiveSettings = {
+  readonly settings: () => GatewaySettings;
+  readonly config: () => Config;
+  readonly source: () => UpstreamSource;
+  /** Looks at the files now, as SIGHUP asks. Returns whether a new configuration is in force; a bad one is logged and changes nothing. */
+  readonly reload: () => boolean;
+  readonly close: () => Promise<void>;
+};
+
+export type LiveSettingsOptions = {
+  readonly path: string | undefined;
+  readonly variable: (name: string) => string | undefined;
+  readonly simulated: Readonly<Record<string, ConfiguredUpstream>> | undefined;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** File watchers see nothing when a mounted configuration is swapped, so the files are read again this often. */
+  readonly pollMs: number;
+};
+
+const upstreamHeaderBytesMax = 64 * 1024;
+
+/** Connection pools by origin, kept as long as any configuration in force uses them. */
+function createPools(): {
+  readonly pools: (origin: string, connectMs: number) => UpstreamClient;
+  readonly retire: (used: ReadonlySet<UpstreamClient>) => Promise<void>;
+} {
+  const clients = new Map<string, UpstreamClient>();
+  return {
+    pools: (origin, connectTimeoutMs) => {
+      const key = `${origin} ${connectTimeoutMs}`;
+      const client = clients.get(key) ?? createUpstreamClient({ origin, connectTimeoutMs, headerBytesMax: upstreamHeaderBytesMax });
+      clients.set(key, client);
+      return client;
+    },
+    retire: async (used) => {
+      const unused = [...clients].filter(([, client]) => !used.has(client));
+      for (const [key] of unused) clients.delete(key);
+      await Promise.all(unused.map(([, client]) => client.close()));
+    },
+  };
+}
+
+/**
+ * Loads the configuration and keeps it up to date: a change of its files takes effect without a restart, and one that cannot be used is
+ * logged with position and reason while the last good one stays. @throws ConfigError when the first load fails
+ */
+export function createLiveSettings(options: LiveSettingsOptions): LiveSettings {
+  const { path, variable, clock, logger } = options;
+  const { pools, retire } = createPools();
+  const build = (loaded: LoadedConfig): { readonly source: UpstreamSource; readonly settings: GatewaySettings } => {
+    const source = findUpstreams(loaded.config, variable, options.simulated);
+    if (source === undefined) {
+      throw new ConfigError(path ?? 'weir.yaml', [
+        {
+          line: 1,
+          column: 1,
+          path: 'upstreams',
+          message: 'there is no upstream: name one, or set a vendor key such as OPENAI_API_KEY in the environment',
+        },
+      ]);
+    }
+    const settings = buildSettings({
+      config: loaded.config,
+      source,
+      priceBookData: loaded.priceBookData,
+      pools,
+      configuredAtMs: clock.nowMs(),
+    });
+    warnAboutUnpriced(settings, loaded.config, logger);
+    return { source, settings };
+  };
+  let loaded = loadConfig(path, variable);
+  let inForce = build(loaded);
+  let lastBad: string | undefined;
+
+  const reload = (): boolean => {
+    try {
+      const files = readConfigFiles(path, loaded.config);
+      if (files.text === loaded.files.text && files.prices === loaded.files.prices) return false;
+      const next = loadConfig(path, variable);
+      inForce = build(next);
+      loaded = next;
+      lastBad = undefined;
+      retire(new Set(inForce.settings.routing.upstreams.map((upstream) => upstream.client))).catch((error: unknown) =>
+        logger.warn({ err: error }, 'closing connections of a former configuration failed'),
+      );
+      logger.info({ prices: inForce.settings.routing.priceBook.version }, 'configuration reloaded');
+      return true;
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      if (reason !== lastBad) logger.error({ reason }, 'the configuration was not reloaded; the last good one stays in force');
+      lastBad = reason;
+      return false;
+    }
+  };
+  const timer = setInterval(reload, options.pollMs);
+  timer.unref();
+  return {
+    settings: () => inForce.settings,
+    config: () => loaded.config,
+    source: () => inForce.source,
+    reload,
+    close: async () => {
+      clearInterval(timer);
+      await retire(new Set());
+    },
+  };
+}
+
+/** A model without a price is booked at zero, which nobody should learn from the statistics. */
+function warnAboutUnpriced(settings: GatewaySettings, config: Config, logger: Logger): void {
+  const { priceBook } = settings.routing;
+  const unpriced = Object.entries(config.models ?? {})
+    .filter(
+      ([name, model]) =>
+        model.price === undefined &&
+        !settings.routing.targetsOf(name).some(({ upstream, upstreamModel }) => priceBook.lists(upstream.vendor.id, upstreamModel)),
+    )
+    .map(([name]) => name);
+  if (unpriced.length > 0)
+    logger.warn({ models: unpriced }, 'these models have no price: their calls are booked at 0 USD; set models.<name>.price');
+}

@@ -1,0 +1,64 @@
+/** What the environment says. Only this folder reads it; everything else is handed what it needs. */
+export type Environment = {
+  readonly host: string;
+  readonly port: number;
+  readonly monitorPort: number;
+  readonly dataDirectory: string;
+  readonly configPath: string | undefined;
+  readonly apiKey: string | undefined;
+  readonly billingToken: string | undefined;
+  readonly logLevel: string;
+  /** Looks a variable up, for `${NAME}` in the configuration and for vendor keys. Empty counts as unset. */
+  readonly variable: (name: string) => string | undefined;
+};
+
+/** Every variable that Weir itself reads, for the reference page. */
+export const environmentVariables: readonly { readonly name: string; readonly fallback: string; readonly meaning: string }[] = [
+  { name: 'WEIR_PORT', fallback: '8080', meaning: 'Port of the gateway. 0 picks a free one; the ready line prints it.' },
+  { name: 'WEIR_MONITOR_PORT', fallback: '8081', meaning: 'Port of the monitor service. 0 picks a free one.' },
+  { name: 'WEIR_HOST', fallback: '127.0.0.1', meaning: 'Address both listen on. 0.0.0.0 for all interfaces.' },
+  { name: 'WEIR_DATA_DIR', fallback: './weir-data', meaning: 'Directory of the database and the journal. Created when absent.' },
+  { name: 'WEIR_CONFIG', fallback: './weir.yaml when it exists', meaning: 'The configuration file.' },
+  {
+    name: 'WEIR_API_KEY',
+    fallback: 'generated',
+    meaning: 'Value of the first API key (8 to 256 printable characters), made sure of at every start.',
+  },
+  { name: 'WEIR_BILLING_TOKEN', fallback: 'generated', meaning: 'Value of the first billing token, made sure of at every start.' },
+  { name: 'WEIR_LOG_LEVEL', fallback: 'info', meaning: 'debug, info, warn, error or silent.' },
+];
+
+/** A start that cannot succeed, with words for the operator. */
+export class StartError extends Error {
+  constructor(message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.name = 'StartError';
+  }
+}
+
+function readPort(name: string, value: string | undefined, fallback: number): number {
+  if (value === undefined) return fallback;
+  const port = Number(value);
+  if (/^\d{1,5}$/.test(value) && port <= 65_535) return port;
+  throw new StartError(`${name} must be a port number from 0 to 65535, but it is "${value}"`);
+}
+
+const logLevels = ['debug', 'info', 'warn', 'error', 'silent'];
+
+/** Reads the environment. Throws StartError naming the variable whose value is wrong. */
+export function readEnvironment(variables: Readonly<Record<string, string | undefined>>): Environment {
+  const variable = (name: string): string | undefined => (variables[name] === '' ? undefined : variables[name]);
+  const logLevel = variable('WEIR_LOG_LEVEL') ?? 'info';
+  if (!logLevels.includes(logLevel)) throw new StartError(`WEIR_LOG_LEVEL must be one of ${logLevels.join(', ')}, but it is "${logLevel}"`);
+  return {
+    host: variable('WEIR_HOST') ?? '127.0.0.1',
+    port: readPort('WEIR_PORT', variable('WEIR_PORT'), 8080),
+    monitorPort: readPort('WEIR_MONITOR_PORT', variable('WEIR_MONITOR_PORT'), 8081),
+    dataDirectory: variable('WEIR_DATA_DIR') ?? 'weir-data',
+    configPath: variable('WEIR_CONFIG'),
+    apiKey: variable('WEIR_API_KEY'),
+    billingToken: variable('WEIR_BILLING_TOKEN'),
+    logLevel,
+    variable,
+  };
+}

@@ -1,0 +1,38 @@
+import { randomBytes } from 'node:crypto';
+
+import { createAccounts } from '../accounts/create-accounts.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Store } from '../store/store.ts';
+import type { Environment } from './environment.ts';
+
+/** Secrets made at this start, to be shown once. */
+export type FirstCredentials = { readonly newApiKey: string | undefined; readonly newBillingToken: string | undefined };
+
+const firstUser = 'admin';
+const firstName = 'default';
+
+/**
+ * Makes sure that there is an API key and a billing token: those that the environment names, or else, in an empty database, generated ones. Only
+ * generated secrets are returned; one that came from outside is known there and never printed.
+ */
+export async function ensureFirstCredentials(options: {
+  readonly store: Store;
+  readonly environment: Environment;
+  readonly clock: Clock;
+}): Promise<FirstCredentials> {
+  const { store, environment, clock } = options;
+  const accounts = createAccounts({ store, clock, random: randomBytes });
+  let newApiKey: string | undefined;
+  let newBillingToken: string | undefined;
+  if (environment.apiKey !== undefined) {
+    await accounts.ensureApiKeyWithSecret({ userName: firstUser, name: firstName, secret: environment.apiKey });
+  } else if ((await store.listApiKeys()).length === 0) {
+    newApiKey = (await accounts.createApiKey({ userName: firstUser, name: firstName })).secret;
+  }
+  if (environment.billingToken !== undefined) {
+    await accounts.ensureBillingTokenWithSecret({ name: firstName, secret: environment.billingToken });
+  } else if ((await store.listBillingTokens()).length === 0) {
+    newBillingToken = (await accounts.createBillingToken({ name: firstName })).secret;
+  }
+  return { newApiKey, newBillingToken };
+}

@@ -1,0 +1,49 @@
+import { accessSync, constants, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+import type { Logger } from '../platform/log.ts';
+import { lockDataDirectory } from '../store/sqlite/data-directory-lock.ts';
+import { openSqliteStore } from '../store/sqlite/open-sqlite-store.ts';
+import type { Store } from '../store/store.ts';
+import { type Environment, StartError } from './environment.ts';
+
+/** Where the database lies in a data directory. */
+export function databasePath(dataDirectory: string): string {
+  return join(dataDirectory, 'weir.sqlite');
+}
+
+/** Makes sure that the data directory exists and can be written. Throws StartError naming it. */
+export function ensureDataDirectory(dataDirectory: string): void {
+  try {
+    mkdirSync(dataDirectory, { recursive: true, mode: 0o700 });
+    accessSync(dataDirectory, constants.W_OK | constants.X_OK);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new StartError(`the data directory ${dataDirectory} cannot be written (${reason}); set WEIR_DATA_DIR to one that can`, { cause });
+  }
+}
+
+/**
+ * Opens the store of a data directory. An exclusive user, which a gateway is, locks the directory first: two gateways would write
+ * one journal.
+ */
+export async function openDataDirectory(options: {
+  readonly environment: Environment;
+  readonly logger: Logger;
+  readonly exclusive: boolean;
+  readonly opened: AsyncDisposableStack;
+}): Promise<Store> {
+  const { environment, logger, exclusive, opened } = options;
+  const { dataDirectory } = environment;
+  ensureDataDirectory(dataDirectory);
+  if (exclusive) {
+    const lock = lockDataDirectory(dataDirectory);
+    opened.defer(() => lock.release());
+  }
+  const store = await openSqliteStore({
+    path: databasePath(dataDirectory),
+    onFailure: (error) => logger.error({ err: error }, 'the database worker died'),
+  });
+  opened.defer(() => store.close());
+  return store;
+}

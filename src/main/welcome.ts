@@ -1,0 +1,60 @@
+import type { UpstreamSource } from './config/build-settings.ts';
+
+export type Welcome = {
+  readonly gatewayUrl: string | undefined;
+  readonly monitorUrl: string | undefined;
+  /** Secrets that were made at this start. They are printed now and never again. */
+  readonly newApiKey: string | undefined;
+  readonly newBillingToken: string | undefined;
+  readonly source: UpstreamSource | undefined;
+};
+
+function describeSource(source: UpstreamSource): string {
+  const names = Object.keys(source.upstreams).join(', ');
+  switch (source.type) {
+    case 'file':
+      return `upstreams: ${names}`;
+    case 'environment':
+      return `upstreams, from the keys in the environment: ${names}`;
+    case 'simulated':
+      return 'upstreams: simulated vendors. Set a vendor key such as OPENAI_API_KEY, or name upstreams in weir.yaml, for real ones.';
+  }
+}
+
+function tryGateway(url: string, apiKey: string): string {
+  return [
+    'Try it:',
+    '',
+    `  curl ${url}/v1/messages -H 'x-api-key: ${apiKey}' -H 'anthropic-version: 2023-06-01' -H 'content-type: application/json' \\`,
+    `    -d '{"model":"claude-sonnet-4-5","max_tokens":200,"messages":[{"role":"user","content":"Hello"}]}'`,
+    '',
+    `  curl -N ${url}/v1/chat/completions -H 'authorization: Bearer ${apiKey}' -H 'content-type: application/json' \\`,
+    `    -d '{"model":"gpt-5-mini","stream":true,"messages":[{"role":"user","content":"Hello"}]}'`,
+  ].join('\n');
+}
+
+function tryMonitor(url: string, billingToken: string): string {
+  return [
+    'See what was used:',
+    '',
+    `  curl ${url}/bill/stats -H 'token: ${billingToken}' -H 'content-type: application/json' \\`,
+    `    -d "{\\"type\\":3,\\"startTime\\":$(( $(date +%s) - 86400 )),\\"endTime\\":$(( $(date +%s) + 60 ))}"`,
+  ].join('\n');
+}
+
+/** What a start prints on standard output. The last line is the ready line, made to be read by programs too. */
+export function describeWelcome(welcome: Welcome): string {
+  const { gatewayUrl, monitorUrl, newApiKey, newBillingToken, source } = welcome;
+  const parts: string[] = [];
+  if (source !== undefined) parts.push(describeSource(source));
+  if (newApiKey !== undefined) parts.push(`API key (shown this once):       ${newApiKey}`);
+  if (newBillingToken !== undefined) parts.push(`Billing token (shown this once): ${newBillingToken}`);
+  if (gatewayUrl !== undefined && newApiKey !== undefined) parts.push('', tryGateway(gatewayUrl, newApiKey), '');
+  if (monitorUrl !== undefined && newBillingToken !== undefined) parts.push(tryMonitor(monitorUrl, newBillingToken), '');
+  const addresses = [
+    ...(gatewayUrl === undefined ? [] : [`gateway ${gatewayUrl}`]),
+    ...(monitorUrl === undefined ? [] : [`monitor ${monitorUrl}`]),
+  ];
+  parts.push(`weir ready: ${addresses.join(' ')}`);
+  return parts.join('\n');
+}

@@ -1,0 +1,374 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, connect } from 'node:net';
+import { test } from 'node:test';
+import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
+import readXlsxFile from 'read-excel-file/node';
+import { type CountedCall, createMemoryStatisticsStore } from '../billing/statistics/memory-statistics-store.ts';
+import { type Statistics, createStatistics, statisticsLimitsDefault } from '../billing/statistics/statistics.ts';
+import type { StatisticsRow, StatisticsStore } from '../billing/statistics/statistics-store.ts';
+import type { Clock } from '../platform/clock.ts';
+import { silentLogger } from '../platform/log.ts';
+import { type MonitorLimits, type MonitorOptions, createMonitor, monitorLimitsDefault } from './monitor.ts';
+
+const startTime = 1_769_443_200;
+const endTime = 1_769_616_000;
+const body = { type: 3, startTime, endTime };
+const clock: Clock = { nowMs: () => 1_769_700_000_000, monotonicMs: () => 0 };
+
+const calls: readonly CountedCall[] = ['alice', 'bob'].map((userName, index) => ({
+  acceptedAtMs: (startTime + index * 86_400) * 1000,
+  userName,
+  tokenName: 'ci',
+  modelName: 'm-flash',
+  promptTokens: 1200,
+  completionTokens: 340,
+  cacheTokens: 800,
+  cacheCreationTokens: 0,
+  useTimeMs: 17_400,
+  amountNanoUsd: 120n,
+}));
+
+type Setup = Partial<Omit<MonitorOptions, 'limits'>> & { readonly store?: StatisticsStore; readonly limits?: Partial<MonitorLimits> };
+
+function createApp({ store = createMemoryStatisticsStore(calls), limits, ...options }: Setup = {}): FastifyInstance {
+  return createMonitor({
+    statistics: createStatistics({ store, timeZone: 'Asia/Shanghai' }),
+    authenticate: (token) => Promise.resolve(token === 'admin' ? {} : token === 'alice' ? { userName: 'alice' } : undefined),
+    clock,
+    logger: silentLogger,
+    limits: { ...monitorLimitsDefault, ...limits },
+    ...options,
+  });
+}
+
+async function post(app: FastifyInstance, url: string, request: InjectOptions = {}): Promise<LightMyRequestResponse> {
+  const headers = { token: 'admin', 'content-type': 'application/json', ...request.headers };
+  return await app.inject({ method: 'POST', url, payload: JSON.stringify(body), ...request, headers });
+}
+
+function assertRefused(response: LightMyRequestResponse, status: number, message: RegExp | string): void {
+  assert.equal(response.statusCode, status, response.body);
+  assert.match(String(response.headers['content-type']), /^application\/json/);
+  const reply: unknown = response.json();
+  assert.deepEqual(Object.keys(reply ?? {}), ['code', 'message', 'data']);
+  const { code, message: said, data } = reply as { code: number; message: string; data: unknown };
+  assert.equal(code, status);
+  assert.equal(data, null);
+  if (typeof message === 'string') assert.equal(said, message);
+  else assert.match(said, message);
+}
+
+test('the answer is the contract’s envelope, byte for byte', async () => {
+  const response = await post(createApp(), '/bill/stats');
+  assert.equal(response.statusCode, 200);
+  const record = (time: string, timeGroup: number, userName: string): string =>
+    `{"time":"${time}","timeGroup":${timeGroup},"userName":"${userName}","tokenName":"ci","modelName":"m-flash","totalPromptTokens":1200,` +
+    '"totalCompletionTokens":340,"totalCacheTokens":800,"totalCacheCreationTokens":0,"totalUseTime":17,"callCount":1,"totalAmount":0.00000012}';
+  assert.equal(
+    response.body,
+    `{"code":200,"message":"success","data":[${record('2026-01-27 00:00:00', startTime, 'alice')},${record('2026-01-28 00:00:00', startTime + 86_400, 'bob')}]}`,
+  );
+  assert.equal(response.headers['cache-control'], 'no-store');
+});
+
+test('nothing found is an empty list', async () => {
+  const response = await post(createApp(), '/bill/stats', { payload: JSON.stringify({ ...body, tokenName: 'other' }) });
+  assert.equal(response.body, '{"code":200,"message":"success","data":[]}');
+});
+
+test('a token sees its own user only, in both forms of the answer', async () => {
+  const response = await post(createApp(), '/bill/stats', { headers: { token: 'alice' } });
+  assert.deepEqual(
+    response.json<{ data: { userName: string }[] }>().data.map(({ userName }) => userName),
+    ['alice'],
+  );
+  const workbook = await post(createApp(), '/bill/excel', { headers: { token: 'alice' } });
+  const [sheet] = await readXlsxFile(workbook.rawPayload);
+  assert.deepEqual(
+    sheet?.data.slice(1).map((cells) => cells[2]),
+    ['alice'],
+  );
+});
+
+for (const url of ['/bill/stats', '/bill/excel']) {
+  test(`${url}: a missing, empty, unknown or ambiguous token is 401, before anything else is looked at`, async () => {
+    const app = createApp();
+    const missing = await app.inject({ method: 'POST', url, headers: { 'content-type': 'text/plain' }, payload: 'x'.repeat(100_000) });
+    assertRefused(missing, 401, 'invalid or missing token');
+    assertRefused(await post(app, url, { headers: { token: '' } }), 401, 'invalid or missing token');
+    assertRefused(await post(app, url, { headers: { token: 'wrong' } }), 401, 'invalid or missing token');
+    assertRefused(await post(app, url, { headers: { token: ['admin', 'alice'] as unknown as string } }), 401, /two different tokens/);
+    assertRefused(await post(app, url, { headers: { token: '', authorization: 'Bearer admin' } }), 401, 'invalid or missing token');
+    assert.equal((await post(app, url, { headers: { token: ['admin', 'admin'] as unknown as string } })).statusCode, 200);
+  });
+
+  test(`${url}: a directory that cannot be asked is 503, never 401`, async () => {
+    assertRefused(await post(createApp({ authenticate: () => Promise.resolve('unavailable') }), url), 503, /cannot be checked/);
+    assertRefused(await post(createApp({ authenticate: () => Promise.reject(new Error('down')) }), url), 503, /cannot be checked/);
+    const hanging = createApp({ authenticate: () => new Promise(() => {}), limits: { authenticateMsMax: 5 } });
+    assertRefused(await post(hanging, url), 503, /cannot be checked/);
+  });
+
+  test(`${url}: Content-Type must be application/json`, async () => {
+    const app = createApp();
+    for (const type of [
+      'text/plain',
+      'application/x-www-form-urlencoded',
+      'application/jsonx',
+      'application/json; charset=utf-16',
+      'junk',
+    ]) {
+      assertRefused(await post(app, url, { headers: { 'content-type': type } }), 415, /Content-Type/);
+    }
+    assertRefused(await app.inject({ method: 'POST', url, headers: { token: 'admin' } }), 415, 'Content-Type must be application/json');
+    assertRefused(await post(app, url, { headers: { 'content-encoding': 'gzip' } }), 415, /not be compressed/);
+    assert.equal((await post(app, url, { headers: { 'content-type': 'Application/JSON; Charset="UTF-8"' } })).statusCode, 200);
+  });
+
+  test(`${url}: a body that is no JSON object, or too large, is refused`, async () => {
+    const app = createApp();
+    for (const payload of ['', '{', '{"type":3,}', Buffer.from([0x7b, 0xff, 0x7d])]) {
+      assertRefused(await post(app, url, { payload }), 400, 'the body is not valid JSON');
+    }
+    assertRefused(await post(app, url, { payload: '[]' }), 400, 'the body must be a JSON object');
+    assertRefused(await post(app, url, { payload: `{"x":"${'y'.repeat(20_000)}"}` }), 413, 'the body must not be larger than 16384 bytes');
+  });
+
+  test(`${url}: every wrong field is named, and the errors are JSON`, async () => {
+    const wrong = await post(createApp(), url, { payload: JSON.stringify({ type: 9, startTime: 'yesterday', endTime: 1.7e12 }) });
+    assertRefused(
+      wrong,
+      400,
+      'type must be one of 1 (minute), 2 (hour), 3 (day), 4 (week), 5 (month); startTime must be an integer of Unix seconds; ' +
+        'endTime must be in Unix seconds, not milliseconds',
+    );
+    assert.equal(wrong.headers['content-disposition'], undefined);
+    const long = { type: 1, startTime, endTime: startTime + 8 * 86_400 };
+    assertRefused(await post(createApp(), url, { payload: JSON.stringify(long) }), 400, /7 days apart, the limit for type 1 \(minute\)/);
+  });
+
+  test(`${url}: more records than allowed is 400 and a failing store is 503, both before the answer begins`, async () => {
+    const limits = { ...statisticsLimitsDefault, rowsMax: 1 };
+    const statistics = createStatistics({ store: createMemoryStatisticsStore(calls), timeZone: 'UTC', limits });
+    assertRefused(await post(createApp({ statistics }), url), 400, /more than 1 records/);
+    const failing = await post(createApp({ store: { queryStatistics: () => Promise.reject(new Error('secret detail')) } }), url);
+    assertRefused(failing, 503, 'the statistics are not available at the moment; try again');
+    assert.equal(failing.headers['retry-after'], '1');
+    const broken: Statistics = { timeZone: 'UTC', query: () => Promise.reject(new Error('secret detail')) };
+    assertRefused(await post(createApp({ statistics: broken }), url), 500, 'internal error');
+  });
+
+  test(`${url}: a store that never answers is 503 after the limit, and gives its place back`, async () => {
+    let asked = 0;
+    const memory = createMemoryStatisticsStore(calls);
+    const store: StatisticsStore = {
+      queryStatistics: (query) => {
+        asked += 1;
+        return asked === 1 ? new Promise(() => {}) : memory.queryStatistics(query);
+      },
+    };
+    const app = createApp({ store, limits: { queryMsMax: 20, answersMax: 1 } });
+    assertRefused(await post(app, url), 503, /took too long/);
+    assert.equal((await post(app, url)).statusCode, 200);
+  });
+
+  test(`${url}: a thousand requests at once wait for each other and all are answered`, async () => {
+    const app = createApp({ limits: { answersMax: 2 } });
+    const count = url === '/bill/stats' ? 1000 : 50;
+    const answers = await Promise.all(Array.from({ length: count }, () => post(app, url)));
+    assert.ok(answers.every((answer) => answer.statusCode === 200));
+    const full = createApp({
+      store: { queryStatistics: () => new Promise(() => {}) },
+      limits: { answersMax: 1, waitingMax: 1, queryMsMax: 20 },
+    });
+    const refusals = await Promise.all([post(full, url), post(full, url), post(full, url)]);
+    assert.ok(refusals.every((answer) => answer.statusCode === 503));
+    assert.ok(refusals.some((answer) => /too many/.test(answer.body)));
+  });
+}
+
+test('unknown paths are 404 and known paths name the method they take, whatever the body', async () => {
+  const app = createApp();
+  assertRefused(await post(app, '/bill/other'), 404, /nothing here/);
+  assertRefused(await post(app, '/bill/stats/'), 404, /nothing here/);
+  const odd = { headers: { 'content-type': 'text/csv' }, payload: 'x' };
+  assertRefused(await app.inject({ method: 'PUT', url: '/nowhere', ...odd }), 404, /nothing here/);
+  for (const method of ['GET', 'PUT', 'DELETE', 'OPTIONS', 'PATCH'] as const) {
+    const response = await app.inject({ method, url: '/bill/excel?x=1', ...odd });
+    assertRefused(response, 405, `/bill/excel does not take ${method}; it takes POST`);
+    assert.equal(response.headers['allow'], 'POST');
+  }
+  assertRefused(await app.inject({ method: 'POST', url: '/health' }), 405, '/health does not take POST; it takes GET, HEAD');
+  assertRefused(await app.inject({ method: 'GET', url: '/%ff' }), 400, 'the path is malformed');
+});
+
+test('health answers without a token and tells why it is not well', async () => {
+  const well = await createApp().inject({ url: '/health' });
+  assert.deepEqual([well.statusCode, well.body], [200, '{"status":"ok"}']);
+  assert.equal((await createApp().inject({ method: 'HEAD', url: '/health' })).statusCode, 200);
+  const ill = await createApp({ health: () => Promise.resolve('the database does not answer') }).inject({ url: '/health' });
+  assert.deepEqual([ill.statusCode, ill.body], [503, '{"status":"unavailable","reason":"the database does not answer"}']);
+  for (const health of [() => Promise.reject(new Error('secret detail')), () => new Promise<undefined>(() => {})]) {
+    const unknown = await createApp({ health, limits: { healthMsMax: 5 } }).inject({ url: '/health' });
+    assert.deepEqual([unknown.statusCode, unknown.body], [503, '{"status":"unavailable","reason":"the check failed"}']);
+  }
+});
+
+test('the workbook has the contract’s type, a name by dates and granularity, and the same records', async () => {
+  const response = await post(createApp(), '/bill/excel');
+  assert.equal(response.statusCode, 200);
+  assert.equal(response.headers['content-type'], 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet');
+  assert.equal(response.headers['content-disposition'], 'attachment; filename="bill_20260127_20260129_day.xlsx"');
+  const [sheet] = await readXlsxFile(response.rawPayload);
+  const stats = (await post(createApp(), '/bill/stats')).json<{ data: Record<string, unknown>[] }>();
+  assert.deepEqual(
+    sheet?.data.slice(1),
+    stats.data.map((record) => Object.values(record)),
+  );
+});
+
+function manyRows(count: number): StatisticsStore {
+  const row: StatisticsRow = {
+    bucketStartSeconds: startTime,
+    userName: 'alice',
+    tokenName: 'ci',
+    modelName: 'm',
+    promptTokens: 1,
+    completionTokens: 1,
+    cacheTokens: 0,
+    cacheCreationTokens: 0,
+    useTimeMs: 1,
+    callCount: 1,
+    amountNanoUsd: 1n,
+  };
+  return { queryStatistics: () => Promise.resolve(Array.from({ length: count }, () => row)) };
+}
+
+test('a large answer is streamed and is the same JSON', async () => {
+  for (const count of [1000, 1001, 20_000]) {
+    const response = await post(createApp({ store: manyRows(count) }), '/bill/stats');
+    assert.equal(response.json<{ data: unknown[] }>().data.length, count);
+    assert.equal(response.body.match(/"totalAmount":0\.000000001}/g)?.length, count);
+  }
+});
+
+async function withServer(app: FastifyInstance, use: (port: number) => Promise<void>): Promise<void> {
+  try {
+    await app.listen({ port: 0, host: '127.0.0.1' });
+    await use((app.server.address() as AddressInfo).port);
+  } finally {
+    await app.close();
+  }
+}
+
+function rawPost(url: string): string {
+  const text = JSON.stringify(body);
+  return `POST ${url} HTTP/1.1\r\nHost: monitor\r\ntoken: admin\r\nContent-Type: application/json\r\nContent-Length: ${text.length}\r\n\r\n${text}`;
+}
+
+for (const url of ['/bill/stats', '/bill/excel']) {
+  test(`${url}: a reader who stops reading holds its place until it leaves or is thrown out, and the next one is served`, async () => {
+    for (const leaves of [true, false]) {
+      let asked = 0;
+      const store: StatisticsStore = { queryStatistics: (query) => manyRows((asked += 1) === 1 ? 200_000 : 1).queryStatistics(query) };
+      const app = createApp({ store, limits: leaves ? { answersMax: 1 } : { answersMax: 1, idleMsMax: 60 } });
+      await withServer(app, async (port) => {
+        const stalled = connect(port, '127.0.0.1');
+        stalled.on('error', () => {
+          // Being thrown out may look like a reset from this side.
+        });
+        stalled.write(rawPost(url));
+        await once(stalled, 'readable');
+        stalled.pause();
+        const second = post(app, url);
+        assert.equal(asked, 1);
+        if (leaves) stalled.destroy();
+        assert.equal((await second).statusCode, 200);
+        assert.equal(asked, 2);
+        stalled.destroy();
+      });
+    }
+  });
+}
+
+test('an answer that takes too long to send is broken off, not ended', async () => {
+  const app = createApp({ store: manyRows(1_000_000), limits: { answerMsMax: 30 } });
+  await withServer(app, async (port) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.write(rawPost('/bill/stats'));
+    let received = '';
+    socket.setEncoding('latin1').on('data', (text: string) => (received += text.slice(-64)));
+    // The server resets the connection or closes it; the client must see no end of the chunked body either way.
+    await new Promise((resolve) => socket.once('close', resolve).once('error', resolve));
+    assert.doesNotMatch(received.slice(-64), /0\r\n\r\n$|]}/);
+  });
+});
+
+test('a body read in full before a slow query is no reason to give up', async () => {
+  const memory = createMemoryStatisticsStore(calls);
+  const store: StatisticsStore = {
+    queryStatistics: async (query) => {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      return await memory.queryStatistics(query);
+    },
+  };
+  await withServer(createApp({ store }), async (port) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.write(rawPost('/bill/stats'));
+    await once(socket, 'readable');
+    assert.match(String(socket.read()), /^HTTP\/1\.1 200 OK/);
+    socket.destroy();
+  });
+});
+
+test('two different token headers on the wire are 401, and bytes that are no HTTP are answered in the envelope', async () => {
+  await withServer(createApp(), async (port) => {
+    const answerTo = async (bytes: string): Promise<string> => {
+      const socket = connect(port, '127.0.0.1');
+      socket.write(bytes);
+      await once(socket, 'readable');
+      const answer = String(socket.read());
+      socket.destroy();
+      return answer;
+    };
+    assert.match(
+      await answerTo(rawPost('/bill/stats').replace('token: admin', 'token: admin\r\nToken: alice')),
+      /^HTTP\/1\.1 401 .*two different/s,
+    );
+    assert.match(await answerTo('nonsense\r\n\r\n'), /^HTTP\/1\.1 400 .*{"code":400,"message":"bad request","data":null}$/s);
+    const large = rawPost('/bill/stats').replace('token: admin', `token: ${'x'.repeat(40_000)}`);
+    assert.match(await answerTo(large), /^HTTP\/1\.1 431 .*{"code":431,"message":".*","data":null}$/s);
+  });
+});
+
+test('a client that leaves before its answer is no failure in the log', async () => {
+  const logged: unknown[] = [];
+  const logger = { ...silentLogger, error: (...parts: unknown[]) => void logged.push(parts) };
+  let begin = (): void => undefined;
+  const begun = new Promise<void>((resolve) => (begin = resolve));
+  const store: StatisticsStore = { queryStatistics: () => (begin(), new Promise(() => {})) };
+  const app = createApp({ logger, store });
+  let end = (): void => undefined;
+  const refused = new Promise<void>((resolve) => (end = resolve));
+  app.addHook('onError', async () => end());
+  await withServer(app, async (port) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.write(rawPost('/bill/stats'));
+    await begun;
+    socket.destroy();
+    await refused;
+  });
+  assert.deepEqual(logged, []);
+});
+
+test('neither a refusal nor the log shows a token', async () => {
+  const logged: unknown[] = [];
+  const logger = { ...silentLogger, error: (...parts: unknown[]) => void logged.push(parts) };
+  const app = createApp({ logger, store: { queryStatistics: () => Promise.reject(new Error('down')) } });
+  const refused = await post(app, '/bill/stats', { headers: { token: 'canary-token' } });
+  const failed = await post(app, '/bill/stats');
+  assert.equal(failed.statusCode, 503);
+  assert.equal(logged.length, 1);
+  assert.doesNotMatch(refused.body + failed.body + JSON.stringify(logged), /canary|admin/);
+});

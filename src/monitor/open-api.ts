@@ -1,0 +1,84 @@
+import { billingRecordSchema, billingRequestSchema, healthSchema, refusalSchema, statsReplySchema } from './schemas.ts';
+
+const refusals: Readonly<Record<string, string>> = {
+  400: 'The body or a field of it is not valid, or it asks for more than the limits allow.',
+  401: 'The token is missing or invalid, or there are two different ones.',
+  413: 'The body is too large.',
+  415: 'Content-Type is not application/json.',
+  500: 'The monitor failed.',
+  503: 'The store does not answer or too many requests wait. Try again after the seconds of Retry-After.',
+};
+
+/** The OpenAPI 3.1 description of the monitor, as plain JSON data. */
+export function monitorOpenApi(): object {
+  const description = {
+    openapi: '3.1.0',
+    info: { title: 'Weir monitor', version: '1', description: 'Billing statistics: what was used, added up per bucket of time.' },
+    paths: {
+      '/bill/stats': { post: billingOperation('billStats', 'Aggregated usage statistics', statsSuccess()) },
+      '/bill/excel': { post: billingOperation('billExcel', 'The same statistics as a workbook', workbookSuccess()) },
+      '/health': { get: healthOperation() },
+    },
+    components: {
+      schemas: {
+        BillingRequest: billingRequestSchema,
+        BillingRecord: billingRecordSchema,
+        StatsReply: statsReplySchema,
+        Refusal: refusalSchema,
+        Health: healthSchema,
+      },
+      securitySchemes: { billingToken: { type: 'apiKey', in: 'header', name: 'token', description: 'A billing token.' } },
+    },
+  };
+  // The schemas carry hidden members for their own library; a clone does not.
+  return structuredClone(description);
+}
+
+function billingOperation(operationId: string, summary: string, success: object): object {
+  return {
+    operationId,
+    summary,
+    security: [{ billingToken: [] }],
+    requestBody: { required: true, content: { 'application/json': { schema: reference('BillingRequest') } } },
+    responses: { 200: success, ...refusalResponses() },
+  };
+}
+
+function statsSuccess(): object {
+  return { description: 'The records. Large answers are streamed.', content: { 'application/json': { schema: reference('StatsReply') } } };
+}
+
+function workbookSuccess(): object {
+  return {
+    description: 'A workbook with one row per record; its file name is in Content-Disposition.',
+    headers: { 'Content-Disposition': { schema: { type: 'string' }, example: 'attachment; filename="bill_20260127_20260129_day.xlsx"' } },
+    content: {
+      'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': {
+        schema: { type: 'string', contentMediaType: 'application/octet-stream' },
+      },
+    },
+  };
+}
+
+function healthOperation(): object {
+  const content = { 'application/json': { schema: reference('Health') } };
+  return {
+    operationId: 'health',
+    summary: 'Whether the monitor can answer',
+    security: [],
+    responses: { 200: { description: 'It can.', content }, 503: { description: 'It cannot at the moment.', content } },
+  };
+}
+
+function refusalResponses(): object {
+  return Object.fromEntries(
+    Object.entries(refusals).map(([status, description]) => [
+      status,
+      { description, content: { 'application/json': { schema: reference('Refusal') } } },
+    ]),
+  );
+}
+
+function reference(name: string): object {
+  return { $ref: `#/components/schemas/${name}` };
+}

@@ -1,0 +1,75 @@
+import { granularityNames, isGranularity } from '../billing/statistics/granularity.ts';
+import type { StatisticsRequest } from '../billing/statistics/statistics.ts';
+
+/** Later than the year 5138 in seconds, and March 1973 in milliseconds: whoever sends more means milliseconds. */
+export const UNIX_SECONDS_MAX = 100_000_000_000;
+
+export type BillingRequestReading = { readonly request: StatisticsRequest } | { readonly problems: readonly string[] };
+
+/**
+ * Reads the body of /bill/stats and /bill/excel (contract A 4.7). Unknown fields are ignored; every problem of the known ones is named.
+ * An empty or null name filters nothing.
+ */
+export function readBillingRequest(body: unknown): BillingRequestReading {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return { problems: ['the body must be a JSON object'] };
+  const fields = body as Readonly<Record<string, unknown>>;
+  const problems: string[] = [];
+  const granularity = readType(fields['type'], problems);
+  const startSeconds = readSeconds('startTime', fields['startTime'], problems);
+  const endSeconds = readSeconds('endTime', fields['endTime'], problems);
+  const tokenName = readName('tokenName', fields['tokenName'], problems);
+  const modelName = readName('modelName', fields['modelName'], problems);
+  if (startSeconds !== undefined && endSeconds !== undefined && startSeconds >= endSeconds) {
+    problems.push('startTime must be before endTime');
+  }
+  if (problems.length > 0 || granularity === undefined || startSeconds === undefined || endSeconds === undefined) return { problems };
+  return {
+    request: {
+      granularity,
+      startSeconds,
+      endSeconds,
+      ...(tokenName !== undefined && { tokenName }),
+      ...(modelName !== undefined && { modelName }),
+    },
+  };
+}
+
+const typeChoices = Object.entries(granularityNames)
+  .map(([type, name]) => `${type} (${name})`)
+  .join(', ');
+
+function readType(value: unknown, problems: string[]): StatisticsRequest['granularity'] | undefined {
+  if (value === undefined || value === null) {
+    problems.push(`type is required: one of ${typeChoices}`);
+    return undefined;
+  }
+  // Form-like clients send the number as text.
+  const type = typeof value === 'string' && /^[1-5]$/.test(value) ? Number(value) : value;
+  if (typeof type === 'number' && isGranularity(type)) return type;
+  problems.push(`type must be one of ${typeChoices}`);
+  return undefined;
+}
+
+function readSeconds(field: string, value: unknown, problems: string[]): number | undefined {
+  if (value === undefined || value === null) {
+    problems.push(`${field} is required: an integer of Unix seconds`);
+  } else if (typeof value !== 'number' || !Number.isInteger(value)) {
+    problems.push(`${field} must be an integer of Unix seconds`);
+  } else if (value > UNIX_SECONDS_MAX) {
+    problems.push(`${field} must be in Unix seconds, not milliseconds`);
+  } else if (value < 0) {
+    problems.push(`${field} must not be negative`);
+  } else {
+    return value;
+  }
+  return undefined;
+}
+
+function readName(field: string, value: unknown, problems: string[]): string | undefined {
+  if (value === undefined || value === null || value === '') return undefined;
+  if (typeof value !== 'string') problems.push(`${field} must be a string`);
+  // PostgreSQL has no such character in text and would fail on the query.
+  else if (value.includes('\u0000')) problems.push(`${field} must not contain the character U+0000`);
+  else return value;
+  return undefined;
+}

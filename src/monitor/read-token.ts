@@ -1,0 +1,20 @@
+import type { IncomingMessage } from 'node:http';
+import { MonitorError } from './monitor-error.ts';
+
+/**
+ * The billing token of a request. Raw headers are read, because Node joins repeated ones. Two different tokens are refused: whichever
+ * were taken, an intermediary might have meant the other.
+ * Throws MonitorError 401, whose message never repeats a token.
+ */
+export function readToken(request: Pick<IncomingMessage, 'rawHeaders'>): string {
+  const tokens = new Set<string>();
+  const { rawHeaders } = request;
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    if (rawHeaders[index]?.toLowerCase() === 'token') tokens.add(rawHeaders[index + 1]?.trim() ?? '');
+  }
+  tokens.delete('');
+  if (tokens.size > 1) throw new MonitorError(401, 'the request carries two different tokens; send one');
+  const [token] = tokens;
+  if (token === undefined) throw new MonitorError(401, 'invalid or missing token');
+  return token;
+}

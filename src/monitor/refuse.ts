@@ -1,0 +1,73 @@
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { ConnectionError, FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import type { Logger } from '../platform/log.ts';
+import { MonitorError, type MonitorErrorStatus, encodeRefusal } from './monitor-error.ts';
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** What each path takes. */
+const methods: Readonly<Record<string, string>> = { '/bill/stats': 'POST', '/bill/excel': 'POST', '/health': 'GET, HEAD' };
+
+/** Hook: 405 for a known path and 404 for any other, before the body of a request that nobody will read is looked at. */
+export async function refuseUnknownRoute(request: FastifyRequest): Promise<void> {
+  if (!request.is404) return;
+  const path = (request.raw.url ?? '').split('?', 1)[0] ?? '';
+  const allow = Object.hasOwn(methods, path) ? methods[path] : undefined;
+  if (allow === undefined) throw new MonitorError(404, `there is nothing here; ask POST /bill/stats or POST /bill/excel`);
+  throw new MonitorError(405, `${path} does not take ${request.method}; it takes ${allow}`, { headers: { allow } });
+}
+
+/** Answers any error in the envelope. What is not the caller's doing is logged, and the caller learns no inner detail of it. */
+export function createErrorHandler(logger: Logger, bodyBytesMax: number) {
+  return (error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    const refusal = error instanceof MonitorError ? error : explainFrameworkError(error, bodyBytesMax);
+    // Work that was given up because the client left is no failure.
+    if (refusal.status >= 500 && !reply.raw.destroyed) {
+      logger.error({ err: refusal.cause ?? error, status: refusal.status, method: request.method, url: request.url }, refusal.message);
+    }
+    // Headers of an answer that was about to be sent describe that answer.
+    reply.removeHeader('content-disposition');
+    return reply
+      .code(refusal.status)
+      .headers(refusal.headers)
+      .header('cache-control', 'no-store')
+      .type(JSON_TYPE)
+      .send(encodeRefusal(refusal.status, refusal.message));
+  };
+}
+
+function explainFrameworkError(error: FastifyError | Error, bodyBytesMax: number): MonitorError {
+  const status = 'statusCode' in error ? error.statusCode : undefined;
+  if (status === 413) return new MonitorError(413, `the body must not be larger than ${bodyBytesMax} bytes`);
+  if (status === 415) return new MonitorError(415, 'Content-Type must be application/json');
+  if (status !== undefined && status >= 400 && status < 500) return new MonitorError(400, 'the request is malformed', { cause: error });
+  return new MonitorError(500, 'internal error', { cause: error });
+}
+
+/** Fastify's handler for what its router cannot read. */
+export function refuseBadUrl(_error: FastifyError, _request: FastifyRequest, reply: FastifyReply): void {
+  void reply.code(400).type(JSON_TYPE).send(encodeRefusal(400, 'the path is malformed'));
+}
+
+/** Node's handler for bytes that are no HTTP request, or not a whole one in time. Fastify does not see them. */
+export function refuseMalformed(error: ConnectionError, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const status = malformedStatus(error.code);
+  const body = encodeRefusal(status, STATUS_CODES[status]?.toLowerCase() ?? 'the request is malformed');
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
+    `content-type: ${JSON_TYPE}`,
+    `content-length: ${Buffer.byteLength(body)}`,
+    'connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+}
+
+function malformedStatus(code: string): MonitorErrorStatus {
+  if (code === 'HPE_HEADER_OVERFLOW') return 431;
+  return code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
+}

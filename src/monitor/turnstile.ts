@@ -1,0 +1,56 @@
+/** Lets a limited number in at once; the others wait in line. */
+export type Turnstile = {
+  /**
+   * Resolves when there is room, with a function that gives the room back; calling it again does nothing. Rejects with
+   * TurnstileFullError when the line is full, and with the signal's reason when it aborts first.
+   */
+  readonly enter: (signal: AbortSignal) => Promise<() => void>;
+};
+
+export class TurnstileFullError extends Error {
+  constructor() {
+    super('Too many are waiting already.');
+    this.name = 'TurnstileFullError';
+  }
+}
+
+export function createTurnstile(limits: { readonly insideMax: number; readonly waitingMax: number }): Turnstile {
+  const waiting = new Set<() => void>();
+  let inside = 0;
+
+  function createLeave(): () => void {
+    inside += 1;
+    let left = false;
+    return () => {
+      if (left) return;
+      left = true;
+      inside -= 1;
+      const [next] = waiting;
+      next?.();
+    };
+  }
+
+  async function enter(signal: AbortSignal): Promise<() => void> {
+    signal.throwIfAborted();
+    if (inside < limits.insideMax) return createLeave();
+    if (waiting.size >= limits.waitingMax) throw new TurnstileFullError();
+    return await new Promise((resolve, reject) => {
+      const stopWaiting = (): void => {
+        waiting.delete(admit);
+        signal.removeEventListener('abort', giveUp);
+      };
+      const admit = (): void => {
+        stopWaiting();
+        resolve(createLeave());
+      };
+      const giveUp = (): void => {
+        stopWaiting();
+        reject(signal.reason as Error);
+      };
+      waiting.add(admit);
+      signal.addEventListener('abort', giveUp, { once: true });
+    });
+  }
+
+  return { enter };
+}

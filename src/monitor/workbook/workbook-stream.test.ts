@@ -1,0 +1,295 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { inflateRawSync, crc32 } from 'node:zlib';
+import fc from 'fast-check';
+import readXlsxFile from 'read-excel-file/node';
+import { type BillingRecords, billingRecordFields, encodeBillingRecords } from '../../billing/statistics/billing-record.ts';
+import type { StatisticsRow } from '../../billing/statistics/statistics-store.ts';
+import { createWorkbookStream } from './workbook-stream.ts';
+
+const modifiedAtMs = Date.UTC(2026, 0, 29, 12, 34, 56);
+
+function row(changes: Partial<StatisticsRow> = {}): StatisticsRow {
+  return {
+    bucketStartSeconds: 1_769_443_200,
+    userName: 'alice',
+    tokenName: 'ci',
+    modelName: 'm-flash',
+    promptTokens: 1200,
+    completionTokens: 340,
+    cacheTokens: 800,
+    cacheCreationTokens: 0,
+    useTimeMs: 17_999,
+    callCount: 5,
+    amountNanoUsd: 1_230_000n,
+    ...changes,
+  };
+}
+
+async function makeWorkbook(rows: readonly StatisticsRow[], recordsPerSheet?: number): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  const options = { modifiedAtMs, ...(recordsPerSheet !== undefined && { recordsPerSheet }) };
+  for await (const piece of createWorkbookStream(encodeBillingRecords(rows, 'Asia/Shanghai'), options)) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
+
+/** Reads the archive by its directory and checks every length and checksum on the way. */
+function unzip(archive: Buffer): Map<string, string> {
+  const end = archive.length - 22;
+  assert.equal(archive.readUInt32LE(end), 0x06054b50);
+  const files = new Map<string, string>();
+  let at = archive.readUInt32LE(end + 16);
+  for (let index = 0; index < archive.readUInt16LE(end + 10); index += 1) {
+    assert.equal(archive.readUInt32LE(at), 0x02014b50);
+    assert.equal(archive.readUInt16LE(at + 6), 20, 'Excel refuses archives that need more than ZIP 2.0');
+    const [crc, compressedBytes, contentBytes] = [
+      archive.readUInt32LE(at + 16),
+      archive.readUInt32LE(at + 20),
+      archive.readUInt32LE(at + 24),
+    ];
+    const nameBytes = archive.readUInt16LE(at + 28);
+    const name = archive.toString('latin1', at + 46, at + 46 + nameBytes);
+    const local = archive.readUInt32LE(at + 42);
+    assert.equal(archive.readUInt32LE(local), 0x04034b50);
+    const start = local + 30 + nameBytes;
+    const content = inflateRawSync(archive.subarray(start, start + compressedBytes));
+    assert.equal(content.length, contentBytes);
+    assert.equal(crc32(content), crc);
+    assert.equal(archive.readUInt32LE(start + compressedBytes), 0x08074b50);
+    assert.equal(archive.readUInt32LE(start + compressedBytes + 4), crc);
+    files.set(name, content.toString());
+    at += 46 + nameBytes;
+  }
+  return files;
+}
+
+/** A strict small reader: balanced tags, quoted attributes, known entities and legal characters only. */
+function assertWellFormed(xml: string, name: string): void {
+  // oxlint-disable-next-line no-control-regex -- these characters are what the check is about
+  assert.doesNotMatch(xml, /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/, name);
+  assert.ok(xml.isWellFormed(), name);
+  const open: string[] = [];
+  const body = xml.replace(/^<\?xml version="1\.0" encoding="UTF-8" standalone="yes"\?>\n/, '');
+  assert.notEqual(body, xml, name);
+  let rest = 0;
+  for (const match of body.matchAll(/<(\/?)([A-Za-z][\w:]*)((?: [\w:]+="[^"<&]*")*)(\/?)>/g)) {
+    assert.doesNotMatch(body.slice(rest, match.index).replace(/&(amp|lt|gt);/g, ''), /[<&]|]]>/, name);
+    rest = match.index + match[0].length;
+    if (match[1] === '/') assert.equal(open.pop(), match[2], name);
+    else if (match[4] === '') open.push(match[2] ?? '');
+  }
+  assert.equal(rest, body.length, name);
+  assert.deepEqual(open, [], name);
+}
+
+/** What a spreadsheet program makes of `_xHHHH_`. */
+function decodeEscapes(text: string): string {
+  return text.replace(/_x([0-9A-F]{4})_/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+}
+
+async function readSheets(archive: Buffer): Promise<{ sheet: string; data: unknown[][] }[]> {
+  return await readXlsxFile(archive, { trim: false });
+}
+
+test('headers are the contract’s field names, numbers are numbers and the amount keeps every digit', async () => {
+  const sheets = await readSheets(await makeWorkbook([row(), row({ tokenName: 'z', amountNanoUsd: 1n })]));
+  assert.deepEqual(sheets, [
+    {
+      sheet: 'Bill',
+      data: [
+        [...billingRecordFields],
+        ['2026-01-27 00:00:00', 1_769_443_200, 'alice', 'ci', 'm-flash', 1200, 340, 800, 0, 17, 5, 0.00123],
+        ['2026-01-27 00:00:00', 1_769_443_200, 'alice', 'z', 'm-flash', 1200, 340, 800, 0, 17, 5, 0.000000001],
+      ],
+    },
+  ]);
+});
+
+test('no records make a header and nothing else', async () => {
+  const sheets = await readSheets(await makeWorkbook([]));
+  assert.deepEqual(sheets, [{ sheet: 'Bill', data: [[...billingRecordFields]] }]);
+});
+
+test('the header is frozen and filtered, and amounts show six decimals', async () => {
+  const files = unzip(await makeWorkbook([row()]));
+  const sheet = files.get('xl/worksheets/sheet1.xml') ?? '';
+  assert.match(sheet, /<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"\/>/);
+  assert.match(sheet, /<autoFilter ref="A1:L2"\/>/);
+  assert.match(sheet, /<c r="L2" s="4"><v>0\.00123<\/v><\/c>/);
+  assert.match(files.get('xl/workbook.xml') ?? '', />'Bill'!\$A\$1:\$L\$2</);
+  assert.match(files.get('xl/styles.xml') ?? '', /numFmtId="164" formatCode="0\.000000"/);
+});
+
+test('a full sheet continues on the next, and no record is lost or doubled', async () => {
+  const rows = Array.from({ length: 7 }, (_, index) => row({ callCount: index + 1 }));
+  const archive = await makeWorkbook(rows, 3);
+  const sheets = await readSheets(archive);
+  assert.deepEqual(
+    sheets.map(({ sheet, data }) => [sheet, data.slice(1).map((cells) => cells[10])]),
+    [
+      ['Bill', [1, 2, 3]],
+      ['Bill 2', [4, 5, 6]],
+      ['Bill 3', [7]],
+    ],
+  );
+  for (const [name, xml] of unzip(archive)) assertWellFormed(xml, name);
+  assert.equal((await readSheets(await makeWorkbook(rows.slice(0, 6), 3))).length, 2);
+});
+
+const nasty = [
+  "=cmd|' /C calc'!A0",
+  '=1+1',
+  '+1',
+  '-1',
+  '@SUM(A1)',
+  '\t=1',
+  '\r=1',
+  '\n=1',
+  ']]>',
+  '</t></is></c><c r="A2"><f>1+1</f></c>',
+  '&lt;&#0;&amp;',
+  'a\u0000b',
+  '\u0001\u001f\u007f\u0085',
+  '\ud800',
+  'x\udc00y',
+  '\ufffe\uffff',
+  '😀 和 é',
+  '_x0041_',
+  '_x005F_x0041_',
+  '__x000D__',
+  ' leading and trailing ',
+  '"quoted" \'single\'',
+  '1e5',
+  '007',
+  'TRUE',
+  '',
+];
+
+function hostileNames(): string[] {
+  const anyUnit = fc.integer({ min: 0, max: 0xffff }).map((unit) => String.fromCharCode(unit));
+  const fragment = fc.oneof(fc.constantFrom(...nasty), fc.string({ unit: anyUnit, maxLength: 12 }), fc.string({ maxLength: 12 }), anyUnit);
+  const random = fc.sample(
+    fc.array(fragment, { maxLength: 4 }).map((parts) => parts.join('')),
+    1000,
+  );
+  return [...nasty, ...random];
+}
+
+/** What survives of a name: everything but what neither XML nor UTF-8 can say. */
+function shown(name: string): string {
+  return name.toWellFormed().replace(/[\ufffe\uffff]/g, '\ufffd');
+}
+
+test('a thousand hostile names stay text, in well-formed XML without a single formula', async () => {
+  const names = hostileNames();
+  const archive = await makeWorkbook(names.map((name) => row({ userName: name, tokenName: name, modelName: name })));
+  const files = unzip(archive);
+  for (const [name, xml] of files) assertWellFormed(xml, name);
+  const sheet = files.get('xl/worksheets/sheet1.xml') ?? '';
+  assert.doesNotMatch(sheet, /<f[ />]/);
+  const cells = [...sheet.matchAll(/<c r="([CDE])(\d+)" s="2" t="inlineStr"><is><t xml:space="preserve">([^<]*)<\/t><\/is><\/c>/g)];
+  assert.equal(cells.length, names.length * 3);
+  for (const [, column, number, text = ''] of cells) {
+    const plain = text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
+    assert.equal(decodeEscapes(plain), shown(names[Number(number) - 2] ?? ''), `${column}${number}`);
+  }
+});
+
+test('a second reader sees hostile names as strings too', async () => {
+  const names = nasty.filter((name) => name.trim() !== '');
+  const [sheet] = await readSheets(await makeWorkbook(names.map((name) => row({ userName: name }))));
+  const read = sheet?.data.slice(1).map((cells) => cells[2]) ?? [];
+  assert.deepEqual(
+    read.map((cell) => (typeof cell === 'string' ? cell.trim() : cell)),
+    names.map((name) => shown(name).trim()),
+  );
+});
+
+test('a name longer than a cell is cut between characters, since Excel would call the workbook damaged', async () => {
+  for (const name of ['x'.repeat(40_000), `${'x'.repeat(32_765)}😀${'y'.repeat(100)}`]) {
+    const [sheet] = await readSheets(await makeWorkbook([row({ userName: name })]));
+    const text = sheet?.data[1]?.[2];
+    assert.ok(typeof text === 'string' && text.length <= 32_767 && text.endsWith('…') && text.isWellFormed());
+  }
+});
+
+test('records are read no faster than the archive', async () => {
+  let taken = 0;
+  const inner = encodeBillingRecords(
+    Array.from({ length: 50_000 }, () => row()),
+    'UTC',
+  );
+  const records: BillingRecords = {
+    count: inner.count,
+    *[Symbol.iterator]() {
+      for (const record of inner) {
+        taken += 1;
+        yield record;
+      }
+    },
+  };
+  const stream = createWorkbookStream(records, { modifiedAtMs });
+  for (let pieces = 0; pieces < 17; pieces += 1) await stream.next();
+  const takenEarly = taken;
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.ok(taken > 0 && taken < 5000, `${takenEarly}, then ${taken} records were taken for the first pieces`);
+  await stream.return(undefined);
+});
+
+test('a hundred thousand records take a second or so and little memory', async () => {
+  const rows = Array.from({ length: 100_000 }, (_, index) =>
+    row({ bucketStartSeconds: 1_769_443_200 + 60 * Math.floor(index / 50), callCount: index + 1 }),
+  );
+  const before = process.cpuUsage();
+  let rssMax = 0;
+  let bytes = 0;
+  const rssBefore = process.memoryUsage.rss();
+  for await (const piece of createWorkbookStream(encodeBillingRecords(rows, 'UTC'), { modifiedAtMs })) {
+    bytes += piece.length;
+    rssMax = Math.max(rssMax, process.memoryUsage.rss());
+  }
+  const used = process.cpuUsage(before);
+  // Five to ten times what was measured (0.7 s, 25 MB), so that a loaded machine does not fail and a mistake does.
+  assert.ok(used.user + used.system < 6_000_000, `${(used.user + used.system) / 1000} CPU ms`);
+  assert.ok(rssMax - rssBefore < 200_000_000, `${(rssMax - rssBefore) / 1e6} MB more`);
+  assert.ok(bytes < 12_000_000, `${bytes} bytes`);
+});
+
+function findOffice(): string | undefined {
+  for (const program of ['soffice', 'libreoffice']) {
+    try {
+      execFileSync(program, ['--version'], { stdio: 'ignore', timeout: 30_000 });
+      return program;
+    } catch {
+      // Not installed: the test below says so.
+    }
+  }
+  return undefined;
+}
+
+const office = findOffice();
+
+test('LibreOffice reads the same cells', { skip: office === undefined ? 'LibreOffice is not installed' : false }, async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-workbook-'));
+  try {
+    writeFileSync(
+      join(folder, 'bill.xlsx'),
+      await makeWorkbook([row(), row({ userName: '=1+1', tokenName: 'tab\there', modelName: '+1' })]),
+    );
+    execFileSync(office ?? '', ['--headless', '--convert-to', 'csv', '--outdir', folder, join(folder, 'bill.xlsx')], {
+      env: { ...process.env, HOME: folder },
+      stdio: 'ignore',
+      timeout: 60_000,
+    });
+    const csv = readFileSync(join(folder, 'bill.csv'), 'utf8').split('\n');
+    assert.equal(csv[0], billingRecordFields.join(','));
+    assert.equal(csv[1], '2026-01-27 00:00:00,1769443200,alice,ci,m-flash,1200,340,800,0,17,5,0.00123');
+    assert.match(csv[2] ?? '', /,=1\+1,tab\there,\+1,/);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});

@@ -1,0 +1,74 @@
+import type { IncomingMessage } from 'node:http';
+import { promisify } from 'node:util';
+import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib';
+
+export type BodyProblem = 'too-large' | 'incomplete' | 'unsupported-encoding' | 'invalid-encoding';
+
+/** Why a request body could not be read. */
+export class BodyError extends Error {
+  readonly problem: BodyProblem;
+  constructor(problem: BodyProblem, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.name = 'BodyError';
+    this.problem = problem;
+  }
+}
+
+const decoders = {
+  gzip: promisify(gunzip),
+  'x-gzip': promisify(gunzip),
+  deflate: promisify(inflate),
+  br: promisify(brotliDecompress),
+  zstd: promisify(zstdDecompress),
+} as const;
+
+/** Content codings that `decodeBody` understands, for messages that say what is right. */
+export const contentCodings = ['gzip', 'deflate', 'br', 'zstd', 'identity'] as const;
+
+/**
+ * Reads a whole request body into one buffer.
+ * @param bytesMax refuses larger bodies with `too-large`, by the declared length before reading where there is one
+ */
+export function readBody(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
+  const declared = Number(request.headers['content-length'] ?? '0');
+  if (declared > bytesMax) return Promise.reject(new BodyError('too-large', `the body is larger than ${bytesMax} bytes`));
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    const onData = (chunk: Buffer): void => {
+      length += chunk.length;
+      if (length > bytesMax) {
+        request.off('data', onData);
+        request.resume();
+        reject(new BodyError('too-large', `the body is larger than ${bytesMax} bytes`));
+        return;
+      }
+      chunks.push(chunk);
+    };
+    request.on('data', onData);
+    request.once('end', () => {
+      const [only] = chunks;
+      resolve(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, length));
+    });
+    const onCut = (cause?: unknown): void => reject(new BodyError('incomplete', 'the body ended before its declared length', { cause }));
+    request.once('aborted', onCut);
+    request.once('error', onCut);
+  });
+}
+
+/**
+ * Undoes a body's `Content-Encoding`. The result is held to the same limit, so that a small compressed body cannot become a huge one.
+ */
+export async function decodeBody(body: Buffer, contentEncoding: string | undefined, bytesMax: number): Promise<Buffer> {
+  const coding = contentEncoding?.trim().toLowerCase() ?? 'identity';
+  if (coding === '' || coding === 'identity') return body;
+  if (!Object.hasOwn(decoders, coding)) {
+    throw new BodyError('unsupported-encoding', `content-encoding "${coding.slice(0, 40)}" is not supported`);
+  }
+  try {
+    return await decoders[coding as keyof typeof decoders](body, { maxOutputLength: bytesMax });
+  } catch (cause) {
+    if (cause instanceof RangeError) throw new BodyError('too-large', `the decoded body is larger than ${bytesMax} bytes`, { cause });
+    throw new BodyError('invalid-encoding', `the body is not valid ${coding} data`, { cause });
+  }
+}

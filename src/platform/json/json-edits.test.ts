@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { applyJsonEdits } from './json-edits.ts';
+
+const bytes = Buffer.from('{"a":1,"é":2}');
+
+test('without edits the buffer itself comes back', () => {
+  assert.equal(applyJsonEdits(bytes, []), bytes);
+});
+
+test('edits in any order, with lengths that change and characters of several bytes', () => {
+  const edits = [
+    { start: 12, end: 13, replacement: '"zwölf"' },
+    { start: 5, end: 6, replacement: '"😀"' },
+  ];
+  assert.equal(applyJsonEdits(bytes, edits).toString(), '{"a":"😀","é":"zwölf"}');
+  assert.equal(applyJsonEdits(bytes, edits.toReversed()).toString(), '{"a":"😀","é":"zwölf"}');
+  assert.equal(bytes.toString(), '{"a":1,"é":2}');
+});
+
+test('insertions stand before the replacement that begins at the same place, in the order given', () => {
+  const edits = [
+    { start: 1, end: 6, replacement: '"x":0' },
+    { start: 1, end: 1, replacement: '"p":1,' },
+    { start: 1, end: 1, replacement: '"q":2,' },
+  ];
+  assert.equal(applyJsonEdits(bytes, edits).toString(), '{"p":1,"q":2,"x":0,"é":2}');
+});
+
+test('edits that touch do not overlap, edits that cross do', () => {
+  const first = { start: 1, end: 4, replacement: '"b"' };
+  assert.equal(applyJsonEdits(bytes, [first, { start: 4, end: 6, replacement: ':3' }]).toString(), '{"b":3,"é":2}');
+  assert.throws(() => applyJsonEdits(bytes, [first, { start: 3, end: 6, replacement: '' }]), RangeError);
+  assert.throws(() => applyJsonEdits(bytes, [first, { start: 2, end: 2, replacement: 'x' }]), RangeError);
+});

@@ -1,0 +1,283 @@
+import { isUtf8 } from 'node:buffer';
+import { abbreviateText } from './abbreviate-text.ts';
+import { JsonProblemError } from './json-problem-error.ts';
+import type { JsonProblemKind } from './json-problem-error.ts';
+import type { JsonSpan } from './json-span.ts';
+import { listMembers } from './locate-json.ts';
+import { MemberKeys, readKey } from './member-keys.ts';
+import { INVALID, StringScanner } from './scan-string.ts';
+import { skipWhiteSpace } from './skip-json.ts';
+
+export { JsonProblemError } from './json-problem-error.ts';
+
+export type JsonLimits = {
+  /** The most arrays and objects inside each other; 64 if absent. */
+  readonly depthMax?: number;
+  /** The most values and keys together; 250,000 if absent. */
+  readonly tokensMax?: number;
+};
+
+export type JsonScan = {
+  readonly rootType: 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null';
+  /** The values of the root object by key, found when first asked for; empty when the root is not an object. */
+  readonly members: ReadonlyMap<string, JsonSpan>;
+};
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN_ARRAY = 0x5b;
+const CLOSE_ARRAY = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+
+/**
+ * Checks a JSON text byte by byte without building anything: strict RFC 8259 syntax, valid UTF-8 without a byte order mark, no key twice
+ * in the same object (compared unescaped), bounded depth and size. What passes is safe for `parseJson`, `locateJson` and byte edits, and
+ * means the same to every parser. Linear in the bytes; stops at the first problem.
+ *
+ * @throws JsonProblemError
+ */
+export function scanJson(bytes: Buffer, limits: JsonLimits = {}): JsonScan {
+  if (!isUtf8(bytes)) throw new JsonProblemError('encoding', bytes, findInvalidUtf8(bytes), 'the body is not valid UTF-8');
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
+    throw new JsonProblemError('encoding', bytes, 0, 'the body begins with a byte order mark, which JSON does not allow,');
+  }
+  const start = new JsonScanner(bytes, limits).scan();
+  let members: ReadonlyMap<string, JsonSpan> | undefined;
+  return {
+    rootType: nameType(bytes[start] ?? 0),
+    get members() {
+      return (members ??= new Map(listMembers(bytes, { start, end: bytes.length }).map(({ key, valueSpan }) => [key, valueSpan])));
+    },
+  };
+}
+
+class JsonScanner {
+  readonly #bytes: Buffer;
+  readonly #depthMax: number;
+  readonly #tokensMax: number;
+  #tokensLeft: number;
+  readonly #strings: StringScanner;
+  readonly #keys: MemberKeys;
+
+  constructor(bytes: Buffer, { depthMax = 64, tokensMax = 250_000 }: JsonLimits) {
+    this.#bytes = bytes;
+    this.#depthMax = depthMax;
+    this.#tokensMax = tokensMax;
+    this.#tokensLeft = tokensMax;
+    this.#strings = new StringScanner(bytes);
+    this.#keys = new MemberKeys(bytes);
+  }
+
+  /** Returns where the root value begins. */
+  scan(): number {
+    const bytes = this.#bytes;
+    const rootStart = skipWhiteSpace(bytes, 0);
+    /** What each open container around the innermost one is. */
+    const outer: boolean[] = [];
+    let depth = 0;
+    let isObject = false;
+    let at = rootStart;
+    // Each turn takes one value, or the opening of one, and then whatever closes after it.
+    for (;;) {
+      const byte = bytes[at];
+      this.#countToken(at);
+      if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
+        if (++depth > this.#depthMax) this.#failTooDeep(at);
+        outer.push(isObject);
+        isObject = byte === OPEN_OBJECT;
+        if (isObject) this.#keys.open();
+        at = skipWhiteSpace(bytes, at + 1);
+        if (bytes[at] !== byte + 2) {
+          if (isObject) at = this.#passKey(at);
+          continue;
+        }
+        // An empty container: the loop below closes it.
+      } else {
+        at = skipWhiteSpace(bytes, this.#passScalar(at));
+      }
+      for (;;) {
+        if (depth === 0) {
+          if (at < bytes.length) this.#unexpected(at, 'the end of the body');
+          return rootStart;
+        }
+        const next = bytes[at];
+        if (next === COMMA) {
+          at = skipWhiteSpace(bytes, at + 1);
+          if (isObject) at = this.#passKey(at);
+          break;
+        }
+        if (next !== (isObject ? CLOSE_OBJECT : CLOSE_ARRAY)) this.#unexpected(at, isObject ? 'a comma or "}"' : 'a comma or "]"');
+        if (isObject) this.#keys.close();
+        isObject = outer.pop() ?? false;
+        depth--;
+        at = skipWhiteSpace(bytes, at + 1);
+      }
+    }
+  }
+
+  /** Takes a key and its colon; returns where its value begins. */
+  #passKey(at: number): number {
+    const bytes = this.#bytes;
+    this.#countToken(at);
+    if (bytes[at] !== QUOTE) this.#unexpected(at, 'a key in double quotes');
+    const end = this.#passString(at) - 1;
+    if (!this.#keys.add(at + 1, end, this.#strings.hasEscapes)) this.#failDuplicate(at, end);
+    const colon = skipWhiteSpace(bytes, end + 1);
+    if (bytes[colon] !== COLON) this.#unexpected(colon, 'a colon after the key');
+    return skipWhiteSpace(bytes, colon + 1);
+  }
+
+  /** Takes a string, number or word; returns the position after it. */
+  #passScalar(at: number): number {
+    const byte = this.#bytes[at] ?? 0;
+    switch (byte) {
+      case QUOTE:
+        return this.#passString(at);
+      case 0x74:
+        return this.#passWord(at, 'true');
+      case 0x66:
+        return this.#passWord(at, 'false');
+      case 0x6e:
+        return this.#passWord(at, 'null');
+      default:
+        if (byte === 0x2d || isDigit(byte)) return this.#passNumber(at);
+        return this.#unexpected(at, 'a value');
+    }
+  }
+
+  #passString(at: number): number {
+    const end = this.#strings.scan(at + 1);
+    if (end >= 0) return end + 1;
+    if (end !== INVALID) return this.#fail('incomplete', this.#bytes.length, 'the body ends inside a string');
+    const { invalidAt } = this.#strings;
+    const isEscape = this.#bytes[invalidAt] === 0x5c;
+    return this.#fail(
+      'syntax',
+      invalidAt,
+      isEscape ? 'there is an escape that JSON does not know' : 'there is a control character that must be escaped',
+    );
+  }
+
+  #passWord(at: number, word: string): number {
+    for (let index = 1; index < word.length; index++) {
+      if (this.#bytes[at + index] !== word.charCodeAt(index)) return this.#unexpected(at + index, `the word ${word}`);
+    }
+    return at + word.length;
+  }
+
+  #passNumber(start: number): number {
+    const bytes = this.#bytes;
+    let at = bytes[start] === 0x2d ? start + 1 : start;
+    // A zero stands alone: what follows it must not be a digit.
+    if (bytes[at] === 0x30) at++;
+    else at = this.#passDigits(at);
+    let byte = bytes[at] ?? 0;
+    // Most numbers end here.
+    if (byte === COMMA || byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) return at;
+    if (byte === 0x2e) {
+      at = this.#passDigits(at + 1);
+      byte = bytes[at] ?? 0;
+    }
+    if (byte === 0x65 || byte === 0x45) {
+      const sign = bytes[at + 1];
+      at = this.#passDigits(sign === 0x2b || sign === 0x2d ? at + 2 : at + 1);
+    }
+    return at;
+  }
+
+  #passDigits(start: number): number {
+    let at = start;
+    while (isDigit(this.#bytes[at] ?? 0)) at++;
+    return at > start ? at : this.#unexpected(at, 'a digit');
+  }
+
+  #countToken(at: number): void {
+    if (--this.#tokensLeft >= 0) return;
+    this.#fail('tokens', at, `the body has too many parts: at most ${this.#tokensMax} values and keys are accepted, exceeded`);
+  }
+
+  #failTooDeep(at: number): never {
+    return this.#fail(
+      'depth',
+      at,
+      `the body is nested too deeply: at most ${this.#depthMax} arrays and objects may be inside each other, exceeded`,
+    );
+  }
+
+  #failDuplicate(quote: number, end: number): never {
+    const key = abbreviateText(readKey(this.#bytes, quote + 1, end, this.#strings.hasEscapes));
+    throw new JsonProblemError(
+      'duplicate-key',
+      this.#bytes,
+      quote,
+      `the key ${JSON.stringify(key)} appears twice in the same object, again`,
+      key,
+    );
+  }
+
+  #unexpected(at: number, wanted: string): never {
+    if (at >= this.#bytes.length) {
+      return this.#fail('incomplete', this.#bytes.length, `the body ends too early: expected ${wanted}`);
+    }
+    return this.#fail('syntax', at, `the body is not valid JSON: expected ${wanted}, but found ${showByte(this.#bytes[at] ?? 0)}`);
+  }
+
+  #fail(kind: JsonProblemKind, at: number, what: string): never {
+    throw new JsonProblemError(kind, this.#bytes, at, what);
+  }
+}
+
+function nameType(byte: number): JsonScan['rootType'] {
+  switch (byte) {
+    case OPEN_OBJECT:
+      return 'object';
+    case OPEN_ARRAY:
+      return 'array';
+    case QUOTE:
+      return 'string';
+    case 0x74:
+    case 0x66:
+      return 'boolean';
+    case 0x6e:
+      return 'null';
+    default:
+      return 'number';
+  }
+}
+
+function isDigit(byte: number): boolean {
+  return byte >= 0x30 && byte <= 0x39;
+}
+
+/** One byte in an error message: itself where it is printable. */
+function showByte(byte: number): string {
+  if (byte === QUOTE) return "'\"'";
+  return byte > 0x20 && byte < 0x7f ? `"${String.fromCharCode(byte)}"` : `the byte 0x${byte.toString(16).padStart(2, '0')}`;
+}
+
+/** The first byte that does not belong to valid UTF-8. */
+function findInvalidUtf8(bytes: Buffer): number {
+  // A prefix that is cut inside a character is invalid too, so the search narrows to a few bytes and then looks at each cut.
+  let valid = 0;
+  let invalid = bytes.length;
+  while (invalid - valid > 8) {
+    const middle = findCharacterStart(bytes, (valid + invalid) >> 1, valid);
+    if (isUtf8(bytes.subarray(valid, middle))) valid = middle;
+    else invalid = middle;
+  }
+  for (let at = valid; at < bytes.length;) {
+    const size = [1, 2, 3, 4].find((length) => at + length <= bytes.length && isUtf8(bytes.subarray(at, at + length)));
+    if (size === undefined) return at;
+    at += size;
+  }
+  return bytes.length;
+}
+
+/** The first byte of the character that `position` lies in, at most three bytes before it. */
+function findCharacterStart(bytes: Buffer, position: number, from: number): number {
+  let at = position;
+  while (at > from && position - at < 3 && ((bytes[at] ?? 0) & 0xc0) === 0x80) at--;
+  return at;
+}

@@ -1,0 +1,68 @@
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+// Calling into native code costs about as much as looking at this many bytes here.
+const NEAR_BYTES = 48;
+
+/** The position of the first byte at or after `position` that is not JSON white space. */
+export function skipWhiteSpace(bytes: Buffer, position: number): number {
+  let at = position;
+  for (;;) {
+    const byte = bytes[at] ?? 0x7f;
+    if (byte > 0x20 || (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09)) return at;
+    at++;
+  }
+}
+
+/** The position after the closing quote of the string that opens at `position`; the length of `bytes` when it does not close. */
+export function skipString(bytes: Buffer, position: number): number {
+  let at = position + 1;
+  const near = Math.min(bytes.length, at + NEAR_BYTES);
+  while (at < near) {
+    const byte = bytes[at];
+    if (byte === QUOTE) return at + 1;
+    at += byte === BACKSLASH ? 2 : 1;
+  }
+  return skipLongString(bytes, at);
+}
+
+function skipLongString(bytes: Buffer, position: number): number {
+  let from = position;
+  for (;;) {
+    const quote = bytes.indexOf(QUOTE, from);
+    if (quote === -1) return bytes.length;
+    let slashes = 0;
+    while (quote - slashes > from && bytes[quote - 1 - slashes] === BACKSLASH) slashes++;
+    if (slashes % 2 === 0) return quote + 1;
+    from = quote + 1;
+  }
+}
+
+/** The position after the value that begins at `position`, in JSON that is known to be valid. Ends on any input, at most at its length. */
+export function skipValue(bytes: Buffer, position: number): number {
+  const first = bytes[position];
+  if (first === QUOTE) return skipString(bytes, position);
+  if (first !== 0x7b && first !== 0x5b) return skipScalar(bytes, position);
+  let depth = 0;
+  let at = position;
+  while (at < bytes.length) {
+    const byte = bytes[at];
+    if (byte === QUOTE) {
+      at = skipString(bytes, at);
+      continue;
+    }
+    at++;
+    if (byte === 0x7b || byte === 0x5b) depth++;
+    else if ((byte === 0x7d || byte === 0x5d) && --depth === 0) return at;
+  }
+  return bytes.length;
+}
+
+function skipScalar(bytes: Buffer, position: number): number {
+  let at = position;
+  while (at < bytes.length) {
+    const byte = bytes[at] ?? 0;
+    if (byte <= 0x20 || byte === 0x2c || byte === 0x5d || byte === 0x7d) return at;
+    at++;
+  }
+  return at;
+}

@@ -1,0 +1,102 @@
+import type { Frame, FrameReader } from '../frames.ts';
+import { HeldBytes } from './held-bytes.ts';
+import { parseSseFrame } from './parse-sse-frame.ts';
+
+const LF = 0x0a;
+const CR = 0x0d;
+
+export type FrameReaderOptions = {
+  /** The most bytes that one frame may have, its terminator included. */
+  readonly frameBytesMax: number;
+};
+
+/**
+ * Cuts a server-sent event stream into frames, by the rules of the WHATWG event stream format: lines end with LF, CRLF or CR in any
+ * mixture, and a blank line ends an event. Blank lines and comments come as frames with empty data, so no byte is ever lost.
+ *
+ * Each byte is looked at once, whatever the chunks are. A frame that lies within one chunk is a view of that chunk: do not reuse chunks.
+ */
+export function createSseFrameReader({ frameBytesMax }: FrameReaderOptions): FrameReader {
+  const splitter = new LineSplitter(frameBytesMax);
+  return { push: (chunk) => splitter.push(chunk), rest: () => splitter.rest() };
+}
+
+class LineSplitter {
+  readonly #held: HeldBytes;
+  #isFirstFrame = true;
+  /** Nothing has come on the current line yet. */
+  #isLineEmpty = true;
+  /** The last byte was a CR, so an LF that comes next belongs to the same line end. */
+  #endsWithCr = false;
+  /** A blank line ended with a CR at the end of a chunk, and the frame waits for its LF. */
+  #awaitsLf = false;
+  /** The stream has ended a line with CRLF. */
+  #usesCrLf = false;
+
+  constructor(frameBytesMax: number) {
+    this.#held = new HeldBytes(frameBytesMax);
+  }
+
+  push(chunk: Buffer): readonly Frame[] {
+    const frames: Frame[] = [];
+    if (chunk.length === 0) return frames;
+    let frameStart = this.#resume(chunk, frames);
+    const { length } = chunk;
+    let isLineEmpty = this.#isLineEmpty;
+    for (let at = this.#endsWithCr ? this.#skipLf(chunk) : frameStart; at < length; at++) {
+      const byte = chunk[at];
+      if (byte !== LF && byte !== CR) {
+        isLineEmpty = false;
+        continue;
+      }
+      if (byte === CR) {
+        if (chunk[at + 1] === LF) {
+          at++;
+          this.#usesCrLf = true;
+        } else if (at + 1 === length) {
+          this.#endsWithCr = true;
+          // Where lines end with CRLF, the frame waits for its LF. Elsewhere waiting would hold every event back until the next one.
+          if (isLineEmpty && this.#usesCrLf) {
+            this.#awaitsLf = true;
+            break;
+          }
+        }
+      }
+      if (isLineEmpty) {
+        frames.push(this.#frame(this.#held.take(chunk, frameStart, at + 1)));
+        frameStart = at + 1;
+      }
+      isLineEmpty = true;
+    }
+    this.#isLineEmpty = isLineEmpty;
+    this.#held.hold(chunk, frameStart);
+    return frames;
+  }
+
+  rest(): Buffer {
+    return this.#held.copy();
+  }
+
+  /** Ends the frame that waited for the LF of its CR. Returns where the next frame starts in the chunk. */
+  #resume(chunk: Buffer, frames: Frame[]): number {
+    if (!this.#awaitsLf) return 0;
+    this.#awaitsLf = false;
+    this.#endsWithCr = false;
+    const end = chunk[0] === LF ? 1 : 0;
+    frames.push(this.#frame(this.#held.take(chunk, 0, end)));
+    return end;
+  }
+
+  #skipLf(chunk: Buffer): number {
+    this.#endsWithCr = false;
+    if (chunk[0] !== LF) return 0;
+    this.#usesCrLf = true;
+    return 1;
+  }
+
+  #frame(bytes: Buffer): Frame {
+    const frame = parseSseFrame(bytes, this.#isFirstFrame);
+    this.#isFirstFrame = false;
+    return frame;
+  }
+}

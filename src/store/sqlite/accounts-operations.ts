@@ -1,0 +1,101 @@
+import type { BillingToken, StoredApiKey, User } from '../../accounts/api-key.ts';
+import type { Database, SqlRow } from './open-database.ts';
+import { readInteger, readOptionalInteger, readOptionalText, readText } from './read-column.ts';
+import type { AccountsStoreOperations } from './store-protocol.ts';
+import { StoreError } from '../store-error.ts';
+
+const selectKeys = `select api_keys.id as id, users.id as user_id, users.name as user_name, api_keys.name as name, api_keys.hash as hash,
+    api_keys.hint as hint, api_keys.created_at_ms as created_at_ms, api_keys.disabled_at_ms as disabled_at_ms
+  from api_keys join users on users.id = api_keys.user_id
+  where api_keys.deleted_at_ms is null`;
+
+const selectBillingTokens = 'select id, name, user_name, created_at_ms from billing_tokens';
+
+/** Users, API keys and billing tokens on a connection. */
+export function createAccountsOperations(database: Database): AccountsStoreOperations {
+  return {
+    pepper: () => readText(found(database.first("select value from settings where name = 'pepper'"), 'the pepper'), 'value'),
+    ensureUser: (user) => ensureUser(database, user),
+    insertApiKey: (key) => insertApiKey(database, key),
+    listApiKeys: () => database.all(`${selectKeys} order by api_keys.created_at_ms, api_keys.id`).map(decodeApiKey),
+    findApiKeyByHash: (hash) => {
+      const row = database.first(`${selectKeys} and api_keys.hash = ?`, hash);
+      return row === undefined ? undefined : decodeApiKey(row);
+    },
+    setApiKeyDisabled: (keyId, disabledAtMs) => {
+      const sql = 'update api_keys set disabled_at_ms = ? where id = ? and deleted_at_ms is null';
+      return changeKeys(database, () => database.run(sql, disabledAtMs ?? null, keyId));
+    },
+    deleteApiKey: (keyId, deletedAtMs) => {
+      const sql = 'update api_keys set deleted_at_ms = ? where id = ? and deleted_at_ms is null';
+      return changeKeys(database, () => database.run(sql, deletedAtMs, keyId));
+    },
+    keysVersion: () =>
+      readInteger(found(database.first("select value from counters where name = 'keys_version'"), 'the version of the keys'), 'value'),
+    insertBillingToken: (token) => {
+      const sql = 'insert into billing_tokens (id, name, hash, user_name, created_at_ms) values (?, ?, ?, ?, ?) on conflict do nothing';
+      return database.run(sql, token.id, token.name, token.hash, token.userName ?? null, token.createdAtMs) > 0;
+    },
+    findBillingTokenByHash: (hash) => {
+      const row = database.first(`${selectBillingTokens} where hash = ?`, hash);
+      return row === undefined ? undefined : decodeBillingToken(row);
+    },
+    listBillingTokens: () => database.all(`${selectBillingTokens} order by created_at_ms, id`).map(decodeBillingToken),
+    deleteBillingToken: (tokenId) => database.run('delete from billing_tokens where id = ?', tokenId) > 0,
+  };
+}
+
+function ensureUser(database: Database, user: User): User {
+  return database.transact(() => {
+    const sql = 'insert into users (id, name, created_at_ms) values (?, ?, ?) on conflict (name) do nothing';
+    database.run(sql, user.id, user.name, user.createdAtMs);
+    const row = found(database.first('select id, name, created_at_ms from users where name = ?', user.name), 'the user');
+    return { id: readText(row, 'id'), name: readText(row, 'name'), createdAtMs: readInteger(row, 'created_at_ms') };
+  });
+}
+
+function insertApiKey(database: Database, key: StoredApiKey): boolean {
+  return changeKeys(database, () => {
+    const sql = `insert into api_keys (id, user_id, name, hash, hint, created_at_ms, disabled_at_ms) values (?, ?, ?, ?, ?, ?, ?)
+      on conflict do nothing`;
+    return database.run(sql, key.id, key.userId, key.name, key.hash, key.hint, key.createdAtMs, key.disabledAtMs ?? null);
+  });
+}
+
+/** Runs a change of keys and, when it changed any, counts the version up in the same transaction. */
+function changeKeys(database: Database, change: () => number): boolean {
+  return database.transact(() => {
+    if (change() === 0) return false;
+    database.run("update counters set value = value + 1 where name = 'keys_version'");
+    return true;
+  });
+}
+
+function found(row: SqlRow | undefined, what: string): SqlRow {
+  if (row === undefined) throw new StoreError('corrupt', `The database lacks ${what}.`);
+  return row;
+}
+
+function decodeApiKey(row: SqlRow): StoredApiKey {
+  const disabledAtMs = readOptionalInteger(row, 'disabled_at_ms');
+  return {
+    id: readText(row, 'id'),
+    userId: readText(row, 'user_id'),
+    userName: readText(row, 'user_name'),
+    name: readText(row, 'name'),
+    hint: readText(row, 'hint'),
+    createdAtMs: readInteger(row, 'created_at_ms'),
+    ...(disabledAtMs === undefined ? {} : { disabledAtMs }),
+    hash: readText(row, 'hash'),
+  };
+}
+
+function decodeBillingToken(row: SqlRow): BillingToken {
+  const userName = readOptionalText(row, 'user_name');
+  return {
+    id: readText(row, 'id'),
+    name: readText(row, 'name'),
+    ...(userName === undefined ? {} : { userName }),
+    createdAtMs: readInteger(row, 'created_at_ms'),
+  };
+}

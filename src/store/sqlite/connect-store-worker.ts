@@ -1,0 +1,186 @@
+import type { Worker } from 'node:worker_threads';
+import type { Store } from '../store.ts';
+import { StoreError } from '../store-error.ts';
+import { decodeError } from './store-protocol.ts';
+import type { OperationName, StoreOperations, StoreReply, StoreRequest } from './store-protocol.ts';
+
+export type StoreWorkerOptions = {
+  /** How long opening, migrations included, may take. */
+  readonly openTimeoutMs: number;
+  /** How long one call may take, waiting in the queue included, before it is given up as `unavailable`. It may still be carried out. */
+  readonly callTimeoutMs: number;
+  /** How long closing waits for the calls before it, then the thread is ended. */
+  readonly closeTimeoutMs: number;
+  /** Calls that may wait for the worker; one more is refused as `unavailable`. */
+  readonly pendingCallsMax: number;
+  /** Called once when the worker dies by itself. From then on every call is refused as `unavailable`. */
+  readonly onFailure?: (error: StoreError) => void;
+};
+
+/** A store whose work is done in a worker thread. */
+export type WorkerStore = Store & {
+  /** Why no call can succeed any more, or undefined while the worker lives. */
+  readonly failureReason: () => string | undefined;
+};
+
+/**
+ * Speaks to a store worker that was just started. Resolves once it has opened its database, and rejects with what it refused with.
+ * An idle worker does not keep the process alive; a call in progress does.
+ */
+export async function connectStoreWorker(worker: Worker, options: StoreWorkerOptions): Promise<WorkerStore> {
+  const connection = createConnection(worker, options);
+  await connection.opened;
+  const { call } = connection;
+  return {
+    pepper: () => call('pepper'),
+    ensureUser: (user) => call('ensureUser', user),
+    insertApiKey: (key) => call('insertApiKey', key),
+    listApiKeys: () => call('listApiKeys'),
+    findApiKeyByHash: (hash) => call('findApiKeyByHash', hash),
+    setApiKeyDisabled: (keyId, disabledAtMs) => call('setApiKeyDisabled', keyId, disabledAtMs),
+    deleteApiKey: (keyId, deletedAtMs) => call('deleteApiKey', keyId, deletedAtMs),
+    keysVersion: () => call('keysVersion'),
+    insertBillingToken: (token) => call('insertBillingToken', token),
+    findBillingTokenByHash: (hash) => call('findBillingTokenByHash', hash),
+    listBillingTokens: () => call('listBillingTokens'),
+    deleteBillingToken: (tokenId) => call('deleteBillingToken', tokenId),
+    appendEntries: (entries) => call('appendEntries', entries),
+    findEntry: (callId) => call('findEntry', callId),
+    listEntries: (filter) => call('listEntries', filter),
+    queryStatistics: (query) => call('queryStatistics', query),
+    failureReason: connection.failureReason,
+    close: connection.close,
+  };
+}
+
+type PendingCall = { readonly resolve: (result: unknown) => void; readonly reject: (error: Error) => void; readonly timer: NodeJS.Timeout };
+
+type Call = <Name extends OperationName>(
+  operation: Name,
+  ...parameters: Parameters<StoreOperations[Name]>
+) => Promise<ReturnType<StoreOperations[Name]>>;
+
+type Connection = {
+  readonly opened: Promise<void>;
+  readonly call: Call;
+  readonly failureReason: () => string | undefined;
+  readonly close: () => Promise<void>;
+};
+
+function createConnection(worker: Worker, options: StoreWorkerOptions): Connection {
+  const calls = createPendingCalls(worker, options);
+  const opening = Promise.withResolvers<void>();
+  const exited = Promise.withResolvers<void>();
+  const openTimer = setTimeout(() => fail('The store was not opened in time.'), options.openTimeoutMs);
+  let failure: StoreError | undefined;
+  let closing: Promise<void> | undefined;
+  let open = false;
+
+  /** Ends everything at once. The first reason stays. */
+  function fail(reason: string, cause?: unknown): void {
+    if (failure !== undefined) return;
+    failure = new StoreError('unavailable', reason, { cause });
+    end(failure);
+    worker.terminate().catch(() => {
+      // It is gone already; the reason is known.
+    });
+    if (open && closing === undefined) options.onFailure?.(failure);
+  }
+
+  function end(error: StoreError): void {
+    clearTimeout(openTimer);
+    opening.reject(error);
+    calls.rejectAll(error);
+  }
+
+  worker.on('message', (reply: StoreReply) => {
+    if (reply.type === 'opened') {
+      open = true;
+      clearTimeout(openTimer);
+      worker.unref();
+      opening.resolve();
+    } else if (reply.type === 'refused') {
+      failure = decodeError(reply.error);
+      end(failure);
+    } else {
+      calls.settle(reply);
+    }
+  });
+  worker.on('error', (error) => fail(`The store's worker died: ${error instanceof Error ? error.message : 'unknown error'}.`, error));
+  worker.on('messageerror', (error) => fail('A reply of the store could not be read.', error));
+  worker.on('exit', (code) => {
+    if (closing === undefined) fail(`The store's worker ended by itself with code ${code}.`);
+    calls.rejectAll(new StoreError('unavailable', 'The store was closed.'));
+    exited.resolve();
+  });
+  return {
+    opened: opening.promise,
+    call: (operation, ...parameters) => {
+      if (failure !== undefined) return Promise.reject(new StoreError('unavailable', failure.message, { cause: failure }));
+      if (closing !== undefined) return Promise.reject(new StoreError('unavailable', 'The store is closed.'));
+      return calls.add(operation, parameters) as ReturnType<Call> as Promise<never>;
+    },
+    failureReason: () => failure?.message,
+    close: () => (closing ??= failure === undefined ? closeWorker(worker, exited.promise, options.closeTimeoutMs) : exited.promise),
+  };
+}
+
+async function closeWorker(worker: Worker, exited: Promise<void>, timeoutMs: number): Promise<void> {
+  worker.ref();
+  const timer = setTimeout(() => {
+    worker.terminate().catch(() => {
+      // It ended at the same moment, which is what was wanted.
+    });
+  }, timeoutMs);
+  worker.postMessage({ type: 'close' } satisfies StoreRequest);
+  try {
+    await exited;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The calls that the worker has not answered yet. While there are any, the worker keeps the process alive. */
+function createPendingCalls(worker: Worker, options: StoreWorkerOptions) {
+  const pending = new Map<number, PendingCall>();
+  let lastId = 0;
+
+  function take(id: number): PendingCall | undefined {
+    const call = pending.get(id);
+    if (call === undefined) return undefined;
+    clearTimeout(call.timer);
+    pending.delete(id);
+    if (pending.size === 0) worker.unref();
+    return call;
+  }
+
+  return {
+    add: (operation: OperationName, parameters: readonly unknown[]): Promise<unknown> => {
+      if (pending.size >= options.pendingCallsMax) {
+        return Promise.reject(new StoreError('unavailable', `More than ${options.pendingCallsMax} calls wait for the store.`));
+      }
+      const id = (lastId += 1);
+      const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+      const timer = setTimeout(() => {
+        take(id)?.reject(new StoreError('unavailable', `The store did not answer ${operation} within ${options.callTimeoutMs} ms.`));
+      }, options.callTimeoutMs);
+      if (pending.size === 0) worker.ref();
+      pending.set(id, { resolve, reject, timer });
+      try {
+        worker.postMessage({ type: 'call', id, operation, parameters } satisfies StoreRequest);
+      } catch (error) {
+        take(id)?.reject(new StoreError('internal', `The parameters of ${operation} cannot be sent to the store.`, { cause: error }));
+      }
+      return promise;
+    },
+    settle: (reply: Extract<StoreReply, { type: 'result' | 'error' }>): void => {
+      // A call that was given up has no entry any more; its late answer changes nothing.
+      const call = take(reply.id);
+      if (reply.type === 'result') call?.resolve(reply.result);
+      else call?.reject(decodeError(reply.error));
+    },
+    rejectAll: (error: StoreError): void => {
+      for (const id of pending.keys()) take(id)?.reject(error);
+    },
+  };
+}

@@ -1,0 +1,73 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { StoreError } from '../store-error.ts';
+import { openDatabase } from './open-database.ts';
+import type { Database } from './open-database.ts';
+
+export type DataDirectoryLock = {
+  /** Gives the directory free. May be called again; the end of the process does the same, however it ends. */
+  readonly release: () => void;
+};
+
+/** The directory is in use by another process. The message names it and is meant for the operator. */
+export class DataDirectoryLockedError extends Error {
+  constructor(message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.name = 'DataDirectoryLockedError';
+  }
+}
+
+/** Never open these by other means: closing any descriptor of a locked file drops the lock of the whole process. */
+const lockFileName = 'weir.lock';
+const holderFileName = 'weir.lock.holder';
+
+/**
+ * Takes the data directory, created when absent, for this process alone. The lock is the operating system's record lock under an open
+ * SQLite transaction, so it is gone the moment the process is, also after kill -9; a file with a pid in it would not be.
+ * Throws DataDirectoryLockedError when another process has it, StoreError when the directory cannot be used.
+ */
+export function lockDataDirectory(directory: string): DataDirectoryLock {
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new StoreError('disk', `The data directory ${directory} cannot be created.`, { cause: error });
+  }
+  const database = openDatabase(join(directory, lockFileName), { readOnly: false, busyTimeoutMs: 0 });
+  takeWriteLock(database, directory);
+  const holderPath = join(directory, holderFileName);
+  writeFileSync(holderPath, `${process.pid} on ${hostname()}\n`, { mode: 0o600 });
+  let held = true;
+  return {
+    release: () => {
+      if (!held) return;
+      held = false;
+      rmSync(holderPath, { force: true });
+      database.close();
+    },
+  };
+}
+
+function takeWriteLock(database: Database, directory: string): void {
+  try {
+    // Only one connection at a time can have a write transaction open. Nothing is ever written in it, so there is nothing to recover.
+    database.execute('begin immediate');
+  } catch (error) {
+    database.close();
+    if (!(error instanceof StoreError) || error.kind !== 'busy') throw error;
+    throw new DataDirectoryLockedError(
+      `The data directory ${directory} is in use by process ${readHolder(directory)}. ` +
+        'Two gateways need two data directories: stop that process, or choose another directory.',
+      { cause: error },
+    );
+  }
+}
+
+function readHolder(directory: string): string {
+  try {
+    return readFileSync(join(directory, holderFileName), 'utf8').trim() || 'unknown';
+  } catch {
+    // The holder took the lock a moment ago and has not written its name yet.
+    return 'unknown';
+  }
+}

@@ -1,0 +1,97 @@
+import { DatabaseSync } from 'node:sqlite';
+import type { StatementSync } from 'node:sqlite';
+import { StoreError } from '../store-error.ts';
+import type { StoreErrorKind } from '../store-error.ts';
+
+export type SqlValue = null | string | number | bigint;
+
+/** Integers come as bigint, so that none is ever rounded; floats as number. Rows have no prototype. */
+export type SqlRow = Readonly<Record<string, SqlValue | Uint8Array>>;
+
+/** A connection. It blocks its thread; everything but the data directory lock lives in the store's worker. */
+export type Database = {
+  /** Runs statements without parameters and without a result. */
+  readonly execute: (sql: string) => void;
+  /** Runs one statement and returns how many rows it changed. Statements are prepared once and kept: never build SQL from values. */
+  readonly run: (sql: string, ...parameters: readonly SqlValue[]) => number;
+  readonly first: (sql: string, ...parameters: readonly SqlValue[]) => SqlRow | undefined;
+  readonly all: (sql: string, ...parameters: readonly SqlValue[]) => readonly SqlRow[];
+  /** Runs `work` in one write transaction: all of it is booked or nothing. */
+  readonly transact: <Result>(work: () => Result) => Result;
+  readonly close: () => void;
+};
+
+export type DatabaseOptions = {
+  readonly readOnly: boolean;
+  /** How long a statement waits for another connection's lock before it fails as `busy`. */
+  readonly busyTimeoutMs: number;
+};
+
+/** Opens a database file. This is the only file that imports node:sqlite, whose class is due to be renamed. Throws StoreError. */
+export function openDatabase(path: string, options: DatabaseOptions): Database {
+  const connection = guard(
+    () => new DatabaseSync(path, { readOnly: options.readOnly, timeout: options.busyTimeoutMs, readBigInts: true, defensive: true }),
+  );
+  const statements = new Map<string, StatementSync>();
+  const prepare = (sql: string): StatementSync => {
+    let statement = statements.get(sql);
+    if (statement === undefined) {
+      statement = connection.prepare(sql);
+      statements.set(sql, statement);
+    }
+    return statement;
+  };
+  const execute = (sql: string): void => guard(() => connection.exec(sql));
+  return {
+    execute,
+    run: (sql, ...parameters) => guard(() => Number(prepare(sql).run(...parameters).changes)),
+    first: (sql, ...parameters) => guard(() => prepare(sql).get(...parameters)),
+    all: (sql, ...parameters) => guard(() => prepare(sql).all(...parameters)),
+    transact: (work) => {
+      execute('begin immediate');
+      try {
+        const result = work();
+        execute('commit');
+        return result;
+      } catch (error) {
+        try {
+          execute('rollback');
+        } catch {
+          // Some failures, a full disk among them, have rolled back already. The first error is the one that matters.
+        }
+        throw error;
+      }
+    },
+    close: () => guard(() => connection.close()),
+  };
+}
+
+function guard<Result>(work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    throw toStoreError(error);
+  }
+}
+
+/** Primary result codes of SQLite, https://www.sqlite.org/rescode.html, read 2026-10. */
+const kindsByResultCode: Readonly<Record<number, StoreErrorKind>> = {
+  5: 'busy',
+  6: 'busy',
+  8: 'read-only',
+  10: 'disk',
+  11: 'corrupt',
+  13: 'disk',
+  14: 'disk',
+  19: 'constraint',
+  26: 'corrupt',
+};
+
+function toStoreError(error: unknown): Error {
+  if (!(error instanceof Error)) return new StoreError('internal', 'The database threw something that is no error.', { cause: error });
+  if (error instanceof StoreError) return error;
+  const resultCode = 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : undefined;
+  // An extended code carries its primary code in the low byte.
+  const kind = resultCode === undefined ? undefined : kindsByResultCode[resultCode & 0xff];
+  return new StoreError(kind ?? 'internal', error.message, { cause: error });
+}

@@ -1,0 +1,40 @@
+import { StoreError } from '../store-error.ts';
+import type { SqlRow, SqlValue } from './open-database.ts';
+
+/** Readers of one column. Each throws StoreError when the column holds another type than the schema promises: the file was tampered with. */
+
+export function readText(row: SqlRow, column: string): string {
+  const value = row[column];
+  if (typeof value === 'string') return value;
+  throw unexpected(column, value, 'text');
+}
+
+export function readOptionalText(row: SqlRow, column: string): string | undefined {
+  return row[column] === null ? undefined : readText(row, column);
+}
+
+export function readBigInt(row: SqlRow, column: string): bigint {
+  const value = row[column];
+  if (typeof value === 'bigint') return value;
+  throw unexpected(column, value, 'an integer');
+}
+
+/** For integers that are far below 2^53, or of which the nearest double is good enough. */
+export function readInteger(row: SqlRow, column: string): number {
+  return Number(readBigInt(row, column));
+}
+
+export function readOptionalInteger(row: SqlRow, column: string): number | undefined {
+  return row[column] === null ? undefined : readInteger(row, column);
+}
+
+export function readReal(row: SqlRow, column: string): number {
+  const value = row[column];
+  if (typeof value === 'number') return value;
+  throw unexpected(column, value, 'a number');
+}
+
+function unexpected(column: string, value: SqlValue | Uint8Array | undefined, expected: string): StoreError {
+  const found = value === null ? 'null' : typeof value;
+  return new StoreError('corrupt', `Column ${column} holds ${found} where the schema has ${expected}.`);
+}

@@ -1,0 +1,53 @@
+import type { AccountsStore } from '../../accounts/accounts-store.ts';
+import type { LedgerStore } from '../../billing/ledger/ledger-store.ts';
+import type { StatisticsStore } from '../../billing/statistics/statistics-store.ts';
+import { StoreError } from '../store-error.ts';
+import type { StoreErrorKind } from '../store-error.ts';
+
+/** The methods of a store as they run in the worker: the same parameters and results without the promise. */
+type Synchronous<Methods> = {
+  readonly [Name in keyof Methods]: Methods[Name] extends (...parameters: infer Parameters) => Promise<infer Result>
+    ? (...parameters: Parameters) => Result
+    : never;
+};
+
+export type AccountsStoreOperations = Synchronous<AccountsStore>;
+export type LedgerStoreOperations = Synchronous<LedgerStore>;
+export type StatisticsStoreOperations = Synchronous<StatisticsStore>;
+export type StoreOperations = AccountsStoreOperations & LedgerStoreOperations & StatisticsStoreOperations;
+export type OperationName = keyof StoreOperations;
+
+/** What the worker is started with. */
+export type StoreWorkerData = { readonly path: string; readonly readOnly: boolean; readonly busyTimeoutMs: number };
+
+/** To the worker. Calls are answered in the order they were sent; `close` is the last message and is answered by the worker's exit. */
+export type StoreRequest =
+  | { readonly type: 'call'; readonly id: number; readonly operation: OperationName; readonly parameters: readonly unknown[] }
+  | { readonly type: 'close' };
+
+/** From the worker: first `opened` or `refused`, then one answer to each call. */
+export type StoreReply =
+  | { readonly type: 'opened' }
+  | { readonly type: 'refused'; readonly error: CarriedError }
+  | { readonly type: 'result'; readonly id: number; readonly result: unknown }
+  | { readonly type: 'error'; readonly id: number; readonly error: CarriedError };
+
+/** An error between threads: structured cloning would lose its class and its kind. */
+export type CarriedError = {
+  readonly kind: StoreErrorKind;
+  readonly message: string;
+  readonly callIds: readonly string[];
+  readonly stack: string | undefined;
+};
+
+export function encodeError(error: unknown): CarriedError {
+  if (error instanceof StoreError) return { kind: error.kind, message: error.message, callIds: error.callIds, stack: error.stack };
+  const message = error instanceof Error ? error.message : 'The store threw something that is no error.';
+  return { kind: 'internal', message, callIds: [], stack: error instanceof Error ? error.stack : undefined };
+}
+
+export function decodeError(carried: CarriedError): StoreError {
+  const error = new StoreError(carried.kind, carried.message, { callIds: carried.callIds });
+  if (carried.stack !== undefined) error.stack = carried.stack;
+  return error;
+}

@@ -1,0 +1,7 @@
+/**
+ * The text that a database can hold: half surrogate pairs and NUL characters, which UTF-8 and PostgreSQL do not have, become U+FFFD.
+ * Model names come from clients unchanged; one odd name must not keep a whole batch of the ledger from being booked.
+ */
+export function toStorableText(text: string): string {
+  return text.toWellFormed().replaceAll('\0', '\uFFFD');
+}

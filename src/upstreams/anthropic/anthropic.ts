@@ -1,0 +1,22 @@
+import { commonReplyHeaders, commonRequestHeaders } from '../header-lists.ts';
+import type { UpstreamVendor } from '../upstream-vendor.ts';
+
+/** Anthropic's own service. Its SDK takes the origin as base address and adds `/v1`. */
+export const anthropic: UpstreamVendor = {
+  id: 'anthropic',
+  title: 'Anthropic',
+  defaultBaseUrl: 'https://api.anthropic.com',
+  keyVariables: ['ANTHROPIC_API_KEY'],
+  dialects: ['anthropic-messages'],
+  optionalDialects: [],
+  offers: ['threads'],
+  locate: ({ dialect, operation }) => {
+    if (dialect !== 'anthropic-messages') return undefined;
+    return operation === 'count-tokens' ? '/v1/messages/count_tokens' : '/v1/messages';
+  },
+  authorize: (apiKey) => ({ 'x-api-key': apiKey }),
+  requestHeaders: [...commonRequestHeaders, 'anthropic-*', 'x-app', 'x-claude-code-*', 'x-session-*'],
+  // The contract spells these names with the neutral word; the vendor knows only its own.
+  headerAliases: { 'vendor-version': 'anthropic-version', 'vendor-beta': 'anthropic-beta' },
+  replyHeaders: [...commonReplyHeaders, 'anthropic-*'],
+};

@@ -1,0 +1,34 @@
+import { commonReplyHeaders, commonRequestHeaders } from '../header-lists.ts';
+import type { UpstreamRoute, UpstreamVendor } from '../upstream-vendor.ts';
+
+/** `gemini-x` and `models/gemini-x` name the same model; tuned models keep their own collection. */
+function modelPath(model: string): string {
+  const named = model.includes('/') ? model : `models/${model}`;
+  return named
+    .split('/')
+    .map((segment) => encodeURIComponent(segment))
+    .join('/');
+}
+
+function locate({ dialect, operation, upstreamModel, framing }: UpstreamRoute): string | undefined {
+  if (dialect !== 'gemini-generate-content') return undefined;
+  const model = `/v1beta/${modelPath(upstreamModel)}`;
+  if (operation === 'count-tokens') return `${model}:countTokens`;
+  if (framing === undefined) return `${model}:generateContent`;
+  return framing === 'sse' ? `${model}:streamGenerateContent?alt=sse` : `${model}:streamGenerateContent`;
+}
+
+/** Google's Gemini API. Its SDK takes the origin as base address and adds the version. The key goes in a header, never in the address. */
+export const gemini: UpstreamVendor = {
+  id: 'gemini',
+  title: 'Gemini',
+  defaultBaseUrl: 'https://generativelanguage.googleapis.com',
+  keyVariables: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
+  dialects: ['gemini-generate-content'],
+  optionalDialects: [],
+  offers: [],
+  locate,
+  authorize: (apiKey) => ({ 'x-goog-api-key': apiKey }),
+  requestHeaders: [...commonRequestHeaders, 'x-goog-api-client', 'x-server-timeout'],
+  replyHeaders: [...commonReplyHeaders, 'x-gemini-*'],
+};

@@ -1,0 +1,27 @@
+import { commonReplyHeaders } from '../header-lists.ts';
+import { locateOpenaiInterface, openaiRequestHeaders } from '../openai-interfaces.ts';
+import type { UpstreamRoute, UpstreamVendor } from '../upstream-vendor.ts';
+
+/** Where servers put the further interfaces that some of them offer, relative to a base address that ends in `/v1`. */
+function locate(route: UpstreamRoute): string | undefined {
+  if (route.dialect !== 'anthropic-messages') return locateOpenaiInterface(route);
+  return route.operation === 'count-tokens' ? '/messages/count_tokens' : '/messages';
+}
+
+/**
+ * Any server that speaks chat completions: vLLM, Ollama, llama.cpp, LM Studio and many services. Some also serve Responses or Messages
+ * beside it; the operator says so with `dialects`.
+ */
+export const openaiCompatible: UpstreamVendor = {
+  id: 'openai-compatible',
+  title: 'OpenAI-compatible server',
+  keyVariables: [],
+  dialects: ['openai-chat'],
+  optionalDialects: ['openai-responses', 'anthropic-messages'],
+  offers: [],
+  locate,
+  authorize: (apiKey, dialect) => (dialect === 'anthropic-messages' ? { 'x-api-key': apiKey } : { authorization: `Bearer ${apiKey}` }),
+  requestHeaders: [...openaiRequestHeaders, 'anthropic-version', 'anthropic-beta'],
+  headerAliases: { 'vendor-version': 'anthropic-version', 'vendor-beta': 'anthropic-beta' },
+  replyHeaders: commonReplyHeaders,
+};

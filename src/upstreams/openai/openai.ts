@@ -1,0 +1,18 @@
+import { commonReplyHeaders } from '../header-lists.ts';
+import { locateOpenaiInterface, openaiRequestHeaders } from '../openai-interfaces.ts';
+import type { UpstreamVendor } from '../upstream-vendor.ts';
+
+/** OpenAI's own service. Its SDK's base address ends in `/v1`. */
+export const openai: UpstreamVendor = {
+  id: 'openai',
+  title: 'OpenAI',
+  defaultBaseUrl: 'https://api.openai.com/v1',
+  keyVariables: ['OPENAI_API_KEY'],
+  dialects: ['openai-responses', 'openai-chat'],
+  optionalDialects: [],
+  offers: [],
+  locate: locateOpenaiInterface,
+  authorize: (apiKey) => ({ authorization: `Bearer ${apiKey}` }),
+  requestHeaders: openaiRequestHeaders,
+  replyHeaders: [...commonReplyHeaders, 'openai-*'],
+};

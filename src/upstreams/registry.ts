@@ -1,0 +1,15 @@
+import { anthropic } from './anthropic/anthropic.ts';
+import { gemini } from './gemini/gemini.ts';
+import { openaiCompatible } from './openai-compatible/openai-compatible.ts';
+import { openai } from './openai/openai.ts';
+import type { UpstreamVendor, VendorId } from './upstream-vendor.ts';
+import { xai } from './xai/xai.ts';
+
+/** Every kind of upstream, by the name it has in the configuration. */
+export const upstreamVendors: Readonly<Record<VendorId, UpstreamVendor>> = {
+  anthropic,
+  openai,
+  gemini,
+  xai,
+  'openai-compatible': openaiCompatible,
+};

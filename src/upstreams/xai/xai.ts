@@ -1,0 +1,34 @@
+import type { UsageReport } from '../../inference/usage.ts';
+import { commonReplyHeaders } from '../header-lists.ts';
+import { locateOpenaiInterface, openaiRequestHeaders } from '../openai-interfaces.ts';
+import type { UpstreamVendor } from '../upstream-vendor.ts';
+
+/**
+ * xAI's chat completions count reasoning beside `completion_tokens` and not inside. The total tells which arithmetic a reply used, so that
+ * the correction does not double anything should the vendor change it.
+ */
+function correctUsage(report: UsageReport): UsageReport {
+  const { usage, raw } = report;
+  const { reasoningTokens, outputTokens } = usage;
+  if (reasoningTokens === undefined || reasoningTokens === 0 || outputTokens === undefined) return report;
+  const totals = raw as { readonly prompt_tokens?: unknown; readonly total_tokens?: unknown };
+  if (typeof totals.prompt_tokens !== 'number' || totals.total_tokens !== totals.prompt_tokens + outputTokens + reasoningTokens)
+    return report;
+  return { ...report, usage: { ...usage, outputTokens: outputTokens + reasoningTokens } };
+}
+
+/** xAI's service. It speaks OpenAI's interfaces; its SDKs' base address ends in `/v1`. */
+export const xai: UpstreamVendor = {
+  id: 'xai',
+  title: 'xAI',
+  defaultBaseUrl: 'https://api.x.ai/v1',
+  keyVariables: ['XAI_API_KEY'],
+  dialects: ['openai-responses', 'openai-chat'],
+  optionalDialects: [],
+  offers: [],
+  locate: locateOpenaiInterface,
+  authorize: (apiKey) => ({ authorization: `Bearer ${apiKey}` }),
+  requestHeaders: [...openaiRequestHeaders, 'x-grok-*'],
+  replyHeaders: [...commonReplyHeaders, 'x-metrics-*'],
+  correctUsage: (report, dialect) => (dialect === 'openai-chat' ? correctUsage(report) : report),
+};
