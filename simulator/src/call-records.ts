@@ -70,7 +70,7 @@ const bodiesBytesMax = 67_108_864;
  */
 export function createCallRecords(recordFile?: string): CallRecords {
   const calls = new Map<number, CallRecord>();
-  const file = recordFile === undefined ? undefined : openSync(recordFile, 'a', 0o600);
+  let file = recordFile === undefined ? undefined : openSync(recordFile, 'a', 0o600);
   let lastId = 0;
   let bodiesBytes = 0;
   let oldestBodyId = 1;
@@ -117,6 +117,7 @@ export function createCallRecords(recordFile?: string): CallRecords {
     },
     close() {
       if (file !== undefined) closeSync(file);
+      file = undefined;
     },
   };
 }

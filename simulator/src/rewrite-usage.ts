@@ -1,3 +1,4 @@
+import { isRecord } from './read-json.ts';
 import type { Json, JsonRecord } from './simulated-vendor.ts';
 import type { UsageOverride } from './steering.ts';
 import type { Piece } from './wire-reply.ts';
@@ -114,8 +115,4 @@ function parseRecord(text: string): JsonRecord | undefined {
     // Pieces that a fault damaged hold no usage that anybody could read.
     return undefined;
   }
-}
-
-function isRecord(value: Json | undefined): value is JsonRecord {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -145,7 +145,8 @@ function createPieceWriter(connection: Connection, wire: WireReply, pace: Pace):
   let rest = Buffer.alloc(0);
   const send = async (bytes: Buffer): Promise<void> => {
     if (bytesPerSecond !== undefined) await drip(connection, bytes, bytesPerSecond);
-    else if (wire.encoding === 'split-utf8') for (const part of splitInsideCharacters(bytes)) await connection.send(part);
+    else if (wire.encoding === 'split-utf8') for (const part of splitInsideCharacters(bytes)) await sendApart(connection, part);
+    else if (pace.chunkBytes >= 1) await sendApart(connection, bytes);
     else await connection.send(bytes);
   };
   return {
@@ -179,6 +180,12 @@ function createGzipWriter(connection: Connection): PieceWriter {
       if (text !== '') await connection.send(gzipSync(text));
     },
   };
+}
+
+/** The HTTP server joins writes of one turn of the event loop, so pieces that shall arrive apart are written in turns of their own. */
+async function sendApart(connection: Connection, bytes: Buffer): Promise<void> {
+  await connection.send(bytes);
+  await new Promise((resolve) => setImmediate(resolve));
 }
 
 async function fill(connection: Connection, bytes: number): Promise<void> {

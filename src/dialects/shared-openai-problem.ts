@@ -5,7 +5,7 @@ import { wordProblem } from './word-problem.ts';
 type Wording = { readonly text: string; readonly code: string };
 
 /** What the wording cannot read off a problem: the same number may be a whole one or a fraction, an array may hold anything. */
-export type OpenaiWords = {
+type OpenaiWords = {
   /** Names of fields that are whole numbers; the vendor speaks of all others as decimals. */
   readonly integerFields: ReadonlySet<string | number>;
   /** Names of fields whose arrays hold strings; the others hold objects. */

@@ -60,7 +60,7 @@ function wordExpectation(problem: SchemaProblem): string {
     case 'unknown-field':
       return 'is not a known field';
     case 'no-variant':
-      return `must be one of ${listExpected(expected, String)}`;
+      return `must be ${typeof expected === 'object' && expected.length !== 1 ? 'one of ' : ''}${listExpected(expected, String)}`;
   }
 }
 
@@ -71,7 +71,7 @@ function wordExpectation(problem: SchemaProblem): string {
 export function wordProblem(problem: SchemaProblem): string {
   const expectation = wordExpectation(problem);
   const { actual, rule } = problem;
-  if (actual === undefined || rule === 'required' || rule === 'unknown-field') return expectation;
+  if (actual === undefined || rule === 'required' || rule === 'unknown-field' || rule === 'unique-items') return expectation;
   // For a wrong type `actual` is the name of the JSON type; everywhere else it is the value itself.
   const got = typeof actual !== 'string' ? String(actual) : rule === 'type' ? article(actual) : `'${actual}'`;
   return `${expectation}, but got ${got}`;

@@ -53,7 +53,7 @@ export const monitorLimitsDefault: MonitorLimits = {
 export type MonitorOptions = {
   readonly statistics: Statistics;
   /** Whose calls a billing token may see; undefined for a token that is not valid; `unavailable` when nobody can say at the moment. */
-  readonly authenticate: (token: string) => Promise<StatisticsScope | undefined | 'unavailable'>;
+  readonly authenticate: (token: string, signal: AbortSignal) => Promise<StatisticsScope | undefined | 'unavailable'>;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Why the monitor cannot answer at the moment, in words fit for anybody, or undefined when it can. */
@@ -113,7 +113,8 @@ async function findIllness({ health, logger }: MonitorOptions, limits: MonitorLi
 function createGate({ authenticate }: MonitorOptions, limits: MonitorLimits): (request: FastifyRequest) => Promise<void> {
   return async (request) => {
     const token = readToken(request.raw);
-    const scope = await waitFor(authenticate(token), AbortSignal.timeout(limits.authenticateMsMax)).catch((cause: unknown) => {
+    const signal = AbortSignal.timeout(limits.authenticateMsMax);
+    const scope = await waitFor(authenticate(token, signal), signal).catch((cause: unknown) => {
       throw unavailable('tokens cannot be checked at the moment; try again', cause);
     });
     if (scope === 'unavailable') throw unavailable('tokens cannot be checked at the moment; try again');

@@ -6,7 +6,7 @@ import { usdDecimal } from './usd-decimal.ts';
  * A number as the exact text that JSON.stringify writes for it (`JSON.rawJSON`). A double would lose digits of large amounts and print
  * small ones with an exponent.
  */
-export type ExactNumber = { readonly rawJSON: string };
+type ExactNumber = { readonly rawJSON: string };
 
 /** The contract's billing statistics record (A 2.3), fields in its order. */
 export type BillingRecord = {

@@ -34,8 +34,8 @@ test('cache writes by lifetime', () => {
 test('malformed counts are left out and make the report untrustworthy', () => {
   for (const bad of ['12', -1, 1.5, 2 ** 53, Number.POSITIVE_INFINITY, true, {}]) {
     const report = decodeUsage({ input_tokens: bad, output_tokens: 3 });
-    assert.deepEqual(report?.usage, { outputTokens: 3 }, String(bad));
-    assert.equal(report?.trustworthy, false, String(bad));
+    assert.deepEqual(report?.usage, { outputTokens: 3 }, JSON.stringify(bad));
+    assert.equal(report?.trustworthy, false, JSON.stringify(bad));
   }
   assert.deepEqual(decodeUsage('none'), { usage: {}, raw: 'none', trustworthy: false });
 });

@@ -8,7 +8,7 @@ import { readFacts } from './read-facts.ts';
 function edit(text: string, upstreamModel: string): Buffer {
   const bytes = Buffer.from(text);
   const body = JSON.parse(text) as JsonObject;
-  const fit = { requestedModel: String(body.model as string), upstreamModel, acceptsStreamOptions: true };
+  const fit = { requestedModel: body.model as string, upstreamModel, acceptsStreamOptions: true };
   return applyJsonEdits(bytes, editRequest({ operation: 'generate', body, headers: {} }, bytes, fit));
 }
 

@@ -19,7 +19,7 @@ const errorTypeByStatus: Readonly<Record<number, string | undefined>> = {
   529: 'overloaded_error',
 };
 
-/** What the vendor's SDK reads to go on without threads: docs/reference/errors.md. */
+/** What the vendor's SDK reads to go on without threads. */
 const threadUnsupportedDetails = { error_code: 'thread_unsupported_request', unsupported: ['thread'] };
 
 /** Writes an error as a whole reply: the vendor's envelope and type words with the contract's `code` beside them. */

@@ -12,7 +12,7 @@ export function readReply(reply: unknown): ReplyReport {
     ...(typeof reply.model === 'string' && { servedModel: reply.model }),
     ...(typeof reply.stop_reason === 'string' && { stopReason: reply.stop_reason }),
     outputCharacters: countContentCharacters(reply.content),
-    ...((reply.type === 'error' || isPresent(reply.error)) && { error: readError(reply.error) }),
+    ...((reply.type === 'error' || isErrorMember(reply.error)) && { error: readError(reply.error) }),
   };
 }
 
@@ -50,4 +50,5 @@ function countInputCharacters(input: JsonValue | undefined): number {
 
 const lengthOf = (value: unknown): number => (typeof value === 'string' ? value.length : 0);
 
-const isPresent = (value: unknown): boolean => value !== undefined && value !== null;
+/** Some servers send null, and some an empty text, with every good reply. */
+const isErrorMember = (error: JsonValue | undefined): boolean => (typeof error === 'string' && error !== '') || isJsonObject(error);

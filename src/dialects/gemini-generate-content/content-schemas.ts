@@ -23,7 +23,10 @@ function createPart(kit: SchemaKit): TSchema {
       fileData: refused,
       functionCall: optional(kit.object({ name, args: optional(freeObject) }, { id: optionalText })),
       functionResponse: optional(
-        kit.object({ name, response: freeObject }, { id: optionalText, willContinue: optionalFlag, parts: optional(Type.Array(freeObject)) }),
+        kit.object(
+          { name, response: freeObject },
+          { id: optionalText, willContinue: optionalFlag, parts: optional(Type.Array(freeObject)) },
+        ),
       ),
       executableCode: optional(
         kit.object({ language: kit.words(['LANGUAGE_UNSPECIFIED', 'PYTHON']), code: Type.String() }, { id: optionalText }),

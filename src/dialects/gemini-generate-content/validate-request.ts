@@ -43,7 +43,9 @@ export function validateRequest({ operation, body }: WireRequest, mode: Validati
   const canonical = canonicalizeRequest(body, schema, mode === 'compatible');
   if (!checks[operation][mode](canonical)) {
     const [problem] = describeProblems(schema, canonical, 1);
-    throw problem === undefined ? new GatewayError('invalid_value', 'The request body does not fit the interface.') : wordRequestProblem(problem, body);
+    throw problem === undefined
+      ? new GatewayError('invalid_value', 'The request body does not fit the interface.')
+      : wordRequestProblem(problem, body);
   }
   if (operation === 'count-tokens') checkCountChoice(canonical);
 }

@@ -105,7 +105,11 @@ function createReplayedItems(kit: SchemaKit): Parts {
       results: Type.Optional(nullable(objects)),
     }),
     web_search_call: kit.object(
-      { type: literal('web_search_call'), id, status: need(kit.words(['in_progress', 'searching', 'completed', 'failed'], ['incomplete'])) },
+      {
+        type: literal('web_search_call'),
+        id,
+        status: need(kit.words(['in_progress', 'searching', 'completed', 'failed'], ['incomplete'])),
+      },
       { action: kit.optional(Type.Object({})) },
     ),
     computer_call: kit.object({

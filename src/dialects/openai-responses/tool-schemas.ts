@@ -35,7 +35,8 @@ function createWebSearchTools(kit: SchemaKit): Readonly<Record<string, TSchema>>
     search_context_size: kit.optional(kit.words(['low', 'medium', 'high'])),
     user_location: kit.optional(createUserLocation(kit)),
   };
-  const preview = (type: string): TSchema => kit.object({ type: literal(type), ...common, domains: kit.optional(Type.Array(Type.String())) });
+  const preview = (type: string): TSchema =>
+    kit.object({ type: literal(type), ...common, domains: kit.optional(Type.Array(Type.String())) });
   const documented = {
     web_search_preview: preview('web_search_preview'),
     web_search_preview_2025_03_11: preview('web_search_preview_2025_03_11'),

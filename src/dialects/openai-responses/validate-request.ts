@@ -21,7 +21,8 @@ const hasOtherContext = (body: JsonObject): boolean => inputSubstitutes.some((na
 
 /** The schema lets the input be absent; the vendor does so only where the context comes from elsewhere. */
 function requireInput(body: JsonObject): void {
-  if (isAbsent(body.input) && !hasOtherContext(body)) throw wordRequestProblem({ path: ['input'], rule: 'required', expected: ['string', 'array'] });
+  if (isAbsent(body.input) && !hasOtherContext(body))
+    throw wordRequestProblem({ path: ['input'], rule: 'required', expected: ['string', 'array'] });
 }
 
 function refuseTwoHistories(body: JsonObject): void {
@@ -62,7 +63,9 @@ function requireJsonInstruction(body: JsonObject): void {
 export function validateRequest({ operation, body }: WireRequest, mode: ValidationMode): void {
   if (!checks[mode](body)) {
     const [problem] = describeProblems(requestSchema(operation, mode), body, 1);
-    throw problem === undefined ? new GatewayError('invalid_value', 'The request body does not fit the interface.') : wordRequestProblem(problem);
+    throw problem === undefined
+      ? new GatewayError('invalid_value', 'The request body does not fit the interface.')
+      : wordRequestProblem(problem);
   }
   requireInput(body);
   refuseTwoHistories(body);

@@ -22,7 +22,8 @@ function joinWords(words: readonly string[], last: string): string {
   return `${words.slice(0, -1).join(', ')}, ${last} ${words.at(-1)}`;
 }
 
-const asList = (expected: SchemaProblem['expected']): readonly (string | number)[] => (typeof expected === 'object' ? expected : [expected]);
+const asList = (expected: SchemaProblem['expected']): readonly (string | number)[] =>
+  typeof expected === 'object' ? expected : [expected];
 
 type Wording = { readonly text: string; readonly code: string };
 

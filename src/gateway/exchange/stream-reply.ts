@@ -129,6 +129,7 @@ export class StreamReply implements ReplySink {
   }
 
   end(): void {
+    if (this.#tap.state() === 'open') this.#closeLastFrame();
     const rest = this.#reader.rest();
     const cut = this.#tap.state() === 'open' || !isBlank(rest);
     if (cut && !this.#settled) return this.fail(streamCut(this.#context.target));
@@ -136,6 +137,16 @@ export class StreamReply implements ReplySink {
     if (rest.length > 0 && isBlank(rest)) this.#write(rest);
     if (!response.headersSent && !response.destroyed) response.writeHead(200, this.#headers);
     response.end();
+  }
+
+  /** Some servers end their last event without the blank line that closes it. It counts if it is the dialect's own end, and only then. */
+  #closeLastFrame(): void {
+    if (this.#framing !== 'sse' || isBlank(this.#reader.rest())) return;
+    const frames = this.#reader.push(Buffer.from('\n\n'));
+    const passed = frames.filter((frame) => this.#tap.read(frame) !== 'hide');
+    if (this.#tap.state() !== 'complete') return;
+    this.#follow();
+    this.#write(Buffer.concat(passed.map((frame) => frame.bytes)));
   }
 
   fail(error: GatewayError): void {

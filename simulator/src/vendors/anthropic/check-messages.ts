@@ -1,4 +1,5 @@
 import { Compile } from 'typebox/compile';
+import { isRecord } from '../../read-json.ts';
 import { signReasoning } from '../../reasoning-signature.ts';
 import type { JsonRecord, SimulatedRequest } from '../../simulated-vendor.ts';
 import { refuse } from './anthropic-error.ts';
@@ -81,10 +82,6 @@ function isOpenSchema(schema: JsonRecord): boolean {
     if (Array.isArray(member)) return member.some((item) => isRecord(item) && isOpenSchema(item));
     return isRecord(member) && isOpenSchema(member);
   });
-}
-
-function isRecord(value: unknown): value is JsonRecord {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function findThinkingProblem(body: MessagesRequest): string | undefined {

@@ -1,3 +1,4 @@
+import { isRecord } from '../../read-json.ts';
 import type { Json, JsonRecord } from '../../simulated-vendor.ts';
 
 /** The part of JSON Schema that the request schemas here are written in. */
@@ -139,8 +140,4 @@ function kindOfValue(value: Json | undefined): string {
 
 function join(path: string, name: string): string {
   return path === '' ? name : `${path}.${name}`;
-}
-
-function isRecord(value: Json | undefined): value is JsonRecord {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { Json, JsonRecord, SimulatedRequest } from '../../simulated-vendor.ts';
 import { refuse } from './anthropic-error.ts';
 import type { Message } from './check-messages.ts';
@@ -23,11 +24,11 @@ export function openConversation(request: SimulatedRequest, body: MessagesReques
     if (body[field] !== undefined) throw refuse(request, `${field}: may not be set when continuing a thread`);
   }
   const id = thread.previous_message_id;
-  const stored = request.memory?.get(keyOf(id)) as StoredThread | undefined;
+  const stored = request.memory?.get(keyOf(request, id)) as StoredThread | undefined;
   if (stored === undefined) {
     throw refuse(request, `thread.previous_message_id: no thread holds the message ${id}`, 400, { error_code: 'thread_not_found' });
   }
-  if (request.memory?.get(`${keyOf(id)}/continued`) === true) {
+  if (request.memory?.get(`${keyOf(request, id)}/continued`) === true) {
     throw refuse(request, `thread.previous_message_id: the message ${id} was continued already`, 400, { error_code: 'thread_already_continued' });
   }
   const { messages, ...created } = stored;
@@ -39,15 +40,17 @@ export function keepConversation(request: SimulatedRequest, conversation: Conver
   const { body, messages } = conversation;
   const { thread } = body;
   if (!thread || request.memory === undefined) return;
-  if (thread.type === 'continue') request.memory.set(`${keyOf(thread.previous_message_id)}/continued`, true);
+  if (thread.type === 'continue') request.memory.set(`${keyOf(request, thread.previous_message_id)}/continued`, true);
   const stored = {
     messages: [...messages, { role: 'assistant', content: reply['content'] }],
     ...(body.system !== undefined && { system: body.system }),
     ...(body.tools !== undefined && { tools: body.tools }),
   };
-  request.memory.set(keyOf(String(reply['id'])), stored as unknown as Json);
+  request.memory.set(keyOf(request, String(reply['id'])), stored as unknown as Json);
 }
 
-function keyOf(messageId: string): string {
-  return `thread/${messageId}`;
+/** Threads belong to the credential that began them: another's is as unknown as one that never was. */
+function keyOf(request: SimulatedRequest, messageId: string): string {
+  const owner = hash('sha256', request.headers['x-api-key'] ?? request.headers['authorization'] ?? '').slice(0, 16);
+  return `thread/${owner}/${messageId}`;
 }

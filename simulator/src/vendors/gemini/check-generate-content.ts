@@ -78,17 +78,16 @@ function checkTurns(contents: readonly GeminiContent[]): VendorError | undefined
   for (const content of mergeResponses(contents)) {
     const calls = count(content, 'functionCall');
     const responses = count(content, 'functionResponse');
-    if (calls > 0 && previous?.role === 'model') {
-      return refuse('Please ensure that function call turn comes immediately after a user turn or after a function response turn.');
-    }
-    if (calls > 0 && previous === undefined) {
+    if (calls > 0 && (previous === undefined || previous.role === 'model')) {
       return refuse('Please ensure that function call turn comes immediately after a user turn or after a function response turn.');
     }
     if (responses > 0 && openCalls === 0) {
       return refuse('Please ensure that function response turn comes immediately after a function call turn.');
     }
     if (responses !== openCalls) {
-      return refuse('Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.');
+      return refuse(
+        'Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.',
+      );
     }
     openCalls = calls;
     previous = content;
@@ -160,7 +159,8 @@ function checkTools(body: GenerateContentRequest): VendorError | undefined {
 function checkConfig(config: NonNullable<GenerateContentRequest['generationConfig']>, model: string): VendorError | undefined {
   const at = (field: string, rule: string): VendorError => violates(`generation_config.${field}`, rule);
   const { temperature, topP, topK, maxOutputTokens, stopSequences, responseMimeType, candidateCount, thinkingConfig } = config;
-  if (temperature !== undefined && (temperature < 0 || temperature > 2)) return at('temperature', 'temperature must be in the range [0.0, 2.0].');
+  if (temperature !== undefined && (temperature < 0 || temperature > 2))
+    return at('temperature', 'temperature must be in the range [0.0, 2.0].');
   if (topP !== undefined && (topP < 0 || topP > 1)) return at('top_p', 'top_p must be in the range [0.0, 1.0].');
   if (topK !== undefined && topK <= 0) return at('top_k', 'top_k must be positive.');
   if (maxOutputTokens !== undefined && maxOutputTokens <= 0) return at('max_output_tokens', 'max_output_tokens must be positive.');
@@ -172,7 +172,8 @@ function checkConfig(config: NonNullable<GenerateContentRequest['generationConfi
   if (responseMimeType !== undefined && responseMimeType !== '' && !mimeTypes.includes(responseMimeType)) {
     return at('response_mime_type', `allowed mimetypes are ${mimeTypes.map((type) => `\`${type}\``).join(', ')}.`);
   }
-  const hasSchema = config.responseSchema !== undefined || config.responseJsonSchema !== undefined || config._responseJsonSchema !== undefined;
+  const hasSchema =
+    config.responseSchema !== undefined || config.responseJsonSchema !== undefined || config._responseJsonSchema !== undefined;
   if (hasSchema && (responseMimeType === undefined || responseMimeType === '' || responseMimeType === 'text/plain')) {
     return refuse("Response schema with a response mime type: 'text/plain' is unsupported");
   }

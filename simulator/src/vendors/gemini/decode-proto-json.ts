@@ -20,16 +20,20 @@ type Decoder = { readonly violations: Violation[] };
 
 const depthMax = 100;
 
+/** A message of the vendor's with its compiled checker, which has the last word on what was decoded. */
+type Message<Body> = { readonly Type: () => object; readonly Check: (value: unknown) => value is Body };
+
 /**
  * Reads a body by the vendor's proto3 JSON rules: lowerCamelCase and snake_case names, null as absent, one value where a list is meant,
  * numbers as text, enums by number or in any case, base64 in either alphabet. Gives the body with canonical names and values. Throws the
  * vendor's refusal, which lists everything that it did not understand.
  */
-export function decodeProtoJson(schema: object, body: JsonRecord | undefined): JsonRecord {
+export function decodeProtoJson<Body>(message: Message<Body>, body: JsonRecord | undefined): Body {
   const decoder: Decoder = { violations: [] };
-  const decoded = decodeMessage(decoder, schema as FieldNode, body ?? {}, '', 0);
+  const decoded: unknown = decodeMessage(decoder, message.Type(), body ?? {}, '', 0);
   if (decoder.violations.length > 0) throw refuseViolations(decoder.violations);
-  return isRecord(decoded) ? decoded : {};
+  if (!message.Check(decoded)) throw refuse('Invalid JSON payload received.');
+  return decoded;
 }
 
 function refuseViolations(violations: readonly Violation[]): VendorError {
@@ -80,7 +84,10 @@ function decodeMessage(decoder: Decoder, node: FieldNode, value: Json, path: str
     const field = Object.hasOwn(properties, known) ? properties[known] : undefined;
     if (!field) {
       const at = path === '' ? '' : ` at '${path}'`;
-      decoder.violations.push({ field: path, description: `Invalid JSON payload received. Unknown name "${name}"${at}: Cannot find field.` });
+      decoder.violations.push({
+        field: path,
+        description: `Invalid JSON payload received. Unknown name "${name}"${at}: Cannot find field.`,
+      });
       continue;
     }
     if (member === null || member === undefined) continue;
@@ -106,7 +113,8 @@ function decodeSchemaMap(decoder: Decoder, value: Json, path: string, depth: num
 
 function decodeEnum(decoder: Decoder, node: FieldNode, values: readonly string[], value: Json, path: string): Json | undefined {
   if (typeof value === 'number') return values[value] ?? invalid(decoder, node, value, path);
-  const found = typeof value === 'string' ? (values.find((name) => name === value) ?? values.find((name) => name === value.toUpperCase())) : undefined;
+  const found =
+    typeof value === 'string' ? (values.find((name) => name === value) ?? values.find((name) => name === value.toUpperCase())) : undefined;
   return found ?? invalid(decoder, node, value, path);
 }
 

@@ -76,7 +76,10 @@ function readTools(body: GenerateContentRequest): Pick<PlanRequest, 'tools' | 't
   const allowed = calling?.allowedFunctionNames ?? [];
   const tools = declarations
     .filter((declaration) => allowed.length === 0 || allowed.includes(declaration.name ?? ''))
-    .map((declaration) => ({ name: declaration.name ?? '', schema: readSchema(declaration.parametersJsonSchema ?? declaration.parameters) }));
+    .map((declaration) => ({
+      name: declaration.name ?? '',
+      schema: readSchema(declaration.parametersJsonSchema ?? declaration.parameters),
+    }));
   if (calling?.mode === 'NONE') return { tools, toolChoice: 'none' };
   return { tools, toolChoice: calling?.mode === 'ANY' ? 'required' : 'auto' };
 }
@@ -94,12 +97,12 @@ function readOutputSchema(body: GenerateContentRequest): JsonRecord | undefined 
   return isRecord(schema) ? schema : {};
 }
 
-const levelBudgets = { THINKING_LEVEL_UNSPECIFIED: 24, MINIMAL: 4, LOW: 8, MEDIUM: 24, HIGH: 48 } as const;
+const levelBudgets: Readonly<Record<string, number>> = { MINIMAL: 4, LOW: 8, MEDIUM: 24, HIGH: 48 };
 
 /** Models from 2.5 on think unless they are told not to; the light ones only when they are told to. */
 function readThinking(model: string, body: GenerateContentRequest): PlanRequest['thinking'] {
   const config = body.generationConfig?.thinkingConfig;
-  if (config?.thinkingLevel !== undefined) return { budgetTokens: levelBudgets[config.thinkingLevel] };
+  if (config?.thinkingLevel !== undefined) return { budgetTokens: levelBudgets[config.thinkingLevel] ?? 24 };
   const budget = config?.thinkingBudget;
   if (budget === 0) return undefined;
   if (budget !== undefined && budget > 0) return { budgetTokens: budget };

@@ -1,4 +1,5 @@
 import Type, { type Static, type TProperties, type TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
 
 // The vendor's messages as its API description of 2026-08 lists them, in lowerCamelCase. Every field of a proto3 message is optional; what
 // must be there is said by the rules in check-generate-content.ts. `proto` is the type's name in the vendor's error texts.
@@ -221,12 +222,14 @@ export const generateContentSchema = message('GenerateContentRequest', {
 });
 
 /** The body of countTokens. */
-export const countTokensSchema = message('CountTokensRequest', {
+const countTokensSchema = message('CountTokensRequest', {
   contents: list(content),
   generateContentRequest: generateContentSchema,
 });
 
+export const generateContentMessage = Compile(generateContentSchema);
+export const countTokensMessage = Compile(countTokensSchema);
+
 export type GenerateContentRequest = Static<typeof generateContentSchema>;
-export type CountTokensRequest = Static<typeof countTokensSchema>;
 export type GeminiContent = Static<typeof content>;
 export type GeminiPart = Static<typeof part>;

@@ -1,9 +1,11 @@
 import { Compile } from 'typebox/compile';
 import { asText, isRecord } from '../../read-json.ts';
 import type { JsonRecord, VendorError } from '../../simulated-vendor.ts';
+import { openaiFlavor } from './chat-flavor.ts';
 import { readInputItems, type ResponsesContext } from './responses-context.ts';
 import { refuse } from './responses-error.ts';
 import { findInvalidParameter } from './responses-invalid-parameter.ts';
+import { reasoningEffort } from './responses-plan-request.ts';
 import { type ResponsesRequest, responsesRequestSchema, type ResponsesTool } from './responses-request-schema.ts';
 import { findStrictSchemaFault } from './responses-strict-schema.ts';
 
@@ -13,11 +15,10 @@ const metadataKeyLengthMax = 64;
 /** Checks the shape of a body, then the rules between its members. Throws the vendor's refusal. */
 export function checkRequest(body: JsonRecord | undefined): ResponsesRequest {
   if (!body) throw unreadable();
-  // The vendor takes null for an absent model and input too, with the same complaint as for none.
   if (!validator.Check(body)) {
     throw findInvalidParameter(responsesRequestSchema, body) ?? refuse('Invalid request body.', { code: 'invalid_value' });
   }
-  const fault = checkMembers(body) ?? checkIds(body) ?? checkParts(body) ?? checkTools(body) ?? checkFormat(body);
+  const fault = checkModel(body) ?? checkMembers(body) ?? checkIds(body) ?? checkParts(body) ?? checkTools(body) ?? checkFormat(body);
   if (fault) throw fault;
   return body;
 }
@@ -52,6 +53,17 @@ function unreadable(): VendorError {
   return refuse(
     "We could not parse the JSON body of your request. (HINT: This likely means you aren't using your HTTP library correctly. The OpenAI API expects a JSON payload, but what was sent was not valid JSON.)",
   );
+}
+
+function checkModel(body: ResponsesRequest): VendorError | undefined {
+  const { model } = body;
+  if (model.startsWith('missing-')) {
+    return refuse(`The requested model '${model}' does not exist.`, { param: 'model', code: 'model_not_found' });
+  }
+  if (!openaiFlavor.refusesTemperature(model) || reasoningEffort(body) === 'none') return undefined;
+  const refused = (['temperature', 'top_p'] as const).find((member) => (body[member] ?? 1) !== 1);
+  if (refused === undefined) return undefined;
+  return refuse(`Unsupported parameter: '${refused}' is not supported with this model.`, { param: refused, code: 'unsupported_parameter' });
 }
 
 function checkMembers(body: ResponsesRequest): VendorError | undefined {

@@ -1,5 +1,5 @@
 import { countToolCall } from '../../plan-reply.ts';
-import { splitText } from '../../count-tokens.ts';
+import { splitText, tokensOfLength } from '../../count-tokens.ts';
 import { asText, isRecord, recordsOf } from '../../read-json.ts';
 import type { JsonRecord } from '../../simulated-vendor.ts';
 import { outputItems } from './responses-context.ts';
@@ -147,8 +147,8 @@ function addSummary(add: AddEvent, item: JsonRecord, place: ItemPlace, tokensPer
 function addArguments(add: AddEvent, item: JsonRecord, at: ItemPlace, tokensPerFrame: number | undefined): void {
   const text = asText(item.arguments);
   const name = asText(item.name);
-  const counted = countToolCall({ name: planName(item), arguments: JSON.parse(text) as JsonRecord });
-  addDeltas(add, 'response.function_call_arguments.delta', at, text, tokensPerFrame, counted);
+  const tokens = tokensOfLength(planName(item).length + text.length);
+  addDeltas(add, 'response.function_call_arguments.delta', at, text, tokensPerFrame, tokens);
   add('response.function_call_arguments.done', { ...at, name, arguments: text });
 }
 

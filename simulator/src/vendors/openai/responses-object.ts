@@ -1,5 +1,6 @@
 import { asText, isRecord } from '../../read-json.ts';
 import type { Json, JsonRecord, ReplyPlan } from '../../simulated-vendor.ts';
+import { openaiFlavor } from './chat-flavor.ts';
 import { type CallableTool, callableTools, mayCallWebSearch, reasoningEffort } from './responses-plan-request.ts';
 import type { ResponsesRequest } from './responses-request-schema.ts';
 
@@ -38,17 +39,20 @@ export function writeResponse(body: ResponsesRequest, plan: ReplyPlan, query: st
     top_logprobs: body.top_logprobs ?? 0,
     top_p: body.top_p ?? 1,
     truncation: body.truncation ?? 'disabled',
-    usage: writeUsage(plan),
+    usage: writeUsage(plan, openaiFlavor.reportsCacheWrites(body.model)),
     user: body.user ?? null,
     metadata: body.metadata ?? {},
   };
 }
 
-function writeUsage({ usage }: ReplyPlan): JsonRecord {
+function writeUsage({ usage }: ReplyPlan, reportsCacheWrites: boolean): JsonRecord {
   const inputTokens = usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
   return {
     input_tokens: inputTokens,
-    input_tokens_details: { cached_tokens: usage.cacheReadTokens, cache_write_tokens: usage.cacheWriteTokens },
+    input_tokens_details: {
+      cached_tokens: usage.cacheReadTokens,
+      ...(reportsCacheWrites && { cache_write_tokens: usage.cacheWriteTokens }),
+    },
     output_tokens: usage.outputTokens,
     output_tokens_details: { reasoning_tokens: usage.reasoningTokens },
     total_tokens: inputTokens + usage.outputTokens,

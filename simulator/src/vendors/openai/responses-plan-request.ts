@@ -1,5 +1,6 @@
 import { asText, isRecord, recordsOf } from '../../read-json.ts';
 import type { Json, JsonRecord, PlanRequest } from '../../simulated-vendor.ts';
+import { openaiFlavor } from './chat-flavor.ts';
 import type { ResponsesContext } from './responses-context.ts';
 import type { ResponsesRequest } from './responses-request-schema.ts';
 
@@ -50,12 +51,13 @@ export function toPlanRequest(body: ResponsesRequest, context: ResponsesContext)
     cachedPrefixCharacters: cached,
     cacheLifetime: '5m',
     cachedTools: cached > 0,
+    freeCacheWrites: !openaiFlavor.reportsCacheWrites(body.model),
   };
 }
 
 /** The effort that the model works with: what was asked for, else the vendor's `medium` for its reasoning models, else none. */
 export function reasoningEffort(body: ResponsesRequest): keyof typeof reasoningBudgets | undefined {
-  return body.reasoning?.effort ?? (body.reasoning || /^(o\d|gpt-[5-9])/.test(body.model) ? 'medium' : undefined);
+  return body.reasoning?.effort ?? (body.reasoning || openaiFlavor.reasonsByDefault(body.model) ? 'medium' : undefined);
 }
 
 /** Functions and custom tools, those inside namespaces included, as far as the tool choice allows them. */

@@ -457,6 +457,13 @@ const call = { type: 'function_call', call_id: 'call_x', name: 'f', arguments: '
 const output = { type: 'function_call_output', call_id: 'call_x', output: 'ok' };
 
 for (const [body, message, param, code, status = 400] of [
+  [{ model: 'missing-model', input: 'x' }, "The requested model 'missing-model' does not exist.", 'model', 'model_not_found'],
+  [
+    { model: 'o4-mini', input: 'x', temperature: 0.5 },
+    "Unsupported parameter: 'temperature' is not supported with this model.",
+    'temperature',
+    'unsupported_parameter',
+  ],
   [{ input: 'x' }, "Missing required parameter: 'model'.", 'model', 'missing_required_parameter'],
   [{ model }, "Missing required parameter: 'input'.", 'input', 'missing_required_parameter'],
   [{ model, input: 'x', foo: 1 }, "Unknown parameter: 'foo'.", 'foo', 'unknown_parameter'],

@@ -1,0 +1,68 @@
+import Type from 'typebox';
+import { Compile } from 'typebox/compile';
+import { parseFault, type QueuedFault } from './faults.ts';
+import type { Pace } from './steering.ts';
+
+const closed = { additionalProperties: false } as const;
+const vendorName = Type.Enum(['anthropic', 'openai', 'gemini', 'xai']);
+
+const settingsSchema = Type.Object(
+  {
+    pace: Type.Optional(
+      Type.Object(
+        {
+          tokensPerSecond: Type.Optional(Type.Number({ minimum: 0 })),
+          firstTokenMs: Type.Optional(Type.Number({ minimum: 0 })),
+          tokensPerFrame: Type.Optional(Type.Integer({ minimum: 1 })),
+          chunkBytes: Type.Optional(Type.Integer({ minimum: 0 })),
+        },
+        closed,
+      ),
+    ),
+    faults: Type.Optional(
+      Type.Array(
+        Type.Union([
+          Type.String(),
+          Type.Object(
+            {
+              fault: Type.String(),
+              vendor: Type.Optional(vendorName),
+              times: Type.Optional(Type.Union([Type.Integer({ minimum: 1 }), Type.Null()])),
+              every: Type.Optional(Type.Integer({ minimum: 1 })),
+            },
+            closed,
+          ),
+        ]),
+        { maxItems: 1000 },
+      ),
+    ),
+  },
+  closed,
+);
+
+const validator = Compile(settingsSchema);
+
+export type Settings = { readonly pace?: Partial<Pace>; readonly faults?: QueuedFault[] };
+
+/** Reads new settings. Throws an Error that names the first bad member, or SteeringError for a fault that does not exist. */
+export function readSettings(value: unknown): Settings {
+  if (!validator.Check(value)) {
+    const [problem] = validator.Errors(value);
+    throw new Error(`${problem?.instancePath ?? ''} ${problem?.message ?? 'is not valid'}`.trim());
+  }
+  return {
+    ...(value.pace !== undefined && { pace: value.pace }),
+    ...(value.faults !== undefined && { faults: value.faults.map((entry) => queueFault(typeof entry === 'string' ? { fault: entry } : entry)) }),
+  };
+}
+
+/** A fault for calls to come: the next call unless `times` says more, null for all until the faults are replaced. */
+export function queueFault(entry: { readonly fault: string; readonly vendor?: string; readonly times?: number | null; readonly every?: number }): QueuedFault {
+  return {
+    fault: parseFault(entry.fault),
+    ...(entry.vendor !== undefined && { vendor: entry.vendor }),
+    timesLeft: entry.times === null ? undefined : (entry.times ?? 1),
+    every: entry.every ?? 1,
+    seen: 0,
+  };
+}

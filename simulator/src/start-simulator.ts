@@ -1,0 +1,95 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createCallRecords, type CallRecord } from './call-records.ts';
+import { createControlServer } from './control-server.ts';
+import type { SimulatedVendor } from './simulated-vendor.ts';
+import { simulatedVendors } from './simulated-vendors.ts';
+import { createSimulatorState, type SimulatorClock } from './simulator-state.ts';
+import type { Pace } from './steering.ts';
+import { createVendorServer } from './vendor-server.ts';
+
+type VendorName = SimulatedVendor['name'];
+
+export type SimulatorOptions = {
+  /** Address to listen on; 127.0.0.1 if absent. */
+  readonly host?: string;
+  /** Port of each vendor and of the control server; 0 or absent is a free one. */
+  readonly ports?: { readonly [Name in VendorName | 'control']?: number };
+  /** Decides what is answered. The same seed and the same requests give the same replies. `weir` if absent. */
+  readonly seed?: string;
+  /** Credentials that are known. Absent: any that is not empty is accepted. */
+  readonly apiKeys?: readonly string[];
+  readonly pace?: Partial<Pace>;
+  /** File to which the truth about every call is appended, a JSON object a line. */
+  readonly recordFile?: string;
+  /** Splits every reply into pieces of so many bytes, whatever its frames are. */
+  readonly chunkBytes?: number;
+  /** The time of day; the machine's clock if absent. */
+  readonly clock?: SimulatorClock;
+};
+
+export type RunningSimulator = {
+  /** Base addresses as each vendor's SDK takes them. */
+  readonly addresses: Readonly<Record<VendorName, string>>;
+  readonly controlUrl: string;
+  /** The calls still kept, oldest first. */
+  readonly records: () => readonly CallRecord[];
+  /** Forgets calls, caches, stored replies and faults, and takes the pace back to what it was at the start. */
+  readonly reset: () => void;
+  /** Breaks off what is running and frees the ports. */
+  readonly close: () => Promise<void>;
+};
+
+const systemClock: SimulatorClock = { nowMs: () => Date.now() };
+
+/** Starts one server for each vendor and the control server. Rejects when a port is taken; then nothing is left listening. */
+export async function startSimulator(options: SimulatorOptions = {}): Promise<RunningSimulator> {
+  const host = options.host ?? '127.0.0.1';
+  const records = createCallRecords(options.recordFile);
+  const state = createSimulatorState({
+    seed: options.seed ?? 'weir',
+    clock: options.clock ?? systemClock,
+    apiKeys: options.apiKeys,
+    records,
+    pace: { tokensPerSecond: 0, firstTokenMs: 0, tokensPerFrame: 4, chunkBytes: options.chunkBytes ?? 0, ...options.pace },
+  });
+  const servers: Server[] = [];
+  const close = async (): Promise<void> => {
+    await Promise.all(servers.splice(0).map(closeServer));
+    // Calls that were broken off by closing book their end in this turn of the event loop.
+    await new Promise((resolve) => setImmediate(resolve));
+    records.close();
+  };
+  const open = async (server: Server, port: number | undefined): Promise<string> => {
+    servers.push(server);
+    return await listen(server, host, port ?? 0);
+  };
+  try {
+    const origins: Record<string, string> = {};
+    for (const { vendor, basePath } of simulatedVendors) {
+      origins[vendor.name] = (await open(createVendorServer(state, vendor), options.ports?.[vendor.name])) + basePath;
+    }
+    const controlUrl = await open(createControlServer(state), options.ports?.control);
+    const { anthropic = '', openai = '', gemini = '', xai = '' } = origins;
+    return { addresses: { anthropic, openai, gemini, xai }, controlUrl, records: records.list, reset: () => state.reset(), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function listen(server: Server, host: string, port: number): Promise<string> {
+  server.listen(port, host);
+  await once(server, 'listening');
+  const address = server.address() as AddressInfo;
+  return `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`;
+}
+
+async function closeServer(server: Server): Promise<void> {
+  if (!server.listening) return;
+  const closed = once(server, 'close');
+  server.close();
+  server.closeAllConnections();
+  await closed;
+}

@@ -1,0 +1,24 @@
+import type { PlanReply, SimulatedReply, SimulatedRequest } from '../../simulated-vendor.ts';
+import type { ChatFlavor } from './chat-flavor.ts';
+import { checkChat } from './check-chat.ts';
+import { readChat } from './read-chat.ts';
+import { streamChat } from './stream-chat.ts';
+import { writeChat } from './write-chat.ts';
+
+/** POST /v1/chat/completions, whole and streamed; undefined for every other route. `errorFrame` is how the vendor reports a broken stream. */
+export function handleChat(request: SimulatedRequest, planReply: PlanReply, flavor: ChatFlavor, errorFrame: string): SimulatedReply | undefined {
+  if (request.path !== '/v1/chat/completions' || request.method !== 'POST') return undefined;
+  const chat = checkChat(request, flavor);
+  const { body } = chat;
+  const plan = planReply(readChat(chat, flavor));
+  if (body.stream === true) {
+    return streamChat(plan, {
+      model: body.model,
+      flavor,
+      includesUsage: flavor.alwaysReportsUsage || body.stream_options?.include_usage === true,
+      includesObfuscation: flavor.obfuscates && body.stream_options?.include_obfuscation !== false,
+      errorFrame,
+    });
+  }
+  return { type: 'whole', status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(writeChat(plan, body.model, flavor)), plan };
+}

@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { geminiGenerateContent } from './gemini-generate-content.ts';
+
+const factsOf = (body: object, options: object = {}) =>
+  geminiGenerateContent.readFacts({ operation: 'generate', body: body as never, headers: {}, pathModel: 'm', ...options });
+
+const contents = [{ parts: [{ text: 'hello' }] }];
+
+test('the model and the stream come from the address', () => {
+  assert.deepEqual(factsOf({ contents }), { requestedModel: 'm', stream: false, inputCharacters: 5, needs: [] });
+  for (const pathModel of ['models/m', 'models/models/m']) assert.equal(factsOf({ contents }, { pathModel }).requestedModel, 'm');
+  for (const pathFraming of ['sse', 'json-array']) assert.equal(factsOf({ contents }, { pathFraming }).stream, true);
+});
+
+test('the bound on output holds for each candidate, in any spelling', () => {
+  assert.equal(factsOf({ contents, generation_config: { max_output_tokens: '100', candidateCount: 3 } }).outputTokensMax, 300);
+  assert.equal(factsOf({ contents, generationConfig: { maxOutputTokens: null } }).outputTokensMax, undefined);
+});
+
+test('inline media and thought signatures are no text, in either spelling', () => {
+  const media = 'A'.repeat(9000);
+  const parts = [
+    { inline_data: { mime_type: 'image/png', data: media } },
+    { text: 'x', thought_signature: media },
+    { text: '', thoughtSignature: media },
+  ];
+  assert.ok(factsOf({ contents: { parts } }).inputCharacters < 50);
+});
+
+test('a counted request is read where it stands', () => {
+  const facts = factsOf({ generate_content_request: { model: 'models/x', contents } }, { operation: 'count-tokens', pathModel: undefined });
+  assert.deepEqual([facts.requestedModel, facts.inputCharacters], ['x', 5]);
+});

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openaiResponses } from './openai-responses.ts';
+
+const factsOf = (body: object) => openaiResponses.readFacts({ operation: 'generate', body: body as never, headers: {} });
+
+test('a plain request', () => {
+  assert.deepEqual(factsOf({ model: 'm', input: 'hello' }), { requestedModel: 'm', stream: false, inputCharacters: 5, needs: [] });
+});
+
+test('the bound on output, the stream, and text wherever it stands', () => {
+  const facts = factsOf({
+    model: 'm',
+    instructions: 'abc',
+    input: [{ role: 'user', content: [{ type: 'input_text', text: 'defg' }] }],
+    stream: true,
+    max_output_tokens: 50,
+  });
+  assert.equal(facts.outputTokensMax, 50);
+  assert.equal(facts.stream, true);
+  assert.ok(facts.inputCharacters >= 7);
+});
+
+test('inline media and opaque proofs are no text', () => {
+  const image = { type: 'input_image', image_url: `data:image/png;base64,${'A'.repeat(9000)}` };
+  const proof = { type: 'reasoning', summary: [], encrypted_content: 'A'.repeat(9000) };
+  assert.ok(factsOf({ model: 'm', input: [{ role: 'user', content: [image] }, proof] }).inputCharacters < 100);
+});
+
+test('null settings are absent', () => {
+  assert.deepEqual(factsOf({ model: 'm', input: '', stream: null, max_output_tokens: null }), {
+    requestedModel: 'm',
+    stream: false,
+    inputCharacters: 0,
+    needs: [],
+  });
+});
