@@ -9,6 +9,7 @@ import { deriveId } from './seeded-random.ts';
 import {
   VendorError,
   type JsonRecord,
+  type PlanReply,
   type ReplyPlan,
   type SimulatedReply,
   type SimulatedRequest,
@@ -108,7 +109,10 @@ function produce(call: Call, body: Buffer): { wire: WireReply; isRefused: boolea
 function refuse(error: unknown, vendor: SimulatedVendor, request: SimulatedRequest): WireReply {
   if (error instanceof VendorError) return toJsonReply(error.status, error.body);
   if (error instanceof SteeringError) {
-    return toJsonReply(400, vendor.errorBody(400, `The simulator was asked for something that it cannot do: ${error.message}`, request.requestId));
+    return toJsonReply(
+      400,
+      vendor.errorBody(400, `The simulator was asked for something that it cannot do: ${error.message}`, request.requestId),
+    );
   }
   // A defect of the simulator itself: say so in full, because whoever reads this is testing.
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
@@ -138,7 +142,19 @@ function handle(call: Call, body: Buffer): SimulatedReply {
       call.keepCache = keepCache;
     },
   });
-  return vendor.handle(request, planReply) ?? { type: 'whole', status: 404, headers: jsonHeaders, body: JSON.stringify(vendor.notFoundBody(request)) };
+  const planAndName: PlanReply = (planRequest) => {
+    // Some formats name the model in the path, so the body is not the place to look.
+    call.record.model = planRequest.model;
+    return planReply(planRequest);
+  };
+  return (
+    vendor.handle(request, planAndName) ?? {
+      type: 'whole',
+      status: 404,
+      headers: jsonHeaders,
+      body: JSON.stringify(vendor.notFoundBody(request)),
+    }
+  );
 }
 
 const jsonHeaders = { 'content-type': 'application/json' };
@@ -151,7 +167,8 @@ function checkTransport(vendor: SimulatedVendor, request: SimulatedRequest, body
   if (encoding !== undefined && encoding !== 'identity') fail(415, `Unsupported content-encoding: ${encoding}.`);
   if (body.length === 0) return;
   const type = request.headers['content-type'] ?? '';
-  if (!/^application\/json\s*(;|$)/i.test(type)) fail(415, `Unsupported content type: '${type}'. This API method only accepts 'application/json' requests.`);
+  if (!/^application\/json\s*(;|$)/i.test(type))
+    fail(415, `Unsupported content type: '${type}'. This API method only accepts 'application/json' requests.`);
   if (request.body === undefined) fail(400, 'We could not parse the JSON body of your request: it must be one JSON object.');
 }
 
@@ -200,12 +217,19 @@ function observe(call: Call, wire: WireReply, isRefused: boolean): WriteObserver
     onEnd(how) {
       const usage = isRefused ? undefined : readReportedUsage(wire.pieces, record.emittedFrames);
       if (usage !== undefined) record.reportedUsage = usage;
+      // Frames carry the tokens of what they show; a complete reply delivered all that it counts.
+      if (how === 'finished' && record.fault === undefined && record.plannedUsage !== undefined)
+        record.emittedTokens = record.plannedUsage.outputTokens;
       state.records.end(record, endingOf(how, isRefused, record.fault), state.clock.nowMs());
     },
   };
 }
 
-function endingOf(how: Parameters<WriteObserver['onEnd']>[0], isRefused: boolean, fault: string | undefined): Exclude<CallRecord['ending'], 'open'> {
+function endingOf(
+  how: Parameters<WriteObserver['onEnd']>[0],
+  isRefused: boolean,
+  fault: string | undefined,
+): Exclude<CallRecord['ending'], 'open'> {
   if (how === 'client-closed') return 'client-closed';
   if (isRefused) return 'refused';
   return fault === undefined && how === 'finished' ? 'completed' : 'faulted';
@@ -226,4 +250,3 @@ function readCredential(headers: Readonly<Record<string, string>>, query: URLSea
   const bearer = /^bearer +(.+)$/i.exec(headers['authorization'] ?? '')?.[1];
   return headers['x-api-key'] ?? bearer ?? headers['x-goog-api-key'] ?? query.get('key') ?? '';
 }
-

@@ -35,7 +35,12 @@ after(() => {
   }
 });
 
-type Ask = { readonly stream?: boolean; readonly text?: string; readonly leaveAfterMs?: number; readonly headers?: Readonly<Record<string, string>> };
+type Ask = {
+  readonly stream?: boolean;
+  readonly text?: string;
+  readonly leaveAfterMs?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+};
 
 /** Asks with a fault and watches until the connection ends, or until `leaveAfterMs` and then leaves. */
 async function see(fault: string | undefined, ask: Ask = {}): Promise<Seen> {
@@ -45,12 +50,18 @@ async function see(fault: string | undefined, ask: Ask = {}): Promise<Seen> {
     stream: ask.stream ?? true,
     messages: [{ role: 'user', content: ask.text ?? 'Hello' }],
   });
-  return await exchange(servers.anthropic, '/v1/messages', body, {
-    'x-api-key': 'sk-canary-key',
-    'anthropic-version': '2023-06-01',
-    ...(fault !== undefined && { 'x-simulator-fault': fault }),
-    ...ask.headers,
-  }, ask.leaveAfterMs);
+  return await exchange(
+    servers.anthropic,
+    '/v1/messages',
+    body,
+    {
+      'x-api-key': 'sk-canary-key',
+      'anthropic-version': '2023-06-01',
+      ...(fault !== undefined && { 'x-simulator-fault': fault }),
+      ...ask.headers,
+    },
+    ask.leaveAfterMs,
+  );
 }
 
 async function exchange(server: Server, path: string, body: string, headers: Record<string, string>, leaveAfterMs?: number): Promise<Seen> {
@@ -60,7 +71,13 @@ async function exchange(server: Server, path: string, body: string, headers: Rec
   socket.on('data', (chunk: Buffer) => chunks.push(chunk));
   socket.on('end', () => (ending = 'fin'));
   socket.on('error', () => (ending = 'reset'));
-  const all = { host: 'simulator', connection: 'close', 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)), ...headers };
+  const all = {
+    host: 'simulator',
+    connection: 'close',
+    'content-type': 'application/json',
+    'content-length': String(Buffer.byteLength(body)),
+    ...headers,
+  };
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.write(`POST ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body}`);
   const timer = leaveAfterMs === undefined ? undefined : setTimeout(() => socket.destroy(), leaveAfterMs);
@@ -276,7 +293,10 @@ test('unknown-event and unknown-block: the reply is whole around them', async ()
   const block = await see('unknown-block');
   assert.match(block.body, /"content_block":\{"type":"simulated_unknown_block"/);
   const whole = JSON.parse((await see('unknown-block', { stream: false })).body) as { content: { type: string }[] };
-  assert.deepEqual(whole.content.map((item) => item.type), ['simulated_unknown_block', 'text']);
+  assert.deepEqual(
+    whole.content.map((item) => item.type),
+    ['simulated_unknown_block', 'text'],
+  );
 });
 
 test('gzip: compressed although nobody asked', async () => {
@@ -320,7 +340,9 @@ test('split-utf8: chunks end inside characters, and together they are the reply'
 
 test('chunkBytes: the byte stream in pieces of exactly that size', async () => {
   const seen = await see(undefined, { headers: { 'x-simulator-pace': 'chunkBytes=7' } });
-  const sizes = readChunks(bodyBytes(seen)).map((chunk) => chunk.length).filter((size) => size > 0);
+  const sizes = readChunks(bodyBytes(seen))
+    .map((chunk) => chunk.length)
+    .filter((size) => size > 0);
   assert.deepEqual(new Set(sizes.slice(0, -1)), new Set([7]));
   assert.ok(seen.body.includes('message_stop'));
 });
@@ -359,10 +381,15 @@ test('an unknown fault and unknown parameters are refused', async () => {
 
 test('the chat dialect: its own error event, unknown chunk and sentinel', async () => {
   const ask = (fault: string): Promise<Seen> =>
-    exchange(servers.openai, '/v1/chat/completions', JSON.stringify({ model: 'gpt-4o', stream: true, messages: [{ role: 'user', content: 'Hi' }] }), {
-      authorization: 'Bearer k',
-      'x-simulator-fault': fault,
-    });
+    exchange(
+      servers.openai,
+      '/v1/chat/completions',
+      JSON.stringify({ model: 'gpt-4o', stream: true, messages: [{ role: 'user', content: 'Hi' }] }),
+      {
+        authorization: 'Bearer k',
+        'x-simulator-fault': fault,
+      },
+    );
   assert.match((await ask('error-event')).body, /data: \{"error":\{"message":"The server had an error[^\n]*\n\n$/);
   assert.match((await ask('unknown-event')).body, /"object":"chat\.completion\.simulated_unknown"/);
   assert.ok(!(await ask('missing-sentinel')).body.includes('[DONE]'));

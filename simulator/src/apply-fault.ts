@@ -97,13 +97,13 @@ function messageOf(fault: Fault, status: number): string {
 
 function stallAt(wire: WireReply, index: number, fault: Fault): WireReply {
   const action = stallOf(fault);
-  return withAction(action.then === 'reset' ? cutAt(wire, index) : wire, index, action);
+  return withAction(action.afterwards === 'reset' ? cutAt(wire, index) : wire, index, action);
 }
 
 /** Without `ms` the silence lasts until the client leaves, and ends in a reset at the latest after ten minutes. */
 function stallOf(fault: Fault): WireAction & { type: 'wait' } {
   const isForever = fault.parameters['ms'] === undefined;
-  return { type: 'wait', ms: numberOf(fault, 'ms', stallMsMax, 0, stallMsMax), then: isForever ? 'reset' : 'go-on' };
+  return { type: 'wait', ms: numberOf(fault, 'ms', stallMsMax, 0, stallMsMax), afterwards: isForever ? 'reset' : 'go-on' };
 }
 
 function applyReset(wire: WireReply, fault: Fault): WireReply {
@@ -154,7 +154,12 @@ function applyHugeEvent(wire: WireReply, fault: Fault): WireReply {
   if (!wire.isStream) {
     const body = textOf(wire.pieces[0]);
     // A JSON object stays one with a long member in front.
-    return { ...wire, framing: 'chunked', pieces: ['{"simulated_filler":"', { fillBytes }, `",${body.slice(1)}`], tokens: [0, 0, wire.tokens[0] ?? 0] };
+    return {
+      ...wire,
+      framing: 'chunked',
+      pieces: ['{"simulated_filler":"', { fillBytes }, `",${body.slice(1)}`],
+      tokens: [0, 0, wire.tokens[0] ?? 0],
+    };
   }
   const index = strikeIndex(wire, fault);
   const end = lineEndOf(wire);

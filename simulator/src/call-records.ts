@@ -3,7 +3,7 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import type { JsonRecord, PlannedUsage, ReplyPlan } from './simulated-vendor.ts';
 
 /** How a call ended. `refused`: answered with the vendor's own error. `faulted`: damaged or broken off by a fault. `open`: not yet. */
-export type CallEnding = 'open' | 'completed' | 'refused' | 'faulted' | 'client-closed';
+type CallEnding = 'open' | 'completed' | 'refused' | 'faulted' | 'client-closed';
 
 /** The simulator's own account of one call: what it was asked, what it meant to answer, and what it really wrote. */
 export type CallRecord = {
@@ -45,7 +45,7 @@ export type CallRecord = {
   endedAtMs?: number;
 };
 
-export type OpenedCall = Omit<CallRecord, 'id' | 'emittedTokens' | 'emittedFrames' | 'ending' | 'isStream'>;
+type OpenedCall = Omit<CallRecord, 'id' | 'emittedTokens' | 'emittedFrames' | 'ending' | 'isStream'>;
 
 export type CallRecords = {
   readonly open: (call: OpenedCall) => CallRecord;
@@ -62,7 +62,7 @@ const callsMax = 10_000;
 /** A body above this is kept as its digest only. */
 const bodyBytesMax = 65_536;
 /** Bodies kept together; the oldest go first. */
-const bodiesBytesMax = 67_108_864;
+const bodiesBytesMax = 16_777_216;
 
 /**
  * Keeps the last 10,000 calls. With a record file, each call is one line when it is received and one when it ends, written before the next
@@ -135,7 +135,7 @@ export function redactHeaders(headers: Readonly<Record<string, string | undefine
 }
 
 /** `Bearer sha256:…` or `sha256:…`: the digest is of the bare credential, so that it is the same however the credential was carried. */
-export function digestCredential(value: string): string {
+function digestCredential(value: string): string {
   const scheme = /^(?:bearer|basic) +/i.exec(value)?.[0] ?? '';
   return `${scheme}sha256:${hash('sha256', value.slice(scheme.length)).slice(0, 16)}`;
 }
@@ -143,7 +143,10 @@ export function digestCredential(value: string): string {
 /** A path with the values of `key` and `access_token` in its query replaced by digests. */
 export function redactPath(path: string): string {
   if (!path.includes('?')) return path;
-  return path.replaceAll(/([?&](?:key|access_token)=)([^&]*)/g, (_, name: string, value: string) => name + digestCredential(decodeLoosely(value)));
+  return path.replaceAll(
+    /([?&](?:key|access_token)=)([^&]*)/g,
+    (_, name: string, value: string) => name + digestCredential(decodeLoosely(value)),
+  );
 }
 
 function decodeLoosely(value: string): string {

@@ -35,7 +35,10 @@ export function splitText(text: string, tokensPerPiece = 4, charactersBefore = 0
   while (start < text.length) {
     const end = start + step >= text.length ? text.length : characterBoundary(text, start + step);
     // Differences of running totals, so that rounding up never counts a token twice.
-    pieces.push({ text: text.slice(start, end), tokens: tokensOfLength(charactersBefore + end) - tokensOfLength(charactersBefore + start) });
+    pieces.push({
+      text: text.slice(start, end),
+      tokens: tokensOfLength(charactersBefore + end) - tokensOfLength(charactersBefore + start),
+    });
     start = end;
   }
   return pieces;

@@ -11,7 +11,11 @@ import type { Steering } from './steering.ts';
 
 const lookup = {
   name: 'lookup',
-  schema: { type: 'object', properties: { query: { type: 'string' }, limit: { type: 'integer' } }, required: ['query', 'limit'] } as JsonRecord,
+  schema: {
+    type: 'object',
+    properties: { query: { type: 'string' }, limit: { type: 'integer' } },
+    required: ['query', 'limit'],
+  } as JsonRecord,
 };
 const save = { name: 'save', schema: { type: 'object', properties: { note: { type: 'string' } }, required: ['note'] } as JsonRecord };
 
@@ -67,13 +71,19 @@ test('the reply says that it is simulated, mentions the prompt and has character
 
 test('output limit: what is counted never exceeds it, and the stop says so when something was cut', () => {
   fc.assert(
-    fc.property(fc.integer({ min: 0, max: 120 }), fc.constantFrom('auto', 'required', 'none'), fc.boolean(), fc.string(), (max, toolChoice, thinks, text) => {
-      const reply = plan({ outputTokensMax: max, tools: [lookup, save], toolChoice, promptText: text, ...(thinks && { thinking: {} }) });
-      assert.ok(reply.usage.outputTokens <= Math.max(max, 0));
-      assert.ok(countAll(reply) <= reply.usage.outputTokens);
-      const unlimited = plan({ tools: [lookup, save], toolChoice, promptText: text, ...(thinks && { thinking: {} }) });
-      assert.equal(reply.stop === 'max-tokens', unlimited.usage.outputTokens > max);
-    }),
+    fc.property(
+      fc.integer({ min: 0, max: 120 }),
+      fc.constantFrom('auto', 'required', 'none'),
+      fc.boolean(),
+      fc.string(),
+      (max, toolChoice, thinks, text) => {
+        const reply = plan({ outputTokensMax: max, tools: [lookup, save], toolChoice, promptText: text, ...(thinks && { thinking: {} }) });
+        assert.ok(reply.usage.outputTokens <= Math.max(max, 0));
+        assert.ok(countAll(reply) <= reply.usage.outputTokens);
+        const unlimited = plan({ tools: [lookup, save], toolChoice, promptText: text, ...(thinks && { thinking: {} }) });
+        assert.equal(reply.stop === 'max-tokens', unlimited.usage.outputTokens > max);
+      },
+    ),
     { numRuns: 60 },
   );
 });

@@ -117,7 +117,8 @@ function draftText(request: PlanRequest, steering: Steering, random: SeededRando
 }
 
 function draftJson(request: PlanRequest, schema: JsonRecord, fingerprint: string): string {
-  if (Object.keys(schema).length === 0) return JSON.stringify({ simulated: true, model: request.model, reply: 'This is a simulated reply. 世界' });
+  if (Object.keys(schema).length === 0)
+    return JSON.stringify({ simulated: true, model: request.model, reply: 'This is a simulated reply. 世界' });
   return JSON.stringify(sampleSchema(schema, fingerprint));
 }
 

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { countTokens } from './count-tokens.ts';
 
-export type CacheLookup = {
+type CacheLookup = {
   readonly model: string;
   /** The marked prefix of the prompt. */
   readonly prefix: string;
@@ -11,7 +11,7 @@ export type CacheLookup = {
   readonly nowMs: number;
 };
 
-export type CacheCounts = { readonly readTokens: number; readonly writeTokens: number };
+type CacheCounts = { readonly readTokens: number; readonly writeTokens: number };
 
 /**
  * What the simulated vendor has cached: the first sight of a prefix writes it, a later sight reads it, and a longer prefix reads the longest

@@ -5,6 +5,8 @@ import type { Piece } from './wire-reply.ts';
 
 const usageMembers = ['usage', 'usageMetadata'] as const;
 const mention = /"usage(?:Metadata)?"/;
+/** A usage that says something; opening frames that report `"usage":null` do not. */
+const report = /"usage(?:Metadata)?": ?\{/;
 
 /**
  * Rewrites the usage objects of a reply as a caller asked for, wherever the vendor's format has them. Members are named as the vendor names
@@ -19,7 +21,9 @@ export function rewriteUsage(pieces: readonly Piece[], override: UsageOverride |
     const json = parseRecord(piece.slice(start, end));
     if (json === undefined) return piece;
     rewriteIn(json, override);
-    return piece.slice(0, start) + JSON.stringify(json) + piece.slice(end);
+    // Some vendors write whole replies indented.
+    const indent = piece[start + 1] === '\n' ? 2 : 0;
+    return piece.slice(0, start) + JSON.stringify(json, null, indent) + piece.slice(end);
   });
 }
 
@@ -37,8 +41,7 @@ export function readReportedUsage(pieces: readonly Piece[], count: number): Json
 function findReport(pieces: readonly Piece[], from: number, to: number, step: 1 | -1): { index: number; usage: JsonRecord } | undefined {
   for (let index = from; index !== to; index += step) {
     const piece = pieces[index];
-    // Opening frames that report `"usage":null` are no reports.
-    if (typeof piece !== 'string' || !(piece.includes('"usage":{') || piece.includes('"usageMetadata":{'))) continue;
+    if (typeof piece !== 'string' || !report.test(piece)) continue;
     const json = parseRecord(piece.slice(piece.indexOf('{'), piece.lastIndexOf('}') + 1));
     const usage = json === undefined ? undefined : findUsage(json);
     if (usage !== undefined) return { index, usage };
@@ -91,7 +94,7 @@ function replaceAt(usage: JsonRecord, path: readonly string[], replacement: stri
 
 function describeReplacement(known: Json | undefined, replacement: string | number | null): Json | undefined {
   const count = typeof known === 'number' ? known : 0;
-  switch (replacement) {
+  switch (replacement ?? 'null') {
     case 'absent':
       return undefined;
     case 'zero':

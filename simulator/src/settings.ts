@@ -52,12 +52,19 @@ export function readSettings(value: unknown): Settings {
   }
   return {
     ...(value.pace !== undefined && { pace: value.pace }),
-    ...(value.faults !== undefined && { faults: value.faults.map((entry) => queueFault(typeof entry === 'string' ? { fault: entry } : entry)) }),
+    ...(value.faults !== undefined && {
+      faults: value.faults.map((entry) => queueFault(typeof entry === 'string' ? { fault: entry } : entry)),
+    }),
   };
 }
 
 /** A fault for calls to come: the next call unless `times` says more, null for all until the faults are replaced. */
-export function queueFault(entry: { readonly fault: string; readonly vendor?: string; readonly times?: number | null; readonly every?: number }): QueuedFault {
+export function queueFault(entry: {
+  readonly fault: string;
+  readonly vendor?: string;
+  readonly times?: number | null;
+  readonly every?: number;
+}): QueuedFault {
   return {
     fault: parseFault(entry.fault),
     ...(entry.vendor !== undefined && { vendor: entry.vendor }),

@@ -93,7 +93,8 @@ export function readPace(value: string): Partial<Pace> {
     const name = oneOf('pace', key, paceKeys);
     const amount = number === '' ? Number.NaN : Number(number);
     const least = name === 'tokensPerFrame' ? 1 : 0;
-    if (!Number.isFinite(amount) || amount < least) throw new SteeringError(`pace: ${name} must be a number of at least ${least}, not "${number}"`);
+    if (!Number.isFinite(amount) || amount < least)
+      throw new SteeringError(`pace: ${name} must be a number of at least ${least}, not "${number}"`);
     pace = { ...pace, [name]: amount };
   }
   return pace;
@@ -101,7 +102,8 @@ export function readPace(value: string): Partial<Pace> {
 
 function readOne(name: string, value: string): Steering {
   const read = Object.hasOwn(readers, name) ? readers[name] : undefined;
-  if (read === undefined) throw new SteeringError(`x-simulator-${name} is not a steering header; known are ${Object.keys(readers).join(', ')}`);
+  if (read === undefined)
+    throw new SteeringError(`x-simulator-${name} is not a steering header; known are ${Object.keys(readers).join(', ')}`);
   return read(value);
 }
 
@@ -115,7 +117,7 @@ function readUsage(value: string): UsageOverride | 'absent' | 'null' {
   }
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) throw new SteeringError('usage must be a JSON object');
   const override: { [member: string]: string | number | null } = {};
-  for (const [member, replacement] of Object.entries(parsed)) {
+  for (const [member, replacement] of Object.entries(parsed as Record<string, unknown>)) {
     if (replacement !== null && typeof replacement !== 'string' && typeof replacement !== 'number') {
       throw new SteeringError(`usage: the replacement of ${member} must be a word, a number or null`);
     }
@@ -131,7 +133,8 @@ function oneOf<Word extends string>(name: string, value: string, words: readonly
 }
 
 function wholeNumber(name: string, value: string, max: number): number {
-  if (!/^\d{1,9}$/.test(value) || Number(value) > max) throw new SteeringError(`${name} must be a whole number from 0 to ${max}, not "${value}"`);
+  if (!/^\d{1,9}$/.test(value) || Number(value) > max)
+    throw new SteeringError(`${name} must be a whole number from 0 to ${max}, not "${value}"`);
   return Number(value);
 }
 

@@ -7,7 +7,9 @@ const bodyBytesMax = 67_108_864;
 
 /** The HTTP server of one vendor: reads whole requests and answers them. It does not listen yet. */
 export function createVendorServer(state: SimulatorState, vendor: SimulatedVendor): Server {
-  const server = createServer((request, response) => readBody(vendor, request, response, (body) => void answerCall(state, vendor, request, response, body)));
+  const server = createServer((request, response) =>
+    readBody(vendor, request, response, (body) => void answerCall(state, vendor, request, response, body)),
+  );
   // Longer than a gateway's pool keeps idle connections, so that the simulator is not the one that closes a connection about to be used.
   server.keepAliveTimeout = 120_000;
   server.requestTimeout = 300_000;

@@ -6,7 +6,7 @@ export type Piece = string | { readonly fillBytes: number };
 /** What happens on the connection instead of, or between, writing pieces. */
 export type WireAction =
   /** Nothing for a while, then a reset, or on as if nothing had happened. */
-  | { readonly type: 'wait'; readonly ms: number; readonly then: 'go-on' | 'reset' }
+  | { readonly type: 'wait'; readonly ms: number; readonly afterwards: 'go-on' | 'reset' }
   /** RST: the peer sees a reset connection. */
   | { readonly type: 'reset' }
   /** FIN without the end that the framing of the body promised. */

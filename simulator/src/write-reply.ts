@@ -107,7 +107,7 @@ async function act(connection: Connection, action: WireAction): Promise<Ending |
   if (action.type === 'wait') {
     await connection.sleep(action.ms);
     if (connection.isClosed()) return 'client-closed';
-    if (action.then === 'go-on') return undefined;
+    if (action.afterwards === 'go-on') return undefined;
   }
   await connection.sleep(settleMs);
   if (connection.isClosed()) return 'client-closed';
@@ -238,14 +238,14 @@ function createConnection(response: ServerResponse): Connection {
   /** Waits for the event that `start` arranges, or for the peer to leave. One wait at a time. */
   const wait = (start: (resolve: () => void) => () => void): Promise<void> =>
     new Promise((resolve) => {
-      let cancel: (() => void) | undefined;
+      const arranged: { cancel?: () => void } = {};
       const done = (): void => {
-        cancel?.();
+        arranged.cancel?.();
         wake = undefined;
         resolve();
       };
       wake = done;
-      cancel = start(done);
+      arranged.cancel = start(done);
     });
   return {
     response,

@@ -1,4 +1,4 @@
-import type { ApiKey, BillingToken, StoredApiKey, User } from './api-key.ts';
+import type { BillingToken, StoredApiKey, User } from './api-key.ts';
 
 /** What accounts need of a store. Every method is one transaction. Names and ids come validated. */
 export type AccountsStore = {
@@ -23,5 +23,3 @@ export type AccountsStore = {
   readonly listBillingTokens: () => Promise<readonly BillingToken[]>;
   readonly deleteBillingToken: (tokenId: string) => Promise<boolean>;
 };
-
-export type { ApiKey };

@@ -9,11 +9,11 @@ import { parseName } from './parse-name.ts';
 import { chosenSecretCharactersMin, secretCharactersMax } from './secret-limits.ts';
 
 /** A secret is given out here, once; it cannot be read back. */
-export type CreatedApiKey = { readonly key: ApiKey; readonly secret: string };
-export type CreatedBillingToken = { readonly token: BillingToken; readonly secret: string };
+type CreatedApiKey = { readonly key: ApiKey; readonly secret: string };
+type CreatedBillingToken = { readonly token: BillingToken; readonly secret: string };
 
 /** Which key is meant: by its id, or by its owner and name. */
-export type KeyReference = { readonly id: string } | { readonly userName: string; readonly name: string };
+type KeyReference = { readonly id: string } | { readonly userName: string; readonly name: string };
 
 /**
  * Managing users, API keys and billing tokens. Methods reject with AccountsError when the caller is wrong and with the store's error when the

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { silentLogger } from '../platform/log.ts';
 import type { Logger } from '../platform/log.ts';
 import { generateSecret } from './api-key-format.ts';
@@ -55,6 +56,7 @@ test('a flood of well-formed unknown keys asks the store a bounded number of tim
   const flood = Array.from({ length: 400 }, () => directory.resolve(generateSecret('sk-weir', randomBytes).secret, signal));
   const created = await accounts.createApiKey({ userName: 'alice', name: 'ci' });
   const late = directory.resolve(created.secret, signal);
+  await setImmediate();
   await directory.refresh();
   assert.deepEqual(new Set(await Promise.all(flood)), new Set([undefined]));
   assert.deepEqual(await late, created.key);
@@ -65,6 +67,7 @@ test('callers beyond the waiting room are told unavailable', async (context) => 
   const { directory, signal } = setUp(context);
   await directory.start();
   const flood = Array.from({ length: 1200 }, () => directory.resolve(generateSecret('sk-weir', randomBytes).secret, signal));
+  await setImmediate();
   await directory.refresh();
   const answers = await Promise.all(flood);
   assert.equal(answers.filter((answer) => answer === 'unavailable').length, 150);
@@ -171,7 +174,9 @@ test('store-down: known keys open, unknown ones are unavailable and never wrong,
   assert.equal(await directory.resolve(unknown, signal), 'unavailable', 'before the outage was noticed');
   await directory.refresh();
   await directory.refresh();
+  const lookUps = store.calls.findApiKeyByHash;
   for (const wrong of [unknown, 'a-secret-someone-chose', 'garbage']) assert.equal(await directory.resolve(wrong, signal), 'unavailable');
+  assert.equal(store.calls.findApiKeyByHash, lookUps, 'a store that is down is left alone');
   assert.deepEqual(directory.find(secret), key);
   assert.deepEqual(await directory.resolve(secret, signal), key);
   store.mode = 'up';

@@ -25,7 +25,7 @@ function describeBodyError(error: BodyError, limits: GatewayLimits): GatewayErro
 function describeJsonProblem(error: JsonProblemError): GatewayError {
   if (error.kind === 'duplicate-key') return new GatewayError('duplicate_key', error.message);
   if (error.kind === 'depth' || error.kind === 'tokens') return new GatewayError('body_too_deep', error.message);
-  return new GatewayError('invalid_json', error.message);
+  return new GatewayError('invalid_json', `invalid JSON: ${error.message}`);
 }
 
 function requireJsonType(contentType: string | undefined): void {

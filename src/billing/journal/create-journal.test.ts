@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { afterEach, describe, test } from 'node:test';
 import { silentLogger } from '../../platform/log.ts';
 import type { CallEntry, CallOpening } from '../ledger/call-entry.ts';
 import { createPriceBook } from '../rating/price-book.ts';
@@ -81,6 +81,13 @@ function manualClock(): { monotonicMs: () => number; turn: (ms: number) => void 
 
 type Setup = { disk?: MemoryJournalDisk; store?: MemoryLedger; clock?: { monotonicMs: () => number } } & Partial<JournalOptions>;
 
+/** Journals of the running test, so that a failed one leaves no timers behind. */
+const started: Journal[] = [];
+
+afterEach(async () => {
+  await Promise.all(started.splice(0).map((journal) => journal.close()));
+});
+
 async function start(setup: Setup = {}) {
   const disk = setup.disk ?? new MemoryJournalDisk();
   const store = setup.store ?? new MemoryLedger();
@@ -97,6 +104,7 @@ async function start(setup: Setup = {}) {
     store,
     limits: { retryIntervalMs: 1, backoffMs: { first: 1, last: 2 }, ...limits },
   });
+  started.push(journal);
   return { disk, store, journal, recovered };
 }
 
@@ -357,10 +365,7 @@ describe('damage', () => {
     await again.journal.drain(soon());
     assert.ok(again.recovered.tornBytes > 5);
     assert.deepEqual(again.recovered.quarantined, []);
-    assert.deepEqual([...again.store.rows].map(([id, { end }]) => [id, end]).toSorted(), [
-      ['a', 'finished'],
-      ['b', 'lost'],
-    ]);
+    assert.deepEqual([...again.store.rows].map(([id, { end }]) => `${id} ${end}`).toSorted(), ['a finished', 'b lost']);
     await again.journal.close();
   });
 
@@ -556,10 +561,27 @@ describe('a failing disk', () => {
     await Promise.all([journal.close(), again.journal.close()]);
   });
 
+  test('sync-errors-in-a-row: a new segment that cannot be synced either means unavailable, until a probe succeeds', async () => {
+    const { disk, journal } = await start({ store: downLedger() });
+    let broken = true;
+    disk.fault = (operation) => (broken && operation === 'sync' ? denied('EIO') : undefined);
+    runCall(journal, 'a');
+    await until(() => journal.unavailableReason() !== undefined);
+    assert.match(journal.unavailableReason() ?? '', /EIO/);
+    const before = segments(disk).length;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    assert.equal(segments(disk).length, before, 'waiting creates no files');
+    broken = false;
+    await until(() => journal.unavailableReason() === undefined);
+    await until(() => disk.afterCrash('power-loss').files.get(`${directory}/segment-0000000003.v1`)?.bytes.length !== 0);
+    const again = await start({ disk: disk.afterCrash('power-loss') });
+    assert.equal(again.recovered.done, 1);
+  });
+
   test('hanging-sync: new calls are refused once too much waits for the disk, and close does not wait for ever', async () => {
-    const { disk, journal } = await start({ limits: { unsyncedBytesMax: 500, closeTimeoutMs: 5 } });
+    const { disk, journal } = await start({ limits: { unsyncedBytesMax: 1000, closeTimeoutMs: 5 } });
     disk.fault = (operation) => (operation === 'sync' ? new Promise<void>(() => {}) : undefined);
-    for (const callId of ['a', 'b', 'c']) journal.open(opening(callId));
+    for (let index = 0; index < 10 && journal.unavailableReason() === undefined; index += 1) journal.open(opening(`call_${index}`));
     assert.match(journal.unavailableReason() ?? '', /not keeping up/);
     assert.throws(() => journal.open(opening('d')), JournalUnavailableError);
     await journal.close();

@@ -28,7 +28,7 @@ export type JournalOptions = {
   readonly limits?: Partial<JournalLimits>;
 };
 
-export type JournalLimits = {
+type JournalLimits = {
   /** Entries kept in memory while they wait for the store; further ones are read back from the segments. */
   readonly entriesInMemoryMax: number;
   /** Entries that may wait for the store before new calls are refused. */

@@ -6,7 +6,7 @@ export const recordTypes = { open: 1, head: 2, progress: 3, done: 4 } as const;
 export type RecordType = (typeof recordTypes)[keyof typeof recordTypes];
 
 /** Length of the payload u32 | CRC-32 of type and payload u32 | type u8 | payload, little endian. */
-export const recordHeaderBytes = 9;
+const recordHeaderBytes = 9;
 
 /** The longest payload. A call's entry is a few kilobytes; what is longer than this is damage. */
 export const recordPayloadBytesMax = 1024 * 1024;

@@ -26,9 +26,9 @@ export type RecoveredCounts = {
   readonly quarantined: readonly string[];
 };
 
-export type RecoveredCall = { readonly callId: string; readonly position: RecordPosition };
+type RecoveredCall = { readonly callId: string; readonly position: RecordPosition };
 
-export type Recovery = {
+type Recovery = {
   readonly counts: RecoveredCounts;
   /** Every call to ship, its entry in the journal. */
   readonly calls: readonly RecoveredCall[];

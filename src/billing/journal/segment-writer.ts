@@ -25,7 +25,7 @@ export type SegmentWriterOptions = {
   readonly onHealed: () => void;
 };
 
-export type RecordStart = { readonly segment: number; readonly start: number };
+type RecordStart = { readonly segment: number; readonly start: number };
 
 type Segment = { readonly number: number; readonly path: string; readonly handle: number; bytes: number; named: boolean };
 
@@ -51,6 +51,8 @@ export class SegmentWriter {
   #syncTimer: NodeJS.Timeout | undefined;
   #healTimer: NodeJS.Timeout | undefined;
   #failure: string | undefined;
+  /** Whether the last sync failed. */
+  #syncFailed = false;
   #closed = false;
 
   constructor(options: SegmentWriterOptions) {
@@ -214,15 +216,38 @@ export class SegmentWriter {
     if (this.#failure === undefined) this.#options.logger.error({ err: error }, 'journal: cannot be written; new calls are refused');
     this.#failure = `the journal cannot be written: ${error instanceof Error ? error.message : String(error)}`;
     clearTimeout(this.#healTimer);
-    this.#healTimer = setTimeout(() => this.#heal(), this.#options.retryIntervalMs).unref();
+    this.#healTimer = setTimeout(() => void this.#heal(), this.#options.retryIntervalMs).unref();
   }
 
-  #heal(): void {
+  async #heal(): Promise<void> {
+    if (this.#closed) return;
+    try {
+      await this.#probe();
+    } catch (error) {
+      this.#fail(error);
+      return;
+    }
     if (this.#closed || !this.#replaceSegment(new Error('left to try again'))) return;
     this.#failure = undefined;
     this.#options.logger.warn({ segment: this.#current?.number }, 'journal: writing again');
     this.#scheduleSync();
     this.#options.onHealed();
+  }
+
+  /** Whether the disk takes and keeps a byte, in a file of its own: a segment per attempt would litter a disk that is ill for long. */
+  async #probe(): Promise<void> {
+    const { disk, directory } = this.#options;
+    const path = join(directory, 'probe');
+    // A process killed while probing left its file behind.
+    if (disk.list(directory).includes('probe')) disk.remove(path);
+    const handle = disk.create(path);
+    try {
+      disk.write(handle, Buffer.from('?'), 0, 1);
+      await disk.sync(handle);
+    } finally {
+      disk.close(handle);
+      disk.remove(path);
+    }
   }
 
   #scheduleSync(): void {
@@ -255,12 +280,21 @@ export class SegmentWriter {
       }
     } catch (error) {
       // A write may have failed meanwhile and moved everything already; then this failure is of a segment that is gone.
-      if (syncing.some(({ chunk, segment }) => chunk.segment === segment) && this.#failure === undefined) this.#replaceSegment(error);
+      const isCurrent = syncing.some(({ chunk, segment }) => chunk.segment === segment);
+      if (isCurrent && this.#failure === undefined) this.#abandonUnsynced(error);
       return;
     }
+    this.#syncFailed = false;
     const synced = new Set(syncing.filter(({ chunk, segment }) => chunk.segment === segment).map(({ chunk }) => chunk));
     this.#chunks = this.#chunks.filter((chunk) => !synced.has(chunk));
     for (const { bytes } of synced) if (bytes.length === chunkBytes && this.#spare.length < 4) this.#spare.push(bytes);
+  }
+
+  /** The first failed sync moves everything to a new segment; a second in a row says that a new segment does not help. */
+  #abandonUnsynced(error: unknown): void {
+    if (this.#syncFailed) this.#fail(error);
+    else this.#replaceSegment(error);
+    this.#syncFailed = true;
   }
 
   /** Closes the handles of segments that nothing uses any more. Never during a sync, which may be using one of them. */

@@ -4,10 +4,7 @@ import { createValueSchema } from './content-schemas.ts';
 import { freeObject, optional, optionalFlag, optionalText } from './schema-kit.ts';
 import type { SchemaKit } from './schema-kit.ts';
 
-const speechLanguages = [
-  ...['zh-CN', 'en-US', 'ja-JP', 'ko-KR', 'fr-FR', 'de-DE', 'es-ES', 'pt-BR', 'hi-IN'],
-  ...['ar-XA', 'it-IT', 'tr-TR', 'vi-VN', 'th-TH', 'ru-RU', 'pl-PL', 'nl-NL'],
-];
+const speechLanguages = 'zh-CN en-US ja-JP ko-KR fr-FR de-DE es-ES pt-BR hi-IN ar-XA it-IT tr-TR vi-VN th-TH ru-RU pl-PL nl-NL'.split(' ');
 
 function createSpeechConfig(kit: SchemaKit): TSchema {
   const voiceConfig = kit.object({ prebuiltVoiceConfig: optional(kit.object({ voiceName: optionalText })) });

@@ -5,7 +5,7 @@ import type { ErrorInReply } from '../chat-dialect.ts';
 import { decodeUsage } from './decode-usage.ts';
 
 /** What is known of one candidate after the chunks read so far. */
-export type CandidateState = { readonly finishReason?: string; readonly webSearchQueries?: readonly unknown[] };
+type CandidateState = { readonly finishReason?: string; readonly webSearchQueries?: readonly unknown[] };
 
 /** What the chunks of one reply have said so far. A whole reply is one chunk. */
 export type ReplyState = {
@@ -46,7 +46,7 @@ function readCandidate(candidate: JsonObject, known: CandidateState = {}): Candi
 }
 
 /** Reads `{code, message, status}`. */
-export function readErrorObject(error: JsonObject): ErrorInReply {
+function readErrorObject(error: JsonObject): ErrorInReply {
   const message = typeof error.message === 'string' && error.message !== '' ? error.message : 'The model server reported an error.';
   const { code } = error;
   const isStatus = typeof code === 'number' && Number.isInteger(code) && code >= 400 && code <= 599;
@@ -64,12 +64,14 @@ export function readChunk(state: ReplyState, chunk: JsonObject): ReplyState {
     candidates.set(index, readCandidate(candidate, candidates.get(index)));
     outputCharacters += countCandidateCharacters(candidate);
   }
+  // An empty one says nothing: keep-alive chunks carry it.
+  const usage = isJsonObject(chunk.usageMetadata) && Object.keys(chunk.usageMetadata).length > 0 ? chunk.usageMetadata : undefined;
   const blockReason = isJsonObject(chunk.promptFeedback) ? chunk.promptFeedback.blockReason : undefined;
   return {
     ...state,
     candidates,
     outputCharacters,
-    ...(isJsonObject(chunk.usageMetadata) && { usageMetadata: { ...state.usageMetadata, ...chunk.usageMetadata } }),
+    ...(usage !== undefined && { usageMetadata: { ...state.usageMetadata, ...usage } }),
     ...(typeof chunk.modelVersion === 'string' && { servedModel: chunk.modelVersion }),
     ...(typeof blockReason === 'string' && { blockReason }),
     ...(isJsonObject(chunk.error) && state.error === undefined && { error: readErrorObject(chunk.error) }),

@@ -2,37 +2,43 @@ import type { CallFacts } from '../../inference/call-facts.ts';
 import { countTextCharacters } from '../../inference/count-text-characters.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import { isJsonObject } from '../../platform/json/json-value.ts';
-import type { JsonObject, JsonValue } from '../../platform/json/json-value.ts';
+import type { JsonValue } from '../../platform/json/json-value.ts';
 import type { WireRequest } from '../chat-dialect.ts';
-import { canonicalizeRequest } from './canonicalize-request.ts';
-import { requestSchema } from './request-schema.ts';
+import { toSnakeCase } from './canonicalize-request.ts';
 
 /** Names as clients put them into the path: `gemini-x`, `models/gemini-x`, even `models/models/gemini-x`. */
-export const stripModelPrefix = (model: string): string => model.replace(/^(models\/)+/, '');
+const stripModelPrefix = (model: string): string => model.replace(/^(models\/)+/, '');
+
+/** A member in either spelling. Validation has refused a body with both. */
+function pick(object: JsonValue | undefined, name: string): JsonValue | undefined {
+  return isJsonObject(object) ? (object[name] ?? object[toSnakeCase(name)]) : undefined;
+}
+
+/** A whole number, or the decimal text that proto JSON allows for one. */
+function readCount(value: JsonValue | undefined): number | undefined {
+  const count = typeof value === 'string' ? Number(value) : value;
+  return typeof count === 'number' && Number.isSafeInteger(count) ? count : undefined;
+}
 
 /** All candidates together may use so many tokens: the vendor's bound holds for each. */
 function readOutputTokensMax(config: JsonValue | undefined): number | undefined {
-  if (!isJsonObject(config) || typeof config.maxOutputTokens !== 'number') return undefined;
-  const candidates = typeof config.candidateCount === 'number' ? config.candidateCount : 1;
-  return config.maxOutputTokens * candidates;
+  const max = readCount(pick(config, 'maxOutputTokens'));
+  return max === undefined ? undefined : max * (readCount(pick(config, 'candidateCount')) ?? 1);
 }
 
-/** The request proper: in a count it may stand inside. */
-const findRequest = (canonical: JsonObject): JsonObject =>
-  isJsonObject(canonical.generateContentRequest) ? canonical.generateContentRequest : canonical;
-
 /** Reads what routing and pricing need. The model is in the path; that of a counted request is used where the path names none. */
-export function readFacts({ operation, body, pathModel, pathFraming }: WireRequest): CallFacts {
-  const request = findRequest(canonicalizeRequest(body, requestSchema(operation, 'compatible'), true));
-  const model = pathModel ?? request.model;
+export function readFacts({ body, pathModel, pathFraming }: WireRequest): CallFacts {
+  // A counted request may stand inside.
+  const request = pick(body, 'generateContentRequest') ?? body;
+  const model = pathModel ?? pick(request, 'model');
   if (typeof model !== 'string') throw new GatewayError('internal_error', 'The address names no model.');
-  const outputTokensMax = readOutputTokensMax(request.generationConfig);
-  const { contents, systemInstruction, tools, generationConfig } = request;
+  const outputTokensMax = readOutputTokensMax(pick(request, 'generationConfig'));
+  const texts = ['contents', 'systemInstruction', 'tools', 'generationConfig'].map((name) => pick(request, name));
   return {
     requestedModel: stripModelPrefix(model),
     stream: pathFraming !== undefined,
     ...(outputTokensMax !== undefined && { outputTokensMax }),
-    inputCharacters: countTextCharacters([contents, systemInstruction, tools, generationConfig]),
+    inputCharacters: countTextCharacters(texts),
     needs: [],
   };
 }

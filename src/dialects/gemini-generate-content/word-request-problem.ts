@@ -48,6 +48,17 @@ function wordUnknown(problem: SchemaProblem): string {
   return `Invalid JSON payload received. Unknown name "${String(problem.path.at(-1))}"${at(parent)}: Cannot find field.`;
 }
 
+/** What the patterns of the request schema ask for. Regular expressions say it to programs only. */
+const formats: Readonly<Record<string, string>> = {
+  data: 'be base64 (standard or URL-safe)',
+  mimeType: 'be a MIME type such as image/png',
+  cachedContent: 'have the format cachedContents/{cachedContent}',
+};
+
+/** The client's media are not repeated to it. */
+const wordActual = (problem: SchemaProblem): string =>
+  problem.path.at(-1) === 'data' ? 'other characters' : `'${String(problem.actual)}'`;
+
 /** Problems that the schema can only call surplus, missing or unlike a pattern, and that have more to say. */
 function wordSpecialCase(problem: SchemaProblem, name: string): string | undefined {
   const field = problem.path.at(-1);
@@ -59,17 +70,8 @@ function wordSpecialCase(problem: SchemaProblem, name: string): string | undefin
     }
   }
   if (field === 'fileData') return `Invalid value at '${name}': ${inlineOnly}.`;
-  if (problem.rule !== 'pattern') return undefined;
-  switch (field) {
-    case 'data':
-      return `Invalid value at '${name}': must be base64 (standard or URL-safe), but got other characters.`;
-    case 'mimeType':
-      return `Invalid value at '${name}': must be a MIME type such as image/png, but got '${String(problem.actual)}'.`;
-    case 'cachedContent':
-      return `Invalid value at '${name}': must have the format cachedContents/{cachedContent}, but got '${String(problem.actual)}'.`;
-    default:
-      return undefined;
-  }
+  const format = problem.rule === 'pattern' ? formats[String(field)] : undefined;
+  return format === undefined ? undefined : `Invalid value at '${name}': must ${format}, but got ${wordActual(problem)}.`;
 }
 
 function wordMessage(problem: SchemaProblem, name: string): string {

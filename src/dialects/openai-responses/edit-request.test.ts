@@ -7,7 +7,7 @@ import { openaiResponses } from './openai-responses.ts';
 function edit(json: string, upstreamModel: string): { before: Buffer; after: Buffer } {
   const before = Buffer.from(json);
   const body = JSON.parse(json) as JsonObject;
-  const fit = { requestedModel: String(body.model), upstreamModel, acceptsStreamOptions: true };
+  const fit = { requestedModel: 'requested', upstreamModel, acceptsStreamOptions: true };
   return { before, after: applyJsonEdits(before, openaiResponses.editRequest({ operation: 'generate', body, headers: {} }, before, fit)) };
 }
 

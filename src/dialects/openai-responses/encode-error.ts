@@ -1,4 +1,4 @@
-import type { GatewayError } from '../../inference/gateway-error.ts';
+import type { ErrorCode, GatewayError } from '../../inference/gateway-error.ts';
 import type { HttpReply } from '../chat-dialect.ts';
 
 /** The four members of the vendor's error object; all are always present. */
@@ -21,21 +21,19 @@ function wordType(status: number): string {
   return status === 402 ? 'insufficient_quota' : 'invalid_request_error';
 }
 
-/** The vendor's machine code: programs compare it. Where the vendor has none, our own stable code stands, or null as the vendor does. */
+/** The vendor's machine codes, which programs compare, where they differ from ours; null where the vendor has none. */
+const vendorCodes: Partial<Record<ErrorCode, string | null>> = {
+  missing_required_field: 'missing_required_parameter',
+  unknown_field: 'unknown_parameter',
+  conflicting_credentials: 'invalid_api_key',
+  missing_api_key: null,
+  route_not_found: null,
+};
+
 function wordCode(error: GatewayError, status: number): string | null {
-  switch (error.code) {
-    case 'missing_required_field':
-      return 'missing_required_parameter';
-    case 'unknown_field':
-      return 'unknown_parameter';
-    case 'conflicting_credentials':
-      return 'invalid_api_key';
-    case 'missing_api_key':
-    case 'route_not_found':
-      return null;
-    default:
-      return status === 429 ? 'rate_limit_exceeded' : error.code;
-  }
+  const code = vendorCodes[error.code];
+  if (code !== undefined) return code;
+  return status === 429 ? 'rate_limit_exceeded' : error.code;
 }
 
 const modelNotFoundStatus = 400;

@@ -4,7 +4,7 @@ import type { SchemaProblem } from '../../platform/schema/schema-problem.ts';
 type Path = SchemaProblem['path'];
 
 /** A path as the vendor writes it: `input[0].content[1].text`. */
-export function formatPath(path: Path): string {
+function formatPath(path: Path): string {
   return path.map((step, index) => (typeof step === 'number' ? `[${step}]` : index === 0 ? step : `.${step}`)).join('');
 }
 
@@ -69,17 +69,19 @@ function wordTypeProblem(problem: SchemaProblem, name: string): Wording {
 }
 
 /** What the patterns of the request schema ask for. Regular expressions say it to programs only. */
-function wordPattern(path: Path): string {
-  switch (path.at(-1)) {
-    case 'country':
-      return 'a two-letter ISO country code such as US';
-    case 'timezone':
-      return 'an IANA time zone such as America/Los_Angeles';
-    case 'image_url':
-      return 'a full URL (http or https) or a base64 data URL';
-    default:
-      return "a string of letters, digits, underscores and dashes that matches the pattern '^[a-zA-Z0-9_-]+$'";
-  }
+const patternWords: Readonly<Record<string, string>> = {
+  country: 'a two-letter ISO country code such as US',
+  timezone: 'an IANA time zone such as America/Los_Angeles',
+  image_url: 'a full URL (http or https) or a base64 data URL',
+  name: "a string of letters, digits, underscores and dashes that matches the pattern '^[a-zA-Z0-9_-]+$'",
+};
+
+function wordPattern({ path, expected, actual }: SchemaProblem, name: string): Wording {
+  const wanted = patternWords[String(path.at(-1))] ?? `a string that matches the pattern '${String(expected)}'`;
+  return {
+    text: `Invalid '${name}': string does not match pattern. Expected ${wanted}, but got '${String(actual)}' instead.`,
+    code: 'invalid_value',
+  };
 }
 
 function wordProblem(problem: SchemaProblem, name: string): Wording {
@@ -106,10 +108,8 @@ function wordProblem(problem: SchemaProblem, name: string): Wording {
     case 'min-properties':
     case 'max-properties':
       return wordSize(problem, name, 'object');
-    case 'pattern': {
-      const text = `Invalid '${name}': string does not match pattern. Expected ${wordPattern(problem.path)}, but got '${String(problem.actual)}' instead.`;
-      return { text, code: 'invalid_value' };
-    }
+    case 'pattern':
+      return wordPattern(problem, name);
     case 'multiple-of':
     case 'unique-items':
     case 'refine':

@@ -70,6 +70,5 @@ export function dialectOfPath(path: string, headers: Readonly<Record<string, str
   if (headers['x-goog-api-key'] !== undefined && path.startsWith('/v1/models')) return 'gemini-generate-content';
   if (path.startsWith('/v1/messages') || headers['anthropic-version'] !== undefined || headers['vendor-version'] !== undefined)
     return 'anthropic-messages';
-  if (path.startsWith('/v1/chat')) return 'openai-chat';
-  return 'openai-responses';
+  return path.startsWith('/v1/responses') ? 'openai-responses' : 'openai-chat';
 }

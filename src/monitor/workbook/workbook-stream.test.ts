@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,14 +34,15 @@ function row(changes: Partial<StatisticsRow> = {}): StatisticsRow {
 async function makeWorkbook(rows: readonly StatisticsRow[], recordsPerSheet?: number): Promise<Buffer> {
   const pieces: Buffer[] = [];
   const options = { modifiedAtMs, ...(recordsPerSheet !== undefined && { recordsPerSheet }) };
-  for await (const piece of createWorkbookStream(encodeBillingRecords(rows, 'Asia/Shanghai'), options)) pieces.push(piece);
+  for await (const piece of createWorkbookStream(encodeBillingRecords(rows, 'Asia/Shanghai'), options)) pieces.push(piece as Buffer);
   return Buffer.concat(pieces);
 }
 
-/** Reads the archive by its directory and checks every length and checksum on the way. */
+/** Reads the archive by its directory and checks every length and checksum on the way, and that no part of it needs more than ZIP 2.0. */
 function unzip(archive: Buffer): Map<string, string> {
   const end = archive.length - 22;
   assert.equal(archive.readUInt32LE(end), 0x06054b50);
+  assert.notEqual(archive.readUInt32LE(end - 20), 0x07064b50, 'there is a ZIP64 directory');
   const files = new Map<string, string>();
   let at = archive.readUInt32LE(end + 16);
   for (let index = 0; index < archive.readUInt16LE(end + 10); index += 1) {
@@ -51,19 +53,19 @@ function unzip(archive: Buffer): Map<string, string> {
       archive.readUInt32LE(at + 20),
       archive.readUInt32LE(at + 24),
     ];
-    const nameBytes = archive.readUInt16LE(at + 28);
-    const name = archive.toString('latin1', at + 46, at + 46 + nameBytes);
+    const [nameBytes, extraBytes] = [archive.readUInt16LE(at + 28), archive.readUInt16LE(at + 30)];
+    const name = archive.toString('utf8', at + 46, at + 46 + nameBytes);
     const local = archive.readUInt32LE(at + 42);
     assert.equal(archive.readUInt32LE(local), 0x04034b50);
-    const start = local + 30 + nameBytes;
+    assert.equal(archive.readUInt16LE(local + 4), 20, 'Excel refuses archives that need more than ZIP 2.0');
+    const start = local + 30 + archive.readUInt16LE(local + 26) + archive.readUInt16LE(local + 28);
     const content = inflateRawSync(archive.subarray(start, start + compressedBytes));
     assert.equal(content.length, contentBytes);
     assert.equal(crc32(content), crc);
-    assert.equal(archive.readUInt32LE(start + compressedBytes), 0x08074b50);
-    assert.equal(archive.readUInt32LE(start + compressedBytes + 4), crc);
     files.set(name, content.toString());
-    at += 46 + nameBytes;
+    at += 46 + nameBytes + extraBytes;
   }
+  assert.equal(at, end);
   return files;
 }
 
@@ -233,11 +235,59 @@ test('records are read no faster than the archive', async () => {
     },
   };
   const stream = createWorkbookStream(records, { modifiedAtMs });
-  for (let pieces = 0; pieces < 17; pieces += 1) await stream.next();
-  const takenEarly = taken;
+  const pieces = stream.iterator({ destroyOnReturn: false });
+  for (let count = 0; count < 17; count += 1) await pieces.next();
+  // Nothing is read from here on: what fills the buffers on the way is taken, and then no more.
+  let takenEarly = -1;
+  while (taken !== takenEarly) {
+    takenEarly = taken;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  assert.ok(taken > 0 && taken < 20_000, `${taken} records were taken for the first pieces`);
+  const closed = once(stream, 'close');
+  stream.destroy();
+  await closed;
   await new Promise((resolve) => setImmediate(resolve));
-  assert.ok(taken > 0 && taken < 5000, `${takenEarly}, then ${taken} records were taken for the first pieces`);
-  await stream.return(undefined);
+  assert.equal(taken, takenEarly, 'records were read for a reader who left');
+});
+
+test('a failure on the way breaks the archive off, whatever was sent before', async () => {
+  const inner = encodeBillingRecords(
+    Array.from({ length: 50_000 }, (_, index) => row({ callCount: index + 1 })),
+    'UTC',
+  );
+  const broken = (failAfter: number, how: (index: number) => void): BillingRecords => ({
+    count: inner.count,
+    *[Symbol.iterator]() {
+      let index = 0;
+      for (const record of inner) {
+        index += 1;
+        if (index > failAfter) {
+          how(index);
+          return;
+        }
+        yield record;
+      }
+    },
+  });
+  const throwing = (): void => {
+    throw new Error('the records broke');
+  };
+  for (const [records, reason] of [
+    [broken(0, throwing), /the records broke/],
+    [broken(40_000, throwing), /the records broke/],
+    [broken(40_000, () => undefined), /fewer records/],
+  ] as const) {
+    const stream = createWorkbookStream(records, { modifiedAtMs });
+    const pieces: Buffer[] = [];
+    let ended = false;
+    stream.once('end', () => (ended = true));
+    await assert.rejects(async () => {
+      for await (const piece of stream) pieces.push(piece as Buffer);
+    }, reason);
+    assert.ok(stream.destroyed && !ended);
+    assert.equal(Buffer.concat(pieces).indexOf(Buffer.from([0x50, 0x4b, 0x05, 0x06])), -1, 'a part looks like the whole');
+  }
 });
 
 test('a hundred thousand records take a second or so and little memory', async () => {
@@ -249,7 +299,7 @@ test('a hundred thousand records take a second or so and little memory', async (
   let bytes = 0;
   const rssBefore = process.memoryUsage.rss();
   for await (const piece of createWorkbookStream(encodeBillingRecords(rows, 'UTC'), { modifiedAtMs })) {
-    bytes += piece.length;
+    bytes += (piece as Buffer).length;
     rssMax = Math.max(rssMax, process.memoryUsage.rss());
   }
   const used = process.cpuUsage(before);

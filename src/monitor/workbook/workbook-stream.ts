@@ -1,4 +1,6 @@
+import type { Readable } from 'node:stream';
 import type { BillingRecords } from '../../billing/statistics/billing-record.ts';
+import { type ArchiveFile, createArchiveStream } from './archive-stream.ts';
 import { sheetRange, writeSheetXml } from './sheet-xml.ts';
 import {
   type SheetPart,
@@ -9,7 +11,6 @@ import {
   encodeWorkbookRelationships,
   sheetPath,
 } from './workbook-parts.ts';
-import { type ZipFile, createZipStream } from './zip-stream.ts';
 
 /** Rows of one sheet in the .xlsx format, less the header. */
 const RECORDS_PER_SHEET = 1_048_576 - 1;
@@ -24,10 +25,10 @@ export type WorkbookOptions = {
  * Billing records as an .xlsx workbook, byte by byte while it is read: sheet `Bill` with one column per field and the field names on top,
  * then `Bill 2` and so on when one sheet is full. Without records there is the header alone.
  */
-export function createWorkbookStream(records: BillingRecords, options: WorkbookOptions): AsyncGenerator<Buffer> {
+export function createWorkbookStream(records: BillingRecords, options: WorkbookOptions): Readable {
   const sheetSizes = splitIntoSheets(records.count, options.recordsPerSheet ?? RECORDS_PER_SHEET);
   const sheets = sheetSizes.map((size, index) => ({ name: index === 0 ? 'Bill' : `Bill ${index + 1}`, range: sheetRange(size) }));
-  return createZipStream(listFiles(records, sheets, sheetSizes), options.modifiedAtMs);
+  return createArchiveStream(listFiles(records, sheets, sheetSizes), options.modifiedAtMs);
 }
 
 function splitIntoSheets(recordCount: number, recordsPerSheet: number): number[] {
@@ -40,7 +41,7 @@ function splitIntoSheets(recordCount: number, recordsPerSheet: number): number[]
   return sizes;
 }
 
-function* listFiles(records: BillingRecords, sheets: readonly SheetPart[], sheetSizes: readonly number[]): Generator<ZipFile> {
+function* listFiles(records: BillingRecords, sheets: readonly SheetPart[], sheetSizes: readonly number[]): Generator<ArchiveFile> {
   yield { name: '[Content_Types].xml', content: [encodeContentTypes(sheets.length)] };
   yield { name: '_rels/.rels', content: [encodePackageRelationships()] };
   yield { name: 'xl/workbook.xml', content: [encodeWorkbook(sheets)] };

@@ -24,14 +24,15 @@ test('a second taker in the same process is refused, and released means free', (
   lockDataDirectory(directory).release();
 });
 
-test('another process is named by its pid, and its lock vanishes with kill -9', async (context) => {
+test('another process, even one that dropped the lock object, is named by its pid, and its lock vanishes with kill -9', async (context) => {
   const directory = createDirectory(context);
   const program = `
     import { lockDataDirectory } from ${JSON.stringify(new URL('./data-directory-lock.ts', import.meta.url).href)};
     lockDataDirectory(${JSON.stringify(directory)});
+    gc();
     process.stdout.write('locked');
     setInterval(() => {}, 1000);`;
-  const child = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, ['--expose-gc', '--input-type=module', '-e', program], { stdio: ['ignore', 'pipe', 'inherit'] });
   context.after(() => child.kill('SIGKILL'));
   await once(child.stdout, 'data');
   assert.throws(

@@ -36,16 +36,23 @@ export function lockDataDirectory(directory: string): DataDirectoryLock {
   const database = openDatabase(join(directory, lockFileName), { readOnly: false, busyTimeoutMs: 0 });
   takeWriteLock(database, directory);
   const holderPath = join(directory, holderFileName);
-  writeFileSync(holderPath, `${process.pid} on ${hostname()}\n`, { mode: 0o600 });
+  try {
+    writeFileSync(holderPath, `${process.pid} on ${hostname()}\n`, { mode: 0o600 });
+  } catch (error) {
+    database.close();
+    throw new StoreError('disk', `The data directory ${directory} cannot be written.`, { cause: error });
+  }
   let held = true;
-  return {
-    release: () => {
-      if (!held) return;
-      held = false;
-      rmSync(holderPath, { force: true });
-      database.close();
-    },
+  const release = (): void => {
+    if (!held) return;
+    held = false;
+    process.off('exit', release);
+    rmSync(holderPath, { force: true });
+    database.close();
   };
+  // Besides tidying up, this keeps the connection reachable: were a caller to drop the lock, collecting it would silently give it up.
+  process.on('exit', release);
+  return { release };
 }
 
 function takeWriteLock(database: Database, directory: string): void {

@@ -36,8 +36,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Work
     readOnly: options.readOnly ?? false,
     busyTimeoutMs: options.busyTimeoutMs ?? 5000,
   };
-  // The environment may hold vendor keys; the worker needs none of it.
-  const worker = new Worker(new URL('./sqlite-worker.ts', import.meta.url), { workerData, env: {}, name: 'store' });
+  // The environment may hold vendor keys, and flags of the process may not fit a thread: the worker needs neither.
+  const worker = new Worker(new URL('./sqlite-worker.ts', import.meta.url), { workerData, env: {}, execArgv: [], name: 'store' });
   return connectStoreWorker(worker, {
     openTimeoutMs,
     callTimeoutMs: options.callTimeoutMs ?? 30_000,

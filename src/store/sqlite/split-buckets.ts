@@ -1,7 +1,7 @@
 import type { BucketBounds } from '../../billing/statistics/statistics-store.ts';
 
 /** A part of a bucket in the units of the source it is summed from: `[bucketStartSeconds, from, until)`. */
-export type Segment = readonly [bucketStartSeconds: number, from: number, until: number];
+type Segment = readonly [bucketStartSeconds: number, from: number, until: number];
 
 /** Where the parts of all buckets are summed from: hours and minutes since 1970 from the roll-ups, milliseconds from the ledger itself. */
 export type Segments = { readonly hours: readonly Segment[]; readonly minutes: readonly Segment[]; readonly calls: readonly Segment[] };

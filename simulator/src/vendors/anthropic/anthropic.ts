@@ -48,14 +48,23 @@ function handleMessages(request: SimulatedRequest, planReply: PlanReply): Simula
   const options = { model: body.model, omitsThinking: Boolean(thinking && 'display' in thinking && thinking.display === 'omitted') };
   if (body.thread) keepConversation(request, conversation, writeMessage(plan, options));
   if (body.stream === true) return streamMessage(plan, options, writeErrorFrame(request));
-  return { type: 'whole', status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(writeMessage(plan, options)), plan };
+  return {
+    type: 'whole',
+    status: 200,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(writeMessage(plan, options)),
+    plan,
+  };
 }
 
 function handleCountTokens(request: SimulatedRequest): SimulatedReply {
   checkVersion(request);
   const body = checkCountTokensBody(request);
   checkModel(request, body.model);
-  const counted = { input_tokens: countPrompt(readMessages(body, body.messages)), ...(body.context_management && { context_management: null }) };
+  const counted = {
+    input_tokens: countPrompt(readMessages(body, body.messages)),
+    ...(body.context_management && { context_management: null }),
+  };
   return { type: 'whole', status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(counted) };
 }
 

@@ -44,7 +44,8 @@ export function checkCountTokensBody(request: SimulatedRequest): MessagesRequest
 /** Checks the turns of a conversation, those of its thread included. */
 export function checkConversation(request: SimulatedRequest, messages: readonly Message[], body: MessagesRequest): void {
   if (messages.length === 0) throw refuse(request, 'messages: at least one message is required');
-  const problem = findContentProblem(messages) ?? checkToolPairs(messages) ?? findSignatureProblem(messages) ?? findMissingThinking(messages, body);
+  const problem =
+    findContentProblem(messages) ?? checkToolPairs(messages) ?? findSignatureProblem(messages) ?? findMissingThinking(messages, body);
   if (problem !== undefined) throw refuse(request, problem);
 }
 
@@ -89,10 +90,12 @@ function findThinkingProblem(body: MessagesRequest): string | undefined {
   if (!thinking || thinking.type === 'disabled') return undefined;
   if (thinking.type === 'enabled') {
     if (body.max_tokens <= thinking.budget_tokens) return '`max_tokens` must be greater than `thinking.budget_tokens`.';
-    if (body.temperature !== undefined && body.temperature !== null && body.temperature !== 1) return '`temperature` may only be set to 1 when thinking is enabled.';
+    if (body.temperature !== undefined && body.temperature !== null && body.temperature !== 1)
+      return '`temperature` may only be set to 1 when thinking is enabled.';
     if (body.top_k !== undefined && body.top_k !== null) return '`top_k` must be unset when thinking is enabled.';
   }
-  if (body.tool_choice?.type === 'any' || body.tool_choice?.type === 'tool') return 'Thinking may not be enabled when tool_choice forces tool use.';
+  if (body.tool_choice?.type === 'any' || body.tool_choice?.type === 'tool')
+    return 'Thinking may not be enabled when tool_choice forces tool use.';
   return undefined;
 }
 
@@ -117,7 +120,7 @@ function findCacheProblem(body: MessagesRequest): string | undefined {
   const visit = (item: Marked): void => {
     if (item.cache_control) marks.push(item.cache_control.ttl ?? '5m');
   };
-  for (const tool of body.tools ?? []) visit(tool as Marked);
+  for (const tool of body.tools ?? []) visit(tool);
   if (Array.isArray(body.system)) for (const block of body.system) visit(block);
   for (const message of body.messages) {
     if (typeof message.content === 'string') continue;
@@ -141,7 +144,7 @@ function findContentProblem(messages: readonly Message[]): string | undefined {
     }
     if (typeof message.content === 'string') continue;
     for (const [position, block] of message.content.entries()) {
-      const problem = findBlockProblem(block as Block, `messages.${index}.content.${position}`);
+      const problem = findBlockProblem(block, `messages.${index}.content.${position}`);
       if (problem !== undefined) return problem;
     }
   }
@@ -172,7 +175,8 @@ function findSignatureProblem(messages: readonly Message[]): string | undefined 
     if (typeof message.content === 'string') continue;
     for (const [position, block] of message.content.entries()) {
       if (!('signature' in block) || block.type !== 'thinking' || block.thinking === '') continue;
-      if (block.signature !== signReasoning(block.thinking)) return `messages.${index}.content.${position}: Invalid \`signature\` in \`thinking\` block`;
+      if (block.signature !== signReasoning(block.thinking))
+        return `messages.${index}.content.${position}: Invalid \`signature\` in \`thinking\` block`;
     }
   }
   return undefined;

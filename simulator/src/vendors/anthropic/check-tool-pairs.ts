@@ -4,7 +4,10 @@ type Message = MessagesRequest['messages'][number];
 type Block = Exclude<Message['content'], string>[number];
 
 /** One side's turn: neighbouring messages of the same role are one. */
-type Turn = { readonly role: 'user' | 'assistant'; readonly blocks: { readonly block: Block; readonly message: number; readonly position: number }[] };
+type Turn = {
+  readonly role: 'user' | 'assistant';
+  readonly blocks: { readonly block: Block; readonly message: number; readonly position: number }[];
+};
 
 /**
  * Every tool call has to be answered by a result at the beginning of the next user turn, and every result has to answer a call of the turn
@@ -34,7 +37,9 @@ function joinTurns(messages: readonly Message[]): Turn[] {
 }
 
 function findUnanswered(turn: Turn, next: Turn | undefined, seen: Set<string>): string | undefined {
-  const calls = turn.blocks.flatMap(({ block, message }) => ('input' in block && block.type === 'tool_use' ? [{ id: String(block.id), message }] : []));
+  const calls = turn.blocks.flatMap(({ block, message }) =>
+    'input' in block && block.type === 'tool_use' ? [{ id: String(block.id), message }] : [],
+  );
   for (const call of calls) {
     if (seen.has(call.id)) return 'messages: `tool_use` ids must be unique';
     seen.add(call.id);
@@ -61,7 +66,8 @@ function findUnasked(turn: Turn, before: Turn | undefined): string | undefined {
     if (!asked.has(id)) {
       return `messages.${message}.content.${position}: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${id}. Each \`tool_result\` block must have a corresponding \`tool_use\` block in the previous message.`;
     }
-    if (answered.has(id)) return `messages.${message}.content.${position}: each tool_use must have a single result. Found multiple \`tool_result\` blocks with id: ${id}`;
+    if (answered.has(id))
+      return `messages.${message}.content.${position}: each tool_use must have a single result. Found multiple \`tool_result\` blocks with id: ${id}`;
     answered.add(id);
   }
   return undefined;

@@ -35,7 +35,7 @@ export function findInvalidInput(schema: object, value: Json | undefined, path =
   const node = schema as SchemaNode;
   if (node.anyOf) return inUnion(node.anyOf, value, path);
   if (node.const !== undefined || node.enum) return inWords(node.enum ?? [node.const ?? null], value, path);
-  switch (node.type) {
+  switch (node.type ?? 'anything') {
     case 'object':
       return inObject(node, value, path);
     case 'array':
@@ -73,9 +73,9 @@ function byTag(branches: readonly SchemaNode[], value: JsonRecord, path: string)
     return findInvalidInput(untagged, value, join(path, 'custom'));
   }
   const branch = branches.find((candidate) => tagOf(candidate) === tag);
-  if (branch !== undefined) return findInvalidInput(branch, value, join(path, String(tag)));
-  const expected = branches.map((candidate) => `'${String(tagOf(candidate))}'`).join(', ');
-  return `${path}: Input tag '${String(tag)}' found using 'type' does not match any of the expected tags: ${expected}`;
+  if (branch !== undefined) return findInvalidInput(branch, value, join(path, wordOf(tag)));
+  const expected = branches.map((candidate) => `'${wordOf(tagOf(candidate))}'`).join(', ');
+  return `${path}: Input tag '${wordOf(tag)}' found using 'type' does not match any of the expected tags: ${expected}`;
 }
 
 function tagOf(branch: SchemaNode): Json | undefined {
@@ -109,14 +109,16 @@ function inArray(node: SchemaNode, value: Json | undefined, path: string): strin
 function inString(node: SchemaNode, value: Json | undefined, path: string): string | undefined {
   if (typeof value !== 'string') return `${path}: ${typeWords['string']}`;
   const plural = (count: number): string => `${count} character${count === 1 ? '' : 's'}`;
-  if (node.minLength !== undefined && value.length < node.minLength) return `${path}: String should have at least ${plural(node.minLength)}`;
+  if (node.minLength !== undefined && value.length < node.minLength)
+    return `${path}: String should have at least ${plural(node.minLength)}`;
   if (node.maxLength !== undefined && value.length > node.maxLength) return `${path}: String should have at most ${plural(node.maxLength)}`;
   if (node.pattern !== undefined && !new RegExp(node.pattern).test(value)) return `${path}: String should match pattern '${node.pattern}'`;
   return undefined;
 }
 
 function inNumber(node: SchemaNode, value: Json | undefined, path: string): string | undefined {
-  if (typeof value !== 'number' || (node.type === 'integer' && !Number.isInteger(value))) return `${path}: ${typeWords[node.type ?? 'number']}`;
+  if (typeof value !== 'number' || (node.type === 'integer' && !Number.isInteger(value)))
+    return `${path}: ${typeWords[node.type ?? 'number']}`;
   if (node.minimum !== undefined && value < node.minimum) return `${path}: Input should be greater than or equal to ${node.minimum}`;
   if (node.maximum !== undefined && value > node.maximum) return `${path}: Input should be less than or equal to ${node.maximum}`;
   return undefined;
@@ -124,9 +126,14 @@ function inNumber(node: SchemaNode, value: Json | undefined, path: string): stri
 
 function inWords(words: readonly Json[], value: Json | undefined, path: string): string | undefined {
   if (value !== undefined && words.includes(value)) return undefined;
-  const quoted = words.map((word) => `'${String(word)}'`);
+  const quoted = words.map((word) => `'${wordOf(word)}'`);
   const list = quoted.length > 1 ? `${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1)}` : quoted.join('');
   return `${path}: Input should be ${list}`;
+}
+
+/** A word as it stands; anything else as JSON. */
+function wordOf(value: Json | undefined): string {
+  return typeof value === 'string' ? value : JSON.stringify(value ?? null);
 }
 
 function kindOf(node: SchemaNode): string {

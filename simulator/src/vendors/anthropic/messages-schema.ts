@@ -13,7 +13,11 @@ const cachedBlock = <const Name extends string, Properties extends TProperties>(
 const textBlock = cachedBlock('text', { text: Type.String(), citations: nullable(Type.Array(open)) });
 const imageBlock = cachedBlock('image', {
   source: Type.Union([
-    closed({ type: Type.Literal('base64'), media_type: Type.Enum(['image/jpeg', 'image/png', 'image/gif', 'image/webp']), data: Type.String({ minLength: 1 }) }),
+    closed({
+      type: Type.Literal('base64'),
+      media_type: Type.Enum(['image/jpeg', 'image/png', 'image/gif', 'image/webp']),
+      data: Type.String({ minLength: 1 }),
+    }),
     closed({ type: Type.Literal('url'), url: Type.String({ minLength: 1 }) }),
     closed({ type: Type.Literal('file'), file_id: Type.String({ minLength: 1 }) }),
   ]),
@@ -84,7 +88,10 @@ const contentBlock = Type.Union([
   ...otherBlocks,
 ]);
 
-const message = closed({ role: Type.Enum(['user', 'assistant', 'system']), content: Type.Union([Type.String(), Type.Array(contentBlock)]) });
+const message = closed({
+  role: Type.Enum(['user', 'assistant', 'system']),
+  content: Type.Union([Type.String(), Type.Array(contentBlock)]),
+});
 
 const customTool = closed({
   type: nullable(Type.Literal('custom')),
@@ -111,7 +118,9 @@ const vendorTools = [
   ['tool_search_tool_regex', ['tool_search_tool_regex_20251119']],
   ['tool_search_tool_bm25', ['tool_search_tool_bm25_20251119']],
 ].flatMap(([name, types]) =>
-  (Array.isArray(types) ? types : []).map((type) => Type.Object({ type: Type.Literal(type), name: Type.Literal(String(name)), cache_control: cacheControl })),
+  (Array.isArray(types) ? types : []).map((type) =>
+    Type.Object({ type: Type.Literal(type), name: Type.Literal(String(name)), cache_control: cacheControl }),
+  ),
 );
 const screenTools = ['computer_20241022', 'computer_20250124', 'computer_20251124'].map((type) =>
   Type.Object({
@@ -123,7 +132,9 @@ const screenTools = ['computer_20241022', 'computer_20250124', 'computer_2025112
     cache_control: cacheControl,
   }),
 );
-const toolsets = ['computer_toolset_20260801', 'browser_toolset_20260801', 'mcp_toolset'].map((type) => Type.Object({ type: Type.Literal(type) }));
+const toolsets = ['computer_toolset_20260801', 'browser_toolset_20260801', 'mcp_toolset'].map((type) =>
+  Type.Object({ type: Type.Literal(type) }),
+);
 const tool = Type.Union([customTool, ...vendorTools, ...screenTools, ...toolsets]);
 
 const parallel = { disable_parallel_tool_use: optional(Type.Boolean()) };

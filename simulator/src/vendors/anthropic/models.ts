@@ -24,7 +24,8 @@ export function handleModels(request: SimulatedRequest): SimulatedReply | undefi
 
 function listModels(request: SimulatedRequest): JsonRecord {
   const limit = Number(request.query.get('limit') ?? 20);
-  if (!Number.isInteger(limit) || limit < 1 || limit > 1000) throw refuse(request, 'limit: Input should be a valid integer between 1 and 1000');
+  if (!Number.isInteger(limit) || limit < 1 || limit > 1000)
+    throw refuse(request, 'limit: Input should be a valid integer between 1 and 1000');
   const after = request.query.get('after_id');
   const before = request.query.get('before_id');
   const ids: readonly string[] = models.map(([name]) => name);

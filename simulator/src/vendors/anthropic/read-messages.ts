@@ -48,7 +48,7 @@ function readSystem(prompt: Prompt, system: MessagesRequest['system']): void {
 
 function readMessage(prompt: Prompt, message: Message): void {
   if (typeof message.content === 'string') add(prompt, message.content);
-  else for (const block of message.content) readBlock(prompt, block as Block);
+  else for (const block of message.content) readBlock(prompt, block);
 }
 
 function add(prompt: Prompt, text: string): void {
@@ -95,7 +95,7 @@ function readTools(body: MessagesRequest): Pick<PlanRequest, 'tools' | 'toolChoi
   const tools: { name: string; schema: JsonRecord }[] = [];
   let cachedTools = false;
   for (const tool of body.tools ?? []) {
-    if ('input_schema' in tool) tools.push({ name: String(tool.name), schema: tool.input_schema as JsonRecord });
+    if ('input_schema' in tool) tools.push({ name: String(tool.name), schema: tool.input_schema });
     cachedTools ||= Boolean((tool as Marked).cache_control);
   }
   const choice = body.tool_choice;

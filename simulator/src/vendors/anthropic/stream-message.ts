@@ -1,7 +1,15 @@
 import { countToolCall } from '../../plan-reply.ts';
 import { splitText, tokensOfLength } from '../../count-tokens.ts';
 import type { JsonRecord, ReplyPlan, SimulatedReply } from '../../simulated-vendor.ts';
-import { stopReasons, unknownBlock, visibleText, writeMessage, writeStopDetails, writeUsage, type MessageOptions } from './write-message.ts';
+import {
+  stopReasons,
+  unknownBlock,
+  visibleText,
+  writeMessage,
+  writeStopDetails,
+  writeUsage,
+  type MessageOptions,
+} from './write-message.ts';
 
 type StreamReply = Extract<SimulatedReply, { type: 'stream' }>;
 
@@ -37,7 +45,8 @@ export function streamMessage(plan: ReplyPlan, options: MessageOptions, errorFra
   const text = visibleText(plan);
   if (text !== '') {
     startBlock({ type: 'text', text: '' });
-    for (const piece of splitText(text, plan.tokensPerFrame)) addDelta(out, index, `{"type":"text_delta","text":${JSON.stringify(piece.text)}}`, piece.tokens);
+    for (const piece of splitText(text, plan.tokensPerFrame))
+      addDelta(out, index, `{"type":"text_delta","text":${JSON.stringify(piece.text)}}`, piece.tokens);
     stopBlock();
   }
   for (const call of plan.toolCalls) {
@@ -89,7 +98,13 @@ function addDelta(out: Frames, index: number, delta: string, tokens: number): vo
 function writeStart(out: Frames, plan: ReplyPlan, options: MessageOptions): void {
   const whole = writeMessage(plan, options);
   const usage = writeUsage(plan, Math.min(1, plan.usage.outputTokens));
-  out.add('message_start', JSON.stringify({ type: 'message_start', message: { ...whole, content: [], stop_reason: null, stop_sequence: null, stop_details: null, usage } }));
+  out.add(
+    'message_start',
+    JSON.stringify({
+      type: 'message_start',
+      message: { ...whole, content: [], stop_reason: null, stop_sequence: null, stop_details: null, usage },
+    }),
+  );
 }
 
 function writeThinking(out: Frames, plan: ReplyPlan, options: MessageOptions, index: number): void {
@@ -114,7 +129,12 @@ function writeArguments(out: Frames, plan: ReplyPlan, call: ReplyPlan['toolCalls
 }
 
 function writeEnd(out: Frames, plan: ReplyPlan): void {
-  const delta = { stop_reason: stopReasons[plan.stop], stop_sequence: plan.stopSequence ?? null, stop_details: writeStopDetails(plan), container: null };
+  const delta = {
+    stop_reason: stopReasons[plan.stop],
+    stop_sequence: plan.stopSequence ?? null,
+    stop_details: writeStopDetails(plan),
+    container: null,
+  };
   const { service_tier: _tier, inference_geo: _geo, ...usage } = writeUsage(plan, plan.usage.outputTokens);
   out.add('message_delta', JSON.stringify({ type: 'message_delta', delta, usage }));
   out.add('message_stop', '{"type":"message_stop"}');

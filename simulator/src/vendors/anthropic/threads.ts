@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { asText } from '../../read-json.ts';
 import type { Json, JsonRecord, SimulatedRequest } from '../../simulated-vendor.ts';
 import { refuse } from './anthropic-error.ts';
 import type { Message } from './check-messages.ts';
@@ -29,7 +30,9 @@ export function openConversation(request: SimulatedRequest, body: MessagesReques
     throw refuse(request, `thread.previous_message_id: no thread holds the message ${id}`, 400, { error_code: 'thread_not_found' });
   }
   if (request.memory?.get(`${keyOf(request, id)}/continued`) === true) {
-    throw refuse(request, `thread.previous_message_id: the message ${id} was continued already`, 400, { error_code: 'thread_already_continued' });
+    throw refuse(request, `thread.previous_message_id: the message ${id} was continued already`, 400, {
+      error_code: 'thread_already_continued',
+    });
   }
   const { messages, ...created } = stored;
   return { body: { ...body, ...created }, messages: [...messages, ...body.messages] };
@@ -46,7 +49,7 @@ export function keepConversation(request: SimulatedRequest, conversation: Conver
     ...(body.system !== undefined && { system: body.system }),
     ...(body.tools !== undefined && { tools: body.tools }),
   };
-  request.memory.set(keyOf(request, String(reply['id'])), stored as unknown as Json);
+  request.memory.set(keyOf(request, asText(reply['id'])), stored as unknown as Json);
 }
 
 /** Threads belong to the credential that began them: another's is as unknown as one that never was. */

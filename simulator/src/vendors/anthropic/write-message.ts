@@ -72,7 +72,8 @@ export function writeUsage(plan: ReplyPlan, outputTokens: number): JsonRecord {
       ephemeral_1h_input_tokens: isHour ? usage.cacheWriteTokens : 0,
     },
     output_tokens: outputTokens,
-    ...(plan.reasoning !== undefined && outputTokens === usage.outputTokens && { output_tokens_details: { thinking_tokens: usage.reasoningTokens } }),
+    ...(plan.reasoning !== undefined &&
+      outputTokens === usage.outputTokens && { output_tokens_details: { thinking_tokens: usage.reasoningTokens } }),
     service_tier: 'standard',
     inference_geo: 'global',
   };

@@ -11,7 +11,10 @@ const imagePart = closed({
   type: Type.Literal('image_url'),
   image_url: closed({ url: Type.String({ minLength: 1 }), detail: optional(Type.Enum(['auto', 'low', 'high', 'original'])) }),
 });
-const audioPart = closed({ type: Type.Literal('input_audio'), input_audio: closed({ data: Type.String({ minLength: 1 }), format: Type.Enum(['wav', 'mp3']) }) });
+const audioPart = closed({
+  type: Type.Literal('input_audio'),
+  input_audio: closed({ data: Type.String({ minLength: 1 }), format: Type.Enum(['wav', 'mp3']) }),
+});
 const filePart = closed({
   type: Type.Literal('file'),
   file: closed({ file_data: optional(Type.String()), file_id: optional(Type.String()), filename: optional(Type.String()) }),
@@ -19,8 +22,17 @@ const filePart = closed({
 
 const texts = Type.Union([Type.String(), Type.Array(textPart)]);
 const toolCall = Type.Union([
-  closed({ id: Type.String({ minLength: 1 }), type: Type.Literal('function'), function: closed({ name: Type.String({ minLength: 1 }), arguments: Type.String() }) }),
-  closed({ id: Type.String({ minLength: 1 }), type: Type.Literal('custom'), custom: closed({ name: Type.String({ minLength: 1 }), input: Type.String() }) }),
+  closed({
+    id: Type.String({ minLength: 1 }),
+    type: Type.Literal('function'),
+    // `parsed_arguments`, here, and `parsed`, below, are what an SDK's parse helper adds to replies that callers send back.
+    function: closed({ name: Type.String({ minLength: 1 }), arguments: Type.String(), parsed_arguments: optional(Type.Unknown()) }),
+  }),
+  closed({
+    id: Type.String({ minLength: 1 }),
+    type: Type.Literal('custom'),
+    custom: closed({ name: Type.String({ minLength: 1 }), input: Type.String() }),
+  }),
 ]);
 const assistantMembers = {
   role: Type.Literal('assistant'),
@@ -30,6 +42,7 @@ const assistantMembers = {
   audio: nullable(closed({ id: Type.String() })),
   // Replies bring this member, and clients send whole replies back.
   annotations: nullable(Type.Array(open)),
+  parsed: optional(Type.Unknown()),
   tool_calls: optional(Type.Array(toolCall, { minItems: 1 })),
   function_call: nullable(closed({ name: Type.String(), arguments: Type.String() })),
 };
@@ -55,7 +68,12 @@ const functionName = Type.String({ minLength: 1, maxLength: 64, pattern: '^[a-zA
 const tool = Type.Union([
   closed({
     type: Type.Literal('function'),
-    function: closed({ name: functionName, description: optional(Type.String()), parameters: optional(open), strict: nullable(Type.Boolean()) }),
+    function: closed({
+      name: functionName,
+      description: optional(Type.String()),
+      parameters: optional(open),
+      strict: nullable(Type.Boolean()),
+    }),
   }),
   closed({ type: Type.Literal('custom'), custom: Type.Object({ name: functionName }) }),
 ]);
@@ -63,7 +81,10 @@ const toolChoice = Type.Union([
   Type.Enum(['none', 'auto', 'required']),
   closed({ type: Type.Literal('function'), function: closed({ name: Type.String() }) }),
   closed({ type: Type.Literal('custom'), custom: closed({ name: Type.String() }) }),
-  closed({ type: Type.Literal('allowed_tools'), allowed_tools: closed({ mode: Type.Enum(['auto', 'required']), tools: Type.Array(open) }) }),
+  closed({
+    type: Type.Literal('allowed_tools'),
+    allowed_tools: closed({ mode: Type.Enum(['auto', 'required']), tools: Type.Array(open) }),
+  }),
 ]);
 const responseFormat = Type.Union([
   closed({ type: Type.Literal('text') }),

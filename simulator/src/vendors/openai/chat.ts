@@ -6,7 +6,12 @@ import { streamChat } from './stream-chat.ts';
 import { writeChat } from './write-chat.ts';
 
 /** POST /v1/chat/completions, whole and streamed; undefined for every other route. `errorFrame` is how the vendor reports a broken stream. */
-export function handleChat(request: SimulatedRequest, planReply: PlanReply, flavor: ChatFlavor, errorFrame: string): SimulatedReply | undefined {
+export function handleChat(
+  request: SimulatedRequest,
+  planReply: PlanReply,
+  flavor: ChatFlavor,
+  errorFrame: string,
+): SimulatedReply | undefined {
   if (request.path !== '/v1/chat/completions' || request.method !== 'POST') return undefined;
   const chat = checkChat(request, flavor);
   const { body } = chat;
@@ -20,5 +25,11 @@ export function handleChat(request: SimulatedRequest, planReply: PlanReply, flav
       errorFrame,
     });
   }
-  return { type: 'whole', status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(writeChat(plan, body.model, flavor)), plan };
+  return {
+    type: 'whole',
+    status: 200,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(writeChat(plan, body.model, flavor)),
+    plan,
+  };
 }

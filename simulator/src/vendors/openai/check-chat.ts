@@ -1,7 +1,14 @@
 import { Compile } from 'typebox/compile';
 import type { JsonRecord, SimulatedRequest, VendorError } from '../../simulated-vendor.ts';
 import type { ChatFlavor } from './chat-flavor.ts';
-import { chatSchema, looseChatSchema, messageSchemas, reasoningAssistantSchema, type ChatMessage, type ChatRequest } from './chat-schema.ts';
+import {
+  chatSchema,
+  looseChatSchema,
+  messageSchemas,
+  reasoningAssistantSchema,
+  type ChatMessage,
+  type ChatRequest,
+} from './chat-schema.ts';
 import { refuse } from './responses-error.ts';
 import { findInvalidParameter } from './responses-invalid-parameter.ts';
 import { findStrictSchemaFault } from './responses-strict-schema.ts';
@@ -28,7 +35,8 @@ export function checkChat(request: SimulatedRequest, flavor: ChatFlavor): Checke
   if (!validator.Check(value)) throw findInvalidParameter(schema, value) ?? refuse('Invalid request body.');
   const body = value as ChatRequest;
   const messages = body.messages.map((message, index) => checkMessage(message, index, flavor));
-  const fault = findModelFault(body, flavor) ?? findToolFault(body) ?? findFormatFault(body) ?? findMemberFault(body) ?? findPairFault(messages);
+  const fault =
+    findModelFault(body, flavor) ?? findToolFault(body) ?? findFormatFault(body) ?? findMemberFault(body) ?? findPairFault(messages);
   if (fault !== undefined) throw fault;
   return { body, messages };
 }
@@ -38,7 +46,9 @@ function checkMessage(message: ChatRequest['messages'][number], index: number, f
   const isValid = takesReasoning ? assistantValidator.Check(message) : messageValidators[message.role].Check(message);
   if (isValid) return message as ChatMessage;
   const schema = takesReasoning ? reasoningAssistantSchema : messageSchemas[message.role];
-  throw findInvalidParameter(schema, message as JsonRecord, `messages[${index}]`) ?? refuse(`Invalid 'messages[${index}]'.`, { param: `messages[${index}]` });
+  throw (
+    findInvalidParameter(schema, message, `messages[${index}]`) ?? refuse(`Invalid 'messages[${index}]'.`, { param: `messages[${index}]` })
+  );
 }
 
 function findModelFault(body: ChatRequest, flavor: ChatFlavor): VendorError | undefined {
@@ -47,7 +57,10 @@ function findModelFault(body: ChatRequest, flavor: ChatFlavor): VendorError | un
   }
   const { max_tokens: maxTokens, max_completion_tokens: maxCompletionTokens, temperature } = body;
   if (isGiven(maxTokens) && isGiven(maxCompletionTokens)) {
-    return refuse("Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.", { param: 'max_tokens', code: 'invalid_parameter_combination' });
+    return refuse("Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.", {
+      param: 'max_tokens',
+      code: 'invalid_parameter_combination',
+    });
   }
   if (isGiven(maxTokens) && flavor.refusesMaxTokens(body.model)) {
     return refuse("Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.", {
@@ -56,10 +69,13 @@ function findModelFault(body: ChatRequest, flavor: ChatFlavor): VendorError | un
     });
   }
   if (isGiven(temperature) && temperature !== 1 && flavor.refusesTemperature(body.model)) {
-    return refuse(`Unsupported value: 'temperature' does not support ${temperature} with this model. Only the default (1) value is supported.`, {
-      param: 'temperature',
-      code: 'unsupported_value',
-    });
+    return refuse(
+      `Unsupported value: 'temperature' does not support ${temperature} with this model. Only the default (1) value is supported.`,
+      {
+        param: 'temperature',
+        code: 'unsupported_value',
+      },
+    );
   }
   return undefined;
 }
@@ -67,25 +83,37 @@ function findModelFault(body: ChatRequest, flavor: ChatFlavor): VendorError | un
 function findToolFault(body: ChatRequest): VendorError | undefined {
   const { tools, tool_choice: choice } = body;
   if (tools !== undefined && tools.length === 0) {
-    return refuse("Invalid 'tools': empty array. Expected an array with minimum length 1, but got an empty array instead.", { param: 'tools', code: 'empty_array' });
-  }
-  if (tools !== undefined && tools.length > 128) {
-    return refuse(`Invalid 'tools': array too long. Expected an array with maximum length 128, but got an array with length ${tools.length} instead.`, {
+    return refuse("Invalid 'tools': empty array. Expected an array with minimum length 1, but got an empty array instead.", {
       param: 'tools',
-      code: 'array_above_max_length',
+      code: 'empty_array',
     });
   }
+  if (tools !== undefined && tools.length > 128) {
+    return refuse(
+      `Invalid 'tools': array too long. Expected an array with maximum length 128, but got an array with length ${tools.length} instead.`,
+      {
+        param: 'tools',
+        code: 'array_above_max_length',
+      },
+    );
+  }
   if (tools === undefined) {
-    if (isGiven(choice)) return refuse("Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified.", { param: 'tool_choice' });
+    if (isGiven(choice))
+      return refuse("Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified.", { param: 'tool_choice' });
     if (isGiven(body.parallel_tool_calls)) {
-      return refuse("Invalid value for 'parallel_tool_calls': 'parallel_tool_calls' is only allowed when 'tools' are specified.", { param: 'parallel_tool_calls' });
+      return refuse("Invalid value for 'parallel_tool_calls': 'parallel_tool_calls' is only allowed when 'tools' are specified.", {
+        param: 'parallel_tool_calls',
+      });
     }
     return undefined;
   }
   if (isGiven(choice) && typeof choice !== 'string' && 'function' in choice) {
     const name = choice.function.name;
     const isKnown = tools.some((tool) => 'function' in tool && tool.function.name === name);
-    if (!isKnown) return refuse(`Invalid value for 'tool_choice': no function named '${name}' was specified in the 'tools' parameter.`, { param: 'tool_choice' });
+    if (!isKnown)
+      return refuse(`Invalid value for 'tool_choice': no function named '${name}' was specified in the 'tools' parameter.`, {
+        param: 'tool_choice',
+      });
   }
   return findParametersFault(tools);
 }
@@ -101,7 +129,10 @@ function findParametersFault(tools: NonNullable<ChatRequest['tools']>): VendorEr
     }
     const fault = strict === true && schema !== undefined ? findStrictSchemaFault(schema) : undefined;
     if (fault !== undefined) {
-      return refuse(`Invalid schema for function '${name}': ${fault}`, { param: `tools[${index}].function.parameters`, code: 'invalid_function_parameters' });
+      return refuse(`Invalid schema for function '${name}': ${fault}`, {
+        param: `tools[${index}].function.parameters`,
+        code: 'invalid_function_parameters',
+      });
     }
   }
   return undefined;
@@ -110,7 +141,9 @@ function findParametersFault(tools: NonNullable<ChatRequest['tools']>): VendorEr
 function findFormatFault(body: ChatRequest): VendorError | undefined {
   const format = body.response_format;
   if (format?.type === 'json_object' && !/json/i.test(JSON.stringify(body.messages))) {
-    return refuse("'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.", { param: 'messages' });
+    return refuse("'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.", {
+      param: 'messages',
+    });
   }
   if (format?.type !== 'json_schema') return undefined;
   const { name, schema, strict } = format.json_schema;
@@ -129,13 +162,17 @@ function findMemberFault(body: ChatRequest): VendorError | undefined {
     return refuse("The 'stream_options' parameter is only allowed when 'stream' is enabled.", { param: 'stream_options' });
   }
   if (Array.isArray(body.stop) && body.stop.length > 4) {
-    return refuse(`Invalid 'stop': array too long. Expected an array with maximum length 4, but got an array with length ${body.stop.length} instead.`, {
-      param: 'stop',
-      code: 'array_above_max_length',
-    });
+    return refuse(
+      `Invalid 'stop': array too long. Expected an array with maximum length 4, but got an array with length ${body.stop.length} instead.`,
+      {
+        param: 'stop',
+        code: 'array_above_max_length',
+      },
+    );
   }
   // The vendor writes several choices. The simulator says that it does not, instead of writing one in silence.
-  if (isGiven(body.n) && body.n > 1) return refuse('This simulated model writes one choice: n must be 1.', { param: 'n', code: 'unsupported_value' });
+  if (isGiven(body.n) && body.n > 1)
+    return refuse('This simulated model writes one choice: n must be 1.', { param: 'n', code: 'unsupported_value' });
   return undefined;
 }
 
@@ -145,7 +182,9 @@ function findPairFault(messages: readonly ChatMessage[]): VendorError | undefine
   for (const [index, message] of messages.entries()) {
     if (message.role === 'tool') {
       if (!open.delete(message.tool_call_id)) {
-        return refuse("Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.", { param: `messages.[${index}].role` });
+        return refuse("Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.", {
+          param: `messages.[${index}].role`,
+        });
       }
       continue;
     }
@@ -153,7 +192,13 @@ function findPairFault(messages: readonly ChatMessage[]): VendorError | undefine
     if (message.role !== 'assistant') continue;
     const calls = message.tool_calls ?? [];
     open = new Set(calls.map((call) => call.id));
-    if (calls.length === 0 && !isGiven(message.content) && !isGiven(message.refusal) && !isGiven(message.function_call) && !isGiven(message.audio)) {
+    if (
+      calls.length === 0 &&
+      !isGiven(message.content) &&
+      !isGiven(message.refusal) &&
+      !isGiven(message.function_call) &&
+      !isGiven(message.audio)
+    ) {
       return refuse("Invalid value for 'content': expected a string, got null.", { param: `messages.[${index}].content` });
     }
   }

@@ -30,10 +30,13 @@ export const openai: SimulatedVendor = {
     error: { message: `Invalid URL (${request.method} ${request.path})`, type: 'invalid_request_error', param: null, code: null },
   }),
   refuseCredential: (credential) =>
-    refuse(`Incorrect API key provided: ${maskKey(credential)}. You can find your API key at https://platform.openai.com/account/api-keys.`, {
-      status: 401,
-      code: 'invalid_api_key',
-    }),
+    refuse(
+      `Incorrect API key provided: ${maskKey(credential)}. You can find your API key at https://platform.openai.com/account/api-keys.`,
+      {
+        status: 401,
+        code: 'invalid_api_key',
+      },
+    ),
   commonHeaders: (request) => ({
     'x-request-id': request.requestId ?? '',
     'openai-organization': 'simulated-organization',
@@ -74,6 +77,6 @@ function errorKind(status: number): readonly [type: string, code: string | null]
 }
 
 /** The beginning and the end of a key, as the vendor repeats it. */
-export function maskKey(key: string): string {
+function maskKey(key: string): string {
   return key.length <= 8 ? '*'.repeat(key.length) : `${key.slice(0, 4)}${'*'.repeat(Math.min(key.length - 8, 16))}${key.slice(-4)}`;
 }

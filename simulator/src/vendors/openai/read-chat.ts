@@ -44,7 +44,9 @@ function readMessage(prompt: Prompt, message: ChatMessage): void {
   else for (const part of message.content ?? []) readPart(prompt, part);
   if (message.role !== 'assistant') return;
   for (const call of message.tool_calls ?? []) {
-    prompt.parts.push(call.type === 'function' ? `${call.function.name} ${call.function.arguments}` : `${call.custom.name} ${call.custom.input}`);
+    prompt.parts.push(
+      call.type === 'function' ? `${call.function.name} ${call.function.arguments}` : `${call.custom.name} ${call.custom.input}`,
+    );
   }
 }
 
@@ -65,7 +67,11 @@ function readTools(body: ChatRequest): Pick<PlanRequest, 'tools' | 'toolChoice' 
   const tools: { name: string; schema: JsonRecord }[] = [];
   for (const tool of body.tools ?? []) {
     // A tool without parameters takes none. Free-form tools are never called.
-    if (tool.type === 'function') tools.push({ name: tool.function.name, schema: (tool.function.parameters as JsonRecord | undefined) ?? { type: 'object', properties: {} } });
+    if (tool.type === 'function')
+      tools.push({
+        name: tool.function.name,
+        schema: (tool.function.parameters as JsonRecord | undefined) ?? { type: 'object', properties: {} },
+      });
   }
   return { tools, toolChoice: readToolChoice(body.tool_choice), parallelToolCalls: body.parallel_tool_calls !== false };
 }

@@ -84,7 +84,7 @@ export function mayCallWebSearch(body: ResponsesRequest): boolean {
 }
 
 /** All text of an item, as the model would read it. */
-export function textOfItem(item: JsonRecord): string {
+function textOfItem(item: JsonRecord): string {
   const pieces = [item.name, item.arguments, item.input, textOf(item.content), textOf(item.output), textOf(item.summary)];
   return pieces
     .map(asText)

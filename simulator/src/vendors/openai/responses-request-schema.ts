@@ -285,5 +285,4 @@ export const responsesRequestSchema = closed({
 });
 
 export type ResponsesRequest = Static<typeof responsesRequestSchema>;
-export type InputItem = Static<typeof inputItem>;
 export type ResponsesTool = Static<typeof tool>;

@@ -26,21 +26,23 @@ export function streamChat(plan: ReplyPlan, options: ChatStreamOptions): Extract
   };
   const hasText = plan.text !== undefined || (plan.toolCalls.length === 0 && plan.refusal === undefined);
   add(`{"role":"assistant","content":${hasText ? '""' : 'null'},"refusal":null}`, 0);
-  // Hidden reasoning takes its time too: its tokens go with the opening chunk, which is not content.
-  const hiddenTokens = options.flavor.showsReasoning ? 0 : plan.usage.reasoningTokens;
   if (plan.reasoning !== undefined && options.flavor.showsReasoning) {
-    for (const piece of splitText(plan.reasoning.text, plan.tokensPerFrame)) add(`{"reasoning_content":${JSON.stringify(piece.text)}}`, piece.tokens);
+    for (const piece of splitText(plan.reasoning.text, plan.tokensPerFrame))
+      add(`{"reasoning_content":${JSON.stringify(piece.text)}}`, piece.tokens);
   }
   if (plan.unknownBlock === true) add('{"simulated_unknown_member":{"note":"nobody knows this"}}', 0);
   for (const piece of splitText(plan.text ?? '', plan.tokensPerFrame)) add(`{"content":${JSON.stringify(piece.text)}}`, piece.tokens);
   for (const piece of splitText(plan.refusal ?? '', plan.tokensPerFrame)) add(`{"refusal":${JSON.stringify(piece.text)}}`, piece.tokens);
   for (const [index, call] of plan.toolCalls.entries()) addToolCall(add, plan, call, index);
   const firstContent = tokens.findIndex((count) => count > 0);
-  if (firstContent >= 0) tokens[firstContent] = (tokens[firstContent] ?? 0) + hiddenTokens;
   const firstContentFrame = firstContent < 0 ? frames.length : firstContent;
-  add('{}', firstContent < 0 ? hiddenTokens : 0, finishReasonOf(plan));
+  // Hidden reasoning has been done when content begins, and takes its time: its tokens go with the opening chunk, which is not content.
+  if (!options.flavor.showsReasoning) tokens[0] = plan.usage.reasoningTokens;
+  add('{}', 0, finishReasonOf(plan));
   if (options.includesUsage) {
-    frames.push(`data: ${head},"choices":[],"usage":${JSON.stringify(writeChatUsage(plan, options.model, options.flavor))}${obfuscate(plan, options, frames.length)}}\n\n`);
+    frames.push(
+      `data: ${head},"choices":[],"usage":${JSON.stringify(writeChatUsage(plan, options.model, options.flavor))}${obfuscate(plan, options, frames.length)}}\n\n`,
+    );
     tokens.push(0);
   }
   frames.push('data: [DONE]\n\n');
@@ -70,7 +72,12 @@ function writeHead(plan: ReplyPlan, { model, flavor }: ChatStreamOptions): strin
   return JSON.stringify(head satisfies Json).slice(0, -1);
 }
 
-function addToolCall(add: (delta: string, count: number) => void, plan: ReplyPlan, call: ReplyPlan['toolCalls'][number], index: number): void {
+function addToolCall(
+  add: (delta: string, count: number) => void,
+  plan: ReplyPlan,
+  call: ReplyPlan['toolCalls'][number],
+  index: number,
+): void {
   const start = { tool_calls: [{ index, id: `call_${call.id}`, type: 'function', function: { name: call.name, arguments: '' } }] };
   add(JSON.stringify(start), tokensOfLength(call.name.length));
   for (const piece of splitText(JSON.stringify(call.arguments), plan.tokensPerFrame, call.name.length)) {
@@ -82,6 +89,7 @@ function obfuscate(plan: ReplyPlan, { includesObfuscation }: ChatStreamOptions, 
   if (!includesObfuscation) return '';
   const seed = plan.id.charCodeAt(position % plan.id.length) || 0;
   let text = '';
-  for (let index = 0; index < (seed + position) % 12; index++) text += obfuscationLetters.charAt((seed * (index + 3) + position) % obfuscationLetters.length);
+  for (let index = 0; index < (seed + position) % 12; index++)
+    text += obfuscationLetters.charAt((seed * (index + 3) + position) % obfuscationLetters.length);
   return `,"obfuscation":"${text}"`;
 }

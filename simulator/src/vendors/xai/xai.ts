@@ -32,7 +32,10 @@ export const xai: SimulatedVendor = {
   name: 'xai',
   authenticate(request) {
     if (/^bearer +\S/i.test(request.headers['authorization'] ?? '')) return;
-    throw refuse(401, 'No API key provided. Specify your API key in an Authorization header using Bearer auth (i.e. Authorization: Bearer YOUR_KEY).');
+    throw refuse(
+      401,
+      'No API key provided. Specify your API key in an Authorization header using Bearer auth (i.e. Authorization: Bearer YOUR_KEY).',
+    );
   },
   handle(request, planReply) {
     try {
@@ -46,7 +49,10 @@ export const xai: SimulatedVendor = {
   errorBody: writeErrorBody,
   notFoundBody: (request) => writeErrorBody(404, `The requested resource was not found: ${request.method} ${request.path}.`),
   refuseCredential: (credential) =>
-    refuse(400, `Incorrect API key provided: ${credential.slice(0, 2)}***${credential.slice(-2)}. You can obtain an API key from https://console.x.ai.`),
+    refuse(
+      400,
+      `Incorrect API key provided: ${credential.slice(0, 2)}***${credential.slice(-2)}. You can obtain an API key from https://console.x.ai.`,
+    ),
   commonHeaders: (request) => ({ 'x-request-id': request.requestId ?? '', ...rateLimitHeaders }),
 };
 

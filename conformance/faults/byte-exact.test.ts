@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+
+import { arrayInterface } from '../support/interfaces.ts';
+import { openCall, type ReceivedReply } from '../support/open-call.ts';
+import { allModes, type FaultBench, type Mode, startFaultBench, streamModes } from './fault-bench.ts';
+
+const fixedTimeMs = Date.UTC(2026, 0, 2, 3, 4, 5);
+
+/** What the vendors send and no gateway may change, compared with what the upstream sends to a client of its own. */
+describe('the same bytes through the gateway as from the upstream', () => {
+  let bench: FaultBench;
+  before(async () => {
+    bench = await startFaultBench({ simulator: { clock: { nowMs: () => fixedTimeMs } } });
+  });
+  after(() => bench[Symbol.asyncDispose]());
+
+  /** The upstream's own address for a mode, and the credential in its vendor's way. */
+  function upstream(mode: Mode): { url: string; headers: Record<string, string> } {
+    const { anthropic, openai, gemini } = bench.simulator.addresses;
+    const path = mode.api.path(mode.api.model, mode.stream);
+    const key = 'sk-upstream-0123456789abcdef';
+    switch (mode.api.dialect) {
+      case 'anthropic-messages':
+        return { url: anthropic + path, headers: { 'x-api-key': key } };
+      case 'gemini-generate-content':
+        return { url: gemini + path, headers: { 'x-goog-api-key': key } };
+      case 'openai-chat':
+      case 'openai-responses':
+        return { url: openai + path.replace('/v1', ''), headers: { authorization: `Bearer ${key}` } };
+    }
+  }
+
+  /** Asks for usage as the gateway would, so that both requests are the same bytes. */
+  const extra = (mode: Mode): object => (mode.api.dialect === 'openai-chat' && mode.stream ? { stream_options: { include_usage: true } } : {});
+
+  async function both(mode: Mode, steer: Record<string, string>, text = 'Grüße, 世界 😀'): Promise<[direct: ReceivedReply, through: ReceivedReply]> {
+    const { url, headers } = upstream(mode);
+    const steering = Object.fromEntries(Object.entries(steer).map(([name, value]) => [`x-simulator-${name}`, value]));
+    const body = JSON.stringify({ ...mode.api.body(mode.api.model, text, mode.stream), ...extra(mode) });
+    // Ids depend on how often the same was asked before.
+    bench.simulator.reset();
+    const direct = await openCall(url, { headers: { ...mode.api.headers, ...headers, ...steering }, body }).done;
+    bench.simulator.reset();
+    const { call } = bench.open(mode, { steer, text, body: extra(mode) as Record<string, unknown> });
+    return [direct, await call.done];
+  }
+
+  // `vary` and `x-content-type-options` are about the connection to the vendor's own web pages.
+  const ownOfConnection = new Set(['date', 'connection', 'keep-alive', 'transfer-encoding', 'content-length', 'vary', 'x-content-type-options']);
+
+  function assertSame(direct: ReceivedReply, through: ReceivedReply): void {
+    assert.equal(through.status, direct.status, through.text);
+    assert.equal(through.end, 'complete');
+    assert.equal(through.text, direct.text);
+    assert.ok(through.bytes.equals(direct.bytes));
+    for (const [name, value] of Object.entries(direct.headers)) {
+      if (!ownOfConnection.has(name)) assert.deepEqual(through.headers[name], value, `reply header ${name}`);
+    }
+  }
+
+  for (const mode of allModes) {
+    describe(mode.title, () => {
+      for (const seed of ['one', 'two', 'three']) {
+        test(`seed ${seed}`, async () => assertSame(...(await both(mode, { seed }))));
+      }
+      for (const chunkBytes of [1, 7, 64, 1000]) {
+        test(`in pieces of ${chunkBytes} bytes`, async () => assertSame(...(await both(mode, { pace: `chunkBytes=${chunkBytes}`, 'output-tokens': '60' }))));
+      }
+      for (const fault of ['unknown-event', 'unknown-event;after=3', 'unknown-block', 'split-utf8', 'line-ends;kind=bom']) {
+        test(`with ${fault}`, async () => assertSame(...(await both(mode, { fault }))));
+      }
+      test('a long reply', async () => assertSame(...(await both(mode, { 'output-tokens': '20000' }))));
+      test('a slow drip', async () => assertSame(...(await both(mode, { fault: 'slow-drip;rate=20000', 'output-tokens': '20' }))));
+      for (const status of [400, 403, 404, 429, 500, 529]) {
+        test(`the vendor's error ${status}`, async () => assertSame(...(await both(mode, { fault: `status;status=${status};message=Überlastet;retry-after=3` }))));
+      }
+      for (const stop of ['max-tokens', 'refusal', 'content-filter']) {
+        test(`stopped by ${stop}`, async () => assertSame(...(await both(mode, { stop }))));
+      }
+      for (const usage of ['absent', 'null', '{"output_tokens":"string","completion_tokens":"string","candidatesTokenCount":"string"}']) {
+        test(`usage ${usage}`, async () => assertSame(...(await both(mode, { usage }))));
+      }
+    });
+  }
+
+  for (const mode of streamModes) {
+    for (const kind of ['crlf', 'cr', 'lf', 'mixed', 'comments', 'no-space']) {
+      // Comments and fields are of server-sent events only.
+      if (mode.api === arrayInterface && (kind === 'comments' || kind === 'no-space')) continue;
+      test(`${mode.title}: line ends ${kind}`, async () => {
+        const [direct, through] = await both(mode, { fault: `line-ends;kind=${kind}` });
+        // A lone CR at the very end may be half a line end, so the last event is closed once more; empty lines mean nothing.
+        assert.equal(through.text.trimEnd(), direct.text.trimEnd());
+        assert.equal(through.end, 'complete');
+      });
+    }
+    for (const fault of ['duplicate-sentinel', 'data-after-sentinel']) {
+      test(`${mode.title}: ${fault}`, async () => assertSame(...(await both(mode, { fault }))));
+    }
+    test(`${mode.title}: an event of a megabyte`, async () => assertSame(...(await both(mode, { fault: 'huge-event;bytes=1000000' }))));
+    test(`${mode.title}: a malformed event`, async () => {
+      const [direct, through] = await both(mode, { fault: 'malformed-event;after=3' });
+      assert.ok(through.text.startsWith(direct.text.slice(0, direct.text.length / 3)));
+    });
+  }
+
+  test('afterwards everything is as it should be', () => bench.assertSound());
+});

@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+
+import type { CallEntry } from '../../src/billing/ledger/call-entry.ts';
+import { compareStatistics, type Ledger, openLedger, priceBound, type Truth } from '../support/audit.ts';
+import { eventually } from '../support/http.ts';
+import { arrayInterface, type ChatInterface, chatInterfaces } from '../support/interfaces.ts';
+import { openCall, type OpenCall, type OpenCallOptions, type ReceivedReply } from '../support/open-call.ts';
+import { type SimulatedWeir, startSimulatedWeir, type StartSimulatedWeirOptions, upstreamKey } from '../support/start-simulated-weir.ts';
+
+/** A way in which a reply is asked for: an interface, whole or streamed. */
+export type Mode = { readonly title: string; readonly api: ChatInterface; readonly stream: boolean };
+
+export const streamModes: readonly Mode[] = [
+  ...chatInterfaces.map((api) => ({ title: `${api.dialect}, stream`, api, stream: true })),
+  { title: `${arrayInterface.dialect}, array stream`, api: arrayInterface, stream: true },
+];
+export const wholeModes: readonly Mode[] = chatInterfaces.map((api) => ({ title: `${api.dialect}, whole`, api, stream: false }));
+export const allModes: readonly Mode[] = [...wholeModes, ...streamModes];
+
+export type Steered = {
+  readonly text?: string;
+  /** Another model than the interface's usual one. */
+  readonly model?: string;
+  /** `x-simulator-*` headers without the prefix. */
+  readonly steer?: Readonly<Record<string, string>>;
+  readonly body?: Readonly<Record<string, unknown>>;
+  readonly headers?: Readonly<Record<string, string>>;
+} & Pick<OpenCallOptions, 'limitMs' | 'neverRead'>;
+
+export type Tagged = { readonly tag: string; readonly call: OpenCall };
+
+/** A Weir with simulated vendors, its ledger, and calls that are steered into trouble. */
+export type FaultBench = SimulatedWeir & {
+  readonly ledger: Ledger;
+  readonly open: (mode: Mode, options?: Steered) => Tagged;
+  /** Makes a call and waits for its end. */
+  readonly send: (mode: Mode, options?: Steered) => Promise<ReceivedReply & { readonly tag: string }>;
+  /** The ledger row of a reply. */
+  readonly rowOf: (reply: Pick<ReceivedReply, 'headers'>) => Promise<CallEntry>;
+  /** What the upstream knows of a call, once it has ended there. */
+  readonly truthOf: (tag: string) => Promise<Truth>;
+  /** Makes sure that the gateway still serves, the statistics are those of the ledger and nothing unforeseen was printed. */
+  readonly assertSound: () => Promise<void>;
+};
+
+let lastTag = 0;
+
+export async function startFaultBench(options: StartSimulatedWeirOptions = {}): Promise<FaultBench> {
+  const simulated = await startSimulatedWeir(options);
+  const { weir, simulator } = simulated;
+  const ledger = await openLedger(weir.dataDirectory);
+  const open = (mode: Mode, steered: Steered = {}): Tagged => {
+    const { api, stream } = mode;
+    const tag = `call-${(lastTag += 1)}`;
+    const steering = Object.fromEntries(Object.entries(steered.steer ?? {}).map(([name, value]) => [`x-simulator-${name}`, value]));
+    const model = steered.model ?? api.model;
+    const call = openCall(`${weir.gatewayUrl}${api.path(model, stream)}`, {
+      headers: { authorization: `Bearer ${weir.apiKey}`, ...api.headers, ...steering, 'x-simulator-tag': tag, ...steered.headers },
+      body: JSON.stringify({ ...api.body(model, steered.text ?? 'Hello there', stream), ...steered.body }),
+      ...(steered.limitMs === undefined ? {} : { limitMs: steered.limitMs }),
+      ...(steered.neverRead === undefined ? {} : { neverRead: steered.neverRead }),
+    });
+    return { tag, call };
+  };
+  const send: FaultBench['send'] = async (mode, steered) => {
+    const { tag, call } = open(mode, steered);
+    return { ...(await call.done), tag };
+  };
+  const truthOf = async (tag: string): Promise<Truth> => {
+    const truth = await eventually(
+      () => simulator.records().find((record) => record.tag === tag),
+      (record) => record !== undefined && record.ending !== 'open',
+    );
+    assert.ok(truth);
+    return truth;
+  };
+  const assertSound = async (): Promise<void> => {
+    for (const mode of allModes) {
+      const reply = await send(mode);
+      assert.equal(reply.status, 200, `${mode.title}: ${reply.text}`);
+      assert.equal(reply.end, 'complete', mode.title);
+    }
+    const settled = async (): Promise<readonly string[]> => compareStatistics(weir.monitorUrl, weir.billingToken, await ledger.all());
+    await eventually(settled, (differences) => differences.length === 0);
+    const output = weir.output();
+    assert.doesNotMatch(output, /unhandled|uncaught|failed inside the gateway|"ERR_|TypeError|RangeError/i);
+    assert.ok(!output.includes(upstreamKey), 'the upstream key was printed');
+    assert.equal(weir.process.exitCode, null);
+  };
+  return {
+    ...simulated,
+    ledger,
+    open,
+    send,
+    rowOf: (reply) => ledger.row(String(reply.headers['x-weir-request-id'])),
+    truthOf,
+    assertSound,
+    [Symbol.asyncDispose]: async () => {
+      await ledger.close();
+      await simulated[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Asserts that a reply is the dialect's own error with a status that makes clients try again, and not a success. */
+export function assertErrorStatus(mode: Mode, reply: ReceivedReply, status: number | RegExp): void {
+  if (typeof status === 'number') assert.equal(reply.status, status, reply.text);
+  else assert.match(String(reply.status), status, reply.text);
+  assert.equal(reply.end, 'complete');
+  assert.doesNotMatch(reply.text, mode.api.terminal);
+  const body: unknown = JSON.parse(reply.text);
+  const error = Array.isArray(body) ? body[0] : body;
+  assert.ok(mode.api.errorType(error), `the dialect says what kind of error it is: ${reply.text}`);
+}
+
+/** Asserts that a stream that broke says so in its own dialect, ends its transport properly and does not look finished. */
+export function assertErrorEvent(mode: Mode, reply: ReceivedReply): void {
+  assert.equal(reply.status, 200, reply.text);
+  assert.equal(reply.end, 'complete', 'the transport ends properly after the error event');
+  assert.match(reply.text, mode.api.errorEvent);
+  assert.doesNotMatch(reply.text, mode.api.terminal);
+  if (mode.api === arrayInterface) assert.ok(Array.isArray(JSON.parse(reply.text)), 'the array is closed');
+}
+
+/** Asserts that a call was booked as failed and free. */
+export function assertFree(entry: CallEntry): void {
+  assert.equal(entry.end, 'failed');
+  assert.equal(entry.charge.amountNanoUsd, 0n);
+  assert.deepEqual(entry.usage, {});
+}
+
+/** Asserts that a call broken off after content is charged, marked as an estimate, and not above the truth. */
+export function assertPartly(entry: CallEntry, truth: Truth, end: CallEntry['end'] = 'cut'): void {
+  assert.equal(entry.end, end);
+  assert.equal(entry.estimated, true);
+  const bound = priceBound(entry, truth);
+  assert.ok(entry.charge.amountNanoUsd > 0n, 'content flowed, so it is not free');
+  assert.ok(entry.charge.amountNanoUsd <= bound, `${entry.charge.amountNanoUsd} is more than ${bound}: ${JSON.stringify(entry.usage)} of ${truth.emittedTokens}`);
+}

@@ -1,0 +1,61 @@
+import { startSimulator, type RunningSimulator, type SimulatorOptions } from 'weir-simulator';
+
+import { type RunningWeir, startWeir, type StartWeirOptions } from './start-weir.ts';
+
+export type StartSimulatedWeirOptions = {
+  readonly simulator?: SimulatorOptions;
+  /** `timeouts` of weir.yaml, in milliseconds. */
+  readonly timeouts?: Readonly<Record<string, number>>;
+  /** Further upstreams and the models of weir.yaml, written with the simulator's addresses. */
+  readonly upstreams?: (addresses: RunningSimulator['addresses']) => Readonly<Record<string, object>>;
+  readonly models?: Readonly<Record<string, object>>;
+  /** What else weir.yaml says. */
+  readonly config?: Readonly<Record<string, unknown>>;
+  readonly weir?: Omit<StartWeirOptions, 'config'>;
+};
+
+/** A real Weir in a process of its own, and the simulated vendors that it calls in this one. */
+export type SimulatedWeir = {
+  readonly weir: RunningWeir;
+  readonly simulator: RunningSimulator;
+  readonly [Symbol.asyncDispose]: () => Promise<void>;
+};
+
+/** The credential that the upstreams get to see. No client of a test may ever see it. */
+export const upstreamKey = 'sk-upstream-0123456789abcdef';
+
+/**
+ * Starts the simulated vendors in the test's own process, where their records can be read, and a Weir whose upstreams they are. A client steers them
+ * by `x-simulator-*` headers. The four vendors' upstreams are named after them; `options` adds more.
+ */
+export async function startSimulatedWeir(options: StartSimulatedWeirOptions = {}): Promise<SimulatedWeir> {
+  const simulator = await startSimulator(options.simulator);
+  try {
+    const vendors = ['anthropic', 'openai', 'gemini', 'xai'] as const;
+    const upstreams = Object.fromEntries(
+      vendors.map((vendor) => [
+        vendor,
+        { vendor, baseUrl: simulator.addresses[vendor], apiKey: upstreamKey, forwardHeaders: ['x-simulator-*'] },
+      ]),
+    );
+    const config = {
+      ...options.config,
+      upstreams: { ...upstreams, ...options.upstreams?.(simulator.addresses) },
+      ...(options.models === undefined ? {} : { models: options.models }),
+      ...(options.timeouts === undefined ? {} : { timeouts: options.timeouts }),
+    };
+    // JSON is YAML, so nothing has to be quoted by hand.
+    const weir = await startWeir({ ...options.weir, config: JSON.stringify(config) });
+    return {
+      weir,
+      simulator,
+      [Symbol.asyncDispose]: async () => {
+        await weir[Symbol.asyncDispose]();
+        await simulator.close();
+      },
+    };
+  } catch (error) {
+    await simulator.close();
+    throw error;
+  }
+}

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { TestContext } from 'node:test';
+import { Worker } from 'node:worker_threads';
+import type { StoreError } from '../store-error.ts';
+import { connectStoreWorker } from './connect-store-worker.ts';
+import type { StoreWorkerOptions } from './connect-store-worker.ts';
+
+const limits: StoreWorkerOptions = { openTimeoutMs: 5000, callTimeoutMs: 5000, closeTimeoutMs: 20, pendingCallsMax: 3 };
+
+/** A worker that opens and then treats each message as `body` says. */
+function startWorker(context: TestContext, body: string): Worker {
+  const source = `
+    const { parentPort } = require('node:worker_threads');
+    parentPort.on('message', (request) => { ${body} });
+    parentPort.postMessage({ type: 'opened' });`;
+  const worker = new Worker(source, { eval: true });
+  context.after(() => worker.terminate());
+  return worker;
+}
+
+test('worker-dies: every waiting call is rejected, later ones too, and the owner is told once', async (context) => {
+  const failures: StoreError[] = [];
+  const worker = startWorker(context, `if (request.operation === 'keysVersion') process.exit(3);`);
+  const store = await connectStoreWorker(worker, { ...limits, onFailure: (error) => failures.push(error) });
+  assert.equal(store.failureReason(), undefined);
+  const waiting = await Promise.allSettled([store.pepper(), store.keysVersion(), store.listApiKeys()]);
+  for (const outcome of waiting) assert.equal(outcome.status === 'rejected' && (outcome.reason as StoreError).kind, 'unavailable');
+  await assert.rejects(store.pepper(), { kind: 'unavailable', message: /code 3/ });
+  assert.match(store.failureReason() ?? '', /ended by itself with code 3/);
+  assert.equal(failures.length, 1);
+  await store.close();
+});
+
+test('worker-throws: the reason is the error it died of', async (context) => {
+  const worker = startWorker(context, `throw new Error('out of luck');`);
+  const store = await connectStoreWorker(worker, limits);
+  await assert.rejects(store.pepper(), { kind: 'unavailable', message: /out of luck/ });
+  await store.close();
+});
+
+test('worker-hangs: a call is given up after its time, its late answer is dropped, and closing ends the thread', async (context) => {
+  const worker = startWorker(
+    context,
+    `if (request.id === 2) { for (const id of [1, 2]) parentPort.postMessage({ type: 'result', id, result: id }); }`,
+  );
+  const impatient = await connectStoreWorker(worker, { ...limits, callTimeoutMs: 10 });
+  await assert.rejects(impatient.pepper(), { kind: 'unavailable', message: /did not answer pepper within 10 ms/ });
+  assert.equal(await impatient.keysVersion(), 2);
+  await impatient.close();
+});
+
+test('queue-full: one call too many is refused and the others are not touched', async (context) => {
+  const worker = startWorker(
+    context,
+    `setImmediate(() => parentPort.postMessage({ type: 'result', id: request.id, result: request.id }));`,
+  );
+  const store = await connectStoreWorker(worker, limits);
+  const waiting = [store.keysVersion(), store.keysVersion(), store.keysVersion()];
+  await assert.rejects(store.keysVersion(), { kind: 'unavailable', message: /More than 3/ });
+  assert.deepEqual(await Promise.all(waiting), [1, 2, 3]);
+  assert.equal(await store.keysVersion(), 4);
+  await store.close();
+});
+
+test('what cannot be sent to a thread is an error of that call alone', async (context) => {
+  const worker = startWorker(context, `parentPort.postMessage({ type: 'result', id: request.id, result: 'ok' });`);
+  const store = await connectStoreWorker(worker, limits);
+  const uncloneable = { id: 'u', name: 'u', createdAtMs: 1, extra: () => {} };
+  await assert.rejects(store.ensureUser(uncloneable), { kind: 'internal' });
+  assert.equal(await store.pepper(), 'ok');
+  await store.close();
+});
+
+test('errors keep kind, message, entries and the stack of the thread they come from', async (context) => {
+  const error = `{ kind: 'entry-out-of-range', message: 'too much', callIds: ['a'], stack: 'from the worker' }`;
+  const worker = startWorker(context, `parentPort.postMessage({ type: 'error', id: request.id, error: ${error} });`);
+  const store = await connectStoreWorker(worker, limits);
+  await assert.rejects(store.appendEntries([]), {
+    kind: 'entry-out-of-range',
+    message: 'too much',
+    callIds: ['a'],
+    stack: 'from the worker',
+  });
+  await store.close();
+});
+
+test('never-opens: opening ends with the limit, with a refusal, or with the thread', async () => {
+  const hanging = new Worker(`setInterval(() => {}, 1000)`, { eval: true });
+  await assert.rejects(connectStoreWorker(hanging, { ...limits, openTimeoutMs: 10 }), {
+    kind: 'unavailable',
+    message: /not opened in time/,
+  });
+  const refusing = `require('node:worker_threads').parentPort.postMessage({ type: 'refused', error: { kind: 'too-new', message: 'no', callIds: [] } });`;
+  await assert.rejects(connectStoreWorker(new Worker(refusing, { eval: true }), limits), { kind: 'too-new', message: 'no' });
+  await assert.rejects(connectStoreWorker(new Worker(`process.exit(7)`, { eval: true }), limits), {
+    kind: 'unavailable',
+    message: /code 7/,
+  });
+});
