@@ -250,10 +250,15 @@ function ledgerSuite(open: () => Promise<StoreUnderTest>): void {
     assert.equal(await store.findEntry('overflow-2'), undefined);
   });
 
-  test('text that no encoding holds is replaced, not refused', async () => {
+  test('text that no encoding holds is kept in the entry and replaced in the statistics, not refused', async () => {
     const store = engine().store();
-    await store.appendEntries([createEntry('odd-text', { requestedModel: 'a\0b\ud800c' })]);
-    assert.equal((await store.findEntry('odd-text'))?.requestedModel, 'a\uFFFDb\uFFFDc');
+    const entry = createEntry('odd-text', { userName: 'odd', requestedModel: 'a\0b\ud800c' });
+    await store.appendEntries([entry]);
+    assert.deepEqual(await store.findEntry('odd-text'), entry);
+    const startSeconds = Math.floor(entry.acceptedAtMs / 60_000) * 60;
+    const bounds = { startSeconds, endSeconds: startSeconds + 60 };
+    const [row] = await store.queryStatistics({ ...bounds, buckets: [bounds], userName: 'odd', rowsMax: 10 });
+    assert.equal(row?.modelName, 'a\uFFFDb\uFFFDc');
   });
 
   test('append-only: a booked call can be neither changed nor removed nor replaced', async () => {

@@ -10,7 +10,8 @@ export function sumStatistics(entries: readonly CallEntry[], query: Omit<Statist
   for (const entry of entries) {
     const second = entry.acceptedAtMs / 1000;
     const bucket = query.buckets.find((bounds) => bounds.startSeconds <= second && second < bounds.endSeconds);
-    if (bucket === undefined || second < query.startSeconds || second >= query.endSeconds || entry.end === 'failed') continue;
+    if (bucket === undefined || second < query.startSeconds || second >= query.endSeconds) continue;
+    if (entry.end === 'failed' || entry.upstreamStatus === undefined) continue;
     if (query.userName !== undefined && query.userName !== entry.userName) continue;
     if (query.tokenName !== undefined && query.tokenName !== entry.keyName) continue;
     if (query.modelName !== undefined && query.modelName !== entry.requestedModel) continue;

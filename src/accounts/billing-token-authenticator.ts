@@ -1,10 +1,10 @@
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/log.ts';
+import { waitFor } from '../platform/wait-for.ts';
 import type { AccountsStore } from './accounts-store.ts';
 import type { BillingToken } from './api-key.ts';
 import { hashSecret } from './hash-secret.ts';
 import { secretCharactersMax } from './secret-limits.ts';
-import { waitFor } from './wait-for.ts';
 
 /** Who a billing token belongs to. */
 export type BillingTokenAuthenticator = {

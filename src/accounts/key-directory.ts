@@ -1,5 +1,6 @@
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/log.ts';
+import { waitFor } from '../platform/wait-for.ts';
 import type { AccountsStore } from './accounts-store.ts';
 import { parseSecret } from './api-key-format.ts';
 import type { ApiKey } from './api-key.ts';
@@ -7,7 +8,6 @@ import { createKeyLookUp } from './key-look-up.ts';
 import type { LookUpResult } from './key-look-up.ts';
 import { createKeySnapshot } from './key-snapshot.ts';
 import { secretCharactersMax } from './secret-limits.ts';
-import { waitFor } from './wait-for.ts';
 
 /**
  * All keys in memory, so that a known key costs one hash and one look-up and works while the store is down. Changes made by other processes

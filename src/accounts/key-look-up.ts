@@ -1,8 +1,8 @@
 import type { Clock } from '../platform/clock.ts';
+import { waitFor } from '../platform/wait-for.ts';
 import type { AccountsStore } from './accounts-store.ts';
 import type { ApiKey } from './api-key.ts';
 import type { KeySnapshot } from './key-snapshot.ts';
-import { waitFor } from './wait-for.ts';
 
 /** What the store says of one hash: no such key, or that it does not answer. */
 export type LookUpResult = ApiKey | undefined | 'unavailable';

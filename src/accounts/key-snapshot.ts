@@ -1,8 +1,8 @@
 import type { Logger } from '../platform/log.ts';
+import { waitFor } from '../platform/wait-for.ts';
 import type { AccountsStore } from './accounts-store.ts';
 import type { ApiKey, StoredApiKey } from './api-key.ts';
 import { hashSecret } from './hash-secret.ts';
-import { waitFor } from './wait-for.ts';
 
 /** All living keys as the store had them at the last successful refresh, disabled ones included. */
 export type KeySnapshot = {

@@ -1,20 +1,36 @@
 import type { AddressInfo } from 'node:net';
 
+import type { AccountsStore } from '../accounts/accounts-store.ts';
 import { createBillingTokenAuthenticator } from '../accounts/billing-token-authenticator.ts';
 import { createStatistics } from '../billing/statistics/statistics.ts';
+import { closeMonitor } from '../monitor/close-monitor.ts';
 import { createMonitor } from '../monitor/monitor.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/log.ts';
+import { waitFor } from '../platform/wait-for.ts';
 import { openSqliteStore } from '../store/sqlite/open-sqlite-store.ts';
 import { loadConfig } from './config/load-config.ts';
 import type { Environment } from './environment.ts';
 import { formatUrl, listenError } from './listen.ts';
 import { databasePath } from './open-data-directory.ts';
 
-/** How long a token look-up may take before the monitor answers 503. */
-const authenticateMsMax = 4000;
+/** How long running answers may go on at shutdown. */
+const closeGraceMs = 5000;
+/** How long the store may take to prove that it answers. */
+const healthMsMax = 1500;
 
 export type RunningMonitor = { readonly url: string };
+
+/** Asks for a single value. An operator finds the cause in the log; whoever probes learns only that there is one. */
+async function checkStore(store: AccountsStore, logger: Logger): Promise<readonly string[]> {
+  try {
+    await waitFor(store.keysVersion(), healthMsMax);
+    return [];
+  } catch (error) {
+    logger.warn({ err: error }, 'the monitor is not ready: its store does not answer');
+    return ['store: does not answer'];
+  }
+}
 
 /** Wires the monitor on a read-only connection of its own, so that a long question never holds up the ledger, and begins to serve. */
 export async function assembleMonitor(options: {
@@ -34,14 +50,15 @@ export async function assembleMonitor(options: {
   const tokens = createBillingTokenAuthenticator({ store, clock, logger });
   const monitor = createMonitor({
     statistics: createStatistics({ store, timeZone: config.timeZone ?? 'UTC' }),
-    authenticate: (token) => tokens.authenticate(token, AbortSignal.timeout(authenticateMsMax)),
+    authenticate: tokens.authenticate,
+    health: () => checkStore(store, logger),
     clock,
     logger,
   });
   await monitor.listen({ host: environment.host, port: environment.monitorPort }).catch((error: unknown) => {
     throw listenError(error, 'WEIR_MONITOR_PORT', environment.host, environment.monitorPort);
   });
-  opened.defer(() => monitor.close());
+  opened.defer(() => closeMonitor(monitor, closeGraceMs));
   const address = monitor.server.address() as AddressInfo;
   return { url: formatUrl(address.address, address.port) };
 }

@@ -3,13 +3,16 @@ import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
 import { test } from 'node:test';
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import readXlsxFile from 'read-excel-file/node';
 import { type CountedCall, createMemoryStatisticsStore } from '../billing/statistics/memory-statistics-store.ts';
 import { type Statistics, createStatistics, statisticsLimitsDefault } from '../billing/statistics/statistics.ts';
 import type { StatisticsRow, StatisticsStore } from '../billing/statistics/statistics-store.ts';
 import type { Clock } from '../platform/clock.ts';
 import { silentLogger } from '../platform/log.ts';
+import { closeMonitor } from './close-monitor.ts';
 import { type MonitorLimits, type MonitorOptions, createMonitor, monitorLimitsDefault } from './monitor.ts';
+import { monitorOpenApi } from './open-api.ts';
 
 const startTime = 1_769_443_200;
 const endTime = 1_769_616_000;
@@ -37,9 +40,15 @@ function createApp({ store = createMemoryStatisticsStore(calls), limits, ...opti
     authenticate: (token) => Promise.resolve(token === 'admin' ? {} : token === 'alice' ? { userName: 'alice' } : undefined),
     clock,
     logger: silentLogger,
+    health: () => Promise.resolve([]),
     limits: { ...monitorLimitsDefault, ...limits },
     ...options,
   });
+}
+
+function compileSchema(name: string): (value: unknown) => boolean {
+  const check = new Ajv2020({ strict: false }).addSchema(monitorOpenApi(), 'api').getSchema(`api#/components/schemas/${name}`);
+  return (value) => check?.(value) === true;
 }
 
 async function post(app: FastifyInstance, url: string, request: InjectOptions = {}): Promise<LightMyRequestResponse> {
@@ -203,16 +212,48 @@ test('unknown paths are 404 and known paths name the method they take, whatever 
   assertRefused(await app.inject({ method: 'GET', url: '/%ff' }), 400, 'the path is malformed');
 });
 
-test('health answers without a token and tells why it is not well', async () => {
-  const well = await createApp().inject({ url: '/health' });
-  assert.deepEqual([well.statusCode, well.body], [200, '{"status":"ok"}']);
-  assert.equal((await createApp().inject({ method: 'HEAD', url: '/health' })).statusCode, 200);
-  const ill = await createApp({ health: () => Promise.resolve('the database does not answer') }).inject({ url: '/health' });
-  assert.deepEqual([ill.statusCode, ill.body], [503, '{"status":"unavailable","reason":"the database does not answer"}']);
-  for (const health of [() => Promise.reject(new Error('secret detail')), () => new Promise<undefined>(() => {})]) {
-    const unknown = await createApp({ health, limits: { healthMsMax: 5 } }).inject({ url: '/health' });
-    assert.deepEqual([unknown.statusCode, unknown.body], [503, '{"status":"unavailable","reason":"the check failed"}']);
+test('health answers without a token and tells why it is not well, in the words of the gateway', async () => {
+  const check = compileSchema('Health');
+  for (const url of ['/health', '/health/ready']) {
+    const well = await createApp().inject({ url });
+    assert.deepEqual([well.statusCode, well.body], [200, '{"live":true,"ready":true}']);
+    assert.ok(check(well.json()));
+    assert.equal(well.headers['cache-control'], 'no-store');
+    assert.equal((await createApp().inject({ method: 'HEAD', url })).statusCode, 200);
+    const ill = await createApp({ health: () => Promise.resolve(['store: does not answer']) }).inject({ url });
+    assert.deepEqual([ill.statusCode, ill.body], [503, '{"live":true,"ready":false,"reasons":["store: does not answer"]}']);
+    assert.ok(check(ill.json()));
+    for (const health of [() => Promise.reject(new Error('secret detail')), () => new Promise<never>(() => {})]) {
+      const unknown = await createApp({ health, limits: { healthMsMax: 5 } }).inject({ url });
+      assert.deepEqual([unknown.statusCode, unknown.body], [503, '{"live":true,"ready":false,"reasons":["the health check failed"]}']);
+    }
   }
+});
+
+test('a process whose store hangs is alive', async () => {
+  const app = createApp({ health: () => new Promise(() => {}), limits: { healthMsMax: 60_000 } });
+  const alive = await app.inject({ url: '/health/live' });
+  assert.deepEqual([alive.statusCode, alive.body], [200, '{"live":true}']);
+  assert.ok(compileSchema('Liveness')(alive.json()));
+  assertRefused(await app.inject({ method: 'POST', url: '/health/live' }), 405, '/health/live does not take POST; it takes GET, HEAD');
+});
+
+test('a flood of health probes is one question to the store, and the next probe asks anew', async () => {
+  let asked = 0;
+  const app = createApp({
+    health: async () => {
+      asked += 1;
+      await new Promise((resolve) => setImmediate(resolve));
+      return [];
+    },
+  });
+  await app.ready();
+  const answers = await Promise.all(Array.from({ length: 100 }, () => app.inject({ url: '/health' })));
+  assert.ok(answers.every((answer) => answer.statusCode === 200));
+  assert.ok(asked < 10, `${asked}`);
+  const before = asked;
+  await app.inject({ url: '/health/ready' });
+  assert.equal(asked, before + 1);
 });
 
 test('the workbook has the contract’s type, a name by dates and granularity, and the same records', async () => {
@@ -371,4 +412,73 @@ test('neither a refusal nor the log shows a token', async () => {
   assert.equal(failed.statusCode, 503);
   assert.equal(logged.length, 1);
   assert.doesNotMatch(refused.body + failed.body + JSON.stringify(logged), /canary|admin/);
+});
+
+test('closing lets running answers finish, refuses in the envelope what comes behind them, and ends with the last', async () => {
+  let answerQuery = (): void => undefined;
+  let begin = (): void => undefined;
+  const begun = new Promise<void>((resolve) => (begin = resolve));
+  let asked = 0;
+  const store: StatisticsStore = {
+    queryStatistics: (query) => {
+      asked += 1;
+      if (asked === 1) return manyRows(50_000).queryStatistics(query);
+      begin();
+      return new Promise((resolve) => (answerQuery = () => resolve(manyRows(1).queryStatistics(query))));
+    },
+  };
+  const app = createApp({ store });
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  const { port } = app.server.address() as AddressInfo;
+  const [streaming, waiting] = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
+  const received = { streaming: '', waiting: '' };
+  streaming.setEncoding('latin1').write(rawPost('/bill/stats'));
+  await once(streaming, 'readable');
+  waiting.setEncoding('latin1').on('data', (text: string) => (received.waiting += text));
+  waiting.write(rawPost('/bill/stats'));
+  await begun;
+
+  let closed = false;
+  const closing = closeMonitor(app, 60_000).then(() => (closed = true));
+  streaming.write(rawPost('/bill/stats'));
+  for (let turns = 0; turns < 50; turns += 1) await new Promise((resolve) => setImmediate(resolve));
+  streaming.on('data', (text: string) => (received.streaming += text));
+  await once(streaming, 'end');
+  const [, whole = '', refusal = ''] = received.streaming.split('HTTP/1.1 ');
+  assert.match(whole, /^200 /);
+  assert.ok(whole.endsWith(']}\r\n0\r\n\r\n'));
+  assert.match(refusal, /^503 .*connection: close.*{"code":503,"message":"the monitor is shutting down[^"]*","data":null}$/is);
+  assert.equal(asked, 2);
+
+  assert.equal(closed, false);
+  answerQuery();
+  await closing;
+  await once(waiting, 'end');
+  assert.match(received.waiting, /^HTTP\/1\.1 200 .*connection: close.*"callCount":1/is);
+});
+
+test('closing does not wait for a connection whose answer is done', async () => {
+  const app = createApp({ store: manyRows(20_000) });
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  const { port } = app.server.address() as AddressInfo;
+  const kept = connect(port, '127.0.0.1');
+  kept.write(rawPost('/bill/stats'));
+  await once(kept, 'readable');
+  const closing = closeMonitor(app, 60_000);
+  kept.resume();
+  await closing;
+});
+
+test('closing breaks off an answer that nobody reads, once the grace is over', async () => {
+  const app = createApp({ store: manyRows(200_000) });
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  const { port } = app.server.address() as AddressInfo;
+  const stalled = connect(port, '127.0.0.1');
+  stalled.on('error', () => {
+    // Being thrown out may look like a reset from this side.
+  });
+  stalled.write(rawPost('/bill/stats'));
+  await once(stalled, 'readable');
+  await closeMonitor(app, 20);
+  stalled.destroy();
 });

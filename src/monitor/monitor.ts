@@ -1,4 +1,4 @@
-import { Readable } from 'node:stream';
+import { Readable, addAbortSignal } from 'node:stream';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { BillingRecords } from '../billing/statistics/billing-record.ts';
 import {
@@ -10,6 +10,8 @@ import {
 } from '../billing/statistics/statistics.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/log.ts';
+import { waitFor } from '../platform/wait-for.ts';
+import { type HealthCheck, type HealthReport, createHealth } from './health.ts';
 import { assertJsonType, parseJsonBody } from './json-body.ts';
 import { MonitorError } from './monitor-error.ts';
 import { createErrorHandler, refuseBadUrl, refuseMalformed, refuseUnknownRoute } from './refuse.ts';
@@ -17,7 +19,6 @@ import { readBillingRequest } from './read-billing-request.ts';
 import { readToken } from './read-token.ts';
 import { createStatsText } from './stats-text.ts';
 import { TurnstileFullError, createTurnstile } from './turnstile.ts';
-import { waitFor } from './wait-for.ts';
 import { workbookFileName } from './workbook-file-name.ts';
 import { createWorkbookStream } from './workbook/workbook-stream.ts';
 
@@ -42,7 +43,7 @@ export const monitorLimitsDefault: MonitorLimits = {
   bodyBytesMax: 16 * 1024,
   requestMsMax: 15_000,
   authenticateMsMax: 5_000,
-  healthMsMax: 5_000,
+  healthMsMax: 2_000,
   queryMsMax: 30_000,
   answersMax: 8,
   waitingMax: 2_000,
@@ -56,8 +57,7 @@ export type MonitorOptions = {
   readonly authenticate: (token: string, signal: AbortSignal) => Promise<StatisticsScope | undefined | 'unavailable'>;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Why the monitor cannot answer at the moment, in words fit for anybody, or undefined when it can. */
-  readonly health?: () => Promise<string | undefined>;
+  readonly health: HealthCheck;
   readonly limits?: MonitorLimits;
 };
 
@@ -67,7 +67,7 @@ const SCOPE = 'statisticsScope';
 /** Up to here an answer is one text with a length; beyond, it is streamed. */
 const WHOLE_ANSWER_RECORDS_MAX = 1000;
 
-/** The monitor service (contract A 4.7, 4.8): POST /bill/stats, POST /bill/excel, GET /health. It reads and never writes. */
+/** The monitor service (contract A 4.7, 4.8): POST /bill/stats, POST /bill/excel, and GET /health with its parts. It reads and never writes. */
 export function createMonitor(options: MonitorOptions): FastifyInstance {
   const limits = options.limits ?? monitorLimitsDefault;
   const app: FastifyInstance = fastify({
@@ -76,37 +76,53 @@ export function createMonitor(options: MonitorOptions): FastifyInstance {
     connectionTimeout: limits.idleMsMax,
     clientErrorHandler: refuseMalformed,
     frameworkErrors: refuseBadUrl,
+    // Fastify's own answer has a body of its own shape.
+    return503OnClosing: false,
   });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, parseJsonBody);
   app.setErrorHandler(createErrorHandler(options.logger, limits.bodyBytesMax));
   app.addHook('onRequest', refuseUnknownRoute);
   app.decorateRequest(SCOPE, null);
+  const isClosing = watchClosing(app);
 
-  const billing = { onRequest: createGate(options, limits) };
+  const billing = { onRequest: [refuseWhileClosing(isClosing), createGate(options, limits)] };
   const answer = createAnswerer(options, limits);
   app.post('/bill/stats', billing, (request, reply) => answer(request, reply, sendStats));
   app.post('/bill/excel', billing, (request, reply) => answer(request, reply, sendWorkbook));
-  app.get('/health', async (_request, reply) => {
-    const reason = await findIllness(options, limits);
-    const report = reason === undefined ? { status: 'ok' } : { status: 'unavailable', reason };
-    return await reply
-      .code(reason === undefined ? 200 : 503)
-      .type(JSON_TYPE)
-      .header('cache-control', 'no-store')
-      .send(JSON.stringify(report));
-  });
+  addHealthRoutes(app, isClosing, createHealth({ check: options.health, logger: options.logger, timeoutMs: limits.healthMsMax }));
   return app;
 }
 
-async function findIllness({ health, logger }: MonitorOptions, limits: MonitorLimits): Promise<string | undefined> {
-  if (health === undefined) return undefined;
-  try {
-    return await waitFor(health(), AbortSignal.timeout(limits.healthMsMax));
-  } catch (error) {
-    logger.warn({ err: error }, 'the health of the monitor could not be checked');
-    return 'the check failed';
+function watchClosing(app: FastifyInstance): () => boolean {
+  let closing = false;
+  app.addHook('preClose', async () => {
+    closing = true;
+  });
+  // A connection that stays open keeps the server from closing.
+  app.addHook('onSend', async (_request, reply) => {
+    if (closing) void reply.header('connection', 'close');
+  });
+  return () => closing;
+}
+
+function refuseWhileClosing(isClosing: () => boolean): () => Promise<void> {
+  return async () => {
+    if (isClosing()) throw unavailable('the monitor is shutting down; send the request again');
+  };
+}
+
+/** Of the process itself, of what it needs, and of both; a probe of liveness asks the store nothing, since a restart would not mend that. */
+function addHealthRoutes(app: FastifyInstance, isClosing: () => boolean, askHealth: () => Promise<HealthReport>): void {
+  const send = (reply: FastifyReply, status: number, report: object): FastifyReply =>
+    reply.code(status).type(JSON_TYPE).header('cache-control', 'no-store').send(JSON.stringify(report));
+  for (const path of ['/health', '/health/ready']) {
+    app.get(path, async (_request, reply) => {
+      const report: HealthReport = isClosing() ? { live: true, ready: false, reasons: ['shutting down'] } : await askHealth();
+      return await send(reply, report.ready ? 200 : 503, report);
+    });
   }
+  app.get('/health/live', async (_request, reply) => await send(reply, 200, { live: true }));
 }
 
 /** Before a byte of the body is read: who asks, and whether the body will be JSON. */
@@ -114,7 +130,7 @@ function createGate({ authenticate }: MonitorOptions, limits: MonitorLimits): (r
   return async (request) => {
     const token = readToken(request.raw);
     const signal = AbortSignal.timeout(limits.authenticateMsMax);
-    const scope = await waitFor(authenticate(token, signal), signal).catch((cause: unknown) => {
+    const scope = await waitFor(authenticate(token, signal), limits.authenticateMsMax).catch((cause: unknown) => {
       throw unavailable('tokens cannot be checked at the moment; try again', cause);
     });
     if (scope === 'unavailable') throw unavailable('tokens cannot be checked at the moment; try again');
@@ -146,7 +162,7 @@ function createAnswerer(options: MonitorOptions, limits: MonitorLimits): Answere
     let release: (() => void) | undefined;
     try {
       release = await turnstile.enter(signal);
-      const records = await waitFor(options.statistics.query(reading.request, scope), signal);
+      const records = await waitFor(options.statistics.query(reading.request, scope), limits.queryMsMax, signal);
       void reply.header('cache-control', 'no-store').header('x-content-type-options', 'nosniff');
       return send(reply, { request: reading.request, records, options, limits, release });
     } catch (error) {
@@ -177,7 +193,8 @@ function unavailable(message: string, cause?: unknown): MonitorError {
 
 function sendStats(reply: FastifyReply, answer: Answer): FastifyReply {
   void reply.type(JSON_TYPE);
-  if (answer.records.count > WHOLE_ANSWER_RECORDS_MAX) return sendStream(reply, createStatsText(answer.records), answer);
+  if (answer.records.count > WHOLE_ANSWER_RECORDS_MAX)
+    return sendStream(reply, Readable.from(createStatsText(answer.records), { objectMode: false }), answer);
   const text = JSON.stringify({ code: 200, message: 'success', data: [...answer.records] });
   answer.release();
   return reply.send(text);
@@ -191,9 +208,9 @@ function sendWorkbook(reply: FastifyReply, answer: Answer): FastifyReply {
   return sendStream(reply, createWorkbookStream(records, { modifiedAtMs: options.clock.nowMs() }), answer);
 }
 
-/** Sends pieces no faster than they are read. A failure on the way breaks the connection off, so that nobody takes a part for the whole. */
-function sendStream(reply: FastifyReply, pieces: AsyncIterable<string | Buffer>, { options, limits, release }: Answer): FastifyReply {
-  const stream = Readable.from(pieces, { objectMode: false, signal: AbortSignal.timeout(limits.answerMsMax) });
+/** Sends a stream no faster than they are read. A failure on the way breaks the connection off, so that nobody takes a part for the whole. */
+function sendStream(reply: FastifyReply, stream: Readable, { options, limits, release }: Answer): FastifyReply {
+  addAbortSignal(AbortSignal.timeout(limits.answerMsMax), stream);
   stream.once('close', release);
   stream.once('error', (error) => options.logger.error({ err: error, url: reply.request.url }, 'a billing answer broke off'));
   return reply.send(stream);

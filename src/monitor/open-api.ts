@@ -1,4 +1,4 @@
-import { billingRecordSchema, billingRequestSchema, healthSchema, refusalSchema, statsReplySchema } from './schemas.ts';
+import { billingRecordSchema, billingRequestSchema, healthSchema, livenessSchema, refusalSchema, statsReplySchema } from './schemas.ts';
 
 const refusals: Readonly<Record<string, string>> = {
   400: 'The body or a field of it is not valid, or it asks for more than the limits allow.',
@@ -17,7 +17,9 @@ export function monitorOpenApi(): object {
     paths: {
       '/bill/stats': { post: billingOperation('billStats', 'Aggregated usage statistics', statsSuccess()) },
       '/bill/excel': { post: billingOperation('billExcel', 'The same statistics as a workbook', workbookSuccess()) },
-      '/health': { get: healthOperation() },
+      '/health': { get: healthOperation('health') },
+      '/health/ready': { get: healthOperation('healthReady') },
+      '/health/live': { get: livenessOperation() },
     },
     components: {
       schemas: {
@@ -26,6 +28,7 @@ export function monitorOpenApi(): object {
         StatsReply: statsReplySchema,
         Refusal: refusalSchema,
         Health: healthSchema,
+        Liveness: livenessSchema,
       },
       securitySchemes: { billingToken: { type: 'apiKey', in: 'header', name: 'token', description: 'A billing token.' } },
     },
@@ -60,13 +63,22 @@ function workbookSuccess(): object {
   };
 }
 
-function healthOperation(): object {
+function healthOperation(operationId: string): object {
   const content = { 'application/json': { schema: reference('Health') } };
   return {
-    operationId: 'health',
+    operationId,
     summary: 'Whether the monitor can answer',
     security: [],
     responses: { 200: { description: 'It can.', content }, 503: { description: 'It cannot at the moment.', content } },
+  };
+}
+
+function livenessOperation(): object {
+  return {
+    operationId: 'healthLive',
+    summary: 'Whether the process runs, whatever else does not',
+    security: [],
+    responses: { 200: { description: 'It runs.', content: { 'application/json': { schema: reference('Liveness') } } } },
   };
 }
 

@@ -7,7 +7,13 @@ import { MonitorError, type MonitorErrorStatus, encodeRefusal } from './monitor-
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** What each path takes. */
-const methods: Readonly<Record<string, string>> = { '/bill/stats': 'POST', '/bill/excel': 'POST', '/health': 'GET, HEAD' };
+const methods: Readonly<Record<string, string>> = {
+  '/bill/stats': 'POST',
+  '/bill/excel': 'POST',
+  '/health': 'GET, HEAD',
+  '/health/live': 'GET, HEAD',
+  '/health/ready': 'GET, HEAD',
+};
 
 /** Hook: 405 for a known path and 404 for any other, before the body of a request that nobody will read is looked at. */
 export async function refuseUnknownRoute(request: FastifyRequest): Promise<void> {

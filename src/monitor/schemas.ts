@@ -68,6 +68,9 @@ export const refusalSchema = Type.Object(
 );
 
 export const healthSchema = Type.Object({
-  status: Type.String({ enum: ['ok', 'unavailable'] }),
-  reason: Type.Optional(Type.String({ description: 'Why the monitor cannot answer.' })),
+  live: Type.Boolean({ const: true, description: 'The process runs.' }),
+  ready: Type.Boolean({ description: 'It can answer.' }),
+  reasons: Type.Optional(Type.Array(Type.String(), { minItems: 1, description: 'Why it cannot answer; present only then.' })),
 });
+
+export const livenessSchema = Type.Object({ live: Type.Boolean({ const: true, description: 'The process runs.' }) });

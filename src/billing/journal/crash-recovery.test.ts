@@ -10,7 +10,7 @@ import { silentLogger } from '../../platform/log.ts';
 import { systemClock } from '../../platform/clock.ts';
 import type { CallEntry, CallOpening } from '../ledger/call-entry.ts';
 import { createJournal } from './create-journal.ts';
-import { encodeEntry } from './entry-json.ts';
+import { encodeEntry } from '../ledger/entry-json.ts';
 import { type RecordType, encodeRecord, recordTypes, scanSegment } from './journal-record.ts';
 import { MemoryJournalDisk } from './memory-journal-disk.ts';
 import type { LostCallSettler } from './settle-lost-call.ts';

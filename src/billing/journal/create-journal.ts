@@ -3,7 +3,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/log.ts';
 import type { CallEntry, CallOpening } from '../ledger/call-entry.ts';
 import type { LedgerStore } from '../ledger/ledger-store.ts';
-import { decodeEntry, encodeEntry } from './entry-json.ts';
+import { decodeEntry, encodeEntry } from '../ledger/entry-json.ts';
 import { type JournalDisk, nodeJournalDisk } from './journal-disk.ts';
 import { decodeRecord, recordPayloadBytesMax, recordTypes } from './journal-record.ts';
 import { type Journal, JournalUnavailableError } from './journal.ts';
@@ -190,7 +190,7 @@ class FileJournal implements Journal {
     if (call === undefined && segment !== undefined) this.#hold(segment);
     if (this.#closing !== undefined)
       this.#options.logger.error({ callId: entry.callId }, 'journal: a call ended after the journal was closed');
-    this.#shipper.add({ callId: entry.callId, entry: writable.entry, position, segment });
+    this.#shipper.add({ callId: entry.callId, entry: writable.entry, text: writable.json, position, segment });
   }
 
   unavailableReason(): string | undefined {

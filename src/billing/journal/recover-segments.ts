@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Logger } from '../../platform/log.ts';
 import type { CallEntry, CallOpening } from '../ledger/call-entry.ts';
-import { encodeEntry } from './entry-json.ts';
+import { encodeEntry } from '../ledger/entry-json.ts';
 import type { JournalDisk } from './journal-disk.ts';
 import { type JournalRecord, recordTypes, scanSegment } from './journal-record.ts';
 import { segmentName } from './segment-name.ts';

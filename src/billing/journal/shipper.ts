@@ -9,6 +9,8 @@ export type PendingEntry = {
   readonly callId: string;
   /** Absent while the journal's copy is the only one, because too many wait. */
   entry: CallEntry | undefined;
+  /** The entry as the journal wrote it, so that the store need not encode it again. */
+  text?: string | undefined;
   /** Where the journal has it; absent while the journal could not be written. */
   position: RecordPosition | undefined;
   /** The segment that must stay until the entry is in the store: the one with the call's first record. */
@@ -65,6 +67,7 @@ export class Shipper {
   add(item: PendingEntry): void {
     if (item.entry !== undefined && item.position !== undefined && this.#inMemory >= this.#options.entriesInMemoryMax) {
       item.entry = undefined;
+      item.text = undefined;
     }
     if (item.entry !== undefined) this.#inMemory += 1;
     this.#pending.add(item);
@@ -121,7 +124,7 @@ export class Shipper {
         continue;
       }
       try {
-        await withTimeout(this.#options.store.appendEntries(loaded.map(({ entry }) => entry)), this.#options.storeTimeoutMs);
+        await withTimeout(this.#append(loaded), this.#options.storeTimeoutMs);
       } catch (error) {
         await this.#retreat(items, error);
         continue;
@@ -129,6 +132,13 @@ export class Shipper {
       this.#succeed(loaded.map(({ item }) => item));
       if (this.#pending.size < this.#batchEntries && this.#drains.size === 0) return;
     }
+  }
+
+  #append(loaded: readonly { readonly item: PendingEntry; readonly entry: CallEntry }[]): Promise<number> {
+    return this.#options.store.appendEntries(
+      loaded.map(({ entry }) => entry),
+      loaded.map(({ item }) => item.text),
+    );
   }
 
   #load(items: readonly PendingEntry[]): { item: PendingEntry; entry: CallEntry }[] {

@@ -83,7 +83,10 @@ export function statisticsCounts(usage: Usage): StatisticsCounts {
   };
 }
 
-/** Whether a call counts in the statistics: only calls that delivered something do. A failed or refused call costs nothing and counts nowhere. */
-export function isBilled(end: CallEnd): boolean {
-  return end !== 'failed';
+/**
+ * Whether a call counts in the statistics: only calls that an upstream answered and that delivered something do. A failed, refused or
+ * never answered call costs nothing and counts nowhere.
+ */
+export function isBilled(entry: Pick<CallEntry, 'end' | 'upstreamStatus'>): boolean {
+  return entry.end !== 'failed' && entry.upstreamStatus !== undefined;
 }

@@ -1,5 +1,6 @@
 import type { Worker } from 'node:worker_threads';
 import type { Store } from '../store.ts';
+import { encodeCallRow } from './call-entry-row.ts';
 import { StoreError } from '../store-error.ts';
 import { decodeError } from './store-protocol.ts';
 import type { OperationName, StoreOperations, StoreReply, StoreRequest } from './store-protocol.ts';
@@ -44,7 +45,11 @@ export async function connectStoreWorker(worker: Worker, options: StoreWorkerOpt
     findBillingTokenByHash: (hash) => call('findBillingTokenByHash', hash),
     listBillingTokens: () => call('listBillingTokens'),
     deleteBillingToken: (tokenId) => call('deleteBillingToken', tokenId),
-    appendEntries: (entries) => call('appendEntries', entries),
+    appendEntries: async (entries, texts) =>
+      await call(
+        'appendRows',
+        entries.map((entry, index) => encodeCallRow(entry, texts?.[index])),
+      ),
     findEntry: (callId) => call('findEntry', callId),
     listEntries: (filter) => call('listEntries', filter),
     queryStatistics: (query) => call('queryStatistics', query),

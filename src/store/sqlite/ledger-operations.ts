@@ -2,8 +2,8 @@ import type { CallEntry } from '../../billing/ledger/call-entry.ts';
 import { toStorableText } from '../storable-text.ts';
 import { StoreError } from '../store-error.ts';
 import type { LedgerStoreOperations } from './store-protocol.ts';
-import { callColumns, decodeCallEntry, encodeCallEntry } from './call-entry-row.ts';
-import type { UsageIncrement } from './call-entry-row.ts';
+import { callColumns, decodeCallEntry, readIncrement } from './call-entry-row.ts';
+import type { CallRow, UsageIncrement } from './call-entry-row.ts';
 import type { Database, SqlRow, SqlValue } from './open-database.ts';
 
 /** Entries that one listing may ask for. */
@@ -19,7 +19,7 @@ const rollUps = [
 /** The ledger on a connection. */
 export function createLedgerOperations(database: Database): LedgerStoreOperations {
   return {
-    appendEntries: (entries) => database.transact(() => appendEntries(database, entries)),
+    appendRows: (rows) => database.transact(() => appendRows(database, rows)),
     findEntry: (callId) => {
       const row = database.first('select * from calls where call_id = ?', toStorableText(callId));
       return row === undefined ? undefined : decodeCallEntry(row);
@@ -28,17 +28,15 @@ export function createLedgerOperations(database: Database): LedgerStoreOperation
   };
 }
 
-function appendEntries(database: Database, entries: readonly CallEntry[]): number {
+function appendRows(database: Database, rows: readonly CallRow[]): number {
   let added = 0;
   const sums = rollUps.map(() => new Map<string, RollUpSum>());
-  for (const entry of entries) {
-    const { values, increment } = encodeCallEntry(entry);
-    if (database.run(insertCall, ...values) === 0) continue;
+  for (const row of rows) {
+    if (database.run(insertCall, ...row) === 0) continue;
     added += 1;
+    const increment = readIncrement(row);
     if (increment === undefined) continue;
-    for (const [index, { unitMs }] of rollUps.entries()) {
-      addIncrement(sums[index], Math.floor(entry.acceptedAtMs / unitMs), increment, entry.callId);
-    }
+    for (const [index, { unitMs }] of rollUps.entries()) addIncrement(sums[index], Math.floor(increment.acceptedAtMs / unitMs), increment);
   }
   for (const [index, { upsert }] of rollUps.entries()) {
     for (const sum of sums[index]?.values() ?? []) writeSum(database, upsert, sum);
@@ -49,21 +47,12 @@ function appendEntries(database: Database, entries: readonly CallEntry[]): numbe
 /** What one batch adds to one row of a roll-up. */
 type RollUpSum = { readonly unit: number; readonly names: readonly string[]; readonly callIds: string[]; readonly totals: bigint[] };
 
-function addIncrement(sums: Map<string, RollUpSum> | undefined, unit: number, increment: UsageIncrement, callId: string): void {
-  const names = [increment.userName, increment.tokenName, increment.modelName];
-  const key = JSON.stringify([unit, ...names]);
-  const amounts = [
-    increment.promptTokens,
-    increment.completionTokens,
-    increment.cacheTokens,
-    increment.cacheCreationTokens,
-    increment.useTimeMs,
-    1n,
-    increment.amountNanoUsd,
-  ];
+function addIncrement(sums: Map<string, RollUpSum> | undefined, unit: number, { names, amounts, callId }: UsageIncrement): void {
+  // No name holds the separator: NUL is not storable text.
+  const key = `${unit}\0${names[0]}\0${names[1]}\0${names[2]}`;
   const sum = sums?.get(key);
   if (sum === undefined) {
-    sums?.set(key, { unit, names, callIds: [callId], totals: amounts });
+    sums?.set(key, { unit, names, callIds: [callId], totals: [...amounts] });
     return;
   }
   sum.callIds.push(callId);

@@ -33,6 +33,7 @@ function createEntry(callId: string): CallEntry {
     inputCharacters: 40,
     priceVersion: '1',
     end: 'finished',
+    upstreamStatus: 200,
     usage: { inputTokens: 10 },
     estimated: false,
     durationMs: 1,

@@ -1,6 +1,7 @@
 import type { AccountsStore } from '../../accounts/accounts-store.ts';
 import type { LedgerStore } from '../../billing/ledger/ledger-store.ts';
 import type { StatisticsStore } from '../../billing/statistics/statistics-store.ts';
+import type { CallRow } from './call-entry-row.ts';
 import { StoreError } from '../store-error.ts';
 import type { StoreErrorKind } from '../store-error.ts';
 
@@ -12,7 +13,10 @@ type Synchronous<Methods> = {
 };
 
 export type AccountsStoreOperations = Synchronous<AccountsStore>;
-export type LedgerStoreOperations = Synchronous<LedgerStore>;
+/** Entries are made into rows before they travel, so that one encoding serves and little is copied between the threads. */
+export type LedgerStoreOperations = Omit<Synchronous<LedgerStore>, 'appendEntries'> & {
+  readonly appendRows: (rows: readonly CallRow[]) => number;
+};
 export type StatisticsStoreOperations = Synchronous<StatisticsStore>;
 export type StoreOperations = AccountsStoreOperations & LedgerStoreOperations & StatisticsStoreOperations;
 export type OperationName = keyof StoreOperations;

@@ -22,7 +22,7 @@ export function checkGenerateContent(model: string, body: GenerateContentRequest
   const fault =
     checkContents(body.contents ?? [], body.systemInstruction) ??
     checkTurns(body.contents ?? []) ??
-    checkSignatures(model, body.contents ?? []) ??
+    checkSignatures(model, mergeTurns(body.contents ?? [])) ??
     checkTools(body) ??
     checkConfig(body.generationConfig ?? {}, model);
   if (fault) throw fault;
@@ -75,7 +75,7 @@ function checkPart(part: GeminiPart, at: string): VendorError | undefined {
 function checkTurns(contents: readonly GeminiContent[]): VendorError | undefined {
   let openCalls = 0;
   let previous: GeminiContent | undefined;
-  for (const content of mergeResponses(contents)) {
+  for (const content of mergeTurns(contents)) {
     const calls = count(content, 'functionCall');
     const responses = count(content, 'functionResponse');
     if (calls > 0 && (previous === undefined || previous.role === 'model')) {
@@ -95,12 +95,16 @@ function checkTurns(contents: readonly GeminiContent[]): VendorError | undefined
   return undefined;
 }
 
-/** Some clients send each function response as a turn of its own, which the vendor reads as one turn. */
-function mergeResponses(contents: readonly GeminiContent[]): readonly GeminiContent[] {
+/**
+ * Some clients send each function response as a turn of its own, and the vendor's own SDK sends back every piece of a streamed answer as one.
+ * The vendor reads them as one turn.
+ */
+function mergeTurns(contents: readonly GeminiContent[]): readonly GeminiContent[] {
   const merged: GeminiContent[] = [];
   for (const content of contents) {
     const last = merged.at(-1);
-    const isContinued = last && count(last, 'functionResponse') > 0 && last.role === content.role && count(content, 'functionResponse') > 0;
+    const isAnswer = last && count(last, 'functionResponse') > 0 && count(content, 'functionResponse') > 0;
+    const isContinued = last && last.role === content.role && (isAnswer || content.role === 'model');
     if (isContinued) merged[merged.length - 1] = { ...last, parts: [...(last.parts ?? []), ...(content.parts ?? [])] };
     else merged.push(content);
   }

@@ -1,4 +1,4 @@
-import type { CallEntry } from '../ledger/call-entry.ts';
+import type { CallEntry } from './call-entry.ts';
 
 /** An entry as the journal writes it: JSON, the amount as a decimal string because JSON numbers are floats. */
 export function encodeEntry(entry: CallEntry): string {
@@ -9,8 +9,8 @@ export function encodeEntry(entry: CallEntry): string {
 export function decodeEntry(value: unknown): CallEntry {
   const written = value as CallEntry & { readonly charge: { readonly amountNanoUsd: unknown } };
   const amount: unknown = written.charge?.amountNanoUsd;
-  if (typeof written.callId !== 'string' || typeof amount !== 'string' || !/^[0-9]{1,30}$/.test(amount)) {
-    throw new Error('A DONE record holds no ledger entry.');
+  if (typeof written.callId !== 'string' || typeof amount !== 'string' || !/^-?[0-9]{1,30}$/.test(amount)) {
+    throw new Error('The text holds no ledger entry.');
   }
   return { ...written, charge: { ...written.charge, amountNanoUsd: BigInt(amount) } };
 }

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+
+import { plannedUsage, priceBound, priceOf } from '../support/audit.ts';
+import { assertFree, assertPartly, type FaultBench, type Mode, startFaultBench, streamModes, wholeModes } from './fault-bench.ts';
+
+const noticedWithinMs = 200;
+const tokensPerSecond = 200;
+/** Output that may be on its way between the upstream and the client when the client leaves. */
+const inFlightTokens = (tokensPerSecond * noticedWithinMs) / 1000 + 16;
+
+/** Clients that go away: the upstream is stopped at once, and what had been generated is charged, no more and no less. */
+describe('the client leaves', { concurrency: 8 }, () => {
+  let bench: FaultBench;
+  before(async () => {
+    bench = await startFaultBench();
+  });
+  after(() => bench[Symbol.asyncDispose]());
+
+  const pace = `tokensPerSecond=${tokensPerSecond};tokensPerFrame=4`;
+  const shown = (text: string): number => text.split(/"(?:text|content|delta)"\s*:\s*"/).length;
+
+  for (const mode of streamModes) {
+    for (const how of ['fin', 'rst', 'half'] as const) {
+      test(`${mode.title}: mid-stream (${how})`, async () => {
+        const { tag, call } = bench.open(mode, { steer: { pace, 'output-tokens': '2000' } });
+        await call.until((text) => shown(text) > 12);
+        const head = await call.head;
+        const leftAtMs = Date.now();
+        call.leave(how);
+        const [entry, truth] = [await bench.rowOf(head), await bench.truthOf(tag)];
+        assert.equal(truth.ending, 'client-closed');
+        assert.ok((truth.endedAtMs ?? 0) - leftAtMs <= noticedWithinMs, `noticed after ${(truth.endedAtMs ?? 0) - leftAtMs} ms`);
+        assertPartly(entry, truth, 'client-left');
+        const visible = truth.emittedTokens - (truth.plannedUsage?.reasoningTokens ?? 0);
+        assert.ok((entry.usage.outputTokens ?? 0) >= visible - inFlightTokens, `booked ${entry.usage.outputTokens} of ${visible}`);
+        if (how === 'half') assert.notEqual((await call.done).end, 'complete');
+      });
+    }
+
+    test(`${mode.title}: just before the last event`, async () => {
+      const { tag, call } = bench.open(mode, { steer: { pace: 'tokensPerSecond=2000;tokensPerFrame=4', 'output-tokens': '400', fault: 'stall-mid-stream;after=98;ms=3000' } });
+      await call.until((text) => shown(text) > 90);
+      const head = await call.head;
+      call.leave('rst');
+      const [entry, truth] = [await bench.rowOf(head), await bench.truthOf(tag)];
+      assertPartly(entry, truth, 'client-left');
+      assert.ok((entry.usage.outputTokens ?? 0) >= 340, `booked ${entry.usage.outputTokens}`);
+    });
+
+    test(`${mode.title}: after the end of the reply it has already been booked exactly`, async () => {
+      const { tag, call } = bench.open(mode, {});
+      await call.until((text) => mode.api.terminal.test(text));
+      const head = await call.head;
+      call.leave('rst');
+      const [entry, truth] = [await bench.rowOf(head), await bench.truthOf(tag)];
+      assert.equal(entry.end, 'finished');
+      assert.equal(entry.charge.amountNanoUsd, priceOf(entry, plannedUsage(truth)));
+    });
+  }
+
+  /** The row of a call whose client never saw its id: the one whose request had as many characters. */
+  async function rowBySize(mode: Mode, characters: number): Promise<Awaited<ReturnType<FaultBench['rowOf']>>> {
+    for (let attempt = 0; ; attempt++) {
+      const rows = (await bench.ledger.all()).filter(({ dialect, inputCharacters }) => dialect === mode.api.dialect && inputCharacters >= characters && inputCharacters < characters + 200);
+      const [row] = rows;
+      if (row !== undefined && rows.length === 1) return row;
+      assert.ok(attempt < 100, `${rows.length} rows of about ${characters} characters`);
+      await new Promise((resolve) => setTimeout(resolve, 30));
+    }
+  }
+
+  for (const [index, mode] of [...wholeModes, ...streamModes].entries()) {
+    for (const how of ['fin', 'rst', 'half'] as const) {
+      test(`${mode.title}: before headers (${how})`, async () => {
+        const characters = 10_000 + index * 3000 + ['fin', 'rst', 'half'].indexOf(how) * 1000;
+        const { tag, call } = bench.open(mode, { text: 'x'.repeat(characters), steer: { fault: 'stall-before-headers' } });
+        while (!bench.simulator.records().some((record) => record.tag === tag)) await new Promise((resolve) => setTimeout(resolve, 10));
+        const leftAtMs = Date.now();
+        call.leave(how);
+        const truth = await bench.truthOf(tag);
+        assert.equal(truth.ending, 'client-closed');
+        assert.ok((truth.endedAtMs ?? 0) - leftAtMs <= noticedWithinMs);
+        assertFree(await rowBySize(mode, characters));
+      });
+    }
+  }
+
+  for (const mode of wholeModes) {
+    test(`${mode.title}: while the reply comes in, it costs at most the truth and the upstream is stopped`, async () => {
+      const { tag, call } = bench.open(mode, { text: 'x'.repeat(7777), steer: { fault: 'slow-drip;rate=200' } });
+      while (bench.simulator.records().find((record) => record.tag === tag)?.headersAtMs === undefined) await new Promise((resolve) => setTimeout(resolve, 10));
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      const leftAtMs = Date.now();
+      call.leave('fin');
+      const truth = await bench.truthOf(tag);
+      assert.ok((truth.endedAtMs ?? 0) - leftAtMs <= noticedWithinMs);
+      const entry = await rowBySize(mode, 7777);
+      assert.equal(entry.end, 'client-left');
+      assert.equal(entry.estimated, true);
+      assert.ok(entry.charge.amountNanoUsd <= priceBound(entry, truth));
+    });
+  }
+
+  test('afterwards everything is as it should be', () => bench.assertSound());
+});

@@ -1,0 +1,32 @@
+import type { Logger } from '../platform/log.ts';
+import { waitFor } from '../platform/wait-for.ts';
+
+/** Whether the monitor should get traffic, and if not, why not, in words fit for anybody. The gateway's report has the same shape. */
+export type HealthReport = { readonly live: true; readonly ready: boolean; readonly reasons?: readonly string[] };
+
+/** Finds reasons why the monitor cannot answer at the moment; none when it can. */
+export type HealthCheck = () => Promise<readonly string[]>;
+
+/** A check takes `timeoutMs` at most. Whoever asks while one runs gets its result: a flood of probes is one question to the store. */
+export function createHealth(options: {
+  readonly check: HealthCheck;
+  readonly logger: Logger;
+  readonly timeoutMs: number;
+}): () => Promise<HealthReport> {
+  const { check, logger, timeoutMs } = options;
+  let running: Promise<HealthReport> | undefined;
+
+  async function ask(): Promise<HealthReport> {
+    try {
+      const reasons = await waitFor(check(), timeoutMs);
+      return reasons.length === 0 ? { live: true, ready: true } : { live: true, ready: false, reasons };
+    } catch (error) {
+      logger.warn({ err: error }, 'the health of the monitor could not be checked');
+      return { live: true, ready: false, reasons: ['the health check failed'] };
+    } finally {
+      running = undefined;
+    }
+  }
+
+  return () => (running ??= ask());
+}
