@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
-import { plannedUsage, priceBound, priceOf } from '../support/audit.ts';
+import { plannedUsage, priceBound, priceOf, type Truth } from '../support/audit.ts';
+import { eventually } from '../support/http.ts';
 import { assertFree, assertPartly, type FaultBench, type Mode, startFaultBench, streamModes, wholeModes } from './fault-bench.ts';
 
 const noticedWithinMs = 200;
@@ -59,6 +60,9 @@ describe('the client leaves', { concurrency: 8 }, () => {
     });
   }
 
+  const reached = (tag: string, isThere: (record: Truth | undefined) => boolean) =>
+    eventually(() => bench.simulator.records().find((record) => record.tag === tag), isThere);
+
   /** The row of a call whose client never saw its id: the one whose request had as many characters. */
   async function rowBySize(mode: Mode, characters: number): Promise<Awaited<ReturnType<FaultBench['rowOf']>>> {
     for (let attempt = 0; ; attempt++) {
@@ -75,7 +79,7 @@ describe('the client leaves', { concurrency: 8 }, () => {
       test(`${mode.title}: before headers (${how})`, async () => {
         const characters = 10_000 + index * 3000 + ['fin', 'rst', 'half'].indexOf(how) * 1000;
         const { tag, call } = bench.open(mode, { text: 'x'.repeat(characters), steer: { fault: 'stall-before-headers' } });
-        while (!bench.simulator.records().some((record) => record.tag === tag)) await new Promise((resolve) => setTimeout(resolve, 10));
+        await reached(tag, (record) => record !== undefined);
         const leftAtMs = Date.now();
         call.leave(how);
         const truth = await bench.truthOf(tag);
@@ -89,7 +93,7 @@ describe('the client leaves', { concurrency: 8 }, () => {
   for (const mode of wholeModes) {
     test(`${mode.title}: while the reply comes in, it costs at most the truth and the upstream is stopped`, async () => {
       const { tag, call } = bench.open(mode, { text: 'x'.repeat(7777), steer: { fault: 'slow-drip;rate=200' } });
-      while (bench.simulator.records().find((record) => record.tag === tag)?.headersAtMs === undefined) await new Promise((resolve) => setTimeout(resolve, 10));
+      await reached(tag, (record) => record?.headersAtMs !== undefined);
       await new Promise((resolve) => setTimeout(resolve, 100));
       const leftAtMs = Date.now();
       call.leave('fin');

@@ -10,7 +10,10 @@ import { assertBooksAgree, createSeenUsage } from './seen-usage.ts';
 import { steer } from './steer.ts';
 
 type BetaMessage = Anthropic.Beta.Messages.BetaMessage;
-type SentBody = { readonly thread?: { readonly type: string; readonly previous_message_id?: string }; readonly messages: readonly unknown[] };
+type SentBody = {
+  readonly thread?: { readonly type: string; readonly previous_message_id?: string };
+  readonly messages: readonly unknown[];
+};
 
 const model = 'claude-sonnet-5';
 /** Served by a server that speaks Messages and keeps no threads. */

@@ -302,7 +302,7 @@ describe('Anthropic SDK', () => {
       { ...params, betas: ['context-management-2025-06-27', 'interleaved-thinking-2025-05-14'] },
       steer({ tag: 'betas' }),
     );
-    see(message as Pick<Anthropic.Message, 'usage'>);
+    see(message);
     const sent = recordOf('betas')?.requestHeaders['anthropic-beta'] ?? '';
     assert.match(sent, /context-management-2025-06-27/);
     assert.match(sent, /interleaved-thinking-2025-05-14/);
@@ -314,12 +314,20 @@ describe('Anthropic SDK', () => {
     const url = `${running.weir.gatewayUrl}/v1/messages`;
     const body = { model, max_tokens: 500, messages: hello };
     const key = { 'x-api-key': running.weir.apiKey };
-    const headers = { ...key, 'vendor-version': '2023-06-01', 'vendor-beta': 'one-2026-01-01,two-2026-01-01', 'x-simulator-tag': 'neutral' };
+    const headers = {
+      ...key,
+      'vendor-version': '2023-06-01',
+      'vendor-beta': 'one-2026-01-01,two-2026-01-01',
+      'x-simulator-tag': 'neutral',
+    };
     const answer = await post(url, body, headers);
     assert.equal(answer.status, 200, answer.text);
     see(answer.json);
     assert.equal(recordOf('neutral')?.requestHeaders['anthropic-version'], '2023-06-01');
-    assert.match(recordOf('neutral')?.requestHeaders['anthropic-beta'] ?? '', /one-2026-01-01, ?two-2026-01-01|one-2026-01-01,two-2026-01-01/);
+    assert.match(
+      recordOf('neutral')?.requestHeaders['anthropic-beta'] ?? '',
+      /one-2026-01-01, ?two-2026-01-01|one-2026-01-01,two-2026-01-01/,
+    );
     assert.equal(recordOf('neutral')?.requestHeaders['vendor-version'], undefined);
     const bare = await post(url, body, key);
     assert.equal(bare.status, 400);

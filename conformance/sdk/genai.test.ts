@@ -112,7 +112,8 @@ describe('Google GenAI SDK', () => {
     const answered = await drain(await client.models.generateContentStream({ model: signer, contents: history, config }));
     see(answered.at(-1), signer);
     assert.ok(answered.map((chunk) => chunk.text ?? '').join(''));
-    const unsigned = parts.map(({ thoughtSignature: _, ...part }) => part);
+    const unsigned = structuredClone(parts);
+    for (const part of unsigned) delete part.thoughtSignature;
     const refused = client.models.generateContent({
       model: signer,
       contents: [...contents, { role: 'model', parts: unsigned }, { role: 'user', parts: responses }],
@@ -131,7 +132,11 @@ describe('Google GenAI SDK', () => {
         return Promise.resolve(calls.map(({ name }) => ({ functionResponse: { name: name ?? '', response: { output: 'snow' } } })));
       },
     };
-    const stream = await client.models.generateContentStream({ model: signer, contents: 'Chur?', config: { tools: [tool], ...steered(steer({ tag: 'afc' })) } });
+    const stream = await client.models.generateContentStream({
+      model: signer,
+      contents: 'Chur?',
+      config: { tools: [tool], ...steered(steer({ tag: 'afc' })) },
+    });
     for await (const chunk of stream) if (chunk.candidates?.[0]?.finishReason !== undefined) usages.push(chunk);
     assert.ok(cities.length > 0);
     assert.equal(usages.length, 2);
@@ -200,7 +205,11 @@ describe('Google GenAI SDK', () => {
     const grounded = await client.models.generateContent({ model, contents: 'News?', config: { tools: [{ googleSearch: {} }] } });
     see(grounded);
     assert.ok(grounded.candidates?.[0]?.groundingMetadata?.groundingChunks?.length);
-    const executed = await client.models.generateContent({ model, contents: 'Run a program, please.', config: { tools: [{ codeExecution: {} }] } });
+    const executed = await client.models.generateContent({
+      model,
+      contents: 'Run a program, please.',
+      config: { tools: [{ codeExecution: {} }] },
+    });
     assert.ok(see(executed).toolUsePromptTokenCount);
     assert.match(executed.executableCode ?? '', /print/);
     const neutral = await client.models.generateContent({

@@ -73,7 +73,10 @@ describe('openai SDK, chat completions', () => {
   });
 
   test('stream that does not ask for usage: no chunk carries it, and the books have it', async () => {
-    const stream = await client.chat.completions.create({ model, messages: hello, stream: true }, saying('Short and good.', { tag: 'unasked' }));
+    const stream = await client.chat.completions.create(
+      { model, messages: hello, stream: true },
+      saying('Short and good.', { tag: 'unasked' }),
+    );
     let joined = '';
     for await (const chunk of stream) {
       assert.equal(chunk.choices.length, 1, 'no chunk without choices');
@@ -271,7 +274,6 @@ describe('openai SDK, chat completions', () => {
     see(data.usage);
     assert.match(response.headers.get('x-weir-request-id') ?? '', /^req_[0-9a-z]{26}$/);
     assert.match(request_id ?? '', /^req_/);
-    assert.equal(data._request_id, request_id);
     assert.equal(running.simulator.records().at(-1)?.requestId, request_id);
   });
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 
 import OpenAI from 'openai';
 
 import { post } from '../support/http.ts';
 import { startSimulatedWeir, type SimulatedWeir, upstreamKey } from '../support/start-simulated-weir.ts';
 import { assertBooksAgree, createSeenUsage } from './seen-usage.ts';
-import { steer } from './steer.ts';
+import { brokenReplies, steer } from './steer.ts';
 
 const model = 'gpt-4.1';
 const messages = [{ role: 'user' as const, content: 'Hello' }];
@@ -18,11 +18,17 @@ describe('openai SDK, errors', () => {
   const seen = createSeenUsage();
   const connect = (options: object = {}): OpenAI =>
     new OpenAI({ baseURL: `${running.weir.gatewayUrl}/v1`, apiKey: running.weir.apiKey, maxRetries: 0, ...options });
+  const wasNotAsked = (tag: string): boolean => running.simulator.records().every((record) => record.tag !== tag);
+  /** The next call of the vendor fails so, and the records begin anew. */
+  const failNext = async (fault: string): Promise<void> => {
+    running.simulator.reset();
+    const settings = await post(`${running.simulator.controlUrl}/settings`, { faults: [{ fault, vendor: 'openai', times: 1 }] });
+    assert.equal(settings.status, 200, settings.text);
+  };
   before(async () => {
-    running = await startSimulatedWeir({ timeouts: { firstByteMs: 300, idleMs: 300 } });
+    running = await startSimulatedWeir({ timeouts: { firstByteMs: 400, idleMs: 400 } });
     client = connect();
   });
-  beforeEach(() => running.simulator.reset());
   after(() => running[Symbol.asyncDispose]());
 
   type Options = { headers?: Record<string, string>; timeout?: number; signal?: AbortSignal };
@@ -71,13 +77,13 @@ describe('openai SDK, errors', () => {
     });
 
     test(`${name}: a wrong key is an AuthenticationError that does not repeat the key`, async () => {
-      await assert.rejects(call({}, connect({ apiKey: 'sk-weir-surely-not-a-key' })), (error) => {
+      await assert.rejects(call(steer({ tag: `${name} wrong key` }), connect({ apiKey: 'sk-weir-surely-not-a-key' })), (error) => {
         assert.ok(error instanceof OpenAI.AuthenticationError);
         assert.equal(error.code, 'invalid_api_key');
         assert.doesNotMatch(error.message, /surely-not-a-key/);
         return true;
       });
-      assert.equal(running.simulator.records().length, 0, 'no vendor was asked');
+      assert.ok(wasNotAsked(`${name} wrong key`), 'no vendor was asked');
     });
 
     test(`${name}: a vendor that refuses the operator’s key is not the client’s fault, and the key stays secret`, async () => {
@@ -92,45 +98,63 @@ describe('openai SDK, errors', () => {
       }
     });
 
-    test(`${name}: a vendor that is away, lies, or says nothing is a server error with words`, async () => {
-      const faults = ['refuse', 'reset-before-headers', 'html;status=502', 'html', 'empty-body', 'redirect', 'stall-before-headers'];
-      for (const fault of [...faults, 'stall-after-headers', 'gzip', 'error-in-200']) {
-        await assert.rejects(call(steer({ fault })), (error) => {
+    test(`${name}: a vendor that is away or lies is a server error with words`, async () => {
+      const faults = ['refuse', 'reset-before-headers', 'html;status=502', 'html', 'empty-body', 'redirect'];
+      const raise = (fault: string): Promise<void> =>
+        assert.rejects(call(steer({ fault })), (error) => {
           assert.ok(error instanceof OpenAI.InternalServerError, `${fault} raises a server error, not ${String(error)}`);
           assert.match(error.message, /model service|Upstream connection error/, fault);
           assert.doesNotMatch(error.message, /127\.0\.0\.1|ECONN|UND_ERR/, `${fault} shows nothing of the inside`);
           return true;
         });
-      }
+      await Promise.all([...faults, 'gzip', 'error-in-200'].map(raise));
     });
 
-    test(`${name}: the client’s own time limit`, async () => {
-      await assert.rejects(call({ ...steer({ fault: 'stall-before-headers' }), timeout: 40 }), OpenAI.APIConnectionTimeoutError);
-    });
-
-    test(`${name}: the caller’s abort`, async () => {
-      const signal = AbortSignal.timeout(40);
-      await assert.rejects(call({ ...steer({ fault: 'stall-before-headers' }), signal }), OpenAI.APIUserAbortError);
-    });
-
-    test(`${name}: a gateway that is gone`, async () => {
-      await assert.rejects(call({}, connect({ baseURL: 'http://127.0.0.1:9/v1' })), OpenAI.APIConnectionError);
+    test(`${name}: the client’s own time limit, the caller’s abort, a gateway that is gone`, async () => {
+      const stalled = steer({ fault: 'stall-before-headers' });
+      await Promise.all([
+        assert.rejects(call({ ...stalled, timeout: 40 }), OpenAI.APIConnectionTimeoutError),
+        assert.rejects(call({ ...stalled, signal: AbortSignal.timeout(40) }), OpenAI.APIUserAbortError),
+        assert.rejects(call({}, connect({ baseURL: 'http://127.0.0.1:9/v1' })), OpenAI.APIConnectionError),
+      ]);
     });
   }
 
+  test('a whole reply that breaks is a server error', async () => {
+    const whole = calls.filter(([name]) => ['chat completions', 'Responses'].includes(name));
+    const raise = (call: (typeof calls)[number][1], fault: string): Promise<void> =>
+      assert.rejects(call(steer({ fault })), (error) => {
+        assert.ok(error instanceof OpenAI.InternalServerError, `${fault} raises a server error, not ${String(error)}`);
+        return true;
+      });
+    await Promise.all(whole.flatMap(([, call]) => brokenReplies.map((fault) => raise(call, fault))));
+  });
+
+  test('a vendor that says nothing is a time-out with words, wherever it falls silent', async () => {
+    const silent = async (call: (typeof calls)[number][1], fault: string): Promise<void> =>
+      assert.rejects(call(steer({ fault })), (error) => {
+        assert.ok(error instanceof OpenAI.InternalServerError, `${fault} raises a server error, not ${String(error)}`);
+        assert.equal(error.status, 504);
+        assert.match(error.message, /Upstream connection error: .*timeout/);
+        return true;
+      });
+    const faults = ['stall-before-headers', 'stall-after-headers'];
+    await Promise.all(calls.flatMap(([, call]) => faults.map((fault) => silent(call, fault))));
+  });
+
   test('a field out of its bounds is a BadRequestError that names it', async () => {
-    await assert.rejects(client.chat.completions.create({ model, messages, temperature: 3 }), (error) => {
+    await assert.rejects(client.chat.completions.create({ model, messages, temperature: 3 }, steer({ tag: 'bounds' })), (error) => {
       assert.ok(error instanceof OpenAI.BadRequestError);
       assert.equal(error.param, 'temperature');
       assert.match(error.message, /temperature.*2/s);
       return true;
     });
-    await assert.rejects(client.responses.create({ model, input: 'Hello', temperature: -1 }), (error) => {
+    await assert.rejects(client.responses.create({ model, input: 'Hello', temperature: -1 }, steer({ tag: 'bounds' })), (error) => {
       assert.ok(error instanceof OpenAI.BadRequestError);
       assert.equal(error.param, 'temperature');
       return true;
     });
-    assert.equal(running.simulator.records().length, 0, 'no vendor was asked');
+    assert.ok(wasNotAsked('bounds'), 'no vendor was asked');
   });
 
   test('an unknown model: 404 on chat completions, 400 on Responses, as the vendor does', async () => {
@@ -159,9 +183,7 @@ describe('openai SDK, errors', () => {
     ['retry-after=1', 900],
   ] as const) {
     test(`the SDK comes back after ${retry} and is served, and only the answer is booked`, async () => {
-      const faults = [{ fault: `status;status=429;${retry}`, vendor: 'openai', times: 1 }];
-      const settings = await post(`${running.simulator.controlUrl}/settings`, { faults });
-      assert.equal(settings.status, 200, settings.text);
+      await failNext(`status;status=429;${retry}`);
       const startedMs = performance.now();
       const completion = await connect({ maxRetries: 2 }).chat.completions.create({ model, messages });
       assert.ok(performance.now() - startedMs >= least, 'it waited as long as it was told');
@@ -178,6 +200,7 @@ describe('openai SDK, errors', () => {
   }
 
   test('the SDK does not come back where it was told not to', async () => {
+    running.simulator.reset();
     const call = connect({ maxRetries: 2 }).chat.completions.create(
       { model, messages },
       steer({ fault: 'status;status=500;x-should-retry=false' }),
@@ -187,8 +210,7 @@ describe('openai SDK, errors', () => {
   });
 
   test('every upstream answer is booked once, when the SDK came back after answers that broke', async () => {
-    const faults = [{ fault: 'reset-before-headers', vendor: 'openai', times: 1 }];
-    await post(`${running.simulator.controlUrl}/settings`, { faults });
+    await failNext('reset-before-headers');
     const response = await connect({ maxRetries: 2 }).responses.create({ model, input: 'Hello' });
     assert.ok(response.usage);
     seen.add(model, { input: response.usage.input_tokens, output: response.usage.output_tokens });

@@ -15,3 +15,16 @@ export const longReply = { 'output-tokens': 1000, pace: 'tokensPerSecond=50;toke
 
 /** A whole red pixel. */
 export const pixelPng = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg==';
+
+/** Faults that break a whole reply in its middle. */
+export const brokenReplies: readonly string[] = [
+  'reset-mid-stream',
+  'truncate',
+  'truncate;how=fin',
+  'truncate;how=eof',
+  'truncate;how=long-length',
+  'stall-mid-stream',
+  'malformed-event',
+  'conflicting-lengths',
+  'conflicting-lengths;kind=two-lengths',
+];

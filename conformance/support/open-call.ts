@@ -117,7 +117,8 @@ export function openCall(url: string, options: OpenCallOptions): OpenCall {
         return;
       }
       finish('left');
-      if (how === 'rst') socket?.resetAndDestroy();
+      // A reset of a socket that is being shut down never completes, and then the process that did it cannot end.
+      if (how === 'rst' && socket?.writableEnded === false) socket.resetAndDestroy();
       else outgoing.destroy();
     },
   };

@@ -46,7 +46,7 @@ const appliers: Readonly<Record<FaultName, Apply>> = {
   refuse: (wire) => ({ ...wire, beforeHeaders: { type: 'reset' } }),
   'reset-before-headers': (wire) => ({ ...wire, beforeHeaders: { type: 'reset' } }),
   'stall-before-headers': (wire, fault) => ({ ...wire, beforeHeaders: stallOf(fault) }),
-  'stall-after-headers': (wire, fault) => stallAt(wire, 0, fault),
+  'stall-after-headers': (wire, fault) => stallAt(cuttable(wire), 0, fault),
   'stall-mid-stream': (wire, fault) => {
     const cut = cuttable(wire);
     return stallAt(cut, strikeIndex(cut, fault), fault);

@@ -10,7 +10,7 @@ import { silentLogger } from '../../platform/log.ts';
 import { systemClock } from '../../platform/clock.ts';
 import type { CallEntry, CallOpening } from '../ledger/call-entry.ts';
 import { createJournal } from './create-journal.ts';
-import { encodeEntry } from '../ledger/entry-json.ts';
+import { decodeEncodedEntry, encodeEntry } from '../ledger/entry-json.ts';
 import { type RecordType, encodeRecord, recordTypes, scanSegment } from './journal-record.ts';
 import { MemoryJournalDisk } from './memory-journal-disk.ts';
 import type { LostCallSettler } from './settle-lost-call.ts';
@@ -55,8 +55,8 @@ async function recover(disk: MemoryJournalDisk) {
   const rows = new Map<string, CallEntry>();
   const shipped: string[] = [];
   const store = {
-    appendEntries: async (entries: readonly CallEntry[]) => {
-      for (const entry of entries) {
+    appendEncoded: async (entries: readonly Uint8Array[]) => {
+      for (const entry of entries.map((bytes) => decodeEncodedEntry(bytes))) {
         shipped.push(entry.callId);
         rows.set(entry.callId, entry);
       }
@@ -213,8 +213,8 @@ describe('a real disk', () => {
 
   async function open(directory: string, rows: Map<string, CallEntry>) {
     const store = {
-      appendEntries: async (entries: readonly CallEntry[]) => {
-        for (const entry of entries) rows.set(entry.callId, entry);
+      appendEncoded: async (entries: readonly Uint8Array[]) => {
+        for (const entry of entries.map((bytes) => decodeEncodedEntry(bytes))) rows.set(entry.callId, entry);
         return entries.length;
       },
     };
@@ -255,7 +255,7 @@ describe('a real disk', () => {
     const { journal } = await createJournal({
       directory: ${JSON.stringify(directory)}, segmentBytesMax: 20_000,
       settleLost: (call) => ({ ...call, end: 'lost', usage: {}, estimated: true, durationMs: 0, charge: { amountNanoUsd: 3n, lines: [] } }),
-      store: { appendEntries: () => Promise.reject(new Error('down')) }, clock: { monotonicMs: () => 0 },
+      store: { appendEncoded: () => Promise.reject(new Error('down')) }, clock: { monotonicMs: () => 0 },
       logger: { warn: () => {}, error: () => {} },
     });
     const opening = ${JSON.stringify(opening(''))};

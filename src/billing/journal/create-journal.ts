@@ -16,7 +16,7 @@ import { Shipper } from './shipper.ts';
 export type JournalOptions = {
   /** One directory per process, on a disk that survives the process. */
   readonly directory: string;
-  readonly store: Pick<LedgerStore, 'appendEntries'>;
+  readonly store: Pick<LedgerStore, 'appendEncoded'>;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly logger: Pick<Logger, 'warn' | 'error'>;
   readonly settleLost: LostCallSettler;
@@ -171,7 +171,12 @@ class FileJournal implements Journal {
     // Records of a call that is done already would outlive its segments and mean nothing to a recovery.
     if (call === undefined) return;
     const json = JSON.stringify({ callId, ...head, elapsedMs: this.#elapsedMs(call) });
-    if (!this.#tryAppend(recordTypes.head, json)) call.unwrittenHead = json;
+    try {
+      this.#writer.appendDeferred(recordTypes.head, json);
+    } catch (error) {
+      if (!(error instanceof JournalUnavailableError)) throw error;
+      call.unwrittenHead = json;
+    }
   }
 
   progress(callId: string, progress: Parameters<Journal['progress']>[1]): void {
@@ -184,13 +189,13 @@ class FileJournal implements Journal {
   done(entry: CallEntry): void {
     const call = this.#calls.get(entry.callId);
     this.#calls.delete(entry.callId);
-    const writable = this.#writableEntry(entry);
-    const position = this.#tryAppend(recordTypes.done, writable.json);
+    const { json, isWritable } = this.#encode(entry);
+    const position = isWritable ? this.#tryAppend(recordTypes.done, json) : undefined;
     const segment = call?.segment ?? position?.segment;
     if (call === undefined && segment !== undefined) this.#hold(segment);
     if (this.#closing !== undefined)
       this.#options.logger.error({ callId: entry.callId }, 'journal: a call ended after the journal was closed');
-    this.#shipper.add({ callId: entry.callId, entry: writable.entry, text: writable.json, position, segment });
+    this.#shipper.add({ callId: entry.callId, entry: Buffer.from(json), position, segment });
   }
 
   unavailableReason(): string | undefined {
@@ -226,8 +231,7 @@ class FileJournal implements Journal {
     return Math.max(0, Math.round(this.#options.clock.monotonicMs() - call.openedAtMs));
   }
 
-  #tryAppend(type: (typeof recordTypes)[keyof typeof recordTypes], json: string | undefined): RecordPosition | undefined {
-    if (json === undefined) return undefined;
+  #tryAppend(type: (typeof recordTypes)[keyof typeof recordTypes], json: string): RecordPosition | undefined {
     try {
       return this.#writer.append(type, json);
     } catch (error) {
@@ -238,24 +242,26 @@ class FileJournal implements Journal {
   }
 
   /** The entry as it can be written. A vendor's usage object that is no JSON, or is absurdly large, is left out. */
-  #writableEntry(entry: CallEntry): { entry: CallEntry; json?: string } {
-    for (const candidate of [entry, withoutRawUsage(entry)]) {
-      try {
-        const json = encodeEntry(candidate);
-        if (Buffer.byteLength(json) <= recordPayloadBytesMax) return { entry: candidate, json };
-      } catch (error) {
-        this.#options.logger.error({ err: error, callId: entry.callId }, 'journal: an entry could not be encoded');
-      }
+  #encode(entry: CallEntry): { readonly json: string; readonly isWritable: boolean } {
+    try {
+      const json = encodeEntry(entry);
+      if (json.length * 3 <= recordPayloadBytesMax || Buffer.byteLength(json) <= recordPayloadBytesMax) return { json, isWritable: true };
+    } catch (error) {
+      this.#options.logger.error({ err: error, callId: entry.callId }, 'journal: an entry could not be encoded');
     }
-    this.#options.logger.error({ callId: entry.callId }, 'journal: an entry is too long and is shipped without being written first');
-    return { entry: withoutRawUsage(entry) };
+    const json = encodeEntry(withoutRawUsage(entry));
+    const isWritable = Buffer.byteLength(json) <= recordPayloadBytesMax;
+    if (!isWritable) {
+      this.#options.logger.error({ callId: entry.callId }, 'journal: an entry is too long and is shipped without being written first');
+    }
+    return { json, isWritable };
   }
 
-  #readEntry({ segment, offset, length }: RecordPosition): CallEntry {
+  #readEntry({ segment, offset, length }: RecordPosition): Buffer {
     const bytes = this.#disk.readAt(join(this.#options.directory, segmentName(segment)), offset, length);
     const record = decodeRecord(bytes, 0);
     if (record?.type !== recordTypes.done) throw new Error(`There is no whole DONE record at ${offset} of ${segmentName(segment)}.`);
-    return decodeEntry(record.value);
+    return Buffer.from(encodeEntry(decodeEntry(record.value)));
   }
 
   #follow(from: { readonly segment: number; readonly start: number; readonly end: number }, to: { segment: number; start: number }): void {
@@ -273,8 +279,8 @@ class FileJournal implements Journal {
       if (call.unwrittenHead !== undefined && this.#tryAppend(recordTypes.head, call.unwrittenHead)) delete call.unwrittenHead;
     }
     for (const item of this.#shipper.pending()) {
-      if (item.position === undefined && item.entry !== undefined) {
-        item.position = this.#tryAppend(recordTypes.done, this.#writableEntry(item.entry).json);
+      if (item.position === undefined && item.entry !== undefined && item.entry.length <= recordPayloadBytesMax) {
+        item.position = this.#tryAppend(recordTypes.done, item.entry.toString());
       }
     }
   }

@@ -8,7 +8,10 @@ import type { Usage } from '../../inference/usage.ts';
 export type Journal = {
   /** Before the upstream is called. Throws JournalUnavailableError when it cannot be written: then the call must not be made. */
   readonly open: (opening: CallOpening) => void;
-  /** When the upstream's status line has arrived: from here on the call was answered and will be settled. */
+  /**
+   * When the upstream's status line has arrived: from here on the call was answered and will be settled. The one record that may wait for the
+   * end of its tick, before which nothing of the answer has gone anywhere.
+   */
   readonly head: (callId: string, head: { readonly status: number; readonly upstreamRequestId?: string }) => void;
   /** What a running stream has used so far; called at most every few hundred milliseconds per call. */
   readonly progress: (callId: string, progress: { readonly usage?: Usage; readonly outputCharacters: number }) => void;

@@ -1,16 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../platform/log.ts';
-import type { CallEntry } from '../ledger/call-entry.ts';
 import type { LedgerStore } from '../ledger/ledger-store.ts';
 import type { RecordPosition } from './segment-writer.ts';
 
 /** An entry on its way to the store. */
 export type PendingEntry = {
   readonly callId: string;
-  /** Absent while the journal's copy is the only one, because too many wait. */
-  entry: CallEntry | undefined;
-  /** The entry as the journal wrote it, so that the store need not encode it again. */
-  text?: string | undefined;
+  /**
+   * As encodeEntry writes it. Bytes lie outside the collected heap: thousands of waiting objects would be copied by every collection. Absent
+   * while the journal's copy is the only one, because too many wait.
+   */
+  entry: Buffer | undefined;
   /** Where the journal has it; absent while the journal could not be written. */
   position: RecordPosition | undefined;
   /** The segment that must stay until the entry is in the store: the one with the call's first record. */
@@ -22,7 +22,7 @@ export type PendingEntry = {
 const readAttemptsMax = 5;
 
 export type ShipperOptions = {
-  readonly store: Pick<LedgerStore, 'appendEntries'>;
+  readonly store: Pick<LedgerStore, 'appendEncoded'>;
   readonly logger: Pick<Logger, 'warn' | 'error'>;
   readonly shipIntervalMs: number;
   readonly batchEntriesMax: number;
@@ -31,7 +31,7 @@ export type ShipperOptions = {
   /** Waits between attempts double from the first to the last. */
   readonly backoffMs: { readonly first: number; readonly last: number };
   /** Reads an entry back from the journal. Throws when the record cannot be read. */
-  readonly readEntry: (position: RecordPosition) => CallEntry;
+  readonly readEntry: (position: RecordPosition) => Buffer;
   /** The entries are in the store for good. */
   readonly onShipped: (items: readonly PendingEntry[]) => void;
   /** The journal's copy was the only one and cannot be read: the entry is given up. */
@@ -67,7 +67,6 @@ export class Shipper {
   add(item: PendingEntry): void {
     if (item.entry !== undefined && item.position !== undefined && this.#inMemory >= this.#options.entriesInMemoryMax) {
       item.entry = undefined;
-      item.text = undefined;
     }
     if (item.entry !== undefined) this.#inMemory += 1;
     this.#pending.add(item);
@@ -124,7 +123,7 @@ export class Shipper {
         continue;
       }
       try {
-        await withTimeout(this.#append(loaded), this.#options.storeTimeoutMs);
+        await withTimeout(this.#options.store.appendEncoded(loaded.map(({ entry }) => entry)), this.#options.storeTimeoutMs);
       } catch (error) {
         await this.#retreat(items, error);
         continue;
@@ -134,14 +133,7 @@ export class Shipper {
     }
   }
 
-  #append(loaded: readonly { readonly item: PendingEntry; readonly entry: CallEntry }[]): Promise<number> {
-    return this.#options.store.appendEntries(
-      loaded.map(({ entry }) => entry),
-      loaded.map(({ item }) => item.text),
-    );
-  }
-
-  #load(items: readonly PendingEntry[]): { item: PendingEntry; entry: CallEntry }[] {
+  #load(items: readonly PendingEntry[]): { item: PendingEntry; entry: Buffer }[] {
     return items.flatMap((item) => {
       if (item.entry !== undefined) return [{ item, entry: item.entry }];
       try {

@@ -14,3 +14,8 @@ export function decodeEntry(value: unknown): CallEntry {
   }
   return { ...written, charge: { ...written.charge, amountNanoUsd: BigInt(amount) } };
 }
+
+/** Reads an entry that was encoded and kept as UTF-8. */
+export function decodeEncodedEntry(bytes: Uint8Array): CallEntry {
+  return decodeEntry(JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()));
+}

@@ -1,6 +1,6 @@
 import type { CallEntry } from '../../billing/ledger/call-entry.ts';
 import { isBilled, statisticsCounts } from '../../billing/ledger/call-entry.ts';
-import { decodeEntry, encodeEntry } from '../../billing/ledger/entry-json.ts';
+import { decodeEntry } from '../../billing/ledger/entry-json.ts';
 import { toStorableText } from '../storable-text.ts';
 import { StoreError } from '../store-error.ts';
 import type { SqlRow, SqlValue } from './open-database.ts';
@@ -23,7 +23,7 @@ export const callColumns = [
   'entry',
 ] as const;
 
-/** An entry as the values of its row: what travels to the store's thread. */
+/** An entry as the values of its row. */
 export type CallRow = readonly SqlValue[];
 
 /** What a billed row adds to the roll-ups, and under which names. */
@@ -40,9 +40,9 @@ const amountNanoUsdMax = 2n ** 63n - 1n;
 
 /**
  * Turns an entry into the values of its row. Throws StoreError `entry-out-of-range` naming what cannot be kept exactly.
- * @param text the entry as encodeEntry writes it, where the caller has it already
+ * @param text the entry as encodeEntry writes it
  */
-export function encodeCallRow(entry: CallEntry, text?: string): CallRow {
+export function encodeCallRow(entry: CallEntry, text: string): CallRow {
   const { amountNanoUsd } = entry.charge;
   if (amountNanoUsd > amountNanoUsdMax || amountNanoUsd < -amountNanoUsdMax) {
     throw outOfRange(entry.callId, 'charge.amountNanoUsd', 'beyond 64 bits');
@@ -53,6 +53,9 @@ export function encodeCallRow(entry: CallEntry, text?: string): CallRow {
     if (Number.isInteger(value) && Math.abs(value) < 2 ** 62) return value;
     throw outOfRange(entry.callId, name, 'no whole number below 2^62');
   };
+  // JSON writes what is no number as null, and a null must not pass for a zero.
+  if (Object.values(entry.usage).some((count) => typeof count !== 'number')) throw outOfRange(entry.callId, 'usage', 'no number');
+  if (typeof entry.durationMs !== 'number') throw outOfRange(entry.callId, 'durationMs', 'no number');
   return [
     toStorableText(entry.callId),
     whole('acceptedAtMs', entry.acceptedAtMs),
@@ -66,7 +69,7 @@ export function encodeCallRow(entry: CallEntry, text?: string): CallRow {
     whole('usage (cacheTokens)', counts.cacheTokens),
     whole('usage (cacheCreationTokens)', counts.cacheCreationTokens),
     whole('durationMs', Math.round(entry.durationMs)),
-    text ?? encodeText(entry),
+    text,
   ];
 }
 
@@ -85,17 +88,6 @@ export function readIncrement(row: CallRow): UsageIncrement | undefined {
 /** Reads an entry back from its row, exactly as it was appended. */
 export function decodeCallEntry(row: SqlRow): CallEntry {
   return decodeEntry(JSON.parse(readText(row, 'entry')));
-}
-
-function encodeText(entry: CallEntry): string {
-  try {
-    return encodeEntry(entry);
-  } catch (error) {
-    throw new StoreError('entry-out-of-range', `Entry ${entry.callId} cannot be booked: it has no JSON form.`, {
-      callIds: [entry.callId],
-      cause: error,
-    });
-  }
 }
 
 function outOfRange(callId: string, member: string, reason: string): StoreError {

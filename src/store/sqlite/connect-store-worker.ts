@@ -1,6 +1,6 @@
 import type { Worker } from 'node:worker_threads';
 import type { Store } from '../store.ts';
-import { encodeCallRow } from './call-entry-row.ts';
+import { encodeForStore, joinEncoded } from './encoded-batch.ts';
 import { StoreError } from '../store-error.ts';
 import { decodeError } from './store-protocol.ts';
 import type { OperationName, StoreOperations, StoreReply, StoreRequest } from './store-protocol.ts';
@@ -45,11 +45,8 @@ export async function connectStoreWorker(worker: Worker, options: StoreWorkerOpt
     findBillingTokenByHash: (hash) => call('findBillingTokenByHash', hash),
     listBillingTokens: () => call('listBillingTokens'),
     deleteBillingToken: (tokenId) => call('deleteBillingToken', tokenId),
-    appendEntries: async (entries, texts) =>
-      await call(
-        'appendRows',
-        entries.map((entry, index) => encodeCallRow(entry, texts?.[index])),
-      ),
+    appendEntries: async (entries) => await call('appendBatch', joinEncoded(entries.map((entry) => encodeForStore(entry)))),
+    appendEncoded: async (entries) => await call('appendBatch', joinEncoded(entries)),
     findEntry: (callId) => call('findEntry', callId),
     listEntries: (filter) => call('listEntries', filter),
     queryStatistics: (query) => call('queryStatistics', query),

@@ -2,7 +2,9 @@ import type { CallEntry } from '../../billing/ledger/call-entry.ts';
 import { toStorableText } from '../storable-text.ts';
 import { StoreError } from '../store-error.ts';
 import type { LedgerStoreOperations } from './store-protocol.ts';
-import { callColumns, decodeCallEntry, readIncrement } from './call-entry-row.ts';
+import { decodeEntry } from '../../billing/ledger/entry-json.ts';
+import { callColumns, decodeCallEntry, encodeCallRow, readIncrement } from './call-entry-row.ts';
+import { splitEncoded } from './encoded-batch.ts';
 import type { CallRow, UsageIncrement } from './call-entry-row.ts';
 import type { Database, SqlRow, SqlValue } from './open-database.ts';
 
@@ -19,7 +21,10 @@ const rollUps = [
 /** The ledger on a connection. */
 export function createLedgerOperations(database: Database): LedgerStoreOperations {
   return {
-    appendRows: (rows) => database.transact(() => appendRows(database, rows)),
+    appendBatch: (batch) => {
+      const rows = splitEncoded(batch).map((text) => encodeCallRow(decodeEntry(JSON.parse(text)), text));
+      return database.transact(() => appendRows(database, rows));
+    },
     findEntry: (callId) => {
       const row = database.first('select * from calls where call_id = ?', toStorableText(callId));
       return row === undefined ? undefined : decodeCallEntry(row);

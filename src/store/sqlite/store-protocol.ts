@@ -1,7 +1,6 @@
 import type { AccountsStore } from '../../accounts/accounts-store.ts';
 import type { LedgerStore } from '../../billing/ledger/ledger-store.ts';
 import type { StatisticsStore } from '../../billing/statistics/statistics-store.ts';
-import type { CallRow } from './call-entry-row.ts';
 import { StoreError } from '../store-error.ts';
 import type { StoreErrorKind } from '../store-error.ts';
 
@@ -13,10 +12,13 @@ type Synchronous<Methods> = {
 };
 
 export type AccountsStoreOperations = Synchronous<AccountsStore>;
-/** Entries are made into rows before they travel, so that one encoding serves and little is copied between the threads. */
-export type LedgerStoreOperations = Omit<Synchronous<LedgerStore>, 'appendEntries'> & {
-  readonly appendRows: (rows: readonly CallRow[]) => number;
+/** Entries travel as bytes: cloning their objects from thread to thread would cost more than booking them. */
+export type LedgerStoreOperations = Omit<Synchronous<LedgerStore>, 'appendEntries' | 'appendEncoded'> & {
+  readonly appendBatch: (batch: EncodedBatch) => number;
 };
+
+/** Encoded entries end to end, and the length of each. */
+export type EncodedBatch = { readonly bytes: Uint8Array; readonly lengths: readonly number[] };
 export type StatisticsStoreOperations = Synchronous<StatisticsStore>;
 export type StoreOperations = AccountsStoreOperations & LedgerStoreOperations & StatisticsStoreOperations;
 export type OperationName = keyof StoreOperations;

@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readlinkSync } from 'node:fs';
+import { after, before, describe, test } from 'node:test';
+
+import { eventually } from '../support/http.ts';
+import { arrayInterface } from '../support/interfaces.ts';
+import { residentBytes } from '../support/process-memory.ts';
+import { assertErrorEvent, assertErrorStatus, assertPartly, type FaultBench, type Mode, startFaultBench, streamModes, wholeModes } from './fault-bench.ts';
+
+const mebibyte = 1024 * 1024;
+const stalledReaderMs = 600;
+const skip = residentBytes(process.pid) === undefined ? 'this system does not tell the memory of a process' : false;
+
+/** Upstreams that send more than anybody asked for, and clients that never read: memory stays bounded, and every call ends. */
+describe('memory', { skip }, () => {
+  let bench: FaultBench;
+  before(async () => {
+    bench = await startFaultBench({ timeouts: { stalledReaderMs } });
+    // The first calls load code, which is not what is measured.
+    await bench.assertSound();
+  });
+  after(() => bench[Symbol.asyncDispose]());
+
+  const resident = (): number => residentBytes(bench.weir.process.pid) ?? 0;
+
+  /** The most memory that Weir takes, above what it has now, while something goes on. */
+  async function growthDuring(action: () => Promise<unknown>): Promise<number> {
+    const before = resident();
+    let peak = before;
+    const timer = setInterval(() => (peak = Math.max(peak, resident())), 20);
+    try {
+      await action();
+    } finally {
+      clearInterval(timer);
+    }
+    return Math.max(peak, resident()) - before;
+  }
+
+  /** Sockets of the Weir process, as the system counts them. A client that never reads cannot see that it was closed. */
+  const openSockets = (): number =>
+    readdirSync(`/proc/${bench.weir.process.pid}/fd`).filter((fd) => {
+      try {
+        return readlinkSync(`/proc/${bench.weir.process.pid}/fd/${fd}`).startsWith('socket:');
+      } catch {
+        // Closed since it was listed.
+        return false;
+      }
+    }).length;
+
+  /** The number of sockets once those of earlier tests are gone. */
+  async function calmSockets(): Promise<number> {
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    return openSockets();
+  }
+
+  for (const mode of streamModes) {
+    test(`${mode.title}: an event of 100 MB is refused and not collected`, async () => {
+      const growth = await growthDuring(async () => {
+        const reply = await bench.send(mode, { steer: { fault: 'huge-event;after=5', 'output-tokens': '100' } });
+        // The simulator's filler is a server-sent event, which ends an array somewhere in the middle.
+        if (mode.api === arrayInterface) assert.match(reply.text, mode.api.errorEvent);
+        else assertErrorEvent(mode, reply);
+        assert.match(reply.text, /connection error|terminated/i);
+        assertPartly(await bench.rowOf(reply), await bench.truthOf(reply.tag));
+      });
+      assert.ok(growth < 160 * mebibyte, `${Math.round(growth / mebibyte)} MB`);
+    });
+  }
+
+  for (const mode of wholeModes) {
+    test(`${mode.title}: a reply of 100 MB is refused and not collected`, async () => {
+      const growth = await growthDuring(async () => {
+        const reply = await bench.send(mode, { steer: { fault: 'huge-event' } });
+        assertErrorStatus(mode, reply, 502);
+      });
+      assert.ok(growth < 160 * mebibyte, `${Math.round(growth / mebibyte)} MB`);
+    });
+  }
+
+  const [messages] = streamModes;
+  assert.ok(messages);
+
+  test('clients that never read their streams: the upstream waits, memory stays bounded, and the calls are closed and settled', async () => {
+    const count = 12;
+    let tags: string[] = [];
+    const socketsBefore = await calmSockets();
+    const growth = await growthDuring(async () => {
+      const calls = Array.from({ length: count }, (_, index) =>
+        bench.open(streamModes[index % streamModes.length] as Mode, { neverRead: true, steer: { 'output-tokens': '150000', pace: 'tokensPerFrame=16' }, limitMs: 20_000 }),
+      );
+      tags = calls.map(({ tag }) => tag);
+      const heads = await Promise.all(calls.map(({ call }) => call.head));
+      for (const [index, head] of heads.entries()) {
+        const [entry, truth] = [await bench.rowOf(head), await bench.truthOf(tags[index] ?? '')];
+        assert.equal(truth.ending, 'client-closed', 'the upstream was held back and then stopped');
+        assert.ok(truth.emittedTokens < 150_000, `${truth.emittedTokens} tokens were taken from the upstream`);
+        assertPartly(entry, truth, 'client-left');
+      }
+      await eventually(openSockets, (sockets) => sockets <= socketsBefore + 2);
+      for (const { call } of calls) call.leave('rst');
+    });
+    assert.ok(growth < count * 4 * mebibyte + 60 * mebibyte, `${Math.round(growth / mebibyte)} MB for ${count} clients`);
+  });
+
+  test('a client that reads slowly is served to the end', async () => {
+    const { tag, call } = bench.open(messages, { steer: { 'output-tokens': '60000', pace: 'tokensPerFrame=16' }, limitMs: 30_000 });
+    await call.head;
+    for (let pauses = 0; pauses < 6; pauses++) {
+      call.pause();
+      await new Promise((resolve) => setTimeout(resolve, stalledReaderMs / 2));
+      call.resume();
+      await new Promise((resolve) => setTimeout(resolve, 30));
+    }
+    const reply = await call.done;
+    assert.equal(reply.end, 'complete');
+    assert.match(reply.text, messages.api.terminal);
+    const [entry, truth] = [await bench.rowOf(reply), await bench.truthOf(tag)];
+    assert.equal(entry.end, 'finished');
+    assert.equal(entry.usage.outputTokens, truth.plannedUsage?.outputTokens);
+  });
+
+  test('a client that never reads a whole reply is closed', async () => {
+    const [mode] = wholeModes;
+    assert.ok(mode);
+    const socketsBefore = await calmSockets();
+    const { call } = bench.open(mode, { neverRead: true, steer: { fault: `huge-event;bytes=${40 * mebibyte}` }, limitMs: 8000 });
+    await call.head;
+    try {
+      await eventually(openSockets, (sockets) => sockets <= socketsBefore + 1, stalledReaderMs + 4000);
+    } finally {
+      call.leave('rst');
+    }
+  });
+
+  test('limits.eventBytesMax counts', async () => {
+    await using small = await startFaultBench({ config: { limits: { eventBytesMax: 100_000, replyBytesMax: 4096 } } });
+    for (const mode of streamModes.filter(({ api }) => api !== arrayInterface)) assertErrorEvent(mode, await small.send(mode, { steer: { fault: 'huge-event;after=2;bytes=200000' } }));
+    for (const mode of wholeModes) assertErrorStatus(mode, await small.send(mode, { steer: { 'output-tokens': '4000' } }), 502);
+  });
+
+  test('afterwards everything is as it should be', async () => {
+    await eventually(
+      () => bench.simulator.records().filter((record) => record.ending === 'open').length,
+      (open) => open === 0,
+    );
+    await bench.assertSound();
+  });
+});

@@ -1,0 +1,248 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+
+import { createAnthropic } from '@ai-sdk/anthropic';
+import { createGoogleGenerativeAI } from '@ai-sdk/google';
+import { createOpenAI } from '@ai-sdk/openai';
+import Anthropic from '@anthropic-ai/sdk';
+import { GoogleGenAI } from '@google/genai';
+import { type LanguageModel, streamText } from 'ai';
+import OpenAI from 'openai';
+
+import { eventually } from '../support/http.ts';
+import { startSimulatedWeir, type SimulatedWeir } from '../support/start-simulated-weir.ts';
+import { readBooks } from './seen-usage.ts';
+import { steer } from './steer.ts';
+
+type Headers = Readonly<Record<string, string>>;
+type Reader = {
+  /** The configured name of the model, one for each reader, so that the books of each can be told apart. */
+  readonly model: string;
+  /** Reads a whole stream as the SDK's users do. Resolves with the text, or rejects when the SDK raises an error. */
+  readonly read: (headers: Headers, onText: (text: string) => void) => Promise<string>;
+};
+
+// Clients begin anew when an error has such words.
+const terminated = /Upstream connection error: the stream was terminated early/;
+const vendorWords = /server had an error|overloaded/i;
+
+/** Faults with the words that the error has. */
+const faults: readonly (readonly [fault: string, words: RegExp])[] = [
+  ['reset-mid-stream;after=3', terminated],
+  ['reset-mid-stream;after=3;cut=inside', terminated],
+  ['truncate;after=3', terminated],
+  ['truncate;after=3;how=fin', terminated],
+  ['truncate;after=3;how=eof', terminated],
+  ['stall-mid-stream;after=3', /Upstream connection error: .*timeout/],
+  ['error-event;after=3', vendorWords],
+  ['malformed-event;after=3', /JSON/],
+  // Nothing of the answer has come yet.
+  ['error-event;after=0', vendorWords],
+  ['truncate;after=0', terminated],
+  ['truncate;after=0;how=fin', terminated],
+  ['reset-mid-stream;after=0', terminated],
+];
+
+// This SDK writes advice to the terminal otherwise.
+globalThis.AI_SDK_LOG_WARNINGS = false;
+
+const messages = [{ role: 'user' as const, content: 'Hello' }];
+const sixtyTokens = { 'output-tokens': 60, pace: 'tokensPerFrame=2' };
+
+/** A stream that breaks in its middle: every SDK raises an error, and none takes what it has for the whole answer. */
+describe('broken streams', () => {
+  let running: SimulatedWeir;
+  let readers: readonly Reader[] = [];
+  const openaiTarget = { upstream: 'openai', model: 'gpt-4.1' };
+  const anthropicTarget = { upstream: 'anthropic', model: 'claude-sonnet-5' };
+  const geminiTarget = { upstream: 'gemini', model: 'gemini-2.5-flash' };
+  const targets: Readonly<Record<string, object>> = {
+    'broken-chat': openaiTarget,
+    'broken-chat-helper': openaiTarget,
+    'broken-responses': openaiTarget,
+    'broken-responses-helper': openaiTarget,
+    'broken-messages': anthropicTarget,
+    'broken-messages-helper': anthropicTarget,
+    'broken-generate': geminiTarget,
+    'broken-ai-chat': openaiTarget,
+    'broken-ai-responses': openaiTarget,
+    'broken-ai-messages': anthropicTarget,
+    'broken-ai-generate': geminiTarget,
+  };
+
+  before(async () => {
+    running = await startSimulatedWeir({
+      timeouts: { idleMs: 1000 },
+      models: Object.fromEntries(Object.entries(targets).map(([name, target]) => [name, { targets: [target] }])),
+    });
+    readers = createReaders(running.weir);
+  });
+  after(() => running[Symbol.asyncDispose]());
+
+  describe('readers', { concurrency: true }, () => {
+    for (const model of Object.keys(targets)) {
+      describe(model, { concurrency: true }, () => {
+        const find = (): Reader => readers.find((reader) => reader.model === model) ?? assert.fail(`no reader of ${model}`);
+
+        test('a stream that does not break is whole', async () => {
+          const tag = `${model} whole`;
+          const text = await find().read(steer({ ...sixtyTokens, tag }).headers, () => {});
+          const record = running.simulator.records().find((found) => found.tag === tag);
+          assert.equal(record?.ending, 'completed');
+          assert.ok(text.length > 100);
+        });
+
+        for (const [fault, words] of faults) {
+          test(`${fault} raises an error`, async () => {
+            let seen = '';
+            await assert.rejects(
+              find().read(steer({ ...sixtyTokens, fault }).headers, (text) => (seen += text)),
+              (error) => {
+                assert.ok(error instanceof Error);
+                assert.match(error.message, words);
+                assert.doesNotMatch(error.message, /127\.0\.0\.1|ECONN|UND_ERR/, 'nothing of the inside is shown');
+                return true;
+              },
+            );
+            if (!fault.includes('after=0')) assert.ok(seen.length > 0, 'what came before the break was handed on');
+          });
+        }
+      });
+    }
+  });
+
+  test('what was delivered is booked, and a stream that broke before its first word costs nothing', async () => {
+    // Of the faults of each reader eight strike after content; with the stream that was whole that makes nine answers.
+    const answers = faults.filter(([fault]) => !fault.includes('after=0')).length + 1;
+    const books = await eventually(
+      () => readBooks(running.weir),
+      (found) => Object.keys(targets).every((model) => (found[model]?.calls ?? 0) >= answers),
+      1000,
+    ).catch(() => readBooks(running.weir));
+    for (const model of Object.keys(targets)) {
+      assert.equal(books[model]?.calls, answers, model);
+      assert.ok(books[model].output >= 60, `${model}: the whole one has 60 tokens`);
+    }
+  });
+});
+
+type Weir = { readonly gatewayUrl: string; readonly apiKey: string };
+
+function createReaders(weir: Weir): readonly Reader[] {
+  return [...createOpenaiReaders(weir), ...createVendorReaders(weir), ...createAiReaders(weir)];
+}
+
+function createOpenaiReaders({ gatewayUrl, apiKey }: Weir): readonly Reader[] {
+  const client = new OpenAI({ baseURL: `${gatewayUrl}/v1`, apiKey, maxRetries: 0, logLevel: 'off' });
+  return [
+    {
+      model: 'broken-chat',
+      read: async (headers, onText) => {
+        let text = '';
+        for await (const chunk of await client.chat.completions.create({ model: 'broken-chat', messages, stream: true }, { headers })) {
+          const delta = chunk.choices[0]?.delta.content ?? '';
+          text += delta;
+          onText(delta);
+        }
+        return text;
+      },
+    },
+    {
+      model: 'broken-chat-helper',
+      read: async (headers, onText) => {
+        const stream = client.chat.completions.stream({ model: 'broken-chat-helper', messages }, { headers });
+        stream.on('content', (delta) => onText(delta));
+        return (await stream.finalContent()) ?? '';
+      },
+    },
+    {
+      model: 'broken-responses',
+      read: async (headers, onText) => {
+        let text = '';
+        for await (const event of await client.responses.create({ model: 'broken-responses', input: 'Hello', stream: true }, { headers })) {
+          if (event.type !== 'response.output_text.delta') continue;
+          text += event.delta;
+          onText(event.delta);
+        }
+        return text;
+      },
+    },
+    {
+      model: 'broken-responses-helper',
+      read: async (headers, onText) => {
+        const stream = client.responses.stream({ model: 'broken-responses-helper', input: 'Hello' }, { headers });
+        stream.on('response.output_text.delta', ({ delta }) => onText(delta));
+        return (await stream.finalResponse()).output_text;
+      },
+    },
+  ];
+}
+
+function createVendorReaders({ gatewayUrl, apiKey }: Weir): readonly Reader[] {
+  const anthropic = new Anthropic({ baseURL: gatewayUrl, apiKey, maxRetries: 0, logLevel: 'off' });
+  const google = new GoogleGenAI({ apiKey, httpOptions: { baseUrl: gatewayUrl } });
+  return [
+    {
+      model: 'broken-messages',
+      read: async (headers, onText) => {
+        let text = '';
+        const stream = await anthropic.messages.create({ model: 'broken-messages', max_tokens: 500, messages, stream: true }, { headers });
+        for await (const event of stream) {
+          if (event.type !== 'content_block_delta' || event.delta.type !== 'text_delta') continue;
+          text += event.delta.text;
+          onText(event.delta.text);
+        }
+        return text;
+      },
+    },
+    {
+      model: 'broken-messages-helper',
+      read: async (headers, onText) => {
+        const stream = anthropic.messages.stream({ model: 'broken-messages-helper', max_tokens: 500, messages }, { headers });
+        stream.on('text', (delta) => onText(delta));
+        return await stream.finalText();
+      },
+    },
+    {
+      model: 'broken-generate',
+      read: async (headers, onText) => {
+        let text = '';
+        const config = { httpOptions: { headers: { ...headers } } };
+        const stream = await google.models.generateContentStream({ model: 'broken-generate', contents: 'Hello', config });
+        for await (const chunk of stream) {
+          text += chunk.text ?? '';
+          onText(chunk.text ?? '');
+        }
+        return text;
+      },
+    },
+  ];
+}
+
+function createAiReaders({ gatewayUrl, apiKey }: Weir): readonly Reader[] {
+  const openai = createOpenAI({ baseURL: `${gatewayUrl}/v1`, apiKey });
+  const anthropic = createAnthropic({ baseURL: `${gatewayUrl}/v1`, apiKey });
+  const google = createGoogleGenerativeAI({ baseURL: `${gatewayUrl}/v1beta`, apiKey });
+  const reader = (model: LanguageModel, name: string): Reader => ({
+    model: name,
+    read: async (headers, onText) => {
+      const result = streamText({ model, prompt: 'Hello', headers: { ...headers }, maxRetries: 0, onError: () => {} });
+      let text = '';
+      // This SDK reports errors as parts of the stream.
+      for await (const part of result.fullStream) {
+        if (part.type === 'error') throw part.error instanceof Error ? part.error : new Error(JSON.stringify(part.error));
+        if (part.type === 'finish' && part.finishReason === 'error') throw new Error('the stream finished with an error');
+        if (part.type !== 'text-delta') continue;
+        text += part.text;
+        onText(part.text);
+      }
+      return text;
+    },
+  });
+  return [
+    reader(openai.chat('broken-ai-chat'), 'broken-ai-chat'),
+    reader(openai.responses('broken-ai-responses'), 'broken-ai-responses'),
+    reader(anthropic('broken-ai-messages'), 'broken-ai-messages'),
+    reader(google('broken-ai-generate'), 'broken-ai-generate'),
+  ];
+}

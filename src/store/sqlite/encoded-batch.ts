@@ -1,0 +1,33 @@
+import type { CallEntry } from '../../billing/ledger/call-entry.ts';
+import { encodeEntry } from '../../billing/ledger/entry-json.ts';
+import { StoreError } from '../store-error.ts';
+import type { EncodedBatch } from './store-protocol.ts';
+
+/** Encodes an entry. Throws StoreError `entry-out-of-range` for one that has no JSON form. */
+export function encodeForStore(entry: CallEntry): Uint8Array {
+  try {
+    return Buffer.from(encodeEntry(entry));
+  } catch (cause) {
+    const message = `Entry ${entry.callId} cannot be booked: it has no JSON form.`;
+    throw new StoreError('entry-out-of-range', message, { callIds: [entry.callId], cause });
+  }
+}
+
+/** Puts encoded entries end to end in memory of their own, so that nothing else travels with them. */
+export function joinEncoded(entries: readonly Uint8Array[]): EncodedBatch {
+  const lengths = entries.map((entry) => entry.length);
+  const bytes = new Uint8Array(lengths.reduce((sum, length) => sum + length, 0));
+  let at = 0;
+  for (const entry of entries) {
+    bytes.set(entry, at);
+    at += entry.length;
+  }
+  return { bytes, lengths };
+}
+
+/** The texts of a batch, in order. */
+export function splitEncoded({ bytes, lengths }: EncodedBatch): readonly string[] {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  let at = 0;
+  return lengths.map((length) => buffer.toString('utf8', at, (at += length)));
+}
