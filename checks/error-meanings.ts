@@ -13,6 +13,7 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   dialect_not_supported: 'No upstream of this model speaks the interface that was called. The message names the interfaces that work.',
   thread_unsupported:
     'The stateful `thread` field was sent for a model whose upstream keeps no threads. SDKs go on without threads by themselves.',
+  reply_not_found: 'The reply or thread to continue does not exist, or is not of this user: the two are answered alike.',
   invalid_url: 'The request target is no path.',
   missing_api_key: 'The request carries no API key.',
   invalid_api_key: 'The API key is unknown, disabled or deleted.',

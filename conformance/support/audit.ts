@@ -87,10 +87,13 @@ export const estimateTolerance: Tolerance = { inputTokens: 24, outputTokens: 8 }
 
 /** The most that a call broken off may cost: its input and the output that the upstream emitted, with the tolerance of an estimate. */
 export function priceBound(entry: CallEntry, truth: Truth, tolerance: Tolerance = estimateTolerance): bigint {
-  const usage = plannedUsage(truth);
+  const { cacheReadTokens = 0, inputTokens = 0, ...rest } = plannedUsage(truth);
+  // Where the cache's part comes with the final usage only, a call broken off before it is booked as if nothing had been cached.
+  const isCacheKnown = entry.usage.cacheReadTokens !== undefined;
   return priceOf(entry, {
-    ...usage,
-    inputTokens: (usage.inputTokens ?? 0) + tolerance.inputTokens,
+    ...rest,
+    ...(isCacheKnown ? { cacheReadTokens } : {}),
+    inputTokens: inputTokens + (isCacheKnown ? 0 : cacheReadTokens) + tolerance.inputTokens,
     outputTokens: truth.emittedTokens + tolerance.outputTokens,
   });
 }
@@ -180,10 +183,12 @@ function indexRows(entries: readonly CallEntry[], problems: string[]): { find: (
     const size = `${entry.dialect} ${entry.inputCharacters}`;
     bySize.set(size, [...(bySize.get(size) ?? []), entry]);
   }
-  for (const [size, same] of bySize) if (same.length > 1) problems.push(`${same.length} rows for the one call of ${size} characters`);
   return {
     find: (client, truth) => {
-      const entry = client.callId === undefined ? bySize.get(`${client.dialect} ${client.inputCharacters}`)?.[0] : byId.get(client.callId);
+      const size = `${client.dialect} ${client.inputCharacters}`;
+      const same = bySize.get(size) ?? [];
+      if (client.callId === undefined && same.length > 1) problems.push(`${same.length} rows for the one call of ${size} characters`);
+      const entry = client.callId === undefined ? same[0] : byId.get(client.callId);
       const claimed = entry?.upstreamRequestId;
       if (claimed !== undefined && claimed !== truth.requestId) problems.push(`row ${entry?.callId}: belongs to upstream request ${claimed}, not ${truth.requestId}`);
       return entry;
@@ -210,7 +215,9 @@ function checkBroken(entry: CallEntry, truth: Truth, lostTokensMax: number, shor
   if (entry.end === 'failed' && amount !== 0n) problems.push(`failed, but charged ${amount}`);
   if (truth.headersAtMs === undefined && amount !== 0n) problems.push(`charged ${amount} for a call that was never answered`);
   if (entry.end === 'lost' && entry.upstreamStatus !== undefined && truth.isStream) {
-    const shortfall = truth.emittedTokens - (entry.usage.outputTokens ?? 0);
+    // Reasoning that no event shows is known only from the usage at the end.
+    const hidden = entry.usage.reasoningTokens === undefined ? (truth.plannedUsage?.reasoningTokens ?? 0) : 0;
+    const shortfall = truth.emittedTokens - hidden - (entry.usage.outputTokens ?? 0);
     shortfalls.push(shortfall);
     if (shortfall > lostTokensMax) problems.push(`lost ${shortfall} of ${truth.emittedTokens} emitted tokens`);
   }
@@ -251,7 +258,7 @@ export async function compareStatistics(monitorUrl: string, billingToken: string
     calls: records.reduce((total, record) => total + record.callCount, 0),
     nanoUsd: records.reduce((total, record) => total + Math.round(record.totalAmount * nanoUsdPerUsd), 0),
   });
-  const billed = entries.filter((entry) => entry.end !== 'failed');
+  const billed = entries.filter((entry) => entry.end !== 'failed' && entry.upstreamStatus !== undefined);
   const expected = {
     prompt: billed.reduce((total, entry) => total + totals(entry.usage).input, 0),
     completion: billed.reduce((total, entry) => total + totals(entry.usage).output, 0),

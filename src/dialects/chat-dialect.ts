@@ -41,6 +41,8 @@ export type TargetFit = {
 export type ReplyReport = {
   readonly usageReport?: UsageReport;
   readonly servedModel?: string;
+  /** The vendor's id of the reply, by which a later call may continue it. */
+  readonly replyId?: string;
   readonly stopReason?: string;
   /** Characters of generated text, reasoning and tool arguments: the basis of an estimate when usage is absent. */
   readonly outputCharacters: number;
@@ -124,6 +126,11 @@ export type ChatDialect = {
   /** Rewrites a whole reply where the contract wants more than the vendor sends; returns the same buffer when nothing is to do. */
   readonly editReply: (bytes: Buffer) => Buffer;
   readonly createStreamTap: (options: TapOptions) => StreamTap;
+  /**
+   * Whether its streams end with a mark of their own, after which nothing that counts can come. Where they do not, `complete` means that the
+   * stream may end here, and more usage may follow until the body does.
+   */
+  readonly hasEndMark: (framing: StreamFraming) => boolean;
   /**
    * The body, status and headers of an error in this dialect: a superset that the contract's readers and the SDKs both understand.
    * `framing` is that of the stream the client asked for, if it asked for one: an array stream is answered with an array.

@@ -1,20 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { ChatDialect, Operation, WireRequest } from '../dialects/chat-dialect.ts';
-import type { CallOpening } from '../billing/ledger/call-entry.ts';
-import type { PriceBook } from '../billing/rating/rating.ts';
 import { GatewayError } from '../inference/gateway-error.ts';
 import type { StreamFraming } from '../platform/frames.ts';
 import { admit } from './admit.ts';
 import { authenticate } from './authenticate.ts';
-import type { ExchangeObserver } from './exchange/exchange-context.ts';
 import { PassthroughExchange } from './exchange/passthrough.ts';
 import type { Gateway } from './gateway.ts';
+import { keepBooks, noBooks } from './keep-books.ts';
 import { prepareRequest } from './prepare-request.ts';
 import { readRequest } from './read-request.ts';
 import { chooseTarget } from './routing/choose-target.ts';
 import type { Target } from './routing/routing-table.ts';
-import { type CallTrace, correctReport, settleCall } from './settle.ts';
 
 /** A request that a chat route has recognised. */
 export type IncomingCall = {
@@ -43,27 +40,35 @@ export async function runCall(gateway: Gateway, call: IncomingCall): Promise<voi
   const request = toWireRequest(call, body);
   dialect.validateRequest(request, settings.validation);
   const facts = dialect.readFacts(request);
+  if (facts.continues !== undefined) await gateway.replyOwners.check(facts.continues, caller.userName);
   const target = chooseTarget(settings.routing, dialect, facts);
   const framing = call.pathFraming ?? (facts.stream ? 'sse' : undefined);
   const upstreamRequest = prepareRequest({ dialect, request, bytes, facts, target, framing });
   if (upstreamRequest === undefined) throw operationNotOffered(call, target);
   if (response.destroyed) return;
 
+  const { priceBook } = settings.routing;
   const observer =
-    call.operation === 'generate'
-      ? bookingObserver(gateway, target, dialect, settings.routing.priceBook, startedMs, () =>
-          admit({
+    call.operation === 'count-tokens'
+      ? noBooks
+      : keepBooks({
+          gateway,
+          opening: admit({
             callId,
             acceptedAtMs,
             caller,
             dialect,
             facts,
             target,
-            priceVersion: settings.routing.priceBook.version,
+            priceVersion: priceBook.version,
             journal: gateway.journal,
           }),
-        )
-      : freeObserver;
+          dialect,
+          priceBook,
+          startedMs,
+          vendor: target.upstream.vendor,
+          keepsReply: facts.keepsReply === true,
+        });
   const { limits, timeouts } = settings;
   const { clock, logger } = gateway;
   startExchange(
@@ -106,49 +111,4 @@ function operationNotOffered(call: IncomingCall, target: Target): GatewayError {
     `the upstream of this model (${target.upstream.vendor.title}) offers no ${call.operation}`,
     { param: 'model' },
   );
-}
-
-/** For operations that cost nothing: no books are kept. */
-const freeObserver: ExchangeObserver = { head: () => {}, firstContent: () => {}, progress: () => {}, settled: () => {} };
-
-/** Opens the call in the books and keeps them as the exchange goes on. */
-function bookingObserver(
-  gateway: Gateway,
-  target: Target,
-  dialect: ChatDialect,
-  priceBook: PriceBook,
-  startedMs: number,
-  open: () => CallOpening,
-): ExchangeObserver {
-  const { journal, clock, logger } = gateway;
-  const { vendor } = target.upstream;
-  const opening = open();
-  const { callId } = opening;
-  let trace: Omit<CallTrace, 'durationMs'> = {};
-  const elapsedMs = (): number => Math.round(clock.monotonicMs() - startedMs);
-  return {
-    head: (status, upstreamRequestId) => {
-      trace = { ...trace, upstreamStatus: status, ...(upstreamRequestId === undefined ? {} : { upstreamRequestId }) };
-      journal.head(callId, { status, ...(upstreamRequestId === undefined ? {} : { upstreamRequestId }) });
-    },
-    firstContent: () => {
-      trace = { ...trace, firstByteMs: elapsedMs() };
-    },
-    progress: (report) => {
-      const { usageReport, outputCharacters } = correctReport(report, vendor, dialect.id);
-      journal.progress(callId, { ...(usageReport === undefined ? {} : { usage: usageReport.usage }), outputCharacters });
-    },
-    settled: (outcome) => {
-      const corrected = outcome.report === undefined ? outcome : { ...outcome, report: correctReport(outcome.report, vendor, dialect.id) };
-      const entry = settleCall(opening, corrected, { ...trace, durationMs: elapsedMs() }, priceBook);
-      journal.done(entry);
-      const { error } = outcome;
-      if (error !== undefined) {
-        logger.warn(
-          { callId, upstream: entry.upstream, code: error.code, internal: error.internal, end: entry.end },
-          'call ended with an error',
-        );
-      }
-    },
-  };
 }

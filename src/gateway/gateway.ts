@@ -6,6 +6,7 @@ import type { Logger } from '../platform/log.ts';
 import type { CallerDirectory } from './authenticate.ts';
 import type { PassthroughExchange } from './exchange/passthrough.ts';
 import type { GatewayLimits, GatewayTimeouts } from './limits.ts';
+import type { ReplyOwners } from './reply-owners.ts';
 import type { RoutingTable } from './routing/routing-table.ts';
 
 /** What a configuration decides for a call. Read once per call, so that a reload never changes a call under way. */
@@ -20,6 +21,7 @@ export type GatewaySettings = {
 export type Gateway = {
   readonly callers: CallerDirectory;
   readonly journal: Journal;
+  readonly replyOwners: ReplyOwners;
   readonly settings: () => GatewaySettings;
   readonly clock: Clock;
   readonly newId: (prefix: string) => string;

@@ -25,10 +25,13 @@ function finalEnd(outcome: Outcome, trace: CallTrace): CallEnd {
   return trace.upstreamStatus === undefined ? 'failed' : outcome.end;
 }
 
+/** Vendors' ids have some fifty characters; a longer one is somebody's attempt to fill an index. */
+const replyIdCharactersMax = 256;
+
 /**
  * Makes the ledger row of a call: meter, then rate with the price book pinned at admission. Pure; the journal does the rest.
  */
-export function settleCall(opening: CallOpening, outcome: Outcome, trace: CallTrace, priceBook: PriceBook): CallEntry {
+export function settleCall(opening: CallOpening, outcome: Outcome, trace: CallTrace, priceBook: PriceBook, keepsReply: boolean): CallEntry {
   const { report } = outcome;
   const end = finalEnd(outcome, trace);
   const metered = meterCall({
@@ -53,6 +56,7 @@ export function settleCall(opening: CallOpening, outcome: Outcome, trace: CallTr
     end,
     charge,
     ...(report?.servedModel === undefined ? {} : { servedModel: report.servedModel }),
+    ...(report?.replyId === undefined || !keepsReply ? {} : { replyId: report.replyId.slice(0, replyIdCharactersMax) }),
     ...(report?.stopReason === undefined ? {} : { stopReason: report.stopReason }),
     ...(outcome.error === undefined ? {} : { errorCode: outcome.error.code }),
   };

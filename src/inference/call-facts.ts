@@ -10,6 +10,10 @@ export type CallFacts = {
   readonly inputCharacters: number;
   /** Names of tools that need a particular upstream ability, for example `thread`. */
   readonly needs: readonly CallNeed[];
+  /** The stored reply that this call continues, kept by the upstream. It must be the caller's own. */
+  readonly continues?: { readonly replyId: string; readonly param: string };
+  /** Whether the upstream keeps the reply, so that a later call may continue it by its id. */
+  readonly keepsReply?: boolean;
 };
 
 export type CallNeed = 'threads';

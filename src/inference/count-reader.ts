@@ -5,13 +5,16 @@ export type CountReader = {
   readonly trustworthy: () => boolean;
 };
 
-/** A reader for one report: it remembers whether any count was a string, negative, fractional or beyond what a double holds exactly. */
+/** More tokens than any call can have: a count beyond it is an upstream's mistake, and pricing it would overflow the books. */
+const countMax = 10_000_000_000;
+
+/** A reader for one report: it remembers whether any count was a string, negative, fractional or absurd. */
 export function createCountReader(): CountReader {
   let trustworthy = true;
   return {
     read: (value) => {
       if (value === undefined || value === null) return undefined;
-      if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
+      if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= countMax) return value;
       trustworthy = false;
       return undefined;
     },

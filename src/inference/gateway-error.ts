@@ -13,6 +13,7 @@ export const errorCodes = {
   body_incomplete: { status: 400, class: 'invalid_request' },
   dialect_not_supported: { status: 400, class: 'invalid_request' },
   thread_unsupported: { status: 400, class: 'invalid_request' },
+  reply_not_found: { status: 400, class: 'invalid_request' },
   invalid_url: { status: 400, class: 'invalid_request' },
   missing_api_key: { status: 401, class: 'authentication' },
   invalid_api_key: { status: 401, class: 'authentication' },

@@ -4,6 +4,7 @@ import { createKeyDirectory } from '../accounts/key-directory.ts';
 import { createJournal } from '../billing/journal/create-journal.ts';
 import { createLostCallSettler } from '../billing/journal/settle-lost-call.ts';
 import type { Gateway } from '../gateway/gateway.ts';
+import { createReplyOwners } from '../gateway/reply-owners.ts';
 import { createGatewayServer } from '../gateway/server.ts';
 import type { Clock } from '../platform/clock.ts';
 import { createDeadlines } from '../platform/http/deadlines.ts';
@@ -65,7 +66,7 @@ async function openJournal(options: {
     logger,
     settleLost: createLostCallSettler({ priceBook: live.settings().routing.priceBook }),
   });
-  if (recovered.done + recovered.lostAnswered + recovered.lostUnanswered > 0)
+  if (recovered.lostAnswered + recovered.lostUnanswered + recovered.lostFailed > 0)
     logger.warn(recovered, 'the last run did not end properly: its calls were settled from the journal');
   return journal;
 }
@@ -101,6 +102,7 @@ export async function assembleGateway(options: {
   const gateway: Gateway = {
     callers: { find: keys.find, resolve: (secret) => keys.resolve(secret, AbortSignal.timeout(2000)) },
     journal,
+    replyOwners: createReplyOwners({ store }),
     settings: live.settings,
     clock,
     newId: createIds(clock),

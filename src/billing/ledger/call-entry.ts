@@ -51,6 +51,8 @@ export type CallEntry = CallOpening & {
   readonly upstreamStatus?: number;
   readonly upstreamRequestId?: string;
   readonly servedModel?: string;
+  /** The vendor's id of a reply that the upstream keeps. Only this user may continue it. */
+  readonly replyId?: string;
   readonly stopReason?: string;
   readonly serviceTier?: string;
   readonly errorCode?: string;

@@ -9,6 +9,8 @@ export type LedgerStore = {
   readonly appendEntries: (entries: readonly CallEntry[]) => Promise<number>;
   /** The same for entries as encodeEntry writes them, in UTF-8: the journal has them so, and bytes cost nothing to keep and to hand over. */
   readonly appendEncoded: (entries: readonly Uint8Array[]) => Promise<number>;
+  /** The user whose call the kept reply of this id belongs to. */
+  readonly findReplyOwner: (replyId: string) => Promise<string | undefined>;
   readonly findEntry: (callId: string) => Promise<CallEntry | undefined>;
   /** Newest first. `before` continues a listing: entries accepted earlier than that entry. */
   readonly listEntries: (filter: {

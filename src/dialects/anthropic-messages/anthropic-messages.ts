@@ -20,6 +20,7 @@ export const anthropicMessages: ChatDialect = {
   readReply,
   editReply: (bytes) => bytes,
   createStreamTap,
+  hasEndMark: () => true,
   encodeError,
   encodeStreamError,
   heartbeat: () => ping,

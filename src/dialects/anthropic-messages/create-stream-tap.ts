@@ -14,6 +14,7 @@ type TapState = {
   rawUsage: JsonValue | undefined;
   usageTrustworthy: boolean;
   servedModel: string | undefined;
+  replyId: string | undefined;
   stopReason: string | undefined;
   error: ErrorInReply | undefined;
 };
@@ -30,6 +31,7 @@ export function createStreamTap(): StreamTap {
     rawUsage: undefined,
     usageTrustworthy: true,
     servedModel: undefined,
+    replyId: undefined,
     stopReason: undefined,
     error: undefined,
   };
@@ -91,6 +93,7 @@ function readEvent(tap: TapState, event: JsonObject, eventName: string | undefin
 function readMessageStart(tap: TapState, event: JsonObject): void {
   if (!isJsonObject(event.message)) return;
   if (typeof event.message.model === 'string') tap.servedModel = event.message.model;
+  if (typeof event.message.id === 'string') tap.replyId = event.message.id;
   readUsage(tap, event.message.usage);
 }
 
@@ -130,6 +133,7 @@ function reportOf(tap: TapState): StreamReport {
     outputCharacters: tap.outputCharacters,
     ...(usageReport !== undefined && { usageReport }),
     ...(tap.servedModel !== undefined && { servedModel: tap.servedModel }),
+    ...(tap.replyId !== undefined && { replyId: tap.replyId }),
     ...(tap.stopReason !== undefined && { stopReason: tap.stopReason }),
     ...(tap.error !== undefined && { error: tap.error }),
   };

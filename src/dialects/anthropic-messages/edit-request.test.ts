@@ -29,8 +29,21 @@ const factsOf = (body: JsonObject, operation: 'generate' | 'count-tokens' = 'gen
 
 test('facts of a request', () => {
   const body = { model: 'm', max_tokens: 100, stream: true, system: 'abc', messages: [{ role: 'user', content: 'defg' }] };
-  assert.deepEqual(factsOf(body), { requestedModel: 'm', stream: true, outputTokensMax: 100, inputCharacters: 11, needs: [] });
-  assert.deepEqual(factsOf({ model: 'm', messages: [] }), { requestedModel: 'm', stream: false, inputCharacters: 0, needs: [] });
+  assert.deepEqual(factsOf(body), {
+    requestedModel: 'm',
+    stream: true,
+    outputTokensMax: 100,
+    inputCharacters: 11,
+    needs: [],
+    keepsReply: false,
+  });
+  assert.deepEqual(factsOf({ model: 'm', messages: [] }), {
+    requestedModel: 'm',
+    stream: false,
+    inputCharacters: 0,
+    needs: [],
+    keepsReply: false,
+  });
 });
 
 test('inline media and proofs are not prompt text', () => {
@@ -48,4 +61,10 @@ test('a thread needs an upstream that has threads, null is none', () => {
 
 test('a token count never streams', () => {
   assert.equal(factsOf({ model: 'm', messages: [], stream: true }, 'count-tokens').stream, false);
+});
+
+test('a continued thread names the message that it continues', () => {
+  const facts = factsOf({ model: 'm', messages: [], thread: { type: 'continue', previous_message_id: 'msg_1' } });
+  assert.deepEqual(facts.continues, { replyId: 'msg_1', param: 'thread.previous_message_id' });
+  assert.equal(facts.keepsReply, true);
 });

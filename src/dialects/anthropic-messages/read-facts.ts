@@ -1,16 +1,23 @@
 import type { CallFacts } from '../../inference/call-facts.ts';
 import { countTextCharacters } from '../../inference/count-text-characters.ts';
+import { isJsonObject } from '../../platform/json/json-value.ts';
 import type { WireRequest } from '../chat-dialect.ts';
 
 /** Reads the facts of a validated Messages or count-tokens request. */
 export function readFacts(request: WireRequest): CallFacts {
   const { model, max_tokens: outputTokensMax, stream, thread, system, messages, tools, output_config: outputConfig } = request.body;
+  // `thread: false` is how the vendor's SDK switches threads off.
+  const usesThread = thread !== undefined && thread !== null && thread !== false;
   return {
     requestedModel: typeof model === 'string' ? model : '',
     stream: request.operation === 'generate' && stream === true,
     ...(typeof outputTokensMax === 'number' && { outputTokensMax }),
     inputCharacters: countTextCharacters([system, messages, tools, outputConfig]),
-    // `thread: false` is how the vendor's SDK switches threads off.
-    needs: thread === undefined || thread === null || thread === false ? [] : ['threads'],
+    needs: usesThread ? ['threads'] : [],
+    keepsReply: usesThread,
+    ...(isJsonObject(thread) &&
+      typeof thread.previous_message_id === 'string' && {
+        continues: { replyId: thread.previous_message_id, param: 'thread.previous_message_id' },
+      }),
   };
 }

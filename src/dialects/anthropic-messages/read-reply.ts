@@ -10,6 +10,7 @@ export function readReply(reply: unknown): ReplyReport {
   return {
     ...(usageReport !== undefined && { usageReport }),
     ...(typeof reply.model === 'string' && { servedModel: reply.model }),
+    ...(typeof reply.id === 'string' && { replyId: reply.id }),
     ...(typeof reply.stop_reason === 'string' && { stopReason: reply.stop_reason }),
     outputCharacters: countContentCharacters(reply.content),
     ...((reply.type === 'error' || isErrorMember(reply.error)) && { error: readError(reply.error) }),

@@ -19,6 +19,7 @@ export const geminiGenerateContent: ChatDialect = {
   readReply,
   editReply,
   createStreamTap,
+  hasEndMark: (framing) => framing === 'json-array',
   encodeError,
   encodeStreamError,
   heartbeat,

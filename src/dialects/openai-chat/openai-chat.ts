@@ -20,6 +20,7 @@ export const openaiChat: ChatDialect = {
   readReply,
   editReply: (bytes) => bytes,
   createStreamTap,
+  hasEndMark: () => true,
   encodeError,
   encodeStreamError,
   heartbeat: () => keepAlive,

@@ -129,7 +129,7 @@ class ResponseStreamTap {
 
   report(): StreamReport {
     const usageReport = this.#usage();
-    const model = this.#response?.model;
+    const { model, id } = this.#response ?? {};
     const error = this.#error ?? (this.#state === 'failed' ? readErrorObject(undefined) : undefined);
     return {
       state: this.#state,
@@ -138,6 +138,7 @@ class ResponseStreamTap {
       outputCharacters: Math.max(this.#deltaCharacters, this.#finalCharacters),
       ...(usageReport !== undefined && { usageReport }),
       ...(typeof model === 'string' && { servedModel: model }),
+      ...(typeof id === 'string' && { replyId: id }),
       ...(this.#stopReason !== undefined && { stopReason: this.#stopReason }),
       ...(error !== undefined && { error }),
       ...(this.#lastSequenceNumber !== undefined && { lastSequenceNumber: this.#lastSequenceNumber }),

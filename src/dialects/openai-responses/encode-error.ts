@@ -25,6 +25,7 @@ function wordType(status: number): string {
 const vendorCodes: Partial<Record<ErrorCode, string | null>> = {
   missing_required_field: 'missing_required_parameter',
   unknown_field: 'unknown_parameter',
+  reply_not_found: 'previous_response_not_found',
   conflicting_credentials: 'invalid_api_key',
   missing_api_key: null,
   route_not_found: null,

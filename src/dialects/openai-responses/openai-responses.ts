@@ -20,6 +20,7 @@ export const openaiResponses: ChatDialect = {
   // The contract asks for nothing here that the vendor does not send.
   editReply: (bytes) => bytes,
   createStreamTap,
+  hasEndMark: () => true,
   encodeError,
   encodeStreamError,
   heartbeat: () => Buffer.from(': keep-alive\n\n'),

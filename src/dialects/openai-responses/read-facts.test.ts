@@ -5,7 +5,13 @@ import { openaiResponses } from './openai-responses.ts';
 const factsOf = (body: object) => openaiResponses.readFacts({ operation: 'generate', body: body as never, headers: {} });
 
 test('a plain request', () => {
-  assert.deepEqual(factsOf({ model: 'm', input: 'hello' }), { requestedModel: 'm', stream: false, inputCharacters: 5, needs: [] });
+  assert.deepEqual(factsOf({ model: 'm', input: 'hello' }), {
+    requestedModel: 'm',
+    stream: false,
+    inputCharacters: 5,
+    needs: [],
+    keepsReply: true,
+  });
 });
 
 test('the bound on output, the stream, and text wherever it stands', () => {
@@ -33,5 +39,14 @@ test('null settings are absent', () => {
     stream: false,
     inputCharacters: 0,
     needs: [],
+    keepsReply: true,
   });
+});
+
+test('a chained response names what it continues, and one that is not stored is not kept', () => {
+  assert.deepEqual(factsOf({ model: 'm', input: '', previous_response_id: 'resp_1' }).continues, {
+    replyId: 'resp_1',
+    param: 'previous_response_id',
+  });
+  assert.equal(factsOf({ model: 'm', input: '', store: false }).keepsReply, false);
 });

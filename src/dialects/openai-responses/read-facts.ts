@@ -13,5 +13,9 @@ export function readFacts({ body }: WireRequest): CallFacts {
     ...(typeof outputTokensMax === 'number' && { outputTokensMax }),
     inputCharacters: countTextCharacters([body.instructions, body.input, body.tools, body.text, body.prompt]),
     needs: [],
+    keepsReply: body.store !== false,
+    ...(typeof body.previous_response_id === 'string' && {
+      continues: { replyId: body.previous_response_id, param: 'previous_response_id' },
+    }),
   };
 }

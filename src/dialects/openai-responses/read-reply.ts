@@ -71,6 +71,7 @@ export function readReply(reply: unknown): ReplyReport {
     outputCharacters,
     ...(usageReport !== undefined && { usageReport }),
     ...(typeof reply.model === 'string' && { servedModel: reply.model }),
+    ...(typeof reply.id === 'string' && { replyId: reply.id }),
     ...(stopReason !== undefined && { stopReason }),
     ...(error !== undefined && { error }),
   };

@@ -77,8 +77,11 @@ export class StreamReply implements ReplySink {
       this.#contentSeen = true;
       this.#context.observer.firstContent();
     }
-    if (state === 'complete') {
+    if (state === 'complete' && this.#context.dialect.hasEndMark(this.#framing)) {
       this.#settle({ end: 'finished', complete: true });
+    } else if (state === 'complete') {
+      // Without an end mark more usage may come with the last bytes; until then the journal has what is known.
+      this.#context.observer.progress(report);
     } else if (state === 'failed') {
       const error = new GatewayError(
         'upstream_error',
@@ -133,6 +136,7 @@ export class StreamReply implements ReplySink {
     const rest = this.#reader.rest();
     const cut = this.#tap.state() === 'open' || !isBlank(rest);
     if (cut && !this.#settled) return this.fail(streamCut(this.#context.target));
+    this.#settle({ end: 'finished', complete: true });
     const { response } = this.#context;
     if (rest.length > 0 && isBlank(rest)) this.#write(rest);
     if (!response.headersSent && !response.destroyed) response.writeHead(200, this.#headers);
@@ -151,8 +155,9 @@ export class StreamReply implements ReplySink {
 
   fail(error: GatewayError): void {
     const { response, dialect, requestId } = this.#context;
-    const ended = this.#settled;
-    this.#settle({ end: this.#brokenEnd(), complete: false, error });
+    const ended = this.#settled || this.#tap.state() === 'complete';
+    if (ended) this.#settle({ end: 'finished', complete: true });
+    else this.#settle({ end: this.#brokenEnd(), complete: false, error });
     if (!response.headersSent) return writeError(response, dialect, error, requestId, this.#framing);
     // After the dialect's own end nothing may follow: the client has its whole answer, or the vendor's error event.
     if (!ended && !response.destroyed) {
@@ -165,7 +170,8 @@ export class StreamReply implements ReplySink {
 
   clientLeft(): void {
     this.#flow.stop();
-    this.#settle({ end: 'client-left', complete: false });
+    const complete = this.#tap.state() === 'complete';
+    this.#settle({ end: complete ? 'finished' : 'client-left', complete });
   }
 
   check(nowMs: number): void {

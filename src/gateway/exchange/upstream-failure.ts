@@ -57,7 +57,7 @@ export function streamCut(target: Target): GatewayError {
 export function upstreamTimeout(target: Target, waitedFor: string, limitMs: number): GatewayError {
   return new GatewayError(
     'upstream_timeout',
-    `Upstream connection error: no ${waitedFor} within ${Math.round(limitMs / 1000)} s (timeout).`,
+    `Upstream connection error: no ${waitedFor} within ${limitMs >= 1000 ? `${Math.round(limitMs / 1000)} s` : `${limitMs} ms`} (timeout).`,
     {
       internal: `${target.upstream.id}: no ${waitedFor} within ${limitMs} ms`,
     },

@@ -57,9 +57,11 @@ const ledger = [
     cache_tokens bigint not null,
     cache_creation_tokens bigint not null,
     use_time_ms bigint not null,
+    reply_id text,
     entry text not null
   )`,
   'create index calls_by_time on calls (accepted_at_ms, call_id)',
+  'create index calls_by_reply on calls (reply_id) where reply_id is not null',
 ];
 
 /** The greatest 64-bit integer. SQLite turns a sum beyond it into a float without a word; the check turns that into a refusal. */

@@ -20,6 +20,7 @@ export const callColumns = [
   'cache_tokens',
   'cache_creation_tokens',
   'use_time_ms',
+  'reply_id',
   'entry',
 ] as const;
 
@@ -69,6 +70,7 @@ export function encodeCallRow(entry: CallEntry, text: string): CallRow {
     whole('usage (cacheTokens)', counts.cacheTokens),
     whole('usage (cacheCreationTokens)', counts.cacheCreationTokens),
     whole('durationMs', Math.round(entry.durationMs)),
+    entry.replyId === undefined ? null : toStorableText(entry.replyId),
     text,
   ];
 }

@@ -47,6 +47,7 @@ export async function connectStoreWorker(worker: Worker, options: StoreWorkerOpt
     deleteBillingToken: (tokenId) => call('deleteBillingToken', tokenId),
     appendEntries: async (entries) => await call('appendBatch', joinEncoded(entries.map((entry) => encodeForStore(entry)))),
     appendEncoded: async (entries) => await call('appendBatch', joinEncoded(entries)),
+    findReplyOwner: (replyId) => call('findReplyOwner', replyId),
     findEntry: (callId) => call('findEntry', callId),
     listEntries: (filter) => call('listEntries', filter),
     queryStatistics: (query) => call('queryStatistics', query),

@@ -5,6 +5,7 @@ import type { LedgerStoreOperations } from './store-protocol.ts';
 import { decodeEntry } from '../../billing/ledger/entry-json.ts';
 import { callColumns, decodeCallEntry, encodeCallRow, readIncrement } from './call-entry-row.ts';
 import { splitEncoded } from './encoded-batch.ts';
+import { readText } from './read-column.ts';
 import type { CallRow, UsageIncrement } from './call-entry-row.ts';
 import type { Database, SqlRow, SqlValue } from './open-database.ts';
 
@@ -24,6 +25,10 @@ export function createLedgerOperations(database: Database): LedgerStoreOperation
     appendBatch: (batch) => {
       const rows = splitEncoded(batch).map((text) => encodeCallRow(decodeEntry(JSON.parse(text)), text));
       return database.transact(() => appendRows(database, rows));
+    },
+    findReplyOwner: (replyId) => {
+      const row = database.first('select user_name from calls where reply_id = ?', toStorableText(replyId));
+      return row === undefined ? undefined : readText(row, 'user_name');
     },
     findEntry: (callId) => {
       const row = database.first('select * from calls where call_id = ?', toStorableText(callId));

@@ -1,0 +1,69 @@
+import { chatDialects } from '../../src/dialects/registry.ts';
+import type { ClientView } from '../support/audit.ts';
+import { arrayInterface, type ChatInterface, chatInterfaces } from '../support/interfaces.ts';
+import { openCall } from '../support/open-call.ts';
+import { upstreamKey } from '../support/start-simulated-weir.ts';
+
+/** The part of weir.yaml that sends every model to the simulated vendors. */
+export function simulatedUpstreams(addresses: Readonly<Record<string, string>>): object {
+  const vendors = ['anthropic', 'openai', 'gemini', 'xai'];
+  return Object.fromEntries(
+    vendors.map((vendor) => [vendor, { vendor, baseUrl: addresses[vendor], apiKey: upstreamKey, forwardHeaders: ['x-simulator-*'] }]),
+  );
+}
+
+/** Numbers from 0 to 1 that repeat themselves for a seed, so that a failure can be repeated. */
+export function createRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 1_664_525 + 1_013_904_223) % 4_294_967_296;
+    return state / 4_294_967_296;
+  };
+}
+
+export type LoadCall = {
+  readonly api: ChatInterface;
+  readonly stream: boolean;
+  /** Unique among the calls of a test: it makes the request's size unique too. */
+  readonly number: number;
+  readonly steer?: Readonly<Record<string, string>>;
+  /** The client leaves after so long. */
+  readonly leaveAfterMs?: number;
+  readonly body?: Readonly<Record<string, unknown>>;
+  readonly limitMs?: number;
+};
+
+/** The interfaces in turn, whole and streamed. */
+export function modeOf(number: number): { readonly api: ChatInterface; readonly stream: boolean } {
+  const apis = [...chatInterfaces, arrayInterface];
+  const api = apis[number % apis.length] ?? arrayInterface;
+  return { api, stream: api === arrayInterface || Math.floor(number / apis.length) % 2 === 0 };
+}
+
+/** Makes one call as a plain client and says what the client saw. Never rejects. */
+export async function makeCall(gatewayUrl: string, apiKey: string, call: LoadCall): Promise<ClientView & { readonly text: string }> {
+  const { api, stream, number } = call;
+  const tag = `load-${number}`;
+  const body = { ...api.body(api.model, `load ${'.'.repeat(number)}`, stream), ...call.body };
+  const steering = Object.fromEntries(Object.entries(call.steer ?? {}).map(([name, value]) => [`x-simulator-${name}`, value]));
+  const { inputCharacters } = chatDialects[api.dialect].readFacts({ operation: 'generate', body: body as never, headers: {}, pathModel: api.model });
+  const open = openCall(`${gatewayUrl}${api.path(api.model, stream)}`, {
+    headers: { authorization: `Bearer ${apiKey}`, ...api.headers, ...steering, 'x-simulator-tag': tag },
+    body: JSON.stringify(body),
+    limitMs: call.limitMs ?? 20_000,
+  });
+  const timer = call.leaveAfterMs === undefined ? undefined : setTimeout(() => open.leave(number % 2 === 0 ? 'fin' : 'rst'), call.leaveAfterMs);
+  const reply = await open.done;
+  clearTimeout(timer);
+  const callId = reply.headers['x-weir-request-id'];
+  return {
+    tag,
+    inputCharacters,
+    dialect: api.dialect,
+    callId: typeof callId === 'string' ? callId : undefined,
+    status: reply.status,
+    complete: reply.end === 'complete' && reply.status === 200 && (!stream || api.terminal.test(reply.text)),
+    left: reply.end === 'left',
+    text: reply.text,
+  };
+}

@@ -1,0 +1,53 @@
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import type { RunningSimulator } from 'weir-simulator';
+
+import type { Truth } from './audit.ts';
+
+/** Simulated vendors in a process of their own, whose account of every call is in a file. */
+export type SimulatorProcess = {
+  readonly addresses: RunningSimulator['addresses'];
+  /** The last that the file says of each call. */
+  readonly truths: () => readonly Truth[];
+  readonly [Symbol.asyncDispose]: () => Promise<void>;
+};
+
+const main = join(import.meta.dirname, '../../simulator/src/main.ts');
+const readyWithinMs = 20_000;
+
+export async function startSimulatorProcess(recordFile: string, options: { readonly pace?: string } = {}): Promise<SimulatorProcess> {
+  const child = spawn(process.execPath, [main, '--record-file', recordFile, '--pace', options.pace ?? ''], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  let printed = '';
+  const addresses = await new Promise<Record<string, string>>((resolve, reject) => {
+    const fail = (reason: string): void => reject(new Error(`the simulator ${reason}: ${printed}`));
+    const timer = setTimeout(() => fail('was not ready in time'), readyWithinMs);
+    const collect = (chunk: Buffer): void => {
+      printed += chunk.toString();
+      if (!/^control \S+\n/m.test(printed)) return;
+      clearTimeout(timer);
+      resolve(Object.fromEntries([...printed.matchAll(/^(\S+) (http\S+)$/gm)].map(([, name, address]) => [name, address])));
+    };
+    child.stdout.on('data', collect);
+    child.stderr.on('data', collect);
+    child.once('exit', () => fail('ended'));
+  });
+  return {
+    addresses: addresses as RunningSimulator['addresses'],
+    truths: () => {
+      const last = new Map<number, Truth>();
+      for (const line of readFileSync(recordFile, 'utf8').split('\n')) {
+        if (!line.endsWith('}')) continue;
+        const truth = JSON.parse(line) as Truth;
+        last.set(truth.id, truth);
+      }
+      return [...last.values()];
+    },
+    [Symbol.asyncDispose]: async () => {
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}

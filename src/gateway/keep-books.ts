@@ -1,0 +1,52 @@
+import type { ChatDialect } from '../dialects/chat-dialect.ts';
+import type { CallOpening } from '../billing/ledger/call-entry.ts';
+import type { PriceBook } from '../billing/rating/rating.ts';
+import type { UpstreamVendor } from '../upstreams/upstream-vendor.ts';
+import type { ExchangeObserver } from './exchange/exchange-context.ts';
+import type { Gateway } from './gateway.ts';
+import { type CallTrace, correctReport, settleCall } from './settle.ts';
+
+/** For operations that cost nothing: no books are kept. */
+export const noBooks: ExchangeObserver = { head: () => {}, firstContent: () => {}, progress: () => {}, settled: () => {} };
+
+/** Follows an admitted call's exchange and writes it into the books: HEAD and PROGRESS as it goes, the settled entry at its end. */
+export function keepBooks(options: {
+  readonly gateway: Pick<Gateway, 'journal' | 'clock' | 'logger' | 'replyOwners'>;
+  readonly opening: CallOpening;
+  readonly dialect: ChatDialect;
+  readonly vendor: UpstreamVendor;
+  /** Pinned at admission: a reload of the prices changes no call under way. */
+  readonly priceBook: PriceBook;
+  readonly keepsReply: boolean;
+  readonly startedMs: number;
+}): ExchangeObserver {
+  const { opening, dialect, vendor, priceBook } = options;
+  const { journal, clock, logger, replyOwners } = options.gateway;
+  const { callId } = opening;
+  let trace: Omit<CallTrace, 'durationMs'> = {};
+  const elapsedMs = (): number => Math.round(clock.monotonicMs() - options.startedMs);
+  return {
+    head: (status, upstreamRequestId) => {
+      const head = upstreamRequestId === undefined ? { status } : { status, upstreamRequestId };
+      trace = upstreamRequestId === undefined ? { upstreamStatus: status } : { upstreamStatus: status, upstreamRequestId };
+      journal.head(callId, head);
+    },
+    firstContent: () => {
+      trace = { ...trace, firstByteMs: elapsedMs() };
+    },
+    progress: (report) => {
+      const { usageReport, outputCharacters } = correctReport(report, vendor, dialect.id);
+      journal.progress(callId, usageReport === undefined ? { outputCharacters } : { usage: usageReport.usage, outputCharacters });
+    },
+    settled: (outcome) => {
+      const corrected = outcome.report === undefined ? outcome : { ...outcome, report: correctReport(outcome.report, vendor, dialect.id) };
+      const entry = settleCall(opening, corrected, { ...trace, durationMs: elapsedMs() }, priceBook, options.keepsReply);
+      journal.done(entry);
+      replyOwners.remember(entry);
+      const { error } = outcome;
+      if (error === undefined) return;
+      const { upstream, end } = entry;
+      logger.warn({ callId, upstream, code: error.code, internal: error.internal, end }, 'call ended with an error');
+    },
+  };
+}
