@@ -16,10 +16,14 @@ import { createLiveSettings, type LiveSettings } from './config/live-settings.ts
 import { loadConfig } from './config/load-config.ts';
 import type { Environment } from './environment.ts';
 import { formatUrl, listenError } from './listen.ts';
+import type { Welcome } from './welcome.ts';
+import type { RoutingTable } from '../gateway/routing/routing-table.ts';
+import type { DialectId } from '../dialects/chat-dialect.ts';
 
 export type RunningGateway = {
   readonly url: string;
   readonly source: UpstreamSource;
+  readonly examples: Welcome['examples'];
   readonly reload: () => void;
   /** Lets running calls finish, and ships what they used. */
   readonly drain: () => Promise<void>;
@@ -122,6 +126,7 @@ export async function assembleGateway(options: {
   return {
     url: formatUrl(address.host, address.port),
     source: live.source(),
+    examples: chooseExamples(live.settings().routing),
     reload: live.reload,
     drain: async () => {
       await server.drain(live.config().timeouts?.drainMs ?? defaultDrainMs);
@@ -129,5 +134,21 @@ export async function assembleGateway(options: {
         logger.warn({ err: error }, 'not everything could be shipped before the end; the journal keeps the rest for the next start');
       });
     },
+  };
+}
+
+/** A served model for each interface: a well-known one where it is served, else the first of the list. */
+function chooseExamples(routing: RoutingTable): Welcome['examples'] {
+  const choose = (dialect: DialectId, preferred: string): string | undefined =>
+    [preferred, ...routing.models.map((model) => model.id)].find((model) =>
+      routing.targetsOf(model).some((target) => target.upstream.dialects.includes(dialect)),
+    );
+  const messages = choose('anthropic-messages', 'claude-sonnet-4-5');
+  const chat = choose('openai-chat', 'gpt-5-mini');
+  const generateContent = choose('gemini-generate-content', 'gemini-2.5-flash');
+  return {
+    ...(messages === undefined ? {} : { messages }),
+    ...(chat === undefined ? {} : { chat }),
+    ...(generateContent === undefined ? {} : { generateContent }),
   };
 }

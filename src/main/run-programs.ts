@@ -7,15 +7,20 @@ import type { Environment } from './environment.ts';
 import { openDataDirectory } from './open-data-directory.ts';
 import { describeWelcome } from './welcome.ts';
 
+const signalEchoMs = 500;
+
 export type Parts = { readonly gateway: boolean; readonly monitor: boolean; readonly simulator: boolean };
 
 /** Resolves with the first signal that asks the process to end; a second one ends it at once, which the journal survives. */
 function waitForStopSignal(logger: Logger): Promise<void> {
   return new Promise((resolve) => {
-    let asked = false;
+    let askedMs: number | undefined;
     const onSignal = (signal: NodeJS.Signals): void => {
-      if (asked) process.exit(130);
-      asked = true;
+      const nowMs = systemClock.monotonicMs();
+      // A terminal sends Ctrl-C to the whole group and npm passes it on again: the echo is no second wish.
+      if (askedMs !== undefined && nowMs - askedMs > signalEchoMs) process.exit(130);
+      if (askedMs !== undefined) return;
+      askedMs = nowMs;
       logger.info({ signal }, 'shutting down: running calls may finish; the signal again ends them');
       resolve();
     };
@@ -32,6 +37,7 @@ export async function runPrograms(environment: Environment, parts: Parts): Promi
   const logger = createLogger({ level: environment.logLevel });
   await using opened = new AsyncDisposableStack();
   const stopSignal = waitForStopSignal(logger);
+  process.on('unhandledRejection', (error) => logger.error({ err: error }, 'a failure that nobody waited for: a defect'));
 
   const store = await openDataDirectory({ environment, logger, exclusive: parts.gateway, opened });
   const credentials = await ensureFirstCredentials({ store, environment, clock: systemClock });
@@ -48,9 +54,10 @@ export async function runPrograms(environment: Environment, parts: Parts): Promi
       newApiKey: credentials.newApiKey,
       newBillingToken: credentials.newBillingToken,
       source: gateway?.source,
+      examples: gateway?.examples ?? {},
     }),
   );
-  if (gateway !== undefined) process.on('SIGHUP', gateway.reload);
+  process.on('SIGHUP', () => gateway?.reload());
   await stopSignal;
   await gateway?.drain();
 }

@@ -7,6 +7,8 @@ export type Welcome = {
   readonly newApiKey: string | undefined;
   readonly newBillingToken: string | undefined;
   readonly source: UpstreamSource | undefined;
+  /** A model to try on an interface, where one of the upstreams serves it. */
+  readonly examples: { readonly messages?: string; readonly chat?: string; readonly generateContent?: string };
 };
 
 function describeSource(source: UpstreamSource): string {
@@ -21,16 +23,24 @@ function describeSource(source: UpstreamSource): string {
   }
 }
 
-function tryGateway(url: string, apiKey: string): string {
-  return [
-    'Try it:',
-    '',
-    `  curl ${url}/v1/messages -H 'x-api-key: ${apiKey}' -H 'anthropic-version: 2023-06-01' -H 'content-type: application/json' \\`,
-    `    -d '{"model":"claude-sonnet-4-5","max_tokens":200,"messages":[{"role":"user","content":"Hello"}]}'`,
-    '',
-    `  curl -N ${url}/v1/chat/completions -H 'authorization: Bearer ${apiKey}' -H 'content-type: application/json' \\`,
-    `    -d '{"model":"gpt-5-mini","stream":true,"messages":[{"role":"user","content":"Hello"}]}'`,
-  ].join('\n');
+function tryGateway(url: string, apiKey: string, examples: Welcome['examples']): string {
+  const { messages, chat, generateContent } = examples;
+  const json = `-H 'content-type: application/json'`;
+  const hello = `"messages":[{"role":"user","content":"Hello"}]`;
+  const lines: string[] = ['Try it:'];
+  if (messages !== undefined) {
+    lines.push('', `  curl ${url}/v1/messages -H 'x-api-key: ${apiKey}' -H 'anthropic-version: 2023-06-01' ${json} \\`);
+    lines.push(`    -d '{"model":"${messages}","max_tokens":200,${hello}}'`);
+  }
+  if (chat !== undefined) {
+    lines.push('', `  curl -N ${url}/v1/chat/completions -H 'authorization: Bearer ${apiKey}' ${json} \\`);
+    lines.push(`    -d '{"model":"${chat}","stream":true,${hello}}'`);
+  }
+  if (generateContent !== undefined) {
+    lines.push('', `  curl '${url}/v1beta/models/${generateContent}:generateContent' -H 'x-goog-api-key: ${apiKey}' ${json} \\`);
+    lines.push(`    -d '{"contents":[{"parts":[{"text":"Hello"}]}]}'`);
+  }
+  return lines.join('\n');
 }
 
 function tryMonitor(url: string, billingToken: string): string {
@@ -49,7 +59,7 @@ export function describeWelcome(welcome: Welcome): string {
   if (source !== undefined) parts.push(describeSource(source));
   if (newApiKey !== undefined) parts.push(`API key (shown this once):       ${newApiKey}`);
   if (newBillingToken !== undefined) parts.push(`Billing token (shown this once): ${newBillingToken}`);
-  if (gatewayUrl !== undefined && newApiKey !== undefined) parts.push('', tryGateway(gatewayUrl, newApiKey), '');
+  if (gatewayUrl !== undefined && newApiKey !== undefined) parts.push('', tryGateway(gatewayUrl, newApiKey, welcome.examples), '');
   if (monitorUrl !== undefined && newBillingToken !== undefined) parts.push(tryMonitor(monitorUrl, newBillingToken), '');
   const addresses = [
     ...(gatewayUrl === undefined ? [] : [`gateway ${gatewayUrl}`]),

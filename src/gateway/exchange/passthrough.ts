@@ -78,12 +78,27 @@ export class PassthroughExchange implements Dispatcher.DispatchHandler, Watched 
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (!this.#stopped) this.#sink?.data(chunk);
+    if (!this.#stopped) this.#guard(() => this.#sink?.data(chunk));
   }
 
   onResponseEnd(): void {
-    if (!this.#stopped) this.#sink?.end();
+    if (!this.#stopped) this.#guard(() => this.#sink?.end());
     this.#stopped = true;
+  }
+
+  /** A defect while reading one reply ends that call and no other. */
+  #guard(step: () => void): void {
+    try {
+      step();
+    } catch (cause) {
+      const { logger, requestId } = this.#context;
+      logger.error({ callId: requestId, err: cause }, 'a reply could not be read');
+      this.terminate(
+        new GatewayError('internal_error', `the gateway failed while reading the reply; the stream was terminated (${requestId})`, {
+          cause,
+        }),
+      );
+    }
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {

@@ -1,7 +1,7 @@
 import { loadConfig } from '../config/load-config.ts';
-import { buildSettings, findUpstreams } from '../config/build-settings.ts';
+import { buildSettings, findBrokenTargets, findUpstreams } from '../config/build-settings.ts';
 import { createUpstreamClient } from '../../platform/http/upstream-client.ts';
-import type { Environment } from '../environment.ts';
+import { type Environment, StartError } from '../environment.ts';
 
 /** `weir config check`: reads the configuration as a start would and prints what it comes to. Throws ConfigError naming every problem. */
 export function checkConfig(environment: Environment): void {
@@ -13,6 +13,8 @@ export function checkConfig(environment: Environment): void {
     );
     return;
   }
+  const [broken] = findBrokenTargets(config, source);
+  if (broken !== undefined) throw new StartError(broken);
   const settings = buildSettings({
     config,
     source,

@@ -60,6 +60,16 @@ function priceOverrides(config: Config): readonly PriceOverride[] {
   return Object.entries(config.models ?? {}).flatMap(([model, { price }]) => (price === undefined ? [] : [{ model, ...price }]));
 }
 
+/** Models whose targets name no upstream there is: possible where the upstreams come from the environment and not from the file. */
+export function findBrokenTargets(config: Config, source: UpstreamSource): readonly string[] {
+  const names = Object.keys(source.upstreams);
+  return Object.entries(config.models ?? {}).flatMap(([model, { targets }]) =>
+    targets
+      .filter(({ upstream }) => !names.includes(upstream))
+      .map(({ upstream }) => `models.${model}: there is no upstream "${upstream}"; there are: ${names.join(', ')}`),
+  );
+}
+
 function buildModels(config: Config, upstreams: ReadonlyMap<string, Upstream>): readonly ConfiguredModel[] {
   return Object.entries(config.models ?? {}).map(([name, model]) => ({
     name,

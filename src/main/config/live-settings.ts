@@ -2,7 +2,7 @@ import type { GatewaySettings } from '../../gateway/gateway.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { createUpstreamClient, type UpstreamClient } from '../../platform/http/upstream-client.ts';
 import type { Logger } from '../../platform/log.ts';
-import { buildSettings, type ConfiguredUpstream, findUpstreams, type UpstreamSource } from './build-settings.ts';
+import { buildSettings, type ConfiguredUpstream, findBrokenTargets, findUpstreams, type UpstreamSource } from './build-settings.ts';
 import type { Config } from './config-schema.ts';
 import { loadConfig, type LoadedConfig, readConfigFiles } from './load-config.ts';
 import { ConfigError } from './read-config.ts';
@@ -69,6 +69,8 @@ export function createLiveSettings(options: LiveSettingsOptions): LiveSettings {
         },
       ]);
     }
+    const [broken] = findBrokenTargets(loaded.config, source);
+    if (broken !== undefined) throw new ConfigError(path ?? 'weir.yaml', [{ line: 1, column: 1, path: '', message: broken }]);
     const settings = buildSettings({
       config: loaded.config,
       source,

@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, statfsSync, writeFileSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+
+import { auditBooks, compareStatistics, openLedger } from '../support/audit.ts';
+import { call, eventually } from '../support/http.ts';
+import { type ChatInterface, chatInterfaces } from '../support/interfaces.ts';
+import { startSimulatedWeir } from '../support/start-simulated-weir.ts';
+import { startWeir } from '../support/start-weir.ts';
+import { makeCall, modeOf } from './load.ts';
+
+function mount(directory: string, options: string): boolean {
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', directory], { stdio: 'ignore' });
+    return true;
+  } catch {
+    // Only the administrator may; then the tests that need it are skipped with that reason.
+    return false;
+  }
+}
+
+function unmount(directory: string): void {
+  try {
+    execFileSync('umount', ['-l', directory], { stdio: 'ignore' });
+  } catch {
+    // Never mounted.
+  }
+}
+
+/** Fills a file system to the last block, and returns what empties it again. */
+function fill(directory: string): () => void {
+  const path = join(directory, 'filler');
+  const file = openSync(path, 'w');
+  for (const bytes of [65_536, 4096, 512, 1]) {
+    const block = Buffer.alloc(bytes);
+    try {
+      for (;;) writeSync(file, block);
+    } catch {
+      // Full for blocks of this size.
+    }
+  }
+  closeSync(file);
+  assert.equal(statfsSync(directory).bfree, 0);
+  return () => rmSync(path);
+}
+
+const base = mkdtempSync(join(tmpdir(), 'weir-disk-'));
+const probe = join(base, 'probe');
+mkdirSync(probe);
+const canMount = mount(probe, 'size=1m');
+unmount(probe);
+const skip = canMount ? false : 'mounting a small file system takes rights that this user has not';
+
+after(() => rmSync(base, { recursive: true, force: true }));
+
+const filled: readonly [name: string, mounted: (dataDirectory: string) => string, size: string][] = [
+  ['the disk of the journal', (dataDirectory) => join(dataDirectory, 'journal'), '1m'],
+  ['the disk of the whole data directory', (dataDirectory) => dataDirectory, '12m'],
+];
+
+for (const [name, mounted, size] of filled) {
+  test(`${name} is full: new calls are refused in their dialect, running ones finish and are settled, and it heals by itself`, { skip }, async () => {
+    const dataDirectory = mkdtempSync(join(base, 'data-'));
+    const point = mounted(dataDirectory);
+    mkdirSync(point, { recursive: true, mode: 0o700 });
+    assert.ok(mount(point, `size=${size},mode=0700`));
+    try {
+      await using simulated = await startSimulatedWeir({ weir: { dataDirectory } });
+      const { weir, simulator } = simulated;
+      const ask = (number: number, steer: Record<string, string> = {}) => makeCall(weir.gatewayUrl, weir.apiKey, { ...modeOf(number), number, steer });
+      const views = [await ask(1)];
+      assert.ok(views[0]?.complete);
+      const running = Array.from({ length: 10 }, (_, index) => ask(10 + index, { 'output-tokens': '200', pace: 'tokensPerSecond=150' }));
+      await eventually(
+        () => simulator.records().filter(({ headersAtMs }) => headersAtMs !== undefined).length,
+        (count) => count >= 11,
+      );
+      const empty = fill(point);
+      // The first that cannot write notices.
+      await eventually(
+        async () => (await ask(0)).status,
+        (status) => status === 503,
+      );
+      const reached = simulator.records().length;
+      for (const api of chatInterfaces) {
+        const refused = await refusal(weir.gatewayUrl, weir.apiKey, api);
+        assert.equal(refused.status, 503, refused.text);
+        assert.ok(api.errorType(refused.json));
+        assert.match(refused.json.error.message, /books/);
+        assert.doesNotMatch(refused.text, /ENOSPC|\/journal|no space/i, 'the client learns nothing of the machine');
+      }
+      assert.equal(simulator.records().length, reached, 'a refused call never reached the upstream');
+      const health = await call(`${weir.gatewayUrl}/health`);
+      assert.equal(health.status, 503);
+      assert.match(health.text, /journal/);
+      assert.equal((await call(`${weir.gatewayUrl}/health/live`)).status, 200);
+      const finished = await Promise.all(running);
+      for (const view of finished) assert.ok(view.complete, `${view.dialect}: ${view.status} ${view.text.slice(-200)}`);
+      empty();
+      await eventually(
+        async () => (await call(`${weir.gatewayUrl}/health`)).status,
+        (status) => status === 200,
+      );
+      const late = await ask(500);
+      assert.ok(late.complete, late.text);
+      const ledger = await openLedger(dataDirectory);
+      const ids = [...finished, late, ...views].map(({ callId }) => callId ?? '');
+      for (const id of ids) assert.equal((await ledger.row(id)).end, 'finished');
+      const entries = await ledger.all();
+      await ledger.close();
+      const known = new Set(ids);
+      const truths = simulator.records().filter(({ tag }) => tag !== 'load-0');
+      const audit = auditBooks({ entries: entries.filter(({ callId }) => known.has(callId)), truths, clients: [...views, ...finished, late], lostTokensMax: 0 });
+      assert.deepEqual(audit.problems, []);
+      assert.deepEqual(await compareStatistics(weir.monitorUrl, weir.billingToken, entries), []);
+      assert.doesNotMatch(weir.output(), /unhandled|uncaught|TypeError/i);
+      assert.equal(await weir.stop('SIGTERM'), 0);
+    } finally {
+      unmount(point);
+    }
+  });
+}
+
+async function refusal(gatewayUrl: string, apiKey: string, api: ChatInterface) {
+  return call(`${gatewayUrl}${api.path(api.model)}`, {
+    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json', ...api.headers },
+    body: JSON.stringify(api.body(api.model, 'Hello')),
+  });
+}
+
+describe('a data directory that cannot be used', () => {
+  let place: string;
+  before(() => {
+    place = mkdtempSync(join(base, 'place-'));
+  });
+
+  async function failure(dataDirectory: string): Promise<string> {
+    try {
+      const weir = await startWeir({ environment: { WEIR_DATA_DIR: dataDirectory } });
+      await weir[Symbol.asyncDispose]();
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error);
+    }
+    throw new Error('it started');
+  }
+
+  test('a path under a file is named, with exit code 1 and without a stack', async () => {
+    const file = join(place, 'file');
+    writeFileSync(file, '');
+    const message = await failure(join(file, 'data'));
+    assert.match(message, /code 1/);
+    assert.ok(message.includes(join(file, 'data')), message);
+    assert.match(message, /WEIR_DATA_DIR/);
+    assert.doesNotMatch(message, /\n\s+at /);
+  });
+
+  test('a file system that is read-only is named', { skip }, async () => {
+    const directory = join(place, 'read-only');
+    mkdirSync(directory);
+    assert.ok(mount(directory, 'size=1m,ro'));
+    try {
+      const message = await failure(join(directory, 'data'));
+      assert.match(message, /code 1/);
+      assert.ok(message.includes(directory), message);
+      assert.doesNotMatch(message, /\n\s+at /);
+      const existing = await failure(directory);
+      assert.match(existing, /code 1/);
+      assert.ok(existing.includes(directory), existing);
+      assert.doesNotMatch(existing, /\n\s+at /);
+    } finally {
+      unmount(directory);
+    }
+  });
+
+  test('a database that is no database is named', async () => {
+    const directory = join(place, 'garbage');
+    mkdirSync(directory, { mode: 0o700 });
+    writeFileSync(join(directory, 'weir.sqlite'), 'this is no database, but it is long enough to be taken for one '.repeat(100));
+    const message = await failure(directory);
+    assert.match(message, /code 1/);
+    assert.ok(message.includes(directory), message);
+    assert.doesNotMatch(message, /\n\s+at /);
+  });
+});
