@@ -85,12 +85,8 @@ function startExchange(
   upstreamRequest: NonNullable<ReturnType<typeof prepareRequest>>,
   response: ServerResponse,
 ): void {
-  gateway.running.add(exchange);
-  gateway.deadlines.watch(exchange);
-  response.once('close', () => {
-    gateway.running.delete(exchange);
-    gateway.deadlines.unwatch(exchange);
-  });
+  const slot = gateway.deadlines.watch(exchange);
+  response.once('close', () => gateway.deadlines.unwatch(slot));
   exchange.start(upstreamRequest);
 }
 

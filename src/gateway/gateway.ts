@@ -26,7 +26,6 @@ export type Gateway = {
   readonly clock: Clock;
   readonly newId: (prefix: string) => string;
   readonly logger: Logger;
-  readonly deadlines: Deadlines;
-  /** The exchanges under way, for the drain at shutdown. */
-  readonly running: Set<PassthroughExchange>;
+  /** Watches the exchanges under way. */
+  readonly deadlines: Deadlines<PassthroughExchange>;
 };

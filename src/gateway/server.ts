@@ -186,13 +186,13 @@ async function drain(server: Server, gateway: Gateway, graceMs: number): Promise
   server.closeIdleConnections();
   const idleSweep = setInterval(() => server.closeIdleConnections(), 50);
   const graceOver = setTimeout(() => {
-    for (const exchange of gateway.running) {
+    gateway.deadlines.forEach((exchange) => {
       exchange.terminate(
         new GatewayError('shutting_down', 'Upstream connection error: the gateway is shutting down and the stream was terminated.', {
           retryAfterSeconds: 1,
         }),
       );
-    }
+    });
     // What a client has not read one second after the end of its call is given up with its connection.
     setTimeout(() => server.closeAllConnections(), second).unref();
   }, graceMs);

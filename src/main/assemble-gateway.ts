@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { createKeyDirectory } from '../accounts/key-directory.ts';
 import { createJournal } from '../billing/journal/create-journal.ts';
 import { createLostCallSettler } from '../billing/journal/settle-lost-call.ts';
+import type { PassthroughExchange } from '../gateway/exchange/passthrough.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { createReplyOwners } from '../gateway/reply-owners.ts';
 import { createGatewayServer } from '../gateway/server.ts';
@@ -100,7 +101,7 @@ export async function assembleGateway(options: {
   const keys = createKeyDirectory({ store, clock, refreshMs: keysRefreshMs, logger });
   await keys.start();
   opened.defer(() => keys.close());
-  const deadlines = createDeadlines({ clock, tickMs: deadlineTickMs });
+  const deadlines = createDeadlines<PassthroughExchange>({ clock, tickMs: deadlineTickMs });
   opened.defer(() => deadlines.close());
 
   const gateway: Gateway = {
@@ -112,7 +113,6 @@ export async function assembleGateway(options: {
     newId: createIds(clock),
     logger,
     deadlines,
-    running: new Set(),
   };
   const notReady = (): readonly string[] => {
     const reason = journal.unavailableReason();

@@ -188,6 +188,8 @@ export class Shipper {
   #forget(item: PendingEntry): void {
     this.#pending.delete(item);
     if (item.entry !== undefined) this.#inMemory -= 1;
+    // Sets leave tables behind that keep what they held for a while (see platform/slot-list.ts); what is kept then should be small.
+    item.entry = undefined;
     for (const drain of this.#drains) {
       drain.waitFor.delete(item);
       if (drain.waitFor.size === 0) drain.resolve();

@@ -1,41 +1,41 @@
 import { Type, type TSchema } from 'typebox';
-import type { SchemaWords } from '../shared-schema-words.ts';
+import { orNull, type SchemaKit } from '../schema-kit.ts';
 
-export function cacheControlSchema(words: SchemaWords): TSchema {
+export function cacheControlSchema(kit: SchemaKit): TSchema {
   const type = Type.Literal('ephemeral');
-  if (words.mode === 'documented') return words.object({ type });
-  return words.object({ type, ttl: words.optional(Type.Enum(['5m', '1h'])) });
+  if (!kit.isCompatible) return kit.object({ type });
+  return kit.object({ type, ttl: orNull(Type.Enum(['5m', '1h'])) });
 }
 
-export function textBlockSchema(words: SchemaWords): TSchema {
-  return words.object({
+export function textBlockSchema(kit: SchemaKit): TSchema {
+  return kit.object({
     type: Type.Literal('text'),
     text: Type.String({ minLength: 1 }),
-    cache_control: words.optional(cacheControlSchema(words)),
+    cache_control: kit.optional(cacheControlSchema(kit)),
   });
 }
 
 /** Any block of a message turn: contract B 2.1. */
-export function contentBlockSchema(words: SchemaWords): TSchema {
-  return words.taggedUnion({
-    text: textBlockSchema(words),
-    image: imageBlock(words),
-    tool_use: toolUseBlock(words),
-    tool_result: toolResultBlock(words),
-    document: documentBlock(words),
+export function contentBlockSchema(kit: SchemaKit): TSchema {
+  return kit.variants({
+    text: textBlockSchema(kit),
+    image: imageBlock(kit),
+    tool_use: toolUseBlock(kit),
+    tool_result: toolResultBlock(kit),
+    document: documentBlock(kit),
   });
 }
 
-function imageBlock(words: SchemaWords): TSchema {
-  const inline = words.object({
+function imageBlock(kit: SchemaKit): TSchema {
+  const inline = kit.object({
     type: Type.Literal('base64'),
     media_type: Type.Enum(['image/jpeg', 'image/png', 'image/gif', 'image/webp']),
     data: base64Schema,
   });
-  return words.object({
+  return kit.object({
     type: Type.Literal('image'),
-    source: words.taggedUnion({ base64: inline }),
-    cache_control: words.optional(cacheControlSchema(words)),
+    source: kit.variants({ base64: inline }),
+    cache_control: kit.optional(cacheControlSchema(kit)),
   });
 }
 
@@ -49,34 +49,34 @@ const base64Schema = Type.Refine(
   () => 'must be base64 without a data: prefix',
 );
 
-function toolUseBlock(words: SchemaWords): TSchema {
-  return words.object({
+function toolUseBlock(kit: SchemaKit): TSchema {
+  return kit.object({
     type: Type.Literal('tool_use'),
     id: Type.String({ minLength: 1 }),
     name: Type.String({ minLength: 1 }),
     input: Type.Object({}),
-    cache_control: words.optional(cacheControlSchema(words)),
+    cache_control: kit.optional(cacheControlSchema(kit)),
   });
 }
 
 /** The vendor reads a missing `content` as an empty one, and lets more blocks into it than the contract lists. */
-function toolResultBlock(words: SchemaWords): TSchema {
-  const inner = words.taggedUnion({ text: textBlockSchema(words), image: imageBlock(words) });
+function toolResultBlock(kit: SchemaKit): TSchema {
+  const inner = kit.variants({ text: textBlockSchema(kit), image: imageBlock(kit) });
   const content = Type.Union([Type.String(), Type.Array(inner)]);
-  return words.object({
+  return kit.object({
     type: Type.Literal('tool_result'),
     tool_use_id: Type.String({ minLength: 1 }),
-    content: words.mode === 'documented' ? content : words.optional(content),
-    is_error: words.optional(Type.Boolean()),
-    cache_control: words.optional(cacheControlSchema(words)),
+    content: kit.requiredByContract(content),
+    is_error: kit.optional(Type.Boolean()),
+    cache_control: kit.optional(cacheControlSchema(kit)),
   });
 }
 
 /** The contract does not show what a document source holds, so its inside is the vendor's to judge. */
-function documentBlock(words: SchemaWords): TSchema {
-  return words.object({
+function documentBlock(kit: SchemaKit): TSchema {
+  return kit.object({
     type: Type.Literal('document'),
     source: Type.Object({}),
-    cache_control: words.optional(cacheControlSchema(words)),
+    cache_control: kit.optional(cacheControlSchema(kit)),
   });
 }

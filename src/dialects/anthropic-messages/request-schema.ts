@@ -1,6 +1,6 @@
 import { Type, type TSchema } from 'typebox';
 import type { Operation, ValidationMode } from '../chat-dialect.ts';
-import { createSchemaWords, type SchemaWords } from '../shared-schema-words.ts';
+import { createSchemaKit, type SchemaKit } from '../schema-kit.ts';
 import { contentBlockSchema, textBlockSchema } from './request-blocks.ts';
 import { toolChoiceSchema, toolSchema } from './request-tools.ts';
 
@@ -9,39 +9,39 @@ import { toolChoiceSchema, toolSchema } from './request-tools.ts';
  * than the vendor does; `documented` is the contract's letter, and knows no fields beyond it.
  */
 export function buildRequestSchema(operation: Operation, mode: ValidationMode): TSchema {
-  const words = createSchemaWords(mode);
+  const kit = createSchemaKit(mode);
   const isDocumented = mode === 'documented';
-  return words.object({
+  return kit.object({
     model: Type.String({ minLength: 1, maxLength: 256 }),
     // The vendor takes 0 as "only warm the prompt cache", and coding agents probe their quota with 1.
     ...(operation === 'generate' && { max_tokens: Type.Integer(isDocumented ? { exclusiveMinimum: 1 } : { minimum: 0 }) }),
-    messages: Type.Array(messageSchema(words), { minItems: 1, maxItems: 100_000 }),
-    system: words.optional(isDocumented ? Type.String() : Type.Union([Type.String(), Type.Array(textBlockSchema(words))])),
-    metadata: words.optional(words.object({ user_id: words.optional(Type.String({ maxLength: isDocumented ? 256 : 512 })) })),
-    stop_sequences: words.optional(Type.Array(Type.String())),
-    stream: words.optional(Type.Boolean()),
-    temperature: words.optional(Type.Number({ minimum: 0, maximum: 1 })),
-    top_k: words.optional(Type.Integer({ exclusiveMinimum: 0 })),
-    top_p: words.optional(Type.Number(isDocumented ? { exclusiveMinimum: 0, exclusiveMaximum: 1 } : { minimum: 0, maximum: 1 })),
-    thinking: words.optional(thinkingSchema(words)),
-    tool_choice: words.optional(toolChoiceSchema(words)),
-    tools: words.optional(Type.Array(toolSchema(words))),
+    messages: Type.Array(messageSchema(kit), { minItems: 1, maxItems: 100_000 }),
+    system: kit.optional(isDocumented ? Type.String() : Type.Union([Type.String(), Type.Array(textBlockSchema(kit))])),
+    metadata: kit.optional(kit.object({ user_id: kit.optional(Type.String({ maxLength: isDocumented ? 256 : 512 })) })),
+    stop_sequences: kit.optional(Type.Array(Type.String())),
+    stream: kit.optional(Type.Boolean()),
+    temperature: kit.optional(Type.Number({ minimum: 0, maximum: 1 })),
+    top_k: kit.optional(Type.Integer({ exclusiveMinimum: 0 })),
+    top_p: kit.optional(Type.Number(isDocumented ? { exclusiveMinimum: 0, exclusiveMaximum: 1 } : { minimum: 0, maximum: 1 })),
+    thinking: kit.optional(thinkingSchema(kit)),
+    tool_choice: kit.optional(toolChoiceSchema(kit)),
+    tools: kit.optional(Type.Array(toolSchema(kit))),
   });
 }
 
-function messageSchema(words: SchemaWords): TSchema {
-  const isDocumented = words.mode === 'documented';
+function messageSchema(kit: SchemaKit): TSchema {
+  const isDocumented = !kit.isCompatible;
   // A string is shorthand for one text block, whose text has at least one character. The vendor lets the prefill of a reply be empty,
   // which depends on the message's place and is checked with the other rules that a schema cannot say.
   const content = Type.String(isDocumented ? { minLength: 1 } : {});
   const roles = isDocumented ? ['user', 'assistant'] : ['user', 'assistant', 'system'];
-  return words.object({
+  return kit.object({
     role: Type.Enum(roles),
-    content: Type.Union([content, Type.Array(contentBlockSchema(words))]),
+    content: Type.Union([content, Type.Array(contentBlockSchema(kit))]),
   });
 }
 
-function thinkingSchema(words: SchemaWords): TSchema {
-  const enabled = words.object({ type: Type.Literal('enabled'), budget_tokens: Type.Integer({ minimum: 1024 }) });
-  return words.taggedUnion({ enabled, disabled: words.object({ type: Type.Literal('disabled') }) });
+function thinkingSchema(kit: SchemaKit): TSchema {
+  const enabled = kit.object({ type: Type.Literal('enabled'), budget_tokens: Type.Integer({ minimum: 1024 }) });
+  return kit.variants({ enabled, disabled: kit.object({ type: Type.Literal('disabled') }) });
 }

@@ -3,7 +3,8 @@ import type { TSchema } from 'typebox';
 import type { Operation, ValidationMode } from '../chat-dialect.ts';
 import { createContentSchema, createSystemInstructionSchema } from './content-schemas.ts';
 import { createGenerationConfigSchema } from './generation-config-schema.ts';
-import { createSchemaKit, freeObject, optional, optionalFlag, optionalText } from './schema-kit.ts';
+import { createSchemaKit } from '../schema-kit.ts';
+import { freeObject, optional, optionalFlag, optionalText } from './common-schemas.ts';
 import { createSafetySettingSchema, createToolConfigSchema, createToolSchema } from './tool-schemas.ts';
 
 function createGenerateSchema(mode: ValidationMode, further: Readonly<Record<string, TSchema>> = {}): TSchema {

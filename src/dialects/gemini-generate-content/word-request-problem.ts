@@ -2,13 +2,11 @@ import { GatewayError } from '../../inference/gateway-error.ts';
 import { isJsonObject } from '../../platform/json/json-value.ts';
 import type { JsonObject, JsonValue } from '../../platform/json/json-value.ts';
 import type { SchemaProblem } from '../../platform/schema/schema-problem.ts';
+import { formatPath } from '../format-path.ts';
 import { wordProblem } from '../word-problem.ts';
 import { neutralToolNames, toSnakeCase } from './canonicalize-request.ts';
 
 type Path = SchemaProblem['path'];
-
-const formatPath = (path: Path): string =>
-  path.map((step, index) => (typeof step === 'number' ? `[${step}]` : index === 0 ? step : `.${step}`)).join('');
 
 /** The ways to write a field, as a request may hold it. */
 function listSpellings(name: string): readonly string[] {

@@ -1,15 +1,12 @@
 import { Type, type TSchema } from 'typebox';
-import type { SchemaWords } from '../shared-schema-words.ts';
-
-/** A field that may be absent or null: the vendor takes null for absent throughout this dialect. */
-export const optional = (schema: TSchema): TSchema => Type.Optional(Type.Union([schema, Type.Null()]));
+import { orNull, type SchemaKit } from '../schema-kit.ts';
 
 /** One entry of `messages`, told apart by its role. */
-export function messageSchema(words: SchemaWords): TSchema {
+export function messageSchema(kit: SchemaKit): TSchema {
   const text = Type.Object({ type: Type.Literal('text'), text: Type.String() });
-  const textContent = contentSchema(words.taggedUnion({ text }));
+  const textContent = contentSchema(kit.variants({ text }));
   const instructions = ['developer', 'system'].map((role) => Type.Object({ role: Type.Literal(role), content: textContent }));
-  const user = Type.Object({ role: Type.Literal('user'), content: contentSchema(words.taggedUnion({ text, ...mediaParts() })) });
+  const user = Type.Object({ role: Type.Literal('user'), content: contentSchema(kit.variants({ text, ...mediaParts() })) });
   const tool = Type.Object({ role: Type.Literal('tool'), content: textContent, tool_call_id: Type.String() });
   // The predecessor of `tool`, which old programs still send.
   const functionResult = Type.Object({
@@ -17,7 +14,7 @@ export function messageSchema(words: SchemaWords): TSchema {
     content: Type.Union([Type.String(), Type.Null()]),
     name: Type.String(),
   });
-  return Type.Union([...instructions, user, assistantMessage(words, text), tool, functionResult]);
+  return Type.Union([...instructions, user, assistantMessage(kit, text), tool, functionResult]);
 }
 
 function contentSchema(part: TSchema): TSchema {
@@ -28,7 +25,7 @@ function mediaParts(): Record<string, TSchema> {
   return {
     image_url: Type.Object({
       type: Type.Literal('image_url'),
-      image_url: Type.Object({ url: Type.String({ minLength: 1 }), detail: optional(Type.String()) }),
+      image_url: Type.Object({ url: Type.String({ minLength: 1 }), detail: orNull(Type.String()) }),
     }),
     input_audio: Type.Object({
       type: Type.Literal('input_audio'),
@@ -36,24 +33,24 @@ function mediaParts(): Record<string, TSchema> {
     }),
     file: Type.Object({
       type: Type.Literal('file'),
-      file: Type.Object({ file_data: optional(Type.String()), file_id: optional(Type.String()), filename: optional(Type.String()) }),
+      file: Type.Object({ file_data: orNull(Type.String()), file_id: orNull(Type.String()), filename: orNull(Type.String()) }),
     }),
   };
 }
 
-function assistantMessage(words: SchemaWords, text: TSchema): TSchema {
+function assistantMessage(kit: SchemaKit, text: TSchema): TSchema {
   const refusal = Type.Object({ type: Type.Literal('refusal'), refusal: Type.String() });
   return Type.Object({
     role: Type.Literal('assistant'),
-    content: optional(contentSchema(words.taggedUnion({ text, refusal }))),
-    refusal: optional(Type.String()),
-    tool_calls: optional(Type.Array(toolCallSchema(words))),
-    function_call: optional(Type.Object({ name: Type.String(), arguments: Type.String() })),
+    content: orNull(contentSchema(kit.variants({ text, refusal }))),
+    refusal: orNull(Type.String()),
+    tool_calls: orNull(Type.Array(toolCallSchema(kit))),
+    function_call: orNull(Type.Object({ name: Type.String(), arguments: Type.String() })),
   });
 }
 
-function toolCallSchema(words: SchemaWords): TSchema {
-  return words.taggedUnion({
+function toolCallSchema(kit: SchemaKit): TSchema {
+  return kit.variants({
     function: Type.Object({
       id: Type.String(),
       type: Type.Literal('function'),

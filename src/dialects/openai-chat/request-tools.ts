@@ -1,34 +1,33 @@
 import { Type, type TSchema } from 'typebox';
-import type { SchemaWords } from '../shared-schema-words.ts';
-import { optional } from './request-messages.ts';
+import { orNull, type SchemaKit } from '../schema-kit.ts';
 
 /** The vendor's own rule for names of functions and schemas. Model servers that speak its dialect also take dots and longer names. */
-const nameSchema = (words: SchemaWords): TSchema =>
-  words.mode === 'documented' ? Type.String({ pattern: '^[a-zA-Z0-9_-]{1,64}$' }) : Type.String({ minLength: 1, maxLength: 128 });
+const nameSchema = (kit: SchemaKit): TSchema =>
+  kit.isCompatible ? Type.String({ minLength: 1, maxLength: 128 }) : Type.String({ pattern: '^[a-zA-Z0-9_-]{1,64}$' });
 
-export function toolSchema(words: SchemaWords): TSchema {
-  return words.taggedUnion({
-    function: Type.Object({ type: Type.Literal('function'), function: functionSchema(words) }),
+export function toolSchema(kit: SchemaKit): TSchema {
+  return kit.variants({
+    function: Type.Object({ type: Type.Literal('function'), function: functionSchema(kit) }),
     custom: Type.Object({
       type: Type.Literal('custom'),
-      custom: Type.Object({ name: nameSchema(words), description: optional(Type.String()) }),
+      custom: Type.Object({ name: nameSchema(kit), description: orNull(Type.String()) }),
     }),
   });
 }
 
 /** What a function tool and an entry of the older `functions` hold. */
-export function functionSchema(words: SchemaWords): TSchema {
+export function functionSchema(kit: SchemaKit): TSchema {
   return Type.Object({
-    name: nameSchema(words),
-    description: optional(Type.String()),
-    parameters: optional(Type.Object({})),
-    strict: optional(Type.Boolean()),
+    name: nameSchema(kit),
+    description: orNull(Type.String()),
+    parameters: orNull(Type.Object({})),
+    strict: orNull(Type.Boolean()),
   });
 }
 
-export function toolChoiceSchema(words: SchemaWords): TSchema {
+export function toolChoiceSchema(kit: SchemaKit): TSchema {
   const named = Type.Object({ name: Type.String({ minLength: 1 }) });
-  const choice = words.taggedUnion({
+  const choice = kit.variants({
     function: Type.Object({ type: Type.Literal('function'), function: named }),
     custom: Type.Object({ type: Type.Literal('custom'), custom: named }),
     allowed_tools: Type.Object({ type: Type.Literal('allowed_tools'), allowed_tools: Type.Object({}) }),
@@ -36,17 +35,17 @@ export function toolChoiceSchema(words: SchemaWords): TSchema {
   return Type.Union([Type.Enum(['none', 'auto', 'required']), choice]);
 }
 
-export function responseFormatSchema(words: SchemaWords): TSchema {
-  return words.taggedUnion({
+export function responseFormatSchema(kit: SchemaKit): TSchema {
+  return kit.variants({
     text: Type.Object({ type: Type.Literal('text') }),
     json_object: Type.Object({ type: Type.Literal('json_object') }),
     json_schema: Type.Object({
       type: Type.Literal('json_schema'),
       json_schema: Type.Object({
-        name: nameSchema(words),
-        schema: optional(Type.Object({})),
-        strict: optional(Type.Boolean()),
-        description: optional(Type.String()),
+        name: nameSchema(kit),
+        schema: orNull(Type.Object({})),
+        strict: orNull(Type.Boolean()),
+        description: orNull(Type.String()),
       }),
     }),
   });

@@ -3,8 +3,8 @@ import { GatewayError } from '../../inference/gateway-error.ts';
 import { compileCheck } from '../../platform/schema/compile-check.ts';
 import { describeProblems } from '../../platform/schema/describe-problems.ts';
 import type { Operation, ValidationMode, WireRequest } from '../chat-dialect.ts';
-import { wordOpenaiProblem } from '../shared-openai-problem.ts';
-import { buildRequestSchema, integerFields, stringArrayFields } from './request-schema.ts';
+import { buildRequestSchema } from './request-schema.ts';
+import { wordRequestProblem } from './word-request-problem.ts';
 
 type CheckedSchema = { readonly schema: TSchema; readonly check: (value: unknown) => boolean };
 
@@ -34,5 +34,5 @@ export function validateRequest(request: WireRequest, mode: ValidationMode): voi
   const [problem] = describeProblems(schema, request.body, 1);
   throw problem === undefined
     ? new GatewayError('invalid_value', 'The body is not a chat completions request.')
-    : wordOpenaiProblem(problem, { integerFields, stringArrayFields });
+    : wordRequestProblem(problem);
 }

@@ -2,8 +2,8 @@ import { Type } from 'typebox';
 import type { TSchema } from 'typebox';
 import type { Operation, ValidationMode } from '../chat-dialect.ts';
 import { createInputSchema } from './input-item-schemas.ts';
-import { createSchemaKit, literal } from './schema-kit.ts';
-import type { SchemaKit } from './schema-kit.ts';
+import { createSchemaKit, literal, orNull } from '../schema-kit.ts';
+import type { SchemaKit } from '../schema-kit.ts';
 import { createToolChoiceSchema, createToolSchema } from './tool-schemas.ts';
 
 const includeValues = [
@@ -66,9 +66,6 @@ function createFurtherFields(kit: SchemaKit): Readonly<Record<string, TSchema>> 
     top_logprobs: kit.optional(Type.Integer({ minimum: 0, maximum: 20 })),
   };
 }
-
-/** What the contract lets be null in both modes. */
-const orNull = (schema: TSchema): TSchema => Type.Optional(Type.Union([schema, Type.Null()]));
 
 function createRequestSchema(mode: ValidationMode): TSchema {
   const kit = createSchemaKit(mode);

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { TSchema } from 'typebox';
-import { literal } from './schema-kit.ts';
-import type { SchemaKit } from './schema-kit.ts';
+import { literal } from '../schema-kit.ts';
+import type { SchemaKit } from '../schema-kit.ts';
 
 const attributeKey = Type.String();
 const comparisonWords = ['eq', 'ne', 'gt', 'gte', 'lt', 'lte'];

@@ -1,11 +1,15 @@
 import type { Clock } from '../clock.ts';
+import { createSlotList } from '../slot-list.ts';
 
 /** Something that may be overdue. `check` is called several times a second and acts by itself when one of its limits has passed. */
 export type Watched = { readonly check: (nowMs: number) => void };
 
-export type Deadlines = {
-  readonly watch: (watched: Watched) => void;
-  readonly unwatch: (watched: Watched) => void;
+export type Deadlines<Item extends Watched> = {
+  /** Begins to watch, and returns what `unwatch` takes. */
+  readonly watch: (item: Item) => number;
+  readonly unwatch: (slot: number) => void;
+  /** Calls `visit` for everything that is being watched. */
+  readonly forEach: (visit: (item: Item) => void) => void;
   readonly close: () => void;
 };
 
@@ -13,16 +17,17 @@ export type Deadlines = {
  * One timer for all running calls. A timer per call and per wait would cost more than the waits; a limit here may be late by one tick.
  * @param tickMs time between two checks
  */
-export function createDeadlines(options: { readonly clock: Clock; readonly tickMs: number }): Deadlines {
-  const all = new Set<Watched>();
+export function createDeadlines<Item extends Watched>(options: { readonly clock: Clock; readonly tickMs: number }): Deadlines<Item> {
+  const all = createSlotList<Item>();
   const timer = setInterval(() => {
     const nowMs = options.clock.monotonicMs();
-    for (const watched of all) watched.check(nowMs);
+    all.forEach((item) => item.check(nowMs));
   }, options.tickMs);
   timer.unref();
   return {
-    watch: (watched) => void all.add(watched),
-    unwatch: (watched) => void all.delete(watched),
+    watch: all.add,
+    unwatch: all.remove,
+    forEach: all.forEach,
     close: () => clearInterval(timer),
   };
 }

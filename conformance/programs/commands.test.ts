@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+
+import { startWeir } from '../support/start-weir.ts';
+import { runWeir } from './run-weir.ts';
+
+const base = mkdtempSync(join(tmpdir(), 'weir-commands-'));
+after(() => rmSync(base, { recursive: true, force: true }));
+
+let lastDirectory = 0;
+function freshDirectory(): string {
+  lastDirectory += 1;
+  return join(base, `data-${lastDirectory}`);
+}
+
+function configFile(text: string): string {
+  const path = `${freshDirectory()}.yaml`;
+  writeFileSync(path, text);
+  return path;
+}
+
+const free = { WEIR_PORT: '0', WEIR_MONITOR_PORT: '0' };
+
+describe('commands', { concurrency: 3 }, () => {
+  test('help is help: of the program, of a command, and of a command that does not exist', async () => {
+    const help = await runWeir(['--help'], {}, base);
+    assert.equal(help.code, 0);
+    for (const command of ['start', 'gateway', 'monitor', 'keys', 'tokens', 'config']) assert.match(help.stdout, new RegExp(`^  ${command}\\b`, 'm'));
+    const keys = await runWeir(['keys', '--help'], {}, base);
+    assert.equal(keys.code, 0);
+    for (const command of ['create', 'list', 'disable', 'enable', 'delete']) assert.match(keys.stdout, new RegExp(`^  ${command}\\b`, 'm'));
+    const unknown = await runWeir(['strat'], {}, base);
+    assert.notEqual(unknown.code, 0);
+    assert.match(unknown.stderr, /strat/);
+    assert.doesNotMatch(unknown.stderr, /\n\s+at /);
+    const lacking = await runWeir(['keys', 'create', '--user', 'bob'], { WEIR_DATA_DIR: freshDirectory() }, base);
+    assert.notEqual(lacking.code, 0);
+    assert.match(lacking.stderr, /--name/);
+  });
+
+  test('a second gateway on the same data directory is refused with the reason', async () => {
+    await using first = await startWeir();
+    const second = await runWeir(['gateway'], { ...free, WEIR_DATA_DIR: first.dataDirectory, OPENAI_API_KEY: 'sk-none-0123456789' }, base);
+    assert.equal(second.code, 1);
+    assert.ok(second.stderr.includes(first.dataDirectory), second.stderr);
+    assert.match(second.stderr, /in use/);
+    assert.ok(second.stderr.includes(String(first.process.pid)), 'it names the process that has it');
+    assert.doesNotMatch(second.stderr, /\n\s+at /, 'words and no stack');
+    const third = await runWeir(['start'], { ...free, WEIR_DATA_DIR: first.dataDirectory }, base);
+    assert.equal(third.code, 1);
+    assert.match(third.stderr, /in use/);
+  });
+
+  test('a directory left by a killed process is free at once', async () => {
+    const dataDirectory = freshDirectory();
+    const { mkdirSync } = await import('node:fs');
+    mkdirSync(dataDirectory);
+    const first = await startWeir({ dataDirectory });
+    await first.stop('SIGKILL');
+    await using second = await startWeir({ dataDirectory });
+    assert.equal(second.process.exitCode, null);
+  });
+
+  for (const [variable, what] of [
+    ['WEIR_PORT', 'gateway'],
+    ['WEIR_MONITOR_PORT', 'monitor'],
+  ] as const) {
+    test(`a port that is taken is named with its variable (${what})`, async () => {
+      const server = createServer().listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      const { port } = server.address() as AddressInfo;
+      try {
+        const ended = await runWeir(['start'], { ...free, [variable]: String(port), WEIR_DATA_DIR: freshDirectory() }, base);
+        assert.equal(ended.code, 1);
+        assert.match(ended.stderr, new RegExp(`port ${port}.*taken.*${variable}`));
+        assert.doesNotMatch(ended.stderr, /\n\s+at /);
+      } finally {
+        server.close();
+      }
+    });
+  }
+
+  const badConfigs: readonly [name: string, text: string, position: RegExp, words: RegExp][] = [
+    ['a misspelt field', 'timeouts:\n  idelMs: 5000\n', /:2:\d+ /, /idelMs/],
+    ['a wrong type', 'limits:\n  requestBytesMax: lots\n', /:2:20 /, /requestBytesMax/],
+    ['broken YAML', 'upstreams:\n  a: [1, 2\nmodels: {}\n', /:\d+:\d+ /, /./],
+    ['a field twice', 'timeZone: UTC\ntimeZone: UTC\n', /:2:1 /, /unique|twice/i],
+    ['an unknown upstream', 'upstreams:\n  one:\n    vendor: openai\n    apiKey: x\nmodels:\n  m:\n    targets:\n      - upstream: two\n', /:8:19 /, /"two".*one/],
+    ['a missing variable', 'upstreams:\n  one:\n    vendor: openai\n    apiKey: ${NO_SUCH_KEY_ANYWHERE}\n', /:4:13 /, /NO_SUCH_KEY_ANYWHERE/],
+    ['a vendor that does not exist', 'upstreams:\n  one:\n    vendor: opanai\n', /:3:13 /, /vendor/],
+    ['a time zone that does not exist', 'timeZone: Mars/Olympus\n', /:1:11 /, /Mars\/Olympus/],
+    ['a price that is no decimal', 'models:\n  m:\n    targets: [{upstream: one}]\n    price: {input: 1e3, output: "2"}\n', /:4:\d+ /, /input/],
+  ];
+  for (const [name, text, position, words] of badConfigs) {
+    test(`a configuration with ${name}: position and reason, exit code 1`, async () => {
+      const path = configFile(text);
+      for (const command of [['config', 'check'], ['start']]) {
+        const ended = await runWeir(command, { ...free, WEIR_CONFIG: path, WEIR_DATA_DIR: freshDirectory() }, base);
+        assert.equal(ended.code, 1, ended.stdout);
+        assert.match(ended.stderr, position);
+        assert.match(ended.stderr, words);
+        assert.ok(ended.stderr.includes(path));
+        assert.doesNotMatch(ended.stderr, /\n\s+at /);
+        assert.doesNotMatch(ended.stdout, /ready/);
+      }
+    });
+  }
+
+  test('a configuration that is not there is named', async () => {
+    const ended = await runWeir(['start'], { ...free, WEIR_CONFIG: '/nowhere/weir.yaml', WEIR_DATA_DIR: freshDirectory() }, base);
+    assert.equal(ended.code, 1);
+    assert.match(ended.stderr, /\/nowhere\/weir\.yaml/);
+  });
+
+  test('a bad variable is named', async () => {
+    for (const [name, value] of [
+      ['WEIR_PORT', '80a'],
+      ['WEIR_PORT', '99999'],
+      ['WEIR_LOG_LEVEL', 'loud'],
+    ] as const) {
+      const ended = await runWeir(['start'], { WEIR_DATA_DIR: freshDirectory(), [name]: value }, base);
+      assert.equal(ended.code, 1);
+      assert.match(ended.stderr, new RegExp(name));
+    }
+  });
+
+  test('vendor keys in the environment select the real vendors, and are not shown', async () => {
+    const key = 'sk-real-vendor-key-0123456789';
+    const check = await runWeir(['config', 'check'], { OPENAI_API_KEY: key, ANTHROPIC_API_KEY: key, GEMINI_API_KEY: key, XAI_API_KEY: key }, base);
+    assert.equal(check.code, 0, check.stderr);
+    for (const vendor of ['openai', 'anthropic', 'gemini', 'xai']) assert.match(check.stdout, new RegExp(`upstream ${vendor}:`));
+    assert.ok(!`${check.stdout}${check.stderr}`.includes(key));
+    const one = await runWeir(['config', 'check'], { GOOGLE_API_KEY: key, OPENAI_API_KEY: '' }, base);
+    assert.match(one.stdout, /upstream gemini:/);
+    assert.doesNotMatch(one.stdout, /upstream openai:/);
+    const none = await runWeir(['config', 'check'], {}, base);
+    assert.equal(none.code, 0);
+    assert.match(none.stdout, /simulated/);
+    await using real = await startWeir({ environment: { XAI_API_KEY: key } });
+    assert.match(real.output(), /from the keys in the environment: xai/);
+    assert.ok(!real.output().includes(key));
+  });
+
+  test('a gateway without any upstream says what to do', async () => {
+    const ended = await runWeir(['gateway'], { ...free, WEIR_DATA_DIR: freshDirectory() }, base);
+    assert.equal(ended.code, 1);
+    assert.match(ended.stderr, /OPENAI_API_KEY/);
+    assert.doesNotMatch(ended.stderr, /\n\s+at /);
+  });
+
+  test('a good configuration says where each model goes', async () => {
+    const path = configFile('upstreams:\n  main:\n    vendor: openai\n    apiKey: ${MY_KEY:-none}\nmodels:\n  fast:\n    targets:\n      - {upstream: main, model: gpt-5-mini}\n');
+    const check = await runWeir(['config', 'check'], { WEIR_CONFIG: path }, base);
+    assert.equal(check.code, 0, check.stderr);
+    assert.match(check.stdout, /model fast: main\/gpt-5-mini/);
+  });
+});

@@ -1,0 +1,6 @@
+import type { SchemaProblem } from '../platform/schema/schema-problem.ts';
+
+/** The path of a field as it stands in a message: `input[0].content[1].text`; empty for the body itself. */
+export function formatPath(path: SchemaProblem['path']): string {
+  return path.map((step, index) => (typeof step === 'number' ? `[${step}]` : index === 0 ? step : `.${step}`)).join('');
+}
