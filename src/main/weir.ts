@@ -47,9 +47,11 @@ function createProgram(environment: Environment): Command {
   return program;
 }
 
+const toldErrors = new Set(['AccountsError', 'DataDirectoryLockedError', 'StoreError']);
+
 /** Errors that an operator caused and can mend are told in words; anything else is a defect and keeps its stack. */
 function describeFailure(error: unknown): string {
-  const told = error instanceof StartError || error instanceof ConfigError || (error instanceof Error && error.name === 'AccountsError');
+  const told = error instanceof StartError || error instanceof ConfigError || (error instanceof Error && toldErrors.has(error.name));
   if (told) return `weir: ${error.message}`;
   return `weir: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
 }

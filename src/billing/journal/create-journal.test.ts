@@ -356,11 +356,29 @@ describe('damage', () => {
 
   async function recorded(callIds: readonly string[], segmentBytesMax = 1_000_000): Promise<MemoryJournalDisk> {
     const { disk, journal } = await start({ store: downLedger(), segmentBytesMax });
-    for (const callId of callIds) runCall(journal, callId);
+    for (const callId of callIds) {
+      journal.open(opening(callId));
+      journal.head(callId, { status: 200 });
+      // A reply that takes longer than a tick has a HEAD of its own.
+      await Promise.resolve();
+      journal.done(finished(callId));
+    }
     const left = disk.afterCrash('kill');
     await journal.close();
     return left;
   }
+
+  test('a reply in one piece: one record less, and killed at any byte it is settled once', async () => {
+    const { disk, journal } = await start({ store: downLedger() });
+    runCall(journal, 'a');
+    await Promise.resolve();
+    const whole = disk.afterCrash('kill');
+    await journal.close();
+    assert.equal(scanSegment(whole.files.get(segment(1))?.bytes ?? Buffer.alloc(0)).records.length, 2);
+    const again = await start({ disk: whole });
+    assert.equal(again.recovered.done, 1);
+    await again.journal.close();
+  });
 
   test('torn-tail: the last segment is cut and the cut is reported', async () => {
     const disk = await recorded(['a', 'b']);

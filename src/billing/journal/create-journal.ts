@@ -57,8 +57,8 @@ type OpenCall = {
   readonly openedAtMs: number;
   /** The segment with its first record, which must stay until the call is in the store. */
   readonly segment: number;
-  /** A HEAD that the disk refused, to be written when it takes records again. */
-  unwrittenHead?: string;
+  /** A HEAD that is not written yet: because its tick has not ended, or because the disk refused it. */
+  head?: { readonly status: number; readonly upstreamRequestId?: string; readonly elapsedMs: number };
 };
 
 /**
@@ -90,6 +90,8 @@ class FileJournal implements Journal {
   readonly #shipper: Shipper;
   readonly #numbers: readonly number[];
   readonly #calls = new Map<string, OpenCall>();
+  /** Calls answered in this tick. */
+  #answered: string[] = [];
   /** How many calls that are not in the store yet have their first record in a segment. */
   readonly #holds = new Map<number, number>();
   /** Segments with an entry that could not be read back: set aside instead of deleted. */
@@ -170,18 +172,31 @@ class FileJournal implements Journal {
     const call = this.#calls.get(callId);
     // Records of a call that is done already would outlive its segments and mean nothing to a recovery.
     if (call === undefined) return;
-    const json = JSON.stringify({ callId, ...head, elapsedMs: this.#elapsedMs(call) });
-    try {
-      this.#writer.appendDeferred(recordTypes.head, json);
-    } catch (error) {
-      if (!(error instanceof JournalUnavailableError)) throw error;
-      call.unwrittenHead = json;
+    call.head = { ...head, elapsedMs: this.#elapsedMs(call) };
+    if (this.#answered.push(callId) === 1) queueMicrotask(() => this.#writeHeads());
+  }
+
+  /**
+   * Writes the HEADs of this tick. A reply that came in one piece is done by now, and its entry says all that a HEAD would: nothing is
+   * written twice for it.
+   */
+  #writeHeads(): void {
+    for (const callId of this.#answered) {
+      const call = this.#calls.get(callId);
+      if (call?.head !== undefined) this.#writeHead(callId, call);
     }
+    this.#answered = [];
+  }
+
+  /** A HEAD that the disk refuses stays with its call, to be written when the disk takes records again. */
+  #writeHead(callId: string, call: OpenCall): void {
+    if (this.#tryAppend(recordTypes.head, JSON.stringify({ callId, ...call.head })) !== undefined) delete call.head;
   }
 
   progress(callId: string, progress: Parameters<Journal['progress']>[1]): void {
     const call = this.#calls.get(callId);
     if (call === undefined) return;
+    if (call.head !== undefined) this.#writeHead(callId, call);
     // One that the disk refuses is not kept: the next is due within milliseconds and says more.
     this.#tryAppend(recordTypes.progress, JSON.stringify({ callId, ...progress, elapsedMs: this.#elapsedMs(call) }));
   }
@@ -275,9 +290,7 @@ class FileJournal implements Journal {
 
   /** Writes what the disk had refused, so that a crash from now on loses none of it. */
   #writeRefused(): void {
-    for (const call of this.#calls.values()) {
-      if (call.unwrittenHead !== undefined && this.#tryAppend(recordTypes.head, call.unwrittenHead)) delete call.unwrittenHead;
-    }
+    for (const [callId, call] of this.#calls) if (call.head !== undefined) this.#writeHead(callId, call);
     for (const item of this.#shipper.pending()) {
       if (item.position === undefined && item.entry !== undefined && item.entry.length <= recordPayloadBytesMax) {
         item.position = this.#tryAppend(recordTypes.done, item.entry.toString());

@@ -30,15 +30,7 @@ type RecordStart = { readonly segment: number; readonly start: number };
 type Segment = { readonly number: number; readonly path: string; readonly handle: number; bytes: number; named: boolean };
 
 /** Records that the operating system has but the disk may not: kept until a sync has succeeded, so that they can be written again. */
-type Chunk = {
-  segment: Segment;
-  start: number;
-  readonly bytes: Buffer;
-  length: number;
-  /** How much of the length the operating system has. Less only between a deferred record and the end of its tick. */
-  written: number;
-  sealed: boolean;
-};
+type Chunk = { segment: Segment; start: number; readonly bytes: Buffer; length: number; sealed: boolean };
 
 const chunkBytes = 256 * 1024;
 const closedReason = 'the journal is closed';
@@ -55,7 +47,6 @@ export class SegmentWriter {
   #spare: Buffer[] = [];
   /** Segments that take no more records and whose handles close when no sync can be using them. */
   #leaving = new Set<Segment>();
-  #writeDue = false;
   #syncing: Promise<void> | undefined;
   #syncTimer: NodeJS.Timeout | undefined;
   #healTimer: NodeJS.Timeout | undefined;
@@ -96,7 +87,7 @@ export class SegmentWriter {
     chunk.length += encodeRecord(chunk.bytes, at, type, json);
     const length = chunk.length - at;
     try {
-      this.#writeTail(chunk);
+      this.#write(chunk.segment, chunk.bytes, at, length);
     } catch (error) {
       if (!this.#replaceSegment(error)) {
         chunk.length = at;
@@ -105,41 +96,6 @@ export class SegmentWriter {
     }
     this.#scheduleSync();
     return { segment: chunk.segment.number, offset: chunk.start + at, length };
-  }
-
-  /**
-   * As append, but the operating system gets the record only with the next one, or at the end of this tick: a call whose reply comes in one
-   * piece writes once instead of twice. For records about which nothing has been told to anybody before the tick ends.
-   */
-  appendDeferred(type: RecordType, json: string): RecordPosition {
-    if (this.#closed) throw new JournalUnavailableError(closedReason);
-    if (this.#failure !== undefined) throw new JournalUnavailableError(this.#failure);
-    const chunk = this.#chunkFor(recordBytesBound(json));
-    const at = chunk.length;
-    chunk.length += encodeRecord(chunk.bytes, at, type, json);
-    if (!this.#writeDue) {
-      this.#writeDue = true;
-      queueMicrotask(() => this.#writeDeferred());
-    }
-    this.#scheduleSync();
-    return { segment: chunk.segment.number, offset: chunk.start + at, length: chunk.length - at };
-  }
-
-  /** Hands over what is deferred. A failure moves everything to a new segment, and if that fails too the journal says that it is ill. */
-  #writeDeferred(): void {
-    this.#writeDue = false;
-    const chunk = this.#chunks.at(-1);
-    if (chunk === undefined || chunk.written === chunk.length) return;
-    try {
-      this.#writeTail(chunk);
-    } catch (error) {
-      this.#replaceSegment(error);
-    }
-  }
-
-  #writeTail(chunk: Chunk): void {
-    this.#write(chunk.segment, chunk.bytes, chunk.written, chunk.length - chunk.written);
-    chunk.written = chunk.length;
   }
 
   /** Resolves when everything appended so far is on the disk. Throws JournalUnavailableError when that cannot be had. */
@@ -174,9 +130,8 @@ export class SegmentWriter {
     const segment = this.#segmentWithRoom();
     const tail = this.#chunks.at(-1);
     if (tail !== undefined && !tail.sealed && tail.segment === segment && tail.length + bound <= tail.bytes.length) return tail;
-    this.#writeDeferred();
     const bytes = bound > chunkBytes ? Buffer.allocUnsafeSlow(bound) : (this.#spare.pop() ?? Buffer.allocUnsafeSlow(chunkBytes));
-    const chunk = { segment, start: segment.bytes, bytes, length: 0, written: 0, sealed: false };
+    const chunk = { segment, start: segment.bytes, bytes, length: 0, sealed: false };
     this.#chunks.push(chunk);
     return chunk;
   }
@@ -228,7 +183,6 @@ export class SegmentWriter {
         starts.push(next.bytes);
         this.#write(next, chunk.bytes, 0, chunk.length);
       }
-      for (const chunk of this.#chunks) chunk.written = chunk.length;
       this.#adopt(next, starts);
       return true;
     } catch (cause) {
@@ -315,7 +269,6 @@ export class SegmentWriter {
   }
 
   async #syncChunks(): Promise<void> {
-    this.#writeDeferred();
     const syncing = this.#chunks.map((chunk) => ({ chunk, segment: chunk.segment }));
     for (const { chunk } of syncing) chunk.sealed = true;
     try {

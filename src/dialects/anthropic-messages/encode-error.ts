@@ -1,6 +1,7 @@
 import type { GatewayError } from '../../inference/gateway-error.ts';
 import { encodeSse } from '../../platform/sse/encode-sse.ts';
 import type { HttpReply, StreamErrorOptions } from '../chat-dialect.ts';
+import { encodeErrorReply } from '../encode-error-reply.ts';
 
 /**
  * The error type of each status. 500 is the contract's `server_error` where the vendor writes `api_error`; 503 takes the vendor's word
@@ -24,16 +25,7 @@ const threadUnsupportedDetails = { error_code: 'thread_unsupported_request', uns
 
 /** Writes an error as a whole reply: the vendor's envelope and type words with the contract's `code` beside them. */
 export function encodeError(error: GatewayError, requestId: string): HttpReply {
-  return {
-    status: error.status,
-    headers: {
-      ...error.headers,
-      ...(error.retryAfterSeconds !== undefined && { 'retry-after': String(error.retryAfterSeconds) }),
-      'content-type': 'application/json',
-      'request-id': requestId,
-    },
-    body: Buffer.from(JSON.stringify(encodeErrorBody(error, requestId))),
-  };
+  return encodeErrorReply(error, requestId, JSON.stringify(encodeErrorBody(error, requestId)), { requestIdHeader: 'request-id' });
 }
 
 /** Writes the event that ends a broken stream. No `message_stop` follows: a client must not take the text so far as the whole answer. */

@@ -1,6 +1,8 @@
 import type { GatewayError } from '../../inference/gateway-error.ts';
 import type { StreamFraming } from '../../platform/frames.ts';
+import { encodeSse } from '../../platform/sse/encode-sse.ts';
 import type { HttpReply, StreamErrorOptions } from '../chat-dialect.ts';
+import { encodeErrorReply } from '../encode-error-reply.ts';
 
 /** Status names of contract C, section 7, and those of google.rpc for the statuses it does not list. */
 const statusNames: Readonly<Record<number, string>> = {
@@ -67,22 +69,14 @@ function createErrorBody(error: GatewayError): object {
  */
 export function encodeError(error: GatewayError, requestId: string, framing?: StreamFraming): HttpReply {
   const json = JSON.stringify(createErrorBody(error));
-  return {
-    status: error.status,
-    headers: {
-      'content-type': 'application/json; charset=UTF-8',
-      'x-request-id': requestId,
-      ...(error.retryAfterSeconds !== undefined && { 'retry-after': String(error.retryAfterSeconds) }),
-      ...error.headers,
-    },
-    body: Buffer.from(framing === 'json-array' ? `[${json}]` : json),
-  };
+  const body = framing === 'json-array' ? `[${json}]` : json;
+  return encodeErrorReply(error, requestId, body, { contentType: 'application/json; charset=UTF-8' });
 }
 
 /** Ends a broken stream: an error as one more event, or as the last element of the array. */
 export function encodeStreamError(error: GatewayError, { framing, framesSent }: StreamErrorOptions): Buffer {
   const json = JSON.stringify(createErrorBody(error));
-  if (framing === 'sse') return Buffer.from(`data: ${json}\r\n\r\n`);
+  if (framing === 'sse') return encodeSse({ data: json, newline: '\r\n' });
   return Buffer.from(`${framesSent === 0 ? '[' : ',\r\n'}${json}\r\n]`);
 }
 

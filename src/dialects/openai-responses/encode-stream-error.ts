@@ -1,8 +1,9 @@
 import type { GatewayError } from '../../inference/gateway-error.ts';
+import { encodeSse } from '../../platform/sse/encode-sse.ts';
 import type { StreamErrorOptions } from '../chat-dialect.ts';
 import { createErrorBody } from './encode-error.ts';
 
-const encodeEvent = (type: string, event: object): string => `event: ${type}\ndata: ${JSON.stringify(event)}\n\n`;
+const encodeEvent = (type: string, event: object): Buffer => encodeSse({ event: type, data: JSON.stringify(event) });
 
 /** `response.error.code` is a closed list at the vendor; these are the entries of it that a gateway can mean. */
 const wordResponseCode = (code: string | null): string =>
@@ -37,5 +38,5 @@ export function encodeStreamError(error: GatewayError, options: StreamErrorOptio
       error: { code, message: body.message },
     },
   };
-  return Buffer.from(encodeEvent('error', errorEvent) + encodeEvent('response.failed', failedEvent));
+  return Buffer.concat([encodeEvent('error', errorEvent), encodeEvent('response.failed', failedEvent)]);
 }

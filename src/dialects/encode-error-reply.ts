@@ -1,0 +1,22 @@
+import type { GatewayError } from '../inference/gateway-error.ts';
+import type { HttpReply } from './chat-dialect.ts';
+
+/** The vendor's header for the id of a request, and what its errors say they are. */
+type ErrorReplyOptions = { readonly requestIdHeader?: string; readonly contentType?: string };
+
+/**
+ * The whole HTTP reply of an error whose body a dialect has written. Headers of the error itself come first, so that none of them can
+ * change what the body is.
+ */
+export function encodeErrorReply(error: GatewayError, requestId: string, json: string, options: ErrorReplyOptions = {}): HttpReply {
+  return {
+    status: error.status,
+    headers: {
+      ...error.headers,
+      ...(error.retryAfterSeconds !== undefined && { 'retry-after': String(error.retryAfterSeconds) }),
+      'content-type': options.contentType ?? 'application/json',
+      [options.requestIdHeader ?? 'x-request-id']: requestId,
+    },
+    body: Buffer.from(json),
+  };
+}

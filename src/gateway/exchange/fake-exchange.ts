@@ -1,0 +1,182 @@
+import { EventEmitter } from 'node:events';
+import type { ServerResponse } from 'node:http';
+
+import type { Dispatcher } from 'undici';
+
+import type { ChatDialect, WireRequest } from '../../dialects/chat-dialect.ts';
+import type { StreamFraming } from '../../platform/frames.ts';
+import { compileHeaderList } from '../../platform/http/header-list.ts';
+import type { UpstreamRequest } from '../../platform/http/upstream-client.ts';
+import { upstreamVendors } from '../../upstreams/registry.ts';
+import type { VendorId } from '../../upstreams/upstream-vendor.ts';
+import { defaultLimits, defaultTimeouts, type GatewayLimits, type GatewayTimeouts } from '../limits.ts';
+import type { Upstream } from '../routing/routing-table.ts';
+import type { ExchangeContext, Outcome } from './exchange-context.ts';
+
+/** A client's connection for tests: it keeps what is written, in the order of everything else that happens to the call. */
+export class FakeResponse extends EventEmitter {
+  readonly chunks: Buffer[] = [];
+  status: number | undefined;
+  headers: Readonly<Record<string, string>> = {};
+  headersSent = false;
+  destroyed = false;
+  writableEnded = false;
+  writableFinished = false;
+  /** Set to let the next writes report a full buffer. */
+  isFull = false;
+  readonly #happened: string[];
+
+  constructor(happened: string[]) {
+    super();
+    this.#happened = happened;
+  }
+
+  writeHead(status: number, headers: Readonly<Record<string, string>>): void {
+    if (this.headersSent) throw new Error('the head was written twice');
+    this.status = status;
+    this.headers = headers;
+    this.headersSent = true;
+    this.#happened.push(`head ${status}`);
+  }
+
+  write(chunk: Buffer): boolean {
+    if (this.writableEnded || this.destroyed) throw new Error('written after the end');
+    this.chunks.push(Buffer.from(chunk));
+    this.#happened.push('bytes');
+    return !this.isFull;
+  }
+
+  end(chunk?: Buffer): void {
+    if (this.writableEnded) throw new Error('ended twice');
+    if (chunk !== undefined) this.write(chunk);
+    this.writableEnded = true;
+    this.#happened.push('end');
+  }
+
+  destroy(): void {
+    if (this.destroyed) return;
+    this.destroyed = true;
+    this.#happened.push('destroyed');
+    this.emit('close');
+  }
+
+  /** The client took everything, or went away before. */
+  close(): void {
+    this.writableFinished = this.writableEnded;
+    this.destroyed = true;
+    this.emit('close');
+  }
+
+  drain(): void {
+    this.isFull = false;
+    this.emit('drain');
+  }
+
+  text(): string {
+    return Buffer.concat(this.chunks).toString();
+  }
+}
+
+/** The upstream's side of a connection: what the gateway asked of it. */
+export class FakeController implements Dispatcher.DispatchController {
+  aborted = false;
+  paused = false;
+  reason: Error | null = null;
+  readonly #happened: string[];
+
+  constructor(happened: string[]) {
+    this.#happened = happened;
+  }
+
+  abort(reason: Error): void {
+    this.aborted = true;
+    this.reason = reason;
+    this.#happened.push('abort');
+  }
+
+  pause(): void {
+    this.paused = true;
+    this.#happened.push('pause');
+  }
+
+  resume(): void {
+    this.paused = false;
+    this.#happened.push('resume');
+  }
+}
+
+export type FakeExchangeOptions = {
+  readonly dialect: ChatDialect;
+  readonly vendor?: VendorId;
+  readonly framing?: StreamFraming | undefined;
+  readonly body?: WireRequest['body'];
+  readonly apiKey?: string;
+  readonly timeouts?: Partial<GatewayTimeouts>;
+  readonly limits?: Partial<GatewayLimits>;
+};
+
+/** Everything an exchange works with, as fakes: a clock that tests move, a client, an upstream and an observer, all writing one history. */
+export type FakeExchange = {
+  readonly context: ExchangeContext;
+  readonly response: FakeResponse;
+  readonly controller: FakeController;
+  /** What happened, in order. */
+  readonly happened: string[];
+  readonly outcomes: Outcome[];
+  readonly logged: unknown[];
+  readonly sent: { request: UpstreamRequest; handler: Dispatcher.DispatchHandler }[];
+  /** Moves the clock and returns its new time. */
+  readonly advance: (ms: number) => number;
+};
+
+export function createFakeUpstream(options: Pick<FakeExchangeOptions, 'vendor' | 'apiKey'>, client: Upstream['client']): Upstream {
+  const vendor = upstreamVendors[options.vendor ?? 'openai-compatible'];
+  return {
+    id: 'one',
+    vendor,
+    basePath: '/base',
+    apiKey: options.apiKey,
+    dialects: [...vendor.dialects, ...vendor.optionalDialects],
+    passesRequestHeader: compileHeaderList(vendor.requestHeaders),
+    passesReplyHeader: compileHeaderList(vendor.replyHeaders),
+    acceptsStreamOptions: true,
+    client,
+  };
+}
+
+export function createFakeExchange(options: FakeExchangeOptions): FakeExchange {
+  const happened: string[] = [];
+  const outcomes: Outcome[] = [];
+  const logged: unknown[] = [];
+  const sent: FakeExchange['sent'] = [];
+  let nowMs = 1000;
+  const response = new FakeResponse(happened);
+  const client: Upstream['client'] = {
+    send: (request, handler) => void sent.push({ request, handler }),
+    close: () => Promise.resolve(),
+  };
+  const log = (...entry: unknown[]): void => void logged.push(entry);
+  const context: ExchangeContext = {
+    requestId: 'req_1',
+    dialect: options.dialect,
+    request: { operation: 'generate', body: options.body ?? {}, headers: {} },
+    framing: options.framing,
+    target: { upstream: createFakeUpstream(options, client), upstreamModel: 'm' },
+    response: response as unknown as ServerResponse,
+    limits: { ...defaultLimits, ...options.limits },
+    timeouts: { ...defaultTimeouts, ...options.timeouts },
+    clock: { nowMs: () => nowMs, monotonicMs: () => nowMs },
+    logger: { debug: log, info: log, warn: log, error: log },
+    observer: {
+      head: (status, id) => void happened.push(id === undefined ? `answered ${status}` : `answered ${status} ${id}`),
+      firstContent: () => void happened.push('content'),
+      progress: () => void happened.push('progress'),
+      settled: (outcome) => {
+        outcomes.push(outcome);
+        happened.push(`settled ${outcome.end}`);
+      },
+    },
+  };
+  const advance = (ms: number): number => (nowMs += ms);
+  return { context, response, controller: new FakeController(happened), happened, outcomes, logged, sent, advance };
+}
