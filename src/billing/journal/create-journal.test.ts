@@ -6,6 +6,7 @@ import type { CallEntry, CallOpening } from '../ledger/call-entry.ts';
 import { createPriceBook } from '../rating/price-book.ts';
 import { recomputeAmount } from '../rating/recompute-amount.ts';
 import { type JournalOptions, createJournal } from './create-journal.ts';
+import { scanSegment } from './journal-record.ts';
 import { type Journal, JournalUnavailableError } from './journal.ts';
 import { MemoryJournalDisk } from './memory-journal-disk.ts';
 import { createLostCallSettler } from './settle-lost-call.ts';
