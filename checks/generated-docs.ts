@@ -19,17 +19,19 @@ type SchemaNode = {
 };
 
 function describeType(node: SchemaNode): string {
-  if (node.enum !== undefined) return node.enum.map((value) => `\`${String(value)}\``).join(', ');
+  if (node.enum !== undefined) return node.enum.map((value) => `\`${showValue(value)}\``).join(', ');
   if (node.type === 'array' && node.items !== undefined) return `list of ${describeType(node.items)}`;
   return node.type ?? '';
 }
+
+const showValue = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
 /** Every field of the configuration with its path, in file order. Names that the operator chooses appear as `<name>`. */
 function configRows(node: SchemaNode, path: string): readonly string[] {
   const rows: string[] = [];
   for (const [name, member] of Object.entries(node.properties ?? {})) {
     const here = path === '' ? name : `${path}.${name}`;
-    const fallback = member.default === undefined ? '' : `\`${String(member.default)}\``;
+    const fallback = member.default === undefined ? '' : `\`${showValue(member.default)}\``;
     rows.push(`| \`${here}\` | ${describeType(member)} | ${fallback} | ${member.description ?? ''} |`);
     rows.push(...configRows(member, here));
   }
@@ -52,7 +54,7 @@ function configPage(): string {
     '',
     '| Field | Type | Default | Meaning |',
     '|---|---|---|---|',
-    ...configRows(configSchema as SchemaNode, ''),
+    ...configRows(configSchema, ''),
     '',
     '## Environment variables',
     '',

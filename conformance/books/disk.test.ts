@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, statfsSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
 
 import { auditBooks, compareStatistics, openLedger } from '../support/audit.ts';
@@ -14,7 +15,7 @@ import { makeCall, modeOf } from './load.ts';
 
 function mount(directory: string, options: string): boolean {
   try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', directory], { stdio: 'ignore' });
+    execFileSync('/usr/bin/mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', directory], { stdio: 'ignore' });
     return true;
   } catch {
     // Only the administrator may; then the tests that need it are skipped with that reason.
@@ -24,7 +25,7 @@ function mount(directory: string, options: string): boolean {
 
 function unmount(directory: string): void {
   try {
-    execFileSync('umount', ['-l', directory], { stdio: 'ignore' });
+    execFileSync('/usr/bin/umount', ['-l', directory], { stdio: 'ignore' });
   } catch {
     // Never mounted.
   }
@@ -62,66 +63,76 @@ const filled: readonly [name: string, mounted: (dataDirectory: string) => string
 ];
 
 for (const [name, mounted, size] of filled) {
-  test(`${name} is full: new calls are refused in their dialect, running ones finish and are settled, and it heals by itself`, { skip }, async () => {
-    const dataDirectory = mkdtempSync(join(base, 'data-'));
-    const point = mounted(dataDirectory);
-    mkdirSync(point, { recursive: true, mode: 0o700 });
-    assert.ok(mount(point, `size=${size},mode=0700`));
-    try {
-      await using simulated = await startSimulatedWeir({ weir: { dataDirectory } });
-      const { weir, simulator } = simulated;
-      const ask = (number: number, steer: Record<string, string> = {}) => makeCall(weir.gatewayUrl, weir.apiKey, { ...modeOf(number), number, steer });
-      const views = [await ask(1)];
-      assert.ok(views[0]?.complete);
-      const running = Array.from({ length: 10 }, (_, index) => ask(10 + index, { 'output-tokens': '200', pace: 'tokensPerSecond=150' }));
-      await eventually(
-        () => simulator.records().filter(({ headersAtMs }) => headersAtMs !== undefined).length,
-        (count) => count >= 11,
-      );
-      const empty = fill(point);
-      // The first that cannot write notices.
-      await eventually(
-        async () => (await ask(0)).status,
-        (status) => status === 503,
-      );
-      const reached = simulator.records().length;
-      for (const api of chatInterfaces) {
-        const refused = await refusal(weir.gatewayUrl, weir.apiKey, api);
-        assert.equal(refused.status, 503, refused.text);
-        assert.ok(api.errorType(refused.json));
-        assert.match(refused.json.error.message, /books/);
-        assert.doesNotMatch(refused.text, /ENOSPC|\/journal|no space/i, 'the client learns nothing of the machine');
+  test(
+    `${name} is full: new calls are refused in their dialect, running ones finish and are settled, and it heals by itself`,
+    { skip },
+    async () => {
+      const dataDirectory = mkdtempSync(join(base, 'data-'));
+      const point = mounted(dataDirectory);
+      mkdirSync(point, { recursive: true, mode: 0o700 });
+      assert.ok(mount(point, `size=${size},mode=0700`));
+      try {
+        await using simulated = await startSimulatedWeir({ weir: { dataDirectory } });
+        const { weir, simulator } = simulated;
+        const ask = (number: number, steer: Record<string, string> = {}) =>
+          makeCall(weir.gatewayUrl, weir.apiKey, { ...modeOf(number), number, steer });
+        const views = [await ask(1)];
+        assert.ok(views[0]?.complete);
+        const running = Array.from({ length: 10 }, (_, index) => ask(10 + index, { 'output-tokens': '200', pace: 'tokensPerSecond=150' }));
+        await eventually(
+          () => simulator.records().filter(({ headersAtMs }) => headersAtMs !== undefined).length,
+          (count) => count >= 11,
+        );
+        const empty = fill(point);
+        // The first that cannot write notices.
+        await eventually(
+          async () => (await ask(0)).status,
+          (status) => status === 503,
+        );
+        const reached = simulator.records().length;
+        for (const api of chatInterfaces) {
+          const refused = await refusal(weir.gatewayUrl, weir.apiKey, api);
+          assert.equal(refused.status, 503, refused.text);
+          assert.ok(api.errorType(refused.json));
+          assert.match(refused.json.error.message, /books/);
+          assert.doesNotMatch(refused.text, /ENOSPC|\/journal|no space/i, 'the client learns nothing of the machine');
+        }
+        assert.equal(simulator.records().length, reached, 'a refused call never reached the upstream');
+        const health = await call(`${weir.gatewayUrl}/health`);
+        assert.equal(health.status, 503);
+        assert.match(health.text, /journal/);
+        assert.equal((await call(`${weir.gatewayUrl}/health/live`)).status, 200);
+        const finished = await Promise.all(running);
+        for (const view of finished) assert.ok(view.complete, `${view.dialect}: ${view.status} ${view.text.slice(-200)}`);
+        empty();
+        await eventually(
+          async () => (await call(`${weir.gatewayUrl}/health`)).status,
+          (status) => status === 200,
+        );
+        const late = await ask(500);
+        assert.ok(late.complete, late.text);
+        const ledger = await openLedger(dataDirectory);
+        const ids = [...finished, late, ...views].map(({ callId }) => callId ?? '');
+        for (const id of ids) assert.equal((await ledger.row(id)).end, 'finished');
+        const entries = await ledger.all();
+        await ledger.close();
+        const known = new Set(ids);
+        const truths = simulator.records().filter(({ tag }) => tag !== 'load-0');
+        const audit = auditBooks({
+          entries: entries.filter(({ callId }) => known.has(callId)),
+          truths,
+          clients: [...views, ...finished, late],
+          lostTokensMax: 0,
+        });
+        assert.deepEqual(audit.problems, []);
+        assert.deepEqual(await compareStatistics(weir.monitorUrl, weir.billingToken, entries), []);
+        assert.doesNotMatch(weir.output(), /unhandled|uncaught|TypeError/i);
+        assert.equal(await weir.stop('SIGTERM'), 0);
+      } finally {
+        unmount(point);
       }
-      assert.equal(simulator.records().length, reached, 'a refused call never reached the upstream');
-      const health = await call(`${weir.gatewayUrl}/health`);
-      assert.equal(health.status, 503);
-      assert.match(health.text, /journal/);
-      assert.equal((await call(`${weir.gatewayUrl}/health/live`)).status, 200);
-      const finished = await Promise.all(running);
-      for (const view of finished) assert.ok(view.complete, `${view.dialect}: ${view.status} ${view.text.slice(-200)}`);
-      empty();
-      await eventually(
-        async () => (await call(`${weir.gatewayUrl}/health`)).status,
-        (status) => status === 200,
-      );
-      const late = await ask(500);
-      assert.ok(late.complete, late.text);
-      const ledger = await openLedger(dataDirectory);
-      const ids = [...finished, late, ...views].map(({ callId }) => callId ?? '');
-      for (const id of ids) assert.equal((await ledger.row(id)).end, 'finished');
-      const entries = await ledger.all();
-      await ledger.close();
-      const known = new Set(ids);
-      const truths = simulator.records().filter(({ tag }) => tag !== 'load-0');
-      const audit = auditBooks({ entries: entries.filter(({ callId }) => known.has(callId)), truths, clients: [...views, ...finished, late], lostTokensMax: 0 });
-      assert.deepEqual(audit.problems, []);
-      assert.deepEqual(await compareStatistics(weir.monitorUrl, weir.billingToken, entries), []);
-      assert.doesNotMatch(weir.output(), /unhandled|uncaught|TypeError/i);
-      assert.equal(await weir.stop('SIGTERM'), 0);
-    } finally {
-      unmount(point);
-    }
-  });
+    },
+  );
 }
 
 async function refusal(gatewayUrl: string, apiKey: string, api: ChatInterface) {
@@ -130,6 +141,30 @@ async function refusal(gatewayUrl: string, apiKey: string, api: ChatInterface) {
     body: JSON.stringify(api.body(api.model, 'Hello')),
   });
 }
+
+test('the database is locked by somebody for seconds: calls go on, and their rows come when it is free', async () => {
+  await using simulated = await startSimulatedWeir();
+  const { weir } = simulated;
+  const database = new DatabaseSync(join(weir.dataDirectory, 'weir.sqlite'));
+  try {
+    database.exec('begin immediate');
+    const views = [];
+    for (let number = 1; number <= 20; number++) {
+      views.push(await makeCall(weir.gatewayUrl, weir.apiKey, { ...modeOf(number), number }));
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    for (const view of views) assert.ok(view.complete, `${view.status} ${view.text.slice(0, 300)}`);
+    assert.equal((await call(`${weir.gatewayUrl}/health/ready`)).status, 200, 'the journal has the books meanwhile');
+    database.exec('rollback');
+    const ledger = await openLedger(weir.dataDirectory);
+    for (const view of views) assert.equal((await ledger.row(view.callId ?? '', 10_000)).end, 'finished');
+    const audit = auditBooks({ entries: await ledger.all(), truths: simulated.simulator.records(), clients: views, lostTokensMax: 0 });
+    await ledger.close();
+    assert.deepEqual(audit.problems, []);
+  } finally {
+    database.close();
+  }
+});
 
 describe('a data directory that cannot be used', () => {
   let place: string;

@@ -20,7 +20,11 @@ after(async () => {
   await simulated[Symbol.asyncDispose]();
 });
 
-const tool = { name: 'look_up', description: 'Looks something up.', parameters: { type: 'object', properties: { term: { type: 'string' } }, required: ['term'] } };
+const tool = {
+  name: 'look_up',
+  description: 'Looks something up.',
+  parameters: { type: 'object', properties: { term: { type: 'string' } }, required: ['term'] },
+};
 
 /** What each interface calls thinking, caching and tools: parts of a reply that are counted in ways of their own. */
 const variants: Readonly<Record<string, readonly Record<string, unknown>[]>> = {
@@ -28,10 +32,23 @@ const variants: Readonly<Record<string, readonly Record<string, unknown>[]>> = {
     {},
     { max_tokens: 4000, thinking: { type: 'enabled', budget_tokens: 1024 } },
     { system: [{ type: 'text', text: 'A long system prompt to be cached. '.repeat(300), cache_control: { type: 'ephemeral' } }] },
-    { system: [{ type: 'text', text: 'Another system prompt to be cached for longer. '.repeat(300), cache_control: { type: 'ephemeral', ttl: '1h' } }] },
+    {
+      system: [
+        {
+          type: 'text',
+          text: 'Another system prompt to be cached for longer. '.repeat(300),
+          cache_control: { type: 'ephemeral', ttl: '1h' },
+        },
+      ],
+    },
     { tools: [{ name: tool.name, description: tool.description, input_schema: tool.parameters }] },
   ],
-  'openai-responses': [{}, { reasoning: { effort: 'high' } }, { instructions: 'A long instruction. '.repeat(400) }, { tools: [{ type: 'function', ...tool, strict: false }] }],
+  'openai-responses': [
+    {},
+    { reasoning: { effort: 'high' } },
+    { instructions: 'A long instruction. '.repeat(400) },
+    { tools: [{ type: 'function', ...tool, strict: false }] },
+  ],
   'openai-chat': [{}, { stream_options: undefined }, { tools: [{ type: 'function', function: tool }] }],
   'gemini-generate-content': [
     {},
@@ -63,7 +80,9 @@ test(`${callsTotal} calls of all interfaces: every amount is the price of what t
       }
     }),
   );
-  context.diagnostic(`${Math.round((callsTotal * 1000) / (performance.now() - startedAtMs))} calls a second, simulator and clients included`);
+  context.diagnostic(
+    `${Math.round((callsTotal * 1000) / (performance.now() - startedAtMs))} calls a second, simulator and clients included`,
+  );
   const entries = await eventually(
     async () => (await ledger.all()).length,
     (count) => count >= callsTotal,
@@ -93,7 +112,11 @@ test('reading is free: lists, counts of tokens, statistics and health add no row
   const { gatewayUrl, apiKey } = simulated.weir;
   const auth = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
   const posts: readonly [path: string, headers: Record<string, string>, body: object][] = [
-    ['/v1/messages/count_tokens', { 'anthropic-version': '2023-06-01' }, { model: 'claude-sonnet-4-5', messages: [{ role: 'user', content: 'Hello' }] }],
+    [
+      '/v1/messages/count_tokens',
+      { 'anthropic-version': '2023-06-01' },
+      { model: 'claude-sonnet-4-5', messages: [{ role: 'user', content: 'Hello' }] },
+    ],
     ['/v1beta/models/gemini-2.5-flash:countTokens', {}, { contents: [{ role: 'user', parts: [{ text: 'Hello' }] }] }],
   ];
   for (const [path, headers, body] of posts) {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -20,7 +20,9 @@ const lostTokensMax = tokensPerSecond / 2 + 16;
 test(`killed ${kills} times under load (seed ${seed}): every answered call is booked once, and nobody pays too much`, async (context) => {
   const random = createRandom(seed);
   const directory = mkdtempSync(join(tmpdir(), 'weir-kill-'));
-  const simulator = await startSimulatorProcess(join(directory, 'truth.jsonl'), { pace: `tokensPerSecond=${tokensPerSecond};tokensPerFrame=4` });
+  const simulator = await startSimulatorProcess(join(directory, 'truth.jsonl'), {
+    pace: `tokensPerSecond=${tokensPerSecond};tokensPerFrame=4`,
+  });
   const dataDirectory = join(directory, 'data');
   const start = (): Promise<RunningWeir> =>
     startWeir({ dataDirectory, config: JSON.stringify({ upstreams: simulatedUpstreams(simulator.addresses) }) });
@@ -33,7 +35,12 @@ test(`killed ${kills} times under load (seed ${seed}): every answered call is bo
       number += 1;
       const steer = { 'output-tokens': String(20 + Math.floor(random() * 250)) };
       const leaves = random() < 0.15 ? { leaveAfterMs: random() * 400 } : {};
-      const { text: _, ...view } = await makeCall(weir?.gatewayUrl ?? '', weir?.apiKey ?? '', { ...modeOf(number), number, steer, ...leaves });
+      const { text: _, ...view } = await makeCall(weir?.gatewayUrl ?? '', weir?.apiKey ?? '', {
+        ...modeOf(number),
+        number,
+        steer,
+        ...leaves,
+      });
       views.push(view);
       // A dead gateway refuses at once; a client that hammers it would only heat the machine.
       if (view.status === 0) await new Promise((resolve) => setTimeout(resolve, 100));
@@ -77,6 +84,8 @@ test(`killed ${kills} times under load (seed ${seed}): every answered call is bo
     for (const text of [...output, weir.output()]) assert.doesNotMatch(text, /unhandled|uncaught|TypeError|RangeError|"quarantined":\["/i);
     await ledger.close();
     assert.equal(await weir.stop('SIGTERM'), 0);
+    const kept = readdirSync(join(dataDirectory, 'journal'));
+    assert.ok(kept.length <= 4, `what is in the ledger is given up by the journal: ${kept.join(', ')}`);
   } finally {
     stopped = true;
     await weir?.[Symbol.asyncDispose]();

@@ -46,13 +46,19 @@ export async function makeCall(gatewayUrl: string, apiKey: string, call: LoadCal
   const tag = `load-${number}`;
   const body = { ...api.body(api.model, `load ${'.'.repeat(number)}`, stream), ...call.body };
   const steering = Object.fromEntries(Object.entries(call.steer ?? {}).map(([name, value]) => [`x-simulator-${name}`, value]));
-  const { inputCharacters } = chatDialects[api.dialect].readFacts({ operation: 'generate', body: body as never, headers: {}, pathModel: api.model });
+  const { inputCharacters } = chatDialects[api.dialect].readFacts({
+    operation: 'generate',
+    body: body as never,
+    headers: {},
+    pathModel: api.model,
+  });
   const open = openCall(`${gatewayUrl}${api.path(api.model, stream)}`, {
     headers: { authorization: `Bearer ${apiKey}`, ...api.headers, ...steering, 'x-simulator-tag': tag },
     body: JSON.stringify(body),
     limitMs: call.limitMs ?? 20_000,
   });
-  const timer = call.leaveAfterMs === undefined ? undefined : setTimeout(() => open.leave(number % 2 === 0 ? 'fin' : 'rst'), call.leaveAfterMs);
+  const timer =
+    call.leaveAfterMs === undefined ? undefined : setTimeout(() => open.leave(number % 2 === 0 ? 'fin' : 'rst'), call.leaveAfterMs);
   const reply = await open.done;
   clearTimeout(timer);
   const callId = reply.headers['x-weir-request-id'];

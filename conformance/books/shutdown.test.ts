@@ -10,7 +10,13 @@ import { createRandom, makeCall, modeOf } from './load.ts';
 type View = Awaited<ReturnType<typeof makeCall>>;
 
 /** Starts `count` calls that take a while, and waits until the upstream has them all. */
-async function startCalls(simulated: SimulatedWeir, count: number, outputTokens: number, tokensPerSecond: number, first = 1): Promise<readonly Promise<View>[]> {
+async function startCalls(
+  simulated: SimulatedWeir,
+  count: number,
+  outputTokens: number,
+  tokensPerSecond: number,
+  first = 1,
+): Promise<readonly Promise<View>[]> {
   const { weir, simulator } = simulated;
   const before = simulator.records().length;
   const calls = Array.from({ length: count }, (_, index) =>
@@ -118,7 +124,10 @@ test('the signal again ends it at once, and the next start settles what was runn
   assert.equal(await weir.stop('SIGTERM'), 130);
   assert.ok(performance.now() - startedAtMs < 2000);
   const views = await Promise.all(calls);
-  await using again = await startWeir({ dataDirectory: weir.dataDirectory, environment: { WEIR_CONFIG: `${weir.dataDirectory}/weir.yaml` } });
+  await using again = await startWeir({
+    dataDirectory: weir.dataDirectory,
+    environment: { WEIR_CONFIG: `${weir.dataDirectory}/weir.yaml` },
+  });
   await eventually(
     async () => {
       const ledger = await openLedger(weir.dataDirectory);

@@ -5,7 +5,16 @@ import { after, before, describe, test } from 'node:test';
 
 import { arrayInterface } from '../support/interfaces.ts';
 import { upstreamKey } from '../support/start-simulated-weir.ts';
-import { allModes, assertErrorEvent, assertErrorStatus, assertFree, type FaultBench, type Mode, startFaultBench, streamModes } from './fault-bench.ts';
+import {
+  allModes,
+  assertErrorEvent,
+  assertErrorStatus,
+  assertFree,
+  type FaultBench,
+  type Mode,
+  startFaultBench,
+  streamModes,
+} from './fault-bench.ts';
 
 /** A port on which nobody listens. */
 async function closedPort(): Promise<number> {
@@ -32,8 +41,13 @@ describe('faults before the first content', () => {
     const vendors = ['anthropic', 'openai', 'gemini'];
     bench = await startFaultBench({
       timeouts: { firstByteMs: 400, idleMs: 500 },
-      upstreams: () => Object.fromEntries(vendors.map((vendor) => [`dead-${vendor}`, { vendor, baseUrl: `http://127.0.0.1:${port}`, apiKey: upstreamKey }])),
-      models: Object.fromEntries(vendors.map((vendor) => [`on-dead-${vendor}`, { targets: [{ upstream: `dead-${vendor}`, model: 'any' }] }])),
+      upstreams: () =>
+        Object.fromEntries(
+          vendors.map((vendor) => [`dead-${vendor}`, { vendor, baseUrl: `http://127.0.0.1:${port}`, apiKey: upstreamKey }]),
+        ),
+      models: Object.fromEntries(
+        vendors.map((vendor) => [`on-dead-${vendor}`, { targets: [{ upstream: `dead-${vendor}`, model: 'any' }] }]),
+      ),
     });
   });
   after(() => bench[Symbol.asyncDispose]());
@@ -54,13 +68,30 @@ describe('faults before the first content', () => {
     { name: 'silence before headers', fault: 'stall-before-headers', status: 504, words: broken },
     // With a duration, because the simulator's endless one of a whole reply promises a length of 0, which is a whole body.
     { name: 'silence after headers', fault: 'stall-after-headers;ms=4000', status: 504, words: broken },
-    { name: 'reset after headers, before content', fault: 'reset-mid-stream;after=0', status: 503, words: broken, only: (mode) => !mode.stream },
-    { name: 'fin after headers, before content', fault: 'truncate;how=fin;after=0', status: 503, words: broken, only: (mode) => !mode.stream },
+    {
+      name: 'reset after headers, before content',
+      fault: 'reset-mid-stream;after=0',
+      status: 503,
+      words: broken,
+      only: (mode) => !mode.stream,
+    },
+    {
+      name: 'fin after headers, before content',
+      fault: 'truncate;how=fin;after=0',
+      status: 503,
+      words: broken,
+      only: (mode) => !mode.stream,
+    },
     { name: 'HTML with 200', fault: 'html;status=200', status: 502, words: broken },
     { name: 'HTML with 502', fault: 'html;status=502', status: 502, words: broken },
     { name: 'HTML with 500', fault: 'html;status=500', status: 500, words: broken },
     { name: 'an empty body with 200', fault: 'empty-body', status: /^50[23]$/, words: broken },
-    { name: 'an error inside a 200', fault: 'error-in-200;status=500;message=Simulated inner failure', status: /^5\d\d$/, words: /Simulated inner failure/ },
+    {
+      name: 'an error inside a 200',
+      fault: 'error-in-200;status=500;message=Simulated inner failure',
+      status: /^5\d\d$/,
+      words: /Simulated inner failure/,
+    },
     { name: 'gzip although identity was asked for', fault: 'gzip', status: 502, words: broken },
     { name: 'headers of 100 kB', fault: 'long-header;bytes=100000', status: 502, words: broken },
     { name: 'a redirect', fault: 'redirect;status=307', status: 502, words: broken },
@@ -68,7 +99,13 @@ describe('faults before the first content', () => {
     { name: 'two lengths', fault: 'conflicting-lengths;kind=two-lengths', status: invalidHttp, words: broken },
     { name: 'half a JSON', fault: 'malformed-event', status: 502, words: broken, only: (mode) => !mode.stream },
     { name: 'a body longer than its length', fault: 'truncate;how=short-length', status: 502, words: broken, only: (mode) => !mode.stream },
-    { name: 'a body shorter than its length', fault: 'truncate;how=long-length;after=0', status: 503, words: broken, only: (mode) => !mode.stream },
+    {
+      name: 'a body shorter than its length',
+      fault: 'truncate;how=long-length;after=0',
+      status: 503,
+      words: broken,
+      only: (mode) => !mode.stream,
+    },
     { name: 'half a body ended by the connection', fault: 'truncate;how=eof', status: 502, words: broken, only: (mode) => !mode.stream },
     { name: 'half a body ended properly', fault: 'truncate;how=end', status: 502, words: broken, only: (mode) => !mode.stream },
   ];
@@ -136,7 +173,14 @@ describe('faults before the first content', () => {
   }
 
   for (const mode of streamModes) {
-    for (const fault of ['reset-mid-stream;after=0', 'truncate;how=fin;after=0', 'truncate;how=eof;after=0', 'truncate;how=end;after=0', 'error-event;after=0', 'stall-mid-stream;after=0']) {
+    for (const fault of [
+      'reset-mid-stream;after=0',
+      'truncate;how=fin;after=0',
+      'truncate;how=eof;after=0',
+      'truncate;how=end;after=0',
+      'error-event;after=0',
+      'stall-mid-stream;after=0',
+    ]) {
       // The simulator's error event of an array stream continues an array, so it cannot be its first element.
       if (fault.startsWith('error-event') && mode.api === arrayInterface) continue;
       test(`${mode.title}: ${fault}: opening events may have gone out, content has not, so it is free`, async () => {
@@ -155,7 +199,9 @@ describe('faults before the first content', () => {
     for (const status of [301, 302, 303, 307, 308]) {
       const [mode] = allModes;
       assert.ok(mode);
-      const reply = await bench.send(mode, { steer: { fault: `redirect;status=${status};location=${bench.simulator.addresses.anthropic}/v1/messages` } });
+      const reply = await bench.send(mode, {
+        steer: { fault: `redirect;status=${status};location=${bench.simulator.addresses.anthropic}/v1/messages` },
+      });
       assertErrorStatus(mode, reply, 502);
       assert.equal(reply.headers.location, undefined);
     }

@@ -32,9 +32,14 @@ describe('the same bytes through the gateway as from the upstream', () => {
   }
 
   /** Asks for usage as the gateway would, so that both requests are the same bytes. */
-  const extra = (mode: Mode): object => (mode.api.dialect === 'openai-chat' && mode.stream ? { stream_options: { include_usage: true } } : {});
+  const extra = (mode: Mode): object =>
+    mode.api.dialect === 'openai-chat' && mode.stream ? { stream_options: { include_usage: true } } : {};
 
-  async function both(mode: Mode, steer: Record<string, string>, text = 'Grüße, 世界 😀'): Promise<[direct: ReceivedReply, through: ReceivedReply]> {
+  async function both(
+    mode: Mode,
+    steer: Record<string, string>,
+    text = 'Grüße, 世界 😀',
+  ): Promise<[direct: ReceivedReply, through: ReceivedReply]> {
     const { url, headers } = upstream(mode);
     const steering = Object.fromEntries(Object.entries(steer).map(([name, value]) => [`x-simulator-${name}`, value]));
     const body = JSON.stringify({ ...mode.api.body(mode.api.model, text, mode.stream), ...extra(mode) });
@@ -47,7 +52,15 @@ describe('the same bytes through the gateway as from the upstream', () => {
   }
 
   // `vary` and `x-content-type-options` are about the connection to the vendor's own web pages.
-  const ownOfConnection = new Set(['date', 'connection', 'keep-alive', 'transfer-encoding', 'content-length', 'vary', 'x-content-type-options']);
+  const ownOfConnection = new Set([
+    'date',
+    'connection',
+    'keep-alive',
+    'transfer-encoding',
+    'content-length',
+    'vary',
+    'x-content-type-options',
+  ]);
 
   function assertSame(direct: ReceivedReply, through: ReceivedReply): void {
     assert.equal(through.status, direct.status, through.text);
@@ -65,7 +78,8 @@ describe('the same bytes through the gateway as from the upstream', () => {
         test(`seed ${seed}`, async () => assertSame(...(await both(mode, { seed }))));
       }
       for (const chunkBytes of [1, 7, 64, 1000]) {
-        test(`in pieces of ${chunkBytes} bytes`, async () => assertSame(...(await both(mode, { pace: `chunkBytes=${chunkBytes}`, 'output-tokens': '60' }))));
+        test(`in pieces of ${chunkBytes} bytes`, async () =>
+          assertSame(...(await both(mode, { pace: `chunkBytes=${chunkBytes}`, 'output-tokens': '60' }))));
       }
       for (const fault of ['unknown-event', 'unknown-event;after=3', 'unknown-block', 'split-utf8', 'line-ends;kind=bom']) {
         test(`with ${fault}`, async () => assertSame(...(await both(mode, { fault }))));
@@ -73,7 +87,8 @@ describe('the same bytes through the gateway as from the upstream', () => {
       test('a long reply', async () => assertSame(...(await both(mode, { 'output-tokens': '20000' }))));
       test('a slow drip', async () => assertSame(...(await both(mode, { fault: 'slow-drip;rate=200000', 'output-tokens': '20' }))));
       for (const status of [400, 403, 404, 429, 500, 529]) {
-        test(`the vendor's error ${status}`, async () => assertSame(...(await both(mode, { fault: `status;status=${status};message=Überlastet;retry-after=3` }))));
+        test(`the vendor's error ${status}`, async () =>
+          assertSame(...(await both(mode, { fault: `status;status=${status};message=Überlastet;retry-after=3` }))));
       }
       for (const stop of ['max-tokens', 'refusal', 'content-filter']) {
         test(`stopped by ${stop}`, async () => assertSame(...(await both(mode, { stop }))));
@@ -100,7 +115,9 @@ describe('the same bytes through the gateway as from the upstream', () => {
         const [direct, through] = await both(mode, { fault });
         if (mode.api !== arrayInterface) return assertSame(direct, through);
         // What follows the closing bracket is no part of the array, and nobody can tell where a malformed element would have ended.
-        const same = Array.from({ length: through.text.length }, (_, index) => index).findIndex((index) => through.text[index] !== direct.text[index]);
+        const same = Array.from({ length: through.text.length }, (_, index) => index).findIndex(
+          (index) => through.text[index] !== direct.text[index],
+        );
         assert.ok(same === -1 || same > 500, `the same up to ${same} of ${direct.text.length}`);
       });
     }

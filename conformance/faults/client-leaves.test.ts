@@ -40,7 +40,9 @@ describe('the client leaves', { concurrency: 8 }, () => {
     }
 
     test(`${mode.title}: just before the last event`, async () => {
-      const { tag, call } = bench.open(mode, { steer: { pace: 'tokensPerSecond=2000;tokensPerFrame=4', 'output-tokens': '400', fault: 'stall-mid-stream;after=98;ms=3000' } });
+      const { tag, call } = bench.open(mode, {
+        steer: { pace: 'tokensPerSecond=2000;tokensPerFrame=4', 'output-tokens': '400', fault: 'stall-mid-stream;after=98;ms=3000' },
+      });
       await call.until((text) => shown(text) > 90);
       const head = await call.head;
       call.leave('rst');
@@ -66,7 +68,10 @@ describe('the client leaves', { concurrency: 8 }, () => {
   /** The row of a call whose client never saw its id: the one whose request had as many characters. */
   async function rowBySize(mode: Mode, characters: number): Promise<Awaited<ReturnType<FaultBench['rowOf']>>> {
     for (let attempt = 0; ; attempt++) {
-      const rows = (await bench.ledger.all()).filter(({ dialect, inputCharacters }) => dialect === mode.api.dialect && inputCharacters >= characters && inputCharacters < characters + 200);
+      const rows = (await bench.ledger.all()).filter(
+        ({ dialect, inputCharacters }) =>
+          dialect === mode.api.dialect && inputCharacters >= characters && inputCharacters < characters + 200,
+      );
       const [row] = rows;
       if (row !== undefined && rows.length === 1) return row;
       assert.ok(attempt < 100, `${rows.length} rows of about ${characters} characters`);

@@ -48,7 +48,11 @@ test(`${callsTotal} calls at once, of which some leave anywhere: nobody reads an
     assert.deepEqual([...seen], [], `${mode.title} ${tag} read another's text`);
     if (reply.end === 'complete') assert.equal(reply.status, 200, reply.text);
   }
-  const truths = await Promise.all(done.filter(({ reply }) => reply.status === 200).map(async ({ tag, reply, mode }) => ({ mode, reply, truth: await bench.truthOf(tag) })));
+  const truths = await Promise.all(
+    done
+      .filter(({ reply }) => reply.status === 200)
+      .map(async ({ tag, reply, mode }) => ({ mode, reply, truth: await bench.truthOf(tag) })),
+  );
   assert.ok(truths.length > callsTotal / 2);
   let left = 0;
   for (const { mode, reply, truth } of truths) {

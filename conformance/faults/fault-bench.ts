@@ -17,7 +17,7 @@ export const streamModes: readonly Mode[] = [
 export const wholeModes: readonly Mode[] = chatInterfaces.map((api) => ({ title: `${api.dialect}, whole`, api, stream: false }));
 export const allModes: readonly Mode[] = [...wholeModes, ...streamModes];
 
-export type Steered = {
+type Steered = {
   readonly text?: string;
   /** Another model than the interface's usual one. */
   readonly model?: string;
@@ -27,7 +27,7 @@ export type Steered = {
   readonly headers?: Readonly<Record<string, string>>;
 } & Pick<OpenCallOptions, 'limitMs' | 'neverRead'>;
 
-export type Tagged = { readonly tag: string; readonly call: OpenCall };
+type Tagged = { readonly tag: string; readonly call: OpenCall };
 
 /** A Weir with simulated vendors, its ledger, and calls that are steered into trouble. */
 export type FaultBench = SimulatedWeir & {
@@ -135,5 +135,8 @@ export function assertPartly(entry: CallEntry, truth: Truth, end: CallEntry['end
   assert.equal(entry.estimated, true);
   const bound = priceBound(entry, truth);
   assert.ok(entry.charge.amountNanoUsd > 0n, 'content flowed, so it is not free');
-  assert.ok(entry.charge.amountNanoUsd <= bound, `${entry.charge.amountNanoUsd} is more than ${bound}: ${JSON.stringify(entry.usage)} of ${truth.emittedTokens}`);
+  assert.ok(
+    entry.charge.amountNanoUsd <= bound,
+    `${entry.charge.amountNanoUsd} is more than ${bound}: ${JSON.stringify(entry.usage)} of ${truth.emittedTokens}`,
+  );
 }

@@ -5,7 +5,16 @@ import { after, before, describe, test } from 'node:test';
 import { eventually } from '../support/http.ts';
 import { arrayInterface } from '../support/interfaces.ts';
 import { residentBytes } from '../support/process-memory.ts';
-import { assertErrorEvent, assertErrorStatus, assertPartly, type FaultBench, type Mode, startFaultBench, streamModes, wholeModes } from './fault-bench.ts';
+import {
+  assertErrorEvent,
+  assertErrorStatus,
+  assertPartly,
+  type FaultBench,
+  type Mode,
+  startFaultBench,
+  streamModes,
+  wholeModes,
+} from './fault-bench.ts';
 
 const mebibyte = 1024 * 1024;
 const stalledReaderMs = 600;
@@ -136,7 +145,8 @@ describe('memory', { skip }, () => {
 
   test('limits.eventBytesMax counts', async () => {
     await using small = await startFaultBench({ config: { limits: { eventBytesMax: 100_000, replyBytesMax: 1024 } } });
-    for (const mode of streamModes.filter(({ api }) => api !== arrayInterface)) assertErrorEvent(mode, await small.send(mode, { steer: { fault: 'huge-event;after=2;bytes=200000' } }));
+    for (const mode of streamModes.filter(({ api }) => api !== arrayInterface))
+      assertErrorEvent(mode, await small.send(mode, { steer: { fault: 'huge-event;after=2;bytes=200000' } }));
     for (const mode of wholeModes) assertErrorStatus(mode, await small.send(mode, { steer: { 'output-tokens': '4000' } }), 502);
   });
 

@@ -2,7 +2,15 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
 import { arrayInterface } from '../support/interfaces.ts';
-import { assertErrorEvent, assertErrorStatus, assertFree, assertPartly, type FaultBench, startFaultBench, streamModes } from './fault-bench.ts';
+import {
+  assertErrorEvent,
+  assertErrorStatus,
+  assertFree,
+  assertPartly,
+  type FaultBench,
+  startFaultBench,
+  streamModes,
+} from './fault-bench.ts';
 
 /** A stream that breaks after content has flowed: it says so, never looks finished, and costs what was delivered. */
 describe('faults in the middle of a stream', () => {

@@ -26,7 +26,10 @@ describe('usage that cannot be taken as it stands', { concurrency: 4 }, () => {
     for (const usage of ['absent', 'null', 'string', 'negative', 'huge'] as const) {
       test(`${mode.title}: ${usage}: the reply is whole, the counts are estimates near the truth`, async () => {
         const value = usage === 'absent' || usage === 'null' ? usage : replaced(mode, usage);
-        const reply = await bench.send(mode, { steer: { usage: value, 'output-tokens': '80' }, text: 'A prompt of some length. '.repeat(40) });
+        const reply = await bench.send(mode, {
+          steer: { usage: value, 'output-tokens': '80' },
+          text: 'A prompt of some length. '.repeat(40),
+        });
         assert.equal(reply.status, 200, reply.text);
         assert.equal(reply.end, 'complete');
         const [entry, truth] = [await bench.rowOf(reply), await bench.truthOf(reply.tag)];
@@ -35,7 +38,10 @@ describe('usage that cannot be taken as it stands', { concurrency: 4 }, () => {
         const isExact = usage === 'string' && mode.api.dialect === 'gemini-generate-content';
         assert.equal(entry.estimated, !isExact);
         assert.ok(entry.charge.amountNanoUsd > 0n, 'a malformed report does not make a reply free');
-        assert.ok(entry.charge.amountNanoUsd <= priceBound(entry, truth), `${JSON.stringify(entry.usage)} for ${JSON.stringify(truth.plannedUsage)}`);
+        assert.ok(
+          entry.charge.amountNanoUsd <= priceBound(entry, truth),
+          `${JSON.stringify(entry.usage)} for ${JSON.stringify(truth.plannedUsage)}`,
+        );
         const shown = (truth.plannedUsage?.outputTokens ?? 0) - (truth.plannedUsage?.reasoningTokens ?? 0);
         assert.ok((entry.usage.outputTokens ?? 0) >= shown - 2, `${entry.usage.outputTokens} of ${shown}`);
         assert.ok((entry.usage.inputTokens ?? 0) >= (truth.plannedUsage?.inputTokens ?? 0) - 2);

@@ -11,7 +11,11 @@ import { makeCall, modeOf } from '../books/load.ts';
 test('gateway and monitor as two processes on one data directory', async () => {
   await using simulated = await startSimulatedWeir({ weir: { command: 'gateway' } });
   const { weir } = simulated;
-  await using monitor = await startWeir({ command: 'monitor', dataDirectory: weir.dataDirectory, environment: { WEIR_CONFIG: `${weir.dataDirectory}/weir.yaml` } });
+  await using monitor = await startWeir({
+    command: 'monitor',
+    dataDirectory: weir.dataDirectory,
+    environment: { WEIR_CONFIG: `${weir.dataDirectory}/weir.yaml` },
+  });
   assert.equal(weir.monitorUrl, '');
   assert.equal(monitor.gatewayUrl, '');
   const ledger = await openLedger(weir.dataDirectory);
@@ -25,7 +29,11 @@ test('gateway and monitor as two processes on one data directory', async () => {
   // Either may come and go without the other.
   assert.equal(await monitor.stop('SIGTERM'), 0);
   assert.ok((await makeCall(weir.gatewayUrl, weir.apiKey, { ...modeOf(30), number: 30 })).complete);
-  await using again = await startWeir({ command: 'monitor', dataDirectory: weir.dataDirectory, environment: { WEIR_CONFIG: `${weir.dataDirectory}/weir.yaml` } });
+  await using again = await startWeir({
+    command: 'monitor',
+    dataDirectory: weir.dataDirectory,
+    environment: { WEIR_CONFIG: `${weir.dataDirectory}/weir.yaml` },
+  });
   assert.equal(await weir.stop('SIGTERM'), 0);
   assert.deepEqual(await compareStatistics(again.monitorUrl, again.billingToken, await ledger.all()), []);
   await ledger.close();
@@ -43,14 +51,19 @@ test('every answer has a request id of its own, and errors carry it where their 
     return id;
   };
   const auth = { authorization: `Bearer ${weir.apiKey}` };
-  for (const path of ['/', '/health', '/health/live', '/health/ready', '/v1/models', '/nothing']) keep(await call(`${weir.gatewayUrl}${path}`, { headers: auth }));
+  for (const path of ['/', '/health', '/health/live', '/health/ready', '/v1/models', '/nothing'])
+    keep(await call(`${weir.gatewayUrl}${path}`, { headers: auth }));
   for (const api of chatInterfaces) {
     const url = `${weir.gatewayUrl}${api.path(api.model)}`;
     const good = await post(url, api.body(api.model, 'Hello'), { ...auth, ...api.headers });
     keep(good);
     // The vendor's own id goes on beside ours.
     if (api.dialect !== 'gemini-generate-content') assert.ok(good.headers['request-id'] ?? good.headers['x-request-id']);
-    for (const answer of [await post(url, {}, { ...auth, ...api.headers }), await post(url, api.body(api.model, 'x'), api.headers), await call(url, { method: 'PUT', headers: auth })]) {
+    for (const answer of [
+      await post(url, {}, { ...auth, ...api.headers }),
+      await post(url, api.body(api.model, 'x'), api.headers),
+      await call(url, { method: 'PUT', headers: auth }),
+    ]) {
       const id = keep(answer);
       if (api.dialect === 'anthropic-messages') assert.equal(answer.json.request_id, id);
     }
@@ -80,7 +93,11 @@ test('a wall clock that jumps by an hour back and forth: no call ends early, no 
   const views = await Promise.all(
     Array.from({ length: 60 }, async (_, index) => {
       await new Promise((resolve) => setTimeout(resolve, index * 60));
-      return makeCall(weir.gatewayUrl, weir.apiKey, { ...modeOf(index), number: index + 1, steer: { 'output-tokens': '150', pace: 'tokensPerSecond=150' } });
+      return makeCall(weir.gatewayUrl, weir.apiKey, {
+        ...modeOf(index),
+        number: index + 1,
+        steer: { 'output-tokens': '150', pace: 'tokensPerSecond=150' },
+      });
     }),
   );
   for (const view of views) assert.ok(view.complete, `${view.dialect}: ${view.status} ${view.text.slice(-300)}`);

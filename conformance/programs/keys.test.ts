@@ -37,7 +37,10 @@ describe('weir keys beside a running gateway', () => {
     );
 
   test('create prints the key and nothing else, through npm too, and it works at once', async () => {
-    const npm = await runToEnd('npm', ['run', '-s', 'weir', '--', 'keys', 'create', '--user', 'bob', '--name', 'ci'], { environment: environment(), cwd: root });
+    const npm = await runToEnd('npm', ['run', '-s', 'weir', '--', 'keys', 'create', '--user', 'bob', '--name', 'ci'], {
+      environment: environment(),
+      cwd: root,
+    });
     assert.equal(npm.code, 0, npm.stderr);
     const secret = npm.stdout.trim();
     assert.match(npm.stdout, /^sk-weir-\S+\n$/);
@@ -136,10 +139,17 @@ describe('first credentials', { concurrency: 2 }, () => {
     await using weir = await startWeir({ environment });
     const [api] = chatInterfaces;
     assert.ok(api);
-    const answer = await post(`${weir.gatewayUrl}${api.path(api.model)}`, api.body(api.model, 'Hello'), { ...api.headers, 'x-api-key': environment.WEIR_API_KEY });
+    const answer = await post(`${weir.gatewayUrl}${api.path(api.model)}`, api.body(api.model, 'Hello'), {
+      ...api.headers,
+      'x-api-key': environment.WEIR_API_KEY,
+    });
     assert.equal(answer.status, 200, answer.text);
     const now = Math.floor(Date.now() / 1000);
-    const stats = await post(`${weir.monitorUrl}/bill/stats`, { type: 3, startTime: now - 60, endTime: now + 60 }, { token: environment.WEIR_BILLING_TOKEN });
+    const stats = await post(
+      `${weir.monitorUrl}/bill/stats`,
+      { type: 3, startTime: now - 60, endTime: now + 60 },
+      { token: environment.WEIR_BILLING_TOKEN },
+    );
     assert.equal(stats.status, 200);
     for (const secret of [environment.WEIR_API_KEY, environment.WEIR_BILLING_TOKEN]) assert.ok(!weir.output().includes(secret));
   });
@@ -157,13 +167,21 @@ describe('first credentials', { concurrency: 2 }, () => {
     assert.doesNotMatch(second.output(), /shown this once/);
     const [api] = chatInterfaces;
     assert.ok(api);
-    const answer = await post(`${second.gatewayUrl}${api.path(api.model)}`, api.body(api.model, 'Hello'), { ...api.headers, 'x-api-key': secret });
+    const answer = await post(`${second.gatewayUrl}${api.path(api.model)}`, api.body(api.model, 'Hello'), {
+      ...api.headers,
+      'x-api-key': secret,
+    });
     assert.equal(answer.status, 200);
     await second.stop();
   });
 
   test('a key that is too weak is refused at the start, without showing it', async () => {
-    const ended = await runWeir(['start'], { WEIR_PORT: '0', WEIR_MONITOR_PORT: '0', WEIR_API_KEY: 'short', WEIR_DATA_DIR: mkdtempSync(join(tmpdir(), 'weir-weak-')) });
+    const ended = await runWeir(['start'], {
+      WEIR_PORT: '0',
+      WEIR_MONITOR_PORT: '0',
+      WEIR_API_KEY: 'short',
+      WEIR_DATA_DIR: mkdtempSync(join(tmpdir(), 'weir-weak-')),
+    });
     assert.equal(ended.code, 1);
     assert.doesNotMatch(ended.stderr, /\bshort\b(?! )/);
   });

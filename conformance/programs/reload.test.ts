@@ -26,14 +26,19 @@ describe('reload', () => {
   const chat = chatInterfaces.find(({ dialect }) => dialect === 'openai-chat');
   assert.ok(chat);
   const ask = (model: string) =>
-    post(`${simulated.weir.gatewayUrl}${chat.path(model)}`, chat.body(model, 'Hello'), { authorization: `Bearer ${simulated.weir.apiKey}` });
+    post(`${simulated.weir.gatewayUrl}${chat.path(model)}`, chat.body(model, 'Hello'), {
+      authorization: `Bearer ${simulated.weir.apiKey}`,
+    });
   const becomes = (model: string, status: number) =>
     eventually(
       async () => (await ask(model)).status,
       (seen) => seen === status,
       effectWithinMs,
     );
-  const alias = (name: string, more: object = {}) => ({ ...good, models: { [name]: { targets: [{ upstream: 'openai', model: 'gpt-4.1' }], ...more } } });
+  const alias = (name: string, more: object = {}) => ({
+    ...good,
+    models: { [name]: { targets: [{ upstream: 'openai', model: 'gpt-4.1' }], ...more } },
+  });
 
   test('a new alias works within seconds, in the list too', async () => {
     assert.equal((await ask('fast-one')).status, 404);
@@ -69,10 +74,21 @@ describe('reload', () => {
     assert.match(simulated.weir.output().slice(before), /last good one stays in force/);
     assert.equal((await ask('fast-three')).status, 200);
     await new Promise((resolve) => setTimeout(resolve, 2200));
-    assert.equal(simulated.weir.output().slice(before).match(/last good one/g)?.length, 1, 'told once');
+    assert.equal(
+      simulated.weir
+        .output()
+        .slice(before)
+        .match(/last good one/g)?.length,
+      1,
+      'told once',
+    );
     writeFileSync(path, 'not: [yaml');
     await eventually(
-      () => simulated.weir.output().slice(before).match(/last good one/g)?.length,
+      () =>
+        simulated.weir
+          .output()
+          .slice(before)
+          .match(/last good one/g)?.length,
       (times) => times === 2,
       effectWithinMs,
     );
@@ -85,14 +101,20 @@ describe('reload', () => {
     writeFileSync(path, JSON.stringify(alias('pinned', { price: { input: '1', output: '2' } })));
     await becomes('pinned', 200);
     const call = openCall(`${simulated.weir.gatewayUrl}${chat.path('pinned', true)}`, {
-      headers: { authorization: `Bearer ${simulated.weir.apiKey}`, 'x-simulator-output-tokens': '600', 'x-simulator-pace': 'tokensPerSecond=200' },
+      headers: {
+        authorization: `Bearer ${simulated.weir.apiKey}`,
+        'x-simulator-output-tokens': '600',
+        'x-simulator-pace': 'tokensPerSecond=200',
+      },
       body: JSON.stringify(chat.body('pinned', 'Hello', true)),
     });
     await call.until((text) => text.includes('"content"'));
     writeFileSync(path, JSON.stringify({ ...alias('pinned', { price: { input: '1000', output: '2000' } }) }));
     const ledger = await openLedger(simulated.weir.dataDirectory);
     await eventually(
-      async () => (await ledger.row(String((await ask('pinned')).headers['x-weir-request-id']))).charge.lines.find(({ meter }) => meter === 'output')?.unitPrice,
+      async () =>
+        (await ledger.row(String((await ask('pinned')).headers['x-weir-request-id']))).charge.lines.find(({ meter }) => meter === 'output')
+          ?.unitPrice,
       (price) => price === '2000',
       effectWithinMs,
     );
@@ -108,7 +130,11 @@ describe('reload', () => {
     writeFileSync(path, JSON.stringify(alias('leaving')));
     await becomes('leaving', 200);
     const call = openCall(`${simulated.weir.gatewayUrl}${chat.path('leaving', true)}`, {
-      headers: { authorization: `Bearer ${simulated.weir.apiKey}`, 'x-simulator-output-tokens': '600', 'x-simulator-pace': 'tokensPerSecond=200' },
+      headers: {
+        authorization: `Bearer ${simulated.weir.apiKey}`,
+        'x-simulator-output-tokens': '600',
+        'x-simulator-pace': 'tokensPerSecond=200',
+      },
       body: JSON.stringify(chat.body('leaving', 'Hello', true)),
     });
     await call.until((text) => text.includes('"content"'));

@@ -35,6 +35,10 @@ export function runToEnd(
 }
 
 /** Runs a `weir` command to its end. */
-export function runWeir(commandArguments: readonly string[], environment: Readonly<Record<string, string>> = {}, cwd?: string): Promise<Finished> {
+export function runWeir(
+  commandArguments: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+  cwd?: string,
+): Promise<Finished> {
   return runToEnd(process.execPath, [program, ...commandArguments], { environment, ...(cwd === undefined ? {} : { cwd }) });
 }

@@ -17,10 +17,11 @@ import {
 } from 'ai';
 import { z } from 'zod';
 
-import { eventually, post } from '../support/http.ts';
 import { startSimulatedWeir, type SimulatedWeir, upstreamKey } from '../support/start-simulated-weir.ts';
-import { assertBooksAgree, createSeenUsage, readBooks } from './seen-usage.ts';
+import { assertLeft } from './assert-left.ts';
+import { assertBooksAgree, createSeenUsage } from './seen-usage.ts';
 import { longReply, pixelPng, saying, steer } from './steer.ts';
+import { failNext } from './vendor-failures.ts';
 
 // This SDK writes advice to the terminal otherwise.
 globalThis.AI_SDK_LOG_WARNINGS = false;
@@ -276,21 +277,7 @@ describe('AI SDK', () => {
           controller.abort();
         }
         assert.ok(aborted);
-        const record = await eventually(
-          () => recordOf('left'),
-          (found) => found?.ending !== 'open',
-          1000,
-        );
-        assert.equal(record?.ending, 'client-closed');
-        assert.ok((record.endedAtMs ?? Infinity) - leftAtMs < 200, `noticed after ${(record.endedAtMs ?? Infinity) - leftAtMs} ms`);
-        const books = await eventually(
-          () => readBooks(running.weir),
-          (found) => found[left] !== undefined,
-          1000,
-        );
-        assert.equal(books[left]?.calls, 1);
-        assert.ok(books[left].output >= Math.floor(characters / 4), 'all that arrived is booked');
-        assert.ok(books[left].output <= record.emittedTokens + 1, 'nothing that was not written is booked');
+        await assertLeft(running, { tag: tagged('left'), model: left, characters, leftAtMs });
       });
 
       test('each status of the vendor is an APICallError with it and with the vendor’s words', async () => {
@@ -346,9 +333,7 @@ describe('AI SDK', () => {
       });
 
       test('the SDK comes back after a rate limit and is served, and only the answer is booked', async () => {
-        const faults = [{ fault: 'status;status=429;retry-after-ms=20', vendor: provider.vendor, times: 1 }];
-        const settings = await post(`${running.simulator.controlUrl}/settings`, { faults });
-        assert.equal(settings.status, 200, settings.text);
+        await failNext(running, provider.vendor, 'status;status=429;retry-after-ms=20');
         const before = running.simulator.records().length;
         const startedMs = performance.now();
         const result = await generateText({ model, prompt: 'Hello', maxRetries: 2 });

@@ -3,10 +3,11 @@ import { after, before, describe, test } from 'node:test';
 
 import Anthropic from '@anthropic-ai/sdk';
 
-import { post } from '../support/http.ts';
-import { startSimulatedWeir, type SimulatedWeir, upstreamKey } from '../support/start-simulated-weir.ts';
+import { startSimulatedWeir, type SimulatedWeir } from '../support/start-simulated-weir.ts';
 import { assertBooksAgree, createSeenUsage } from './seen-usage.ts';
-import { brokenReplies, steer } from './steer.ts';
+import { steer } from './steer.ts';
+import { testErrorClasses } from './test-error-classes.ts';
+import { assertNotAsked, failNext, impatient } from './vendor-failures.ts';
 
 const model = 'claude-sonnet-5';
 const params = { model, max_tokens: 500, messages: [{ role: 'user' as const, content: 'Hello' }] };
@@ -18,128 +19,39 @@ describe('Anthropic SDK, errors', () => {
   const seen = createSeenUsage();
   const connect = (options: object = {}): Anthropic =>
     new Anthropic({ baseURL: running.weir.gatewayUrl, apiKey: running.weir.apiKey, maxRetries: 0, ...options });
-  const wasNotAsked = (tag: string): boolean => running.simulator.records().every((record) => record.tag !== tag);
-  /** The next call of the vendor fails so, and the records begin anew. */
-  const failNext = async (fault: string): Promise<void> => {
-    running.simulator.reset();
-    const settings = await post(`${running.simulator.controlUrl}/settings`, { faults: [{ fault, vendor: 'anthropic', times: 1 }] });
-    assert.equal(settings.status, 200, settings.text);
-  };
   before(async () => {
-    running = await startSimulatedWeir({ timeouts: { firstByteMs: 400, idleMs: 400 } });
+    running = await startSimulatedWeir(impatient);
     client = connect();
   });
   after(() => running[Symbol.asyncDispose]());
 
-  type Options = { headers?: Record<string, string>; timeout?: number; signal?: AbortSignal };
-  const calls: readonly [name: string, call: (options: Options, from?: Anthropic) => Promise<unknown>][] = [
-    ['whole', (options, from = client) => from.messages.create(params, options)],
-    [
-      'streamed',
-      async (options, from = client) => {
-        for await (const _ of await from.messages.create({ ...params, stream: true }, options));
+  testErrorClasses<Anthropic>({
+    classes: Anthropic,
+    running: () => running,
+    connect,
+    calls: [
+      { name: 'whole', call: (options, from = client) => from.messages.create(params, options), isWhole: true },
+      {
+        name: 'streamed',
+        call: async (options, from = client) => {
+          for await (const _ of await from.messages.create({ ...params, stream: true }, options));
+        },
       },
+      { name: 'stream helper', call: (options, from = client) => from.messages.stream(params, options).finalMessage() },
+      { name: 'beta', call: (options, from = client) => from.beta.messages.create(params, options), isWhole: true },
     ],
-    ['stream helper', (options, from = client) => from.messages.stream(params, options).finalMessage()],
-    ['beta', (options, from = client) => from.beta.messages.create(params, options)],
-  ];
-  const statuses = [
-    [400, Anthropic.BadRequestError, 'invalid_request_error'],
-    [403, Anthropic.PermissionDeniedError, 'permission_error'],
-    [404, Anthropic.NotFoundError, 'not_found_error'],
-    [409, Anthropic.ConflictError, 'conflict_error'],
-    [422, Anthropic.UnprocessableEntityError, undefined],
-    [429, Anthropic.RateLimitError, 'rate_limit_error'],
-    [500, Anthropic.InternalServerError, 'api_error'],
-    [529, Anthropic.InternalServerError, 'overloaded_error'],
-  ] as const;
-
-  for (const [name, call] of calls) {
-    test(`${name}: each status of the vendor raises its class, with the vendor’s words`, async () => {
-      for (const [status, errorClass, type] of statuses) {
-        await assert.rejects(call(steer({ fault: `status;status=${status};message=Words of the vendor.` })), (error) => {
-          assert.ok(error instanceof errorClass, `${status} raises ${errorClass.name}, not ${String(error)}`);
-          assert.equal(error.status, status);
-          if (type !== undefined) assert.equal(error.type, type);
-          assert.match(error.message, /Words of the vendor\./);
-          assert.match(error.requestID ?? '', /^req_/);
-          return true;
-        });
-      }
-    });
-
-    test(`${name}: a rate limit tells when to come back`, async () => {
-      await assert.rejects(call(steer({ fault: 'status;status=429;retry-after=7' })), (error) => {
-        assert.ok(error instanceof Anthropic.RateLimitError);
-        assert.equal(error.headers.get('retry-after'), '7');
-        return true;
-      });
-    });
-
-    test(`${name}: a wrong key is an AuthenticationError that does not repeat the key`, async () => {
-      await assert.rejects(call(steer({ tag: `${name} wrong key` }), connect({ apiKey: 'sk-weir-surely-not-a-key' })), (error) => {
-        assert.ok(error instanceof Anthropic.AuthenticationError);
-        assert.equal(error.type, 'authentication_error');
-        assert.doesNotMatch(error.message, /surely-not-a-key/);
-        return true;
-      });
-      assert.ok(wasNotAsked(`${name} wrong key`), 'no vendor was asked');
-    });
-
-    test(`${name}: a vendor that refuses the operator’s key is not the client’s fault, and the key stays secret`, async () => {
-      for (const fault of ['status;status=401', 'echo-credentials', 'echo-credentials;status=400', 'echo-credentials;status=500']) {
-        await assert.rejects(call(steer({ fault })), (error) => {
-          assert.ok(error instanceof Anthropic.APIError);
-          assert.notEqual(error.status, 401);
-          const shown = JSON.stringify([error.message, error.error, [...(error.headers ?? [])]]);
-          assert.ok(!shown.includes(upstreamKey), `${fault} shows the key: ${shown}`);
-          return true;
-        });
-      }
-    });
-
-    test(`${name}: a vendor that is away or lies is a server error with words`, async () => {
-      const raise = (fault: string): Promise<void> =>
-        assert.rejects(call(steer({ fault })), (error) => {
-          assert.ok(error instanceof Anthropic.InternalServerError, `${fault} raises a server error, not ${String(error)}`);
-          assert.match(error.message, /model service|Upstream connection error/, fault);
-          assert.doesNotMatch(error.message, /127\.0\.0\.1|ECONN|UND_ERR/, `${fault} shows nothing of the inside`);
-          return true;
-        });
-      const faults = ['refuse', 'reset-before-headers', 'html;status=502', 'html', 'empty-body', 'redirect'];
-      await Promise.all([...faults, 'gzip', 'error-in-200'].map(raise));
-    });
-
-    test(`${name}: the client’s own time limit, the caller’s abort, a gateway that is gone`, async () => {
-      const stalled = steer({ fault: 'stall-before-headers' });
-      await Promise.all([
-        assert.rejects(call({ ...stalled, timeout: 40 }), Anthropic.APIConnectionTimeoutError),
-        assert.rejects(call({ ...stalled, signal: AbortSignal.timeout(40) }), Anthropic.APIUserAbortError),
-        assert.rejects(call({}, connect({ baseURL: 'http://127.0.0.1:9' })), Anthropic.APIConnectionError),
-      ]);
-    });
-  }
-
-  test('a whole reply that breaks is a server error', async () => {
-    const whole = calls.filter(([name]) => ['whole', 'beta'].includes(name));
-    const raise = (call: (typeof calls)[number][1], fault: string): Promise<void> =>
-      assert.rejects(call(steer({ fault })), (error) => {
-        assert.ok(error instanceof Anthropic.InternalServerError, `${fault} raises a server error, not ${String(error)}`);
-        return true;
-      });
-    await Promise.all(whole.flatMap(([, call]) => brokenReplies.map((fault) => raise(call, fault))));
-  });
-
-  test('a vendor that says nothing is a time-out with words, wherever it falls silent', async () => {
-    const silent = async (call: (typeof calls)[number][1], fault: string): Promise<void> =>
-      assert.rejects(call(steer({ fault })), (error) => {
-        assert.ok(error instanceof Anthropic.InternalServerError, `${fault} raises a server error, not ${String(error)}`);
-        assert.equal(error.status, 504);
-        assert.match(error.message, /Upstream connection error: .*timeout/);
-        return true;
-      });
-    const faults = ['stall-before-headers', 'stall-after-headers'];
-    await Promise.all(calls.flatMap(([, call]) => faults.map((fault) => silent(call, fault))));
+    statuses: [
+      [400, Anthropic.BadRequestError, { type: 'invalid_request_error' }],
+      [403, Anthropic.PermissionDeniedError, { type: 'permission_error' }],
+      [404, Anthropic.NotFoundError, { type: 'not_found_error' }],
+      [409, Anthropic.ConflictError, { type: 'conflict_error' }],
+      [422, Anthropic.UnprocessableEntityError],
+      [429, Anthropic.RateLimitError, { type: 'rate_limit_error' }],
+      [500, Anthropic.InternalServerError, { type: 'api_error' }],
+      [529, Anthropic.InternalServerError, { type: 'overloaded_error' }],
+    ],
+    wrongKey: { type: 'authentication_error' },
+    goneUrl: 'http://127.0.0.1:9',
   });
 
   test('a field out of its bounds is a BadRequestError that names it', async () => {
@@ -158,7 +70,7 @@ describe('Anthropic SDK, errors', () => {
         return true;
       });
     }
-    assert.ok(wasNotAsked('bounds'), 'no vendor was asked');
+    assertNotAsked(running, 'bounds');
   });
 
   test('an unknown model is a NotFoundError, also when its tokens are to be counted', async () => {
@@ -178,7 +90,8 @@ describe('Anthropic SDK, errors', () => {
 
   for (const fault of ['status;status=429;retry-after-ms=20', 'status;status=529;retry-after-ms=20']) {
     test(`the SDK comes back after ${fault} and is served, and only the answer is booked`, async () => {
-      await failNext(fault);
+      running.simulator.reset();
+      await failNext(running, 'anthropic', fault);
       const { usage } = await connect({ maxRetries: 2 }).messages.create(params);
       seen.add(model, { input: usage.input_tokens, output: usage.output_tokens });
       assert.equal(running.simulator.records().length, 2);

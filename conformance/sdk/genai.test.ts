@@ -4,9 +4,9 @@ import { after, before, describe, test } from 'node:test';
 import { type CallableTool, type Content, FunctionCallingConfigMode, GoogleGenAI, type GenerateContentResponse, Type } from '@google/genai';
 import { z } from 'zod';
 
-import { eventually } from '../support/http.ts';
 import { startSimulatedWeir, type SimulatedWeir } from '../support/start-simulated-weir.ts';
-import { assertBooksAgree, createSeenUsage, readBooks } from './seen-usage.ts';
+import { assertLeft } from './assert-left.ts';
+import { assertBooksAgree, createSeenUsage } from './seen-usage.ts';
 import { longReply, pixelPng, saying, steer } from './steer.ts';
 
 const model = 'gemini-2.5-flash';
@@ -307,22 +307,8 @@ describe('Google GenAI SDK', () => {
         controller.abort();
       }
     });
-    const record = await eventually(
-      () => recordOf('left'),
-      (found) => found?.ending !== 'open',
-      1000,
-    );
-    assert.equal(record?.ending, 'client-closed');
-    assert.ok((record.endedAtMs ?? Infinity) - leftAtMs < 200, `noticed after ${(record.endedAtMs ?? Infinity) - leftAtMs} ms`);
-    const books = await eventually(
-      () => readBooks(running.weir),
-      (found) => found[leftModel] !== undefined,
-      1000,
-    );
-    assert.equal(books[leftModel]?.calls, 1);
-    assert.equal(books[leftModel].input, record.plannedUsage?.inputTokens);
-    assert.ok(books[leftModel].output >= Math.floor(characters / 4), 'all that arrived is booked');
-    assert.ok(books[leftModel].output <= record.emittedTokens + 1, 'nothing that was not written is booked');
+    const { record, booked } = await assertLeft(running, { tag: 'left', model: leftModel, characters, leftAtMs });
+    assert.equal(booked.input, record.plannedUsage?.inputTokens);
   });
 
   test('no key of an upstream reached the client, none of the client’s reached the vendor', () => {

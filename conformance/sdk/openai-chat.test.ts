@@ -7,7 +7,8 @@ import { z } from 'zod';
 
 import { eventually } from '../support/http.ts';
 import { startSimulatedWeir, type SimulatedWeir } from '../support/start-simulated-weir.ts';
-import { assertBooksAgree, createSeenUsage, readBooks } from './seen-usage.ts';
+import { assertLeft, findLeftCall } from './assert-left.ts';
+import { assertBooksAgree, createSeenUsage } from './seen-usage.ts';
 import { longReply, pixelPng, saying, steer } from './steer.ts';
 
 const model = 'gpt-4.1';
@@ -290,18 +291,7 @@ describe('openai SDK, chat completions', () => {
       leftAtMs = Date.now();
       stream.controller.abort();
     }
-    const find = () => running.simulator.records().find(({ tag }) => tag === 'left');
-    const record = await eventually(find, (found) => found?.ending !== 'open', 1000);
-    assert.equal(record?.ending, 'client-closed');
-    assert.ok((record.endedAtMs ?? Infinity) - leftAtMs < 200, `noticed after ${(record.endedAtMs ?? Infinity) - leftAtMs} ms`);
-    const books = await eventually(
-      () => readBooks(running.weir),
-      (found) => found[leftModel] !== undefined,
-      1000,
-    );
-    assert.equal(books[leftModel]?.calls, 1);
-    assert.ok(books[leftModel].output >= Math.floor(characters / 4), 'all that arrived is booked');
-    assert.ok(books[leftModel].output <= record.emittedTokens + 1, 'nothing that was not written is booked');
+    await assertLeft(running, { tag: 'left', model: leftModel, characters, leftAtMs });
   });
 
   test('a client that leaves before the reply is noticed, and pays nothing', async () => {
@@ -315,9 +305,7 @@ describe('openai SDK, chat completions', () => {
     const leftAtMs = Date.now();
     controller.abort();
     await assert.rejects(call, OpenAI.APIUserAbortError);
-    const record = await eventually(find, (found) => found?.ending !== 'open', 1000);
-    assert.equal(record?.ending, 'client-closed');
-    assert.ok((record.endedAtMs ?? Infinity) - leftAtMs < 200);
+    await findLeftCall(running, 'left-early', leftAtMs);
   });
 
   test('no key of an upstream reached the client, none of the client’s reached the vendor', () => {

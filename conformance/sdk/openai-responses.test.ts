@@ -7,7 +7,8 @@ import { z } from 'zod';
 
 import { eventually } from '../support/http.ts';
 import { startSimulatedWeir, type SimulatedWeir } from '../support/start-simulated-weir.ts';
-import { assertBooksAgree, createSeenUsage, readBooks } from './seen-usage.ts';
+import { assertLeft } from './assert-left.ts';
+import { assertBooksAgree, createSeenUsage } from './seen-usage.ts';
 import { longReply, pixelPng, saying, steer } from './steer.ts';
 
 const model = 'gpt-4.1';
@@ -256,21 +257,7 @@ describe('openai SDK, Responses', () => {
       leftAtMs = Date.now();
       stream.controller.abort();
     }
-    const record = await eventually(
-      () => recordOf('left'),
-      (found) => found?.ending !== 'open',
-      1000,
-    );
-    assert.equal(record?.ending, 'client-closed');
-    assert.ok((record.endedAtMs ?? Infinity) - leftAtMs < 200, `noticed after ${(record.endedAtMs ?? Infinity) - leftAtMs} ms`);
-    const books = await eventually(
-      () => readBooks(running.weir),
-      (found) => found[leftModel] !== undefined,
-      1000,
-    );
-    assert.equal(books[leftModel]?.calls, 1);
-    assert.ok(books[leftModel].output >= Math.floor(characters / 4), 'all that arrived is booked');
-    assert.ok(books[leftModel].output <= record.emittedTokens + 1, 'nothing that was not written is booked');
+    await assertLeft(running, { tag: 'left', model: leftModel, characters, leftAtMs });
   });
 
   test('the helper’s abort raises the abort error', async () => {

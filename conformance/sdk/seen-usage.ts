@@ -4,9 +4,9 @@ import { eventually, post } from '../support/http.ts';
 import type { RunningWeir } from '../support/start-weir.ts';
 
 /** Tokens as the statistics count them: `input` is all input, and the two cache counts are parts of it. */
-export type SeenTokens = { readonly input: number; readonly output: number; readonly cacheRead?: number; readonly cacheWrite?: number };
+type SeenTokens = { readonly input: number; readonly output: number; readonly cacheRead?: number; readonly cacheWrite?: number };
 
-type Totals = { calls: number; input: number; output: number; cacheRead: number; cacheWrite: number };
+export type Totals = { calls: number; input: number; output: number; cacheRead: number; cacheWrite: number };
 
 /** What the SDKs of a suite saw as usage, by requested model, to be held against the books. */
 export type SeenUsage = {

@@ -380,12 +380,7 @@ function statisticsSuite(open: () => Promise<StoreUnderTest>): void {
       appended.reduce((sum, added) => sum + added, 0),
       400,
     );
-    const query = {
-      buckets: [{ startSeconds, endSeconds: startSeconds + 3600 }],
-      startSeconds,
-      endSeconds: startSeconds + 3600,
-      userName: 'race',
-    };
+    const query = oneBucket('race', 3600);
     assert.deepEqual(
       await engine()
         .store()
@@ -420,12 +415,7 @@ function statisticsSuite(open: () => Promise<StoreUnderTest>): void {
     await store.appendEntries(
       [1, 2, 3, 4].map((number) => createEntry(`rows-${number}`, { userName: 'rows', requestedModel: `m-${number}` })),
     );
-    const query = {
-      buckets: [{ startSeconds, endSeconds: startSeconds + 60 }],
-      startSeconds,
-      endSeconds: startSeconds + 60,
-      userName: 'rows',
-    };
+    const query = oneBucket('rows', 60);
     assert.equal((await store.queryStatistics({ ...query, rowsMax: 2 })).length, 3);
     assert.equal((await store.queryStatistics({ ...query, rowsMax: 4 })).length, 4);
     assert.deepEqual(await store.queryStatistics({ ...query, buckets: [], rowsMax: 4 }), []);
@@ -437,12 +427,7 @@ function statisticsSuite(open: () => Promise<StoreUnderTest>): void {
       createEntry(`hostile-${index}`, { userName: 'hostile', keyName: hostile, requestedModel: hostile }),
     );
     await store.appendEntries(entries);
-    const query = {
-      buckets: [{ startSeconds, endSeconds: startSeconds + 60 }],
-      startSeconds,
-      endSeconds: startSeconds + 60,
-      userName: 'hostile',
-    };
+    const query = oneBucket('hostile', 60);
     assert.deepEqual(await store.queryStatistics({ ...query, rowsMax: 100 }), sumStatistics(entries, query));
     for (const hostile of hostileNames) {
       const rows = await store.queryStatistics({ ...query, tokenName: hostile, modelName: hostile, rowsMax: 100 });
@@ -452,6 +437,12 @@ function statisticsSuite(open: () => Promise<StoreUnderTest>): void {
       );
     }
   });
+}
+
+/** A user's statistics of the first seconds, in one bucket. */
+function oneBucket(userName: string, lengthSeconds: number): Omit<StatisticsQuery, 'rowsMax'> {
+  const bucket = { startSeconds, endSeconds: startSeconds + lengthSeconds };
+  return { ...bucket, buckets: [bucket], userName };
 }
 
 function shiftQuery<Query extends Omit<StatisticsQuery, 'rowsMax'>>(query: Query, seconds: number): Query {

@@ -67,8 +67,14 @@ const priceBook = createPriceBook({ book: loadShippedPriceBook() });
 /** What a usage costs at the list prices that a row was priced with. */
 export function priceOf(entry: CallEntry, usage: Usage): bigint {
   const { vendor, upstreamModel, requestedModel, acceptedAtMs, serviceTier } = entry;
-  return priceBook.rate({ vendor, upstreamModel, requestedModel, acceptedAtMs, usage, ...(serviceTier === undefined ? {} : { serviceTier }) })
-    .amountNanoUsd;
+  return priceBook.rate({
+    vendor,
+    upstreamModel,
+    requestedModel,
+    acceptedAtMs,
+    usage,
+    ...(serviceTier === undefined ? {} : { serviceTier }),
+  }).amountNanoUsd;
 }
 
 /** What the upstream's model used, by its own plan. */
@@ -81,9 +87,9 @@ export function plannedUsage(truth: Truth): Usage {
 }
 
 /** Counts that estimates may be off by: the rules of the estimate and of the upstream round differently and see other strings. */
-export type Tolerance = { readonly inputTokens: number; readonly outputTokens: number };
+type Tolerance = { readonly inputTokens: number; readonly outputTokens: number };
 
-export const estimateTolerance: Tolerance = { inputTokens: 24, outputTokens: 8 };
+const estimateTolerance: Tolerance = { inputTokens: 24, outputTokens: 8 };
 
 /** The most that a call broken off may cost: its input and the output that the upstream emitted, with the tolerance of an estimate. */
 export function priceBound(entry: CallEntry, truth: Truth, tolerance: Tolerance = estimateTolerance): bigint {
@@ -165,7 +171,8 @@ export function auditBooks(options: AuditOptions): Audit {
   }
   for (const entry of options.entries) {
     problems.push(...checkRow(entry));
-    if (!matched.has(entry.callId) && entry.charge.amountNanoUsd !== 0n) problems.push(`row ${entry.callId}: charged, but never reached the upstream`);
+    if (!matched.has(entry.callId) && entry.charge.amountNanoUsd !== 0n)
+      problems.push(`row ${entry.callId}: charged, but never reached the upstream`);
   }
   return { problems, counts: { ...counts, rows: options.entries.length, reached: options.truths.length }, shortfalls };
 }
@@ -174,7 +181,10 @@ function describe(client: ClientView, truth: Truth): string {
   return `call ${client.tag} (${client.dialect}${truth.isStream ? ', stream' : ''}, upstream ${truth.ending}, client ${client.complete ? 'complete' : client.left ? 'left' : 'broken'})`;
 }
 
-function indexRows(entries: readonly CallEntry[], problems: string[]): { find: (client: ClientView, truth: Truth) => CallEntry | undefined } {
+function indexRows(
+  entries: readonly CallEntry[],
+  problems: string[],
+): { find: (client: ClientView, truth: Truth) => CallEntry | undefined } {
   const byId = new Map<string, CallEntry>();
   const bySize = new Map<string, CallEntry[]>();
   for (const entry of entries) {
@@ -190,7 +200,8 @@ function indexRows(entries: readonly CallEntry[], problems: string[]): { find: (
       if (client.callId === undefined && same.length > 1) problems.push(`${same.length} rows for the one call of ${size} characters`);
       const entry = client.callId === undefined ? same[0] : byId.get(client.callId);
       const claimed = entry?.upstreamRequestId;
-      if (claimed !== undefined && claimed !== truth.requestId) problems.push(`row ${entry?.callId}: belongs to upstream request ${claimed}, not ${truth.requestId}`);
+      if (claimed !== undefined && claimed !== truth.requestId)
+        problems.push(`row ${entry?.callId}: belongs to upstream request ${claimed}, not ${truth.requestId}`);
       return entry;
     },
   };
@@ -208,9 +219,14 @@ function checkBroken(entry: CallEntry, truth: Truth, lostTokensMax: number, shor
   const amount = entry.charge.amountNanoUsd;
   if (entry.end === 'finished') {
     // Its last bytes never reached the client, but the upstream had said everything.
-    return isExact(entry, truth) ? [] : [`finished, but booked ${JSON.stringify(entry.usage)} instead of ${JSON.stringify(plannedUsage(truth))}`];
+    return isExact(entry, truth)
+      ? []
+      : [`finished, but booked ${JSON.stringify(entry.usage)} instead of ${JSON.stringify(plannedUsage(truth))}`];
   }
-  if (amount > bound) problems.push(`charged ${amount}, which is more than the ${bound} for ${truth.emittedTokens} emitted tokens; booked ${JSON.stringify(entry.usage)}`);
+  if (amount > bound)
+    problems.push(
+      `charged ${amount}, which is more than the ${bound} for ${truth.emittedTokens} emitted tokens; booked ${JSON.stringify(entry.usage)}`,
+    );
   if (amount > 0n && !entry.estimated) problems.push('charged for a part, but not marked as an estimate');
   if (entry.end === 'failed' && amount !== 0n) problems.push(`failed, but charged ${amount}`);
   if (truth.headersAtMs === undefined && amount !== 0n) problems.push(`charged ${amount} for a call that was never answered`);
@@ -228,8 +244,10 @@ function checkBroken(entry: CallEntry, truth: Truth, lostTokensMax: number, shor
 function checkRow(entry: CallEntry): readonly string[] {
   const problems: string[] = [];
   const amount = recomputeAmount(entry.charge.lines);
-  if (amount !== entry.charge.amountNanoUsd) problems.push(`row ${entry.callId}: its lines come to ${amount}, not ${entry.charge.amountNanoUsd}`);
-  if (priceOf(entry, entry.usage) !== entry.charge.amountNanoUsd) problems.push(`row ${entry.callId}: its usage costs ${priceOf(entry, entry.usage)}, not ${amount}`);
+  if (amount !== entry.charge.amountNanoUsd)
+    problems.push(`row ${entry.callId}: its lines come to ${amount}, not ${entry.charge.amountNanoUsd}`);
+  if (priceOf(entry, entry.usage) !== entry.charge.amountNanoUsd)
+    problems.push(`row ${entry.callId}: its usage costs ${priceOf(entry, entry.usage)}, not ${amount}`);
   if (entry.durationMs < 0 || (entry.firstByteMs ?? 0) < 0) problems.push(`row ${entry.callId}: negative time`);
   for (const [name, count] of Object.entries(entry.usage)) {
     if (!Number.isSafeInteger(count) || count < 0) problems.push(`row ${entry.callId}: ${name} is ${count}`);
@@ -249,7 +267,11 @@ type StatsRecord = {
 const nanoUsdPerUsd = 1_000_000_000;
 
 /** Compares the sums of `/bill/stats` with those of the rows. Returns what differs. */
-export async function compareStatistics(monitorUrl: string, billingToken: string, entries: readonly CallEntry[]): Promise<readonly string[]> {
+export async function compareStatistics(
+  monitorUrl: string,
+  billingToken: string,
+  entries: readonly CallEntry[],
+): Promise<readonly string[]> {
   const now = Math.floor(Date.now() / 1000);
   const sum = (records: readonly StatsRecord[]): Record<string, number> => ({
     prompt: records.reduce((total, record) => total + record.totalPromptTokens, 0),
@@ -262,7 +284,10 @@ export async function compareStatistics(monitorUrl: string, billingToken: string
   const expected = {
     prompt: billed.reduce((total, entry) => total + totals(entry.usage).input, 0),
     completion: billed.reduce((total, entry) => total + totals(entry.usage).output, 0),
-    cache: billed.reduce((total, { usage }) => total + (usage.cacheReadTokens ?? 0) + (usage.cacheWrite5mTokens ?? 0) + (usage.cacheWrite1hTokens ?? 0), 0),
+    cache: billed.reduce(
+      (total, { usage }) => total + (usage.cacheReadTokens ?? 0) + (usage.cacheWrite5mTokens ?? 0) + (usage.cacheWrite1hTokens ?? 0),
+      0,
+    ),
     calls: billed.length,
     nanoUsd: Number(billed.reduce((total, entry) => total + entry.charge.amountNanoUsd, 0n)),
   };

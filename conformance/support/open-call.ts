@@ -2,7 +2,7 @@ import { type IncomingMessage, request } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** How a reply's transport ended, as its client saw it. `left`: the client itself went away. */
-export type ReplyEnd = 'complete' | 'broken' | 'left';
+type ReplyEnd = 'complete' | 'broken' | 'left';
 
 export type ReceivedReply = {
   /** 0 when the connection ended before a status line. */

@@ -18,7 +18,9 @@ const main = join(import.meta.dirname, '../../simulator/src/main.ts');
 const readyWithinMs = 20_000;
 
 export async function startSimulatorProcess(recordFile: string, options: { readonly pace?: string } = {}): Promise<SimulatorProcess> {
-  const child = spawn(process.execPath, [main, '--record-file', recordFile, '--pace', options.pace ?? ''], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [main, '--record-file', recordFile, '--pace', options.pace ?? ''], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   let printed = '';
   const addresses = await new Promise<Record<string, string>>((resolve, reject) => {

@@ -21,7 +21,6 @@ const folder = new URL('../../../shared/reference/specs/', import.meta.url);
 const skip = existsSync(folder) ? false : "the vendors' API descriptions are not beside this repository";
 
 // Schemas of others are read loosely.
-// oxlint-disable-next-line typescript/no-explicit-any
 type Loose = any;
 
 type Relaxation = { readonly nullable: readonly string[]; readonly unrequired: readonly string[]; readonly isClosed: boolean };

@@ -18,7 +18,7 @@ export type Fixtures = {
 };
 
 /** What a stream became on its way through a tap. */
-export type Fed = {
+type Fed = {
   readonly report: StreamReport;
   readonly forwarded: Buffer;
   /** The data of the frames that the tap held back. */

@@ -22,7 +22,8 @@ function readCredentials(request: IncomingMessage, queryKeys: readonly string[])
     const value = rawHeaders[index + 1]?.trim() ?? '';
     if (value === '') continue;
     if (carrierHeaders.has(name)) credentials.add(value);
-    else if (name === 'authorization') credentials.add(/^bearer\s+(.*)$/i.exec(value)?.[1]?.trim() ?? value);
+    // Some clients send the scheme without a key beside the header that carries it: no credential, and no conflict.
+    else if (name === 'authorization') credentials.add(value.replace(/^bearer(?:\s+|$)/i, ''));
   }
   credentials.delete('');
   return credentials;

@@ -1,6 +1,7 @@
 import type { ChatDialect, WireRequest } from '../dialects/chat-dialect.ts';
 import type { CallFacts } from '../inference/call-facts.ts';
 import type { StreamFraming } from '../platform/frames.ts';
+import { compileHeaderList } from '../platform/http/header-list.ts';
 import type { UpstreamRequest } from '../platform/http/upstream-client.ts';
 import { applyJsonEdits } from '../platform/json/json-edits.ts';
 import type { Target } from './routing/routing-table.ts';
@@ -12,6 +13,13 @@ function joinValues(first: string | undefined, second: string): string {
   return [...new Set(values)].filter((value) => value !== '').join(',');
 }
 
+/** Never passed on, however generous a configured list is: callers' credentials, and what belongs to one connection or one encoding. */
+const keptHere = compileHeaderList(
+  'authorization proxy-* cookie x-api-key x-goog-api-key host connection keep-alive content-* transfer-encoding te expect upgrade'.split(
+    ' ',
+  ),
+);
+
 function upstreamHeaders(
   request: WireRequest,
   target: Target,
@@ -22,7 +30,7 @@ function upstreamHeaders(
   const headers: Record<string, string> = {};
   for (const name in request.headers) {
     const value = request.headers[name];
-    if (value !== undefined && upstream.passesRequestHeader(name)) headers[name] = value;
+    if (value !== undefined && upstream.passesRequestHeader(name) && !keptHere(name)) headers[name] = value;
   }
   for (const [alias, name] of Object.entries(upstream.vendor.headerAliases ?? {})) {
     const value = request.headers[alias];

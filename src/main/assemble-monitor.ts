@@ -8,11 +8,10 @@ import { createMonitor } from '../monitor/monitor.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/log.ts';
 import { waitFor } from '../platform/wait-for.ts';
-import { openSqliteStore } from '../store/sqlite/open-sqlite-store.ts';
 import { loadConfig } from './config/load-config.ts';
 import type { Environment } from './environment.ts';
 import { formatUrl, listenError } from './listen.ts';
-import { databasePath } from './open-data-directory.ts';
+import { openDatabase } from './open-data-directory.ts';
 
 /** How long running answers may go on at shutdown. */
 const closeGraceMs = 5000;
@@ -41,8 +40,7 @@ export async function assembleMonitor(options: {
 }): Promise<RunningMonitor> {
   const { environment, logger, clock, opened } = options;
   const { config } = loadConfig(environment.configPath, environment.variable);
-  const store = await openSqliteStore({
-    path: databasePath(environment.dataDirectory),
+  const store = await openDatabase(environment.dataDirectory, {
     readOnly: true,
     onFailure: (error) => logger.error({ err: error }, 'the database worker of the monitor died'),
   });

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 
 import type { Logger } from '../platform/log.ts';
 import { lockDataDirectory } from '../store/sqlite/data-directory-lock.ts';
-import { openSqliteStore } from '../store/sqlite/open-sqlite-store.ts';
+import { openSqliteStore, type SqliteStoreOptions } from '../store/sqlite/open-sqlite-store.ts';
 import type { Store } from '../store/store.ts';
 import { type Environment, StartError } from './environment.ts';
 
 /** Where the database lies in a data directory. */
-export function databasePath(dataDirectory: string): string {
+function databasePath(dataDirectory: string): string {
   return join(dataDirectory, 'weir.sqlite');
 }
 
@@ -20,6 +20,19 @@ export function ensureDataDirectory(dataDirectory: string): void {
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new StartError(`the data directory ${dataDirectory} cannot be written (${reason}); set WEIR_DATA_DIR to one that can`, { cause });
+  }
+}
+
+/** Opens the database of a data directory. Throws StartError naming the file when it cannot be used. */
+export async function openDatabase(
+  dataDirectory: string,
+  options: Omit<SqliteStoreOptions, 'path'> = {},
+): Promise<Awaited<ReturnType<typeof openSqliteStore>>> {
+  const path = databasePath(dataDirectory);
+  try {
+    return await openSqliteStore({ ...options, path });
+  } catch (cause) {
+    throw new StartError(`the database ${path} cannot be used: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
   }
 }
 
@@ -40,8 +53,7 @@ export async function openDataDirectory(options: {
     const lock = lockDataDirectory(dataDirectory);
     opened.defer(() => lock.release());
   }
-  const store = await openSqliteStore({
-    path: databasePath(dataDirectory),
+  const store = await openDatabase(dataDirectory, {
     onFailure: (error) => logger.error({ err: error }, 'the database worker died'),
   });
   opened.defer(() => store.close());

@@ -1,6 +1,7 @@
 import { GatewayError } from '../../inference/gateway-error.ts';
 import { writeError, writeReply } from '../write-reply.ts';
 import type { ExchangeContext, ReplySink, UpstreamFlow } from './exchange-context.ts';
+import { scrubBytes } from './scrub-credential.ts';
 import { upstreamTimeout } from './upstream-failure.ts';
 
 function isJson(body: Buffer): boolean {
@@ -11,12 +12,6 @@ function isJson(body: Buffer): boolean {
     // The only question is whether clients can parse it; what it says instead is reported by its length and type.
     return false;
   }
-}
-
-/** A vendor that quotes the credential it received must not show the operator's key to a client. */
-function scrub(body: Buffer, apiKey: string | undefined): Buffer {
-  if (apiKey === undefined || apiKey.length < 8 || !body.includes(apiKey)) return body;
-  return Buffer.from(body.toString().replaceAll(apiKey, '[redacted]'));
 }
 
 function credentialsRejected(context: ExchangeContext, status: number): GatewayError {
@@ -52,7 +47,7 @@ export function createErrorReply(
   };
   const end = (): void => {
     if (status === 401 || status === 407) return fail(credentialsRejected(context, status));
-    const body = scrub(Buffer.concat(chunks, length), target.upstream.apiKey);
+    const body = scrubBytes(Buffer.concat(chunks, length), target.upstream.apiKey);
     const kept = { status: Math.max(status, 400), headers: retryAdvice(headers) };
     if (status < 400 || !isJson(body)) {
       const type = headers['content-type'] ?? 'no content type';

@@ -27,7 +27,9 @@ export class PassthroughExchange implements Dispatcher.DispatchHandler, Watched 
   /** Set when nothing more is wanted from the upstream: late events of its connection are then ignored. */
   #stopped = false;
   #headersArrived = false;
-  #finished = false;
+  /** Bytes of a finished reply that the client has not taken yet, and since when there are as many. */
+  #unread = 0;
+  #unreadSinceMs = 0;
 
   constructor(context: ExchangeContext) {
     this.#context = context;
@@ -45,9 +47,10 @@ export class PassthroughExchange implements Dispatcher.DispatchHandler, Watched 
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
-    if (this.#stopped) return;
+    // Early hints and the like announce an answer and are none.
+    if (this.#stopped || status < 200) return;
     this.#headersArrived = true;
-    this.#context.observer.head(status, readUpstreamRequestId(headers));
+    this.#context.observer.head(status, readUpstreamRequestId(headers, this.#context.target.upstream));
     this.#sink = this.#chooseSink(status, headers);
   }
 
@@ -111,7 +114,6 @@ export class PassthroughExchange implements Dispatcher.DispatchHandler, Watched 
 
   #onClientClose(): void {
     const { response, observer } = this.#context;
-    this.#finished = true;
     if (response.writableFinished || this.#stopped) return;
     if (this.#sink !== undefined) return this.#sink.clientLeft();
     this.#stop();
@@ -141,16 +143,23 @@ export class PassthroughExchange implements Dispatcher.DispatchHandler, Watched 
     else this.#sink.fail(error);
   }
 
-  get finished(): boolean {
-    return this.#finished;
+  /** A client that does not read the end of its reply would hold it in memory for as long as it likes. */
+  #checkReader(nowMs: number): void {
+    const { response, timeouts } = this.#context;
+    const unread = response.writableLength + (response.socket?.writableLength ?? 0);
+    if (unread !== this.#unread) {
+      this.#unread = unread;
+      this.#unreadSinceMs = nowMs;
+    }
+    if (unread > 0 && nowMs - this.#unreadSinceMs >= timeouts.stalledReaderMs) response.destroy();
   }
 
   check(nowMs: number): void {
-    if (this.#stopped) return;
+    if (this.#stopped) return this.#checkReader(nowMs);
     const { timeouts, target } = this.#context;
     const elapsedMs = nowMs - this.#startedMs;
     if (elapsedMs >= timeouts.totalMs) return this.terminate(upstreamTimeout(target, 'end of the reply', timeouts.totalMs));
-    if (this.#sink !== undefined) return this.#sink.check(nowMs);
+    if (this.#sink !== undefined) return this.#guard(() => this.#sink?.check(nowMs));
     if (elapsedMs >= timeouts.firstByteMs) this.#abandon(upstreamTimeout(target, 'reply', timeouts.firstByteMs));
   }
 }

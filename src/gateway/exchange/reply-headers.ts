@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
+import { scrubText } from './scrub-credential.ts';
 import type { Upstream } from '../routing/routing-table.ts';
 
 /** The header in which every answer of the gateway carries its own id of the call. */
@@ -13,14 +14,14 @@ export function passReplyHeaders(upstream: Upstream, headers: IncomingHttpHeader
   for (const name in headers) {
     const value = headers[name];
     if (value === undefined || handledHere.has(name) || !upstream.passesReplyHeader(name)) continue;
-    passed[name] = typeof value === 'string' ? value : value.join(', ');
+    passed[name] = scrubText(typeof value === 'string' ? value : value.join(', '), upstream.apiKey);
   }
   passed[requestIdHeader] = requestId;
   return passed;
 }
 
 /** The vendor's own id of the call, for the books. */
-export function readUpstreamRequestId(headers: IncomingHttpHeaders): string | undefined {
+export function readUpstreamRequestId(headers: IncomingHttpHeaders, upstream: Pick<Upstream, 'apiKey'>): string | undefined {
   const id = headers['request-id'] ?? headers['x-request-id'];
-  return typeof id === 'string' ? id.slice(0, 256) : undefined;
+  return typeof id === 'string' ? scrubText(id, upstream.apiKey).slice(0, 256) : undefined;
 }

@@ -5,6 +5,7 @@ import { createJsonArrayFrameReader } from '../../platform/sse/json-array-frame-
 import { createSseFrameReader } from '../../platform/sse/sse-frame-reader.ts';
 import { writeError } from '../write-reply.ts';
 import type { ExchangeContext, ReplySink, UpstreamFlow } from './exchange-context.ts';
+import { scrubBytes, scrubText } from './scrub-credential.ts';
 import { streamCut, upstreamTimeout } from './upstream-failure.ts';
 
 /** How often a running stream tells the journal where it stands: at most this much output can be missing after a crash. */
@@ -59,12 +60,28 @@ export class StreamReply implements ReplySink {
     for (const frame of frames) {
       const verdict = this.#tap.read(frame);
       if (verdict === 'hide') continue;
-      parts.push(verdict === 'forward' ? frame.bytes : verdict.bytes);
+      const bytes = verdict === 'forward' ? frame.bytes : verdict.bytes;
+      parts.push(this.#tap.state() === 'failed' ? scrubBytes(bytes, this.#context.target.upstream.apiKey) : bytes);
       this.#framesSent += 1;
     }
+    if (this.#isErrorInstead()) return this.#answerError();
     this.#follow();
     const [only] = parts;
     if (only !== undefined) this.#write(parts.length === 1 ? only : Buffer.concat(parts));
+  }
+
+  /** Whether an array stream turns out to be nothing but an error, while it can still be answered with a status. */
+  #isErrorInstead(): boolean {
+    if (this.#framing !== 'json-array' || this.#tap.state() !== 'failed' || this.#context.response.headersSent) return false;
+    return this.#tap.report().outputCharacters === 0;
+  }
+
+  #answerError(): void {
+    const { error } = this.#tap.report();
+    const message = scrubText(error?.message ?? 'no reason was given', this.#context.target.upstream.apiKey);
+    this.#flow.stop();
+    const status = error?.status === undefined ? {} : { status: error.status };
+    this.fail(new GatewayError('upstream_error', `the model service answered with an error: ${message.slice(0, 2000)}`, status));
   }
 
   /** Tells the observer what the tap has learnt, before the bytes it was learnt from go on. */

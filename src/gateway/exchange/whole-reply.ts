@@ -2,6 +2,7 @@ import { GatewayError } from '../../inference/gateway-error.ts';
 import { parseJson } from '../../platform/json/parse-json.ts';
 import { writeError, writeReply } from '../write-reply.ts';
 import type { ExchangeContext, ReplySink, UpstreamFlow } from './exchange-context.ts';
+import { scrubText } from './scrub-credential.ts';
 import { upstreamTimeout } from './upstream-failure.ts';
 
 function invalidReply(context: ExchangeContext, headers: Readonly<Record<string, string>>, length: number, cause?: unknown): GatewayError {
@@ -17,6 +18,11 @@ function errorInside(message: string, status: number | undefined): GatewayError 
     `the model service answered with an error: ${message.slice(0, 2000)}`,
     status === undefined ? {} : { status },
   );
+}
+
+/** A parser may ignore a byte order mark (RFC 8259, section 8.1); the bytes go on with it. */
+function withoutByteOrderMark(body: Buffer): Buffer {
+  return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? body.subarray(3) : body;
 }
 
 /**
@@ -43,16 +49,20 @@ export function createWholeReply(
     const body = chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, length);
     let reply: unknown;
     try {
-      reply = parseJson(body);
+      reply = parseJson(withoutByteOrderMark(body));
     } catch (cause) {
       return fail(invalidReply(context, headers, length, cause));
     }
     const report = dialect.readReply(reply);
-    if (report.error !== undefined) return fail(errorInside(report.error.message, report.error.status));
+    if (report.error !== undefined) {
+      return fail(errorInside(scrubText(report.error.message, context.target.upstream.apiKey), report.error.status));
+    }
     if (!expected) return fail(invalidReply(context, headers, length));
+    // Before the call is settled: what can still go wrong must not settle it a second time.
+    const edited = dialect.editReply(body);
     observer.firstContent();
     observer.settled({ end: 'finished', complete: true, report });
-    writeReply(response, 200, headers, dialect.editReply(body));
+    writeReply(response, 200, headers, edited);
   };
   return {
     data: (chunk) => {

@@ -29,6 +29,7 @@ function describeGenerateContent(rest: string, query: URLSearchParams): Describe
       return { dialect, operation: 'generate', pathModel: model, pathFraming: readAltFraming(query) };
     case 'countTokens':
       return { dialect, operation: 'count-tokens', pathModel: model };
+    case undefined:
     default:
       throw new GatewayError(
         'route_not_found',

@@ -2,14 +2,13 @@ import { randomBytes } from 'node:crypto';
 
 import { type Accounts, createAccounts } from '../../accounts/create-accounts.ts';
 import { systemClock } from '../../platform/clock.ts';
-import { openSqliteStore } from '../../store/sqlite/open-sqlite-store.ts';
 import type { Environment } from '../environment.ts';
-import { databasePath, ensureDataDirectory } from '../open-data-directory.ts';
+import { ensureDataDirectory, openDatabase } from '../open-data-directory.ts';
 
 /** Opens the accounts of the data directory for one command. A running gateway shares the database and notices what changes. */
 export async function withAccounts<Result>(environment: Environment, use: (accounts: Accounts) => Promise<Result>): Promise<Result> {
   ensureDataDirectory(environment.dataDirectory);
-  const store = await openSqliteStore({ path: databasePath(environment.dataDirectory) });
+  const store = await openDatabase(environment.dataDirectory);
   try {
     return await use(createAccounts({ store, clock: systemClock, random: randomBytes }));
   } finally {

@@ -89,7 +89,7 @@ const isConfig = compileCheck(configSchema);
 function findProblems(value: unknown): readonly { readonly path: Path; readonly message: string }[] {
   if (!isConfig(value))
     return describeProblems(configSchema, value, 20).map((problem) => ({ path: problem.path, message: wordProblem(problem) }));
-  return findBrokenReferences(value as Config);
+  return findBrokenReferences(value);
 }
 
 /** What a schema cannot say: targets name upstreams that exist, servers without an address of their own have one, the zone exists. */

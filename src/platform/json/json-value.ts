@@ -1,5 +1,5 @@
 export type JsonValue = string | number | boolean | null | JsonArray | JsonObject;
-export type JsonArray = readonly JsonValue[];
+type JsonArray = readonly JsonValue[];
 export type JsonObject = { readonly [member: string]: JsonValue | undefined };
 
 export function isJsonObject(value: unknown): value is JsonObject {

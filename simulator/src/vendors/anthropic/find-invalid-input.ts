@@ -1,22 +1,6 @@
+import { judgeBySchema, kindOfSchema, kindOfValue, type SchemaJudges, type SchemaNode } from '../../judge-by-schema.ts';
 import { isRecord } from '../../read-json.ts';
 import type { Json, JsonRecord } from '../../simulated-vendor.ts';
-
-/** The part of JSON Schema that the request schemas here are written in. */
-type SchemaNode = {
-  readonly type?: string;
-  readonly properties?: { readonly [name: string]: SchemaNode };
-  readonly required?: readonly string[];
-  readonly additionalProperties?: boolean;
-  readonly items?: SchemaNode;
-  readonly anyOf?: readonly SchemaNode[];
-  readonly const?: Json;
-  readonly enum?: readonly Json[];
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly minLength?: number;
-  readonly maxLength?: number;
-  readonly pattern?: string;
-};
 
 const typeWords: Readonly<Record<string, string>> = {
   string: 'Input should be a valid string',
@@ -32,26 +16,18 @@ const typeWords: Readonly<Record<string, string>> = {
  * required`: the place with the tags of the unions on the way, then the reason. Undefined when there is nothing to complain about.
  */
 export function findInvalidInput(schema: object, value: Json | undefined, path = ''): string | undefined {
-  const node = schema as SchemaNode;
-  if (node.anyOf) return inUnion(node.anyOf, value, path);
-  if (node.const !== undefined || node.enum) return inWords(node.enum ?? [node.const ?? null], value, path);
-  switch (node.type ?? 'anything') {
-    case 'object':
-      return inObject(node, value, path);
-    case 'array':
-      return inArray(node, value, path);
-    case 'string':
-      return inString(node, value, path);
-    case 'integer':
-    case 'number':
-      return inNumber(node, value, path);
-    case 'boolean':
-      return typeof value === 'boolean' ? undefined : `${path}: ${typeWords['boolean']}`;
-    default:
-      // A schema without a type takes everything.
-      return undefined;
-  }
+  return judgeBySchema(judges, schema, value, path);
 }
+
+const judges: SchemaJudges<string> = {
+  union: inUnion,
+  words: inWords,
+  object: inObject,
+  array: inArray,
+  string: inString,
+  number: inNumber,
+  boolean: (_node, value, path) => (typeof value === 'boolean' ? undefined : `${path}: ${typeWords['boolean']}`),
+};
 
 function inUnion(branches: readonly SchemaNode[], value: Json | undefined, path: string): string | undefined {
   const all = branches.flatMap((branch) => branch.anyOf ?? [branch]);
@@ -136,14 +112,7 @@ function wordOf(value: Json | undefined): string {
   return typeof value === 'string' ? value : JSON.stringify(value ?? null);
 }
 
-function kindOf(node: SchemaNode): string {
-  if (node.const !== undefined || node.enum) return 'string';
-  return node.type === 'integer' ? 'number' : (node.type ?? 'object');
-}
-
-function kindOfValue(value: Json | undefined): string {
-  return Array.isArray(value) ? 'array' : value === null ? 'null' : typeof value;
-}
+const kindOf = (node: SchemaNode): string => kindOfSchema(node, 'object');
 
 function join(path: string, name: string): string {
   return path === '' ? name : `${path}.${name}`;

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createPlanner } from '../../plan-reply.ts';
 import { createPromptCache } from '../../prompt-cache.ts';
 import { VendorError } from '../../simulated-vendor.ts';
 import type { JsonRecord, SimulatedReply, SimulatedRequest } from '../../simulated-vendor.ts';
-import { readSteering } from '../../steering.ts';
+import { createSteeredPlanner } from '../create-steered-planner.ts';
 import { gemini } from './gemini.ts';
 
 type Call = {
@@ -18,7 +17,6 @@ type Call = {
 };
 
 // Bodies are read loosely: what they hold is the subject of the tests.
-// oxlint-disable-next-line typescript/no-explicit-any
 type Loose = any;
 
 function toRequest(body: JsonRecord | undefined, call: Call): SimulatedRequest {
@@ -34,17 +32,7 @@ function toRequest(body: JsonRecord | undefined, call: Call): SimulatedRequest {
 }
 
 function send(body: JsonRecord | undefined, call: Call = {}): SimulatedReply | undefined {
-  const steering = readSteering(
-    Object.fromEntries(Object.entries(call.steering ?? {}).map(([name, value]) => [`x-simulator-${name}`, value])),
-  );
-  const planner = createPlanner({
-    seed: 'seed',
-    nowMs: 1_785_963_542_000,
-    steering,
-    ...(call.cache && { cache: call.cache }),
-    onPlan: (_plan, _steering, keep) => keep(),
-  });
-  return gemini.handle(toRequest(body, call), planner);
+  return gemini.handle(toRequest(body, call), createSteeredPlanner(call.steering, call.cache));
 }
 
 function whole(body: JsonRecord | undefined, call: Call = {}): Loose {

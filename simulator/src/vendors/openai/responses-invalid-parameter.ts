@@ -1,52 +1,25 @@
+import { judgeBySchema, kindOfSchema, kindOfValue, type SchemaJudges, type SchemaNode } from '../../judge-by-schema.ts';
 import { asText, isRecord } from '../../read-json.ts';
 import type { Json, JsonRecord, VendorError } from '../../simulated-vendor.ts';
 import { refuse } from './responses-error.ts';
-
-/** The part of JSON Schema that the request schemas here are written in. */
-type SchemaNode = {
-  readonly type?: string;
-  readonly properties?: { readonly [name: string]: SchemaNode };
-  readonly patternProperties?: { readonly [pattern: string]: SchemaNode };
-  readonly required?: readonly string[];
-  readonly additionalProperties?: boolean;
-  readonly items?: SchemaNode;
-  readonly anyOf?: readonly SchemaNode[];
-  readonly const?: Json;
-  readonly enum?: readonly Json[];
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly minLength?: number;
-  readonly maxLength?: number;
-  readonly minItems?: number;
-  readonly maxProperties?: number;
-  readonly pattern?: string;
-};
 
 /**
  * Says in the vendor's words what is wrong with a value that its schema refuses: the first fault in the vendor's order, which is unknown
  * parameters, missing ones, then the members in the order of the schema. Undefined when there is nothing to complain about.
  */
 export function findInvalidParameter(schema: object, value: Json | undefined, path = ''): VendorError | undefined {
-  const node = schema as SchemaNode;
-  if (node.anyOf) return inUnion(node.anyOf, value, path);
-  if (node.const !== undefined || node.enum) return inEnum(node.enum ?? [node.const ?? null], value, path);
-  switch (node.type ?? '') {
-    case 'object':
-      return inObject(node, value, path);
-    case 'array':
-      return inArray(node, value, path);
-    case 'string':
-      return inString(node, value, path);
-    case 'integer':
-    case 'number':
-      return inNumber(node, value, path);
-    case 'boolean':
-      return typeof value === 'boolean' ? undefined : invalidType(path, 'a boolean', value);
-    default:
-      // A schema without a type takes everything.
-      return undefined;
-  }
+  return judgeBySchema(judges, schema, value, path);
 }
+
+const judges: SchemaJudges<VendorError> = {
+  union: inUnion,
+  words: inEnum,
+  object: inObject,
+  array: inArray,
+  string: inString,
+  number: inNumber,
+  boolean: (_node, value, path) => (typeof value === 'boolean' ? undefined : invalidType(path, 'a boolean', value)),
+};
 
 function inUnion(branches: readonly SchemaNode[], value: Json | undefined, path: string): VendorError | undefined {
   const all = flatten(branches);
@@ -214,11 +187,5 @@ function article(kind: string): string {
 }
 
 function kindOf(node: SchemaNode): string {
-  if (node.anyOf) return kindOf(node.anyOf[0] ?? {});
-  if (node.const !== undefined || node.enum) return 'string';
-  return node.type === 'integer' ? 'number' : (node.type ?? 'value');
-}
-
-function kindOfValue(value: Json | undefined): string {
-  return Array.isArray(value) ? 'array' : typeof value;
+  return node.anyOf ? kindOf(node.anyOf[0] ?? {}) : kindOfSchema(node, 'value');
 }

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createPlanner } from '../../plan-reply.ts';
 import { createPromptCache } from '../../prompt-cache.ts';
 import type { JsonRecord, SimulatedReply, SimulatedRequest, VendorMemory } from '../../simulated-vendor.ts';
 import { VendorError } from '../../simulated-vendor.ts';
-import { readSteering } from '../../steering.ts';
 import { createVendorMemory } from '../../vendor-memory.ts';
+import { createSteeredPlanner } from '../create-steered-planner.ts';
 import { handleResponses } from './responses.ts';
 
 type Call = {
@@ -18,7 +17,6 @@ type Call = {
 };
 
 // Bodies are read loosely: what they hold is the subject of the tests.
-// oxlint-disable-next-line typescript/no-explicit-any
 type Loose = any;
 
 function send(body: JsonRecord | undefined, call: Call = {}): SimulatedReply | undefined {
@@ -31,17 +29,7 @@ function send(body: JsonRecord | undefined, call: Call = {}): SimulatedReply | u
     body,
     ...(call.memory && { memory: call.memory }),
   };
-  const steering = readSteering(
-    Object.fromEntries(Object.entries(call.steering ?? {}).map(([name, value]) => [`x-simulator-${name}`, value])),
-  );
-  const planner = createPlanner({
-    seed: 'seed',
-    nowMs: 1_785_963_542_000,
-    steering,
-    ...(call.cache && { cache: call.cache }),
-    onPlan: (_plan, _steering, keep) => keep(),
-  });
-  return handleResponses(request, planner);
+  return handleResponses(request, createSteeredPlanner(call.steering, call.cache));
 }
 
 function whole(body: JsonRecord | undefined, call: Call = {}): Loose {

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { upstreamVendors } from '../../upstreams/registry.ts';
+import { createFakeUpstream } from './fake-exchange.ts';
+import { passReplyHeaders, readUpstreamRequestId } from './reply-headers.ts';
+
+const client = { send: () => {}, close: () => Promise.resolve() };
+
+test('what belongs to one connection, to one origin or to the operator stays behind', () => {
+  for (const vendor of Object.values(upstreamVendors)) {
+    const upstream = createFakeUpstream({ vendor: vendor.id }, client);
+    const passed = passReplyHeaders(
+      upstream,
+      {
+        'content-type': 'application/json',
+        'retry-after': '3',
+        'x-ratelimit-remaining-tokens': '5',
+        'x-request-id': 'theirs',
+        'set-cookie': ['session=1'],
+        'content-length': '9',
+        'content-encoding': 'identity',
+        'transfer-encoding': 'chunked',
+        connection: 'keep-alive',
+        'keep-alive': 'timeout=5',
+        trailer: 'x',
+        upgrade: 'h2c',
+        'www-authenticate': 'Bearer',
+        'proxy-authenticate': 'Basic',
+        location: 'https://elsewhere.example',
+        server: 'nginx',
+        via: '1.1 proxy',
+        'alt-svc': 'h3=":443"',
+        'strict-transport-security': 'max-age=1',
+        'access-control-allow-origin': '*',
+        'x-weir-request-id': 'forged',
+      },
+      'req_1',
+    );
+    assert.deepEqual(
+      passed,
+      {
+        'content-type': 'application/json',
+        'retry-after': '3',
+        'x-ratelimit-remaining-tokens': '5',
+        'x-request-id': 'theirs',
+        'x-weir-request-id': 'req_1',
+      },
+      vendor.id,
+    );
+  }
+});
+
+test('a list that is too generous still lets no cookie and no framing pass', () => {
+  const upstream = { ...createFakeUpstream({}, client), passesReplyHeader: () => true };
+  assert.deepEqual(
+    passReplyHeaders(upstream, { 'set-cookie': ['a=1'], 'content-length': '1', 'x-a': undefined, 'x-b': ['1', '2'] }, 'req_1'),
+    {
+      'x-b': '1, 2',
+      'x-weir-request-id': 'req_1',
+    },
+  );
+});
+
+test("the vendor's id of a call is read from either name, and bounded", () => {
+  assert.equal(readUpstreamRequestId({ 'request-id': 'a', 'x-request-id': 'b' }, { apiKey: undefined }), 'a');
+  assert.equal(readUpstreamRequestId({ 'x-request-id': 'b' }, { apiKey: undefined }), 'b');
+  assert.equal(readUpstreamRequestId({ 'x-request-id': 'b'.repeat(1000) }, { apiKey: undefined })?.length, 256);
+  assert.equal(readUpstreamRequestId({}, { apiKey: undefined }), undefined);
+});

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+
+import { readAltFraming, readGenerateContentPath, readRequestTarget } from './request-target.ts';
+
+describe('a request target', () => {
+  test('only a path is one: a gateway is no forward proxy', () => {
+    for (const url of ['http://elsewhere.example/v1/messages', '*', '', 'elsewhere.example:443', '?key=1'])
+      assert.equal(readRequestTarget(url), undefined, url);
+  });
+
+  test('the path stays as it was sent, and the query is read', () => {
+    const target = readRequestTarget('/v1/a%2Fb/?x=1&y=%20&x=2?');
+    assert.equal(target?.path, '/v1/a%2Fb/');
+    assert.deepEqual(
+      [...target.query],
+      [
+        ['x', '1'],
+        ['y', ' '],
+        ['x', '2?'],
+      ],
+    );
+    assert.deepEqual(target.queryKeys, []);
+  });
+
+  test('key-in-the-query lives nowhere else, however it is spelled and however often it comes', () => {
+    const target = readRequestTarget('/v1beta/models?key=one&alt=sse&%6bey=tw%6F&KEY=other');
+    assert.deepEqual(target?.queryKeys, ['one', 'two']);
+    assert.equal(target.query.toString(), 'alt=sse&KEY=other');
+    assert.equal(target.path, '/v1beta/models');
+  });
+
+  test('requests without a query do not share what another added', () => {
+    assert.deepEqual([...(readRequestTarget('/a')?.query ?? [])], []);
+    assert.deepEqual([...(readRequestTarget('/a?')?.query ?? [])], []);
+  });
+});
+
+describe('the rest of a generate-content path', () => {
+  for (const [rest, model, action] of [
+    ['gemini-x:generateContent', 'gemini-x', 'generateContent'],
+    ['gemini-x%3AgenerateContent', 'gemini-x', 'generateContent'],
+    ['gemini-x%3astreamGenerateContent', 'gemini-x', 'streamGenerateContent'],
+    ['models/gemini-x:countTokens', 'gemini-x', 'countTokens'],
+    ['models%2Fgemini-x:countTokens', 'gemini-x', 'countTokens'],
+    ['gemini-x', 'gemini-x', undefined],
+    ['vendor/model:8b:generateContent', 'vendor/model:8b', 'generateContent'],
+    [':generateContent', '', 'generateContent'],
+    ['gemini-x:', 'gemini-x', ''],
+    ['', '', undefined],
+  ] as const) {
+    test(`"${rest}"`, () => assert.deepEqual(readGenerateContentPath(rest), { model, action }));
+  }
+
+  test('broken percent-encoding names no model', () => {
+    for (const rest of ['%', 'gemini%zz:generateContent', '%ff', 'gemini-x%3'])
+      assert.equal(readGenerateContentPath(rest), undefined, rest);
+  });
+});
+
+test('a stream is server-sent events when alt says so, and else one array', () => {
+  for (const [query, framing] of [
+    ['alt=sse', 'sse'],
+    ['$alt=sse', 'sse'],
+    ['%24alt=sse', 'sse'],
+    ['alt=json', 'json-array'],
+    ['alt=json&$alt=sse', 'json-array'],
+    ['alt=', 'json-array'],
+    ['', 'json-array'],
+  ] as const)
+    assert.equal(readAltFraming(new URLSearchParams(query)), framing, query);
+});

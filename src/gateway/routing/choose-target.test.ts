@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { loadShippedPriceBook } from '../../billing/rating/load-shipped-price-book.ts';
+import { createPriceBook } from '../../billing/rating/price-book.ts';
+import { chatDialects } from '../../dialects/registry.ts';
+import type { DialectId } from '../../dialects/chat-dialect.ts';
+import type { CallFacts } from '../../inference/call-facts.ts';
+import type { VendorId } from '../../upstreams/upstream-vendor.ts';
+import { createFakeUpstream } from '../exchange/fake-exchange.ts';
+import { chooseTarget } from './choose-target.ts';
+import { createRoutingTable, type Upstream } from './routing-table.ts';
+
+const priceBook = createPriceBook({ book: loadShippedPriceBook() });
+const upstream = (id: string, vendor: VendorId, dialects?: readonly DialectId[]): Upstream => {
+  const made = createFakeUpstream({ vendor }, { send: () => {}, close: () => Promise.resolve() });
+  return { ...made, id, dialects: dialects ?? made.vendor.dialects };
+};
+const anthropic = upstream('claude', 'anthropic');
+const openai = upstream('gpt', 'openai');
+const gemini = upstream('google', 'gemini');
+const local = upstream('local', 'openai-compatible', ['openai-chat', 'anthropic-messages']);
+const target = (chosen: Upstream, upstreamModel: string) => ({ upstream: chosen, upstreamModel });
+
+const table = createRoutingTable({
+  upstreams: [anthropic, openai, gemini, local],
+  models: [
+    { name: 'fast', targets: [target(openai, 'gpt-5-mini'), target(anthropic, 'claude-haiku-4-5')] },
+    { name: 'house', targets: [target(local, 'qwen'), target(anthropic, 'claude-sonnet-4-5')] },
+    { name: 'gpt-4.1', targets: [target(local, 'not-the-listed-one')] },
+    { name: 'models/odd', targets: [target(gemini, 'odd')] },
+  ],
+  priceBook,
+  configuredAtMs: 5,
+});
+
+function choose(model: string, dialect: DialectId, needs: CallFacts['needs'] = []): string {
+  const facts = { requestedModel: model, stream: false, inputCharacters: 0, needs };
+  const chosen = chooseTarget(table, chatDialects[dialect], facts);
+  return `${chosen.upstream.id}/${chosen.upstreamModel}`;
+}
+
+test('an alias goes to its first target that speaks the interface', () => {
+  assert.equal(choose('fast', 'openai-chat'), 'gpt/gpt-5-mini');
+  assert.equal(choose('fast', 'openai-responses'), 'gpt/gpt-5-mini');
+  assert.equal(choose('fast', 'anthropic-messages'), 'claude/claude-haiku-4-5');
+  assert.equal(choose('house', 'anthropic-messages'), 'local/qwen');
+});
+
+test('a model that nobody named goes where the price book lists it, dated names too, under its own name', () => {
+  assert.equal(choose('claude-sonnet-4-5', 'anthropic-messages'), 'claude/claude-sonnet-4-5');
+  assert.equal(choose('claude-sonnet-4-5-20250929', 'anthropic-messages'), 'claude/claude-sonnet-4-5-20250929');
+  assert.equal(choose('gpt-5-mini', 'openai-chat'), 'gpt/gpt-5-mini');
+  assert.equal(choose('gemini-2.5-flash', 'gemini-generate-content'), 'google/gemini-2.5-flash');
+});
+
+test('`models/` before a name means nothing, unless a configured name has it', () => {
+  assert.equal(choose('models/gemini-2.5-flash', 'gemini-generate-content'), 'google/gemini-2.5-flash');
+  assert.equal(choose('models/fast', 'openai-chat'), 'gpt/gpt-5-mini');
+  assert.equal(choose('models/odd', 'gemini-generate-content'), 'google/odd');
+});
+
+test('a configured name beats the list', () => assert.equal(choose('gpt-4.1', 'openai-chat'), 'local/not-the-listed-one'));
+
+test('an unknown model is a 404 that says where the list is, and does not repeat an endless name', () => {
+  for (const model of ['nobody', '', 'constructor', '__proto__', 'models/', 'x'.repeat(5000)]) {
+    assert.throws(
+      () => choose(model, 'openai-chat'),
+      (error: Error & { code?: string; status?: number; param?: string }) => {
+        assert.deepEqual([error.code, error.status, error.param], ['model_not_found', 404, 'model']);
+        assert.match(error.message, /GET \/v1\/models/);
+        return error.message.length < 400;
+      },
+    );
+  }
+});
+
+test('a model on another interface is a 400 that names those that work, with their paths', () => {
+  assert.throws(() => choose('claude-sonnet-4-5', 'openai-chat'), {
+    code: 'dialect_not_supported',
+    status: 400,
+    message: /not available on the Chat completions interface; call it on Messages \(POST \/v1\/messages\)$/,
+  });
+  assert.throws(() => choose('fast', 'gemini-generate-content'), {
+    code: 'dialect_not_supported',
+    message: /Responses \(POST \/v1\/responses\) or chat completions \(POST \/v1\/chat\/completions\) or Messages/,
+  });
+});
+
+test('a thread goes to a target that keeps threads, or is refused: its history must not be lost', () => {
+  assert.equal(choose('house', 'anthropic-messages', ['threads']), 'claude/claude-sonnet-4-5');
+  const only = createRoutingTable({
+    upstreams: [local],
+    models: [{ name: 'm', targets: [target(local, 'm')] }],
+    priceBook,
+    configuredAtMs: 0,
+  });
+  const facts = { requestedModel: 'm', stream: false, inputCharacters: 0, needs: ['threads'] as const };
+  assert.throws(() => chooseTarget(only, chatDialects['anthropic-messages'], facts), {
+    code: 'thread_unsupported',
+    status: 400,
+    param: 'thread',
+    details: { error_code: 'thread_unsupported_request', unsupported: ['thread'] },
+  });
+});
+
+test('two upstreams of one vendor: the first of the configuration is the first choice', () => {
+  const second = { ...anthropic, id: 'claude-2' };
+  const both = createRoutingTable({ upstreams: [anthropic, second], models: [], priceBook, configuredAtMs: 0 });
+  assert.deepEqual(
+    both.targetsOf('claude-sonnet-4-5').map((found) => found.upstream.id),
+    ['claude', 'claude-2'],
+  );
+  const ids = both.models.map(({ id }) => id);
+  assert.equal(new Set(ids).size, ids.length, 'and its models are listed once');
+});
+
+test('the list holds the configured models first, each name once, and nothing of vendors that are not there', () => {
+  const ids = table.models.map(({ id }) => id);
+  assert.deepEqual(ids.slice(0, 4), ['fast', 'house', 'gpt-4.1', 'models/odd']);
+  assert.equal(new Set(ids).size, ids.length);
+  assert.deepEqual([...new Set(table.models.map(({ ownedBy }) => ownedBy))].toSorted(), [
+    'anthropic',
+    'gemini',
+    'openai',
+    'openai-compatible',
+  ]);
+  assert.deepEqual(table.models[0], { id: 'fast', displayName: 'fast', createdAtMs: 5, ownedBy: 'openai' });
+});
+
+test('everything listed can be called', () => {
+  for (const { id } of table.models) assert.ok(table.targetsOf(id).length > 0, id);
+});

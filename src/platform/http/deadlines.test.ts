@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { createDeadlines, type Watched } from './deadlines.ts';
+
+test('all that is watched is checked each tick, with the time of the clock, and no longer than it is watched', (context) => {
+  context.mock.timers.enable({ apis: ['setInterval'] });
+  let nowMs = 0;
+  const deadlines = createDeadlines({ clock: { nowMs: () => -1, monotonicMs: () => nowMs }, tickMs: 100 });
+  const seen: [name: string, nowMs: number][] = [];
+  const watched = (name: string): Watched => ({ check: (time) => void seen.push([name, time]) });
+  const [one, two] = [watched('one'), watched('two')];
+  const tick = (): void => {
+    nowMs += 100;
+    context.mock.timers.tick(100);
+  };
+  tick();
+  deadlines.watch(one);
+  deadlines.watch(two);
+  deadlines.watch(two);
+  tick();
+  deadlines.unwatch(one);
+  deadlines.unwatch(one);
+  tick();
+  deadlines.close();
+  tick();
+  assert.deepEqual(seen, [
+    ['one', 200],
+    ['two', 200],
+    ['two', 300],
+  ]);
+});
+
+test('what ends itself or begins another during a check disturbs nobody', (context) => {
+  context.mock.timers.enable({ apis: ['setInterval'] });
+  const deadlines = createDeadlines({ clock: { nowMs: () => 0, monotonicMs: () => 0 }, tickMs: 100 });
+  const seen: string[] = [];
+  const later: Watched = { check: () => void seen.push('later') };
+  const own: Watched = {
+    check: () => {
+      seen.push('own');
+      deadlines.unwatch(own);
+      deadlines.watch(later);
+    },
+  };
+  deadlines.watch(own);
+  deadlines.watch({ check: () => void seen.push('other') });
+  context.mock.timers.tick(200);
+  assert.equal(seen.filter((name) => name === 'own').length, 1);
+  assert.equal(seen.filter((name) => name === 'other').length, 2);
+  assert.ok(seen.includes('later'));
+  deadlines.close();
+});

@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { createServer, type IncomingMessage } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { Readable } from 'node:stream';
+import { describe, test } from 'node:test';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
+
+import { contentCodings, decodeBody, readBody } from './read-body.ts';
+
+/** A request whose body comes in these chunks. */
+function send(chunks: readonly Buffer[], headers: Record<string, string> = {}): IncomingMessage {
+  return Object.assign(Readable.from(chunks, { objectMode: false }), { headers }) as unknown as IncomingMessage;
+}
+
+describe('reading a body', () => {
+  test('chunks become one buffer, byte for byte', async () => {
+    const chunks = ['{"a":"gr', 'ü', 'n"}'].map((text) => Buffer.from(text));
+    assert.equal((await readBody(send(chunks), 100)).toString(), '{"a":"grün"}');
+    const only = Buffer.from('{}');
+    assert.equal((await readBody(send([only]), 100)).toString(), '{}');
+    assert.equal((await readBody(send([]), 100)).length, 0);
+  });
+
+  test('too large by its declared length: refused before a byte is read', async () => {
+    const request = send([Buffer.alloc(10)], { 'content-length': '11' });
+    let reads = 0;
+    request.on('newListener', (name) => (reads += name === 'data' ? 1 : 0));
+    await assert.rejects(readBody(request, 10), { name: 'BodyError', problem: 'too-large', message: /larger than 10 bytes/ });
+    assert.equal(reads, 0);
+  });
+
+  test('too large by count: without a declared length the limit holds all the same', async () => {
+    await assert.rejects(readBody(send([Buffer.alloc(6), Buffer.alloc(5)]), 10), { problem: 'too-large' });
+    assert.equal((await readBody(send([Buffer.alloc(5), Buffer.alloc(5)]), 10)).length, 10, 'the limit itself is allowed');
+  });
+
+  test('what a refused client still sends is thrown away, so that it can read the answer', async () => {
+    const request = send([Buffer.alloc(11), Buffer.alloc(100_000), Buffer.alloc(100_000)]);
+    await assert.rejects(readBody(request, 10), { problem: 'too-large' });
+    if (!request.readableEnded) await new Promise((resolve) => void request.once('end', resolve));
+    assert.equal(request.readableLength, 0);
+  });
+
+  /** A request cut off after some bytes, as a server sees it. */
+  async function cut(bytes: string, read: (request: IncomingMessage, gone: Promise<unknown>) => Promise<unknown>): Promise<unknown> {
+    const outcome = Promise.withResolvers<unknown>();
+    const server = createServer((request) => {
+      const gone = new Promise((resolve) => void request.once('close', resolve));
+      // A server has a listener for errors of its own.
+      request.on('error', () => {});
+      socket.destroy();
+      read(request, gone).then(outcome.reject, outcome.resolve);
+    });
+    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    socket.on('error', () => {});
+    socket.write(bytes);
+    try {
+      return await outcome.promise;
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  }
+
+  for (const [name, bytes] of [
+    ['with a declared length', 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{"model":'],
+    ['in chunks', 'POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n9\r\n{"model":\r\n'],
+  ] as const) {
+    test(`a body ${name} that is cut is never taken for a whole one`, { timeout: 5000 }, async () => {
+      const error = await cut(bytes, (request) => readBody(request, 1000));
+      assert.equal((error as { problem?: string }).problem, 'incomplete');
+    });
+
+    test(`a body ${name} whose client had gone before it was read is not waited for`, { timeout: 5000 }, async () => {
+      const error = await cut(bytes, async (request, gone) => {
+        await gone;
+        return readBody(request, 1000);
+      });
+      assert.equal((error as { problem?: string }).problem, 'incomplete');
+    });
+  }
+});
+
+describe('content encodings', () => {
+  const text = Buffer.from('{"model":"grün"}');
+  const encoded = {
+    gzip: gzipSync(text),
+    'x-gzip': gzipSync(text),
+    deflate: deflateSync(text),
+    br: brotliCompressSync(text),
+    zstd: zstdCompressSync(text),
+  };
+
+  for (const [coding, bytes] of Object.entries(encoded)) {
+    test(`${coding} is undone, however its name is written`, async () => {
+      assert.deepEqual(await decodeBody(bytes, coding, 100), text);
+      assert.deepEqual(await decodeBody(bytes, ` ${coding.toUpperCase()} `, 100), text);
+    });
+
+    test(`${coding} bomb: the limit holds for what comes out`, async () => {
+      const zeros = Buffer.alloc(5_000_000);
+      const bomb = { gzip: gzipSync, 'x-gzip': gzipSync, deflate: deflateSync, br: brotliCompressSync, zstd: zstdCompressSync }[coding]?.(zeros);
+      assert.ok(bomb && bomb.length < 10_000);
+      await assert.rejects(decodeBody(bomb, coding, 100_000), { problem: 'too-large', message: /100000 bytes/ });
+    });
+
+    test(`${coding} that is broken or cut is no body`, async () => {
+      for (const bad of [text, bytes.subarray(0, -3), Buffer.alloc(0)])
+        await assert.rejects(decodeBody(bad, coding, 100), { problem: 'invalid-encoding' }, `${bad.length} bytes`);
+    });
+  }
+
+  test('what comes out may be exactly as large as the limit', async () => {
+    assert.deepEqual(await decodeBody(encoded.gzip, 'gzip', text.length), text);
+    await assert.rejects(decodeBody(encoded.gzip, 'gzip', text.length - 1), { problem: 'too-large' });
+  });
+
+  test('no encoding and identity are the same buffer', async () => {
+    for (const coding of [undefined, '', ' ', 'identity', 'Identity']) assert.equal(await decodeBody(text, coding, 100), text);
+  });
+
+  test('an unknown encoding is named, but not at any length', async () => {
+    for (const coding of ['compress', 'gzip, br', 'constructor', '__proto__', 'x'.repeat(1000)]) {
+      await assert.rejects(decodeBody(text, coding, 100), (error: Error & { problem?: string }) => {
+        assert.equal(error.problem, 'unsupported-encoding');
+        return error.message.length < 120;
+      });
+    }
+  });
+
+  test('every encoding that messages name is understood', async () => {
+    for (const coding of contentCodings)
+      await decodeBody(coding === 'identity' ? text : encoded[coding], coding, 100);
+  });
+});

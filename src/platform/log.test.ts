@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { createLogger, silentLogger } from './log.ts';
+
+function collect(level: string) {
+  const lines: string[] = [];
+  const logger = createLogger({ level, destination: { write: (line) => void lines.push(line) } });
+  return { logger, lines };
+}
+
+test('one JSON line per entry, with level, time and words', () => {
+  const { logger, lines } = collect('info');
+  logger.warn({ callId: 'req_1' }, 'two\nlines');
+  assert.equal(lines.length, 1);
+  assert.match(lines[0] ?? '', /^\{[^\n]*\}\n$/);
+  const entry = JSON.parse(lines[0] ?? '') as Record<string, unknown>;
+  assert.equal(entry['callId'], 'req_1');
+  assert.equal(entry['msg'], 'two\nlines');
+  assert.match(String(entry['time']), /^\d{4}-\d\d-\d\dT.*Z$/);
+  assert.equal('pid' in entry || 'hostname' in entry, false);
+});
+
+test('entries below the level are not written', () => {
+  const { logger, lines } = collect('warn');
+  logger.debug('no');
+  logger.info('no');
+  logger.error('yes');
+  assert.equal(lines.length, 1);
+  const silent = collect('silent');
+  silent.logger.error('no');
+  assert.deepEqual(silent.lines, []);
+});
+
+test('a secret under a usual name is never written', () => {
+  const { logger, lines } = collect('info');
+  for (const name of ['authorization', 'apiKey', 'secret', 'token', 'key', 'password', 'x-api-key', 'x-goog-api-key']) {
+    logger.info({ [name]: 'sk-top' }, 'top');
+    logger.info({ headers: { [name]: 'sk-nested' } }, 'nested');
+  }
+  assert.equal(lines.length, 16);
+  assert.doesNotMatch(lines.join(''), /sk-/);
+  assert.equal(lines.join('').split('[redacted]').length, 17);
+});
+
+test('an error is written with its stack and without breaking the line', () => {
+  const { logger, lines } = collect('info');
+  logger.error({ err: new TypeError('defect') }, 'it failed');
+  const entry = JSON.parse(lines[0] ?? '') as { err: { type: string; message: string; stack: string } };
+  assert.deepEqual([entry.err.type, entry.err.message], ['TypeError', 'defect']);
+  assert.match(entry.err.stack, /log\.test\.ts/);
+});
+
+test('the silent logger takes everything', () => {
+  for (const level of ['debug', 'info', 'warn', 'error'] as const) assert.doesNotThrow(() => silentLogger[level]({ a: 1 }, 'x'));
+});
