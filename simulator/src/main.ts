@@ -1,6 +1,5 @@
 import { parseArgs } from 'node:util';
 import { readPace } from './steering.ts';
-import { startSimulator } from './start-simulator.ts';
 
 const help = `Simulated model vendors over real HTTP, in their native formats.
 
@@ -47,6 +46,8 @@ try {
 }
 
 async function run(values: ReturnType<typeof parseArgs<{ options: typeof options }>>['values']): Promise<void> {
+  // The vendors' schemas take half a second to load, which nobody should wait for who asks for help or mistyped an option.
+  const { startSimulator } = await import('./start-simulator.ts');
   const simulator = await startSimulator({
     host: values.host,
     ports: {

@@ -105,7 +105,7 @@ describe('headers', () => {
   });
 
   test('a configured list that is too generous still passes no credential and no framing', () => {
-    const letters = [...'abcdefghijklmnopqrstuvwxyz'].map((letter) => `${letter}*`);
+    const letters = 'abcdefghijklmnopqrstuvwxyz'.split('').map((letter) => `${letter}*`);
     for (const forwardHeaders of [['x-*', 'content-*'], Object.keys(ownHeaders), letters]) {
       const passed = headersOf({ headers: { ...ownHeaders, 'x-tenant': 't' }, forwardHeaders: [...forwardHeaders, 'x-tenant'] });
       assert.deepEqual(Object.keys(passed).toSorted(), ['accept', 'accept-encoding', 'content-type', 'x-tenant']);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import type { CallEntry } from '../billing/ledger/call-entry.ts';
-import { GatewayError } from '../inference/gateway-error.ts';
+import type { GatewayError } from '../inference/gateway-error.ts';
 import { createReplyOwners } from './reply-owners.ts';
 
 const entry = (replyId: string, userName: string): CallEntry => ({ replyId, userName }) as CallEntry;

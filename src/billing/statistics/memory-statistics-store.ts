@@ -1,18 +1,7 @@
 import type { StatisticsQuery, StatisticsRow, StatisticsStore } from './statistics-store.ts';
 
 /** One billed call, with only what the statistics add up. */
-export type CountedCall = {
-  readonly acceptedAtMs: number;
-  readonly userName: string;
-  readonly tokenName: string;
-  readonly modelName: string;
-  readonly promptTokens: number;
-  readonly completionTokens: number;
-  readonly cacheTokens: number;
-  readonly cacheCreationTokens: number;
-  readonly useTimeMs: number;
-  readonly amountNanoUsd: bigint;
-};
+export type CountedCall = Omit<StatisticsRow, 'bucketStartSeconds' | 'callCount'> & { readonly acceptedAtMs: number };
 
 /** A statistics store over a list of calls, read as the seam is worded and as slowly as that is. For tests only. */
 export function createMemoryStatisticsStore(calls: readonly CountedCall[]): StatisticsStore {

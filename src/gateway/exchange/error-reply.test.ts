@@ -91,7 +91,7 @@ test('an error body that stops in the middle is a timeout', () => {
   const error = start(500, { timeouts: { idleMs: 100 } });
   error.reply.data(Buffer.from('{'));
   error.reply.check(error.advance(99));
-  assert.deepEqual(error.outcomes, []);
+  assert.equal(error.outcomes.length, 0);
   error.reply.check(error.advance(1));
   assert.equal(error.controller.aborted, true);
   assert.equal(error.response.status, 504);

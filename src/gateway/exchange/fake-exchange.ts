@@ -14,7 +14,7 @@ import type { Upstream } from '../routing/routing-table.ts';
 import type { ExchangeContext, Outcome } from './exchange-context.ts';
 
 /** A client's connection for tests: it keeps what is written, in the order of everything else that happens to the call. */
-export class FakeResponse extends EventEmitter {
+class FakeResponse extends EventEmitter {
   readonly chunks: Buffer[] = [];
   status: number | undefined;
   headers: Readonly<Record<string, string>> = {};
@@ -22,6 +22,8 @@ export class FakeResponse extends EventEmitter {
   destroyed = false;
   writableEnded = false;
   writableFinished = false;
+  /** Bytes that the client has not taken yet, as far as a test cares. */
+  writableLength = 0;
   /** Set to let the next writes report a full buffer. */
   isFull = false;
   readonly #happened: string[];
@@ -78,7 +80,7 @@ export class FakeResponse extends EventEmitter {
 }
 
 /** The upstream's side of a connection: what the gateway asked of it. */
-export class FakeController implements Dispatcher.DispatchController {
+class FakeController implements Dispatcher.DispatchController {
   aborted = false;
   paused = false;
   reason: Error | null = null;

@@ -62,9 +62,16 @@ test('a list that is too generous still lets no cookie and no framing pass', () 
   );
 });
 
-test("the vendor's id of a call is read from either name, and bounded", () => {
-  assert.equal(readUpstreamRequestId({ 'request-id': 'a', 'x-request-id': 'b' }, { apiKey: undefined }), 'a');
-  assert.equal(readUpstreamRequestId({ 'x-request-id': 'b' }, { apiKey: undefined }), 'b');
-  assert.equal(readUpstreamRequestId({ 'x-request-id': 'b'.repeat(1000) }, { apiKey: undefined })?.length, 256);
-  assert.equal(readUpstreamRequestId({}, { apiKey: undefined }), undefined);
+test("the vendor's id of a call is read from either name, bounded, and shows no credential", () => {
+  const read = (headers: Record<string, string>) => readUpstreamRequestId(headers, { apiKey: 'sk-operator-secret' });
+  assert.equal(read({ 'request-id': 'a', 'x-request-id': 'b' }), 'a');
+  assert.equal(read({ 'x-request-id': 'b' }), 'b');
+  assert.equal(read({ 'x-request-id': 'b'.repeat(1000) })?.length, 256);
+  assert.equal(read({ 'x-request-id': 'b-sk-operator-secret' }), 'b-[redacted]');
+  assert.equal(read({}), undefined);
+});
+
+test('a header that quotes the operator’s key does not show it', () => {
+  const upstream = createFakeUpstream({ apiKey: 'sk-operator-secret' }, client);
+  assert.equal(passReplyHeaders(upstream, { 'x-request-id': 'of sk-operator-secret' }, 'req_1')['x-request-id'], 'of [redacted]');
 });

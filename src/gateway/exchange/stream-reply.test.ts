@@ -28,7 +28,8 @@ function start(options: Partial<FakeExchangeOptions> & { framing?: StreamFraming
   };
 }
 
-const event = (data: object & { readonly type: string }): string => `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
+const event = (data: { readonly type: string; readonly [member: string]: unknown }): string =>
+  `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
 const opening = event({ type: 'message_start', message: { id: 'msg_1', model: 'm', usage: { input_tokens: 7, output_tokens: 1 } } });
 const delta = (text: string): string => event({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } });
 const stopReason = event({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 3 } });
@@ -228,11 +229,11 @@ describe('waiting', () => {
     stream.response.isFull = true;
     stream.send(opening + delta('hi'));
     stream.check(5000);
-    assert.deepEqual(stream.outcomes, []);
+    assert.equal(stream.outcomes.length, 0);
     assert.equal(stream.response.text(), opening + delta('hi'));
     stream.response.drain();
     stream.check(99);
-    assert.deepEqual(stream.outcomes, [], 'the wait begins anew when the upstream may send again');
+    assert.equal(stream.outcomes.length, 0, 'the wait begins anew when the upstream may send again');
     stream.check(1);
     assert.equal(stream.outcomes[0]?.error?.code, 'upstream_timeout');
   });
@@ -254,7 +255,7 @@ describe('waiting', () => {
     const stream = start({ timeouts: { idleMs: 2000 } });
     stream.send(opening + delta('hi'));
     stream.check(1999);
-    assert.deepEqual(stream.outcomes, []);
+    assert.equal(stream.outcomes.length, 0);
     stream.check(1);
     assert.equal(stream.controller.aborted, true);
     assert.equal(stream.outcomes[0]?.end, 'cut');
@@ -352,12 +353,22 @@ describe('what the tap decides', () => {
   test('usage-after-finish: a dialect without an end mark settles at the end of the body, with the last usage', () => {
     const stream = start({ dialect: gemini });
     stream.send('data: {"candidates":[{"index":0,"content":{"parts":[{"text":"hi"}]},"finishReason":"STOP"}]}\r\n\r\n');
-    assert.deepEqual(stream.outcomes, []);
+    assert.equal(stream.outcomes.length, 0);
     stream.send('data: {"usageMetadata":{"promptTokenCount":4,"candidatesTokenCount":2,"totalTokenCount":6}}\r\n\r\n');
     stream.reply.end();
     assert.equal(stream.outcomes[0]?.end, 'finished');
     assert.equal(stream.outcomes[0].report?.usageReport?.usage.inputTokens, 4);
     assert.deepEqual(stream.happened.slice(-2), ['settled finished', 'end']);
+  });
+
+  test('heartbeat-after-finish: the last event of a dialect without an end mark is the vendor’s, because clients read their usage there', () => {
+    const stream = start({ dialect: gemini, timeouts: { heartbeatMs: 100 } });
+    const last =
+      'data: {"candidates":[{"index":0,"content":{"parts":[{"text":"hi"}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":4}}\r\n\r\n';
+    stream.send(last);
+    stream.check(500);
+    stream.reply.end();
+    assert.equal(stream.response.text(), last);
   });
 
   test('a dialect without an end mark that breaks after its finish has delivered all the same', () => {

@@ -203,7 +203,8 @@ export class StreamReply implements ReplySink {
       this.#flow.stop();
       return this.fail(upstreamTimeout(target, 'event of the stream', timeouts.idleMs));
     }
-    if (nowMs - this.#lastWriteMs < timeouts.heartbeatMs || this.#settled || response.destroyed) return;
+    // A finished stream without an end mark waits for its last usage: a heartbeat would be the last event that the client sees.
+    if (nowMs - this.#lastWriteMs < timeouts.heartbeatMs || this.#tap.state() !== 'open' || response.destroyed) return;
     if (!response.headersSent) response.writeHead(200, this.#headers);
     this.#lastWriteMs = nowMs;
     response.write(this.#context.dialect.heartbeat(this.#framing));

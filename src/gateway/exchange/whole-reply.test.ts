@@ -102,7 +102,7 @@ test('a JSON value that is no object harms nobody', () => {
 test('a reply larger than the limit stops the upstream at once', () => {
   const whole = start({ limits: { replyBytesMax: 10 } });
   whole.reply.data(Buffer.alloc(10));
-  assert.deepEqual(whole.outcomes, []);
+  assert.equal(whole.outcomes.length, 0);
   whole.reply.data(Buffer.alloc(1));
   assert.equal(whole.controller.aborted, true);
   assert.equal(whole.response.status, 502);
@@ -115,7 +115,7 @@ test('silence in the middle of a body is a timeout; bytes put it off', () => {
   whole.reply.check(whole.advance(99));
   whole.reply.data(Buffer.from('{'));
   whole.reply.check(whole.advance(99));
-  assert.deepEqual(whole.outcomes, []);
+  assert.equal(whole.outcomes.length, 0);
   whole.reply.check(whole.advance(1));
   assert.equal(whole.controller.aborted, true);
   assert.equal(whole.response.status, 504);

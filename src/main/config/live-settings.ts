@@ -88,7 +88,10 @@ export function createLiveSettings(options: LiveSettingsOptions): LiveSettings {
   const reload = (): boolean => {
     try {
       const files = readConfigFiles(path, loaded.config);
-      if (files.text === loaded.files.text && files.prices === loaded.files.prices) return false;
+      if (files.text === loaded.files.text && files.prices === loaded.files.prices) {
+        lastBad = undefined;
+        return false;
+      }
       const next = loadConfig(path, variable);
       inForce = build(next);
       loaded = next;

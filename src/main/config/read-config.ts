@@ -66,6 +66,9 @@ export function readConfig(options: ReadConfigOptions): Config {
   if (problems.length > 0) throw new ConfigError(file, problems);
 
   visit(document, {
+    Alias: (_key, node) => {
+      if (node.resolve(document) === undefined) at(node.range?.[0] ?? 0, [], `there is no anchor for the alias *${node.source}`);
+    },
     Scalar: (key, node) => {
       if (key === 'key' || typeof node.value !== 'string') return;
       node.value = node.value.replaceAll(reference, (whole, escaped: string | undefined, name: string, fallback: string | undefined) => {

@@ -15,12 +15,10 @@ test('all that is watched is checked each tick, with the time of the clock, and 
     context.mock.timers.tick(100);
   };
   tick();
-  deadlines.watch(one);
-  deadlines.watch(two);
+  const slot = deadlines.watch(one);
   deadlines.watch(two);
   tick();
-  deadlines.unwatch(one);
-  deadlines.unwatch(one);
+  deadlines.unwatch(slot);
   tick();
   deadlines.close();
   tick();
@@ -36,18 +34,28 @@ test('what ends itself or begins another during a check disturbs nobody', (conte
   const deadlines = createDeadlines({ clock: { nowMs: () => 0, monotonicMs: () => 0 }, tickMs: 100 });
   const seen: string[] = [];
   const later: Watched = { check: () => void seen.push('later') };
-  const own: Watched = {
+  const slot = deadlines.watch({
     check: () => {
       seen.push('own');
-      deadlines.unwatch(own);
+      deadlines.unwatch(slot);
       deadlines.watch(later);
     },
-  };
-  deadlines.watch(own);
+  });
   deadlines.watch({ check: () => void seen.push('other') });
   context.mock.timers.tick(200);
   assert.equal(seen.filter((name) => name === 'own').length, 1);
   assert.equal(seen.filter((name) => name === 'other').length, 2);
   assert.ok(seen.includes('later'));
+  deadlines.close();
+});
+
+test('everything under way can be visited, as a shutdown does', () => {
+  const deadlines = createDeadlines({ clock: { nowMs: () => 0, monotonicMs: () => 0 }, tickMs: 1000 });
+  const items = ['one', 'two', 'three'].map((name) => ({ name, check: () => {} }));
+  const slots = items.map((item) => deadlines.watch(item));
+  deadlines.unwatch(slots[1] ?? -1);
+  const visited: unknown[] = [];
+  deadlines.forEach((item) => visited.push(item));
+  assert.deepEqual(visited, [items[0], items[2]]);
   deadlines.close();
 });

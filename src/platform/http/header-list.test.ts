@@ -6,7 +6,8 @@ import { compileHeaderList } from './header-list.ts';
 test('exact names and prefixes', () => {
   const passes = compileHeaderList(['user-agent', 'x-stainless-*']);
   for (const name of ['user-agent', 'x-stainless-lang', 'x-stainless-']) assert.equal(passes(name), true, name);
-  for (const name of ['user-agent-x', 'x-stainless', 'ax-stainless-lang', 'User-Agent', '', 'x-stainless*']) assert.equal(passes(name), false, name);
+  for (const name of ['user-agent-x', 'x-stainless', 'ax-stainless-lang', 'User-Agent', '', 'x-stainless*'])
+    assert.equal(passes(name), false, name);
 });
 
 test('an empty list passes nothing, a lone star everything', () => {

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { describe, test } from 'node:test';
-import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 
 import { contentCodings, decodeBody, readBody } from './read-body.ts';
 
@@ -84,6 +84,7 @@ describe('reading a body', () => {
 
 describe('content encodings', () => {
   const text = Buffer.from('{"model":"grün"}');
+  const encoders = { gzip: gzipSync, 'x-gzip': gzipSync, deflate: deflateSync, br: brotliCompressSync, zstd: zstdCompressSync };
   const encoded = {
     gzip: gzipSync(text),
     'x-gzip': gzipSync(text),
@@ -99,9 +100,8 @@ describe('content encodings', () => {
     });
 
     test(`${coding} bomb: the limit holds for what comes out`, async () => {
-      const zeros = Buffer.alloc(5_000_000);
-      const bomb = { gzip: gzipSync, 'x-gzip': gzipSync, deflate: deflateSync, br: brotliCompressSync, zstd: zstdCompressSync }[coding]?.(zeros);
-      assert.ok(bomb && bomb.length < 10_000);
+      const bomb = encoders[coding as keyof typeof encoders](Buffer.alloc(1_000_000));
+      assert.ok(bomb.length < 10_000);
       await assert.rejects(decodeBody(bomb, coding, 100_000), { problem: 'too-large', message: /100000 bytes/ });
     });
 
@@ -130,7 +130,6 @@ describe('content encodings', () => {
   });
 
   test('every encoding that messages name is understood', async () => {
-    for (const coding of contentCodings)
-      await decodeBody(coding === 'identity' ? text : encoded[coding], coding, 100);
+    for (const coding of contentCodings) await decodeBody(coding === 'identity' ? text : encoded[coding], coding, 100);
   });
 });

@@ -32,6 +32,8 @@ export const contentCodings = ['gzip', 'deflate', 'br', 'zstd', 'identity'] as c
 export function readBody(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
   const declared = Number(request.headers['content-length'] ?? '0');
   if (declared > bytesMax) return Promise.reject(new BodyError('too-large', `the body is larger than ${bytesMax} bytes`));
+  // A client that went away while its key was looked up: its request tells nobody again.
+  if (request.destroyed) return Promise.reject(new BodyError('incomplete', 'the client closed the connection'));
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;

@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+
+import type { Dispatcher } from 'undici';
+import { type RunningSimulator, startSimulator } from 'weir-simulator';
+
+import type { DialectId, Operation } from '../../src/dialects/chat-dialect.ts';
+import { chatDialects } from '../../src/dialects/registry.ts';
+import type { Frame, StreamFraming } from '../../src/platform/frames.ts';
+import { createUpstreamClient, type UpstreamClient } from '../../src/platform/http/upstream-client.ts';
+import { createJsonArrayFrameReader } from '../../src/platform/sse/json-array-frame-reader.ts';
+import { createSseFrameReader } from '../../src/platform/sse/sse-frame-reader.ts';
+import { upstreamVendors } from '../../src/upstreams/registry.ts';
+import type { UpstreamVendor } from '../../src/upstreams/upstream-vendor.ts';
+import { chatInterfaces } from '../support/interfaces.ts';
+
+/**
+ * What every kind of upstream must do, run against servers that answer as its vendor does. Joining the registry is joining this suite.
+ * The servers know one key, so that a credential in the wrong place is a refusal.
+ */
+const apiKey = 'sk-known-0123456789';
+const timeoutMs = 5000;
+
+/** A compatible server is whoever speaks its interface: OpenAI's for two of them, Anthropic's, whose paths begin with `/v1`, for the third. */
+function baseUrlOf(vendor: UpstreamVendor, dialect: DialectId, { addresses }: RunningSimulator): string {
+  if (vendor.id !== 'openai-compatible') return addresses[vendor.id];
+  return dialect === 'anthropic-messages' ? `${addresses.anthropic}/v1` : addresses.openai;
+}
+
+type Answer = { readonly status: number; readonly type: string; readonly body: Buffer };
+
+function ask(client: UpstreamClient, path: string, headers: Readonly<Record<string, string>>, body: object): Promise<Answer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  const chunks: Buffer[] = [];
+  let status = 0;
+  let type = '';
+  const handler: Dispatcher.DispatchHandler = {
+    onRequestStart: () => {},
+    onResponseStart: (_controller, code, replyHeaders) => {
+      status = code;
+      type = String(replyHeaders['content-type'] ?? '');
+    },
+    onResponseData: (_controller, chunk) => void chunks.push(Buffer.from(chunk)),
+    onResponseEnd: () => resolve({ status, type, body: Buffer.concat(chunks) }),
+    onResponseError: (_controller, error) => reject(error),
+  };
+  client.send(
+    { path, method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: Buffer.from(JSON.stringify(body)) },
+    handler,
+  );
+  return promise;
+}
+
+function readFrames(framing: StreamFraming, body: Buffer): readonly Frame[] {
+  const options = { frameBytesMax: 1_000_000 };
+  return (framing === 'sse' ? createSseFrameReader(options) : createJsonArrayFrameReader(options)).push(body);
+}
+
+/** Framings that a dialect's streams come in. */
+const framingsOf = (dialect: DialectId): readonly StreamFraming[] =>
+  dialect === 'gemini-generate-content' ? ['sse', 'json-array'] : ['sse'];
+
+/** The members of a request that its dialect wants for generating and refuses for counting. */
+function countBody(body: Record<string, unknown>): object {
+  const { max_tokens: _, ...counted } = body;
+  return counted;
+}
+
+describe('upstreams', () => {
+  let simulator: RunningSimulator;
+  const clients = new Map<string, UpstreamClient>();
+  before(async () => {
+    simulator = await startSimulator({ apiKeys: [apiKey] });
+  });
+  after(async () => {
+    await Promise.all([...clients.values()].map((client) => client.close()));
+    await simulator.close();
+  });
+
+  function reach(vendor: UpstreamVendor, dialect: DialectId, operation: Operation, framing?: StreamFraming) {
+    const api = chatInterfaces.find((each) => each.dialect === dialect);
+    assert.ok(api, `there is an example request of ${dialect}`);
+    const model = vendor.id === 'xai' ? 'grok-4' : api.model;
+    const base = new URL(baseUrlOf(vendor, dialect, simulator));
+    const path = vendor.locate({ dialect, operation, upstreamModel: model, ...(framing === undefined ? {} : { framing }) });
+    assert.ok(path, 'the vendor has such a route');
+    const client =
+      clients.get(base.origin) ?? createUpstreamClient({ origin: base.origin, connectTimeoutMs: timeoutMs, headerBytesMax: 65_536 });
+    clients.set(base.origin, client);
+    const body = api.body(model, 'Hello', framing !== undefined);
+    return (credential: Readonly<Record<string, string>>) =>
+      ask(
+        client,
+        base.pathname.replace(/\/$/, '') + path,
+        { ...api.headers, ...credential },
+        operation === 'count-tokens' ? countBody(body) : body,
+      );
+  }
+
+  for (const vendor of Object.values(upstreamVendors)) {
+    describe(vendor.id, { timeout: timeoutMs }, () => {
+      const spoken = [...vendor.dialects, ...vendor.optionalDialects];
+
+      test('it speaks something, and only dialects that there are', () => {
+        assert.ok(vendor.dialects.length > 0);
+        for (const dialect of spoken) assert.ok(dialect in chatDialects);
+      });
+
+      for (const dialect of spoken) {
+        test(`${dialect}: a whole reply comes from the located path, and its usage can be read`, async () => {
+          const { status, body } = await reach(vendor, dialect, 'generate')(vendor.authorize(apiKey, dialect));
+          assert.equal(status, 200, body.toString());
+          const report = chatDialects[dialect].readReply(JSON.parse(body.toString()));
+          assert.equal(report.error, undefined);
+          const usage =
+            report.usageReport === undefined ? undefined : (vendor.correctUsage?.(report.usageReport, dialect) ?? report.usageReport).usage;
+          assert.ok((usage?.inputTokens ?? 0) > 0 && (usage?.outputTokens ?? 0) > 0, JSON.stringify(report));
+        });
+
+        for (const framing of framingsOf(dialect)) {
+          test(`${dialect}: a stream as ${framing} comes from the located path and completes`, async () => {
+            const { status, type, body } = await reach(vendor, dialect, 'generate', framing)(vendor.authorize(apiKey, dialect));
+            assert.equal(status, 200, body.toString());
+            assert.match(type, framing === 'sse' ? /^text\/event-stream/ : /^application\/json/);
+            const tap = chatDialects[dialect].createStreamTap({ framing, request: {} });
+            for (const frame of readFrames(framing, body)) tap.read(frame);
+            assert.equal(tap.state(), 'complete');
+          });
+        }
+
+        test(`${dialect}: without a credential, or with an unknown one, it is refused in words that the dialect reads`, async () => {
+          const call = reach(vendor, dialect, 'generate');
+          for (const credential of [{}, vendor.authorize('sk-unknown', dialect)]) {
+            const { status, body } = await call(credential);
+            assert.ok([400, 401, 403].includes(status), `${status} ${body.toString()}`);
+            assert.ok(chatDialects[dialect].readReply(JSON.parse(body.toString())).error !== undefined, body.toString());
+          }
+        });
+
+        test(`${dialect}: counting tokens is offered where it is located, and is free of a reply`, async (context) => {
+          if (vendor.locate({ dialect, operation: 'count-tokens', upstreamModel: 'm' }) === undefined)
+            return context.skip('the vendor has no such route');
+          const { status, body } = await reach(vendor, dialect, 'count-tokens')(vendor.authorize(apiKey, dialect));
+          assert.equal(status, 200, body.toString());
+          assert.match(body.toString(), /"(?:input_tokens|totalTokens)":\s*\d+/);
+        });
+      }
+
+      test('the key never stands in an address', () => {
+        assert.deepEqual(
+          simulator.records().filter(({ path }) => /key=|sk-/.test(path)),
+          [],
+        );
+      });
+    });
+  }
+});

@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+
+import { loadShippedPriceBook } from '../../billing/rating/load-shipped-price-book.ts';
+import { defaultLimits, defaultTimeouts } from '../../gateway/limits.ts';
+import type { UpstreamClient } from '../../platform/http/upstream-client.ts';
+import { buildSettings, findBrokenTargets, findUpstreams } from './build-settings.ts';
+import type { Config } from './config-schema.ts';
+
+const simulated = { 'simulated-openai': { vendor: 'openai', baseUrl: 'http://127.0.0.1:1/v1', apiKey: 'simulated' } } as const;
+const environment = (variables: Readonly<Record<string, string>>) => (name: string) => variables[name];
+const none = environment({});
+const file: Config = { upstreams: { mine: { vendor: 'openai' } } };
+
+describe('where upstreams come from', () => {
+  test('the file beats the environment, and the environment beats the simulator', () => {
+    const keys = environment({ OPENAI_API_KEY: 'sk-o' });
+    assert.equal(findUpstreams(file, keys, simulated)?.type, 'file');
+    assert.deepEqual(Object.keys(findUpstreams(file, keys, simulated)?.upstreams ?? {}), ['mine']);
+    assert.deepEqual(findUpstreams({}, keys, simulated), {
+      type: 'environment',
+      upstreams: { openai: { vendor: 'openai', apiKey: 'sk-o' } },
+    });
+    assert.deepEqual(findUpstreams({}, none, simulated), { type: 'simulated', upstreams: simulated });
+    assert.equal(findUpstreams({}, none, undefined), undefined);
+  });
+
+  test('a file that names none is no file', () => {
+    assert.equal(findUpstreams({ upstreams: {} }, none, simulated)?.type, 'simulated');
+    assert.equal(findUpstreams({ timeZone: 'UTC' }, none, undefined), undefined);
+  });
+
+  test('every vendor is found by its variables, the first of them first', () => {
+    const found = findUpstreams(
+      {},
+      environment({ ANTHROPIC_API_KEY: 'a', OPENAI_API_KEY: 'o', GOOGLE_API_KEY: 'second', GEMINI_API_KEY: 'first', XAI_API_KEY: 'x' }),
+      undefined,
+    );
+    assert.deepEqual(
+      Object.entries(found?.upstreams ?? {}).map(([id, { vendor, apiKey }]) => [id, vendor, apiKey]),
+      [
+        ['anthropic', 'anthropic', 'a'],
+        ['openai', 'openai', 'o'],
+        ['gemini', 'gemini', 'first'],
+        ['xai', 'xai', 'x'],
+      ],
+    );
+    assert.equal(findUpstreams({}, environment({ GOOGLE_API_KEY: 'second' }), undefined)?.upstreams['gemini']?.apiKey, 'second');
+  });
+
+  test('a target that names no upstream is named, also where upstreams come from the environment', () => {
+    const config: Config = { models: { fast: { targets: [{ upstream: 'openai' }, { upstream: 'opnai' }] } } };
+    const source = findUpstreams(config, environment({ OPENAI_API_KEY: 'o', XAI_API_KEY: 'x' }), undefined);
+    assert.ok(source);
+    assert.deepEqual(findBrokenTargets(config, source), ['models.fast: there is no upstream "opnai"; there are: openai, xai']);
+    assert.deepEqual(findBrokenTargets({}, source), []);
+  });
+});
+
+describe('what a configuration comes to', () => {
+  function build(config: Config) {
+    const opened: [origin: string, connectMs: number][] = [];
+    const client: UpstreamClient = { send: () => {}, close: () => Promise.resolve() };
+    const source = findUpstreams(config, none, simulated);
+    assert.ok(source);
+    const settings = buildSettings({
+      config,
+      source,
+      priceBookData: loadShippedPriceBook(),
+      pools: (origin, connectMs) => {
+        opened.push([origin, connectMs]);
+        return client;
+      },
+      configuredAtMs: 5,
+    });
+    return { settings, opened };
+  }
+  const one = (configured: NonNullable<Config['upstreams']>[string]) => {
+    const { settings, opened } = build({ upstreams: { one: configured } });
+    const [upstream] = settings.routing.upstreams;
+    assert.ok(upstream);
+    return { upstream, opened };
+  };
+
+  test('an address is split into origin and path, whatever slashes it ends in', () => {
+    for (const [baseUrl, origin, basePath] of [
+      ['http://127.0.0.1:8000/v1', 'http://127.0.0.1:8000', '/v1'],
+      ['http://127.0.0.1:8000/v1///', 'http://127.0.0.1:8000', '/v1'],
+      ['http://127.0.0.1:8000', 'http://127.0.0.1:8000', ''],
+      ['https://example.com:443/a/b/', 'https://example.com', '/a/b'],
+      ['http://[::1]:9/v1', 'http://[::1]:9', '/v1'],
+    ] as const) {
+      const { upstream, opened } = one({ vendor: 'openai-compatible', baseUrl });
+      assert.equal(upstream.basePath, basePath, baseUrl);
+      assert.deepEqual(opened, [[origin, defaultTimeouts.connectMs]], baseUrl);
+    }
+  });
+
+  test("without an address it is the vendor's own, without a key none is sent", () => {
+    const { upstream, opened } = one({ vendor: 'openai' });
+    assert.deepEqual([opened[0]?.[0], upstream.basePath], ['https://api.openai.com', '/v1']);
+    assert.equal(upstream.apiKey, undefined);
+    assert.deepEqual(upstream.dialects, ['openai-responses', 'openai-chat']);
+    assert.equal(upstream.acceptsStreamOptions, true);
+  });
+
+  test('what the file says beats what the vendor says', () => {
+    const { upstream } = one({
+      vendor: 'openai-compatible',
+      baseUrl: 'http://h:1/v1',
+      apiKey: 'k',
+      dialects: ['openai-chat', 'anthropic-messages'],
+      forwardHeaders: ['x-my-*'],
+      streamOptions: false,
+    });
+    assert.deepEqual(upstream.dialects, ['openai-chat', 'anthropic-messages']);
+    assert.equal(upstream.acceptsStreamOptions, false);
+    assert.equal(upstream.apiKey, 'k');
+    assert.deepEqual([upstream.passesRequestHeader('x-my-tenant'), upstream.passesRequestHeader('user-agent')], [true, true]);
+    assert.equal(upstream.passesReplyHeader('x-my-tenant'), false);
+  });
+
+  test('a model keeps its name upstream unless it has another there, and its price is its own', () => {
+    const { settings } = build({
+      upstreams: { local: { vendor: 'openai-compatible', baseUrl: 'http://h:1/v1' } },
+      models: {
+        same: { targets: [{ upstream: 'local' }], price: { input: '1', output: '2' } },
+        other: { targets: [{ upstream: 'local', model: 'qwen3:8b' }] },
+      },
+    });
+    assert.equal(settings.routing.targetsOf('same')[0]?.upstreamModel, 'same');
+    assert.equal(settings.routing.targetsOf('other')[0]?.upstreamModel, 'qwen3:8b');
+    const rate = (requestedModel: string) =>
+      settings.routing.priceBook.rate({
+        vendor: 'openai-compatible',
+        upstreamModel: requestedModel,
+        requestedModel,
+        acceptedAtMs: Date.UTC(2026, 10, 20),
+        usage: { inputTokens: 1_000_000, outputTokens: 1_000_000 },
+      }).amountNanoUsd;
+    assert.equal(rate('same'), 3_000_000_000n);
+    assert.equal(rate('other'), 0n);
+  });
+
+  test('limits, times and mode: what is not said has its default', () => {
+    const { settings } = build({ limits: { replyBytesMax: 2048 }, timeouts: { idleMs: 10, connectMs: 20 }, validation: 'documented' });
+    assert.deepEqual(settings.limits, { ...defaultLimits, replyBytesMax: 2048 });
+    assert.equal(settings.timeouts.idleMs, 10);
+    assert.equal(settings.timeouts.totalMs, defaultTimeouts.totalMs);
+    assert.equal(settings.validation, 'documented');
+    assert.equal(build({}).settings.validation, 'compatible');
+    assert.equal(build({ timeouts: { connectMs: 20 } }).opened[0]?.[1], 20);
+  });
+});

@@ -1,0 +1,271 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+
+import { systemClock } from '../../platform/clock.ts';
+import type { UpstreamClient } from '../../platform/http/upstream-client.ts';
+import { createLiveSettings, type LiveSettings, type LiveSettingsOptions } from './live-settings.ts';
+
+const directories: string[] = [];
+after(() => {
+  for (const directory of directories) rmSync(directory, { recursive: true, force: true });
+});
+
+/** A price book with one model of a compatible server. */
+const priceBook = (version: string, input: string): string =>
+  JSON.stringify({
+    version,
+    currency: 'USD',
+    entries: [
+      {
+        vendor: 'openai-compatible',
+        model: 'priced',
+        displayName: 'Priced',
+        effectiveFrom: '2026-01-01',
+        tiers: [{ inputAbove: 0, prices: { input, output: '1' } }],
+        source: 'test',
+        checked: '2026-01-01',
+      },
+    ],
+  });
+
+const upstream = (url: string): string => `upstreams:\n  one: { vendor: openai-compatible, baseUrl: "${url}" }\n`;
+
+type Entry = { readonly level: string; readonly data: Record<string, unknown>; readonly message: string };
+
+async function run(
+  text: string,
+  use: (
+    live: LiveSettings,
+    tools: { write: (text: string, name?: string) => void; remove: () => void; logged: Entry[] },
+  ) => Promise<void> | void,
+  options: Partial<LiveSettingsOptions> = {},
+): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), 'weir-live-'));
+  directories.push(directory);
+  const path = join(directory, 'weir.yaml');
+  const write = (content: string, name = 'weir.yaml'): void => writeFileSync(join(directory, name), content);
+  write(priceBook('ours', '1'), 'prices.json');
+  write(text);
+  const logged: Entry[] = [];
+  const log =
+    (level: string) =>
+    (data: unknown, message?: unknown): void =>
+      void logged.push({ level, data: data as Entry['data'], message: String(message) });
+  const live = createLiveSettings({
+    path,
+    variable: () => undefined,
+    simulated: undefined,
+    clock: systemClock,
+    logger: { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') },
+    pollMs: 86_400_000,
+    ...options,
+  });
+  try {
+    await use(live, { write, remove: () => rmSync(path), logged });
+  } finally {
+    await live.close();
+  }
+}
+
+const errors = (logged: readonly Entry[]): readonly string[] =>
+  logged.filter(({ level }) => level === 'error').map(({ data }) => String(data['reason']));
+const clientOf = (live: LiveSettings): UpstreamClient | undefined => live.settings().routing.upstreams[0]?.client;
+
+describe('the first load', () => {
+  test('a configuration that cannot be used stops the start, with its place', async () => {
+    await assert.rejects(
+      run('timeZone: Nowhere\n', () => {}),
+      { name: 'ConfigError', message: /weir\.yaml:1:11 timeZone/ },
+    );
+  });
+
+  test('no upstream at all stops the start and says what would help', async () => {
+    await assert.rejects(
+      run('', () => {}),
+      { name: 'ConfigError', message: /there is no upstream: name one, or set a vendor key such as OPENAI_API_KEY/ },
+    );
+  });
+
+  test('a target that the environment does not bear out stops the start', async () => {
+    const variable = (name: string): string | undefined => (name === 'OPENAI_API_KEY' ? 'k' : undefined);
+    await assert.rejects(
+      run('models: { m: { targets: [{ upstream: nowhere }] } }\n', () => {}, { variable }),
+      { name: 'ConfigError', message: /no upstream "nowhere"; there are: openai/ },
+    );
+  });
+
+  test('a price book that is missing or bad stops the start and is named', async () => {
+    for (const prices of ['absent.json', 'weir.yaml'])
+      await assert.rejects(
+        run(`${upstream('http://h:1')}prices: ${prices}\n`, () => {}),
+        { name: 'ConfigError', message: new RegExp(`prices: .*${prices}`) },
+      );
+  });
+
+  test('a model without a price is warned about, one with a price or in the book is not', async () => {
+    const models =
+      'models:\n  free: { targets: [{ upstream: one }] }\n  own: { targets: [{ upstream: one }], price: { input: "1", output: "1" } }\n  alias: { targets: [{ upstream: one, model: priced }] }\n';
+    await run(`${upstream('http://h:1')}prices: prices.json\n${models}`, (_live, { logged }) => {
+      assert.deepEqual(
+        logged.map(({ level, data }) => [level, data]),
+        [['warn', { models: ['free'] }]],
+      );
+    });
+  });
+});
+
+describe('a reload', () => {
+  test('a change takes effect, and what began before keeps what it read', async () => {
+    await run(`${upstream('http://h:1')}validation: compatible\n`, (live, { write, logged }) => {
+      const before = live.settings();
+      write(`${upstream('http://h:1')}validation: documented\ntimeouts: { idleMs: 77 }\n`);
+      assert.equal(live.reload(), true);
+      assert.deepEqual([live.settings().validation, live.settings().timeouts.idleMs], ['documented', 77]);
+      assert.equal(live.config().validation, 'documented');
+      assert.equal(before.validation, 'compatible');
+      assert.deepEqual(
+        logged.map(({ level }) => level),
+        ['info'],
+      );
+    });
+  });
+
+  test('without a change there is none', async () => {
+    await run(upstream('http://h:1'), (live, { write, logged }) => {
+      const before = live.settings();
+      assert.equal(live.reload(), false);
+      write(upstream('http://h:1'));
+      assert.equal(live.reload(), false);
+      assert.equal(live.settings(), before);
+      assert.deepEqual(logged, []);
+    });
+  });
+
+  for (const [hazard, bad, reason] of [
+    ['broken YAML', 'upstreams: [', /weir\.yaml:1:/],
+    ['a wrong value', `${upstream('http://h:1')}validation: strict\n`, /validation/],
+    ['no upstream any more', 'validation: documented\n', /there is no upstream/],
+    ['a missing price book', `${upstream('http://h:1')}prices: absent.json\n`, /absent\.json/],
+  ] as const) {
+    test(`${hazard}: the last good one stays, and it is told once`, async () => {
+      await run(upstream('http://h:1'), (live, { write, logged }) => {
+        const good = live.settings();
+        write(bad);
+        for (let polls = 0; polls < 3; polls++) assert.equal(live.reload(), false);
+        assert.equal(live.settings(), good);
+        assert.equal(errors(logged).length, 1);
+        assert.match(errors(logged)[0] ?? '', reason);
+        write(upstream('http://h:1'));
+        live.reload();
+        write(bad);
+        live.reload();
+        assert.equal(errors(logged).length, 2, 'and told again when it comes again');
+        write(`${upstream('http://h:1')}validation: documented\n`);
+        assert.equal(live.reload(), true, 'a good one is taken');
+      });
+    });
+  }
+
+  test('a file that is gone for a moment, as when it is swapped, changes nothing', async () => {
+    await run(upstream('http://h:1'), (live, { write, remove, logged }) => {
+      const good = live.settings();
+      remove();
+      assert.equal(live.reload(), false);
+      assert.equal(live.settings(), good);
+      assert.equal(errors(logged).length, 1);
+      write(upstream('http://h:1'));
+      assert.equal(live.reload(), false);
+      assert.equal(live.settings(), good);
+    });
+  });
+
+  test('a price book that changes makes another version of the prices; a bad one does not', async () => {
+    await run(`${upstream('http://h:1')}prices: prices.json\n`, (live, { write, logged }) => {
+      const version = (): string => live.settings().routing.priceBook.version;
+      const before = version();
+      write(priceBook('ours', '2'), 'prices.json');
+      assert.equal(live.reload(), true);
+      assert.notEqual(version(), before);
+      const after = version();
+      write('{"version":', 'prices.json');
+      assert.equal(live.reload(), false);
+      assert.equal(version(), after);
+      assert.match(errors(logged)[0] ?? '', /prices\.json/);
+    });
+  });
+
+  test('files are looked at by themselves, again and again', async (context) => {
+    context.mock.timers.enable({ apis: ['setInterval'] });
+    await run(
+      upstream('http://h:1'),
+      (live, { write }) => {
+        write(`${upstream('http://h:1')}validation: documented\n`);
+        context.mock.timers.tick(999);
+        assert.equal(live.settings().validation, 'compatible');
+        context.mock.timers.tick(1);
+        assert.equal(live.settings().validation, 'documented');
+      },
+      { pollMs: 1000 },
+    );
+  });
+});
+
+describe('connections', () => {
+  test('stay while their address stays, and are shared by upstreams of one address', async () => {
+    const two = `${upstream('http://h:1/v1')}  two: { vendor: openai-compatible, baseUrl: "http://h:1/v2" }\n`;
+    await run(two, (live, { write }) => {
+      const before = clientOf(live);
+      assert.equal(live.settings().routing.upstreams[1]?.client, before);
+      write(`${two}validation: documented\n`);
+      assert.equal(live.reload(), true);
+      assert.equal(clientOf(live), before);
+      write(`${two}timeouts: { connectMs: 55 }\n`);
+      assert.equal(live.reload(), true);
+      assert.notEqual(clientOf(live), before, 'another time-out needs other connections');
+    });
+  });
+
+  test('of an address that is gone are closed when their calls have ended', async () => {
+    const held = Promise.withResolvers<() => void>();
+    const gone = Promise.withResolvers<void>();
+    const server = createServer((_request, response) => held.resolve(() => response.end('late')));
+    server.on('connection', (socket) => socket.once('close', () => gone.resolve()));
+    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const ask = (client: UpstreamClient | undefined) =>
+      new Promise<string>((resolve, reject) => {
+        let text = '';
+        client?.send(
+          { path: '/', method: 'GET', headers: {}, body: undefined },
+          {
+            onRequestStart: () => {},
+            onResponseStart: () => {},
+            onResponseData: (_controller, chunk) => void (text += chunk.toString()),
+            onResponseEnd: () => resolve(text),
+            onResponseError: (_controller, error) => reject(error),
+          },
+        );
+      });
+    try {
+      await run(upstream(url), async (live, { write }) => {
+        const former = clientOf(live);
+        const running = ask(former);
+        const release = await held.promise;
+        write(upstream('http://h:1'));
+        assert.equal(live.reload(), true);
+        assert.notEqual(clientOf(live), former);
+        release();
+        assert.equal(await running, 'late');
+        await gone.promise;
+      });
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+});

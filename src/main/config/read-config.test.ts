@@ -1,0 +1,230 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, test } from 'node:test';
+
+import { ConfigError, type ConfigProblem, readConfig } from './read-config.ts';
+
+const variables: Readonly<Record<string, string>> = { KEY: 'sk-1', URL: 'http://127.0.0.1:9/v1', ODD: 'a: "b" ${KEY} # c' };
+const read = (text: string) => readConfig({ text, file: 'weir.yaml', variable: (name) => variables[name] });
+
+function problems(text: string): readonly ConfigProblem[] {
+  try {
+    read(text);
+  } catch (error) {
+    assert.ok(error instanceof ConfigError, String(error));
+    return error.problems;
+  }
+  assert.fail('it was accepted');
+}
+
+const upstream = `upstreams:
+  one:
+    vendor: openai
+    apiKey: k
+`;
+
+describe('a good configuration', () => {
+  test('nothing at all is one', () => {
+    for (const text of ['', '\n', '# only a comment\n', '{}', '---\n', 'null']) assert.deepEqual(read(text), {}, JSON.stringify(text));
+  });
+
+  test('YAML and JSON say the same', () => {
+    const expected = { upstreams: { one: { vendor: 'openai', apiKey: 'k' } } };
+    assert.deepEqual(read(upstream), expected);
+    assert.deepEqual(read(JSON.stringify(expected)), expected);
+  });
+
+  test('every field', () => {
+    const text = `
+upstreams:
+  local:
+    vendor: openai-compatible
+    baseUrl: http://127.0.0.1:8000/v1
+    dialects: [openai-chat, anthropic-messages]
+    forwardHeaders: [x-my-*, x-tenant]
+    streamOptions: false
+models:
+  "org/model:8b":
+    targets: [{ upstream: local, model: m }]
+    price: { input: "0.1", output: "2", cacheRead: "0", cacheWrite5m: "1", cacheWrite1h: "1", inputAudio: "1", webSearch: "0.01" }
+prices: prices.json
+validation: documented
+timeZone: Asia/Shanghai
+limits: { requestBytesMax: 1024, replyBytesMax: 1024, eventBytesMax: 1024 }
+timeouts: { connectMs: 10, firstByteMs: 10, idleMs: 10, totalMs: 10, stalledReaderMs: 10, heartbeatMs: 10, drainMs: 10 }
+`;
+    const config = read(text);
+    assert.deepEqual(config.models?.['org/model:8b']?.targets, [{ upstream: 'local', model: 'm' }]);
+    assert.equal(config.timeouts?.drainMs, 10);
+  });
+
+  test('the examples of the guide are good', () => {
+    const guide = ['configure', 'prices']
+      .map((name) => readFileSync(new URL(`../../../docs/guide/${name}.md`, import.meta.url), 'utf8'))
+      .join('\n');
+    const blocks = [...guide.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text = '']) => text);
+    assert.ok(blocks.length >= 4);
+    const set = (name: string): string | undefined => (name.endsWith('KEY') ? 'sk-vendor' : undefined);
+    for (const text of blocks) readConfig({ text, file: 'guide', variable: set });
+    // The examples of one page belong together: the models name the upstreams above them.
+    const together = readConfig({ text: blocks.slice(0, 3).join(''), file: 'guide', variable: set });
+    assert.equal(together.upstreams?.['local']?.baseUrl, 'http://127.0.0.1:11434/v1');
+    assert.equal(together.models?.['fast']?.targets.length, 2);
+  });
+});
+
+describe('references to the environment', () => {
+  const key = (value: string): unknown => read(`upstreams: { one: { vendor: openai, apiKey: ${value} } }`).upstreams?.['one']?.apiKey;
+
+  test('are replaced, inside of text too', () => {
+    assert.equal(key('"${KEY}"'), 'sk-1');
+    assert.equal(key("'${KEY}'"), 'sk-1');
+    assert.equal(key('"a-${KEY}-${KEY}-b"'), 'a-sk-1-sk-1-b');
+  });
+
+  test('a fallback stands in where the variable is unset, and may be empty of everything but its braces', () => {
+    assert.equal(key('"${NONE:-other}"'), 'other');
+    assert.equal(key('"${KEY:-other}"'), 'sk-1');
+    assert.equal(key('"x${NONE:-}"'), 'x');
+    assert.equal(key('"${NONE:-http://h:1/v1}"'), 'http://h:1/v1');
+  });
+
+  test('$${ is a literal ${', () => {
+    assert.equal(key('"$${KEY}"'), '${KEY}');
+    assert.equal(key('"$${NONE:-x} ${KEY}"'), '${NONE:-x} sk-1');
+    assert.equal(key('"$KEY ${} ${1A} $"'), '$KEY ${} ${1A} $');
+  });
+
+  test('a value is a value: it brings no syntax and no further reference in', () => {
+    assert.equal(key('"${ODD}"'), variables['ODD']);
+  });
+
+  test('an unset variable is named at its place, each one', () => {
+    const text = 'upstreams:\n  one:\n    vendor: openai\n    apiKey: "${NONE}"\n    baseUrl: "https://${ALSO_NONE}/v1"\n';
+    assert.deepEqual(problems(text), [
+      { line: 4, column: 13, path: '', message: 'environment variable NONE is not set' },
+      { line: 5, column: 14, path: '', message: 'environment variable ALSO_NONE is not set' },
+    ]);
+  });
+
+  test('names of things are no values', () => {
+    assert.deepEqual(Object.keys(read('upstreams: { "${NONE}": { vendor: openai } }').upstreams ?? {}), ['${NONE}']);
+  });
+});
+
+describe('problems are named with line, column and path', () => {
+  for (const [name, text, line, column, path, message] of [
+    ['broken YAML', 'upstreams:\n  one: [', 2, 9, '', /flow|\]/i],
+    ['a duplicate key', 'timeZone: UTC\nvalidation: compatible\ntimeZone: UTC\n', 3, 1, '', /unique/i],
+    ['a duplicate upstream', `${upstream}  one: { vendor: gemini }\n`, 5, 3, '', /unique/i],
+    ['a tab for indentation', 'upstreams:\n\tone: {}\n', 2, 1, '', /tab/i],
+    ['two documents', '{}\n---\n{}\n', 2, 1, '', /document/i],
+    ['an unknown field', `${upstream}colour: red\n`, 5, 9, 'colour', /not a known field/],
+    ['an unknown field inside', 'upstreams:\n  one: { vendor: openai, apikey: k }\n', 2, 34, 'upstreams.one.apikey', /./],
+    ['a list instead of a map', '- one\n- two\n', 1, 1, '', /object/i],
+    ['a word', 'hello\n', 1, 1, '', /object/i],
+    ['a vendor that is none', 'upstreams:\n  one: { vendor: openia }\n', 2, 18, 'upstreams.one.vendor', /anthropic.*openai-compatible/],
+    ['a vendor that is missing', 'upstreams:\n  one: { apiKey: k }\n', 2, 8, 'upstreams.one.vendor', /required/],
+    ['an upstream that is empty', 'upstreams:\n  one:\n', 2, 7, 'upstreams.one', /object/i],
+    ['an empty key', 'upstreams:\n  one: { vendor: openai, apiKey: "" }\n', 2, 34, 'upstreams.one.apiKey', /./],
+    [
+      'an address that is none',
+      'upstreams:\n  one: { vendor: openai, baseUrl: "https://" }\n',
+      2,
+      35,
+      'upstreams.one.baseUrl',
+      /no valid address/,
+    ],
+    ['an address without scheme', 'upstreams:\n  one: { vendor: openai, baseUrl: example.com }\n', 2, 35, 'upstreams.one.baseUrl', /./],
+    ['a server without address', 'upstreams:\n  one: { vendor: openai-compatible }\n', 2, 8, 'upstreams.one', /baseUrl is required/],
+    ['a dialect that is none', 'upstreams:\n  one: { vendor: openai, dialects: [chat] }\n', 2, 37, 'upstreams.one.dialects.0', /./],
+    ['no dialect', 'upstreams:\n  one: { vendor: openai, dialects: [] }\n', 2, 36, 'upstreams.one.dialects', /./],
+    [
+      'a header in capitals',
+      'upstreams:\n  one: { vendor: openai, forwardHeaders: [X-A] }\n',
+      2,
+      43,
+      'upstreams.one.forwardHeaders.0',
+      /./,
+    ],
+    ['every header', 'upstreams:\n  one: { vendor: openai, forwardHeaders: ["*"] }\n', 2, 43, 'upstreams.one.forwardHeaders.0', /./],
+    [
+      'a target that names nothing',
+      `${upstream}models:\n  m:\n    targets: [{ upstream: two }]\n`,
+      7,
+      27,
+      'models.m.targets.0.upstream',
+      /no upstream "two"; there are: one/,
+    ],
+    ['a model without targets', `${upstream}models:\n  m: { targets: [] }\n`, 6, 17, 'models.m.targets', /./],
+    [
+      'a price that is a number',
+      `${upstream}models:\n  m: { targets: [{ upstream: one }], price: { input: 1, output: "1" } }\n`,
+      6,
+      54,
+      'models.m.price.input',
+      /string/,
+    ],
+    [
+      'a price that is negative',
+      `${upstream}models:\n  m: { targets: [{ upstream: one }], price: { input: "-1", output: "1" } }\n`,
+      6,
+      54,
+      'models.m.price.input',
+      /./,
+    ],
+    [
+      'half a price',
+      `${upstream}models:\n  m: { targets: [{ upstream: one }], price: { input: "1" } }\n`,
+      6,
+      45,
+      'models.m.price.output',
+      /required/,
+    ],
+    ['a zone that is none', 'timeZone: Shanghai\n', 1, 11, 'timeZone', /IANA.*UTC/],
+    ['a mode that is none', 'validation: strict\n', 1, 13, 'validation', /compatible.*documented/],
+    ['a time that is too short', 'timeouts: { idleMs: 1 }\n', 1, 21, 'timeouts.idleMs', /10/],
+    ['a time that is no whole number', 'timeouts: { idleMs: 10.5 }\n', 1, 21, 'timeouts.idleMs', /integer|whole/i],
+    ['a time with a unit', 'timeouts: { idleMs: 10s }\n', 1, 21, 'timeouts.idleMs', /integer|number/i],
+    ['a limit beyond reason', 'limits: { requestBytesMax: 99999999999 }\n', 1, 28, 'limits.requestBytesMax', /1073741824/],
+    ['an alias that names nothing', 'upstreams: *nowhere\n', 1, 12, '', /alias/i],
+  ] as const) {
+    test(name, () => {
+      const [first, ...more] = problems(text);
+      assert.deepEqual(
+        { line: first?.line, column: first?.column, path: first?.path },
+        { line, column, path },
+        first?.message ?? 'nothing',
+      );
+      assert.match(first?.message ?? '', message);
+      assert.deepEqual(more, [], 'and nothing else is wrong');
+    });
+  }
+
+  test('all at once, in the words that are printed', () => {
+    const text = `upstreams:
+  one: { vendor: openai, colour: red }
+timeouts: { idleMs: 1 }
+validation: strict
+`;
+    assert.deepEqual(new Set(problems(text).map(({ line }) => line)), new Set([2, 3, 4]));
+    assert.throws(() => read(text), {
+      name: 'ConfigError',
+      message:
+        /^the configuration cannot be used:\n {2}weir\.yaml:2:34 upstreams\.one\.colour: [^\n]+(?:\n {2}weir\.yaml:\d+:\d+ [a-zA-Z.]+: [^\n]+){2}$/,
+    });
+  });
+
+  test('anchors that exist work, and what they hold may be a reference', () => {
+    const config = read('upstreams:\n  one: &one { vendor: openai, apiKey: "${KEY}" }\n  two: *one\n');
+    assert.deepEqual(config.upstreams?.['two'], { vendor: 'openai', apiKey: 'sk-1' });
+  });
+
+  test('a problem does not print a key', () => {
+    const text = 'upstreams:\n  one: { vendor: openai, apiKey: [sk-secret-1] }\n  two: { vendor: openai, apiKey: "${KEY}", x: 1 }\n';
+    assert.throws(
+      () => read(text),
+      (error: Error) => !/sk-secret-1|sk-1/.test(error.message),
+    );
+  });
+});

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { environmentVariables, readEnvironment } from './environment.ts';
+
+test('without any variable everything has its default', () => {
+  const { variable, ...environment } = readEnvironment({});
+  assert.deepEqual(environment, {
+    host: '127.0.0.1',
+    port: 8080,
+    monitorPort: 8081,
+    dataDirectory: 'weir-data',
+    configPath: undefined,
+    apiKey: undefined,
+    billingToken: undefined,
+    logLevel: 'info',
+  });
+  assert.equal(variable('HOME'), undefined);
+});
+
+test('every variable is read', () => {
+  const environment = readEnvironment({
+    WEIR_HOST: '0.0.0.0',
+    WEIR_PORT: '1',
+    WEIR_MONITOR_PORT: '65535',
+    WEIR_DATA_DIR: '/data',
+    WEIR_CONFIG: '/etc/weir.yaml',
+    WEIR_API_KEY: 'sk-first-key',
+    WEIR_BILLING_TOKEN: 'first-token',
+    WEIR_LOG_LEVEL: 'silent',
+    OPENAI_API_KEY: 'sk-vendor',
+  });
+  assert.deepEqual([environment.host, environment.port, environment.monitorPort], ['0.0.0.0', 1, 65_535]);
+  assert.deepEqual([environment.dataDirectory, environment.configPath], ['/data', '/etc/weir.yaml']);
+  assert.deepEqual([environment.apiKey, environment.billingToken, environment.logLevel], ['sk-first-key', 'first-token', 'silent']);
+  assert.equal(environment.variable('OPENAI_API_KEY'), 'sk-vendor');
+});
+
+test('empty is unset: a deployment file that leaves a value blank gets the default', () => {
+  const blank = Object.fromEntries(environmentVariables.map(({ name }) => [name, '']));
+  const { variable: _, ...environment } = readEnvironment({ ...blank, OPENAI_API_KEY: '' });
+  const { variable: __, ...defaults } = readEnvironment({});
+  assert.deepEqual(environment, defaults);
+  assert.equal(readEnvironment({ OPENAI_API_KEY: '' }).variable('OPENAI_API_KEY'), undefined);
+});
+
+test('port 0 asks for any free one', () => assert.equal(readEnvironment({ WEIR_PORT: '0' }).port, 0));
+
+test('a port that is none is refused by the name of its variable', () => {
+  for (const name of ['WEIR_PORT', 'WEIR_MONITOR_PORT']) {
+    for (const value of ['65536', '99999', '-1', '80.5', '0x50', '1e3', 'http', ' 80', '8080/tcp']) {
+      assert.throws(() => readEnvironment({ [name]: value }), {
+        name: 'StartError',
+        message: new RegExp(`^${name} must be a port number.*"${value}"`),
+      });
+    }
+  }
+});
+
+test('a log level that is none is refused with those there are', () => {
+  for (const level of ['trace', 'INFO', 'verbose'])
+    assert.throws(() => readEnvironment({ WEIR_LOG_LEVEL: level }), {
+      name: 'StartError',
+      message: /one of debug, info, warn, error, silent, but it is/,
+    });
+});
+
+test('no message repeats a secret', () => {
+  assert.throws(
+    () => readEnvironment({ WEIR_PORT: 'x', WEIR_API_KEY: 'sk-secret', WEIR_BILLING_TOKEN: 'secret' }),
+    (error: Error) => !error.message.includes('secret'),
+  );
+});

@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+
+import type { DialectId, Operation } from '../dialects/chat-dialect.ts';
+import { chatDialects } from '../dialects/registry.ts';
+import type { StreamFraming } from '../platform/frames.ts';
+import { compileHeaderList } from '../platform/http/header-list.ts';
+import { upstreamVendors } from './registry.ts';
+import type { VendorId } from './upstream-vendor.ts';
+
+const dialectIds = Object.keys(chatDialects) as DialectId[];
+const framings: readonly (StreamFraming | undefined)[] = [undefined, 'sse', 'json-array'];
+
+type Row = readonly [vendor: VendorId, dialect: DialectId, operation: Operation, path: string | undefined];
+
+/** Where each vendor has what. What is not here is nowhere. */
+const rows: readonly Row[] = [
+  ['anthropic', 'anthropic-messages', 'generate', '/v1/messages'],
+  ['anthropic', 'anthropic-messages', 'count-tokens', '/v1/messages/count_tokens'],
+  ['openai', 'openai-responses', 'generate', '/responses'],
+  ['openai', 'openai-chat', 'generate', '/chat/completions'],
+  ['xai', 'openai-responses', 'generate', '/responses'],
+  ['xai', 'openai-chat', 'generate', '/chat/completions'],
+  ['openai-compatible', 'openai-responses', 'generate', '/responses'],
+  ['openai-compatible', 'openai-chat', 'generate', '/chat/completions'],
+  ['openai-compatible', 'anthropic-messages', 'generate', '/messages'],
+  ['openai-compatible', 'anthropic-messages', 'count-tokens', '/messages/count_tokens'],
+  ['gemini', 'gemini-generate-content', 'count-tokens', '/v1beta/models/m:countTokens'],
+];
+
+describe('where a vendor has what', () => {
+  for (const vendor of Object.values(upstreamVendors)) {
+    test(`${vendor.id}: every dialect and operation is where the table says, or nowhere`, () => {
+      for (const dialect of dialectIds) {
+        for (const operation of ['generate', 'count-tokens'] as const) {
+          if (dialect === 'gemini-generate-content' && vendor.id === 'gemini' && operation === 'generate') continue;
+          const row = rows.find(
+            ([id, rowDialect, rowOperation]) => id === vendor.id && rowDialect === dialect && rowOperation === operation,
+          );
+          for (const framing of framings) {
+            const route = { dialect, operation, upstreamModel: 'm', ...(framing === undefined ? {} : { framing }) };
+            assert.equal(vendor.locate(route), row?.[3], `${dialect} ${operation} ${framing ?? 'whole'}`);
+          }
+        }
+      }
+    });
+
+    test(`${vendor.id}: what it speaks it can be asked for, and what it cannot be asked for it may not be configured to speak`, () => {
+      for (const dialect of dialectIds) {
+        const located = vendor.locate({ dialect, operation: 'generate', upstreamModel: 'm' });
+        const speaks = [...vendor.dialects, ...vendor.optionalDialects].includes(dialect);
+        assert.equal(located !== undefined, speaks, dialect);
+      }
+      assert.deepEqual(
+        vendor.dialects.filter((dialect) => vendor.optionalDialects.includes(dialect)),
+        [],
+      );
+    });
+  }
+
+  const locate = (upstreamModel: string, framing?: StreamFraming): string | undefined =>
+    upstreamVendors.gemini.locate({
+      dialect: 'gemini-generate-content',
+      operation: 'generate',
+      upstreamModel,
+      ...(framing === undefined ? {} : { framing }),
+    });
+
+  test('gemini: model, method and framing are in the address', () => {
+    assert.equal(locate('gemini-x'), '/v1beta/models/gemini-x:generateContent');
+    assert.equal(locate('gemini-x', 'sse'), '/v1beta/models/gemini-x:streamGenerateContent?alt=sse');
+    assert.equal(locate('gemini-x', 'json-array'), '/v1beta/models/gemini-x:streamGenerateContent');
+    assert.equal(locate('models/gemini-x'), '/v1beta/models/gemini-x:generateContent');
+    assert.equal(locate('tunedModels/mine'), '/v1beta/tunedModels/mine:generateContent');
+  });
+
+  test('gemini: a model name is never more than a name in the address', () => {
+    assert.equal(locate('a?alt=json&key=x#y'), '/v1beta/models/a%3Falt%3Djson%26key%3Dx%23y:generateContent');
+    assert.equal(locate('a b\r\nhost: evil'), '/v1beta/models/a%20b%0D%0Ahost%3A%20evil:generateContent');
+    assert.equal(locate('x:deleteAll'), '/v1beta/models/x%3AdeleteAll:generateContent');
+  });
+});
+
+describe('credentials', () => {
+  for (const [vendor, dialect, expected] of [
+    ['anthropic', 'anthropic-messages', { 'x-api-key': 'k' }],
+    ['openai', 'openai-chat', { authorization: 'Bearer k' }],
+    ['openai', 'openai-responses', { authorization: 'Bearer k' }],
+    ['xai', 'openai-chat', { authorization: 'Bearer k' }],
+    ['gemini', 'gemini-generate-content', { 'x-goog-api-key': 'k' }],
+    ['openai-compatible', 'openai-chat', { authorization: 'Bearer k' }],
+    ['openai-compatible', 'openai-responses', { authorization: 'Bearer k' }],
+    ['openai-compatible', 'anthropic-messages', { 'x-api-key': 'k' }],
+  ] as const) {
+    test(`${vendor} takes its key as it documents, on ${dialect}`, () =>
+      assert.deepEqual(upstreamVendors[vendor].authorize('k', dialect), expected));
+  }
+
+  for (const vendor of Object.values(upstreamVendors)) {
+    test(`${vendor.id}: no list lets a credential, a cookie or a framing header pass`, () => {
+      const secrets = ['authorization', 'proxy-authorization', 'cookie', 'set-cookie', 'x-api-key', 'x-goog-api-key', 'api-key', 'token'];
+      const framing = ['host', 'connection', 'content-length', 'content-encoding', 'transfer-encoding', 'te', 'upgrade', 'expect'];
+      const accounts = ['openai-organization', 'openai-project', 'x-goog-user-project', 'x-forwarded-for', 'forwarded'];
+      const passesRequest = compileHeaderList(vendor.requestHeaders);
+      const passesReply = compileHeaderList(vendor.replyHeaders);
+      for (const name of [...secrets, ...framing, ...accounts]) assert.equal(passesRequest(name), false, name);
+      for (const name of [...secrets, ...framing]) assert.equal(passesReply(name), false, name);
+    });
+
+    test(`${vendor.id}: the lists are written so that they can match`, () => {
+      const aliases = Object.entries(vendor.headerAliases ?? {}).flat();
+      for (const entry of [...vendor.requestHeaders, ...vendor.replyHeaders, ...aliases]) assert.match(entry, /^[a-z0-9_-]+\*?$/);
+      const passes = compileHeaderList(vendor.requestHeaders);
+      for (const [alias, name] of Object.entries(vendor.headerAliases ?? {})) {
+        assert.equal(passes(name), true, `${name} passes under its own name too`);
+        assert.equal(passes(alias), false, `${alias} passes only as ${name}`);
+      }
+      for (const name of ['user-agent', 'idempotency-key', 'x-stainless-retry-count']) assert.equal(passes(name), true, name);
+      for (const name of ['content-type', 'retry-after', 'x-request-id'])
+        assert.equal(compileHeaderList(vendor.replyHeaders)(name), true, name);
+    });
+
+    test(`${vendor.id}: its own address is one, and its key has a variable, or the operator names both`, () => {
+      assert.equal(vendor.defaultBaseUrl === undefined, vendor.keyVariables.length === 0);
+      if (vendor.defaultBaseUrl === undefined) return;
+      const url = new URL(vendor.defaultBaseUrl);
+      assert.equal(url.protocol, 'https:');
+      assert.ok(!vendor.defaultBaseUrl.endsWith('/'));
+    });
+  }
+
+  test('the registry names each vendor by its own id, and no variable belongs to two', () => {
+    for (const [id, vendor] of Object.entries(upstreamVendors)) assert.equal(vendor.id, id);
+    const variables = Object.values(upstreamVendors).flatMap(({ keyVariables }) => keyVariables);
+    assert.equal(new Set(variables).size, variables.length);
+  });
+});
