@@ -22,8 +22,8 @@ class FakeResponse extends EventEmitter {
   destroyed = false;
   writableEnded = false;
   writableFinished = false;
-  /** Bytes that the client has not taken yet, as far as a test cares. */
-  writableLength = 0;
+  /** The time limit of the socket, which Node starts anew whenever bytes leave, and what happens at its end. */
+  socketLimit: { readonly limitMs: number; readonly onEnd: () => void } | undefined;
   /** Set to let the next writes report a full buffer. */
   isFull = false;
   readonly #happened: string[];
@@ -53,6 +53,10 @@ class FakeResponse extends EventEmitter {
     if (chunk !== undefined) this.write(chunk);
     this.writableEnded = true;
     this.#happened.push('end');
+  }
+
+  setTimeout(limitMs: number, onEnd: () => void): void {
+    this.socketLimit = { limitMs, onEnd };
   }
 
   destroy(): void {

@@ -27,9 +27,7 @@ export class PassthroughExchange implements Dispatcher.DispatchHandler, Watched 
   /** Set when nothing more is wanted from the upstream: late events of its connection are then ignored. */
   #stopped = false;
   #headersArrived = false;
-  /** Bytes of a finished reply that the client has not taken yet, and since when there are as many. */
-  #unread = 0;
-  #unreadSinceMs = 0;
+  #readerLimited = false;
 
   constructor(context: ExchangeContext) {
     this.#context = context;
@@ -58,7 +56,7 @@ export class PassthroughExchange implements Dispatcher.DispatchHandler, Watched 
     const context = this.#context;
     const { framing, requestId } = context;
     const coding = headers['content-encoding'] ?? 'identity';
-    if (coding !== 'identity') {
+    if (coding !== 'identity' && status >= 200 && status < 300) {
       this.#abandon(
         new GatewayError(
           'upstream_invalid_reply',
@@ -115,7 +113,7 @@ export class PassthroughExchange implements Dispatcher.DispatchHandler, Watched 
   #onClientClose(): void {
     const { response, observer } = this.#context;
     if (response.writableFinished || this.#stopped) return;
-    if (this.#sink !== undefined) return this.#sink.clientLeft();
+    if (this.#sink !== undefined) return this.#guard(() => this.#sink?.clientLeft());
     this.#stop();
     // Nothing had been answered, so nothing was delivered and nothing is charged.
     observer.settled({ end: 'failed', complete: false });
@@ -143,19 +141,19 @@ export class PassthroughExchange implements Dispatcher.DispatchHandler, Watched 
     else this.#sink.fail(error);
   }
 
-  /** A client that does not read the end of its reply would hold it in memory for as long as it likes. */
-  #checkReader(nowMs: number): void {
+  /**
+   * A client that does not read the end of its reply would hold it in memory for as long as it likes. The socket's own time limit starts anew
+   * whenever bytes leave, so that a slow reader is left alone.
+   */
+  #limitReader(): void {
     const { response, timeouts } = this.#context;
-    const unread = response.writableLength + (response.socket?.writableLength ?? 0);
-    if (unread !== this.#unread) {
-      this.#unread = unread;
-      this.#unreadSinceMs = nowMs;
-    }
-    if (unread > 0 && nowMs - this.#unreadSinceMs >= timeouts.stalledReaderMs) response.destroy();
+    if (this.#readerLimited || response.writableFinished || response.destroyed) return;
+    this.#readerLimited = true;
+    response.setTimeout(timeouts.stalledReaderMs, () => response.destroy());
   }
 
   check(nowMs: number): void {
-    if (this.#stopped) return this.#checkReader(nowMs);
+    if (this.#stopped) return this.#limitReader();
     const { timeouts, target } = this.#context;
     const elapsedMs = nowMs - this.#startedMs;
     if (elapsedMs >= timeouts.totalMs) return this.terminate(upstreamTimeout(target, 'end of the reply', timeouts.totalMs));

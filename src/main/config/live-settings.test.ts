@@ -63,6 +63,7 @@ async function run(
     clock: systemClock,
     logger: { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') },
     pollMs: 86_400_000,
+    retireAfterMs: 0,
     ...options,
   });
   try {

@@ -25,7 +25,12 @@ export type LiveSettingsOptions = {
   readonly logger: Logger;
   /** File watchers see nothing when a mounted configuration is swapped, so the files are read again this often. */
   readonly pollMs: number;
+  /** How long connections that a reload no longer needs are kept for calls that are still coming in. Default: as long as a request may take. */
+  readonly retireAfterMs?: number;
 };
+
+/** A call reads its settings before its body has come; the connections they name must still be there when it has. */
+const retireAfterMs = 330_000;
 
 const upstreamHeaderBytesMax = 64 * 1024;
 
@@ -96,9 +101,11 @@ export function createLiveSettings(options: LiveSettingsOptions): LiveSettings {
       inForce = build(next);
       loaded = next;
       lastBad = undefined;
-      retire(new Set(inForce.settings.routing.upstreams.map((upstream) => upstream.client))).catch((error: unknown) =>
-        logger.warn({ err: error }, 'closing connections of a former configuration failed'),
-      );
+      setTimeout(() => {
+        retire(new Set(inForce.settings.routing.upstreams.map((upstream) => upstream.client))).catch((error: unknown) =>
+          logger.warn({ err: error }, 'closing connections of a former configuration failed'),
+        );
+      }, options.retireAfterMs ?? retireAfterMs).unref();
       logger.info({ prices: inForce.settings.routing.priceBook.version }, 'configuration reloaded');
       return true;
     } catch (error) {

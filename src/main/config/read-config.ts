@@ -3,6 +3,7 @@ import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, visit } 
 import { wordProblem } from '../../dialects/word-problem.ts';
 import { compileCheck } from '../../platform/schema/compile-check.ts';
 import { describeProblems } from '../../platform/schema/describe-problems.ts';
+import { upstreamVendors } from '../../upstreams/registry.ts';
 import { type Config, configSchema } from './config-schema.ts';
 
 /** Something wrong with a configuration file, and where. Lines and columns count from 1. */
@@ -102,6 +103,12 @@ function findBrokenReferences(config: Config): readonly { readonly path: Path; r
   for (const [name, upstream] of Object.entries(config.upstreams ?? {})) {
     if (upstream.vendor === 'openai-compatible' && upstream.baseUrl === undefined) {
       found.push({ path: ['upstreams', name], message: 'baseUrl is required for openai-compatible, for example http://127.0.0.1:8000/v1' });
+    }
+    const { dialects, optionalDialects } = upstreamVendors[upstream.vendor];
+    for (const [index, dialect] of (upstream.dialects ?? []).entries()) {
+      if ([...dialects, ...optionalDialects].includes(dialect)) continue;
+      const message = `${upstream.vendor} does not speak ${dialect}; it speaks ${[...dialects, ...optionalDialects].join(', ')}`;
+      found.push({ path: ['upstreams', name, 'dialects', index], message });
     }
     if (upstream.baseUrl !== undefined && !URL.canParse(upstream.baseUrl)) {
       found.push({ path: ['upstreams', name, 'baseUrl'], message: `"${upstream.baseUrl}" is no valid address` });
