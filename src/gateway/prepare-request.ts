@@ -14,11 +14,21 @@ function joinValues(first: string | undefined, second: string): string {
 }
 
 /** Never passed on, however generous a configured list is: callers' credentials, and what belongs to one connection or one encoding. */
-const keptHere = compileHeaderList(
-  'authorization proxy-* cookie x-api-key x-goog-api-key host connection keep-alive content-* transfer-encoding te expect upgrade'.split(
-    ' ',
-  ),
-);
+const keptHere = compileHeaderList([
+  'authorization',
+  'proxy-*',
+  'cookie',
+  'x-api-key',
+  'x-goog-api-key',
+  'host',
+  'connection',
+  'keep-alive',
+  'content-*',
+  'transfer-encoding',
+  'te',
+  'expect',
+  'upgrade',
+]);
 
 function upstreamHeaders(
   request: WireRequest,

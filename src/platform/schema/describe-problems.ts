@@ -11,7 +11,7 @@ import type { SchemaProblem } from './schema-problem.ts';
 import { literalsOf, showLiterals, typeNamesOf, unique } from './union-branches.ts';
 
 // Variants are tried one after the other, and variants may nest: this bounds the whole work on a hostile value.
-const STEPS_MAX = 500_000;
+const STEPS_MAX = 50_000;
 
 type Walk = {
   readonly resolve: ResolveRef;
