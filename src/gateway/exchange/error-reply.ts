@@ -1,8 +1,8 @@
 import { GatewayError } from '../../inference/gateway-error.ts';
-import { writeError, writeReply } from '../write-reply.ts';
+import { writeReply } from '../write-reply.ts';
+import { createCollectedReply } from './collect-reply.ts';
 import type { ExchangeContext, ReplySink, UpstreamFlow } from './exchange-context.ts';
 import { scrubBytes } from './scrub-credential.ts';
-import { upstreamTimeout } from './upstream-failure.ts';
 
 function isJson(body: Buffer): boolean {
   try {
@@ -36,57 +36,26 @@ export function createErrorReply(
   status: number,
   headers: Readonly<Record<string, string>>,
 ): ReplySink {
-  const { target, limits, timeouts, observer, response, dialect, requestId } = context;
-  const chunks: Buffer[] = [];
-  let length = 0;
-  let lastDataMs = context.clock.monotonicMs();
-
-  const fail = (error: GatewayError): void => {
-    observer.settled({ end: 'failed', complete: false, error });
-    writeError(response, dialect, error, requestId, context.framing);
-  };
-  const end = (): void => {
+  const { target, limits, observer, response } = context;
+  const complete = (raw: Buffer, fail: (error: GatewayError) => void): void => {
     if (status === 401 || status === 407) return fail(credentialsRejected(context, status));
-    const body = scrubBytes(Buffer.concat(chunks, length), target.upstream.apiKey);
+    const body = scrubBytes(raw, target.upstream.apiKey);
     const kept = { status: Math.max(status, 400), headers: retryAdvice(headers) };
     if (status < 400 || !isJson(body)) {
       const type = headers['content-type'] ?? 'no content type';
-      return fail(
-        new GatewayError(
-          'upstream_error',
-          `Upstream connection error: the model service answered ${status} with ${length} bytes of ${type}.`,
-          {
-            ...kept,
-            ...(status < 400 ? { status: 502 } : {}),
-          },
-        ),
-      );
+      const message = `Upstream connection error: the model service answered ${status} with ${raw.length} bytes of ${type}.`;
+      return fail(new GatewayError('upstream_error', message, { ...kept, ...(status < 400 ? { status: 502 } : {}) }));
     }
     const error = new GatewayError('upstream_error', `the model service answered ${status}`, kept);
     observer.settled({ end: 'failed', complete: false, error });
     writeReply(response, status, headers, body);
   };
-  return {
-    data: (chunk) => {
-      lastDataMs = context.clock.monotonicMs();
-      length += chunk.length;
-      chunks.push(chunk);
-      if (length <= limits.errorBytesMax) return;
-      flow.stop();
-      fail(new GatewayError('upstream_reply_too_large', `the model service's error answer is larger than ${limits.errorBytesMax} bytes`));
-    },
-    end,
-    fail,
-    clientLeft: () => {
-      flow.stop();
-      observer.settled({ end: 'failed', complete: false });
-    },
-    check: (nowMs) => {
-      if (nowMs - lastDataMs < timeouts.idleMs) return;
-      flow.stop();
-      fail(upstreamTimeout(target, 'more of the reply', timeouts.idleMs));
-    },
-  };
+  return createCollectedReply(context, flow, {
+    bytesMax: limits.errorBytesMax,
+    tooLarge: `the model service's error answer is larger than ${limits.errorBytesMax} bytes`,
+    endWhenLeft: 'failed',
+    complete,
+  });
 }
 
 function retryAdvice(headers: Readonly<Record<string, string>>): Record<string, string> {

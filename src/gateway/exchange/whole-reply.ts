@@ -1,9 +1,9 @@
 import { GatewayError } from '../../inference/gateway-error.ts';
 import { parseJson } from '../../platform/json/parse-json.ts';
-import { writeError, writeReply } from '../write-reply.ts';
+import { writeReply } from '../write-reply.ts';
+import { createCollectedReply } from './collect-reply.ts';
 import type { ExchangeContext, ReplySink, UpstreamFlow } from './exchange-context.ts';
 import { scrubText } from './scrub-credential.ts';
-import { upstreamTimeout } from './upstream-failure.ts';
 
 function invalidReply(context: ExchangeContext, headers: Readonly<Record<string, string>>, length: number, cause?: unknown): GatewayError {
   const type = headers['content-type'] ?? 'no content type';
@@ -35,54 +35,29 @@ export function createWholeReply(
   headers: Readonly<Record<string, string>>,
   expected: boolean,
 ): ReplySink {
-  const { limits, timeouts, observer, response, dialect, requestId } = context;
-  const chunks: Buffer[] = [];
-  let length = 0;
-  let lastDataMs = context.clock.monotonicMs();
-
-  const fail = (error: GatewayError): void => {
-    observer.settled({ end: 'failed', complete: false, error });
-    writeError(response, dialect, error, requestId, context.framing);
-  };
-  const end = (): void => {
-    const [only] = chunks;
-    const body = chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, length);
+  const { limits, observer, response, dialect, target } = context;
+  const complete = (body: Buffer, fail: (error: GatewayError) => void): void => {
     let reply: unknown;
     try {
       reply = parseJson(withoutByteOrderMark(body));
     } catch (cause) {
-      return fail(invalidReply(context, headers, length, cause));
+      return fail(invalidReply(context, headers, body.length, cause));
     }
     const report = dialect.readReply(reply);
     if (report.error !== undefined) {
-      return fail(errorInside(scrubText(report.error.message, context.target.upstream.apiKey), report.error.status));
+      return fail(errorInside(scrubText(report.error.message, target.upstream.apiKey), report.error.status));
     }
-    if (!expected) return fail(invalidReply(context, headers, length));
+    if (!expected) return fail(invalidReply(context, headers, body.length));
     // Before the call is settled: what can still go wrong must not settle it a second time.
     const edited = dialect.editReply(body);
     observer.firstContent();
     observer.settled({ end: 'finished', complete: true, report });
     writeReply(response, 200, headers, edited);
   };
-  return {
-    data: (chunk) => {
-      lastDataMs = context.clock.monotonicMs();
-      length += chunk.length;
-      chunks.push(chunk);
-      if (length <= limits.replyBytesMax) return;
-      flow.stop();
-      fail(new GatewayError('upstream_reply_too_large', `the reply is larger than ${limits.replyBytesMax} bytes; ask for a stream`));
-    },
-    end,
-    fail,
-    clientLeft: () => {
-      flow.stop();
-      observer.settled({ end: 'client-left', complete: false });
-    },
-    check: (nowMs) => {
-      if (nowMs - lastDataMs < timeouts.idleMs) return;
-      flow.stop();
-      fail(upstreamTimeout(context.target, 'more of the reply', timeouts.idleMs));
-    },
-  };
+  return createCollectedReply(context, flow, {
+    bytesMax: limits.replyBytesMax,
+    tooLarge: `the reply is larger than ${limits.replyBytesMax} bytes; ask for a stream`,
+    endWhenLeft: 'client-left',
+    complete,
+  });
 }
