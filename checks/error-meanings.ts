@@ -10,10 +10,18 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   body_too_deep: 'The body is nested deeper than 64 levels or has more than 250,000 values.',
   duplicate_key: 'An object has the same key twice; which of the two counts would be a guess.',
   body_incomplete: 'The connection ended before the whole body had come.',
-  dialect_not_supported: 'No upstream of this model speaks the interface that was called. The message names the interfaces that work.',
   thread_unsupported:
     'The stateful `thread` field was sent for a model whose upstream keeps no threads. SDKs go on without threads by themselves.',
   reply_not_found: 'The reply or thread to continue does not exist, or is not of this user: the two are answered alike.',
+  untranslatable_field:
+    'The field cannot be said to the upstream of this model, which speaks another interface, and leaving it out would not do or was forbidden.',
+  context_length_exceeded:
+    'The upstream says that the request is longer than what the model can read. Worded as clients of each interface recognise it.',
+  upstream_refused_request: 'An upstream of another interface refused the translated request; its message is passed on.',
+  upstream_model_not_found: 'The upstream does not know the model that the configuration names there.',
+  upstream_rate_limited: 'The upstream limits the rate of calls. `retry-after` is passed on.',
+  upstream_overloaded: 'The upstream is overloaded; nothing was charged.',
+  upstream_quota_exhausted: "The operator's account at the upstream has no credit left.",
   invalid_url: 'The request target is no path.',
   missing_api_key: 'The request carries no API key.',
   invalid_api_key: 'The API key is unknown, disabled or deleted.',

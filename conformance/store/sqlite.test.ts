@@ -5,7 +5,7 @@ import { openDatabase } from '../../src/store/sqlite/open-database.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { runStoreSuite } from './store-suite.ts';
-import type { StoreUnderTest } from './store-suite.ts';
+import type { StoreUnderTest } from './store-under-test.ts';
 
 async function open(): Promise<StoreUnderTest> {
   const directory = await mkdtemp(join(tmpdir(), 'weir-store-'));

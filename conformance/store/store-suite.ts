@@ -1,25 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { StoredApiKey } from '../../src/accounts/api-key.ts';
 import type { CallEntry } from '../../src/billing/ledger/call-entry.ts';
 import type { StatisticsQuery } from '../../src/billing/statistics/statistics-store.ts';
-import type { Store } from '../../src/store/store.ts';
 import { callEntries, createEntry } from './call-entries.ts';
+import { proofSuite } from './proof-suite.ts';
+import { useEngine } from './store-under-test.ts';
+import type { StoreUnderTest } from './store-under-test.ts';
 import { sumStatistics } from './sum-statistics.ts';
-
-/** An engine under test, on a database of its own that starts empty. */
-export type StoreUnderTest = {
-  /** The store; after `reopen` the new one. */
-  readonly store: () => Store;
-  /** Closes the store and opens the same database again. */
-  readonly reopen: () => Promise<void>;
-  /** One more handle on the same database, as another process would have it. Closed by `close`. */
-  readonly openAnother: () => Promise<Store>;
-  /** Runs a statement past the store, as someone with a database shell would. Throws what the engine throws. */
-  readonly tamper: (sql: string) => Promise<void>;
-  readonly close: () => Promise<void>;
-};
 
 /** Names that break out of quotes, formulas, paths and encodings wherever a value is pasted into text. */
 const hostileNames = [
@@ -42,17 +31,8 @@ export function runStoreSuite(name: string, open: () => Promise<StoreUnderTest>)
     describe('accounts', () => accountsSuite(open));
     describe('ledger', () => ledgerSuite(open));
     describe('statistics', () => statisticsSuite(open));
+    describe('reasoning proofs', () => proofSuite(open));
   });
-}
-
-/** One engine per group of tests: opening is the slow part, and the tests use names of their own. */
-function useEngine(open: () => Promise<StoreUnderTest>): () => StoreUnderTest {
-  let engine: StoreUnderTest | undefined;
-  before(async () => {
-    engine = await open();
-  });
-  after(() => engine?.close());
-  return () => engine ?? assert.fail('the engine was not opened');
 }
 
 function accountsSuite(open: () => Promise<StoreUnderTest>): void {
@@ -69,6 +49,7 @@ function accountsSuite(open: () => Promise<StoreUnderTest>): void {
       name: 'ci',
       hint: 'abcd',
       createdAtMs: 2,
+      strictTranslation: false,
       hash: `hash-${label}`,
       ...changes,
     };
@@ -110,9 +91,11 @@ function accountsSuite(open: () => Promise<StoreUnderTest>): void {
     assert.deepEqual(await store.findApiKeyByHash(key.hash), { ...key, disabledAtMs: 77 });
     assert.equal(await store.setApiKeyDisabled(key.id, undefined), true);
     assert.deepEqual(await store.findApiKeyByHash(key.hash), key);
+    assert.equal(await store.setApiKeyStrictTranslation(key.id, true), true);
+    assert.deepEqual(await store.findApiKeyByHash(key.hash), { ...key, strictTranslation: true });
     assert.equal(await store.deleteApiKey(key.id, 99), true);
     assert.equal(await store.findApiKeyByHash(key.hash), undefined);
-    assert.ok((await store.keysVersion()) >= before + 4);
+    assert.ok((await store.keysVersion()) >= before + 5);
   });
 
   test('the name and the hash of a living key are refused and nothing changes; those of a deleted key are free', async () => {
@@ -138,6 +121,7 @@ function accountsSuite(open: () => Promise<StoreUnderTest>): void {
     for (const id of [key.id, 'never']) {
       assert.equal(await store.setApiKeyDisabled(id, 1), false);
       assert.equal(await store.setApiKeyDisabled(id, undefined), false);
+      assert.equal(await store.setApiKeyStrictTranslation(id, true), false);
       assert.equal(await store.deleteApiKey(id, 1), false);
     }
     assert.equal(await store.keysVersion(), version);
@@ -146,7 +130,7 @@ function accountsSuite(open: () => Promise<StoreUnderTest>): void {
   test('keys are listed oldest first, disabled ones included, deleted ones not', async () => {
     const store = engine().store();
     const keys = await Promise.all([
-      createKey('list', { id: 'list-b', name: 'b', hash: 'list-b', createdAtMs: 1002 }),
+      createKey('list', { id: 'list-b', name: 'b', hash: 'list-b', createdAtMs: 1002, strictTranslation: true }),
       createKey('list', { id: 'list-a', name: 'a', hash: 'list-a', createdAtMs: 1001, disabledAtMs: 4 }),
       createKey('list', { id: 'list-c', name: 'c', hash: 'list-c', createdAtMs: 1003 }),
     ]);

@@ -185,8 +185,10 @@ function keepTraces(call: Call, reply: SimulatedReply): void {
   call.keepCache?.();
   // Counting tokens plans nothing; a reply without a plan used nothing.
   if (reply.type === 'whole' && reply.plan === undefined) return;
-  call.record.plannedUsage = call.plan.usage;
+  // A reply that was blocked used less than was planned.
+  call.record.plannedUsage = (reply.plan ?? call.plan).usage;
   call.record.stop = call.plan.stop;
+  call.state.records.keepReply(call.record, call.plan);
 }
 
 function damage(call: Call, reply: SimulatedReply, fault: Fault | undefined): WireReply {
@@ -196,6 +198,7 @@ function damage(call: Call, reply: SimulatedReply, fault: Fault | undefined): Wi
   return applyFault(wire, fault, {
     vendor: call.vendor,
     requestId: call.record.requestId,
+    request: call.request,
     credential: call.credential,
     ...(reply.type === 'stream' && { errorFrame: reply.errorFrame }),
     ...(reply.type === 'stream' && reply.unknownFrame !== undefined && { unknownFrame: reply.unknownFrame }),

@@ -1,10 +1,11 @@
 import { numberOf, wordOf, type Fault, type FaultName } from './faults.ts';
-import type { SimulatedVendor } from './simulated-vendor.ts';
+import type { SimulatedRequest, SimulatedVendor } from './simulated-vendor.ts';
 import { toJsonReply, type Piece, type WireAction, type WireReply } from './wire-reply.ts';
 
 export type FaultContext = {
   readonly vendor: SimulatedVendor;
   readonly requestId: string;
+  readonly request: SimulatedRequest;
   /** The credential that the call brought, for `echo-credentials`. */
   readonly credential: string;
   /** How the vendor reports a failure inside a stream; absent for whole replies. */
@@ -29,6 +30,10 @@ export function applyFault(wire: WireReply, fault: Fault, context: FaultContext)
 
 const appliers: Readonly<Record<FaultName, Apply>> = {
   status: applyStatus,
+  'context-overflow': (_wire, _fault, context) => {
+    const refusal = context.vendor.refuseLongPrompt(context.request);
+    return toJsonReply(refusal.status, refusal.body);
+  },
   'error-in-200': (_wire, fault, context) => {
     const body = context.vendor.errorBody(numberOf(fault, 'status', 500, 400, 599), messageOf(fault, 500), context.requestId);
     return toJsonReply(200, body);

@@ -31,6 +31,8 @@ export type CallRecord = {
   stop?: ReplyPlan['stop'];
   /** What the model used, by the plan. Undefined for calls that no model answered. */
   plannedUsage?: PlannedUsage;
+  /** What the model meant to say, in nobody's format. Undefined for calls that no model answered, and for replies that are too long to keep. */
+  plannedReply?: PlannedReply;
   /** The vendor's usage object as it was really written, merged over the events of a stream. Undefined when none was written. */
   reportedUsage?: JsonRecord;
   /** Output tokens handed to the connection so far. */
@@ -45,10 +47,15 @@ export type CallRecord = {
   endedAtMs?: number;
 };
 
+/** What a reply says, whatever its format makes of it. */
+export type PlannedReply = Pick<ReplyPlan, 'reasoning' | 'text' | 'refusal' | 'toolCalls' | 'stop' | 'stopSequence'>;
+
 type OpenedCall = Omit<CallRecord, 'id' | 'emittedTokens' | 'emittedFrames' | 'ending' | 'isStream'>;
 
 export type CallRecords = {
   readonly open: (call: OpenedCall) => CallRecord;
+  /** Keeps what a call is answered with, unless it is too long. */
+  readonly keepReply: (call: CallRecord, reply: PlannedReply) => void;
   /** Books the end of a call, once; later ends are ignored. */
   readonly end: (call: CallRecord, ending: Exclude<CallEnding, 'open'>, atMs: number) => void;
   /** The calls still kept, oldest first. */
@@ -59,8 +66,10 @@ export type CallRecords = {
 };
 
 const callsMax = 10_000;
+/** Text of a reply above this is not kept. */
+const replyCharactersMax = 16_384;
 /** A body above this is kept as its digest only. */
-const bodyBytesMax = 65_536;
+const bodyBytesMax = 262_144;
 /** Bodies kept together; the oldest go first. */
 const bodiesBytesMax = 16_777_216;
 
@@ -76,7 +85,7 @@ export function createCallRecords(recordFile?: string): CallRecords {
   let oldestBodyId = 1;
   const write = (call: CallRecord): void => {
     if (file === undefined) return;
-    const { requestBody: _, ...line } = call;
+    const { requestBody: _body, plannedReply: _reply, ...line } = call;
     writeSync(file, `${JSON.stringify(line)}\n`);
   };
   const dropBody = (call: CallRecord | undefined): void => {
@@ -101,6 +110,18 @@ export function createCallRecords(recordFile?: string): CallRecords {
       dropOldest();
       write(call);
       return call;
+    },
+    keepReply(call, { reasoning, text, refusal, toolCalls, stop, stopSequence }) {
+      const characters = (text?.length ?? 0) + (refusal?.length ?? 0) + (reasoning?.text.length ?? 0);
+      if (characters > replyCharactersMax) return;
+      call.plannedReply = {
+        ...(reasoning !== undefined && { reasoning }),
+        ...(text !== undefined && { text }),
+        ...(refusal !== undefined && { refusal }),
+        toolCalls,
+        stop,
+        ...(stopSequence !== undefined && { stopSequence }),
+      };
     },
     end(call, ending, atMs) {
       if (call.ending !== 'open') return;

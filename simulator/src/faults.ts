@@ -3,6 +3,7 @@ import { SteeringError } from './steering.ts';
 /** Keys that each fault takes. The README says what every fault does. */
 const faultKeys = {
   status: ['status', 'message', 'retry-after', 'retry-after-ms', 'x-should-retry'],
+  'context-overflow': [],
   'error-in-200': ['status', 'message'],
   html: ['status'],
   'empty-body': ['status'],
@@ -50,6 +51,7 @@ export type QueuedFault = {
 /** Faults that keep the model from answering at all, so that a call hit by them leaves no trace in the vendor's caches and stores. */
 const withoutAnswer: ReadonlySet<FaultName> = new Set([
   'status',
+  'context-overflow',
   'html',
   'error-in-200',
   'empty-body',

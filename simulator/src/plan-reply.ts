@@ -34,7 +34,7 @@ type Draft = {
 /** Decides replies. The same seed and request always give the same reply; ids also depend on how often the request came before. */
 export function createPlanner(options: PlannerOptions): PlanReply {
   return (request) => {
-    const steering = { ...readPromptSteering(request.lastUserText), ...options.steering };
+    const steering = { ...promptSteering(request), ...options.steering };
     const fingerprint = fingerprintRequest(steering.seed ?? options.seed, request);
     const random = createSeededRandom(fingerprint);
     const id = deriveId(`${fingerprint}/${options.numberCall?.(fingerprint) ?? 0}`);
@@ -70,6 +70,16 @@ export function countToolCall(call: { readonly name: string; readonly arguments:
   return tokensOfLength(call.name.length + JSON.stringify(call.arguments).length);
 }
 
+/** A prompt is quoted in requests of all kinds: one that asks for JSON gets JSON, whatever text the prompt wants said. */
+function promptSteering(request: PlanRequest): Steering {
+  const { text, ...steering } = readPromptSteering(request.lastUserText);
+  return text === undefined || request.outputSchema !== undefined ? steering : { ...steering, text };
+}
+
+function offersTool(request: PlanRequest, name: string): boolean {
+  return request.tools.some((tool) => tool.name === name);
+}
+
 function fingerprintRequest(seed: string, request: PlanRequest): string {
   const choice = typeof request.toolChoice === 'string' ? request.toolChoice : `=${request.toolChoice.name}`;
   const tools = request.tools.map((tool) => tool.name).join(',');
@@ -83,17 +93,20 @@ function describeTools(request: Pick<PlanRequest, 'tools'>): string {
 
 function draftReply(request: PlanRequest, steering: Steering, random: SeededRandom, id: string, fingerprint: string): Draft {
   const draft: Draft = { toolCalls: [], stop: 'end' };
-  if (request.thinking !== undefined) draft.reasoningText = draftReasoning(request, random);
+  if (request.thinking !== undefined) draft.reasoningText = steering.reasoning ?? draftReasoning(request, random);
   if (steering.stop === 'refusal') {
     draft.refusal = `This is a simulated refusal from ${request.model}: it was asked to refuse.`;
     draft.stop = 'refusal';
     return draft;
   }
-  draft.toolCalls = draftToolCalls(request, countToolCalls(request, steering, random), random, id, fingerprint);
+  const wanted = steering.toolName === undefined ? request : { ...request, toolChoice: { name: steering.toolName } };
+  draft.toolCalls = draftToolCalls(wanted, countToolCalls(request, steering, random), random, id, fingerprint).map((call) =>
+    steering.toolArguments === undefined ? call : { ...call, arguments: steering.toolArguments },
+  );
   if (draft.toolCalls.length > 0) {
     draft.stop = 'tool-use';
-    if (steering.text !== undefined) draft.text = steering.text;
-    else if (request.toolChoice === 'auto' && random.below(2) === 0) {
+    if (steering.text !== undefined && steering.toolName === undefined) draft.text = steering.text;
+    else if (steering.text === undefined && request.toolChoice === 'auto' && random.below(2) === 0) {
       draft.text = `This is a simulated reply from ${request.model}, which calls ${draft.toolCalls.map((call) => call.name).join(' and ')}. 😀`;
     }
     return draft;
@@ -124,6 +137,7 @@ function draftJson(request: PlanRequest, schema: JsonRecord, fingerprint: string
 
 function countToolCalls(request: PlanRequest, steering: Steering, random: SeededRandom): number {
   if (request.tools.length === 0) return 0;
+  if (steering.toolName !== undefined) return offersTool(request, steering.toolName) && !request.answersToolResult ? 1 : 0;
   if (steering.toolCalls !== undefined) return steering.toolCalls;
   if (steering.stop !== undefined && steering.stop !== 'tool-use') return 0;
   const wanted = request.parallelToolCalls && random.below(3) === 0 ? 2 : 1;
@@ -141,7 +155,7 @@ function draftToolCalls(request: PlanRequest, count: number, random: SeededRando
   const first = random.below(allowed.length);
   const calls: Draft['toolCalls'] = [];
   for (let index = 0; index < count; index++) {
-    // The second call names the next tool, which is the same one again if there is only one.
+    // Each further call names the next tool, which is the same one again if there is only one.
     const tool = allowed[(first + index) % allowed.length];
     if (tool === undefined) continue;
     const value = sampleSchema(tool.schema, `${fingerprint}/${index}`);

@@ -139,6 +139,8 @@ export type SimulatedVendor = {
   readonly handle: (request: SimulatedRequest, planReply: PlanReply) => SimulatedReply | undefined;
   /** The vendor's body for a fault status asked for by header (429, 500, 529, …). */
   readonly errorBody: (status: number, message: string, requestId?: string) => Json;
+  /** How the vendor refuses a prompt that is longer than the model's context, in this format. */
+  readonly refuseLongPrompt: (request: SimulatedRequest) => VendorError;
   readonly notFoundBody: (request: SimulatedRequest) => Json;
   /** How the vendor refuses a credential that it does not know. Absent: 401 with the vendor's `errorBody`. */
   readonly refuseCredential?: (credential: string, request: SimulatedRequest) => VendorError;

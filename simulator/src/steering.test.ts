@@ -29,7 +29,7 @@ test('a mistyped name or value is refused instead of ignored', () => {
     'x-simulator-stop': 'ended',
     'x-simulator-text': '%E9',
     'x-simulator-output-tokens': '-1',
-    'x-simulator-tool-calls': '3',
+    'x-simulator-tool-calls': '9',
     'x-simulator-usage': '[1]',
     'x-simulator-pace': 'speed=3',
   };

@@ -1,4 +1,5 @@
-import type { ReplyPlan } from './simulated-vendor.ts';
+import { isRecord } from './read-json.ts';
+import type { Json, JsonRecord, ReplyPlan } from './simulated-vendor.ts';
 
 /** How fast a reply is written. */
 export type Pace = {
@@ -20,6 +21,12 @@ export type Steering = {
   readonly text?: string;
   readonly outputTokens?: number;
   readonly toolCalls?: number;
+  /** The one tool to call: once, where it is offered and no result has just come. Any text is said afterwards. */
+  readonly toolName?: string;
+  /** Arguments of every call in place of made-up ones: JSON, which the format may yet write as text. */
+  readonly toolArguments?: JsonRecord;
+  /** The exact thoughts of a model that thinks. */
+  readonly reasoning?: string;
   readonly usage?: UsageOverride | 'absent' | 'null';
   readonly pace?: Partial<Pace>;
   readonly seed?: string;
@@ -38,6 +45,7 @@ export class SteeringError extends Error {
 const stops = ['end', 'max-tokens', 'stop-sequence', 'tool-use', 'refusal', 'content-filter', 'pause'] as const;
 const paceKeys = ['tokensPerSecond', 'firstTokenMs', 'tokensPerFrame', 'chunkBytes'] as const;
 const outputTokensMax = 1_000_000;
+const toolCallsMax = 8;
 const noSteering: Steering = {};
 
 /** Reads one steering value by its name without the `x-simulator-` prefix. */
@@ -45,7 +53,10 @@ const readers: { readonly [name: string]: (value: string) => Steering } = {
   stop: (value) => ({ stop: oneOf('stop', value, stops) }),
   text: (value) => ({ text: decode('text', value) }),
   'output-tokens': (value) => ({ outputTokens: wholeNumber('output-tokens', value, outputTokensMax) }),
-  'tool-calls': (value) => ({ toolCalls: wholeNumber('tool-calls', value, 2) }),
+  'tool-calls': (value) => ({ toolCalls: wholeNumber('tool-calls', value, toolCallsMax) }),
+  'tool-name': (value) => ({ toolName: decode('tool-name', value) }),
+  'tool-arguments': (value) => ({ toolArguments: readArguments(value) }),
+  reasoning: (value) => ({ reasoning: decode('reasoning', value) }),
   usage: (value) => ({ usage: readUsage(value) }),
   pace: (value) => ({ pace: readPace(value) }),
   seed: (value) => ({ seed: value }),
@@ -105,6 +116,17 @@ function readOne(name: string, value: string): Steering {
   if (read === undefined)
     throw new SteeringError(`x-simulator-${name} is not a steering header; known are ${Object.keys(readers).join(', ')}`);
   return read(value);
+}
+
+function readArguments(value: string): JsonRecord {
+  let parsed: Json;
+  try {
+    parsed = JSON.parse(decode('tool-arguments', value)) as Json;
+  } catch {
+    throw new SteeringError('tool-arguments must be a URL-encoded JSON object');
+  }
+  if (!isRecord(parsed)) throw new SteeringError('tool-arguments must be a JSON object');
+  return parsed;
 }
 
 function readUsage(value: string): UsageOverride | 'absent' | 'null' {

@@ -13,9 +13,11 @@ export type AccountsStore = {
   readonly findApiKeyByHash: (hash: string) => Promise<StoredApiKey | undefined>;
   /** Sets or lifts the disabling. Returns false when there is no such key. */
   readonly setApiKeyDisabled: (keyId: string, disabledAtMs: number | undefined) => Promise<boolean>;
+  /** Returns false when there is no such key. */
+  readonly setApiKeyStrictTranslation: (keyId: string, strictTranslation: boolean) => Promise<boolean>;
   /** Removes the key from every list and look-up; booked calls keep its name. Returns false when there is no such key. */
   readonly deleteApiKey: (keyId: string, deletedAtMs: number) => Promise<boolean>;
-  /** A number that grows whenever a key is created, disabled, enabled or deleted, by any process. */
+  /** A number that grows whenever a key is created, changed or deleted, by any process. */
   readonly keysVersion: () => Promise<number>;
   /** Returns false when the hash or the name exists. */
   readonly insertBillingToken: (token: BillingToken & { readonly hash: string }) => Promise<boolean>;

@@ -10,6 +10,8 @@ export type ApiKey = {
   readonly hint: string;
   readonly createdAtMs: number;
   readonly disabledAtMs?: number;
+  /** Whether calls that another vendor's interface cannot carry whole are refused, instead of served without what it lacks. */
+  readonly strictTranslation: boolean;
 };
 
 /** A key as the store keeps it. The secret itself exists only at the moment of its creation. */

@@ -27,6 +27,7 @@ test('a created key opens with its secret, of which the store has only the hash'
     name: 'ci',
     hint: secret.slice(-4),
     createdAtMs: clock.nowMs(),
+    strictTranslation: false,
   });
   const everything = JSON.stringify([await store.listApiKeys(), await accounts.listApiKeys()]);
   assert.ok(!everything.includes(secret.slice(19, 62)));
@@ -66,6 +67,29 @@ test('keys are found, listed by user, disabled, enabled and deleted', async () =
   assert.equal(await accounts.deleteApiKey(key.id), true);
   assert.equal(await accounts.findApiKey({ id: key.id }), undefined);
   assert.equal(await accounts.deleteApiKey(key.id), false);
+});
+
+test('strict translation is chosen at creation or later, per key', async () => {
+  const { accounts } = setUp();
+  const { key } = await accounts.createApiKey({ userName: 'alice', name: 'strict', strictTranslation: true });
+  const other = await accounts.createApiKey({ userName: 'alice', name: 'other' });
+  assert.equal(key.strictTranslation, true);
+  assert.equal(await accounts.setStrictTranslation(key.id, false), true);
+  assert.deepEqual(await accounts.findApiKey({ id: key.id }), { ...key, strictTranslation: false });
+  assert.equal(await accounts.setStrictTranslation(key.id, true), true);
+  assert.deepEqual(await accounts.listApiKeys(), [key, other.key]);
+  await accounts.deleteApiKey(key.id);
+  assert.equal(await accounts.setStrictTranslation(key.id, false), false);
+});
+
+test('a configured key keeps its options when its secret is replaced', async () => {
+  const { accounts } = setUp();
+  const wanted = { userName: 'operator', name: 'default' };
+  const key = await accounts.ensureApiKeyWithSecret({ ...wanted, secret: 'first-secret' });
+  await accounts.setStrictTranslation(key.id, true);
+  const replaced = await accounts.ensureApiKeyWithSecret({ ...wanted, secret: 'second-secret' });
+  assert.notEqual(replaced.id, key.id);
+  assert.equal(replaced.strictTranslation, true);
 });
 
 test('a configured secret is one key however often it is ensured', async () => {

@@ -12,6 +12,9 @@ import { chosenSecretCharactersMin, secretCharactersMax } from './secret-limits.
 type CreatedApiKey = { readonly key: ApiKey; readonly secret: string };
 type CreatedBillingToken = { readonly token: BillingToken; readonly secret: string };
 
+/** `strictTranslation` is false when absent. */
+type WantedApiKey = { readonly userName: string; readonly name: string; readonly strictTranslation?: boolean };
+
 /** Which key is meant: by its id, or by its owner and name. */
 type KeyReference = { readonly id: string } | { readonly userName: string; readonly name: string };
 
@@ -21,12 +24,12 @@ type KeyReference = { readonly id: string } | { readonly userName: string; reado
  */
 export type Accounts = {
   /** Creates a key, and its user when there is none of that name. `duplicate_name` when the user has a key of that name. */
-  readonly createApiKey: (key: { readonly userName: string; readonly name: string }) => Promise<CreatedApiKey>;
+  readonly createApiKey: (key: WantedApiKey) => Promise<CreatedApiKey>;
   /**
    * Makes sure that the given secret opens as this key, for a secret that the operator configured. The same secret again is the same key. A
    * key of this name with another secret is replaced: the old secret ends, as it does where the configuration names only the new one.
    * Secrets are 8 to 256 printable ASCII characters without spaces. `secret_in_use` when it opens another key. What the configuration names
-   * wins over a deletion, but a key that was disabled stays disabled.
+   * wins over a deletion, but a key that was disabled stays disabled, and a replaced key hands its options on.
    */
   readonly ensureApiKeyWithSecret: (key: { readonly userName: string; readonly name: string; readonly secret: string }) => Promise<ApiKey>;
   /** Keys that are not deleted, oldest first. */
@@ -35,6 +38,8 @@ export type Accounts = {
   /** Takes effect in every process within about a second. False when there is no such key. */
   readonly disableApiKey: (keyId: string) => Promise<boolean>;
   readonly enableApiKey: (keyId: string) => Promise<boolean>;
+  /** Chooses whether the key's calls are translated strictly (see ApiKey). Takes effect as fast. False when there is no such key. */
+  readonly setStrictTranslation: (keyId: string, strictTranslation: boolean) => Promise<boolean>;
   /** Its secret stops opening and its name is free; booked calls keep the name. False when there is no such key. */
   readonly deleteApiKey: (keyId: string) => Promise<boolean>;
   /** Creates a credential for the monitor; with a userName it sees only that user's calls. `duplicate_name` when the name is taken. */
@@ -73,6 +78,7 @@ export function createAccounts(dependencies: AccountsDependencies): Accounts {
     },
     disableApiKey: (keyId) => store.setApiKeyDisabled(keyId, clock.nowMs()),
     enableApiKey: (keyId) => store.setApiKeyDisabled(keyId, undefined),
+    setStrictTranslation: (keyId, strictTranslation) => store.setApiKeyStrictTranslation(keyId, strictTranslation),
     deleteApiKey: (keyId) => store.deleteApiKey(keyId, clock.nowMs()),
     createBillingToken: (token) => createBillingToken(dependencies, token),
     ensureBillingTokenWithSecret: (token) => ensureBillingTokenWithSecret(dependencies, token),
@@ -81,11 +87,12 @@ export function createAccounts(dependencies: AccountsDependencies): Accounts {
   };
 }
 
-async function createApiKey(dependencies: AccountsDependencies, wanted: { userName: string; name: string }): Promise<CreatedApiKey> {
+async function createApiKey(dependencies: AccountsDependencies, wanted: WantedApiKey): Promise<CreatedApiKey> {
   const userName = parseName('user name', wanted.userName);
   const name = parseName('key name', wanted.name);
   const { id, secret } = generateSecret('sk-weir', dependencies.random);
-  const key = await insertApiKey(dependencies, { id, userName, name, secret });
+  const { strictTranslation = false } = wanted;
+  const key = await insertApiKey(dependencies, { id, userName, name, secret, strictTranslation });
   if (key === undefined) throw new AccountsError('duplicate_name', `The user ${userName} already has a key named ${name}.`);
   return { key, secret };
 }
@@ -99,16 +106,19 @@ async function ensureApiKeyWithSecret(
   const name = parseName('key name', wanted.name);
   const secret = parseGivenSecret(wanted.secret);
   const hash = hashSecret(await store.pepper(), secret);
+  let strictTranslation = false;
   for (let attempt = 0; attempt < ensureAttemptsMax; attempt += 1) {
     const existing = await store.findApiKeyByHash(hash);
     if (existing !== undefined) {
       if (existing.userName === userName && existing.name === name) return withoutHash(existing);
       throw new AccountsError('secret_in_use', `This secret already opens the key ${existing.name} of the user ${existing.userName}.`);
     }
-    const inserted = await insertApiKey(dependencies, { id: generateId(idLength, random), userName, name, secret });
+    const inserted = await insertApiKey(dependencies, { id: generateId(idLength, random), userName, name, secret, strictTranslation });
     if (inserted !== undefined) return inserted;
     const namesake = (await store.listApiKeys()).find((key) => matches(key, { userName, name }));
-    if (namesake !== undefined && namesake.hash !== hash) await store.deleteApiKey(namesake.id, clock.nowMs());
+    if (namesake === undefined || namesake.hash === hash) continue;
+    ({ strictTranslation } = namesake);
+    await store.deleteApiKey(namesake.id, clock.nowMs());
   }
   throw new AccountsError('conflict', `The key ${name} of ${userName} is being changed by other processes; try again.`);
 }
@@ -152,7 +162,7 @@ async function ensureBillingTokenWithSecret(
 /** Undefined when the store refuses: the name or the secret is taken. */
 async function insertApiKey(
   { store, clock, random }: AccountsDependencies,
-  wanted: { id: string; userName: string; name: string; secret: string },
+  wanted: { id: string; userName: string; name: string; secret: string; strictTranslation: boolean },
 ): Promise<ApiKey | undefined> {
   const createdAtMs = clock.nowMs();
   const user = await store.ensureUser({ id: generateId(userIdLength, random), name: wanted.userName, createdAtMs });
@@ -163,6 +173,7 @@ async function insertApiKey(
     name: wanted.name,
     hint: createHint(wanted.secret),
     createdAtMs,
+    strictTranslation: wanted.strictTranslation,
   };
   const hash = hashSecret(await store.pepper(), wanted.secret);
   return (await store.insertApiKey({ ...key, hash })) ? key : undefined;

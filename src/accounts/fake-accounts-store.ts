@@ -42,6 +42,7 @@ export function createFakeAccountsStore(): FakeAccountsStore {
     findApiKeyByHash: (hash) => keys.find((key) => key.hash === hash),
     setApiKeyDisabled: (keyId, disabledAtMs) =>
       update(keyId, ({ disabledAtMs: _before, ...key }) => [disabledAtMs === undefined ? key : { ...key, disabledAtMs }]),
+    setApiKeyStrictTranslation: (keyId, strictTranslation) => update(keyId, (key) => [{ ...key, strictTranslation }]),
     deleteApiKey: (keyId) => update(keyId, () => []),
     keysVersion: () => version,
     insertBillingToken: (token) => {

@@ -239,6 +239,16 @@ test('an endless secret is refused without being hashed or asked for', async (co
   assert.equal(await directory.resolve('x'.repeat(257), signal), undefined);
 });
 
+test('the caller that a secret opens carries its choice of strict translation, which a refresh changes', async (context) => {
+  const { accounts, directory } = setUp(context);
+  const { key, secret } = await accounts.createApiKey({ userName: 'alice', name: 'ci', strictTranslation: true });
+  await directory.start();
+  assert.equal(directory.find(secret)?.strictTranslation, true);
+  await accounts.setStrictTranslation(key.id, false);
+  await directory.refresh();
+  assert.equal(directory.find(secret)?.strictTranslation, false);
+});
+
 test('refreshing repeats by itself until it is closed', async (context) => {
   const { store, accounts, directory } = setUp(context, { refreshMs: 1 });
   await directory.start();

@@ -6,6 +6,8 @@ import type { JsonEdit } from '../platform/json/json-edits.ts';
 import type { JsonObject } from '../platform/json/json-value.ts';
 import type { TSchema } from 'typebox';
 
+import type { ChatCodec } from './chat-codec.ts';
+
 export type DialectId = 'anthropic-messages' | 'openai-responses' | 'openai-chat' | 'gemini-generate-content';
 
 /** `generate` asks for a reply and is billed; `count-tokens` asks for a count and is free. */
@@ -140,4 +142,6 @@ export type ChatDialect = {
   readonly encodeStreamError: (error: GatewayError, options: StreamErrorOptions) => Buffer;
   /** Bytes that keep a silent stream alive and mean nothing, written at a frame boundary. */
   readonly heartbeat: (framing: StreamFraming) => Buffer;
+  /** Both directions to and from the neutral form, for clients and upstreams that speak different dialects. */
+  readonly codec: ChatCodec;
 };

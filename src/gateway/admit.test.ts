@@ -20,7 +20,7 @@ function ask(open: Journal['open']): CallOpening {
   return admit({
     callId: 'req_1',
     acceptedAtMs: 5,
-    caller: { id: 'key_1', userId: 'user_1', userName: 'alice', name: 'ci', hint: 'x', createdAtMs: 0 },
+    caller: { id: 'key_1', userId: 'user_1', userName: 'alice', name: 'ci', hint: 'x', createdAtMs: 0, strictTranslation: false },
     dialect: chatDialects['openai-chat'],
     facts: { requestedModel: 'fast', stream: true, inputCharacters: 9, needs: [] },
     target: {

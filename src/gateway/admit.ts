@@ -20,6 +20,7 @@ export function admit(options: {
   readonly target: Target;
   readonly priceVersion: string;
   readonly journal: Journal;
+  readonly translation?: CallOpening['translation'];
 }): CallOpening {
   const { caller, facts, target } = options;
   const opening: CallOpening = {
@@ -36,6 +37,7 @@ export function admit(options: {
     stream: facts.stream,
     inputCharacters: facts.inputCharacters,
     priceVersion: options.priceVersion,
+    ...(options.translation === undefined ? {} : { translation: options.translation }),
   };
   try {
     options.journal.open(opening);

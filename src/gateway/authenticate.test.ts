@@ -5,7 +5,15 @@ import { test } from 'node:test';
 import type { ApiKey } from '../accounts/api-key.ts';
 import { authenticate, type CallerDirectory } from './authenticate.ts';
 
-const key: ApiKey = { id: 'key_1', userId: 'user_1', userName: 'alice', name: 'ci', hint: 'cret', createdAtMs: 0 };
+const key: ApiKey = {
+  id: 'key_1',
+  userId: 'user_1',
+  userName: 'alice',
+  name: 'ci',
+  hint: 'cret',
+  createdAtMs: 0,
+  strictTranslation: false,
+};
 const callers: CallerDirectory = {
   find: (secret) => (secret === 'known' ? key : undefined),
   resolve: (secret) => Promise.resolve(secret === 'fresh' ? key : secret === 'unsure' ? 'unavailable' : undefined),

@@ -1,17 +1,24 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
+import type { ApiKey } from '../accounts/api-key.ts';
+import type { PriceBook } from '../billing/rating/rating.ts';
 import type { ChatDialect, Operation, WireRequest } from '../dialects/chat-dialect.ts';
-import { GatewayError } from '../inference/gateway-error.ts';
+import type { CallFacts } from '../inference/call-facts.ts';
+import type { UpstreamRequest } from '../platform/http/upstream-client.ts';
 import type { StreamFraming } from '../platform/frames.ts';
 import { admit } from './admit.ts';
 import { authenticate } from './authenticate.ts';
+import type { ExchangeObserver } from './exchange/exchange-context.ts';
 import { PassthroughExchange } from './exchange/passthrough.ts';
+import { requestIdHeader } from './exchange/reply-headers.ts';
+import { tokenCountHeader } from './exchange/translate/count-relay.ts';
 import type { Gateway } from './gateway.ts';
 import { keepBooks, noBooks } from './keep-books.ts';
-import { prepareRequest } from './prepare-request.ts';
+import { type ExchangePlan, planExchange } from './plan-exchange.ts';
 import { readRequest } from './read-request.ts';
 import { chooseTarget } from './routing/choose-target.ts';
 import type { Target } from './routing/routing-table.ts';
+import { writeReply } from './write-reply.ts';
 
 /** A request that a chat route has recognised. */
 export type IncomingCall = {
@@ -43,48 +50,105 @@ export async function runCall(gateway: Gateway, call: IncomingCall): Promise<voi
   if (facts.continues !== undefined) await gateway.replyOwners.check(facts.continues, caller.userName);
   const target = chooseTarget(settings.routing, dialect, facts);
   const framing = call.pathFraming ?? (facts.stream ? 'sse' : undefined);
-  const upstreamRequest = prepareRequest({ dialect, request, bytes, facts, target, framing });
-  if (upstreamRequest === undefined) throw operationNotOffered(call, target);
+  const planned = planExchange({
+    gateway,
+    requestId: callId,
+    dialect,
+    request,
+    bytes,
+    facts,
+    target,
+    framing,
+    caller,
+    acceptedAtMs,
+  });
+  // A call that passes through is planned at once and does not give up its turn.
+  const plan = planned instanceof Promise ? await planned : planned;
   if (response.destroyed) return;
+  if (plan.kind === 'estimate') return answerCount(call, plan.inputTokens);
 
-  const { priceBook } = settings.routing;
-  const observer =
-    call.operation === 'count-tokens'
-      ? noBooks
-      : keepBooks({
-          gateway,
-          opening: admit({
-            callId,
-            acceptedAtMs,
-            caller,
-            dialect,
-            facts,
-            target,
-            priceVersion: priceBook.version,
-            journal: gateway.journal,
-          }),
-          dialect,
-          priceBook,
-          startedMs,
-          vendor: target.upstream.vendor,
-          keepsReply: facts.keepsReply === true,
-        });
   const { limits, timeouts } = settings;
   const { clock, logger } = gateway;
+  const observer = openBooks(gateway, call, {
+    plan,
+    caller,
+    facts,
+    target,
+    acceptedAtMs,
+    startedMs,
+    priceBook: settings.routing.priceBook,
+  });
   startExchange(
     gateway,
-    new PassthroughExchange({ requestId: callId, dialect, request, framing, target, response, limits, timeouts, clock, logger, observer }),
-    upstreamRequest,
+    new PassthroughExchange({
+      requestId: callId,
+      dialect,
+      relay: plan.relay,
+      framing,
+      target,
+      response,
+      limits,
+      timeouts,
+      clock,
+      logger,
+      observer,
+    }),
+    plan.upstreamRequest,
     response,
   );
 }
 
-function startExchange(
+/** Opens a call in the books, unless it costs nothing, and returns what follows its exchange. */
+function openBooks(
   gateway: Gateway,
-  exchange: PassthroughExchange,
-  upstreamRequest: NonNullable<ReturnType<typeof prepareRequest>>,
-  response: ServerResponse,
-): void {
+  call: IncomingCall,
+  admitted: {
+    readonly plan: ExchangePlan;
+    readonly caller: ApiKey;
+    readonly facts: CallFacts;
+    readonly target: Target;
+    readonly acceptedAtMs: number;
+    readonly startedMs: number;
+    readonly priceBook: PriceBook;
+  },
+): ExchangeObserver {
+  if (call.operation === 'count-tokens') return noBooks;
+  const { plan, caller, facts, target, acceptedAtMs, startedMs, priceBook } = admitted;
+  const { callId, dialect } = call;
+  const { translation } = plan;
+  const { journal } = gateway;
+  return keepBooks({
+    gateway,
+    opening: admit({
+      callId,
+      acceptedAtMs,
+      caller,
+      dialect,
+      facts,
+      target,
+      priceVersion: priceBook.version,
+      journal,
+      ...(translation === undefined ? {} : { translation: { upstreamDialect: translation.upstream.id, notes: translation.notes.list() } }),
+    }),
+    upstreamDialect: plan.upstreamDialect.id,
+    priceBook,
+    startedMs,
+    vendor: target.upstream.vendor,
+    // A translated reply is kept by nobody under the id that the client sees.
+    keepsReply: facts.keepsReply === true && translation === undefined,
+    replyNotes: () => translation?.replyNotes.list() ?? [],
+  });
+}
+
+/** Answers a token count that no upstream can make. */
+function answerCount({ dialect, response, callId }: IncomingCall, inputTokens: number): void {
+  const body = dialect.codec.encodeCount?.(inputTokens);
+  if (body === undefined) throw new Error(`${dialect.id} has a counter and no words for its answer`);
+  const headers = { 'content-type': 'application/json; charset=utf-8', [requestIdHeader]: callId, [tokenCountHeader]: 'estimate' };
+  writeReply(response, 200, headers, Buffer.from(JSON.stringify(body)));
+}
+
+function startExchange(gateway: Gateway, exchange: PassthroughExchange, upstreamRequest: UpstreamRequest, response: ServerResponse): void {
   const slot = gateway.deadlines.watch(exchange);
   response.once('close', () => gateway.deadlines.unwatch(slot));
   exchange.start(upstreamRequest);
@@ -99,12 +163,4 @@ function toWireRequest(call: IncomingCall, body: WireRequest['body']): WireReque
     ...(call.pathModel === undefined ? {} : { pathModel: call.pathModel }),
     ...(call.pathFraming === undefined ? {} : { pathFraming: call.pathFraming }),
   };
-}
-
-function operationNotOffered(call: IncomingCall, target: Target): GatewayError {
-  return new GatewayError(
-    'dialect_not_supported',
-    `the upstream of this model (${target.upstream.vendor.title}) offers no ${call.operation}`,
-    { param: 'model' },
-  );
 }

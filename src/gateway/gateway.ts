@@ -5,7 +5,9 @@ import type { Deadlines } from '../platform/http/deadlines.ts';
 import type { Logger } from '../platform/log.ts';
 import type { CallerDirectory } from './authenticate.ts';
 import type { PassthroughExchange } from './exchange/passthrough.ts';
+import type { FetchMedia } from './exchange/translate/inline-media.ts';
 import type { GatewayLimits, GatewayTimeouts } from './limits.ts';
+import type { ProofVault } from './proof-vault/proof-vault.ts';
 import type { ReplyOwners } from './reply-owners.ts';
 import type { RoutingTable } from './routing/routing-table.ts';
 
@@ -22,6 +24,8 @@ export type Gateway = {
   readonly callers: CallerDirectory;
   readonly journal: Journal;
   readonly replyOwners: ReplyOwners;
+  readonly proofVault: ProofVault;
+  readonly fetchMedia: FetchMedia;
   readonly settings: () => GatewaySettings;
   readonly clock: Clock;
   readonly newId: (prefix: string) => string;

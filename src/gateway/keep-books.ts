@@ -1,6 +1,7 @@
-import type { ChatDialect } from '../dialects/chat-dialect.ts';
+import type { DialectId } from '../dialects/chat-dialect.ts';
 import type { CallOpening } from '../billing/ledger/call-entry.ts';
 import type { PriceBook } from '../billing/rating/rating.ts';
+import type { TranslationNote } from '../inference/translation-notes.ts';
 import type { UpstreamVendor } from '../upstreams/upstream-vendor.ts';
 import type { ExchangeObserver } from './exchange/exchange-context.ts';
 import type { Gateway } from './gateway.ts';
@@ -13,14 +14,17 @@ export const noBooks: ExchangeObserver = { head: () => {}, firstContent: () => {
 export function keepBooks(options: {
   readonly gateway: Pick<Gateway, 'journal' | 'clock' | 'logger' | 'replyOwners'>;
   readonly opening: CallOpening;
-  readonly dialect: ChatDialect;
+  /** The dialect in which the upstream answers. */
+  readonly upstreamDialect: DialectId;
   readonly vendor: UpstreamVendor;
   /** Pinned at admission: a reload of the prices changes no call under way. */
   readonly priceBook: PriceBook;
   readonly keepsReply: boolean;
   readonly startedMs: number;
+  /** What translating the reply left out or changed, known at its end. */
+  readonly replyNotes: () => readonly TranslationNote[];
 }): ExchangeObserver {
-  const { opening, dialect, vendor, priceBook } = options;
+  const { opening, upstreamDialect, vendor, priceBook } = options;
   const { journal, clock, logger, replyOwners } = options.gateway;
   const { callId } = opening;
   let trace: Omit<CallTrace, 'durationMs'> = {};
@@ -35,12 +39,14 @@ export function keepBooks(options: {
       trace = { ...trace, firstByteMs: elapsedMs() };
     },
     progress: (report) => {
-      const { usageReport, outputCharacters } = correctReport(report, vendor, dialect.id);
+      const { usageReport, outputCharacters } = correctReport(report, vendor, upstreamDialect);
       journal.progress(callId, usageReport === undefined ? { outputCharacters } : { usage: usageReport.usage, outputCharacters });
     },
     settled: (outcome) => {
-      const corrected = outcome.report === undefined ? outcome : { ...outcome, report: correctReport(outcome.report, vendor, dialect.id) };
-      const entry = settleCall(opening, corrected, { ...trace, durationMs: elapsedMs() }, priceBook, options.keepsReply);
+      const corrected =
+        outcome.report === undefined ? outcome : { ...outcome, report: correctReport(outcome.report, vendor, upstreamDialect) };
+      const opened = withReplyNotes(opening, options.replyNotes());
+      const entry = settleCall(opened, corrected, { ...trace, durationMs: elapsedMs() }, priceBook, options.keepsReply);
       journal.done(entry);
       replyOwners.remember(entry);
       const { error } = outcome;
@@ -49,4 +55,10 @@ export function keepBooks(options: {
       logger.warn({ callId, upstream, code: error.code, internal: error.internal, end }, 'call ended with an error');
     },
   };
+}
+
+function withReplyNotes(opening: CallOpening, replyNotes: readonly TranslationNote[]): CallOpening {
+  const { translation } = opening;
+  if (translation === undefined || replyNotes.length === 0) return opening;
+  return { ...opening, translation: { ...translation, notes: [...translation.notes, ...replyNotes] } };
 }

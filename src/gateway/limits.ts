@@ -46,3 +46,6 @@ export const defaultLimits: GatewayLimits = {
   eventBytesMax: 32 * mebibyte,
   errorBytesMax: mebibyte,
 };
+
+/** A file that a request names by its address: about the most that vendors take. */
+export const defaultMediaBytesMax = 20 * mebibyte;

@@ -6,6 +6,7 @@ import type { DialectId, WireRequest } from '../dialects/chat-dialect.ts';
 import type { StreamFraming } from '../platform/frames.ts';
 import { compileHeaderList } from '../platform/http/header-list.ts';
 import type { VendorId } from '../upstreams/upstream-vendor.ts';
+import { upstreamVendors } from '../upstreams/registry.ts';
 import { createFakeUpstream } from './exchange/fake-exchange.ts';
 import { prepareRequest } from './prepare-request.ts';
 
@@ -87,7 +88,9 @@ describe('headers', () => {
       const others = { 'x-forwarded-for': '10.0.0.1', 'openai-organization': 'org', 'openai-project': 'p', referer: 'x', origin: 'x' };
       const headers = { ...ownHeaders, ...others, 'user-agent': 'sdk/1', 'x-stainless-lang': 'js' };
       const without = headersOf({ vendor, dialect, headers });
-      assert.deepEqual(Object.keys(without).toSorted(), ['accept', 'accept-encoding', 'content-type', 'user-agent', 'x-stainless-lang']);
+      const expected = ['accept', 'accept-encoding', 'content-type', 'user-agent', 'x-stainless-lang'];
+      const required = Object.keys(upstreamVendors[vendor].requiredHeaders ?? {});
+      assert.deepEqual(Object.keys(without).toSorted(), [...expected, ...required].toSorted());
       const withKey = headersOf({ vendor, dialect, headers, apiKey: 'sk-operator' });
       assert.doesNotMatch(JSON.stringify(withKey), /sk-caller/);
       assert.match(JSON.stringify(withKey), /sk-operator/);

@@ -1,4 +1,4 @@
-import type { ChatDialect, WireRequest } from '../dialects/chat-dialect.ts';
+import type { ChatDialect, DialectId, WireRequest } from '../dialects/chat-dialect.ts';
 import type { CallFacts } from '../inference/call-facts.ts';
 import type { StreamFraming } from '../platform/frames.ts';
 import { compileHeaderList } from '../platform/http/header-list.ts';
@@ -30,10 +30,11 @@ const keptHere = compileHeaderList([
   'upgrade',
 ]);
 
-function upstreamHeaders(
+/** The headers of an upstream request in a dialect: what may pass of the client's, what the exchange needs, and the operator's credential. */
+export function createUpstreamHeaders(
   request: WireRequest,
   target: Target,
-  dialect: ChatDialect,
+  dialect: DialectId,
   framing: StreamFraming | undefined,
 ): Record<string, string> {
   const { upstream } = target;
@@ -46,11 +47,12 @@ function upstreamHeaders(
     const value = request.headers[alias];
     if (value !== undefined) headers[name] = joinValues(headers[name], value);
   }
+  for (const [name, value] of Object.entries(upstream.vendor.requiredHeaders ?? {})) headers[name] ??= value;
   headers['content-type'] = 'application/json';
   headers['accept'] = framing === 'sse' ? 'text/event-stream' : 'application/json';
   // Replies are read as they pass, so they must come uncompressed.
   headers['accept-encoding'] = 'identity';
-  if (upstream.apiKey !== undefined) Object.assign(headers, upstream.vendor.authorize(upstream.apiKey, dialect.id));
+  if (upstream.apiKey !== undefined) Object.assign(headers, upstream.vendor.authorize(upstream.apiKey, dialect));
   return headers;
 }
 
@@ -75,7 +77,7 @@ export function prepareRequest(options: {
   return {
     path: upstream.basePath + path,
     method: 'POST',
-    headers: upstreamHeaders(request, target, dialect, framing),
+    headers: createUpstreamHeaders(request, target, dialect.id, framing),
     body: applyJsonEdits(bytes, dialect.editRequest(request, bytes, fit)),
   };
 }

@@ -5,7 +5,6 @@ import type { CallEntry, CallOpening } from '../billing/ledger/call-entry.ts';
 import { isBilled } from '../billing/ledger/call-entry.ts';
 import type { PriceBook, RatedCall } from '../billing/rating/rating.ts';
 import type { ReplyReport } from '../dialects/chat-dialect.ts';
-import { chatDialects } from '../dialects/registry.ts';
 import { GatewayError } from '../inference/gateway-error.ts';
 import { upstreamVendors } from '../upstreams/registry.ts';
 import type { Outcome } from './exchange/exchange-context.ts';
@@ -177,7 +176,8 @@ describe('the books of a running call', () => {
         replyOwners: { remember: (entry) => void remembered.push(entry), check: () => Promise.resolve() },
       },
       opening,
-      dialect: chatDialects['openai-chat'],
+      upstreamDialect: 'openai-chat',
+      replyNotes: () => [],
       vendor: upstreamVendors.xai,
       priceBook: prices().priceBook,
       keepsReply,

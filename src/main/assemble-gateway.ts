@@ -5,18 +5,22 @@ import { createJournal } from '../billing/journal/create-journal.ts';
 import { createLostCallSettler } from '../billing/journal/settle-lost-call.ts';
 import type { PassthroughExchange } from '../gateway/exchange/passthrough.ts';
 import type { Gateway } from '../gateway/gateway.ts';
+import { defaultMediaBytesMax } from '../gateway/limits.ts';
 import { createReplyOwners } from '../gateway/reply-owners.ts';
 import { createGatewayServer } from '../gateway/server.ts';
 import type { Clock } from '../platform/clock.ts';
 import { createDeadlines } from '../platform/http/deadlines.ts';
+import { fetchMedia } from '../platform/http/fetch-media.ts';
 import { createIds } from '../platform/ids.ts';
 import type { Logger } from '../platform/log.ts';
 import type { Store } from '../store/store.ts';
-import { type ConfiguredUpstream, findUpstreams, type UpstreamSource } from './config/build-settings.ts';
+import { findUpstreams, type UpstreamSource } from './config/build-settings.ts';
+import type { Config, ConfiguredUpstream } from './config/config-schema.ts';
 import { createLiveSettings, type LiveSettings } from './config/live-settings.ts';
 import { loadConfig } from './config/load-config.ts';
 import type { Environment } from './environment.ts';
 import { formatUrl, listenError } from './listen.ts';
+import { openProofVault } from './open-proof-vault.ts';
 import type { Welcome } from './welcome.ts';
 import type { RoutingTable } from '../gateway/routing/routing-table.ts';
 import type { DialectId } from '../dialects/chat-dialect.ts';
@@ -34,6 +38,8 @@ const configPollMs = 1000;
 const deadlineTickMs = 100;
 const keysRefreshMs = 1000;
 const shipAtShutdownMs = 10_000;
+/** How long a client waits for one file that its request names by address. */
+const mediaTimeoutMs = 20_000;
 const defaultDrainMs = 30_000;
 
 /** Starts the simulated vendors when no upstream is configured anywhere; undefined when there is one. */
@@ -104,10 +110,15 @@ export async function assembleGateway(options: {
   const deadlines = createDeadlines<PassthroughExchange>({ clock, tickMs: deadlineTickMs });
   opened.defer(() => deadlines.close());
 
+  const proofVault = openProofVault({ environment, store, clock, logger });
+  opened.defer(() => proofVault.close());
+
   const gateway: Gateway = {
     callers: { find: keys.find, resolve: (secret) => keys.resolve(secret, AbortSignal.timeout(2000)) },
     journal,
     replyOwners: createReplyOwners({ store }),
+    proofVault,
+    fetchMedia: (url) => fetchNamedMedia(url, live.config().media),
     settings: live.settings,
     clock,
     newId: createIds(clock),
@@ -135,6 +146,15 @@ export async function assembleGateway(options: {
       });
     },
   };
+}
+
+function fetchNamedMedia(url: string, configured: Config['media']): ReturnType<typeof fetchMedia> {
+  return fetchMedia(url, {
+    bytesMax: configured?.fileBytesMax ?? defaultMediaBytesMax,
+    timeoutMs: mediaTimeoutMs,
+    signal: AbortSignal.timeout(mediaTimeoutMs + 1000),
+    allowPrivateAddresses: configured?.privateAddresses ?? false,
+  });
 }
 
 /** A served model for each interface: a well-known one where it is served, else the first of the list. */

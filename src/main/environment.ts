@@ -12,6 +12,9 @@ export type Environment = {
   readonly variable: (name: string) => string | undefined;
 };
 
+/** The key under which reasoning proofs are kept. */
+export const proofKeyVariable = 'WEIR_PROOF_KEY';
+
 /** Every variable that Weir itself reads, for the reference page. */
 export const environmentVariables: readonly { readonly name: string; readonly fallback: string; readonly meaning: string }[] = [
   { name: 'WEIR_PORT', fallback: '8080', meaning: 'Port of the gateway. 0 picks a free one; the ready line prints it.' },
@@ -25,6 +28,12 @@ export const environmentVariables: readonly { readonly name: string; readonly fa
     meaning: 'Value of the first API key (8 to 256 printable characters), made sure of at every start.',
   },
   { name: 'WEIR_BILLING_TOKEN', fallback: 'generated', meaning: 'Value of the first billing token, made sure of at every start.' },
+  {
+    name: proofKeyVariable,
+    fallback: 'kept in the data directory',
+    meaning:
+      'Key that encrypts reasoning proofs at rest: 32 random bytes in hexadecimal or base64, the same on all machines that share a database.',
+  },
   { name: 'WEIR_LOG_LEVEL', fallback: 'info', meaning: 'debug, info, warn, error or silent.' },
 ];
 

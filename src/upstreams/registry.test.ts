@@ -19,6 +19,7 @@ const rows: readonly Row[] = [
   ['anthropic', 'anthropic-messages', 'count-tokens', '/v1/messages/count_tokens'],
   ['openai', 'openai-responses', 'generate', '/responses'],
   ['openai', 'openai-chat', 'generate', '/chat/completions'],
+  ['openai', 'openai-responses', 'count-tokens', '/responses/input_tokens'],
   ['xai', 'openai-responses', 'generate', '/responses'],
   ['xai', 'openai-chat', 'generate', '/chat/completions'],
   ['openai-compatible', 'openai-responses', 'generate', '/responses'],

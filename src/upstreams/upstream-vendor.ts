@@ -1,7 +1,9 @@
 import type { DialectId, Operation } from '../dialects/chat-dialect.ts';
 import type { CallNeed } from '../inference/call-facts.ts';
+import type { ModelTraits } from '../inference/model-traits.ts';
 import type { UsageReport } from '../inference/usage.ts';
 import type { StreamFraming } from '../platform/frames.ts';
+import type { Quirks } from './apply-quirks.ts';
 
 export type VendorId = 'anthropic' | 'openai' | 'gemini' | 'xai' | 'openai-compatible';
 
@@ -38,8 +40,28 @@ export type UpstreamVendor = {
   readonly requestHeaders: readonly string[];
   /** Client headers that pass under another name: the contract's neutral spellings. When both are sent their values are joined. */
   readonly headerAliases?: Readonly<Record<string, string>>;
+  /** Headers that the vendor demands of every call; clients of its own dialect send them, clients of others cannot. */
+  readonly requiredHeaders?: Readonly<Record<string, string>>;
   /** Reply headers that may pass to the client, in the same notation. */
   readonly replyHeaders: readonly string[];
   /** Corrects a usage report where this vendor counts otherwise than its dialect says. */
   readonly correctUsage?: (report: UsageReport, dialect: DialectId) => UsageReport;
+  /** What a model accepts, by the name it has at this vendor. Never undefined: a name that is not known gets what the vendor's newest models do. */
+  readonly traitsOf: (upstreamModel: string) => ModelTraits;
+  /**
+   * Whose the proofs of reasoning are: of the vendor, so that any of its upstreams takes them, or of the single upstream, where the same name
+   * stands for servers that have nothing to do with each other.
+   */
+  readonly proofsBelongTo: 'vendor' | 'upstream';
+  /** Where such servers list their models in OpenAI's form, below the base address. Absent where models are known from the price book. */
+  readonly modelListPath?: string;
+  /** Known servers of this kind, by the name that `preset` has in the configuration. Absent where the vendor is one service. */
+  readonly presets?: Readonly<Record<string, ServerPreset>>;
+};
+
+/** A server or service that imitates a vendor's interface, and where it departs from what such servers usually do. */
+export type ServerPreset = {
+  /** The service's own address. Absent for servers that run where the operator put them. */
+  readonly baseUrl?: string;
+  readonly quirks: Quirks;
 };

@@ -1,3 +1,4 @@
+import type { TranslationNote } from '../../inference/translation-notes.ts';
 import type { Usage } from '../../inference/usage.ts';
 
 /**
@@ -24,6 +25,8 @@ export type CallOpening = {
   readonly inputCharacters: number;
   /** Version of the price book that prices this call, pinned at admission. */
   readonly priceVersion: string;
+  /** Set when client and upstream spoke different dialects: the upstream's, and what translating did besides carrying everything over. */
+  readonly translation?: { readonly upstreamDialect: string; readonly notes: readonly TranslationNote[] };
 };
 
 /** One line of a charge: a quantity, its unit price as an exact fraction, and the unrounded product. */

@@ -25,8 +25,12 @@ const threadUnsupportedDetails = { error_code: 'thread_unsupported_request', uns
 
 /** Writes an error as a whole reply: the vendor's envelope and type words with the contract's `code` beside them. */
 export function encodeError(error: GatewayError, requestId: string): HttpReply {
-  return encodeErrorReply(error, requestId, JSON.stringify(encodeErrorBody(error, requestId)), { requestIdHeader: 'request-id' });
+  const reply = encodeErrorReply(error, requestId, JSON.stringify(encodeErrorBody(error, requestId)), { requestIdHeader: 'request-id' });
+  return isOverloaded(error) ? { ...reply, status: 529 } : reply;
 }
+
+/** The vendor's SDKs have a status of their own for an overloaded model. */
+const isOverloaded = ({ code, status }: GatewayError): boolean => code === 'upstream_overloaded' && status === 503;
 
 /** Writes the event that ends a broken stream. No `message_stop` follows: a client must not take the text so far as the whole answer. */
 export function encodeStreamError(error: GatewayError, options: StreamErrorOptions): Buffer {
@@ -34,11 +38,20 @@ export function encodeStreamError(error: GatewayError, options: StreamErrorOptio
 }
 
 function encodeErrorBody(error: GatewayError, requestId: string): object {
-  const details = error.details ?? (error.code === 'thread_unsupported' ? threadUnsupportedDetails : undefined);
+  const isOverflow = error.code === 'context_length_exceeded';
+  const details = isOverflow ? undefined : (error.details ?? (error.code === 'thread_unsupported' ? threadUnsupportedDetails : undefined));
   const type = errorTypeByStatus[error.status] ?? (error.status >= 500 ? 'server_error' : 'invalid_request_error');
+  const message = isOverflow ? wordOverflow(error) : error.message;
   return {
     type: 'error',
-    error: { type, message: error.message, code: error.code, ...(details !== undefined && { details }) },
+    error: { type, message, code: error.code, ...(details !== undefined && { details }) },
     request_id: requestId,
   };
+}
+
+/** Coding agents know by these words, with which the vendor begins, that they must shorten the conversation. */
+function wordOverflow({ details, message }: GatewayError): string {
+  const { tokens, tokensMax } = details ?? {};
+  if (typeof tokens === 'number' && typeof tokensMax === 'number') return `prompt is too long: ${tokens} tokens > ${tokensMax} maximum`;
+  return message.startsWith('prompt is too long') ? message : `prompt is too long: ${message}`;
 }

@@ -44,7 +44,14 @@ function createDetails(error: GatewayError): readonly object[] {
   return details;
 }
 
+/** Agents shorten a conversation when they recognise these words. */
+function wordOverflow({ details }: GatewayError): string {
+  const count = (value: unknown): string => (typeof value === 'number' ? ` (${value})` : '');
+  return `The input token count${count(details?.tokens)} exceeds the maximum number of tokens allowed${count(details?.tokensMax)}.`;
+}
+
 function wordMessage(error: GatewayError): string {
+  if (error.code === 'context_length_exceeded') return wordOverflow(error);
   const model = error.details?.model;
   if (error.code !== 'model_not_found' || typeof model !== 'string') return error.message;
   const name = model.includes('/') ? model : `models/${model}`;

@@ -1,4 +1,5 @@
 import type { ChatDialect } from '../chat-dialect.ts';
+import { codec } from './codec/codec.ts';
 import { createStreamTap } from './create-stream-tap.ts';
 import { editReply } from './edit-reply.ts';
 import { editRequest } from './edit-request.ts';
@@ -23,4 +24,5 @@ export const geminiGenerateContent: ChatDialect = {
   encodeError,
   encodeStreamError,
   heartbeat,
+  codec,
 };

@@ -26,16 +26,22 @@ function readOutputTokensMax(config: JsonValue | undefined): number | undefined 
   return max === undefined ? undefined : max * (readCount(pick(config, 'candidateCount')) ?? 1);
 }
 
-/** Reads what routing and pricing need. The model is in the path; that of a counted request is used where the path names none. */
-export function readFacts({ body, pathModel, pathFraming }: WireRequest): CallFacts {
+/** The model is in the path; that of a counted request is used where the path names none. */
+export function readRequestedModel({ body, pathModel }: WireRequest): string {
+  const model = pathModel ?? pick(pick(body, 'generateContentRequest') ?? body, 'model');
+  if (typeof model !== 'string') throw new GatewayError('internal_error', 'The address names no model.');
+  return stripModelPrefix(model);
+}
+
+/** Reads what routing and pricing need. */
+export function readFacts(wireRequest: WireRequest): CallFacts {
+  const { body, pathFraming } = wireRequest;
   // A counted request may stand inside.
   const request = pick(body, 'generateContentRequest') ?? body;
-  const model = pathModel ?? pick(request, 'model');
-  if (typeof model !== 'string') throw new GatewayError('internal_error', 'The address names no model.');
   const outputTokensMax = readOutputTokensMax(pick(request, 'generationConfig'));
   const texts = ['contents', 'systemInstruction', 'tools', 'generationConfig'].map((name) => pick(request, name));
   return {
-    requestedModel: stripModelPrefix(model),
+    requestedModel: readRequestedModel(wireRequest),
     stream: pathFraming !== undefined,
     ...(outputTokensMax !== undefined && { outputTokensMax }),
     inputCharacters: countTextCharacters(texts),

@@ -14,7 +14,20 @@ export function encodeStreamError(error: GatewayError): Buffer {
   return encodeSse({ data: JSON.stringify(encodeErrorBody(error)) });
 }
 
+/** Programs shorten their conversation when they read the vendor's code and sentence. */
+function wordContextOverflow({ message, details = {} }: GatewayError): string {
+  const { tokens, tokensMax } = details;
+  if (/maximum context length/i.test(message)) return message;
+  if (typeof tokensMax !== 'number') return `This request exceeds the model's maximum context length. ${message}`;
+  const used = typeof tokens === 'number' ? ` However, your messages resulted in ${tokens} tokens.` : '';
+  return `This model's maximum context length is ${tokensMax} tokens.${used} Please reduce the length of the messages.`;
+}
+
 function encodeErrorBody(error: GatewayError): { readonly error: OpenaiErrorBody } {
+  if (error.code === 'context_length_exceeded') {
+    const param = error.param ?? 'messages';
+    return { error: { message: wordContextOverflow(error), type: wordErrorType(error.status), param, code: error.code } };
+  }
   const model = error.details?.model;
   // The vendor's own sentence, which programs look for, and it names no field with it.
   const isUnknownModel = error.code === 'model_not_found';
@@ -31,6 +44,8 @@ function encodeCode(error: GatewayError): string | null {
   if (error.status === 401) return 'invalid_api_key';
   if (error.status === 402) return 'insufficient_quota';
   if (error.status === 429) return 'rate_limit_exceeded';
+  // A client cannot tell who does not know the model, and programs compare this code.
+  if (error.code === 'upstream_model_not_found') return 'model_not_found';
   const code = commonVendorCodes[error.code];
   return code === undefined ? error.code : code;
 }

@@ -1,4 +1,5 @@
 import type { ChatDialect } from '../chat-dialect.ts';
+import { codec } from './codec/codec.ts';
 import { createStreamTap } from './create-stream-tap.ts';
 import { editRequest } from './edit-request.ts';
 import { encodeError, encodeStreamError } from './encode-error.ts';
@@ -24,4 +25,5 @@ export const openaiChat: ChatDialect = {
   encodeError,
   encodeStreamError,
   heartbeat: () => keepAlive,
+  codec,
 };

@@ -15,7 +15,7 @@ test('every error has all four members, whatever its code', () => {
     const { json, headers, status } = encode(new GatewayError(code, 'm'));
     assert.deepEqual(Object.keys(json), ['error']);
     assert.deepEqual(Object.keys(json.error), ['message', 'type', 'param', 'code'], code);
-    assert.equal(json.error.type, status >= 500 ? 'server_error' : 'invalid_request_error', code);
+    assert.equal(json.error.type, status >= 500 ? 'server_error' : status === 429 ? 'requests' : 'invalid_request_error', code);
     assert.deepEqual(headers, { 'content-type': 'application/json', 'x-request-id': 'req_1' });
   }
 });
@@ -46,6 +46,11 @@ test('machine codes are the ones of the vendor', () => {
     ['request_too_large', 413, 'request_too_large'],
     ['unsupported_media_type', 415, 'unsupported_media_type'],
     ['upgrade_required', 426, 'upgrade_required'],
+    ['untranslatable_field', 400, 'unsupported_parameter'],
+    ['upstream_refused_request', 400, null],
+    ['upstream_model_not_found', 400, 'model_not_found'],
+    ['upstream_rate_limited', 429, 'rate_limit_exceeded'],
+    ['upstream_overloaded', 503, 'upstream_overloaded'],
     ['upstream_timeout', 504, 'upstream_timeout'],
   ];
   for (const [code, status, word] of cases) {

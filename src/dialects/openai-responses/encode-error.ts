@@ -11,6 +11,9 @@ const detail = (error: GatewayError, name: string): string | undefined => {
 const vendorCodes: Partial<Record<ErrorCode, string | null>> = {
   ...commonVendorCodes,
   reply_not_found: 'previous_response_not_found',
+  untranslatable_field: 'unsupported_parameter',
+  upstream_model_not_found: 'model_not_found',
+  upstream_refused_request: null,
   conflicting_credentials: 'invalid_api_key',
   missing_api_key: null,
 };
@@ -23,9 +26,33 @@ function wordCode(error: GatewayError, status: number): string | null {
 
 const modelNotFoundStatus = 400;
 
-/** The vendor answers an unknown model with 400 here, unlike everywhere else. */
+/** The vendor answers an unknown model with 400 here, unlike everywhere else; agents take 404 for an address that may come back, and try on. */
 function chooseStatus(error: GatewayError): number {
-  return error.code === 'model_not_found' && error.status === 404 ? modelNotFoundStatus : error.status;
+  const isModel = error.code === 'model_not_found' || error.code === 'upstream_model_not_found';
+  return isModel && error.status === 404 ? modelNotFoundStatus : error.status;
+}
+
+/** The field that an error is about where the error itself does not say. */
+const paramByCode: Partial<Record<ErrorCode, string>> = {
+  model_not_found: 'model',
+  upstream_model_not_found: 'model',
+  context_length_exceeded: 'input',
+};
+
+/** The vendor's words for an input that is too long, by which agents know that they must shorten it; the numbers follow where they are known. */
+function wordOverflow(error: GatewayError): string {
+  const { tokens, tokensMax } = error.details ?? {};
+  const sizes =
+    typeof tokens === 'number' && typeof tokensMax === 'number'
+      ? ` It has ${tokens} tokens, and the model reads at most ${tokensMax}.`
+      : '';
+  return `Your input exceeds the context window of this model. Please adjust your input and try again.${sizes}`;
+}
+
+function wordMessage(error: GatewayError): string {
+  if (error.code === 'context_length_exceeded') return wordOverflow(error);
+  const model = error.code === 'model_not_found' ? detail(error, 'model') : undefined;
+  return model === undefined ? error.message : `The requested model '${model}' does not exist.`;
 }
 
 /**
@@ -34,11 +61,10 @@ function chooseStatus(error: GatewayError): number {
  */
 export function createErrorBody(error: GatewayError): OpenaiErrorBody {
   const status = chooseStatus(error);
-  const model = error.code === 'model_not_found' ? detail(error, 'model') : undefined;
   return {
-    message: model === undefined ? error.message : `The requested model '${model}' does not exist.`,
+    message: wordMessage(error),
     type: detail(error, 'openai_type') ?? wordErrorType(status),
-    param: error.param ?? (error.code === 'model_not_found' ? 'model' : null),
+    param: error.param ?? paramByCode[error.code] ?? null,
     code: detail(error, 'openai_code') ?? wordCode(error, status),
   };
 }

@@ -5,9 +5,13 @@ import { createErrorBody } from './encode-error.ts';
 
 const encodeEvent = (type: string, event: object): Buffer => encodeSse({ event: type, data: JSON.stringify(event) });
 
-/** `response.error.code` is a closed list at the vendor; these are the entries of it that a gateway can mean. */
-const wordResponseCode = (code: string | null): string =>
-  code === 'rate_limit_exceeded' || code === 'insufficient_quota' || code === 'invalid_prompt' ? code : 'server_error';
+/**
+ * `response.error.code` is a closed list at the vendor; these are the entries of it that a gateway can mean, and the code by which agents know that they must
+ * shorten their input.
+ */
+const responseCodes = new Set(['rate_limit_exceeded', 'insufficient_quota', 'invalid_prompt', 'context_length_exceeded']);
+
+const wordResponseCode = (code: string | null): string => (code !== null && responseCodes.has(code) ? code : 'server_error');
 
 /**
  * Ends a broken stream: an `error` event that is both nested (as the vendor sends it and its SDK throws it) and flat (as the vendor

@@ -1,16 +1,17 @@
 import { GatewayError } from '../../inference/gateway-error.ts';
+import type { JsonValue } from '../../platform/json/json-value.ts';
+import { parseJson } from '../../platform/json/parse-json.ts';
 import { writeReply } from '../write-reply.ts';
 import { createCollectedReply } from './collect-reply.ts';
 import type { ExchangeContext, ReplySink, UpstreamFlow } from './exchange-context.ts';
 import { scrubBytes } from './scrub-credential.ts';
 
-function isJson(body: Buffer): boolean {
+/** The parsed body; undefined when it is no JSON: what it says instead is reported by its length and type. */
+function parseIfJson(body: Buffer): JsonValue | undefined {
   try {
-    JSON.parse(body.toString());
-    return true;
+    return parseJson(body);
   } catch {
-    // The only question is whether clients can parse it; what it says instead is reported by its length and type.
-    return false;
+    return undefined;
   }
 }
 
@@ -41,11 +42,14 @@ export function createErrorReply(
     if (status === 401 || status === 407) return fail(credentialsRejected(context, status));
     const body = scrubBytes(raw, target.upstream.apiKey);
     const kept = { status: Math.max(status, 400), headers: retryAdvice(headers) };
-    if (status < 400 || !isJson(body)) {
+    const parsed = parseIfJson(body);
+    if (status < 400 || parsed === undefined) {
       const type = headers['content-type'] ?? 'no content type';
       const message = `Upstream connection error: the model service answered ${status} with ${raw.length} bytes of ${type}.`;
       return fail(new GatewayError('upstream_error', message, { ...kept, ...(status < 400 ? { status: 502 } : {}) }));
     }
+    const reworded = context.relay.readError({ status, headers, body: parsed });
+    if (reworded !== undefined) return fail(reworded);
     const error = new GatewayError('upstream_error', `the model service answered ${status}`, kept);
     observer.settled({ end: 'failed', complete: false, error });
     writeReply(response, status, headers, body);

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 
-import type { ChatDialect, ReplyReport, WireRequest } from '../../dialects/chat-dialect.ts';
+import type { ChatDialect, ReplyReport } from '../../dialects/chat-dialect.ts';
 import type { GatewayError } from '../../inference/gateway-error.ts';
 import type { CallEnd } from '../../billing/ledger/call-entry.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -8,6 +8,7 @@ import type { StreamFraming } from '../../platform/frames.ts';
 import type { Logger } from '../../platform/log.ts';
 import type { GatewayLimits, GatewayTimeouts } from '../limits.ts';
 import type { Target } from '../routing/routing-table.ts';
+import type { ReplyRelay } from './reply-relay.ts';
 
 /** How an exchange ended: all that metering needs, the same for every implementation of the exchange. */
 export type Outcome = {
@@ -32,8 +33,10 @@ export type ExchangeObserver = {
 /** Everything an exchange works with. */
 export type ExchangeContext = {
   readonly requestId: string;
+  /** The client's dialect. */
   readonly dialect: ChatDialect;
-  readonly request: WireRequest;
+  /** How the reply gets from the upstream's dialect into the client's. */
+  readonly relay: ReplyRelay;
   /** Framing of the reply when a stream was asked for. */
   readonly framing: StreamFraming | undefined;
   readonly target: Target;

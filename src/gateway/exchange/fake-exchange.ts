@@ -12,6 +12,7 @@ import type { VendorId } from '../../upstreams/upstream-vendor.ts';
 import { defaultLimits, defaultTimeouts, type GatewayLimits, type GatewayTimeouts } from '../limits.ts';
 import type { Upstream } from '../routing/routing-table.ts';
 import type { ExchangeContext, Outcome } from './exchange-context.ts';
+import { createPassthroughRelay } from './passthrough-relay.ts';
 
 /** A client's connection for tests: it keeps what is written, in the order of everything else that happens to the call. */
 class FakeResponse extends EventEmitter {
@@ -146,6 +147,8 @@ export function createFakeUpstream(options: Pick<FakeExchangeOptions, 'vendor' |
     passesRequestHeader: compileHeaderList(vendor.requestHeaders),
     passesReplyHeader: compileHeaderList(vendor.replyHeaders),
     acceptsStreamOptions: true,
+    traitsOf: vendor.traitsOf,
+    proofOrigin: vendor.id,
     client,
   };
 }
@@ -162,12 +165,15 @@ export function createFakeExchange(options: FakeExchangeOptions): FakeExchange {
     close: () => Promise.resolve(),
   };
   const log = (...entry: unknown[]): void => void logged.push(entry);
+  const { dialect, framing } = options;
+  const request: WireRequest = { operation: 'generate', body: options.body ?? {}, headers: {} };
+  const target = { upstream: createFakeUpstream(options, client), upstreamModel: 'm' };
   const context: ExchangeContext = {
     requestId: 'req_1',
-    dialect: options.dialect,
-    request: { operation: 'generate', body: options.body ?? {}, headers: {} },
-    framing: options.framing,
-    target: { upstream: createFakeUpstream(options, client), upstreamModel: 'm' },
+    dialect,
+    relay: createPassthroughRelay({ dialect, request, requestId: 'req_1', target, framing }),
+    framing,
+    target,
     response: response as unknown as ServerResponse,
     limits: { ...defaultLimits, ...options.limits },
     timeouts: { ...defaultTimeouts, ...options.timeouts },

@@ -8,7 +8,7 @@ import type { UpstreamRequest } from '../../platform/http/upstream-client.ts';
 import { writeError } from '../write-reply.ts';
 import { createErrorReply } from './error-reply.ts';
 import type { ExchangeContext, ReplySink, UpstreamFlow } from './exchange-context.ts';
-import { passReplyHeaders, readUpstreamRequestId } from './reply-headers.ts';
+import { readUpstreamRequestId } from './reply-headers.ts';
 import { StreamReply } from './stream-reply.ts';
 import { describeUpstreamFailure, upstreamTimeout } from './upstream-failure.ts';
 import { createWholeReply } from './whole-reply.ts';
@@ -54,7 +54,7 @@ export class PassthroughExchange implements Dispatcher.DispatchHandler, Watched 
 
   #chooseSink(status: number, headers: IncomingHttpHeaders): ReplySink | undefined {
     const context = this.#context;
-    const { framing, requestId } = context;
+    const { framing } = context;
     const coding = headers['content-encoding'] ?? 'identity';
     if (coding !== 'identity' && status >= 200 && status < 300) {
       this.#abandon(
@@ -70,12 +70,13 @@ export class PassthroughExchange implements Dispatcher.DispatchHandler, Watched 
       resume: () => this.#controller?.resume(),
       stop: () => this.#stop(),
     };
-    const passed = passReplyHeaders(context.target.upstream, headers, requestId);
+    const { relay } = context;
+    const passed = relay.replyHeaders(headers);
     if (status < 200 || status > 299) return createErrorReply(context, flow, status, passed);
     if (framing === undefined) return createWholeReply(context, flow, passed, true);
-    const type = passed['content-type'] ?? '';
-    const streams = framing === 'sse' ? !/json|html/.test(type) : !/html/.test(type);
-    return streams ? new StreamReply(context, flow, passed, framing) : createWholeReply(context, flow, passed, false);
+    const type = headers['content-type'] ?? '';
+    const streams = relay.upstreamFraming === 'sse' ? !/json|html/.test(type) : !/html/.test(type);
+    return streams ? new StreamReply(context, flow, passed, framing) : createWholeReply(context, flow, passed, relay.streamsWholeReplies);
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {

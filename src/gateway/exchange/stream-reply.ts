@@ -1,12 +1,12 @@
-import type { StreamTap } from '../../dialects/chat-dialect.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import { type Frame, type FrameReader, FrameTooLargeError, type StreamFraming } from '../../platform/frames.ts';
 import { createJsonArrayFrameReader } from '../../platform/sse/json-array-frame-reader.ts';
 import { createSseFrameReader } from '../../platform/sse/sse-frame-reader.ts';
 import { writeError } from '../write-reply.ts';
 import type { ExchangeContext, ReplySink, UpstreamFlow } from './exchange-context.ts';
-import { scrubBytes, scrubText } from './scrub-credential.ts';
-import { streamCut, upstreamTimeout } from './upstream-failure.ts';
+import type { StreamRelay } from './reply-relay.ts';
+import { scrubText } from './scrub-credential.ts';
+import { streamCut, upstreamErrorInStream, upstreamTimeout } from './upstream-failure.ts';
 
 /** How often a running stream tells the journal where it stands: at most this much output can be missing after a crash. */
 const progressIntervalMs = 200;
@@ -25,10 +25,9 @@ export class StreamReply implements ReplySink {
   readonly #headers: Readonly<Record<string, string>>;
   readonly #framing: StreamFraming;
   readonly #reader: FrameReader;
-  readonly #tap: StreamTap;
+  readonly #stream: StreamRelay;
   #settled = false;
   #contentSeen = false;
-  #framesSent = 0;
   #lastDataMs: number;
   #lastWriteMs: number;
   #lastProgressMs = 0;
@@ -39,8 +38,8 @@ export class StreamReply implements ReplySink {
     this.#flow = flow;
     this.#headers = headers;
     this.#framing = framing;
-    this.#reader = createFrameReader(framing, context.limits.eventBytesMax);
-    this.#tap = context.dialect.createStreamTap({ framing, request: context.request.body });
+    this.#reader = createFrameReader(context.relay.upstreamFraming ?? framing, context.limits.eventBytesMax);
+    this.#stream = context.relay.openStream();
     this.#lastDataMs = context.clock.monotonicMs();
     this.#lastWriteMs = this.#lastDataMs;
   }
@@ -58,43 +57,57 @@ export class StreamReply implements ReplySink {
     }
     const parts: Buffer[] = [];
     for (const frame of frames) {
-      const verdict = this.#tap.read(frame);
-      if (verdict === 'hide') continue;
-      const bytes = verdict === 'forward' ? frame.bytes : verdict.bytes;
-      parts.push(this.#tap.state() === 'failed' ? scrubBytes(bytes, this.#context.target.upstream.apiKey) : bytes);
-      this.#framesSent += 1;
+      const bytes = this.#stream.read(frame);
+      if (bytes !== undefined) parts.push(bytes);
     }
-    if (this.#isErrorInstead()) return this.#answerError();
+    if (this.#mustWordError()) return this.#answerError(parts);
+    if (this.#stream.endedEarly()) return this.#endEarly(parts);
     this.#follow();
+    this.#writeAll(parts);
+  }
+
+  #writeAll(parts: readonly Buffer[]): void {
     const [only] = parts;
     if (only !== undefined) this.#write(parts.length === 1 ? only : Buffer.concat(parts));
   }
 
-  /** Whether an array stream turns out to be nothing but an error, while it can still be answered with a status. */
-  #isErrorInstead(): boolean {
-    if (this.#framing !== 'json-array' || this.#tap.state() !== 'failed' || this.#context.response.headersSent) return false;
-    return this.#tap.report().outputCharacters === 0;
+  /** Whether the upstream's error has to be told in the gateway's words: its own event does not reach the client, or a status still can. */
+  #mustWordError(): boolean {
+    if (this.#settled || this.#stream.state() !== 'failed') return false;
+    return !this.#stream.passesErrors(this.#context.response.headersSent);
   }
 
-  #answerError(): void {
-    const { error } = this.#tap.report();
+  #answerError(parts: readonly Buffer[]): void {
+    const { error, outputCharacters } = this.#stream.report();
     const message = scrubText(error?.message ?? 'no reason was given', this.#context.target.upstream.apiKey);
     this.#flow.stop();
-    const status = error?.status === undefined ? {} : { status: error.status };
-    this.fail(new GatewayError('upstream_error', `the model service answered with an error: ${message.slice(0, 2000)}`, status));
+    if (outputCharacters > 0) this.#writeAll(parts);
+    this.fail(upstreamErrorInStream(message, error?.status));
+  }
+
+  /** The client's reply ended at one of its stop sequences: what the upstream would still say is not wanted. */
+  #endEarly(parts: readonly Buffer[]): void {
+    this.#flow.stop();
+    this.#markContent();
+    this.#settle({ end: 'finished', complete: this.#stream.state() === 'complete' });
+    this.#writeAll(parts);
+    this.#context.response.end();
+  }
+
+  #markContent(): void {
+    if (this.#contentSeen) return;
+    this.#contentSeen = true;
+    this.#context.observer.firstContent();
   }
 
   /** Tells the observer what the tap has learnt, before the bytes it was learnt from go on. */
   #follow(): void {
     if (this.#settled) return;
-    const state = this.#tap.state();
+    const state = this.#stream.state();
     if (state === 'open' && this.#contentSeen && this.#lastDataMs - this.#lastProgressMs < progressIntervalMs) return;
-    const report = this.#tap.report();
-    if (!this.#contentSeen && report.outputCharacters > 0) {
-      this.#contentSeen = true;
-      this.#context.observer.firstContent();
-    }
-    if (state === 'complete' && this.#context.dialect.hasEndMark(this.#framing)) {
+    const report = this.#stream.report();
+    if (report.outputCharacters > 0) this.#markContent();
+    if (state === 'complete' && this.#stream.hasEndMark) {
       this.#settle({ end: 'finished', complete: true });
     } else if (state === 'complete') {
       // Without an end mark more usage may come with the last bytes; until then the journal has what is known.
@@ -113,7 +126,7 @@ export class StreamReply implements ReplySink {
 
   /** A stream that broke after content is charged for what was delivered; one that broke before costs nothing. */
   #brokenEnd(): 'cut' | 'failed' {
-    return this.#tap.report().outputCharacters > 0 ? 'cut' : 'failed';
+    return this.#stream.report().outputCharacters > 0 ? 'cut' : 'failed';
   }
 
   #settle(outcome: {
@@ -123,7 +136,7 @@ export class StreamReply implements ReplySink {
   }): void {
     if (this.#settled) return;
     this.#settled = true;
-    const report = this.#tap.report();
+    const report = this.#stream.report();
     if (report.malformedFrames > 0) {
       this.#context.logger.warn(
         { requestId: this.#context.requestId, upstream: this.#context.target.upstream.id, malformedFrames: report.malformedFrames },
@@ -149,13 +162,15 @@ export class StreamReply implements ReplySink {
   }
 
   end(): void {
-    if (this.#tap.state() === 'open') this.#closeLastFrame();
+    if (this.#stream.state() === 'open') this.#closeLastFrame();
     const rest = this.#reader.rest();
-    const cut = this.#tap.state() === 'open' || !isBlank(rest);
+    const cut = this.#stream.state() === 'open' || !isBlank(rest);
     if (cut && !this.#settled) return this.fail(streamCut(this.#context.target));
+    const last = this.#stream.end(isBlank(rest) ? rest : Buffer.alloc(0));
+    if (this.#mustWordError()) return this.#answerError([last]);
     this.#settle({ end: 'finished', complete: true });
     const { response } = this.#context;
-    if (rest.length > 0 && isBlank(rest)) this.#write(rest);
+    if (last.length > 0) this.#write(last);
     if (!response.headersSent && !response.destroyed) response.writeHead(200, this.#headers);
     response.end();
   }
@@ -164,30 +179,28 @@ export class StreamReply implements ReplySink {
   #closeLastFrame(): void {
     if (this.#framing !== 'sse' || isBlank(this.#reader.rest())) return;
     const frames = this.#reader.push(Buffer.from('\n\n'));
-    const passed = frames.filter((frame) => this.#tap.read(frame) !== 'hide');
-    if (this.#tap.state() !== 'complete') return;
+    const passed = frames.flatMap((frame) => this.#stream.read(frame) ?? []);
+    if (this.#stream.state() !== 'complete') return;
     this.#follow();
-    this.#write(Buffer.concat(passed.map((frame) => frame.bytes)));
+    this.#writeAll(passed);
   }
 
   fail(error: GatewayError): void {
     const { response, dialect, requestId } = this.#context;
-    const ended = this.#settled || this.#tap.state() === 'complete';
+    const ended = this.#settled || this.#stream.state() === 'complete';
     if (ended) this.#settle({ end: 'finished', complete: true });
     else this.#settle({ end: this.#brokenEnd(), complete: false, error });
     if (!response.headersSent) return writeError(response, dialect, error, requestId, this.#framing);
     // After the dialect's own end nothing may follow: the client has its whole answer, or the vendor's error event.
     if (!ended && !response.destroyed) {
-      response.write(
-        dialect.encodeStreamError(error, { ...this.#tap.report(), framing: this.#framing, requestId, framesSent: this.#framesSent }),
-      );
+      response.write(dialect.encodeStreamError(error, { ...this.#stream.position(), framing: this.#framing, requestId }));
     }
     response.end();
   }
 
   clientLeft(): void {
     this.#flow.stop();
-    const complete = this.#tap.state() === 'complete';
+    const complete = this.#stream.state() === 'complete';
     this.#settle({ end: complete ? 'finished' : 'client-left', complete });
   }
 
@@ -204,7 +217,7 @@ export class StreamReply implements ReplySink {
       return this.fail(upstreamTimeout(target, 'event of the stream', timeouts.idleMs));
     }
     // A finished stream without an end mark waits for its last usage: a heartbeat would be the last event that the client sees.
-    if (nowMs - this.#lastWriteMs < timeouts.heartbeatMs || this.#tap.state() !== 'open' || response.destroyed) return;
+    if (nowMs - this.#lastWriteMs < timeouts.heartbeatMs || this.#stream.state() !== 'open' || response.destroyed) return;
     if (!response.headersSent) response.writeHead(200, this.#headers);
     this.#lastWriteMs = nowMs;
     response.write(this.#context.dialect.heartbeat(this.#framing));

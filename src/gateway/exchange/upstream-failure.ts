@@ -53,6 +53,16 @@ export function streamCut(target: Target): GatewayError {
   });
 }
 
+/** An error that the upstream reported inside a stream, with the status it names where it names one. `message` has no credential in it. */
+export function upstreamErrorInStream(message: string, status: number | undefined): GatewayError {
+  const code = status === 429 ? 'upstream_rate_limited' : status === 503 || status === 529 ? 'upstream_overloaded' : 'upstream_error';
+  return new GatewayError(
+    code,
+    `the model service answered with an error: ${message.slice(0, 2000)}`,
+    status === undefined ? {} : { status },
+  );
+}
+
 /** A wait that ended. */
 export function upstreamTimeout(target: Target, waitedFor: string, limitMs: number): GatewayError {
   return new GatewayError(

@@ -26,8 +26,8 @@ function withoutByteOrderMark(body: Buffer): Buffer {
 }
 
 /**
- * Takes in a whole reply, reads its usage and passes it on byte for byte. Nothing is sent before all has arrived, so every failure is still an HTTP status.
- * @param expected false when a stream was asked for and the upstream answered otherwise: then only an error can be inside
+ * Takes in a whole reply, reads its usage and passes it on as its relay says: byte for byte, or translated. Nothing is sent before all has arrived, so every failure is still an HTTP status.
+ * @param expected false when a stream was asked for, the upstream answered otherwise and the relay cannot make a stream of it: then only an error can be inside
  */
 export function createWholeReply(
   context: ExchangeContext,
@@ -35,7 +35,7 @@ export function createWholeReply(
   headers: Readonly<Record<string, string>>,
   expected: boolean,
 ): ReplySink {
-  const { limits, observer, response, dialect, target } = context;
+  const { limits, observer, response, relay, target } = context;
   const complete = (body: Buffer, fail: (error: GatewayError) => void): void => {
     let reply: unknown;
     try {
@@ -43,16 +43,16 @@ export function createWholeReply(
     } catch (cause) {
       return fail(invalidReply(context, headers, body.length, cause));
     }
-    const report = dialect.readReply(reply);
+    const report = relay.readReply(reply);
     if (report.error !== undefined) {
       return fail(errorInside(scrubText(report.error.message, target.upstream.apiKey), report.error.status));
     }
     if (!expected) return fail(invalidReply(context, headers, body.length));
     // Before the call is settled: what can still go wrong must not settle it a second time.
-    const edited = dialect.editReply(body);
+    const written = relay.writeReply(reply, body);
     observer.firstContent();
     observer.settled({ end: 'finished', complete: true, report });
-    writeReply(response, 200, headers, edited);
+    writeReply(response, 200, headers, written);
   };
   return createCollectedReply(context, flow, {
     bytesMax: limits.replyBytesMax,

@@ -62,6 +62,33 @@ test('`models/` before a name means nothing, unless a configured name has it', (
 
 test('a configured name beats the list', () => assert.equal(choose('gpt-4.1', 'openai-chat'), 'local/not-the-listed-one'));
 
+test('an entry that ends in * takes every name that begins so: the nearest beginning wins, and exact names beat it', () => {
+  const wild = createRoutingTable({
+    upstreams: [anthropic, local],
+    models: [
+      { name: '*', targets: [target(local, 'anything')] },
+      { name: 'claude-*', targets: [target(local, 'claude-*')] },
+      { name: 'claude-opus*', targets: [target(local, 'big')] },
+      { name: 'claude-opus-4-6', targets: [target(anthropic, 'claude-opus-4-6')] },
+    ],
+    priceBook,
+    configuredAtMs: 0,
+  });
+  const found = (name: string): string[] => wild.targetsOf(name).map(({ upstream: { id }, upstreamModel }) => `${id}/${upstreamModel}`);
+  assert.deepEqual(
+    found('claude-sonnet-4-5'),
+    ['local/claude-sonnet-4-5'],
+    'also before the price book, under the name that was asked for',
+  );
+  assert.deepEqual(found('claude-opus-9'), ['local/big']);
+  assert.deepEqual(found('claude-opus-4-6'), ['claude/claude-opus-4-6']);
+  assert.deepEqual(found('whatever'), ['local/anything']);
+  assert.ok(
+    wild.models.every(({ id }) => !id.endsWith('*')),
+    'a pattern is no model and is not listed',
+  );
+});
+
 test('an unknown model is a 404 that says where the list is, and does not repeat an endless name', () => {
   for (const model of ['nobody', '', 'constructor', '__proto__', 'models/', 'x'.repeat(5000)]) {
     assert.throws(
@@ -75,16 +102,9 @@ test('an unknown model is a 404 that says where the list is, and does not repeat
   }
 });
 
-test('a model on another interface is a 400 that names those that work, with their paths', () => {
-  assert.throws(() => choose('claude-sonnet-4-5', 'openai-chat'), {
-    code: 'dialect_not_supported',
-    status: 400,
-    message: /not available on the Chat completions interface; call it on Messages \(POST \/v1\/messages\)$/,
-  });
-  assert.throws(() => choose('fast', 'gemini-generate-content'), {
-    code: 'dialect_not_supported',
-    message: /Responses \(POST \/v1\/responses\) or chat completions \(POST \/v1\/chat\/completions\) or Messages/,
-  });
+test('a model whose upstreams speak other interfaces is reached by translation, at its first target', () => {
+  assert.equal(choose('claude-sonnet-4-5', 'openai-chat'), 'claude/claude-sonnet-4-5');
+  assert.equal(choose('fast', 'gemini-generate-content'), 'gpt/gpt-5-mini');
 });
 
 test('a thread goes to a target that keeps threads, or is refused: its history must not be lost', () => {

@@ -1,5 +1,5 @@
 import { loadConfig } from '../config/load-config.ts';
-import { buildSettings, findBrokenTargets, findUpstreams } from '../config/build-settings.ts';
+import { buildSettings, findBrokenTargets, findModelLists, findUpstreams } from '../config/build-settings.ts';
 import { createUpstreamClient } from '../../platform/http/upstream-client.ts';
 import { type Environment, StartError } from '../environment.ts';
 
@@ -23,8 +23,9 @@ export function checkConfig(environment: Environment): void {
     pools: (origin, connectTimeoutMs) => createUpstreamClient({ origin, connectTimeoutMs, headerBytesMax: 16_384 }),
   });
   console.log(`The configuration is good. Prices: ${settings.routing.priceBook.version}.`);
+  const asked = new Set(findModelLists(config, source).map(({ upstreamId }) => upstreamId));
   for (const { id, vendor, dialects } of settings.routing.upstreams)
-    console.log(`  upstream ${id}: ${vendor.title}, speaks ${dialects.join(', ')}`);
+    console.log(`  upstream ${id}: ${vendor.title}, speaks ${dialects.join(', ')}${asked.has(id) ? '; will be asked for its models' : ''}`);
   for (const [name] of Object.entries(config.models ?? {})) {
     const targets = settings.routing.targetsOf(name).map(({ upstream, upstreamModel }) => `${upstream.id}/${upstreamModel}`);
     console.log(`  model ${name}: ${targets.join(', ')}`);

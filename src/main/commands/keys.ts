@@ -17,7 +17,7 @@ async function findKey(accounts: Accounts, reference: string): Promise<ApiKey> {
 
 function printKeys(keys: readonly ApiKey[]): void {
   printTable(
-    ['ID', 'USER', 'NAME', 'ENDS IN', 'CREATED', 'STATE'],
+    ['ID', 'USER', 'NAME', 'ENDS IN', 'CREATED', 'STATE', 'TRANSLATION'],
     keys.map((key) => [
       key.id,
       key.userName,
@@ -25,8 +25,29 @@ function printKeys(keys: readonly ApiKey[]): void {
       key.hint,
       new Date(key.createdAtMs).toISOString(),
       key.disabledAtMs === undefined ? 'active' : 'disabled',
+      key.strictTranslation ? 'strict' : 'lenient',
     ]),
   );
+}
+
+const strictMeaning = "refuses calls that another vendor's interface cannot carry whole";
+
+/** Adds `weir keys update`: options of a key that exists. */
+function addUpdateCommand(keys: Command, environment: Environment): void {
+  keys
+    .command('update')
+    .description("changes a key's options")
+    .argument('<key>', 'id, or user/name')
+    .option('--strict', strictMeaning)
+    .option('--no-strict', 'serves them, and says what was left out')
+    .action((reference: string, { strict }: { strict?: boolean }) => {
+      if (strict === undefined) throw new StartError('nothing to change: give --strict or --no-strict');
+      return withAccounts(environment, async (accounts) => {
+        const key = await findKey(accounts, reference);
+        await accounts.setStrictTranslation(key.id, strict);
+        console.error(`updated ${key.userName}/${key.name} (${key.id}): ${strict ? 'strict' : 'lenient'} translation`);
+      });
+    });
 }
 
 /** Adds `weir keys …`. `create` prints the secret alone on standard output, so that a script can take it. */
@@ -37,8 +58,10 @@ export function addKeyCommands(program: Command, environment: Environment): void
     .description('creates a key and prints its secret, once')
     .requiredOption('--user <name>', 'its owner, created when new')
     .requiredOption('--name <name>', "the key's name, which the statistics show")
-    .action(async ({ user, name }: { user: string; name: string }) => {
-      console.log(await withAccounts(environment, async (accounts) => (await accounts.createApiKey({ userName: user, name })).secret));
+    .option('--strict', strictMeaning)
+    .action(async ({ user, name, strict = false }: { user: string; name: string; strict?: boolean }) => {
+      const wanted = { userName: user, name, strictTranslation: strict };
+      console.log(await withAccounts(environment, async (accounts) => (await accounts.createApiKey(wanted)).secret));
     });
   keys
     .command('list')
@@ -50,6 +73,7 @@ export function addKeyCommands(program: Command, environment: Environment): void
       if (json === true) console.log(JSON.stringify(listed, undefined, 2));
       else printKeys(listed);
     });
+  addUpdateCommand(keys, environment);
   const changes = [
     {
       name: 'disable',

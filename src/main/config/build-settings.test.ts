@@ -4,7 +4,8 @@ import { describe, test } from 'node:test';
 import { loadShippedPriceBook } from '../../billing/rating/load-shipped-price-book.ts';
 import { defaultLimits, defaultTimeouts } from '../../gateway/limits.ts';
 import type { UpstreamClient } from '../../platform/http/upstream-client.ts';
-import { buildSettings, findBrokenTargets, findUpstreams } from './build-settings.ts';
+import { upstreamVendors } from '../../upstreams/registry.ts';
+import { buildSettings, findBrokenTargets, findModelLists, findUpstreams } from './build-settings.ts';
 import type { Config } from './config-schema.ts';
 
 const simulated = { 'simulated-openai': { vendor: 'openai', baseUrl: 'http://127.0.0.1:1/v1', apiKey: 'simulated' } } as const;
@@ -111,13 +112,77 @@ describe('what a configuration comes to', () => {
       apiKey: 'k',
       dialects: ['openai-chat', 'anthropic-messages'],
       forwardHeaders: ['x-my-*'],
-      streamOptions: false,
+      quirks: { streamOptions: false },
     });
     assert.deepEqual(upstream.dialects, ['openai-chat', 'anthropic-messages']);
     assert.equal(upstream.acceptsStreamOptions, false);
     assert.equal(upstream.apiKey, 'k');
     assert.deepEqual([upstream.passesRequestHeader('x-my-tenant'), upstream.passesRequestHeader('user-agent')], [true, true]);
     assert.equal(upstream.passesReplyHeader('x-my-tenant'), false);
+  });
+
+  test('what a model accepts is what its vendor says, with the preset and then the quirks over it', () => {
+    const traits = (configured: NonNullable<Config['upstreams']>[string], model = 'm') => one(configured).upstream.traitsOf(model);
+    const local = { vendor: 'openai-compatible', baseUrl: 'http://h:1/v1' } as const;
+    assert.deepEqual(traits(local), upstreamVendors['openai-compatible'].traitsOf('m'));
+    assert.deepEqual(
+      [traits({ ...local, preset: 'vllm' }).fetchesUrls, traits({ ...local, preset: 'vllm' }).chat.acceptsTopK],
+      [true, true],
+    );
+    const corrected = traits({ ...local, preset: 'vllm', quirks: { fetchesUrls: false, reasoningField: 'reasoning_effort' } });
+    assert.deepEqual(
+      [corrected.fetchesUrls, corrected.chat.reasoningField, corrected.chat.acceptsTopK, corrected.reasoning],
+      [false, 'reasoning_effort', true, 'effort'],
+    );
+    const claude = traits({ vendor: 'anthropic', quirks: { outputTokensMax: 8000 } }, 'claude-opus-4-1');
+    assert.deepEqual([claude.outputTokensMax, claude.reasoning], [8000, 'budget'], 'quirks correct a vendor too');
+    assert.equal(one({ vendor: 'openai-compatible', preset: 'mistral' }).upstream.acceptsStreamOptions, false);
+  });
+
+  test('a preset of a service brings its address, and the file may name another', () => {
+    const openrouter = { vendor: 'openai-compatible', preset: 'openrouter' } as const;
+    assert.deepEqual([one(openrouter).opened[0]?.[0], one(openrouter).upstream.basePath], ['https://openrouter.ai', '/api/v1']);
+    assert.equal(one({ ...openrouter, baseUrl: 'http://proxy:1/x' }).opened[0]?.[0], 'http://proxy:1');
+  });
+
+  test('proofs are of the vendor, and of servers of unknown making each their own: no name can pass for a vendor', () => {
+    const { settings } = build({
+      upstreams: {
+        'anthropic-eu': { vendor: 'anthropic' },
+        'anthropic-us': { vendor: 'anthropic' },
+        anthropic: { vendor: 'openai-compatible', baseUrl: 'http://h:1/v1' },
+        openai: { vendor: 'openai-compatible', baseUrl: 'http://h:1/v1' },
+      },
+    });
+    assert.deepEqual(
+      settings.routing.upstreams.map(({ proofOrigin }) => proofOrigin),
+      ['anthropic', 'anthropic', 'openai-compatible/anthropic', 'openai-compatible/openai'],
+    );
+  });
+
+  test('servers are asked for their models unless models of them are named, or as the file says', () => {
+    const local = { vendor: 'openai-compatible', baseUrl: 'http://h:1/v1/' } as const;
+    const config: Config = {
+      upstreams: {
+        vendor: { vendor: 'openai', apiKey: 'k' },
+        asked: { ...local, apiKey: 'k' },
+        messages: { ...local, apiKey: 'k', dialects: ['anthropic-messages'] },
+        keyless: local,
+        named: local,
+        both: { ...local, discoverModels: true },
+        silent: { ...local, discoverModels: false },
+      },
+      models: { a: { targets: [{ upstream: 'named' }] }, b: { targets: [{ upstream: 'both' }, { upstream: 'vendor' }] } },
+    };
+    const source = findUpstreams(config, none, undefined);
+    assert.ok(source);
+    const url = 'http://h:1/v1/models';
+    assert.deepEqual(findModelLists(config, source), [
+      { upstreamId: 'asked', url, headers: { authorization: 'Bearer k' } },
+      { upstreamId: 'messages', url, headers: { 'x-api-key': 'k' } },
+      { upstreamId: 'keyless', url, headers: {} },
+      { upstreamId: 'both', url, headers: {} },
+    ]);
   });
 
   test('a model keeps its name upstream unless it has another there, and its price is its own', () => {

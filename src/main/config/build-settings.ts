@@ -1,4 +1,3 @@
-import type { DialectId } from '../../dialects/chat-dialect.ts';
 import type { GatewaySettings } from '../../gateway/gateway.ts';
 import { defaultLimits, defaultTimeouts } from '../../gateway/limits.ts';
 import { type ConfiguredModel, createRoutingTable, type Upstream } from '../../gateway/routing/routing-table.ts';
@@ -6,11 +5,11 @@ import type { PriceBookData } from '../../billing/rating/parse-price-book.ts';
 import { createPriceBook, type PriceOverride } from '../../billing/rating/price-book.ts';
 import { compileHeaderList } from '../../platform/http/header-list.ts';
 import type { UpstreamClient } from '../../platform/http/upstream-client.ts';
+import { applyQuirks, type Quirks } from '../../upstreams/apply-quirks.ts';
 import { upstreamVendors } from '../../upstreams/registry.ts';
-import type { VendorId } from '../../upstreams/upstream-vendor.ts';
-import type { Config } from './config-schema.ts';
-
-export type ConfiguredUpstream = NonNullable<Config['upstreams']>[string];
+import type { ServerPreset } from '../../upstreams/upstream-vendor.ts';
+import type { ModelListSource } from '../discovery/fetch-model-list.ts';
+import type { Config, ConfiguredUpstream } from './config-schema.ts';
 
 /** The upstreams that a configuration comes to, and where they come from. */
 export type UpstreamSource = {
@@ -40,18 +39,46 @@ export function findUpstreams(
 /** Hands out a connection pool for an origin; the same one again while a reload keeps the origin. */
 export type ClientPools = (origin: string, connectTimeoutMs: number) => UpstreamClient;
 
+function presetOf({ vendor, preset }: ConfiguredUpstream): ServerPreset | undefined {
+  return preset === undefined ? undefined : upstreamVendors[vendor].presets?.[preset];
+}
+
+/** The address of an upstream: its own, else its preset's, else its vendor's. */
+function baseUrlOf(configured: ConfiguredUpstream): string | undefined {
+  return configured.baseUrl ?? presetOf(configured)?.baseUrl ?? upstreamVendors[configured.vendor].defaultBaseUrl;
+}
+
+/**
+ * The upstreams that are to be asked which models they serve: those that can be asked and are told to, and without a word about it those of which
+ * the configuration names no model. Who names models of an upstream has made a choice, which a list of everything would undo.
+ */
+export function findModelLists(config: Config, source: UpstreamSource): readonly ModelListSource[] {
+  const named = new Set(Object.values(config.models ?? {}).flatMap(({ targets }) => targets.map(({ upstream }) => upstream)));
+  return Object.entries(source.upstreams).flatMap(([upstreamId, configured]) => {
+    const { authorize, dialects, modelListPath } = upstreamVendors[configured.vendor];
+    const [dialect] = configured.dialects ?? dialects;
+    if (modelListPath === undefined || dialect === undefined || !(configured.discoverModels ?? !named.has(upstreamId))) return [];
+    const headers = configured.apiKey === undefined ? {} : authorize(configured.apiKey, dialect);
+    return [{ upstreamId, url: `${(baseUrlOf(configured) ?? '').replace(/\/+$/, '')}${modelListPath}`, headers }];
+  });
+}
+
 function buildUpstream(id: string, configured: ConfiguredUpstream, connectMs: number, pools: ClientPools): Upstream {
-  const vendor = upstreamVendors[configured.vendor as VendorId];
-  const base = new URL(configured.baseUrl ?? vendor.defaultBaseUrl ?? '');
+  const vendor = upstreamVendors[configured.vendor];
+  const base = new URL(baseUrlOf(configured) ?? '');
+  const quirks: Quirks = { ...presetOf(configured)?.quirks, ...configured.quirks };
   return {
     id,
     vendor,
     basePath: base.pathname.replace(/\/+$/, ''),
     apiKey: configured.apiKey,
-    dialects: (configured.dialects as readonly DialectId[] | undefined) ?? vendor.dialects,
+    dialects: configured.dialects ?? vendor.dialects,
     passesRequestHeader: compileHeaderList([...vendor.requestHeaders, ...(configured.forwardHeaders ?? [])]),
     passesReplyHeader: compileHeaderList(vendor.replyHeaders),
-    acceptsStreamOptions: configured.streamOptions ?? true,
+    acceptsStreamOptions: quirks.streamOptions ?? true,
+    traitsOf: (upstreamModel) => applyQuirks(vendor.traitsOf(upstreamModel), quirks),
+    // The vendor stands before the name so that no name can pass for a vendor.
+    proofOrigin: vendor.proofsBelongTo === 'vendor' ? vendor.id : `${vendor.id}/${id}`,
     client: pools(base.origin, connectMs),
   };
 }

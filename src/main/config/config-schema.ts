@@ -1,6 +1,10 @@
 import Type, { type Static } from 'typebox';
 
-import { defaultLimits, defaultTimeouts } from '../../gateway/limits.ts';
+import { defaultLimits, defaultMediaBytesMax, defaultTimeouts } from '../../gateway/limits.ts';
+import { upstreamVendors } from '../../upstreams/registry.ts';
+import { quirksSchema } from './quirks-schema.ts';
+
+const presetNames = Object.values(upstreamVendors).flatMap(({ presets }) => Object.keys(presets ?? {}));
 
 const decimal = (meaning: string) => Type.String({ pattern: '^[0-9]+(\\.[0-9]+)?$', description: `${meaning}, as a decimal string` });
 
@@ -26,7 +30,7 @@ const upstreamSchema = Type.Object(
       Type.String({
         pattern: '^https?://',
         description:
-          "Base address, meaning what it means in the vendor's official SDK. Default: the vendor's own; required for openai-compatible.",
+          "Base address, meaning what it means in the vendor's official SDK. Default: the vendor's own, or that of the preset; otherwise required.",
       }),
     ),
     apiKey: Type.Optional(
@@ -43,10 +47,16 @@ const upstreamSchema = Type.Object(
         description: 'Client headers to pass on besides the usual ones: lower-case names, or prefixes ending in *.',
       }),
     ),
-    streamOptions: Type.Optional(
+    preset: Type.Optional(
+      Type.Enum(presetNames, {
+        description: 'Which known server or service an openai-compatible upstream is: sets its quirks and, for services, its address.',
+      }),
+    ),
+    quirks: Type.Optional(quirksSchema),
+    discoverModels: Type.Optional(
       Type.Boolean({
         description:
-          'Whether chat streams may be asked for usage with stream_options. Set false for servers that refuse it; their streams are then billed by estimate. Default true.',
+          'Whether an openai-compatible upstream is asked which models it serves, so that they can be called by their own names. Default: true where no model of this file names the upstream.',
       }),
     ),
   },
@@ -88,7 +98,7 @@ export const configSchema = Type.Object(
     models: Type.Optional(
       Type.Record(Type.String(), modelSchema, {
         description:
-          "Models by the name clients use. A model that is not named here goes to the upstream whose vendor's price book lists it.",
+          "Models by the name clients use. A name that ends in * takes every name that begins so; the nearest beginning wins. A model that is not named here goes to the upstream whose vendor's price book lists it, else to one that was discovered to serve it.",
       }),
     ),
     prices: Type.Optional(
@@ -117,6 +127,24 @@ export const configSchema = Type.Object(
         { additionalProperties: false },
       ),
     ),
+    media: Type.Optional(
+      Type.Object(
+        {
+          privateAddresses: Type.Optional(
+            Type.Boolean({
+              default: false,
+              description:
+                'Whether images and documents that requests name by address may be fetched from private networks and over plain http. Only for networks whose clients may reach all that the gateway can.',
+            }),
+          ),
+          fileBytesMax: bytes('Largest file that is fetched', defaultMediaBytesMax),
+        },
+        {
+          additionalProperties: false,
+          description: 'Files that a request names by address, where the upstream cannot fetch them and the gateway does.',
+        },
+      ),
+    ),
     timeouts: Type.Optional(
       Type.Object(
         {
@@ -136,3 +164,6 @@ export const configSchema = Type.Object(
 );
 
 export type Config = Static<typeof configSchema>;
+
+/** An upstream as the file, the environment or the simulator describes it. */
+export type ConfiguredUpstream = NonNullable<Config['upstreams']>[string];

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 
 import { systemClock } from '../../platform/clock.ts';
 import type { UpstreamClient } from '../../platform/http/upstream-client.ts';
@@ -33,7 +34,7 @@ const priceBook = (version: string, input: string): string =>
     ],
   });
 
-const upstream = (url: string): string => `upstreams:\n  one: { vendor: openai-compatible, baseUrl: "${url}" }\n`;
+const upstream = (url: string): string => `upstreams:\n  one: { vendor: openai-compatible, baseUrl: "${url}", discoverModels: false }\n`;
 
 type Entry = { readonly level: string; readonly data: Record<string, unknown>; readonly message: string };
 
@@ -216,9 +217,43 @@ describe('a reload', () => {
   });
 });
 
+describe('models that a server says it serves', () => {
+  test('can be called as soon as it has been asked, and a reload keeps them and asks again', async () => {
+    const asked: (() => void)[] = [];
+    const server = createServer((_request, response) => {
+      response.end(JSON.stringify({ data: [{ id: 'found' }] }));
+      asked.shift()?.();
+    });
+    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+    const next = (): Promise<void> => new Promise((resolve) => void asked.push(resolve));
+    const first = next();
+    const text = `upstreams:\n  one: { vendor: openai-compatible, baseUrl: "http://127.0.0.1:${(server.address() as AddressInfo).port}/v1" }\n`;
+    try {
+      await run(text, async (live, { write, logged }) => {
+        assert.deepEqual(live.settings().routing.targetsOf('found'), [], 'the start waits for nobody');
+        await first;
+        while (live.settings().routing.targetsOf('found').length === 0) await setImmediate();
+        assert.deepEqual(
+          logged.map(({ level, data }) => [level, data]),
+          [['info', { upstream: 'one', models: 1 }]],
+        );
+        const again = next();
+        write(`${text}validation: documented\n`);
+        assert.equal(live.reload(), true);
+        assert.equal(live.settings().validation, 'documented');
+        assert.equal(live.settings().routing.targetsOf('found')[0]?.upstreamModel, 'found');
+        await again;
+      });
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+});
+
 describe('connections', () => {
   test('stay while their address stays, and are shared by upstreams of one address', async () => {
-    const two = `${upstream('http://h:1/v1')}  two: { vendor: openai-compatible, baseUrl: "http://h:1/v2" }\n`;
+    const two = `${upstream('http://h:1/v1')}  two: { vendor: openai-compatible, baseUrl: "http://h:1/v2", discoverModels: false }\n`;
     await run(two, (live, { write }) => {
       const before = clientOf(live);
       assert.equal(live.settings().routing.upstreams[1]?.client, before);

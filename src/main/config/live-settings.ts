@@ -2,8 +2,16 @@ import type { GatewaySettings } from '../../gateway/gateway.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { createUpstreamClient, type UpstreamClient } from '../../platform/http/upstream-client.ts';
 import type { Logger } from '../../platform/log.ts';
-import { buildSettings, type ConfiguredUpstream, findBrokenTargets, findUpstreams, type UpstreamSource } from './build-settings.ts';
-import type { Config } from './config-schema.ts';
+import { createModelDiscovery, type ModelDiscoveryOptions } from '../discovery/model-discovery.ts';
+import {
+  buildSettings,
+  type ClientPools,
+  findBrokenTargets,
+  findModelLists,
+  findUpstreams,
+  type UpstreamSource,
+} from './build-settings.ts';
+import type { Config, ConfiguredUpstream } from './config-schema.ts';
 import { loadConfig, type LoadedConfig, readConfigFiles } from './load-config.ts';
 import { ConfigError } from './read-config.ts';
 
@@ -12,7 +20,7 @@ export type LiveSettings = {
   readonly settings: () => GatewaySettings;
   readonly config: () => Config;
   readonly source: () => UpstreamSource;
-  /** Looks at the files now, as SIGHUP asks. Returns whether a new configuration is in force; a bad one is logged and changes nothing. */
+  /** Looks at the files and asks for models now, as SIGHUP asks. Returns whether a new configuration is in force; a bad one is logged and changes nothing. */
   readonly reload: () => boolean;
   readonly close: () => Promise<void>;
 };
@@ -25,6 +33,8 @@ export type LiveSettingsOptions = {
   readonly logger: Logger;
   /** File watchers see nothing when a mounted configuration is swapped, so the files are read again this often. */
   readonly pollMs: number;
+  /** How discovered models are kept up to date; see ModelDiscoveryOptions for the defaults. */
+  readonly discovery?: Pick<ModelDiscoveryOptions, 'refreshMs' | 'retryMs' | 'timeoutMs'>;
   /** How long connections that a reload no longer needs are kept for calls that are still coming in. Default: as long as a request may take. */
   readonly retireAfterMs?: number;
 };
@@ -55,42 +65,56 @@ function createPools(): {
   };
 }
 
+type InForce = { readonly source: UpstreamSource; readonly settings: GatewaySettings };
+
+/** Makes of a loaded configuration what the gateway runs on. @throws ConfigError when there is no upstream, or a target names none there is */
+function build(loaded: LoadedConfig, options: LiveSettingsOptions, pools: ClientPools): InForce {
+  const { path, variable, clock, logger } = options;
+  const source = findUpstreams(loaded.config, variable, options.simulated);
+  if (source === undefined) {
+    throw new ConfigError(path ?? 'weir.yaml', [
+      {
+        line: 1,
+        column: 1,
+        path: 'upstreams',
+        message: 'there is no upstream: name one, or set a vendor key such as OPENAI_API_KEY in the environment',
+      },
+    ]);
+  }
+  const [broken] = findBrokenTargets(loaded.config, source);
+  if (broken !== undefined) throw new ConfigError(path ?? 'weir.yaml', [{ line: 1, column: 1, path: '', message: broken }]);
+  const settings = buildSettings({
+    config: loaded.config,
+    source,
+    priceBookData: loaded.priceBookData,
+    pools,
+    configuredAtMs: clock.nowMs(),
+  });
+  warnAboutUnpriced(settings, loaded.config, logger);
+  return { source, settings };
+}
+
 /**
  * Loads the configuration and keeps it up to date: a change of its files takes effect without a restart, and one that cannot be used is
  * logged with position and reason while the last good one stays. @throws ConfigError when the first load fails
  */
 export function createLiveSettings(options: LiveSettingsOptions): LiveSettings {
-  const { path, variable, clock, logger } = options;
+  const { path, variable, logger } = options;
   const { pools, retire } = createPools();
-  const build = (loaded: LoadedConfig): { readonly source: UpstreamSource; readonly settings: GatewaySettings } => {
-    const source = findUpstreams(loaded.config, variable, options.simulated);
-    if (source === undefined) {
-      throw new ConfigError(path ?? 'weir.yaml', [
-        {
-          line: 1,
-          column: 1,
-          path: 'upstreams',
-          message: 'there is no upstream: name one, or set a vendor key such as OPENAI_API_KEY in the environment',
-        },
-      ]);
-    }
-    const [broken] = findBrokenTargets(loaded.config, source);
-    if (broken !== undefined) throw new ConfigError(path ?? 'weir.yaml', [{ line: 1, column: 1, path: '', message: broken }]);
-    const settings = buildSettings({
-      config: loaded.config,
-      source,
-      priceBookData: loaded.priceBookData,
-      pools,
-      configuredAtMs: clock.nowMs(),
-    });
-    warnAboutUnpriced(settings, loaded.config, logger);
-    return { source, settings };
-  };
   let loaded = loadConfig(path, variable);
-  let inForce = build(loaded);
+  let inForce = build(loaded, options, pools);
   let lastBad: string | undefined;
+  const discovery = createModelDiscovery({
+    logger,
+    onChange: () => {
+      const { settings } = inForce;
+      inForce = { ...inForce, settings: { ...settings, routing: settings.routing.withDiscovered(discovery.models()) } };
+    },
+    ...options.discovery,
+  });
+  discovery.watch(findModelLists(loaded.config, inForce.source));
 
-  const reload = (): boolean => {
+  const look = (): boolean => {
     try {
       const files = readConfigFiles(path, loaded.config);
       if (files.text === loaded.files.text && files.prices === loaded.files.prices) {
@@ -98,7 +122,9 @@ export function createLiveSettings(options: LiveSettingsOptions): LiveSettings {
         return false;
       }
       const next = loadConfig(path, variable);
-      inForce = build(next);
+      const built = build(next, options, pools);
+      discovery.watch(findModelLists(next.config, built.source));
+      inForce = { ...built, settings: { ...built.settings, routing: built.settings.routing.withDiscovered(discovery.models()) } };
       loaded = next;
       lastBad = undefined;
       setTimeout(() => {
@@ -115,15 +141,19 @@ export function createLiveSettings(options: LiveSettingsOptions): LiveSettings {
       return false;
     }
   };
-  const timer = setInterval(reload, options.pollMs);
+  const timer = setInterval(look, options.pollMs);
   timer.unref();
   return {
     settings: () => inForce.settings,
     config: () => loaded.config,
     source: () => inForce.source,
-    reload,
+    reload: () => {
+      discovery.refresh();
+      return look();
+    },
     close: async () => {
       clearInterval(timer);
+      discovery.close();
       await retire(new Set());
     },
   };

@@ -42,7 +42,30 @@ upstreams:
     baseUrl: http://127.0.0.1:8000/v1
     dialects: [openai-chat, anthropic-messages]
     forwardHeaders: [x-my-*, x-tenant]
-    streamOptions: false
+    preset: vllm
+    discoverModels: true
+    quirks:
+      outputTokensMax: 8192
+      reasoning: effort
+      efforts: [low, high]
+      alwaysReasons: true
+      fixedSampling: false
+      structuredOutput: true
+      jsonSchemaTools: true
+      fetchesUrls: true
+      imagesInToolResults: false
+      prefill: false
+      webSearch: false
+      codeExecution: false
+      requiresProofs: false
+      outputLimitField: max_completion_tokens
+      systemRole: developer
+      streamOptions: false
+      parallelToolCallsField: false
+      forcedToolChoice: false
+      reasoningField: think
+      reasoningHistoryField: reasoning_content
+      acceptsTopK: true
 models:
   "org/model:8b":
     targets: [{ upstream: local, model: m }]
@@ -67,7 +90,13 @@ timeouts: { connectMs: 10, firstByteMs: 10, idleMs: 10, totalMs: 10, stalledRead
     const set = (name: string): string | undefined => (name.endsWith('KEY') ? 'sk-vendor' : undefined);
     for (const text of blocks) readConfig({ text, file: 'guide', variable: set });
     // The examples of one page belong together: the models name the upstreams above them.
-    const together = readConfig({ text: blocks.slice(0, 3).join(''), file: 'guide', variable: set });
+    const [upstreams = '', presets = '', models = '', patterns = '', limits = ''] = blocks;
+    assert.match(presets, /preset: vllm/);
+    const together = readConfig({
+      text: upstreams + models + patterns.replace('models:\n', '') + limits,
+      file: 'guide',
+      variable: set,
+    });
     assert.equal(together.upstreams?.['local']?.baseUrl, 'http://127.0.0.1:11434/v1');
     assert.equal(together.models?.['fast']?.targets.length, 2);
   });
@@ -137,6 +166,54 @@ describe('problems are named with line, column and path', () => {
     ],
     ['an address without scheme', 'upstreams:\n  one: { vendor: openai, baseUrl: example.com }\n', 2, 35, 'upstreams.one.baseUrl', /./],
     ['a server without address', 'upstreams:\n  one: { vendor: openai-compatible }\n', 2, 8, 'upstreams.one', /baseUrl is required/],
+    [
+      'a preset that is none',
+      'upstreams:\n  one: { vendor: openai-compatible, preset: olama }\n',
+      2,
+      45,
+      'upstreams.one.preset',
+      /'ollama'.*'openrouter'.*but got 'olama'/,
+    ],
+    [
+      'a preset of another vendor',
+      'upstreams:\n  one: { vendor: openai, preset: vllm }\n',
+      2,
+      34,
+      'upstreams.one.preset',
+      /for openai-compatible, and this is openai/,
+    ],
+    [
+      'a preset that brings no address',
+      'upstreams:\n  one: { vendor: openai-compatible, preset: llama-cpp }\n',
+      2,
+      8,
+      'upstreams.one',
+      /baseUrl is required for the preset llama-cpp/,
+    ],
+    [
+      'a quirk that is none',
+      'upstreams:\n  one: { vendor: openai, quirks: { topK: true } }\n',
+      2,
+      42,
+      'upstreams.one.quirks.topK',
+      /not a known field; there are: outputTokensMax, .*acceptsTopK/,
+    ],
+    [
+      'a quirk with a value that is none',
+      'upstreams:\n  one: { vendor: openai, quirks: { reasoningField: thinking } }\n',
+      2,
+      52,
+      'upstreams.one.quirks.reasoningField',
+      /reasoning_effort.*but got 'thinking'/,
+    ],
+    [
+      'models to discover at a vendor whose models are known',
+      'upstreams:\n  one: { vendor: gemini, discoverModels: true }\n',
+      2,
+      42,
+      'upstreams.one.discoverModels',
+      /price book; only openai-compatible/,
+    ],
     ['a dialect that is none', 'upstreams:\n  one: { vendor: openai, dialects: [chat] }\n', 2, 37, 'upstreams.one.dialects.0', /./],
     ['no dialect', 'upstreams:\n  one: { vendor: openai, dialects: [] }\n', 2, 36, 'upstreams.one.dialects', /./],
     [

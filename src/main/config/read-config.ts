@@ -3,8 +3,10 @@ import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, visit } 
 import { wordProblem } from '../../dialects/word-problem.ts';
 import { compileCheck } from '../../platform/schema/compile-check.ts';
 import { describeProblems } from '../../platform/schema/describe-problems.ts';
+import type { SchemaProblem } from '../../platform/schema/schema-problem.ts';
 import { upstreamVendors } from '../../upstreams/registry.ts';
-import { type Config, configSchema } from './config-schema.ts';
+import { type Config, configSchema, type ConfiguredUpstream } from './config-schema.ts';
+import { quirkNames } from './quirks-schema.ts';
 
 /** Something wrong with a configuration file, and where. Lines and columns count from 1. */
 export type ConfigProblem = { readonly line: number; readonly column: number; readonly path: string; readonly message: string };
@@ -90,30 +92,52 @@ export function readConfig(options: ReadConfigOptions): Config {
 
 const isConfig = compileCheck(configSchema);
 
-function findProblems(value: unknown): readonly { readonly path: Path; readonly message: string }[] {
+type Problem = { readonly path: Path; readonly message: string };
+
+function findProblems(value: unknown): readonly Problem[] {
   if (!isConfig(value))
-    return describeProblems(configSchema, value, 20).map((problem) => ({ path: problem.path, message: wordProblem(problem) }));
+    return describeProblems(configSchema, value, 20).map((problem) => ({ path: problem.path, message: wordConfigProblem(problem) }));
   return findBrokenReferences(value);
 }
 
-/** What a schema cannot say: targets name upstreams that exist, servers without an address of their own have one, the zone exists. */
-function findBrokenReferences(config: Config): readonly { readonly path: Path; readonly message: string }[] {
-  const found: { path: Path; message: string }[] = [];
-  const names = Object.keys(config.upstreams ?? {});
-  for (const [name, upstream] of Object.entries(config.upstreams ?? {})) {
-    if (upstream.vendor === 'openai-compatible' && upstream.baseUrl === undefined) {
-      found.push({ path: ['upstreams', name], message: 'baseUrl is required for openai-compatible, for example http://127.0.0.1:8000/v1' });
-    }
-    const { dialects, optionalDialects } = upstreamVendors[upstream.vendor];
-    for (const [index, dialect] of (upstream.dialects ?? []).entries()) {
-      if ([...dialects, ...optionalDialects].includes(dialect)) continue;
-      const message = `${upstream.vendor} does not speak ${dialect}; it speaks ${[...dialects, ...optionalDialects].join(', ')}`;
-      found.push({ path: ['upstreams', name, 'dialects', index], message });
-    }
-    if (upstream.baseUrl !== undefined && !URL.canParse(upstream.baseUrl)) {
-      found.push({ path: ['upstreams', name, 'baseUrl'], message: `"${upstream.baseUrl}" is no valid address` });
-    }
+/** The flags of `quirks` are many and their names long: an unknown one is answered with the list. */
+function wordConfigProblem(problem: SchemaProblem): string {
+  const words = wordProblem(problem);
+  const inQuirks = problem.path[0] === 'upstreams' && problem.path[2] === 'quirks';
+  return inQuirks && problem.rule === 'unknown-field' ? `${words}; there are: ${quirkNames.join(', ')}` : words;
+}
+
+/** What the schema cannot say of one upstream: what goes with its vendor, and whether its address is one. */
+function findUpstreamProblems(name: string, upstream: ConfiguredUpstream): readonly Problem[] {
+  const found: Problem[] = [];
+  const { defaultBaseUrl, dialects, optionalDialects, presets, modelListPath } = upstreamVendors[upstream.vendor];
+  const preset = upstream.preset === undefined ? undefined : presets?.[upstream.preset];
+  if (upstream.preset !== undefined && presets === undefined) {
+    found.push({ path: ['upstreams', name, 'preset'], message: `presets are for openai-compatible, and this is ${upstream.vendor}` });
+  } else if ((upstream.baseUrl ?? preset?.baseUrl ?? defaultBaseUrl) === undefined) {
+    const which = preset === undefined ? upstream.vendor : `the preset ${upstream.preset}`;
+    found.push({ path: ['upstreams', name], message: `baseUrl is required for ${which}, for example http://127.0.0.1:8000/v1` });
   }
+  for (const [index, dialect] of (upstream.dialects ?? []).entries()) {
+    if ([...dialects, ...optionalDialects].includes(dialect)) continue;
+    const message = `${upstream.vendor} does not speak ${dialect}; it speaks ${[...dialects, ...optionalDialects].join(', ')}`;
+    found.push({ path: ['upstreams', name, 'dialects', index], message });
+  }
+  if (upstream.baseUrl !== undefined && !URL.canParse(upstream.baseUrl)) {
+    found.push({ path: ['upstreams', name, 'baseUrl'], message: `"${upstream.baseUrl}" is no valid address` });
+  }
+  if (upstream.discoverModels === true && modelListPath === undefined) {
+    const message = `the models of ${upstream.vendor} are those of the price book; only openai-compatible upstreams are asked for theirs`;
+    found.push({ path: ['upstreams', name, 'discoverModels'], message });
+  }
+  return found;
+}
+
+/** What a schema cannot say: upstreams fit their vendors, targets name upstreams that exist, the zone exists. */
+function findBrokenReferences(config: Config): readonly Problem[] {
+  const found: Problem[] = [];
+  const names = Object.keys(config.upstreams ?? {});
+  for (const [name, upstream] of Object.entries(config.upstreams ?? {})) found.push(...findUpstreamProblems(name, upstream));
   for (const [name, model] of Object.entries(config.models ?? {})) {
     for (const [index, target] of model.targets.entries()) {
       if (names.length === 0 || names.includes(target.upstream)) continue;

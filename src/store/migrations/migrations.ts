@@ -1,4 +1,6 @@
 import { initialSchema } from './0001-initial-schema.ts';
+import { reasoningProofs } from './0002-reasoning-proofs.ts';
+import { strictTranslation } from './0003-strict-translation.ts';
 
 /**
  * One step of the schema. `shared` runs unchanged on every engine (text, bigint, double precision and smallint only); what an engine
@@ -12,4 +14,4 @@ export type Migration = {
 };
 
 /** In ascending order of version, without gaps, starting at 1. */
-export const migrations: readonly Migration[] = [initialSchema];
+export const migrations: readonly Migration[] = [initialSchema, reasoningProofs, strictTranslation];

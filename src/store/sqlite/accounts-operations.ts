@@ -5,7 +5,7 @@ import type { AccountsStoreOperations } from './store-protocol.ts';
 import { StoreError } from '../store-error.ts';
 
 const selectKeys = `select api_keys.id as id, users.id as user_id, users.name as user_name, api_keys.name as name, api_keys.hash as hash,
-    api_keys.hint as hint, api_keys.created_at_ms as created_at_ms, api_keys.disabled_at_ms as disabled_at_ms
+    api_keys.hint as hint, api_keys.created_at_ms as created_at_ms, api_keys.disabled_at_ms as disabled_at_ms, api_keys.strict_translation as strict_translation
   from api_keys join users on users.id = api_keys.user_id
   where api_keys.deleted_at_ms is null`;
 
@@ -25,6 +25,10 @@ export function createAccountsOperations(database: Database): AccountsStoreOpera
     setApiKeyDisabled: (keyId, disabledAtMs) => {
       const sql = 'update api_keys set disabled_at_ms = ? where id = ? and deleted_at_ms is null';
       return changeKeys(database, () => database.run(sql, disabledAtMs ?? null, keyId));
+    },
+    setApiKeyStrictTranslation: (keyId, strictTranslation) => {
+      const sql = 'update api_keys set strict_translation = ? where id = ? and deleted_at_ms is null';
+      return changeKeys(database, () => database.run(sql, strictTranslation ? 1 : 0, keyId));
     },
     deleteApiKey: (keyId, deletedAtMs) => {
       const sql = 'update api_keys set deleted_at_ms = ? where id = ? and deleted_at_ms is null';
@@ -56,9 +60,10 @@ function ensureUser(database: Database, user: User): User {
 
 function insertApiKey(database: Database, key: StoredApiKey): boolean {
   return changeKeys(database, () => {
-    const sql = `insert into api_keys (id, user_id, name, hash, hint, created_at_ms, disabled_at_ms) values (?, ?, ?, ?, ?, ?, ?)
-      on conflict do nothing`;
-    return database.run(sql, key.id, key.userId, key.name, key.hash, key.hint, key.createdAtMs, key.disabledAtMs ?? null);
+    const sql = `insert into api_keys (id, user_id, name, hash, hint, created_at_ms, disabled_at_ms, strict_translation)
+      values (?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`;
+    const { id, userId, name, hash, hint, createdAtMs, disabledAtMs, strictTranslation } = key;
+    return database.run(sql, id, userId, name, hash, hint, createdAtMs, disabledAtMs ?? null, strictTranslation ? 1 : 0);
   });
 }
 
@@ -86,6 +91,7 @@ function decodeApiKey(row: SqlRow): StoredApiKey {
     hint: readText(row, 'hint'),
     createdAtMs: readInteger(row, 'created_at_ms'),
     ...(disabledAtMs === undefined ? {} : { disabledAtMs }),
+    strictTranslation: readInteger(row, 'strict_translation') !== 0,
     hash: readText(row, 'hash'),
   };
 }

@@ -39,6 +39,7 @@ export async function connectStoreWorker(worker: Worker, options: StoreWorkerOpt
     listApiKeys: () => call('listApiKeys'),
     findApiKeyByHash: (hash) => call('findApiKeyByHash', hash),
     setApiKeyDisabled: (keyId, disabledAtMs) => call('setApiKeyDisabled', keyId, disabledAtMs),
+    setApiKeyStrictTranslation: (keyId, strict) => call('setApiKeyStrictTranslation', keyId, strict),
     deleteApiKey: (keyId, deletedAtMs) => call('deleteApiKey', keyId, deletedAtMs),
     keysVersion: () => call('keysVersion'),
     insertBillingToken: (token) => call('insertBillingToken', token),
@@ -51,6 +52,9 @@ export async function connectStoreWorker(worker: Worker, options: StoreWorkerOpt
     findEntry: (callId) => call('findEntry', callId),
     listEntries: (filter) => call('listEntries', filter),
     queryStatistics: (query) => call('queryStatistics', query),
+    putProofs: (proofs) => call('putProofs', proofs),
+    findProofs: (query) => call('findProofs', query),
+    sweepProofs: (limits) => call('sweepProofs', limits),
     failureReason: connection.failureReason,
     close: connection.close,
   };

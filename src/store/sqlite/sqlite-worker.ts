@@ -3,6 +3,7 @@ import { createAccountsOperations } from './accounts-operations.ts';
 import { createLedgerOperations } from './ledger-operations.ts';
 import type { Database } from './open-database.ts';
 import { openStoreDatabase } from './open-store-database.ts';
+import { createProofOperations } from './proof-operations.ts';
 import { createStatisticsOperations } from './statistics-operations.ts';
 import { encodeError } from './store-protocol.ts';
 import type { StoreOperations, StoreReply, StoreRequest, StoreWorkerData } from './store-protocol.ts';
@@ -23,6 +24,7 @@ function serve(data: StoreWorkerData): void {
     ...createAccountsOperations(database),
     ...createLedgerOperations(database),
     ...createStatisticsOperations(database),
+    ...createProofOperations(database),
   };
   port.on('message', (request: StoreRequest) => {
     if (request.type === 'close') {

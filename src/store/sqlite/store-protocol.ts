@@ -1,6 +1,7 @@
 import type { AccountsStore } from '../../accounts/accounts-store.ts';
 import type { LedgerStore } from '../../billing/ledger/ledger-store.ts';
 import type { StatisticsStore } from '../../billing/statistics/statistics-store.ts';
+import type { ProofStore } from '../../inference/proof-store.ts';
 import { StoreError } from '../store-error.ts';
 import type { StoreErrorKind } from '../store-error.ts';
 
@@ -20,7 +21,8 @@ export type LedgerStoreOperations = Omit<Synchronous<LedgerStore>, 'appendEntrie
 /** Encoded entries end to end, and the length of each. */
 export type EncodedBatch = { readonly bytes: Uint8Array; readonly lengths: readonly number[] };
 export type StatisticsStoreOperations = Synchronous<StatisticsStore>;
-export type StoreOperations = AccountsStoreOperations & LedgerStoreOperations & StatisticsStoreOperations;
+export type ProofStoreOperations = Synchronous<ProofStore>;
+export type StoreOperations = AccountsStoreOperations & LedgerStoreOperations & StatisticsStoreOperations & ProofStoreOperations;
 export type OperationName = keyof StoreOperations;
 
 /** What the worker is started with. */

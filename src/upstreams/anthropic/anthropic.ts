@@ -1,5 +1,6 @@
 import { commonReplyHeaders, commonRequestHeaders } from '../header-lists.ts';
 import type { UpstreamVendor } from '../upstream-vendor.ts';
+import { traitsOfClaude } from './model-traits.ts';
 
 /** Anthropic's own service. Its SDK takes the origin as base address and adds `/v1`. */
 export const anthropic: UpstreamVendor = {
@@ -18,5 +19,8 @@ export const anthropic: UpstreamVendor = {
   requestHeaders: [...commonRequestHeaders, 'anthropic-*', 'x-app', 'x-claude-code-*', 'x-session-*'],
   // The contract spells these names with the neutral word; the vendor knows only its own.
   headerAliases: { 'vendor-version': 'anthropic-version', 'vendor-beta': 'anthropic-beta' },
+  requiredHeaders: { 'anthropic-version': '2023-06-01' },
   replyHeaders: [...commonReplyHeaders, 'anthropic-*'],
+  traitsOf: traitsOfClaude,
+  proofsBelongTo: 'vendor',
 };

@@ -1,5 +1,6 @@
 import { commonReplyHeaders, commonRequestHeaders } from '../header-lists.ts';
 import type { UpstreamRoute, UpstreamVendor } from '../upstream-vendor.ts';
+import { traitsOfGemini } from './model-traits.ts';
 
 /** `gemini-x` and `models/gemini-x` name the same model; tuned models keep their own collection. */
 function modelPath(model: string): string {
@@ -31,4 +32,6 @@ export const gemini: UpstreamVendor = {
   authorize: (apiKey) => ({ 'x-goog-api-key': apiKey }),
   requestHeaders: [...commonRequestHeaders, 'x-goog-api-client', 'x-server-timeout'],
   replyHeaders: [...commonReplyHeaders, 'x-gemini-*'],
+  traitsOf: traitsOfGemini,
+  proofsBelongTo: 'vendor',
 };

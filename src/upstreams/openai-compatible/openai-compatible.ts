@@ -1,6 +1,8 @@
 import { commonReplyHeaders } from '../header-lists.ts';
 import { locateOpenaiInterface, openaiRequestHeaders } from '../openai-interfaces.ts';
 import type { UpstreamRoute, UpstreamVendor } from '../upstream-vendor.ts';
+import { serverPresets } from './server-presets.ts';
+import { usualServerTraits } from './server-traits.ts';
 
 /** Where servers put the further interfaces that some of them offer, relative to a base address that ends in `/v1`. */
 function locate(route: UpstreamRoute): string | undefined {
@@ -24,4 +26,8 @@ export const openaiCompatible: UpstreamVendor = {
   requestHeaders: [...openaiRequestHeaders, 'anthropic-version', 'anthropic-beta'],
   headerAliases: { 'vendor-version': 'anthropic-version', 'vendor-beta': 'anthropic-beta' },
   replyHeaders: commonReplyHeaders,
+  traitsOf: () => usualServerTraits,
+  proofsBelongTo: 'upstream',
+  modelListPath: '/models',
+  presets: serverPresets,
 };

@@ -1,6 +1,7 @@
 import { commonReplyHeaders } from '../header-lists.ts';
 import { locateOpenaiInterface, openaiRequestHeaders } from '../openai-interfaces.ts';
 import type { UpstreamVendor } from '../upstream-vendor.ts';
+import { traitsOfGpt } from './model-traits.ts';
 
 /** OpenAI's own service. Its SDK's base address ends in `/v1`. */
 export const openai: UpstreamVendor = {
@@ -11,8 +12,13 @@ export const openai: UpstreamVendor = {
   dialects: ['openai-responses', 'openai-chat'],
   optionalDialects: [],
   offers: [],
-  locate: locateOpenaiInterface,
+  locate: (route) => {
+    const counts = route.operation === 'count-tokens' && route.dialect === 'openai-responses';
+    return counts ? '/responses/input_tokens' : locateOpenaiInterface(route);
+  },
   authorize: (apiKey) => ({ authorization: `Bearer ${apiKey}` }),
   requestHeaders: openaiRequestHeaders,
   replyHeaders: [...commonReplyHeaders, 'openai-*'],
+  traitsOf: traitsOfGpt,
+  proofsBelongTo: 'vendor',
 };

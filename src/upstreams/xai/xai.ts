@@ -2,6 +2,7 @@ import type { UsageReport } from '../../inference/usage.ts';
 import { commonReplyHeaders } from '../header-lists.ts';
 import { locateOpenaiInterface, openaiRequestHeaders } from '../openai-interfaces.ts';
 import type { UpstreamVendor } from '../upstream-vendor.ts';
+import { traitsOfGrok } from './model-traits.ts';
 
 /**
  * xAI's chat completions count reasoning beside `completion_tokens` and not inside. The total tells which arithmetic a reply used, so that
@@ -31,4 +32,6 @@ export const xai: UpstreamVendor = {
   requestHeaders: [...openaiRequestHeaders, 'x-grok-*'],
   replyHeaders: [...commonReplyHeaders, 'x-metrics-*'],
   correctUsage: (report, dialect) => (dialect === 'openai-chat' ? correctUsage(report) : report),
+  traitsOf: traitsOfGrok,
+  proofsBelongTo: 'vendor',
 };

@@ -19,6 +19,7 @@ export const anthropic: SimulatedVendor = {
     return handleModels(request);
   },
   errorBody: (status, message, requestId) => writeErrorBody(status, message, requestId),
+  refuseLongPrompt: (request) => refuse(request, 'prompt is too long: 210000 tokens > 200000 maximum'),
   notFoundBody: (request) => writeErrorBody(404, 'Not Found', request.requestId),
   refuseCredential: (_credential, request) => refuse(request, 'invalid x-api-key', 401),
   commonHeaders,

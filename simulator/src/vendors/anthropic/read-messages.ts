@@ -84,11 +84,18 @@ function readNested(prompt: Prompt, content: unknown): void {
   else if (content !== undefined) add(prompt, JSON.stringify(content));
 }
 
+/** A message of nothing but results says nothing: the text before it still stands. */
 function readLastUserText(messages: readonly Message[]): string {
-  const message = messages.findLast((candidate) => candidate.role === 'user');
-  if (message === undefined) return '';
-  if (typeof message.content === 'string') return message.content;
-  return message.content.flatMap((block) => ('text' in block && typeof block.text === 'string' ? [block.text] : [])).join('\n');
+  for (const message of messages.toReversed()) {
+    const text = message.role === 'user' ? textOf(message) : '';
+    if (text !== '') return text;
+  }
+  return '';
+}
+
+function textOf({ content }: Message): string {
+  if (typeof content === 'string') return content;
+  return content.flatMap((block) => ('text' in block && typeof block.text === 'string' ? [block.text] : [])).join('\n');
 }
 
 function readTools(body: MessagesRequest): Pick<PlanRequest, 'tools' | 'toolChoice' | 'parallelToolCalls' | 'cachedTools'> {

@@ -33,6 +33,8 @@ export const gemini: SimulatedVendor = {
     }
   },
   errorBody: (status, message) => writeErrorBody(status, message),
+  refuseLongPrompt: (request) =>
+    inFormOf(request, refuse('The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).')),
   notFoundBody: (request) => writeErrorBody(404, `The requested URL ${request.path} was not found on this server.`),
   commonHeaders: () => ({ vary: 'Origin, X-Origin, Referer', 'x-content-type-options': 'nosniff' }),
 };

@@ -1,4 +1,4 @@
-import { type Json, type SimulatedRequest, type SimulatedVendor } from '../../simulated-vendor.ts';
+import type { Json, SimulatedRequest, SimulatedVendor, VendorError } from '../../simulated-vendor.ts';
 import { openaiFlavor } from './chat-flavor.ts';
 import { handleChat } from './chat.ts';
 import { handleModelList, type ListedModel } from './openai-models.ts';
@@ -26,6 +26,7 @@ export const openai: SimulatedVendor = {
   handle: (request, planReply) =>
     handleChat(request, planReply, openaiFlavor, errorFrame) ?? handleResponses(request, planReply) ?? handleModelList(request, models),
   errorBody: writeErrorBody,
+  refuseLongPrompt,
   notFoundBody: (request) => ({
     error: { message: `Invalid URL (${request.method} ${request.path})`, type: 'invalid_request_error', param: null, code: null },
   }),
@@ -46,6 +47,18 @@ export const openai: SimulatedVendor = {
     ...rateLimitHeaders,
   }),
 };
+
+/** The two interfaces word it differently under one code. */
+function refuseLongPrompt(request: SimulatedRequest): VendorError {
+  const code = 'context_length_exceeded';
+  if (request.path.endsWith('/responses')) {
+    return refuse('Your input exceeds the context window of this model. Please adjust your input and try again.', { param: 'input', code });
+  }
+  return refuse(
+    "This model's maximum context length is 128000 tokens. However, your messages resulted in 130000 tokens. Please reduce the length of the messages.",
+    { param: 'messages', code },
+  );
+}
 
 /** Rate limits as this dialect's vendors report them, with the reset as a duration. */
 export const rateLimitHeaders: Readonly<Record<string, string>> = {

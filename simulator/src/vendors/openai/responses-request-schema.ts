@@ -45,12 +45,15 @@ const refusal = closed({ type: Type.Literal('refusal'), refusal: Type.String() }
 const contentPart = Type.Union([inputText, inputImage, outputText, refusal, inputFile, inputAudio]);
 const outputParts = Type.Array(Type.Union([inputText, inputImage, inputFile]));
 
+/** What the vendor's own agent program adds to every item. */
+const agentMembers = { internal_chat_message_metadata_passthrough: nullable(jsonObject) };
 const messageMembers = {
   role: Type.Enum(['assistant', 'system', 'developer', 'user']),
   content: Type.Union([Type.String(), Type.Array(contentPart)]),
   id: nullable(Type.String()),
   status: itemStatus,
   phase: nullable(Type.Enum(['commentary', 'final_answer'])),
+  ...agentMembers,
 };
 const callId = Type.String({ minLength: 1, maxLength: 64 });
 const callOutput = {
@@ -61,6 +64,7 @@ const callOutput = {
   name: nullable(Type.String({ maxLength: 128 })),
   namespace: nullable(Type.String({ maxLength: 64 })),
   caller: nullable(jsonObject),
+  ...agentMembers,
 };
 const call = {
   id: nullable(Type.String()),
@@ -69,6 +73,7 @@ const call = {
   namespace: nullable(Type.String()),
   caller: nullable(jsonObject),
   status: itemStatus,
+  ...agentMembers,
 };
 
 const openItems = [
@@ -111,6 +116,7 @@ const inputItem = Type.Union([
     content: nullable(Type.Array(closed({ type: Type.Literal('reasoning_text'), text: Type.String() }))),
     encrypted_content: nullable(Type.String()),
     status: itemStatus,
+    ...agentMembers,
   }),
   closed({ type: Type.Literal('item_reference'), id: Type.String() }),
   ...openItems.map(open),

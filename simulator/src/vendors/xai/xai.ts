@@ -47,6 +47,7 @@ export const xai: SimulatedVendor = {
     }
   },
   errorBody: writeErrorBody,
+  refuseLongPrompt: () => refuse(400, "This model's maximum prompt length is 131072 but the request contains 140000 tokens."),
   notFoundBody: (request) => writeErrorBody(404, `The requested resource was not found: ${request.method} ${request.path}.`),
   refuseCredential: (credential) =>
     refuse(

@@ -1,0 +1,83 @@
+import type { MediaPart, MediaSource, TextPart } from '../../../inference/inference-request.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
+import { wireText } from './read-wire.ts';
+
+const textOf = (value: JsonValue | undefined): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
+
+/** Texts of a content array, joined by line breaks; other blocks in it are left to the caller. */
+function joinTexts(content: readonly unknown[]): string {
+  return content.flatMap((block) => (isJsonObject(block) && typeof block.text === 'string' ? [block.text] : [])).join('\n');
+}
+
+function decodeSource(source: JsonValue | undefined): MediaSource {
+  if (!isJsonObject(source)) return { kind: 'text', text: '' };
+  const { type, media_type: mediaType, data, url, file_id: fileId, content } = source;
+  if (type === 'url') return { kind: 'url', url: wireText(url) };
+  if (type === 'file') return { kind: 'vendor-file', id: wireText(fileId) };
+  if (type === 'base64') return { kind: 'inline', mediaType: textOf(mediaType) ?? 'application/octet-stream', data: wireText(data) };
+  if (type === 'content')
+    return { kind: 'text', text: typeof content === 'string' ? content : joinTexts(Array.isArray(content) ? content : []) };
+  return { kind: 'text', text: textOf(data) ?? '' };
+}
+
+export function decodeImage(block: JsonObject, path: string): MediaPart {
+  return { kind: 'media', media: 'image', source: decodeSource(block.source), path };
+}
+
+/** A document, and after it the images that its own content holds, which have no place in a document elsewhere. */
+export function decodeDocument(block: JsonObject, path: string): readonly MediaPart[] {
+  const title = textOf(block.title);
+  const context = textOf(block.context);
+  const document: MediaPart = {
+    kind: 'media',
+    media: 'file',
+    source: decodeSource(block.source),
+    ...(title === undefined ? {} : { title }),
+    ...(context === undefined ? {} : { context }),
+    path,
+  };
+  const inner = isJsonObject(block.source) && Array.isArray(block.source.content) ? block.source.content : [];
+  const images = inner.flatMap((item, index) =>
+    isJsonObject(item) && item.type === 'image' ? [decodeImage(item, `${path}.source.content.${index}`)] : [],
+  );
+  return [document, ...images];
+}
+
+/** A search result that the caller found: a document whose context says where it is from. */
+export function decodeSearchResult(block: JsonObject, path: string): MediaPart {
+  const title = textOf(block.title);
+  const source = textOf(block.source);
+  return {
+    kind: 'media',
+    media: 'file',
+    source: { kind: 'text', text: Array.isArray(block.content) ? joinTexts(block.content) : '' },
+    ...(title === undefined ? {} : { title }),
+    ...(source === undefined ? {} : { context: `Source: ${source}` }),
+    path,
+  };
+}
+
+/** The content of a tool result: text and media. A reference to a tool is the tool's name. */
+export function decodeResultContent(content: JsonValue | undefined, path: string): readonly (TextPart | MediaPart)[] {
+  if (typeof content === 'string') return content === '' ? [] : [{ kind: 'text', text: content, path }];
+  if (!Array.isArray(content)) return [];
+  return content.flatMap((block: JsonValue, index) => (isJsonObject(block) ? decodeResultBlock(block, `${path}.${index}`) : []));
+}
+
+function decodeResultBlock(block: JsonObject, path: string): readonly (TextPart | MediaPart)[] {
+  switch (wireText(block.type)) {
+    case 'text':
+      return typeof block.text === 'string' && block.text !== '' ? [{ kind: 'text', text: block.text, path }] : [];
+    case 'image':
+      return [decodeImage(block, path)];
+    case 'document':
+      return decodeDocument(block, path);
+    case 'search_result':
+      return [decodeSearchResult(block, path)];
+    case 'tool_reference':
+      return [{ kind: 'text', text: wireText(block.tool_name), path }];
+    default:
+      // Whatever else a tool gives back is at least its JSON text to the model.
+      return [{ kind: 'text', text: JSON.stringify(block), path }];
+  }
+}

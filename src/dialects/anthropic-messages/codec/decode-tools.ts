@@ -1,0 +1,81 @@
+import type { Tool, ToolChoice, WebSearchTool } from '../../../inference/inference-request.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
+import { wireText } from './read-wire.ts';
+
+/** Reads `tools` of a validated request. */
+export function decodeTools(tools: JsonValue | undefined): readonly Tool[] {
+  if (!Array.isArray(tools)) return [];
+  return tools.flatMap((tool: JsonValue, index) => (isJsonObject(tool) ? [decodeTool(tool, `tools.${index}`)] : []));
+}
+
+function decodeTool(tool: JsonObject, path: string): Tool {
+  const { type, name, description, input_schema: parameters, strict } = tool;
+  if (typeof type !== 'string' || type === 'custom') {
+    return {
+      kind: 'function',
+      name: wireText(name),
+      ...(typeof description === 'string' ? { description } : {}),
+      ...(isJsonObject(parameters) ? { parameters } : {}),
+      ...(typeof strict === 'boolean' ? { strict } : {}),
+      path,
+    };
+  }
+  if (type.startsWith('web_search_')) return decodeWebSearch(tool, path);
+  if (type.startsWith('code_execution_')) return { kind: 'code-execution', path };
+  return { kind: 'vendor', name: type, wire: tool, path };
+}
+
+function stringsOf(value: JsonValue | undefined): readonly string[] | undefined {
+  return Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : undefined;
+}
+
+function decodeWebSearch(tool: JsonObject, path: string): WebSearchTool {
+  const allowedDomains = stringsOf(tool.allowed_domains);
+  const blockedDomains = stringsOf(tool.blocked_domains);
+  return {
+    kind: 'web-search',
+    ...(typeof tool.max_uses === 'number' ? { maxUses: tool.max_uses } : {}),
+    ...(allowedDomains === undefined ? {} : { allowedDomains }),
+    ...(blockedDomains === undefined ? {} : { blockedDomains }),
+    ...(isJsonObject(tool.user_location) ? { userLocation: decodeLocation(tool.user_location) } : {}),
+    path,
+  };
+}
+
+function decodeLocation({ city, region, country, timezone }: JsonObject): NonNullable<WebSearchTool['userLocation']> {
+  return {
+    ...(typeof city === 'string' ? { city } : {}),
+    ...(typeof region === 'string' ? { region } : {}),
+    ...(typeof country === 'string' ? { country } : {}),
+    ...(typeof timezone === 'string' ? { timezone } : {}),
+  };
+}
+
+/** Reads `tool_choice`, which holds the switch for parallel calls as well. */
+export function decodeToolChoice(choice: JsonValue | undefined): {
+  readonly toolChoice?: ToolChoice;
+  readonly parallelToolCalls?: boolean;
+} {
+  if (!isJsonObject(choice)) return {};
+  const toolChoice = decodeChoice(choice);
+  const disabled = choice.disable_parallel_tool_use;
+  return {
+    ...(toolChoice === undefined ? {} : { toolChoice }),
+    ...(typeof disabled === 'boolean' ? { parallelToolCalls: !disabled } : {}),
+  };
+}
+
+function decodeChoice({ type, name }: JsonObject): ToolChoice | undefined {
+  switch (wireText(type)) {
+    case 'auto':
+      return { kind: 'auto' };
+    case 'none':
+      return { kind: 'none' };
+    case 'any':
+      return { kind: 'required' };
+    case 'tool':
+      return { kind: 'function', name: wireText(name) };
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,91 @@
+import { fitCallId } from '../../../inference/call-ids.ts';
+import type { Citation } from '../../../inference/citation.ts';
+import type { InferenceReply, ReplyPart } from '../../../inference/inference-reply.ts';
+import type { Proof } from '../../../inference/proof.ts';
+import { repairToolArguments } from '../../../inference/tool-arguments.ts';
+import type { JsonObject } from '../../../platform/json/json-value.ts';
+import type { ReplyWriting } from '../../chat-codec.ts';
+import { encodeCitation } from './citations.ts';
+import { callIdRules } from './encode-turns.ts';
+import { encodeUsage } from './encode-usage.ts';
+import { writeCallProof, writeSignature } from './proof-fields.ts';
+import { encodeServerTool } from './server-tools.ts';
+import { encodeEnding } from './stop-reasons.ts';
+
+/** Writes a whole message. It says what the stream of the same reply says. */
+export function encodeReply(reply: InferenceReply, writing: ReplyWriting): JsonObject {
+  const has = (kind: ReplyPart['kind']): boolean => reply.parts.some((part) => part.kind === kind);
+  return {
+    ...encodeHead(reply, writing),
+    content: reply.parts.flatMap((part) => encodePart(part, writing)),
+    ...encodeEnding(reply, { toolCalls: has('tool-call'), refusals: has('refusal') }),
+    usage: encodeUsage(reply.usageReport?.usage ?? {}),
+  };
+}
+
+/** The members that a message begins with. Ids of other vendors are replaced: clients know this dialect's by its prefix. */
+export function encodeHead({ replyId, servedModel }: Pick<InferenceReply, 'replyId' | 'servedModel'>, writing: ReplyWriting): JsonObject {
+  return {
+    id: replyId?.startsWith('msg_') === true ? replyId : writing.newId('msg_'),
+    type: 'message',
+    role: 'assistant',
+    model: servedModel ?? writing.requestedModel,
+  };
+}
+
+function encodePart(part: ReplyPart, writing: ReplyWriting): readonly JsonObject[] {
+  switch (part.kind) {
+    case 'text':
+      return encodeText(part.text, part.citations);
+    case 'refusal':
+      return encodeText(part.text, undefined);
+    case 'reasoning':
+      return encodeReasoning(part.text.join('\n\n'), part.proof);
+    case 'tool-call': {
+      const id = callIdOf(part.id);
+      const call = { type: 'tool_use', id, name: part.name, input: repairToolArguments(part.arguments) };
+      return part.proof === undefined ? [call] : [carryCallProof(id, part.proof), call];
+    }
+    case 'server-tool':
+    case 'media':
+      return encodeWholePart(part, writing);
+  }
+}
+
+function encodeText(text: string, citations: readonly Citation[] = []): readonly JsonObject[] {
+  if (text === '' && citations.length === 0) return [];
+  return [{ type: 'text', text, ...(citations.length === 0 ? {} : { citations: citations.map(encodeCitation) }) }];
+}
+
+function encodeReasoning(thinking: string, proof: Proof | undefined): readonly JsonObject[] {
+  if (thinking === '' && proof === undefined) return [];
+  if (thinking === '' && proof?.hidden === true) return [encodeHiddenReasoning(proof)];
+  return [{ type: 'thinking', thinking, signature: writeSignature(proof) }];
+}
+
+export function encodeHiddenReasoning(proof: Proof): JsonObject {
+  return { type: 'redacted_thinking', data: writeSignature(proof) };
+}
+
+/** The id of a call as this dialect's clients may have it: they send it back in a result. */
+export function callIdOf(id: string): string {
+  return fitCallId(id, callIdRules);
+}
+
+/** The proof of a call goes before it in a thinking block without text: it has no field of its own. */
+export function carryCallProof(callId: string, proof: Proof): JsonObject {
+  return { type: 'thinking', thinking: '', signature: writeCallProof(callId, proof) };
+}
+
+/** Writes parts that come whole. What this dialect's replies have no block for is left out, and noted. */
+export function encodeWholePart(
+  part: Extract<ReplyPart, { kind: 'server-tool' | 'media' }>,
+  { notes }: ReplyWriting,
+): readonly JsonObject[] {
+  const blocks = part.kind === 'server-tool' ? encodeServerTool(part) : undefined;
+  if (blocks === undefined) {
+    const what = part.kind === 'media' ? `${part.media} made by the model` : 'what a tool of the vendor did';
+    notes.adapted({ path: undefined, otherwise: 'turns' }, `${what} has no place in a reply of this interface; it was left out`);
+  }
+  return blocks ?? [];
+}

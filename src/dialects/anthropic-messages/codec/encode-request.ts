@@ -1,0 +1,140 @@
+import type { InferenceRequest, Turn } from '../../../inference/inference-request.ts';
+import type { JsonObject } from '../../../platform/json/json-value.ts';
+import type { EncodedRequest, RequestFit } from '../../chat-codec.ts';
+import { encodeSampling } from './encode-sampling.ts';
+import { encodeTools, type EncodedTools } from './encode-tools.ts';
+import { encodeTurns } from './encode-turns.ts';
+import { fitAnswerSchema, isObjectSchema } from './fit-schema.ts';
+import { fitThinking, type FittedThinking } from './fit-thinking.ts';
+import { prepareTurns } from './prepare-turns.ts';
+
+/** The contract's bound; the vendor's own is 512. */
+const endUserCharactersMax = 256;
+
+/** Fields of a message request that a request for a count has too. */
+const countedFields = ['model', 'system', 'messages', 'tools', 'tool_choice', 'thinking', 'output_config'];
+
+/** Writes a Messages request. */
+export function encodeRequest(request: InferenceRequest, fit: RequestFit): EncodedRequest {
+  for (const { field, weight } of request.vendorFields) {
+    if (weight === 'matters') fit.notes.dropped({ path: field, otherwise: 'turns' }, 'the vendor of this model has nothing like it');
+  }
+  const tools = encodeTools(request, fit);
+  const turns = prepareTurns(request.turns, fit);
+  const thinking = fitThinking(request, fit, { turns, isForced: isForced(tools.choice) });
+  const outputConfig = encodeOutputConfig(request, fit, thinking);
+  const body: JsonObject = {
+    model: fit.upstreamModel,
+    max_tokens: thinking.outputTokensMax,
+    ...encodeSystem(request, fit),
+    messages: encodeTurns(endWithUser(turns, fit, thinking.isOn), fit, tools.toWire),
+    ...(tools.tools.length === 0 ? {} : { tools: tools.tools }),
+    ...encodeChoice(tools, thinking, fit),
+    ...(thinking.thinking === undefined ? {} : { thinking: thinking.thinking }),
+    ...(outputConfig === undefined ? {} : { output_config: outputConfig }),
+    ...encodeStopSequences(request, fit),
+    ...encodeSampling(request, fit, thinking.isOn),
+    ...encodeEndUser(request, fit),
+    ...encodeServiceTier(request, fit),
+    ...(request.stream ? { stream: true } : {}),
+  };
+  return {
+    body,
+    ...(tools.renamed.size === 0 ? {} : { toolNames: tools.renamed }),
+    ...(tools.answerTool === undefined ? {} : { answerTool: tools.answerTool }),
+  };
+}
+
+/** Writes a request for a count: a message request without what limits or steers the output. */
+export function encodeCountRequest(request: InferenceRequest, fit: RequestFit): JsonObject {
+  const { body } = encodeRequest(request, fit);
+  return Object.fromEntries(Object.entries(body).filter(([field]) => countedFields.includes(field)));
+}
+
+const isForced = (choice: JsonObject | undefined): boolean => choice?.type === 'any' || choice?.type === 'tool';
+
+/** A model that always thinks cannot be forced to call a tool: it is free to, then. */
+function encodeChoice({ choice }: EncodedTools, { isOn }: FittedThinking, { notes }: RequestFit): JsonObject {
+  if (choice === undefined) return {};
+  if (!isOn || !isForced(choice)) return { tool_choice: choice };
+  notes.adapted('toolChoice', 'this model always thinks, and a model that thinks cannot be forced to call a tool; it is left to choose');
+  const { name: _name, ...rest } = choice;
+  return { tool_choice: { ...rest, type: 'auto' } };
+}
+
+function encodeSystem(request: InferenceRequest, fit: RequestFit): JsonObject {
+  const texts = request.instructions.flatMap(({ text }) => (text.trim() === '' ? [] : [text]));
+  const hint = encodeJsonHint(request, fit);
+  const system = [...texts, ...(hint === undefined ? [] : [hint])].join('\n\n');
+  return system === '' ? {} : { system };
+}
+
+/** What the vendor has no switch for is asked of the model: JSON without a schema, and a schema that is no object's where only a tool could stand in. */
+function encodeJsonHint({ outputFormat }: InferenceRequest, { traits, notes }: RequestFit): string | undefined {
+  if (outputFormat === undefined) return undefined;
+  const isPlain = outputFormat.kind === 'json';
+  if (!isPlain && (traits.structuredOutput || isObjectSchema(outputFormat.schema))) return undefined;
+  notes.emulated('outputFormat', 'this model cannot be held to the format; it is asked for it');
+  const rule = 'and nothing else: no words before or after it, no code fence.';
+  return isPlain
+    ? `Answer with one JSON object ${rule}`
+    : `Answer with JSON of this schema ${rule}\n${JSON.stringify(outputFormat.schema)}`;
+}
+
+function encodeOutputConfig(
+  { outputFormat }: InferenceRequest,
+  { traits, notes }: RequestFit,
+  thinking: FittedThinking,
+): JsonObject | undefined {
+  const effort = thinking.effort === undefined ? {} : { effort: thinking.effort };
+  if (outputFormat?.kind !== 'json-schema' || !traits.structuredOutput) return thinking.effort === undefined ? undefined : effort;
+  const schema = fitAnswerSchema(outputFormat.schema);
+  if (schema !== outputFormat.schema) {
+    notes.adapted('outputFormat', 'objects were closed, and rules that the vendor cannot hold an answer to are said in descriptions');
+  }
+  return { ...effort, format: { type: 'json_schema', schema } };
+}
+
+/** A conversation may end with an assistant turn only where the model continues it, which none does while it thinks. */
+function endWithUser(turns: readonly Turn[], { traits, notes }: RequestFit, thinks: boolean): readonly Turn[] {
+  const last = turns.at(-1);
+  if (last?.role !== 'assistant') return turns;
+  if (traits.prefill && !thinks) return [...turns.slice(0, -1), withoutTrailingSpace(last)];
+  notes.adapted('turns', 'this model does not continue an assistant turn; it is asked to');
+  return [...turns, { role: 'user', parts: [{ kind: 'text', text: 'Continue from where your last message ends.' }] }];
+}
+
+/** The vendor refuses a beginning that ends in white space. */
+function withoutTrailingSpace(turn: Turn): Turn {
+  const last = turn.parts.at(-1);
+  if (last?.kind !== 'text' && last?.kind !== 'refusal') return turn;
+  return { ...turn, parts: [...turn.parts.slice(0, -1), { ...last, text: last.text.trimEnd() }] };
+}
+
+function encodeStopSequences({ stopSequences = [] }: InferenceRequest, { notes }: RequestFit): JsonObject {
+  const sent = stopSequences.filter((sequence) => sequence.trim() !== '');
+  if (sent.length < stopSequences.length) notes.dropped('stopSequences', 'the vendor takes no sequence of nothing but white space');
+  return sent.length === 0 ? {} : { stop_sequences: sent };
+}
+
+function encodeEndUser({ endUser }: InferenceRequest, { notes }: RequestFit): JsonObject {
+  if (endUser === undefined || endUser === '') return {};
+  if (endUser.length > endUserCharactersMax) notes.adapted('endUser', `cut to ${endUserCharactersMax} characters`);
+  return { metadata: { user_id: endUser.slice(0, endUserCharactersMax) } };
+}
+
+function encodeServiceTier({ serviceTier }: InferenceRequest, { notes }: RequestFit): JsonObject {
+  if (serviceTier === undefined) return {};
+  switch (serviceTier) {
+    case 'auto':
+      return { service_tier: 'auto' };
+    case 'default':
+      return { service_tier: 'standard_only' };
+    case 'priority':
+      // The vendor's `auto` is its priority tier where the account has one.
+      return { service_tier: 'auto' };
+    case 'flex':
+      notes.adapted('serviceTier', 'the vendor has no such tier; its standard one is used');
+      return { service_tier: 'standard_only' };
+  }
+}

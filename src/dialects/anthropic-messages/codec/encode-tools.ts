@@ -1,0 +1,202 @@
+import type {
+  FunctionTool,
+  InferenceRequest,
+  OutputFormat,
+  Tool,
+  ToolChoice,
+  WebSearchTool,
+} from '../../../inference/inference-request.ts';
+import { fitToolNames } from '../../../inference/tool-names.ts';
+import type { JsonObject } from '../../../platform/json/json-value.ts';
+import type { RequestFit } from '../../chat-codec.ts';
+import { fitAnswerSchema, fitInputSchema, isObjectSchema } from './fit-schema.ts';
+
+type JsonSchemaFormat = Extract<OutputFormat, { kind: 'json-schema' }>;
+
+/** The tools of a request as they are sent, and what follows from them. */
+export type EncodedTools = {
+  readonly tools: readonly JsonObject[];
+  readonly choice: JsonObject | undefined;
+  readonly toWire: (name: string) => string;
+  readonly renamed: ReadonlyMap<string, string>;
+  /** The tool whose arguments are the answer, where the model takes no schema for its answer. */
+  readonly answerTool?: string;
+};
+
+const nameRules = { pattern: /[a-zA-Z0-9_-]/, charactersMax: 128 };
+
+/** The vendor holds the arguments of at most this many tools of one request to their schemas. */
+const strictToolsMax = 20;
+
+/** Writes `tools` and `tool_choice`. */
+export function encodeTools(request: InferenceRequest, fit: RequestFit): EncodedTools {
+  const offered = offeredTools(request);
+  const { toWire, renamed } = fitNames(request, offered);
+  const keepsStrict =
+    fit.traits.structuredOutput && offered.filter((tool) => tool.kind === 'function' && tool.strict).length <= strictToolsMax;
+  const written = offered.flatMap((tool) => encodeTool(tool, { fit, toWire, keepsStrict }));
+  const answerTool = needsAnswerTool(request, fit) ? nameAnswerTool(request, toWire) : undefined;
+  if (answerTool !== undefined && request.outputFormat?.kind === 'json-schema')
+    written.push(encodeAnswerTool(request.outputFormat, answerTool));
+  const tools = written.length === 0 ? describeCalledTools(request, toWire) : written;
+  const choice = encodeChoice(request, { fit, toWire, answerTool, isOffered: written.length > 0, isCalled: tools.length > 0 });
+  return { tools, choice, toWire, renamed, ...(answerTool === undefined ? {} : { answerTool }) };
+}
+
+/** Names that the vendor takes. Those of its own tools are not free beside them: names must be unique. */
+function fitNames(request: InferenceRequest, offered: readonly Tool[]): Pick<EncodedTools, 'toWire' | 'renamed'> {
+  const names = namesOf(request);
+  const { toWire, renamed } = fitToolNames(names, nameRules);
+  const taken = new Set(
+    offered.flatMap(({ kind }) => (kind === 'web-search' || kind === 'code-execution' ? [kind.replace('-', '_')] : [])),
+  );
+  const clashes = [...names].filter((name) => taken.has(toWire(name)));
+  if (clashes.length === 0) return { toWire, renamed };
+  const keepApart = (name: string): string => (taken.has(toWire(name)) ? `${toWire(name)}_function` : toWire(name));
+  return { toWire: keepApart, renamed: new Map([...renamed, ...clashes.map((name) => [keepApart(name), name] as const)]) };
+}
+
+function namesOf({ tools, turns, toolChoice }: InferenceRequest): ReadonlySet<string> {
+  const called = turns.flatMap(({ parts }) => parts.flatMap((part) => (part.kind === 'tool-call' ? [part.name] : [])));
+  const offered = tools.flatMap((tool) => (tool.kind === 'function' ? [tool.name] : []));
+  const chosen = toolChoice?.kind === 'function' ? [toolChoice.name] : toolChoice?.kind === 'allowed' ? toolChoice.names : [];
+  return new Set([...offered, ...called, ...chosen]);
+}
+
+/** All tools, or only those functions that the choice allows: the vendor knows no choice of several. */
+function offeredTools({ tools, toolChoice }: InferenceRequest): readonly Tool[] {
+  if (toolChoice?.kind !== 'allowed') return tools;
+  return tools.filter((tool) => tool.kind !== 'function' || toolChoice.names.includes(tool.name));
+}
+
+type ToolWriting = { readonly fit: RequestFit; readonly toWire: (name: string) => string; readonly keepsStrict: boolean };
+
+function encodeTool(tool: Tool, writing: ToolWriting): readonly JsonObject[] {
+  const { notes, traits } = writing.fit;
+  const place = { path: tool.path, otherwise: 'tools' } as const;
+  switch (tool.kind) {
+    case 'function':
+      return [encodeFunction(tool, writing)];
+    case 'web-search':
+      if (traits.webSearch) return [encodeWebSearch(tool, writing.fit)];
+      notes.dropped(place, 'the upstream of this model cannot search the web');
+      return [];
+    case 'code-execution':
+      if (traits.codeExecution) return [{ type: 'code_execution_20250825', name: 'code_execution' }];
+      notes.dropped(place, 'the upstream of this model cannot run code');
+      return [];
+    case 'vendor':
+      return notes.refuse(place, `${tool.name} is a tool of another vendor; leave it out, or choose a model of that vendor`);
+  }
+}
+
+function encodeFunction(tool: FunctionTool, { fit, toWire, keepsStrict }: ToolWriting): JsonObject {
+  const { name, description, strict, path } = tool;
+  const parameters: JsonObject = tool.parameters ?? { type: 'object', properties: {} };
+  const schema = fitInputSchema(parameters);
+  const place = { path, otherwise: 'tools' } as const;
+  if (schema.type !== parameters.type && parameters.type !== undefined) fit.notes.adapted(place, 'arguments must be an object');
+  if (parameters.anyOf !== undefined || parameters.oneOf !== undefined || parameters.allOf !== undefined) {
+    fit.notes.adapted(place, 'the vendor takes no alternatives at the top of a schema; their properties were put together');
+  }
+  const isStrict = strict === true && keepsStrict;
+  if (strict === true && !isStrict) fit.notes.adapted(place, 'the arguments of this function are not held to its schema here');
+  return {
+    name: toWire(name),
+    ...(description === undefined || description === '' ? {} : { description }),
+    input_schema: isStrict ? fitAnswerSchema(schema) : schema,
+    ...(isStrict ? { strict: true } : {}),
+  };
+}
+
+function encodeWebSearch(tool: WebSearchTool, { notes }: RequestFit): JsonObject {
+  const { maxUses, allowedDomains = [], blockedDomains = [], userLocation, contextSize, path } = tool;
+  const place = { path, otherwise: 'tools' } as const;
+  const allows = allowedDomains.length > 0;
+  if (allows && blockedDomains.length > 0)
+    notes.dropped(place, 'the vendor takes allowed or blocked domains, not both; the allowed ones were sent');
+  if (contextSize === 'low' || contextSize === 'high')
+    notes.dropped(place, 'the vendor has no setting for how much is read of what was found');
+  return {
+    type: 'web_search_20250305',
+    name: 'web_search',
+    ...(maxUses === undefined ? {} : { max_uses: maxUses }),
+    ...(allows ? { allowed_domains: allowedDomains } : {}),
+    ...(!allows && blockedDomains.length > 0 ? { blocked_domains: blockedDomains } : {}),
+    ...(userLocation === undefined ? {} : { user_location: { type: 'approximate', ...userLocation } }),
+  };
+}
+
+/** A schema for the answer is a forced tool where the model takes none, unless another tool is forced: then there is no answer yet. */
+function needsAnswerTool({ outputFormat, toolChoice }: InferenceRequest, { traits, notes }: RequestFit): boolean {
+  if (outputFormat?.kind !== 'json-schema' || traits.structuredOutput || !isObjectSchema(outputFormat.schema)) return false;
+  if (toolChoice?.kind === 'required' || toolChoice?.kind === 'function') return false;
+  if (toolChoice?.kind === 'allowed' && toolChoice.required) return false;
+  notes.emulated('outputFormat', 'this model takes no schema for its answer; a tool with that schema stands in');
+  return true;
+}
+
+function nameAnswerTool(request: InferenceRequest, toWire: (name: string) => string): string {
+  const { outputFormat } = request;
+  const taken = new Set([...namesOf(request)].map(toWire));
+  let name = toWire(outputFormat?.kind === 'json-schema' ? (outputFormat.name ?? 'answer') : 'answer');
+  while (taken.has(name)) name = `${name.slice(0, nameRules.charactersMax - 7)}_answer`;
+  return name;
+}
+
+function encodeAnswerTool({ schema, description }: JsonSchemaFormat, name: string): JsonObject {
+  const purpose = 'Give the answer with this tool, once, and say nothing beside it.';
+  return { name, description: description === undefined ? purpose : `${description}\n\n${purpose}`, input_schema: fitInputSchema(schema) };
+}
+
+/** A history with calls needs their tools described even where no tool is offered any more. */
+function describeCalledTools({ turns }: InferenceRequest, toWire: (name: string) => string): readonly JsonObject[] {
+  const names = turns.flatMap(({ parts }) => parts.flatMap((part) => (part.kind === 'tool-call' ? [toWire(part.name)] : [])));
+  return [...new Set(names)].map((name) => ({ name, input_schema: { type: 'object' } }));
+}
+
+type ChoiceFacts = {
+  readonly fit: RequestFit;
+  readonly toWire: (name: string) => string;
+  readonly answerTool: string | undefined;
+  readonly isOffered: boolean;
+  readonly isCalled: boolean;
+};
+
+function encodeChoice(request: InferenceRequest, facts: ChoiceFacts): JsonObject | undefined {
+  const { toolChoice, parallelToolCalls } = request;
+  if (!facts.isOffered) {
+    if (toolChoice !== undefined && toolChoice.kind !== 'none' && toolChoice.kind !== 'auto') {
+      facts.fit.notes.dropped('toolChoice', 'there is no tool to choose');
+    }
+    return facts.isCalled ? { type: 'none' } : undefined;
+  }
+  if (facts.answerTool !== undefined) return encodeAnswerChoice(request, facts.answerTool);
+  const choice = toolChoice === undefined ? undefined : writeChoice(toolChoice, request, facts);
+  // Only `none` has no switch for parallel calls.
+  if (parallelToolCalls !== false || choice?.type === 'none') return choice;
+  return { ...(choice ?? { type: 'auto' }), disable_parallel_tool_use: true };
+}
+
+/** The answer is one call. Where other tools may be called first, the model must call one of them or the answer. */
+function encodeAnswerChoice({ tools, toolChoice }: InferenceRequest, answerTool: string): JsonObject {
+  const mayCallOthers = toolChoice?.kind !== 'none' && tools.length > 0;
+  return { ...(mayCallOthers ? { type: 'any' } : { type: 'tool', name: answerTool }), disable_parallel_tool_use: true };
+}
+
+function writeChoice(choice: ToolChoice, { tools }: InferenceRequest, { fit, toWire }: ChoiceFacts): JsonObject {
+  switch (choice.kind) {
+    case 'auto':
+    case 'none':
+      return { type: choice.kind };
+    case 'required':
+      return { type: 'any' };
+    case 'allowed':
+      return { type: choice.required ? 'any' : 'auto' };
+    case 'function': {
+      const isKnown = tools.some((tool) => tool.kind === 'function' && tool.name === choice.name);
+      if (!isKnown) fit.notes.refuse('toolChoice', `the tool '${choice.name}' is not among the tools`);
+      return { type: 'tool', name: toWire(choice.name) };
+    }
+  }
+}

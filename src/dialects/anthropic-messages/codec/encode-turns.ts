@@ -1,0 +1,98 @@
+import { fitCallId } from '../../../inference/call-ids.ts';
+import type { Part, ReasoningPart, ToolCallPart, ToolResultPart, Turn } from '../../../inference/inference-request.ts';
+import { readToolArguments } from '../../../inference/tool-arguments.ts';
+import type { JsonObject } from '../../../platform/json/json-value.ts';
+import type { RequestFit } from '../../chat-codec.ts';
+import { encodeMedia } from './encode-media.ts';
+import { nativeBlocks } from './server-tools.ts';
+
+export const callIdRules = { pattern: /^[a-zA-Z0-9_-]+$/, charactersMax: 256 };
+
+type TurnWriting = {
+  readonly fit: RequestFit;
+  readonly toWire: (name: string) => string;
+  /** The ids under which calls were sent and not yet answered, in order. A conversation may use an id twice, the vendor wants it once. */
+  readonly sentIds: Map<string, string[]>;
+  readonly usedIds: Set<string>;
+};
+
+/** Writes arranged turns as `messages`. */
+export function encodeTurns(turns: readonly Turn[], fit: RequestFit, toWire: (name: string) => string): readonly JsonObject[] {
+  const writing: TurnWriting = { fit, toWire, sentIds: new Map(), usedIds: new Set() };
+  return turns.map((turn) => ({ role: turn.role, content: encodeContent(turn, writing) }));
+}
+
+function encodeContent({ parts }: Turn, writing: TurnWriting): string | readonly JsonObject[] {
+  const [only, ...others] = parts;
+  if (others.length === 0 && only?.kind === 'text') return only.text;
+  const results: JsonObject[] = [];
+  const moved: JsonObject[] = [];
+  const rest: JsonObject[] = [];
+  for (const part of parts) {
+    if (part.kind !== 'tool-result') rest.push(...encodePart(part, writing));
+    else {
+      const { block, after } = encodeResult(part, writing);
+      results.push(block);
+      moved.push(...after);
+    }
+  }
+  // The vendor wants all results before anything else that the user says.
+  return [...results, ...moved, ...rest];
+}
+
+function encodePart(part: Exclude<Part, ToolResultPart>, writing: TurnWriting): readonly JsonObject[] {
+  switch (part.kind) {
+    case 'text':
+    case 'refusal':
+      return [{ type: 'text', text: part.text }];
+    case 'media':
+      return [encodeMedia(part, writing.fit.notes)];
+    case 'reasoning':
+      return [encodeReasoning(part)];
+    case 'tool-call':
+      return [encodeCall(part, writing)];
+    case 'server-tool':
+      return nativeBlocks(part) ?? [];
+    case 'vendor':
+      return [];
+  }
+}
+
+/** Native reasoning, as the vendor wrote it: a signature stays byte for byte. */
+function encodeReasoning({ text, proof }: ReasoningPart): JsonObject {
+  if (proof?.hidden === true) return { type: 'redacted_thinking', data: proof.blob };
+  return { type: 'thinking', thinking: text.join('\n\n'), signature: proof?.blob ?? '' };
+}
+
+function encodeCall(part: ToolCallPart, { fit, toWire, sentIds, usedIds }: TurnWriting): JsonObject {
+  const fitted = fitCallId(part.id, callIdRules);
+  let id = fitted;
+  for (let count = 2; usedIds.has(id); count += 1) id = `${fitted}_${count}`;
+  usedIds.add(id);
+  sentIds.set(part.id, [...(sentIds.get(part.id) ?? []), id]);
+  return { type: 'tool_use', id, name: toWire(part.name), input: readToolArguments(part, fit.notes) };
+}
+
+type EncodedResult = { readonly block: JsonObject; readonly after: readonly JsonObject[] };
+
+function encodeResult(part: ToolResultPart, { fit, sentIds }: TurnWriting): EncodedResult {
+  const id = sentIds.get(part.callId)?.shift() ?? fitCallId(part.callId, callIdRules);
+  const inside: JsonObject[] = [];
+  const after: JsonObject[] = [];
+  for (const piece of part.content) {
+    if (piece.kind === 'text') {
+      if (piece.text.trim() !== '') inside.push({ type: 'text', text: piece.text });
+    } else if (fit.traits.imagesInToolResults) inside.push(encodeMedia(piece, fit.notes));
+    else {
+      fit.notes.adapted(
+        { path: piece.path, otherwise: 'turns' },
+        'this model takes only text as the result of a tool; the rest follows it',
+      );
+      inside.push({ type: 'text', text: `The ${piece.media} that the call ${id} returned follows its result.` });
+      after.push({ type: 'text', text: `Returned by the call ${id}:` }, encodeMedia(piece, fit.notes));
+    }
+  }
+  const [only, ...others] = inside;
+  const content = only === undefined ? '' : others.length === 0 && only.type === 'text' ? (only.text ?? '') : inside;
+  return { block: { type: 'tool_result', tool_use_id: id, content, ...(part.isError ? { is_error: true } : {}) }, after };
+}

@@ -1,0 +1,195 @@
+import type { BlockStart, InferenceEvent } from '../../../inference/inference-event.ts';
+import type { Proof } from '../../../inference/proof.ts';
+import type { Usage } from '../../../inference/usage.ts';
+import type { JsonObject } from '../../../platform/json/json-value.ts';
+import type { EventEncoder, ReplyWriting } from '../../chat-codec.ts';
+import { encodeCitation } from './citations.ts';
+import { callIdOf, carryCallProof, encodeHead, encodeHiddenReasoning, encodeWholePart } from './encode-reply.ts';
+import { encodeUsage } from './encode-usage.ts';
+import { writeSignature } from './proof-fields.ts';
+import { encodeEnding } from './stop-reasons.ts';
+
+/** The block that is being said. It is written with its first words: what stays without words or proof is no block here. */
+type OpenBlock = { readonly start: BlockStart; isWritten: boolean; hasText: boolean; isNewParagraph: boolean; proof: Proof | undefined };
+
+type EncoderState = {
+  readonly writing: ReplyWriting;
+  head: Extract<InferenceEvent, { type: 'started' }> | undefined;
+  usage: Usage | undefined;
+  block: OpenBlock | undefined;
+  /** The index of the block that is being written, or comes next. */
+  index: number;
+  framesSent: number;
+  readonly seen: { toolCalls: boolean; refusals: boolean };
+};
+
+/** Writes a Messages stream: one block after another, `usage` estimated at the beginning and true at the end. */
+export function createEventEncoder(writing: ReplyWriting): EventEncoder {
+  const state: EncoderState = {
+    writing,
+    head: undefined,
+    usage: undefined,
+    block: undefined,
+    index: 0,
+    framesSent: 0,
+    seen: { toolCalls: false, refusals: false },
+  };
+  return { write: (event) => writeEvent(state, event), position: () => ({ framesSent: state.framesSent }) };
+}
+
+function writeEvent(state: EncoderState, event: InferenceEvent): string {
+  switch (event.type) {
+    case 'started':
+      state.head = event;
+      return '';
+    case 'usage':
+      state.usage = event.usageReport.usage;
+      return '';
+    case 'block-started':
+      state.block = { start: event.block, isWritten: false, hasText: false, isNewParagraph: false, proof: undefined };
+      if (event.block.kind === 'tool-call') state.seen.toolCalls = true;
+      if (event.block.kind === 'refusal') state.seen.refusals = true;
+      return writeStart(state);
+    case 'part':
+      return (
+        writeStart(state) +
+        encodeWholePart(event.part, state.writing)
+          .map((block) => writeWhole(state, block))
+          .join('')
+      );
+    case 'finished':
+      return writeStart(state) + writeEnd(state, event);
+    case 'delta':
+    case 'paragraph':
+    case 'proof':
+    case 'citation':
+    case 'block-ended':
+      return state.block === undefined ? '' : writeBlockEvent(state, state.block, event);
+  }
+}
+
+function frame(state: EncoderState, type: string, members: string): string {
+  state.framesSent += 1;
+  return `event: ${type}\ndata: {"type":"${type}"${members}}\n\n`;
+}
+
+/** The beginning waits for content, so that it can hold the counts that an upstream tells early. */
+function writeStart(state: EncoderState): string {
+  const { head, usage, writing } = state;
+  if (head === undefined) return '';
+  state.head = undefined;
+  const known = usage?.inputTokens === undefined ? { ...usage, inputTokens: writing.inputTokensEstimate } : usage;
+  const message = { ...encodeHead(head, writing), content: [], stop_reason: null, stop_sequence: null, usage: encodeUsage(known) };
+  return frame(state, 'message_start', `,"message":${JSON.stringify(message)}`);
+}
+
+type BlockEvent = Extract<InferenceEvent, { type: 'delta' | 'paragraph' | 'proof' | 'citation' | 'block-ended' }>;
+
+function writeBlockEvent(state: EncoderState, block: OpenBlock, event: BlockEvent): string {
+  switch (event.type) {
+    case 'delta':
+      return writeText(state, block, event.text);
+    case 'paragraph':
+      block.isNewParagraph = block.hasText;
+      return '';
+    case 'proof':
+      block.proof = event.proof;
+      return '';
+    case 'citation':
+      return openBlock(state, block) + writeDelta(state, `"citations_delta","citation":${JSON.stringify(encodeCitation(event.citation))}`);
+    case 'block-ended':
+      state.block = undefined;
+      return endBlock(state, block);
+  }
+}
+
+const deltaWords: Readonly<Record<BlockStart['kind'], string>> = {
+  text: '"text_delta","text":',
+  refusal: '"text_delta","text":',
+  reasoning: '"thinking_delta","thinking":',
+  'tool-call': '"input_json_delta","partial_json":',
+};
+
+function writeText(state: EncoderState, block: OpenBlock, text: string): string {
+  const opened = openBlock(state, block);
+  const said = block.isNewParagraph ? `\n\n${text}` : text;
+  block.isNewParagraph = false;
+  block.hasText = true;
+  return opened + writeDelta(state, deltaWords[block.start.kind] + JSON.stringify(said));
+}
+
+function writeDelta(state: EncoderState, members: string): string {
+  return frame(state, 'content_block_delta', `,"index":${state.index},"delta":{"type":${members}}`);
+}
+
+function openBlock(state: EncoderState, block: OpenBlock): string {
+  if (block.isWritten) return '';
+  block.isWritten = true;
+  const { start, proof } = block;
+  if (start.kind !== 'tool-call') {
+    return writeBlockStart(
+      state,
+      start.kind === 'reasoning' ? { type: 'thinking', thinking: '', signature: '' } : { type: 'text', text: '' },
+    );
+  }
+  const id = callIdOf(start.id);
+  const carried = proof === undefined ? '' : writeWhole(state, carryCallProof(id, proof));
+  block.proof = undefined;
+  return carried + writeBlockStart(state, { type: 'tool_use', id, name: start.name, input: {} });
+}
+
+function writeBlockStart(state: EncoderState, block: JsonObject): string {
+  return frame(state, 'content_block_start', `,"index":${state.index},"content_block":${JSON.stringify(block)}`);
+}
+
+function writeStop(state: EncoderState): string {
+  const written = frame(state, 'content_block_stop', `,"index":${state.index}`);
+  state.index += 1;
+  return written;
+}
+
+function endBlock(state: EncoderState, block: OpenBlock): string {
+  const { start, proof } = block;
+  switch (start.kind) {
+    case 'text':
+    case 'refusal':
+      return block.isWritten ? writeStop(state) : '';
+    case 'reasoning':
+      if (!block.isWritten && proof === undefined) return '';
+      if (!block.isWritten && proof?.hidden === true) return writeWhole(state, encodeHiddenReasoning(proof));
+      return (
+        openBlock(state, block) +
+        writeDelta(state, `"signature_delta","signature":${JSON.stringify(writeSignature(proof))}`) +
+        writeStop(state)
+      );
+    case 'tool-call': {
+      const ended = openBlock(state, block) + writeStop(state);
+      // It came too late to go before the call.
+      return block.proof === undefined ? ended : ended + writeWhole(state, carryCallProof(callIdOf(start.id), block.proof));
+    }
+  }
+}
+
+/** A block that is known from the beginning. The vendor sends the input of tools and the words of thinking as deltas all the same. */
+function writeWhole(state: EncoderState, block: JsonObject): string {
+  if (block.type === 'thinking') {
+    const start = writeBlockStart(state, { ...block, signature: '' });
+    return start + writeDelta(state, `"signature_delta","signature":${JSON.stringify(block.signature)}`) + writeStop(state);
+  }
+  if (block.input === undefined) return writeBlockStart(state, block) + writeStop(state);
+  const start = writeBlockStart(state, { ...block, input: {} });
+  return start + writeDelta(state, `"input_json_delta","partial_json":${JSON.stringify(JSON.stringify(block.input))}`) + writeStop(state);
+}
+
+/** Usage stands beside `delta`, where the vendor has it, and inside, where the contract shows it. */
+function writeEnd(state: EncoderState, event: Extract<InferenceEvent, { type: 'finished' }>): string {
+  const usage = encodeUsage(state.usage ?? {});
+  const { input_tokens: inputTokens, ...others } = usage;
+  // An upstream that never told leaves the estimate standing.
+  const known = state.usage?.inputTokens === undefined ? others : usage;
+  const told = { input_tokens: inputTokens, output_tokens: usage.output_tokens };
+  const delta = { ...encodeEnding(event, state.seen), usage: told };
+  return (
+    frame(state, 'message_delta', `,"delta":${JSON.stringify(delta)},"usage":${JSON.stringify(known)}`) + frame(state, 'message_stop', '')
+  );
+}

@@ -1,0 +1,108 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
+
+/** Members that the vendor's grammar for answers knows as they are. Source: the schema transformation in the vendor's SDK, 1.11.0. */
+const knownMembers = new Set([
+  '$ref',
+  '$defs',
+  'definitions',
+  'type',
+  'enum',
+  'const',
+  'anyOf',
+  'allOf',
+  'description',
+  'title',
+  'properties',
+  'required',
+  'items',
+  'default',
+]);
+
+const knownFormats = new Set<unknown>(['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'uri', 'ipv4', 'ipv6', 'uuid']);
+
+const schemaMembers = new Set(['items']);
+const schemaListMembers = new Set(['anyOf', 'allOf', 'oneOf']);
+const schemaMapMembers = new Set(['properties', '$defs', 'definitions']);
+
+/** Members that say nothing of what is valid. */
+const idleMembers = new Set(['$schema', '$id', '$comment', 'additionalProperties']);
+
+/**
+ * Fits a JSON schema to what the vendor takes for an answer: every object is closed, alternatives are `anyOf`, and rules that its grammar does not know are said
+ * in the description, where the model still reads them. The same object when nothing had to change.
+ */
+export function fitAnswerSchema(schema: JsonObject): JsonObject {
+  const fitted = fitSchema(schema);
+  return isSame(schema, fitted) ? schema : fitted;
+}
+
+const isSame = (first: JsonValue, second: JsonValue): boolean => JSON.stringify(first) === JSON.stringify(second);
+
+function fitValue(value: JsonValue): JsonValue {
+  return isJsonObject(value) ? fitSchema(value) : value;
+}
+
+function fitMap(value: JsonValue): JsonValue {
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, member === undefined ? member : fitValue(member)]));
+}
+
+function fitSchema(schema: JsonObject): JsonObject {
+  const members: [string, JsonValue][] = [];
+  const said: string[] = [];
+  for (const [name, value] of Object.entries(schema)) {
+    if (value === undefined || idleMembers.has(name)) continue;
+    if (schemaMapMembers.has(name)) members.push([name, fitMap(value)]);
+    else if (schemaMembers.has(name)) members.push([name, fitValue(value)]);
+    else if (schemaListMembers.has(name) && Array.isArray(value)) members.push([name === 'oneOf' ? 'anyOf' : name, value.map(fitValue)]);
+    else if (isKnown(name, value)) members.push([name, value]);
+    else said.push(`${name}: ${JSON.stringify(value)}`);
+  }
+  const fitted: JsonObject = Object.fromEntries(members);
+  const described = said.length === 0 ? fitted : { ...fitted, description: describe(fitted.description, said) };
+  return isObjectSchema(schema) ? { ...described, additionalProperties: false } : described;
+}
+
+function isKnown(name: string, value: JsonValue): boolean {
+  if (name === 'format') return knownFormats.has(value);
+  if (name === 'minItems') return value === 0 || value === 1;
+  return knownMembers.has(name);
+}
+
+function describe(description: JsonValue | undefined, said: readonly string[]): string {
+  const rules = `{${said.join(', ')}}`;
+  return typeof description === 'string' && description !== '' ? `${description}\n\n${rules}` : rules;
+}
+
+export function isObjectSchema({ type, properties }: JsonObject): boolean {
+  return type === 'object' || (Array.isArray(type) && type.includes('object')) || (type === undefined && isJsonObject(properties));
+}
+
+/** What the vendor refuses at the top of a tool's schema. */
+const alternatives = ['anyOf', 'oneOf', 'allOf'] as const;
+
+/**
+ * Fits the schema of a function's arguments: it must be an object's, without alternatives at the top. Their properties are put together; what only some of them
+ * require is optional then. The same object when nothing had to change.
+ */
+export function fitInputSchema(schema: JsonObject): JsonObject {
+  if (alternatives.every((name) => schema[name] === undefined)) return schema.type === 'object' ? schema : { ...schema, type: 'object' };
+  const { anyOf, oneOf, allOf, ...rest } = schema;
+  const choices = [anyOf, oneOf].flatMap((list) => (Array.isArray(list) ? list.filter(isJsonObject) : []));
+  const parts = Array.isArray(allOf) ? allOf.filter(isJsonObject) : [];
+  const properties = [...choices, ...parts, schema].flatMap((part) =>
+    isJsonObject(part.properties) ? Object.entries(part.properties) : [],
+  );
+  const everywhere = choices
+    .map(requiredOf)
+    .reduce<readonly string[] | undefined>(
+      (shared, required) => (shared === undefined ? required : shared.filter((name) => required.includes(name))),
+      undefined,
+    );
+  const required = [...new Set([...requiredOf(schema), ...parts.flatMap(requiredOf), ...(everywhere ?? [])])];
+  return { ...rest, type: 'object', properties: Object.fromEntries(properties), ...(required.length === 0 ? {} : { required }) };
+}
+
+function requiredOf({ required }: JsonObject): readonly string[] {
+  return Array.isArray(required) ? required.filter((name): name is string => typeof name === 'string') : [];
+}

@@ -1,0 +1,54 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
+import { isForeignSignature } from './proof-fields.ts';
+import { isForeignServerTool } from './server-tools.ts';
+import { wireText } from './read-wire.ts';
+
+/**
+ * Takes out of a request what a gateway wrote into the vendor's fields for other vendors: thinking with wrapped proofs, records of their tools, citations
+ * without the vendor's index. Turns that held nothing else go with it. Returns the same object when there is nothing of the kind.
+ */
+export function removeForeignProofs(body: JsonObject): JsonObject {
+  const { messages } = body;
+  if (!Array.isArray(messages)) return body;
+  const kept = messages.flatMap(cleanMessage);
+  if (kept.length === messages.length && kept.every((message, index) => message === messages[index])) return body;
+  const cleaned = { ...body, messages: kept.length === 0 ? [{ role: 'user', content: '.' }] : kept };
+  return beginsWithoutThinking(kept) ? withoutThinking(cleaned) : cleaned;
+}
+
+function cleanMessage(message: JsonValue): readonly JsonValue[] {
+  if (!isJsonObject(message) || message.role !== 'assistant' || !Array.isArray(message.content)) return [message];
+  const { content } = message;
+  const kept = content.flatMap(cleanBlock);
+  if (kept.length === content.length && kept.every((block, index) => block === content[index])) return [message];
+  return kept.length === 0 ? [] : [{ ...message, content: kept }];
+}
+
+function cleanBlock(block: JsonValue): readonly JsonValue[] {
+  if (!isJsonObject(block)) return [block];
+  if (isForeignSignature(block.type === 'redacted_thinking' ? block.data : block.signature) || isForeignServerTool(block)) return [];
+  if (!Array.isArray(block.citations)) return [block];
+  const citations = block.citations.filter((citation: JsonValue) => !isJsonObject(citation) || citation.encrypted_index !== '');
+  if (citations.length === block.citations.length) return [block];
+  const { citations: _citations, ...rest } = block;
+  return [citations.length === 0 ? rest : { ...rest, citations }];
+}
+
+/** With a budget the vendor wants the last turn that has calls to begin with its thoughts. */
+function beginsWithoutThinking(messages: readonly JsonValue[]): boolean {
+  const last = messages.findLast((message): message is JsonObject => isJsonObject(message) && message.role === 'assistant');
+  if (last === undefined || !Array.isArray(last.content)) return false;
+  const types = last.content.map((block: JsonValue) => (isJsonObject(block) ? block.type : undefined));
+  return types.includes('tool_use') && types[0] !== 'thinking' && types[0] !== 'redacted_thinking';
+}
+
+/** Another vendor's thoughts cannot be given back, so this reply goes without. What clears thoughts is refused without them. */
+function withoutThinking(body: JsonObject): JsonObject {
+  if (!isJsonObject(body.thinking) || body.thinking.type !== 'enabled') return body;
+  const { context_management: management, ...rest } = body;
+  const off = { ...rest, thinking: { type: 'disabled' } };
+  if (!isJsonObject(management) || !Array.isArray(management.edits))
+    return management === undefined ? off : { ...off, context_management: management };
+  const edits = management.edits.filter((edit: JsonValue) => !(isJsonObject(edit) && wireText(edit.type).startsWith('clear_thinking')));
+  return edits.length === 0 ? off : { ...off, context_management: { ...management, edits } };
+}

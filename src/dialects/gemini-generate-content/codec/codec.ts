@@ -1,0 +1,46 @@
+import type { InferenceRequest } from '../../../inference/inference-request.ts';
+import { isJsonObject, type JsonObject } from '../../../platform/json/json-value.ts';
+import type { ChatCodec, RequestFit } from '../../chat-codec.ts';
+import { decodeError } from './decode-error.ts';
+import { decodeReply } from './decode-reply.ts';
+import { decodeRequest } from './decode-request.ts';
+import { encodeReply } from './encode-reply.ts';
+import { encodeRequest } from './encode-request.ts';
+import { encodeUsage } from './encode-usage.ts';
+import { createEventDecoder } from './event-decoder.ts';
+import { createEventEncoder } from './event-encoder.ts';
+import { fieldNames } from './field-names.ts';
+import { removeForeignProofs } from './remove-foreign-proofs.ts';
+
+/** The whole request is counted, instructions and tools included; inside a count it names its model. */
+function encodeCountRequest(request: InferenceRequest, fit: RequestFit): JsonObject {
+  const { upstreamModel } = fit;
+  const model = upstreamModel.includes('/') ? upstreamModel : `models/${upstreamModel}`;
+  return { generateContentRequest: { model, ...encodeRequest(request, fit).body } };
+}
+
+/** Proto may write counts as text. */
+function decodeCount(reply: unknown): number | undefined {
+  const total = isJsonObject(reply) ? reply.totalTokens : undefined;
+  if (typeof total !== 'number' && typeof total !== 'string') return undefined;
+  const count = Number(total);
+  return Number.isSafeInteger(count) && count >= 0 ? count : undefined;
+}
+
+/** Both directions between generate-content and the neutral form. */
+export const codec: ChatCodec = {
+  fieldNames,
+  decodeRequest,
+  encodeRequest,
+  encodeCountRequest,
+  decodeCount,
+  encodeCount: (inputTokens) => ({ totalTokens: inputTokens }),
+  decodeReply,
+  encodeReply,
+  createEventDecoder,
+  createEventEncoder,
+  encodeUsage,
+  decodeError,
+  removeForeignProofs,
+  saysFailure: true,
+};

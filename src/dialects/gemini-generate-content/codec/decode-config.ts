@@ -1,0 +1,138 @@
+import { GatewayError } from '../../../inference/gateway-error.ts';
+import type {
+  InferenceRequest,
+  OutputFormat,
+  ReasoningEffort,
+  ReasoningRequest,
+  Sampling,
+  VendorField,
+} from '../../../inference/inference-request.ts';
+import type { JsonObject } from '../../../platform/json/json-value.ts';
+import { decodeSchema } from './decode-schema.ts';
+import { numberOf, objectOf, textsOf } from './read-wire.ts';
+
+type DecodedConfig = Pick<InferenceRequest, 'sampling' | 'outputTokensMax' | 'stopSequences' | 'outputFormat' | 'reasoning'> & {
+  readonly vendorFields: readonly VendorField[];
+};
+
+/** Members that have a neutral name, or are looked at otherwise. */
+const named: ReadonlySet<string> = new Set([
+  'stopSequences',
+  'responseMimeType',
+  'responseSchema',
+  'responseJsonSchema',
+  '_responseJsonSchema',
+  'responseFormat',
+  'responseModalities',
+  'candidateCount',
+  'maxOutputTokens',
+  'temperature',
+  'topP',
+  'topK',
+  'seed',
+  'presencePenalty',
+  'frequencyPenalty',
+  'thinkingConfig',
+]);
+
+/** Members that mean nothing to an answer in text. The resolution of media is carried by the images themselves. */
+const harmless: ReadonlySet<string> = new Set(['imageConfig', 'mediaResolution']);
+
+const refuse = (field: string, problem: string): GatewayError =>
+  new GatewayError('untranslatable_field', `${field}: ${problem}`, { param: field });
+
+/**
+ * Reads `generationConfig` of the canonical form.
+ *
+ * @throws GatewayError untranslatable_field for several candidates, answers that are not text, and bare enums
+ */
+export function decodeConfig(config: JsonObject): DecodedConfig {
+  refuseUntranslatable(config);
+  const outputTokensMax = numberOf(config.maxOutputTokens);
+  const outputFormat = decodeOutputFormat(config);
+  const reasoning = decodeThinking(objectOf(config.thinkingConfig));
+  const stopSequences = textsOf(config.stopSequences);
+  return {
+    sampling: decodeSampling(config),
+    ...(outputTokensMax === undefined ? {} : { outputTokensMax }),
+    ...(stopSequences.length === 0 ? {} : { stopSequences }),
+    ...(outputFormat === undefined ? {} : { outputFormat }),
+    ...(reasoning === undefined ? {} : { reasoning }),
+    vendorFields: listVendorFields(config),
+  };
+}
+
+function refuseUntranslatable(config: JsonObject): void {
+  if ((numberOf(config.candidateCount) ?? 1) > 1) {
+    throw refuse('generationConfig.candidateCount', 'several answers cannot be asked of this model. Send 1, or ask several times.');
+  }
+  const other = textsOf(config.responseModalities).find((modality) => modality !== 'TEXT' && modality !== 'MODALITY_UNSPECIFIED');
+  if (other !== undefined) {
+    throw refuse(
+      'generationConfig.responseModalities',
+      `this model cannot answer with ${other}. Send ["TEXT"], or choose a model that can.`,
+    );
+  }
+  if (config.responseMimeType === 'text/x.enum') {
+    const advice = "Send 'application/json' with the same schema: the answer is then the value in quotes.";
+    throw refuse('generationConfig.responseMimeType', `a bare enum value cannot be asked of this model. ${advice}`);
+  }
+}
+
+function decodeSampling(config: JsonObject): Sampling {
+  const temperature = numberOf(config.temperature);
+  const topP = numberOf(config.topP);
+  const topK = numberOf(config.topK);
+  const seed = numberOf(config.seed);
+  const presencePenalty = numberOf(config.presencePenalty);
+  const frequencyPenalty = numberOf(config.frequencyPenalty);
+  return {
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(topP === undefined ? {} : { topP }),
+    ...(topK === undefined ? {} : { topK }),
+    ...(seed === undefined ? {} : { seed }),
+    ...(presencePenalty === undefined ? {} : { presencePenalty }),
+    ...(frequencyPenalty === undefined ? {} : { frequencyPenalty }),
+  };
+}
+
+/** The schema in whichever of its four places it stands; the mime type alone asks for any JSON. */
+function decodeOutputFormat(config: JsonObject): OutputFormat | undefined {
+  const format = objectOf(objectOf(config.responseFormat)?.text);
+  const subset = objectOf(config.responseSchema);
+  const schema =
+    objectOf(config.responseJsonSchema) ??
+    objectOf(config._responseJsonSchema) ??
+    (subset === undefined ? undefined : decodeSchema(subset)) ??
+    objectOf(format?.schema);
+  if (schema !== undefined) return { kind: 'json-schema', schema };
+  return config.responseMimeType === 'application/json' || format?.mimeType === 'APPLICATION_JSON' ? { kind: 'json' } : undefined;
+}
+
+const efforts: Readonly<Record<string, ReasoningEffort>> = { MINIMAL: 'minimal', LOW: 'low', MEDIUM: 'medium', HIGH: 'high' };
+
+/** Thinking as it was asked for. Signatures always come back in this dialect, so proofs are wanted wherever there is thinking. */
+function decodeThinking(config: JsonObject | undefined): ReasoningRequest | undefined {
+  if (config === undefined) return undefined;
+  const visible = typeof config.includeThoughts === 'boolean' ? { visible: config.includeThoughts } : {};
+  const budgetTokens = numberOf(config.thinkingBudget);
+  const effort = typeof config.thinkingLevel === 'string' ? efforts[config.thinkingLevel] : undefined;
+  if (budgetTokens === 0) return { mode: 'off', ...visible };
+  if (budgetTokens !== undefined && budgetTokens > 0) return { mode: 'on', budgetTokens, ...visible, wantsProofs: true };
+  if (effort !== undefined) return { mode: 'on', effort, ...visible, wantsProofs: true };
+  // -1, or thoughts that are only to be shown: the model decides how much.
+  return { mode: 'auto', ...visible, wantsProofs: true };
+}
+
+function listVendorFields(config: JsonObject): readonly VendorField[] {
+  const fields: VendorField[] = [];
+  for (const [name, value] of Object.entries(config)) {
+    if (value === undefined || value === false || named.has(name)) continue;
+    fields.push({ field: `generationConfig.${name}`, value, weight: harmless.has(name) ? 'harmless' : 'matters' });
+  }
+  const format = objectOf(config.responseFormat) ?? {};
+  for (const [name, value] of Object.entries(format)) {
+    if (name !== 'text' && value !== undefined) fields.push({ field: `generationConfig.responseFormat.${name}`, value, weight: 'matters' });
+  }
+  return fields;
+}

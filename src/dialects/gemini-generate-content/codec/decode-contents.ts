@@ -1,0 +1,219 @@
+import type {
+  MediaPart,
+  Part,
+  ReasoningPart,
+  ServerToolPart,
+  TextPart,
+  ToolResultPart,
+  Turn,
+  VendorField,
+} from '../../../inference/inference-request.ts';
+import { contentFromObject } from '../../../inference/tool-results.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
+import { createCallBook, type CallBook, type Place } from './call-book.ts';
+import { decodeMedia } from './decode-media.ts';
+import { filledText, itemsOf, objectOf, objectsOf, textOf } from './read-wire.ts';
+import { readSignature, type CarriedReasoning } from './thought-signature.ts';
+
+type Speaker = 'user' | 'assistant';
+
+/** A turn that is being read. */
+type OpenTurn = { readonly role: Speaker; readonly parts: Part[] };
+
+type Reading = {
+  readonly book: CallBook;
+  readonly detail: 'low' | 'high' | undefined;
+  readonly turns: OpenTurn[];
+  readonly vendorFields: VendorField[];
+};
+
+/**
+ * Reads the conversation out of the canonical form of a request. Calls without ids get some, results find their calls, pieces of a
+ * streamed answer that a client sends back one by one are one text again, and reasoning that travelled inside a signature becomes a part
+ * of its own.
+ *
+ * @param detail how closely images shall be looked at, where the request says so for all of them
+ */
+export function decodeContents(
+  contents: JsonValue | undefined,
+  detail: 'low' | 'high' | undefined,
+): { readonly turns: readonly Turn[]; readonly vendorFields: readonly VendorField[] } {
+  const reading: Reading = { book: createCallBook(), detail, turns: [], vendorFields: [] };
+  for (const [index, content] of itemsOf(contents).entries()) {
+    if (!isJsonObject(content)) continue;
+    const speaker: Speaker = content.role === 'model' ? 'assistant' : 'user';
+    beginContent(reading, speaker);
+    for (const [at, part] of itemsOf(content.parts).entries()) {
+      if (isJsonObject(part)) readPart(reading, part, speaker, { content: index, part: at });
+    }
+  }
+  return { turns: reading.turns.filter((turn) => turn.parts.length > 0), vendorFields: reading.vendorFields };
+}
+
+/** Each content of the user is a turn of its own; what the model said in pieces is one turn. */
+function beginContent(reading: Reading, speaker: Speaker): void {
+  if (speaker === 'assistant' && reading.turns.at(-1)?.role === 'assistant') return;
+  if (speaker === 'assistant') reading.book.beginRound();
+  reading.turns.push({ role: speaker, parts: [] });
+}
+
+const pathOf = ({ content, part }: Place): string => `contents[${content}].parts[${part}]`;
+
+/**
+ * The parts of the turn at hand, or of a new one where the role is another: a call is the model's and a result the user's, wherever they
+ * stand.
+ */
+function partsFor(reading: Reading, role: Speaker): Part[] {
+  const last = reading.turns.at(-1);
+  if (last?.role === role) return last.parts;
+  const turn: OpenTurn = { role, parts: [] };
+  reading.turns.push(turn);
+  return turn.parts;
+}
+
+function readPart(reading: Reading, part: JsonObject, speaker: Speaker, place: Place): void {
+  const path = pathOf(place);
+  if (isJsonObject(part.functionCall)) {
+    readCall(reading, part.functionCall, part.thoughtSignature, place);
+  } else if (isJsonObject(part.functionResponse)) {
+    partsFor(reading, 'user').push(readResult(reading, part.functionResponse, place));
+  } else if (typeof part.text === 'string') {
+    if (speaker === 'assistant') readModelText(partsFor(reading, speaker), part.text, part, path);
+    else partsFor(reading, speaker).push({ kind: 'text', text: part.text, path });
+  } else if (isJsonObject(part.executableCode) || isJsonObject(part.codeExecutionResult)) {
+    readCode(partsFor(reading, speaker), part, path);
+  } else {
+    readOther(reading, part, speaker, path);
+  }
+}
+
+function readOther(reading: Reading, part: JsonObject, speaker: Speaker, path: string): void {
+  const parts = partsFor(reading, speaker);
+  const media = decodeMedia(part, reading.detail);
+  if (media !== undefined) {
+    parts.push({ ...media, path });
+    if (part.videoMetadata !== undefined) {
+      reading.vendorFields.push({ field: `${path}.videoMetadata`, value: part.videoMetadata, weight: 'matters' });
+    }
+    return;
+  }
+  const name = Object.keys(part).find((key) => key !== 'thought' && key !== 'thoughtSignature' && key !== 'partMetadata');
+  if (name !== undefined) {
+    // What the vendor's own tools did is a record: a conversation makes sense without it.
+    const isRecord = name === 'toolCall' || name === 'toolResponse';
+    parts.push({ kind: 'vendor', name, wire: part, elsewhere: isRecord ? 'drop' : 'refuse', path });
+    return;
+  }
+  // A last part that only carries a signature.
+  if (speaker === 'assistant') readModelText(parts, '', part, path);
+}
+
+function readCall(reading: Reading, call: JsonObject, signature: unknown, place: Place): void {
+  const parts = partsFor(reading, 'assistant');
+  const name = textOf(call.name) ?? '';
+  const read = readSignature(signature);
+  if (read?.kind === 'reasoning') restoreReasoning(parts, read.reasoning);
+  parts.push({
+    kind: 'tool-call',
+    id: reading.book.addCall(name, filledText(call.id), place),
+    name,
+    arguments: JSON.stringify(call.args ?? {}),
+    path: pathOf(place),
+    ...(read?.kind === 'part' ? { proof: read.proof } : {}),
+  });
+}
+
+function readResult(reading: Reading, result: JsonObject, place: Place): ToolResultPart {
+  const path = pathOf(place);
+  const name = textOf(result.name) ?? '';
+  const response = objectOf(result.response) ?? {};
+  const failure = Object.keys(response).length === 1 ? textOf(response.error) : undefined;
+  const text = failure ?? contentFromObject(response);
+  if (result.willContinue === true) {
+    reading.vendorFields.push({ field: `${path}.functionResponse.willContinue`, value: true, weight: 'matters' });
+  }
+  const media = objectsOf(result.parts).flatMap((part): readonly MediaPart[] => {
+    const found = decodeMedia(part, reading.detail);
+    return found === undefined ? [] : [{ ...found, path }];
+  });
+  const texts: readonly TextPart[] = text === '' ? [] : [{ kind: 'text', text, path }];
+  return {
+    kind: 'tool-result',
+    callId: reading.book.answer(name, filledText(result.id), place),
+    name,
+    content: [...texts, ...media],
+    isError: failure !== undefined,
+    path,
+  };
+}
+
+/**
+ * Puts reasoning of another vendor where it was: the thoughts before the part on which its signature travelled, if the client kept them.
+ */
+function restoreReasoning(parts: Part[], { proof, text, itemId }: CarriedReasoning): void {
+  const last = parts.at(-1);
+  const shown = last?.kind === 'reasoning' && last.proof === undefined ? last : undefined;
+  if (shown !== undefined) parts.pop();
+  const restored: ReasoningPart = { kind: 'reasoning', text: text ?? shown?.text ?? [], proof };
+  parts.push({ ...restored, ...(itemId === undefined ? {} : { itemId }), ...(shown?.path === undefined ? {} : { path: shown.path }) });
+}
+
+/** Text and thoughts of the model. Pieces of one text, as they were streamed, are joined; a proof ends a text. */
+function readModelText(parts: Part[], text: string, wire: JsonObject, path: string): void {
+  const read = readSignature(wire.thoughtSignature);
+  const isThought = wire.thought === true;
+  if (read?.kind === 'reasoning') {
+    if (isThought && text !== '') addPiece(parts, { kind: 'reasoning', text: [text], path });
+    restoreReasoning(parts, read.reasoning);
+    if (!isThought && text !== '') addPiece(parts, { kind: 'text', text, path });
+    return;
+  }
+  const proven = read === undefined ? {} : { proof: read.proof };
+  if (text === '' && read === undefined) return;
+  const last = parts.at(-1);
+  const isOpen = (last?.kind === 'text' || last?.kind === 'reasoning') && last.proof === undefined;
+  if (text === '' && isOpen) parts[parts.length - 1] = { ...last, ...proven };
+  else if (text === '') parts.push({ kind: 'reasoning', text: [], path, ...proven });
+  else addPiece(parts, isThought ? { kind: 'reasoning', text: [text], path, ...proven } : { kind: 'text', text, path, ...proven });
+}
+
+function addPiece(parts: Part[], piece: TextPart | ReasoningPart): void {
+  const last = parts.at(-1);
+  const proven = piece.proof === undefined ? {} : { proof: piece.proof };
+  if (last?.kind === 'text' && piece.kind === 'text' && last.proof === undefined) {
+    parts[parts.length - 1] = { ...last, text: last.text + piece.text, ...proven };
+  } else if (last?.kind === 'reasoning' && piece.kind === 'reasoning' && last.proof === undefined) {
+    parts[parts.length - 1] = { ...last, text: [[...last.text, ...piece.text].join('')], ...proven };
+  } else parts.push(piece);
+}
+
+function readCode(parts: Part[], wire: JsonObject, path: string): void {
+  const result = objectOf(wire.codeExecutionResult);
+  const last = parts.at(-1);
+  if (result !== undefined && last?.kind === 'server-tool' && last.tool === 'code-execution' && last.results === undefined) {
+    parts[parts.length - 1] = addCodeResult(last, wire);
+    return;
+  }
+  const started: ServerToolPart = { ...startCode(wire, `code_${path.replaceAll(/\D+/g, '_').replaceAll(/^_|_$/g, '')}`), path };
+  parts.push(result === undefined ? started : addCodeResult(started, wire));
+}
+
+/** Code that the vendor runs, before its result is known. */
+export function startCode(wire: JsonObject, newId: string): ServerToolPart {
+  const code = objectOf(wire.executableCode);
+  const text = filledText(code?.code);
+  const input = text === undefined ? [] : [text];
+  return { kind: 'server-tool', tool: 'code-execution', id: filledText(code?.id) ?? newId, input, wire: code === undefined ? [] : [wire] };
+}
+
+/** The same with what the code printed. */
+export function addCodeResult(part: ServerToolPart, wire: JsonObject): ServerToolPart {
+  const result = objectOf(wire.codeExecutionResult) ?? {};
+  const failed = typeof result.outcome === 'string' && result.outcome !== 'OUTCOME_OK' && result.outcome !== 'OUTCOME_UNSPECIFIED';
+  return {
+    ...part,
+    results: [{ text: textOf(result.output) ?? '' }],
+    ...(failed ? { failed } : {}),
+    wire: [...part.wire, wire],
+  };
+}

@@ -1,0 +1,145 @@
+import type { Citation } from '../../../inference/citation.ts';
+import type { ServerToolPart } from '../../../inference/inference-request.ts';
+import type { JsonObject } from '../../../platform/json/json-value.ts';
+import { countOf, filledText, itemsOf, objectOf, objectsOf, textOf, textsOf } from './read-wire.ts';
+import { createTextOffsets, type TextOffsets } from './text-offsets.ts';
+
+/** A text of the reply as it came: pieces of parts, joined. */
+export type ReplyText = { readonly block: number; text: string };
+
+/** Where a part of the reply begins within its text. */
+export type PartPlace = { readonly text: ReplyText; readonly characters: number };
+
+/** What the reply says about sources: the last that was said of each member stands. */
+export type Grounding = { readonly metadata: JsonObject; readonly recitations: readonly JsonObject[] };
+
+export const noGrounding: Grounding = { metadata: {}, recitations: [] };
+
+const isEmpty = (value: unknown): boolean => value === undefined || (Array.isArray(value) && value.length === 0);
+
+/** Adds what a chunk says: early chunks carry empty grounding, and the full one may come twice or in pieces. */
+export function addGrounding(known: Grounding, candidate: JsonObject): Grounding {
+  const metadata = objectOf(candidate.groundingMetadata);
+  const recitations = objectsOf(objectOf(candidate.citationMetadata)?.citationSources);
+  if (metadata === undefined && recitations.length === 0) return known;
+  const said = Object.entries(metadata ?? {}).filter(([, value]) => !isEmpty(value));
+  return {
+    metadata: said.length === 0 ? known.metadata : { ...known.metadata, ...Object.fromEntries(said) },
+    recitations: recitations.length === 0 ? known.recitations : recitations,
+  };
+}
+
+export type PlacedCitation = { readonly text: ReplyText; readonly citation: Citation };
+
+type Span = { readonly text: ReplyText; readonly start: number; readonly end: number };
+
+type Source = Pick<Citation, 'source' | 'title' | 'citedText'>;
+
+function readSource(chunk: JsonObject): Source | undefined {
+  const kind = objectOf(chunk.web) ?? objectOf(chunk.maps) ?? objectOf(chunk.image);
+  const retrieved = objectOf(chunk.retrievedContext);
+  const holder = kind ?? retrieved;
+  if (holder === undefined) return undefined;
+  const title = filledText(holder.title);
+  const url = filledText(holder.uri) ?? filledText(holder.sourceUri);
+  const citedText = retrieved === undefined ? undefined : filledText(retrieved.text);
+  const about = { ...(title === undefined ? {} : { title }), ...(citedText === undefined ? {} : { citedText }) };
+  if (url !== undefined) return { ...about, source: { kind: 'url', url } };
+  return { ...about, source: { kind: 'document', ...(title === undefined ? {} : { fileId: title }) } };
+}
+
+/**
+ * Reads the citations of a reply. The vendor counts UTF-8 bytes, in a whole reply within the text of a part, in a stream within all text
+ * so far; the text of the segment says which. Segments that are nowhere to be found name their source without a span, at the last text.
+ */
+export function decodeCitations(
+  grounding: Grounding,
+  texts: readonly ReplyText[],
+  places: ReadonlyMap<number, PartPlace>,
+): readonly PlacedCitation[] {
+  const last = texts.at(-1);
+  if (last === undefined) return [];
+  const finder = createSpanFinder(texts, places);
+  const sources = itemsOf(grounding.metadata.groundingChunks).map((chunk) => readSource(objectOf(chunk) ?? {}));
+  const placed: PlacedCitation[] = [];
+  const add = (span: Span | undefined, source: Source): void => {
+    const place = span === undefined ? {} : { start: span.start, end: span.end };
+    placed.push({ text: span?.text ?? last, citation: { ...place, ...source } });
+  };
+  for (const support of objectsOf(grounding.metadata.groundingSupports)) {
+    const span = finder(objectOf(support.segment) ?? {});
+    for (const index of itemsOf(support.groundingChunkIndices)) {
+      const source = sources[countOf(index)];
+      if (source !== undefined) add(span, source);
+    }
+  }
+  for (const recitation of grounding.recitations) {
+    const url = filledText(recitation.uri);
+    if (url !== undefined) add(finder(recitation), { source: { kind: 'url', url } });
+  }
+  return placed;
+}
+
+function createSpanFinder(texts: readonly ReplyText[], places: ReadonlyMap<number, PartPlace>): (segment: JsonObject) => Span | undefined {
+  const offsets = new Map<ReplyText, TextOffsets>();
+  const offsetsOf = (text: ReplyText): TextOffsets => {
+    const known = offsets.get(text) ?? createTextOffsets(text.text);
+    offsets.set(text, known);
+    return known;
+  };
+
+  const cut = (text: ReplyText, startByte: number, endByte: number, words: string | undefined): Span | undefined => {
+    const at = offsetsOf(text);
+    if (startByte > at.bytes || endByte > at.bytes) return undefined;
+    const start = at.toCodePoint(startByte);
+    const end = at.toCodePoint(endByte);
+    return words === undefined || at.slice(start, end) === words ? { text, start, end } : undefined;
+  };
+
+  const inAllText = (startByte: number, endByte: number, words: string | undefined): Span | undefined => {
+    let before = 0;
+    for (const text of texts) {
+      const { bytes } = offsetsOf(text);
+      if (startByte < before + bytes) return cut(text, startByte - before, endByte - before, words);
+      before += bytes;
+    }
+    return undefined;
+  };
+
+  const inPart = (part: number, startByte: number, endByte: number, words: string | undefined): Span | undefined => {
+    const place = places.get(part);
+    if (place === undefined) return undefined;
+    const before = Buffer.byteLength(place.text.text.slice(0, place.characters));
+    return cut(place.text, before + startByte, before + endByte, words);
+  };
+
+  const byWords = (words: string | undefined): Span | undefined => {
+    const text = words === undefined ? undefined : texts.findLast((candidate) => candidate.text.includes(words));
+    if (text === undefined || words === undefined) return undefined;
+    const before = Buffer.byteLength(text.text.slice(0, text.text.indexOf(words)));
+    return cut(text, before, before + Buffer.byteLength(words), words);
+  };
+
+  return (segment) => {
+    const part = countOf(segment.partIndex);
+    const start = countOf(segment.startIndex);
+    const end = countOf(segment.endIndex);
+    const words = filledText(segment.text);
+    if (end <= start) return byWords(words);
+    const first = part > 0 ? inPart(part, start, end, words) : inAllText(start, end, words);
+    return first ?? (part > 0 ? inAllText(start, end, words) : inPart(part, start, end, words)) ?? byWords(words);
+  };
+}
+
+/** The searches that the vendor made for the reply, and the pages that they found. Undefined where it made none. */
+export function decodeSearch({ metadata }: Grounding, newId: () => string): ServerToolPart | undefined {
+  const queries = textsOf(metadata.webSearchQueries);
+  if (queries.length === 0) return undefined;
+  const results = objectsOf(metadata.groundingChunks).flatMap((chunk) => {
+    const web = objectOf(chunk.web);
+    const url = textOf(web?.uri);
+    const title = filledText(web?.title);
+    return url === undefined ? [] : [{ url, ...(title === undefined ? {} : { title }) }];
+  });
+  return { kind: 'server-tool', tool: 'web-search', id: newId(), input: [...new Set(queries)], results, wire: [] };
+}

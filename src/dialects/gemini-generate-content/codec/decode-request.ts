@@ -1,0 +1,83 @@
+import { GatewayError } from '../../../inference/gateway-error.ts';
+import type { InferenceRequest, ServiceTier, TextPart, VendorField } from '../../../inference/inference-request.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
+import type { WireRequest } from '../../chat-dialect.ts';
+import { canonicalizeRequest } from '../canonicalize-request.ts';
+import { readRequestedModel } from '../read-facts.ts';
+import { requestSchema } from '../request-schema.ts';
+import { decodeConfig } from './decode-config.ts';
+import { decodeContents } from './decode-contents.ts';
+import { decodeResolution } from './decode-media.ts';
+import { decodeTools } from './decode-tools.ts';
+import { itemsOf, objectOf, objectsOf, textOf } from './read-wire.ts';
+
+/** Members of the body that have a neutral name, or none that anybody needs. */
+const named: ReadonlySet<string> = new Set([
+  'contents',
+  'systemInstruction',
+  'tools',
+  'toolConfig',
+  'generationConfig',
+  'safetySettings',
+  'serviceTier',
+  'cachedContent',
+  'model',
+]);
+
+/** `store` asks for logs at the vendor, labels are for its bill. */
+const harmless: ReadonlySet<string> = new Set(['store', 'labels']);
+
+const tiers: Readonly<Record<string, ServiceTier>> = { standard: 'default', flex: 'flex', priority: 'priority' };
+
+/**
+ * Reads a validated request, also the one inside a count.
+ *
+ * @throws GatewayError untranslatable_field for cached contents, several candidates, and answers that are not text
+ */
+export function decodeRequest(request: WireRequest): InferenceRequest {
+  const { operation, pathFraming } = request;
+  const canonical = canonicalizeRequest(request.body, requestSchema(operation, 'compatible'), true);
+  const body = objectOf(canonical.generateContentRequest) ?? canonical;
+  if (body.cachedContent !== undefined) {
+    const message = 'cachedContent: this cache is kept by another vendor. Send the cached contents in the request itself.';
+    throw new GatewayError('untranslatable_field', message, { param: 'cachedContent' });
+  }
+  const generationConfig = objectOf(body.generationConfig) ?? {};
+  const { vendorFields: configFields, ...config } = decodeConfig(generationConfig);
+  const { vendorFields: toolFields, ...tools } = decodeTools(body);
+  const { turns, vendorFields: contentFields } = decodeContents(body.contents, decodeResolution(generationConfig.mediaResolution));
+  const serviceTier = typeof body.serviceTier === 'string' ? tiers[body.serviceTier] : undefined;
+  return {
+    model: readRequestedModel(request),
+    stream: pathFraming !== undefined,
+    instructions: decodeInstructions(body.systemInstruction),
+    turns,
+    ...tools,
+    ...config,
+    ...(serviceTier === undefined ? {} : { serviceTier }),
+    vendorFields: [...listBodyFields(body), ...configFields, ...toolFields, ...contentFields],
+  };
+}
+
+function decodeInstructions(instruction: JsonValue | undefined): readonly TextPart[] {
+  return itemsOf(objectOf(instruction)?.parts).flatMap((part, index): readonly TextPart[] => {
+    const text = isJsonObject(part) ? textOf(part.text) : undefined;
+    return text === undefined || text === '' ? [] : [{ kind: 'text', text, path: `systemInstruction.parts[${index}]` }];
+  });
+}
+
+/** Thresholds that block more than the vendor does by itself. Every other vendor has filters of its own. */
+const strictThresholds: ReadonlySet<unknown> = new Set(['BLOCK_LOW_AND_ABOVE', 'BLOCK_MEDIUM_AND_ABOVE']);
+
+function listBodyFields(body: JsonObject): readonly VendorField[] {
+  const fields: VendorField[] = [];
+  for (const [field, value] of Object.entries(body)) {
+    if (value !== undefined && !named.has(field)) fields.push({ field, value, weight: harmless.has(field) ? 'harmless' : 'matters' });
+  }
+  const { safetySettings } = body;
+  if (safetySettings !== undefined) {
+    const isStrict = objectsOf(safetySettings).some((setting) => strictThresholds.has(setting.threshold));
+    fields.push({ field: 'safetySettings', value: safetySettings, weight: isStrict ? 'matters' : 'harmless' });
+  }
+  return fields;
+}

@@ -1,0 +1,47 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
+import { objectsOf } from './read-wire.ts';
+
+const copied = [
+  'title',
+  'description',
+  'required',
+  'minimum',
+  'maximum',
+  'minItems',
+  'maxItems',
+  'minLength',
+  'maxLength',
+  'minProperties',
+  'maxProperties',
+  'pattern',
+  'default',
+] as const;
+
+/** Formats that say how the vendor counts and nothing to others. */
+const vendorFormats: ReadonlySet<unknown> = new Set(['enum', 'int32', 'int64', 'float', 'double']);
+
+/**
+ * Turns the vendor's subset of schemas, in its canonical form, into JSON Schema: types in lower case, `nullable` as one more type. The
+ * order of properties is their order in the text.
+ */
+export function decodeSchema(schema: JsonObject): JsonObject {
+  const isNullable = schema.nullable === true;
+  const type = typeof schema.type === 'string' && schema.type !== 'TYPE_UNSPECIFIED' ? schema.type.toLowerCase() : undefined;
+  const variants = objectsOf(schema.anyOf).map(decodeSchema);
+  const properties = isJsonObject(schema.properties) ? decodeProperties(schema.properties) : undefined;
+  const kept = Object.fromEntries(copied.flatMap((name) => (schema[name] === undefined ? [] : [[name, schema[name]]])));
+  return {
+    ...(type === undefined ? {} : { type: isNullable ? [type, 'null'] : type }),
+    ...kept,
+    ...(typeof schema.format === 'string' && !vendorFormats.has(schema.format) ? { format: schema.format } : {}),
+    ...(Array.isArray(schema.enum) ? { enum: isNullable ? [...(schema.enum as JsonValue[]), null] : (schema.enum as JsonValue) } : {}),
+    ...(isJsonObject(schema.items) ? { items: decodeSchema(schema.items) } : {}),
+    ...(properties === undefined ? {} : { properties }),
+    ...(variants.length === 0 ? {} : { anyOf: isNullable && type === undefined ? [...variants, { type: 'null' }] : variants }),
+    ...(schema.example === undefined ? {} : { examples: [schema.example] }),
+  };
+}
+
+function decodeProperties(properties: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(properties).map(([name, value]) => [name, isJsonObject(value) ? decodeSchema(value) : {}]));
+}

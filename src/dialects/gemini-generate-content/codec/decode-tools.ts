@@ -1,0 +1,82 @@
+import type { FunctionTool, Tool, ToolChoice, VendorField } from '../../../inference/inference-request.ts';
+import { isJsonObject, type JsonObject } from '../../../platform/json/json-value.ts';
+import { decodeSchema } from './decode-schema.ts';
+import { itemsOf, objectOf, objectsOf, textOf, textsOf } from './read-wire.ts';
+
+type DecodedTools = {
+  readonly tools: readonly Tool[];
+  readonly toolChoice?: ToolChoice;
+  readonly vendorFields: readonly VendorField[];
+};
+
+/** Reads `tools` and `toolConfig` of the canonical form. One search tool is enough where several of its forms stand side by side. */
+export function decodeTools(body: JsonObject): DecodedTools {
+  const tools: Tool[] = [];
+  const vendorFields: VendorField[] = [];
+  for (const [index, wire] of itemsOf(body.tools).entries()) {
+    if (!isJsonObject(wire)) continue;
+    for (const [key, value] of Object.entries(wire)) {
+      if (value !== undefined) readTool(tools, vendorFields, key, { value, path: `tools[${index}].${key}` });
+    }
+  }
+  const config = objectOf(body.toolConfig) ?? {};
+  const toolChoice = decodeToolChoice(objectOf(config.functionCallingConfig));
+  if (config.retrievalConfig !== undefined) {
+    vendorFields.push({ field: 'toolConfig.retrievalConfig', value: config.retrievalConfig, weight: 'matters' });
+  }
+  return { tools, ...(toolChoice === undefined ? {} : { toolChoice }), vendorFields };
+}
+
+type WireTool = { readonly value: JsonObject[string]; readonly path: string };
+
+function readTool(tools: Tool[], vendorFields: VendorField[], key: string, { value, path }: WireTool): void {
+  if (key === 'functionDeclarations') {
+    for (const [index, declaration] of objectsOf(value).entries()) {
+      tools.push(decodeFunction(declaration, `${path}[${index}]`));
+      if (declaration.behavior === 'NON_BLOCKING') {
+        vendorFields.push({ field: `${path}[${index}].behavior`, value: 'NON_BLOCKING', weight: 'matters' });
+      }
+    }
+  } else if (key === 'googleSearch' || key === 'googleSearchRetrieval') {
+    readSearch(tools, vendorFields, objectOf(value) ?? {}, path);
+  } else if (key === 'codeExecution') {
+    tools.push({ kind: 'code-execution', path });
+  } else {
+    tools.push({ kind: 'vendor', name: key, wire: { [key]: value }, path });
+  }
+}
+
+function readSearch(tools: Tool[], vendorFields: VendorField[], search: JsonObject, path: string): void {
+  for (const [option, value] of Object.entries(search)) {
+    if (value !== undefined && option !== 'excludeDomains') vendorFields.push({ field: `${path}.${option}`, value, weight: 'matters' });
+  }
+  if (tools.some((tool) => tool.kind === 'web-search')) return;
+  const blockedDomains = textsOf(search.excludeDomains);
+  tools.push({ kind: 'web-search', ...(blockedDomains.length === 0 ? {} : { blockedDomains }), path });
+}
+
+function decodeFunction(declaration: JsonObject, path: string): FunctionTool {
+  const description = textOf(declaration.description);
+  const subset = objectOf(declaration.parameters);
+  const parameters = objectOf(declaration.parametersJsonSchema) ?? (subset === undefined ? undefined : decodeSchema(subset));
+  return {
+    kind: 'function',
+    name: textOf(declaration.name) ?? '',
+    ...(description === undefined ? {} : { description }),
+    ...(parameters === undefined ? {} : { parameters }),
+    path,
+  };
+}
+
+function decodeToolChoice(config: JsonObject | undefined): ToolChoice | undefined {
+  const mode = config?.mode;
+  const names = textsOf(config?.allowedFunctionNames);
+  const [only] = names;
+  if (mode === 'NONE') return { kind: 'none' };
+  if (mode === 'ANY') {
+    if (only === undefined) return { kind: 'required' };
+    return names.length === 1 ? { kind: 'function', name: only } : { kind: 'allowed', names, required: true };
+  }
+  if (only !== undefined) return { kind: 'allowed', names, required: false };
+  return mode === 'AUTO' || mode === 'VALIDATED' ? { kind: 'auto' } : undefined;
+}

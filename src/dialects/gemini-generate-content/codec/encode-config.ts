@@ -1,0 +1,109 @@
+import type { InferenceRequest, MediaPart, Part, ReasoningEffort, Sampling } from '../../../inference/inference-request.ts';
+import { fitReasoning } from '../../../inference/reasoning-scale.ts';
+import type { JsonObject } from '../../../platform/json/json-value.ts';
+import type { RequestFit } from '../../chat-codec.ts';
+import { encodeResolution } from './encode-media.ts';
+import { encodeSchema } from './encode-schema.ts';
+
+const stopSequencesMax = 5;
+
+/** Seeds are 32 bits wide here. */
+const seedMax = 2_147_483_647;
+
+export type EncodedConfig = { readonly config: JsonObject; readonly cutAt?: readonly string[] };
+
+/** Writes `generationConfig`, and the stop sequences that it has no room for. */
+export function encodeConfig(request: InferenceRequest, fit: RequestFit, hasAnswerTool: boolean): EncodedConfig {
+  const stops = (request.stopSequences ?? []).filter((sequence) => sequence !== '');
+  const sent = stops.slice(0, stopSequencesMax);
+  const cutAt = stops.slice(stopSequencesMax);
+  if (cutAt.length > 0)
+    fit.notes.emulated('stopSequences', `this vendor watches for ${stopSequencesMax} sequences; the gateway cuts at the others`);
+  const mediaResolution = encodeResolution(listImages(request), fit);
+  const thinkingConfig = encodeThinking(request, fit);
+  return {
+    config: {
+      ...encodeSampling(request.sampling, fit),
+      ...(request.outputTokensMax === undefined ? {} : { maxOutputTokens: request.outputTokensMax }),
+      ...(sent.length === 0 ? {} : { stopSequences: sent }),
+      ...(hasAnswerTool ? {} : encodeOutputFormat(request, fit)),
+      ...(Object.keys(thinkingConfig).length === 0 ? {} : { thinkingConfig }),
+      ...(mediaResolution === undefined ? {} : { mediaResolution }),
+    },
+    ...(cutAt.length === 0 ? {} : { cutAt }),
+  };
+}
+
+function listImages({ turns }: InferenceRequest): readonly MediaPart[] {
+  const inner = (part: Part): readonly Part[] => (part.kind === 'tool-result' ? part.content : [part]);
+  return turns
+    .flatMap((turn) => turn.parts.flatMap(inner))
+    .filter((part): part is MediaPart => part.kind === 'media' && part.media === 'image');
+}
+
+function encodeSampling(sampling: Sampling, { traits, notes }: RequestFit): JsonObject {
+  const asked = Object.entries(sampling).filter(([, value]) => value !== undefined);
+  if (traits.fixedSampling) {
+    for (const [name] of asked) notes.dropped(name as keyof Sampling, 'this model refuses sampling settings');
+    return {};
+  }
+  const { seed, topK, ...rest } = sampling;
+  const narrow = seed === undefined ? undefined : Math.trunc(seed) % (seedMax + 1);
+  if (narrow !== seed) notes.adapted('seed', 'seeds are whole numbers of 32 bits here; it was folded into one');
+  return {
+    ...rest,
+    // Zero switches it off elsewhere and is refused here.
+    ...(topK === undefined || topK < 1 ? {} : { topK }),
+    ...(narrow === undefined ? {} : { seed: narrow }),
+  };
+}
+
+function encodeOutputFormat({ outputFormat }: InferenceRequest, { traits, notes }: RequestFit): JsonObject {
+  if (outputFormat === undefined) return {};
+  const responseMimeType = 'application/json';
+  if (outputFormat.kind === 'json') return { responseMimeType };
+  if (traits.jsonSchemaTools) return { responseMimeType, responseJsonSchema: outputFormat.schema };
+  const { schema, lost } = encodeSchema(outputFormat.schema);
+  if (lost.length > 0) notes.adapted('outputFormat', `the schema was simplified; this model does not know ${lost.join(', ')}`);
+  return { responseMimeType, responseSchema: schema };
+}
+
+const levels: Readonly<Record<ReasoningEffort, string>> = {
+  none: 'MINIMAL',
+  minimal: 'MINIMAL',
+  low: 'LOW',
+  medium: 'MEDIUM',
+  high: 'HIGH',
+  xhigh: 'HIGH',
+  max: 'HIGH',
+};
+
+const efforts: readonly ReasoningEffort[] = ['minimal', 'low', 'medium', 'high'];
+
+/** Budgets that every model with a budget takes. Source: the vendor's guide to thinking, by model. */
+const budgetMin = 512;
+const budgetMax = 24_576;
+
+function fitBudget(tokens: number, { notes }: RequestFit): number {
+  const fitted = Math.min(Math.max(tokens, budgetMin), budgetMax);
+  if (fitted !== tokens) notes.adapted('reasoning', `a budget of ${tokens} tokens is not taken by every model; ${fitted} is sent`);
+  return fitted;
+}
+
+/** Level or budget, never both: the vendor refuses that. */
+function encodeThinking({ reasoning }: InferenceRequest, fit: RequestFit): JsonObject {
+  const fitted = fitReasoning(reasoning, { ...fit.traits, efforts: fit.traits.efforts ?? efforts }, fit.notes);
+  const isShown = reasoning?.visible === true && fitted.kind !== 'off' && fit.traits.reasoning !== 'none';
+  const shown: JsonObject = isShown ? { includeThoughts: true } : {};
+  switch (fitted.kind) {
+    case 'effort':
+      return { thinkingLevel: levels[fitted.effort], ...shown };
+    case 'budget':
+      return { thinkingBudget: fitBudget(fitted.tokens, fit), ...shown };
+    case 'off':
+      return fit.traits.reasoning === 'effort' ? { thinkingLevel: levels.none } : { thinkingBudget: 0 };
+    case 'default':
+      // A client that lets the model decide may mean a model that would not think by itself.
+      return reasoning?.mode === 'auto' && fit.traits.reasoning === 'budget' ? { thinkingBudget: -1, ...shown } : shown;
+  }
+}

@@ -1,0 +1,178 @@
+import type {
+  MediaPart,
+  Part,
+  ReasoningPart,
+  ServerToolPart,
+  ToolCallPart,
+  ToolResultPart,
+  Turn,
+} from '../../../inference/inference-request.ts';
+import type { Proof } from '../../../inference/proof.ts';
+import { readToolArguments } from '../../../inference/tool-arguments.ts';
+import { resultObject } from '../../../inference/tool-results.ts';
+import type { JsonObject } from '../../../platform/json/json-value.ts';
+import type { RequestFit } from '../../chat-codec.ts';
+import { encodeMedia, encodeSource } from './encode-media.ts';
+import { dummySignature } from './thought-signature.ts';
+
+export type ContentWriting = { readonly fit: RequestFit; readonly toWireName: (name: string) => string };
+
+const isOwn = (proof: Proof | undefined, fit: RequestFit): proof is Proof => proof?.origin === fit.proofOrigin && proof.hidden !== true;
+
+/**
+ * Leaves out what cannot be replayed to this upstream: reasoning and proofs of others (silently: that is what a change of vendors means),
+ * records of other vendors' tools (noted). Refuses what a conversation makes no sense without.
+ */
+export function keepReplayable(turns: readonly Turn[], fit: RequestFit, runsCode: boolean): readonly Turn[] {
+  return turns.map((turn) => ({ ...turn, parts: turn.parts.flatMap((part) => keepPart(part, fit, runsCode)) }));
+}
+
+function keepPart(part: Part, fit: RequestFit, runsCode: boolean): readonly Part[] {
+  const place = { path: part.path, otherwise: 'turns' } as const;
+  switch (part.kind) {
+    case 'reasoning':
+      return isOwn(part.proof, fit) ? [part] : [];
+    case 'text':
+    case 'tool-call': {
+      if (part.proof === undefined || isOwn(part.proof, fit)) return [part];
+      const { proof: _foreign, ...rest } = part;
+      return [rest];
+    }
+    case 'server-tool':
+      if (part.tool === 'code-execution' && runsCode) return [part];
+      fit.notes.dropped(place, 'what a tool of another vendor did cannot be replayed');
+      return [];
+    case 'vendor':
+      if (part.elsewhere === 'refuse')
+        return fit.notes.refuse(place, `${part.name} is known to one vendor only, and this upstream is another. Leave it out.`);
+      fit.notes.dropped(place, `${part.name} is known to one vendor only`);
+      return [];
+    case 'media':
+    case 'refusal':
+    case 'tool-result':
+      return [part];
+  }
+}
+
+/** Writes turns that `arrangeTurns` has put in order. */
+export function encodeContents(turns: readonly Turn[], writing: ContentWriting): readonly JsonObject[] {
+  return turns.map((turn) =>
+    turn.role === 'assistant'
+      ? { role: 'model', parts: encodeModelParts(turn.parts, writing) }
+      : { role: 'user', parts: encodeUserParts(turn.parts, writing) },
+  );
+}
+
+function encodeUserParts(parts: readonly Part[], writing: ContentWriting): readonly JsonObject[] {
+  const results: JsonObject[] = [];
+  const others: JsonObject[] = [];
+  for (const part of parts) {
+    if (part.kind === 'tool-result') {
+      const { response, followers } = encodeResult(part, writing);
+      results.push(response);
+      others.push(...followers);
+    } else if (part.kind === 'media') others.push(...encodeMedia(part, writing.fit));
+    else if (part.kind === 'text' || part.kind === 'refusal') others.push({ text: part.text });
+  }
+  return [...results, ...others];
+}
+
+/** A result, and the media of it that have to follow all results where a result cannot hold them. */
+function encodeResult(
+  part: ToolResultPart,
+  { fit, toWireName }: ContentWriting,
+): { readonly response: JsonObject; readonly followers: readonly JsonObject[] } {
+  const media = part.content.filter((piece): piece is MediaPart => piece.kind === 'media');
+  const held = media.filter((piece) => fit.traits.imagesInToolResults && piece.source.kind === 'inline');
+  const moved = media.filter((piece) => !held.includes(piece));
+  const followers = moved.flatMap((piece) => [
+    { text: `The ${piece.media} returned by the call ${part.callId}:` },
+    ...encodeMedia(piece, fit),
+  ]);
+  if (moved.length > 0) {
+    fit.notes.adapted({ path: part.path, otherwise: 'turns' }, 'media in a result follow it, because a result cannot hold them');
+  }
+  const isSilent = part.content.length > 0 && media.length === part.content.length;
+  const response = isSilent
+    ? { result: moved.length > 0 ? `The ${moved[0]?.media} follows.` : 'See the attached media.' }
+    : resultObject(part);
+  return {
+    response: {
+      functionResponse: {
+        id: part.callId,
+        name: toWireName(part.name ?? ''),
+        response: part.isError && isSilent ? { error: response.result } : response,
+        ...(held.length === 0
+          ? {}
+          : { parts: held.flatMap((piece) => (piece.source.kind === 'vendor-file' ? [] : [encodeSource(piece.source)])) }),
+      },
+    },
+    followers,
+  };
+}
+
+const signed = (proof: Proof | undefined): JsonObject => (proof === undefined ? {} : { thoughtSignature: proof.blob });
+
+function encodeModelParts(parts: readonly Part[], writing: ContentWriting): readonly JsonObject[] {
+  const written: JsonObject[] = [];
+  let carried: Proof | undefined;
+  let hasCall = false;
+  for (const [index, part] of parts.entries()) {
+    const proof = carried;
+    carried = undefined;
+    if (part.kind === 'reasoning') {
+      // Through other dialects the proof of a call or a text comes as that of the reasoning before it; the vendor wants it on the part
+      // itself.
+      if (takesProof(parts[index + 1], part)) carried = part.proof;
+      else written.push(encodeReasoning(part));
+    } else if (part.kind === 'tool-call') {
+      written.push(encodeCall(part, part.proof ?? proof, { ...writing, isFirst: !hasCall }));
+      hasCall = true;
+    } else written.push(...encodeModelPart(part, proof, writing));
+  }
+  return written;
+}
+
+function takesProof(next: Part | undefined, reasoning: ReasoningPart): boolean {
+  if (next?.kind === 'tool-call') return next.proof === undefined;
+  return next?.kind === 'text' && next.proof === undefined && reasoning.text.length === 0;
+}
+
+function encodeReasoning({ text, proof }: ReasoningPart): JsonObject {
+  const thoughts = text.join('\n\n');
+  return { text: thoughts, ...(thoughts === '' ? {} : { thought: true }), ...signed(proof) };
+}
+
+function encodeModelPart(part: Part, proof: Proof | undefined, { fit }: ContentWriting): readonly JsonObject[] {
+  if (part.kind === 'text') return [{ text: part.text, ...signed(part.proof ?? proof) }];
+  if (part.kind === 'refusal') return [{ text: part.text }];
+  if (part.kind === 'media') return encodeMedia(part, fit);
+  return part.kind === 'server-tool' ? encodeCode(part) : [];
+}
+
+type CallWriting = ContentWriting & { readonly isFirst: boolean };
+
+function encodeCall(part: ToolCallPart, proof: Proof | undefined, { fit, toWireName, isFirst }: CallWriting): JsonObject {
+  const args = readToolArguments(part, fit.notes);
+  const isUnproven = proof === undefined && isFirst && fit.traits.requiresProofs;
+  if (isUnproven) {
+    fit.notes.adapted(
+      { path: part.path, otherwise: 'turns' },
+      'a call without a signature of this vendor is sent with the one that is documented for such calls',
+    );
+  }
+  return {
+    functionCall: { id: part.id, name: toWireName(part.name), args },
+    ...(isUnproven ? { thoughtSignature: dummySignature } : signed(proof)),
+  };
+}
+
+/** Code that a vendor ran, and what it printed. */
+export function encodeCode(part: ServerToolPart): readonly JsonObject[] {
+  const output = part.results?.map((result) => result.text ?? '').join('\n');
+  const outcome = part.failed === true ? 'OUTCOME_FAILED' : 'OUTCOME_OK';
+  return [
+    { executableCode: { language: 'PYTHON', code: part.input.join('\n') } },
+    ...(output === undefined ? [] : [{ codeExecutionResult: { outcome, output } }]),
+  ];
+}

@@ -1,0 +1,41 @@
+import type { MediaPart, MediaSource } from '../../../inference/inference-request.ts';
+import type { RequestFit } from '../../chat-codec.ts';
+import type { JsonObject } from '../../../platform/json/json-value.ts';
+
+/** Writes a medium that is not bound to a vendor. Text documents go as files, so that they stay apart from what is said. */
+export function encodeSource(source: Exclude<MediaSource, { kind: 'vendor-file' }>): JsonObject {
+  switch (source.kind) {
+    case 'inline':
+      return { inlineData: { mimeType: source.mediaType, data: source.data } };
+    case 'text':
+      return { inlineData: { mimeType: 'text/plain', data: Buffer.from(source.text).toString('base64') } };
+    case 'url':
+      return { fileData: { ...(source.mediaType === undefined ? {} : { mimeType: source.mediaType }), fileUri: source.url } };
+  }
+}
+
+/** Writes a medium of a request as parts. What is said about a document stands before it. */
+export function encodeMedia(part: MediaPart, { traits, notes }: RequestFit): readonly JsonObject[] {
+  const place = { path: part.path, otherwise: 'turns' } as const;
+  const { source, title, context } = part;
+  if (source.kind === 'vendor-file') {
+    return notes.refuse(place, 'this file is kept by another vendor and cannot be read here. Send its content in the request.');
+  }
+  if (source.kind === 'url' && !traits.fetchesUrls) {
+    return notes.refuse(place, 'this model cannot fetch addresses. Send the content in the request.');
+  }
+  const about = [...(title === undefined ? [] : [`Title: ${title}`]), ...(context === undefined ? [] : [`Context: ${context}`])];
+  if (about.length > 0) notes.adapted(place, 'title and context of the document are sent as text before it');
+  return [...(about.length > 0 ? [{ text: about.join('\n') }] : []), encodeSource(source)];
+}
+
+/** The one resolution for all images of a request. Undefined where they do not ask for another than the default. */
+export function encodeResolution(images: readonly MediaPart[], { notes }: RequestFit): string | undefined {
+  const details = images.map((image) => image.detail ?? 'auto');
+  const resolution = details.includes('high') ? 'MEDIA_RESOLUTION_HIGH' : details.includes('low') ? 'MEDIA_RESOLUTION_LOW' : undefined;
+  if (resolution === undefined || details.every((detail) => detail === details[0])) return resolution;
+  const differing = images.find((image) => image.detail !== images[0]?.detail);
+  notes.adapted({ path: differing?.path, otherwise: 'turns' }, 'all images are looked at with one resolution');
+  // Details that are asked for are not taken away; a saving that holds for some images only is.
+  return details.includes('high') ? resolution : undefined;
+}

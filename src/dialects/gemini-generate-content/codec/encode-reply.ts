@@ -1,0 +1,44 @@
+import type { InferenceReply } from '../../../inference/inference-reply.ts';
+import { replayReply } from '../../../inference/replay-reply.ts';
+import type { JsonObject } from '../../../platform/json/json-value.ts';
+import type { ReplyWriting } from '../../chat-codec.ts';
+import { encodeGrounding } from './encode-grounding.ts';
+import { encodeUsage } from './encode-usage.ts';
+import { encodeFinish } from './finish-reasons.ts';
+import { PartWriter, type WrittenPart } from './part-writer.ts';
+import { textOf } from './read-wire.ts';
+import { showsThoughts } from './shows-thoughts.ts';
+
+/**
+ * Writes a whole reply: the parts of its stream, joined. A reply without parts has an empty text, since readers look for the first part.
+ */
+export function encodeReply(reply: InferenceReply, writing: ReplyWriting): JsonObject {
+  const writer = new PartWriter(showsThoughts(writing.request));
+  const written = [...replayReply(reply).flatMap((event) => writer.write(event)), ...writer.end()];
+  const parts = joinParts(written);
+  const grounding = encodeGrounding(writer.sources(false));
+  const { usageReport } = reply;
+  return {
+    candidates: [
+      {
+        content: { parts: parts.length === 0 ? [{ text: '' }] : parts, role: 'model' },
+        ...encodeFinish(reply.stopReason, reply.stopDetail),
+        index: 0,
+        ...(grounding === undefined ? {} : { groundingMetadata: grounding }),
+      },
+    ],
+    ...(usageReport === undefined ? {} : { usageMetadata: encodeUsage(usageReport.usage) }),
+    modelVersion: reply.servedModel ?? writing.requestedModel,
+    responseId: reply.replyId ?? writing.requestId,
+  };
+}
+
+function joinParts(written: readonly WrittenPart[]): readonly JsonObject[] {
+  const parts: JsonObject[] = [];
+  for (const { part, continues } of written) {
+    const last = parts.at(-1);
+    if (!continues || last === undefined) parts.push(part);
+    else parts[parts.length - 1] = { ...last, ...part, text: (textOf(last.text) ?? '') + (textOf(part.text) ?? '') };
+  }
+  return parts;
+}

@@ -1,0 +1,82 @@
+import { arrangeTurns } from '../../../inference/arrange-turns.ts';
+import type { FunctionTool, InferenceRequest, ServiceTier } from '../../../inference/inference-request.ts';
+import { fitToolNames } from '../../../inference/tool-names.ts';
+import type { JsonObject } from '../../../platform/json/json-value.ts';
+import type { EncodedRequest, RequestFit } from '../../chat-codec.ts';
+import { encodeConfig } from './encode-config.ts';
+import { encodeContents, keepReplayable } from './encode-contents.ts';
+import { encodeTools } from './encode-tools.ts';
+import { separateTools } from './separate-tools.ts';
+
+/** Source: the vendor's refusal of other names, and its documented 64 characters. */
+const nameRules = { pattern: /^[A-Za-z0-9_.:-]$/, firstPattern: /^[A-Za-z_]$/, charactersMax: 64 };
+
+const tiers: Readonly<Record<ServiceTier, string | undefined>> = {
+  auto: undefined,
+  default: 'standard',
+  flex: 'flex',
+  priority: 'priority',
+};
+
+/** Writes a request for a server of this dialect. The model and the framing are in the path. */
+export function encodeRequest(asked: InferenceRequest, fit: RequestFit): EncodedRequest {
+  const request = separateTools(asked, fit);
+  for (const { field, weight } of request.vendorFields) {
+    if (weight === 'matters') fit.notes.dropped({ path: field, otherwise: 'turns' }, 'this upstream has nothing like it');
+  }
+  const answerTool = createAnswerTool(request, fit);
+  const { toWire, renamed } = fitToolNames(listNames(request, answerTool), nameRules);
+  const { config, cutAt } = encodeConfig(request, fit, answerTool !== undefined);
+  const serviceTier = request.serviceTier === undefined ? undefined : tiers[request.serviceTier];
+  const body: JsonObject = {
+    contents: encodeTurns(request, fit, toWire),
+    ...encodeInstructions(request),
+    ...encodeTools(request, { fit, toWireName: toWire, ...(answerTool === undefined ? {} : { answerTool }) }),
+    ...(Object.keys(config).length === 0 ? {} : { generationConfig: config }),
+    ...(serviceTier === undefined ? {} : { serviceTier }),
+  };
+  return {
+    body,
+    ...(renamed.size === 0 ? {} : { toolNames: renamed }),
+    ...(answerTool === undefined ? {} : { answerTool: toWire(answerTool.name) }),
+    ...(cutAt === undefined ? {} : { cutAt }),
+  };
+}
+
+function encodeTurns(request: InferenceRequest, fit: RequestFit, toWireName: (name: string) => string): readonly JsonObject[] {
+  const runsCode = fit.traits.codeExecution && request.tools.some((tool) => tool.kind === 'code-execution');
+  const replayable = keepReplayable(request.turns, fit, runsCode);
+  const turns = arrangeTurns(replayable, { alternate: true, startsWithUser: true, systemTurns: 'as-user' }, fit.notes);
+  if (turns.at(-1)?.role === 'assistant' && !fit.traits.prefill) {
+    fit.notes.adapted('turns', 'the conversation ends with what the model said; this model may answer it instead of going on with it');
+  }
+  return encodeContents(turns, { fit, toWireName });
+}
+
+function encodeInstructions({ instructions }: InferenceRequest): JsonObject {
+  const parts = instructions.flatMap(({ text }) => (text === '' ? [] : [{ text }]));
+  return parts.length === 0 ? {} : { systemInstruction: { parts } };
+}
+
+/** A function whose arguments are the answer, for models that take no schema for it. */
+function createAnswerTool({ outputFormat, tools }: InferenceRequest, { traits, notes }: RequestFit): FunctionTool | undefined {
+  if (outputFormat?.kind !== 'json-schema') return undefined;
+  const besideFunctions = tools.some((tool) => tool.kind === 'function') && !traits.mixesTools;
+  if (traits.structuredOutput && !besideFunctions) return undefined;
+  notes.emulated(
+    'outputFormat',
+    `this model takes no schema for its answer${besideFunctions ? ' beside functions' : ''}; a function with that schema stands in`,
+  );
+  const isTaken = (name: string): boolean => tools.some((tool) => tool.kind === 'function' && tool.name === name);
+  let name = 'final_answer';
+  while (isTaken(name)) name = `${name}_`;
+  const description = outputFormat.description ?? 'Gives the final answer. Call it once, with the whole answer.';
+  return { kind: 'function', name, description, parameters: outputFormat.schema };
+}
+
+/** All names that the request knows: of functions, and of calls of functions that are no longer offered. */
+function listNames({ tools, turns }: InferenceRequest, answerTool: FunctionTool | undefined): ReadonlySet<string> {
+  const declared = tools.flatMap((tool) => (tool.kind === 'function' ? [tool.name] : []));
+  const called = turns.flatMap((turn) => turn.parts.flatMap((part) => (part.kind === 'tool-call' ? [part.name] : [])));
+  return new Set([...declared, ...called, ...(answerTool === undefined ? [] : [answerTool.name])]);
+}

@@ -1,0 +1,107 @@
+import type { FunctionTool, InferenceRequest, Tool, ToolChoice, WebSearchTool } from '../../../inference/inference-request.ts';
+import type { JsonObject } from '../../../platform/json/json-value.ts';
+import type { RequestFit } from '../../chat-codec.ts';
+import { encodeParameters } from './encode-schema.ts';
+
+export type ToolWriting = {
+  readonly fit: RequestFit;
+  readonly toWireName: (name: string) => string;
+  /** A function that stands in for structured output. */
+  readonly answerTool?: FunctionTool;
+};
+
+/** Writes `tools` and `toolConfig`; neither where there is nothing to say. */
+export function encodeTools(request: InferenceRequest, writing: ToolWriting): JsonObject {
+  const { fit, answerTool } = writing;
+  const functions = offeredFunctions(request, fit);
+  const declared = [...functions, ...(answerTool === undefined ? [] : [answerTool])];
+  const tools: JsonObject[] = [];
+  if (declared.length > 0) tools.push({ functionDeclarations: declared.map((tool) => encodeFunction(tool, writing)) });
+  for (const tool of request.tools) if (tool.kind !== 'function') tools.push(...encodeVendorTool(tool, fit));
+  if (request.parallelToolCalls === false && declared.length > 0) {
+    fit.notes.dropped('parallelToolCalls', 'this vendor has no switch for it: several calls may come in one turn');
+  }
+  const calling = declared.length === 0 ? undefined : encodeChoice(request.toolChoice, functions.length, writing);
+  if (declared.length === 0 && (request.toolChoice?.kind === 'required' || request.toolChoice?.kind === 'function')) {
+    fit.notes.dropped('toolChoice', 'this vendor can demand the call of a function only, and there is none');
+  }
+  return {
+    ...(tools.length === 0 ? {} : { tools }),
+    ...(calling === undefined ? {} : { toolConfig: { functionCallingConfig: calling } }),
+  };
+}
+
+/** The functions that the model is told of. A choice that only allows some can be said only together with the demand to call one. */
+function offeredFunctions({ tools, toolChoice }: InferenceRequest, { notes }: RequestFit): readonly FunctionTool[] {
+  const functions = tools.filter((tool): tool is FunctionTool => tool.kind === 'function');
+  if (toolChoice?.kind !== 'allowed' || toolChoice.required) return functions;
+  notes.adapted('toolChoice', 'only the allowed functions are sent');
+  return functions.filter((tool) => toolChoice.names.includes(tool.name));
+}
+
+function encodeFunction(tool: FunctionTool, { fit, toWireName }: ToolWriting): JsonObject {
+  const { name, description, parameters } = tool;
+  const head = { name: toWireName(name), ...(description === undefined ? {} : { description }) };
+  if (parameters === undefined) return head;
+  if (fit.traits.jsonSchemaTools) return { ...head, parametersJsonSchema: parameters };
+  const { schema, lost } = encodeParameters(parameters);
+  if (lost.length > 0) {
+    fit.notes.adapted(
+      { path: tool.path, otherwise: 'tools' },
+      `the schema of ${name} was simplified; this model does not know ${lost.join(', ')}`,
+    );
+  }
+  return { ...head, ...(schema === undefined ? {} : { parameters: schema }) };
+}
+
+/** A tool that the vendor runs. What it has not is left out: agent programs offer such tools with every call, and an offer is no demand. */
+function encodeVendorTool(tool: Exclude<Tool, FunctionTool>, { traits, notes }: RequestFit): readonly JsonObject[] {
+  const place = { path: tool.path, otherwise: 'tools' } as const;
+  if (tool.kind === 'vendor')
+    return notes.refuse(place, `the tool ${tool.name} is run by another vendor. Leave it out, or choose a model of that vendor.`);
+  const isOffered = tool.kind === 'web-search' ? traits.webSearch : traits.codeExecution;
+  if (!isOffered) {
+    notes.dropped(place, tool.kind === 'web-search' ? 'this model does not search the web' : 'this model runs no code');
+    return [];
+  }
+  if (tool.kind === 'code-execution') return [{ codeExecution: {} }];
+  noteSearchOptions(tool, notes);
+  return [{ googleSearch: {} }];
+}
+
+function noteSearchOptions(tool: WebSearchTool, notes: RequestFit['notes']): void {
+  const options = {
+    'the number of searches': tool.maxUses,
+    'allowed domains': tool.allowedDomains,
+    'blocked domains': tool.blockedDomains,
+    "the user's location": tool.userLocation,
+    'the amount of context': tool.contextSize,
+  };
+  const lost = Object.entries(options).flatMap(([name, value]) =>
+    value === undefined || (Array.isArray(value) && value.length === 0) ? [] : [name],
+  );
+  if (lost.length > 0)
+    notes.dropped({ path: tool.path, otherwise: 'tools' }, `the search of this vendor cannot be told ${lost.join(', ')}`);
+}
+
+function encodeChoice(choice: ToolChoice | undefined, functions: number, { toWireName, answerTool }: ToolWriting): JsonObject | undefined {
+  // The answer is a call as well, so one must be made. A choice of the client's own stands above it.
+  if (answerTool !== undefined && (functions === 0 || choice?.kind === 'none')) {
+    return { mode: 'ANY', allowedFunctionNames: [toWireName(answerTool.name)] };
+  }
+  switch (choice?.kind) {
+    case undefined:
+      return answerTool === undefined ? undefined : { mode: 'ANY' };
+    case 'auto':
+      return { mode: answerTool === undefined ? 'AUTO' : 'ANY' };
+    case 'required':
+      return { mode: 'ANY' };
+    case 'none':
+      return { mode: 'NONE' };
+    case 'function':
+      return { mode: 'ANY', allowedFunctionNames: [toWireName(choice.name)] };
+    case 'allowed':
+      if (choice.required) return { mode: 'ANY', allowedFunctionNames: choice.names.map(toWireName) };
+      return { mode: answerTool === undefined ? 'AUTO' : 'ANY' };
+  }
+}

@@ -1,0 +1,271 @@
+import type { InferenceEvent } from '../../../inference/inference-event.ts';
+import type { ServerToolPart } from '../../../inference/inference-request.ts';
+import type { Proof } from '../../../inference/proof.ts';
+import type { Frame, StreamFraming } from '../../../platform/frames.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
+import { parseJson } from '../../../platform/json/parse-json.ts';
+import type { EventDecoder, ReplyReading } from '../../chat-codec.ts';
+import { emptyReplyState, findUsage, isFinished, readChunk } from '../read-chunk.ts';
+import { addCodeResult, startCode } from './decode-contents.ts';
+import { addGrounding, decodeCitations, decodeSearch, noGrounding, type PartPlace, type ReplyText } from './decode-grounding.ts';
+import { decodeMedia } from './decode-media.ts';
+import { decodeFinishReason } from './finish-reasons.ts';
+import { filledText, objectOf, objectsOf } from './read-wire.ts';
+import { isForeignSignature } from './thought-signature.ts';
+
+type OpenBlock = { readonly index: number; readonly kind: 'text' | 'reasoning'; readonly text?: ReplyText; isProven: boolean };
+
+/**
+ * Reads chunks of a reply, or a whole reply as one chunk. Text goes on in one block over any number of chunks; sources come at the end and
+ * are said of the text that is open then.
+ */
+export class ChunkDecoder {
+  readonly #reading: ReplyReading;
+  /**
+   * Whether the chunks are a whole reply: its texts stay open to the end, so that each can still be given its sources, and it needs no
+   * finish reason.
+   */
+  readonly #isWhole: boolean;
+  #events: InferenceEvent[] = [];
+  #state = emptyReplyState;
+  #isStarted = false;
+  #hasFailed = false;
+  #hasUsage = false;
+  #hasCalls = false;
+  #nextIndex = 0;
+  #open: OpenBlock | undefined;
+  #code: ServerToolPart | undefined;
+  readonly #texts: ReplyText[] = [];
+  readonly #unended = new Set<number>();
+  /** Where the parts of a whole reply begin; in a stream their numbers say nothing. */
+  readonly #places = new Map<number, PartPlace>();
+  #partCount = 0;
+  #grounding = noGrounding;
+  #finishMessage: string | undefined;
+  #blockMessage: string | undefined;
+
+  constructor(reading: ReplyReading, isWhole: boolean) {
+    this.#reading = reading;
+    this.#isWhole = isWhole;
+  }
+
+  read(chunk: JsonObject): readonly InferenceEvent[] {
+    this.#events = [];
+    // An error is the tap's business; what was said before it stands, and nothing finishes after it.
+    this.#hasFailed ||= isJsonObject(chunk.error);
+    if (this.#hasFailed) return [];
+    this.#state = readChunk(this.#state, chunk);
+    this.#start(chunk);
+    this.#tellFirstUsage();
+    this.#blockMessage ??= filledText(objectOf(chunk.promptFeedback)?.blockReasonMessage);
+    // Several candidates are never asked for; a server that sends them is read by its first.
+    const candidate = objectsOf(chunk.candidates).find(({ index }) => index === undefined || index === 0);
+    if (candidate !== undefined) this.#readCandidate(candidate);
+    return this.#events;
+  }
+
+  /** What is left when the body has ended. Without a finish reason the reply was cut, and nothing ends. */
+  end(): readonly InferenceEvent[] {
+    this.#events = [];
+    if (this.#hasFailed || (!this.#isWhole && !isFinished(this.#state))) return [];
+    this.#flushCode();
+    this.#tellCitations();
+    this.#open = undefined;
+    for (const index of this.#unended) this.#events.push({ type: 'block-ended', index });
+    const search = decodeSearch(this.#grounding, () => this.#reading.newId('search_'));
+    if (search !== undefined) this.#events.push({ type: 'part', index: this.#nextIndex++, part: search });
+    const usageReport = findUsage(this.#state, true);
+    if (usageReport !== undefined) this.#events.push({ type: 'usage', usageReport });
+    this.#finish();
+    return this.#events;
+  }
+
+  /** Keep-alive chunks, which only hold an empty usage, begin nothing. */
+  #start(chunk: JsonObject): void {
+    const { candidates, promptFeedback, responseId, modelVersion } = chunk;
+    if (this.#isStarted || (candidates ?? promptFeedback ?? responseId ?? modelVersion) === undefined) return;
+    this.#isStarted = true;
+    const replyId = filledText(responseId);
+    const servedModel = filledText(modelVersion);
+    this.#events.push({
+      type: 'started',
+      ...(replyId === undefined ? {} : { replyId }),
+      ...(servedModel === undefined ? {} : { servedModel }),
+    });
+  }
+
+  /** The first usage tells the input early; the last one follows at the end. Those between would only repeat what nobody shows. */
+  #tellFirstUsage(): void {
+    if (this.#hasUsage || !this.#isStarted) return;
+    const usageReport = findUsage(this.#state, false);
+    if (usageReport === undefined) return;
+    this.#hasUsage = true;
+    this.#events.push({ type: 'usage', usageReport });
+  }
+
+  #readCandidate(candidate: JsonObject): void {
+    for (const part of objectsOf(objectOf(candidate.content)?.parts)) {
+      this.#readPart(part);
+      this.#partCount += 1;
+    }
+    this.#grounding = addGrounding(this.#grounding, candidate);
+    this.#finishMessage = filledText(candidate.finishMessage) ?? this.#finishMessage;
+  }
+
+  #readPart(part: JsonObject): void {
+    const { text, functionCall, executableCode, codeExecutionResult } = part;
+    const proof = this.#readProof(part.thoughtSignature);
+    if (isJsonObject(codeExecutionResult)) {
+      this.#readCode(part, addCodeResult(this.#code ?? startCode(part, this.#reading.newId('code_')), part));
+      return;
+    }
+    if (text !== '' || proof !== undefined) this.#flushCode();
+    if (isJsonObject(executableCode)) this.#readCode(part, startCode(part, this.#reading.newId('code_')));
+    else if (isJsonObject(functionCall)) this.#readCall(functionCall, proof);
+    else if (typeof text === 'string' && text !== '') this.#readText(text, part.thought === true ? 'reasoning' : 'text', proof);
+    else if (part.inlineData !== undefined || part.fileData !== undefined) this.#readMedia(part);
+    else if (proof !== undefined) this.#readLoneProof(proof);
+  }
+
+  #readProof(signature: JsonValue | undefined): Proof | undefined {
+    // A foreign one is an echo of what was sent; it is not this vendor's, and nobody else's would come from here.
+    if (typeof signature !== 'string' || signature === '' || isForeignSignature(signature)) return undefined;
+    return { origin: this.#reading.proofOrigin, blob: signature };
+  }
+
+  #readText(text: string, kind: OpenBlock['kind'], proof: Proof | undefined): void {
+    // A proof ends its text: the vendor wants it back on the same part.
+    const open = this.#open?.kind === kind && !this.#open.isProven ? this.#open : this.#openBlock(kind);
+    if (open.text !== undefined) {
+      if (this.#isWhole) this.#places.set(this.#partCount, { text: open.text, characters: open.text.text.length });
+      open.text.text += text;
+    }
+    this.#events.push({ type: 'delta', index: open.index, text });
+    if (proof !== undefined) this.#prove(open, proof);
+  }
+
+  #openBlock(kind: OpenBlock['kind']): OpenBlock {
+    this.#endBlock();
+    const index = this.#nextIndex++;
+    const text = kind === 'text' ? { text: { block: index, text: '' } } : {};
+    const open: OpenBlock = { index, kind, isProven: false, ...text };
+    if (open.text !== undefined) this.#texts.push(open.text);
+    this.#open = open;
+    this.#unended.add(index);
+    this.#events.push({ type: 'block-started', index, block: { kind } });
+    return open;
+  }
+
+  #prove(open: OpenBlock, proof: Proof): void {
+    open.isProven = true;
+    this.#events.push({ type: 'proof', index: open.index, proof });
+  }
+
+  /** A part that only carries a signature belongs to the text before it, and where there is none to reasoning that is not shown. */
+  #readLoneProof(proof: Proof): void {
+    const open = this.#open === undefined || this.#open.isProven ? this.#openBlock('reasoning') : this.#open;
+    this.#prove(open, proof);
+  }
+
+  #endBlock(): void {
+    const open = this.#open;
+    this.#open = undefined;
+    if (open === undefined || (this.#isWhole && open.kind === 'text')) return;
+    this.#unended.delete(open.index);
+    this.#events.push({ type: 'block-ended', index: open.index });
+  }
+
+  /** A call comes whole: it has begun and ended within its part. Its proof comes first, for dialects that write proofs before calls. */
+  #readCall(call: JsonObject, proof: Proof | undefined): void {
+    const name = filledText(call.name);
+    if (name === undefined) return;
+    this.#endBlock();
+    this.#hasCalls = true;
+    const index = this.#nextIndex++;
+    const id = filledText(call.id) ?? this.#reading.newId('call_');
+    this.#events.push({ type: 'block-started', index, block: { kind: 'tool-call', id, name } });
+    if (proof !== undefined) this.#events.push({ type: 'proof', index, proof });
+    const args = typeof call.args === 'string' && call.args !== '' ? call.args : JSON.stringify(call.args ?? {});
+    this.#events.push({ type: 'delta', index, text: args }, { type: 'block-ended', index });
+  }
+
+  #readCode(wire: JsonObject, code: ServerToolPart): void {
+    this.#endBlock();
+    this.#code = code;
+    if (wire.codeExecutionResult !== undefined) this.#flushCode();
+  }
+
+  /** Code waits for its result, which comes in the next part or not at all. */
+  #flushCode(): void {
+    const part = this.#code;
+    if (part === undefined) return;
+    this.#code = undefined;
+    this.#events.push({ type: 'part', index: this.#nextIndex++, part });
+  }
+
+  #readMedia(part: JsonObject): void {
+    const media = decodeMedia(part);
+    if (media === undefined) return;
+    this.#endBlock();
+    this.#events.push({ type: 'part', index: this.#nextIndex++, part: media });
+  }
+
+  /** Sources of a text that has ended already are named at the last one, without a span. */
+  #tellCitations(): void {
+    const last = this.#texts.at(-1);
+    if (last === undefined || !this.#unended.has(last.block)) return;
+    for (const { text, citation } of decodeCitations(this.#grounding, this.#texts, this.#places)) {
+      if (this.#unended.has(text.block)) this.#events.push({ type: 'citation', index: text.block, citation });
+      else {
+        const { start: _start, end: _end, ...source } = citation;
+        this.#events.push({ type: 'citation', index: last.block, citation: source });
+      }
+    }
+  }
+
+  #finish(): void {
+    const { blockReason, candidates } = this.#state;
+    const finishReason = candidates.get(0)?.finishReason ?? [...candidates.values()][0]?.finishReason;
+    if (finishReason === undefined && blockReason === undefined) {
+      this.#events.push({ type: 'finished', stopReason: candidates.size === 0 ? 'failed' : decodeFinishReason('STOP', this.#hasCalls) });
+      return;
+    }
+    if (finishReason === undefined) {
+      const stopDetail = this.#blockMessage ?? blockReason;
+      this.#events.push({ type: 'finished', stopReason: 'refusal', ...(stopDetail === undefined ? {} : { stopDetail }) });
+      return;
+    }
+    const stopReason = decodeFinishReason(finishReason, this.#hasCalls);
+    const isOdd = stopReason === 'refusal' || stopReason === 'failed';
+    const stopDetail = isOdd ? (this.#finishMessage ?? finishReason) : undefined;
+    this.#events.push({ type: 'finished', stopReason, ...(stopDetail === undefined ? {} : { stopDetail }) });
+  }
+}
+
+/** The chunks of a frame: one, or those of an array that a server sent although events were asked for. */
+function parseChunks(data: string): readonly JsonObject[] {
+  try {
+    const value = parseJson(data);
+    return Array.isArray(value) ? objectsOf(value) : isJsonObject(value) ? [value] : [];
+  } catch {
+    // The tap counts it as malformed.
+    return [];
+  }
+}
+
+/**
+ * Reads a stream. The dialect has no end mark with events: `finished` comes when the body has ended and a finish reason was in it, after
+ * whatever usage was the last. An array has ended with its closing bracket.
+ */
+export function createEventDecoder(reading: ReplyReading, framing: StreamFraming): EventDecoder {
+  const decoder = new ChunkDecoder(reading, false);
+  let isClosed = framing === 'sse';
+  return {
+    read: (frame: Frame) => {
+      if (frame.data !== '') return parseChunks(frame.data).flatMap((chunk) => decoder.read(chunk));
+      isClosed ||= frame.bytes.includes(']');
+      return [];
+    },
+    end: () => (isClosed ? decoder.end() : []),
+  };
+}

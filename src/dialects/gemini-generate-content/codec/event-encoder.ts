@@ -1,0 +1,66 @@
+import type { InferenceEvent } from '../../../inference/inference-event.ts';
+import type { StreamFraming } from '../../../platform/frames.ts';
+import type { JsonObject } from '../../../platform/json/json-value.ts';
+import type { EventEncoder, ReplyWriting } from '../../chat-codec.ts';
+import { encodeGrounding } from './encode-grounding.ts';
+import { encodeUsage } from './encode-usage.ts';
+import { encodeFinish } from './finish-reasons.ts';
+import { PartWriter, type WrittenPart } from './part-writer.ts';
+import { showsThoughts } from './shows-thoughts.ts';
+
+type Finished = Extract<InferenceEvent, { type: 'finished' }>;
+
+/** The parts as JSON. Nearly every chunk holds one piece of text. */
+function stringifyParts(written: readonly WrittenPart[]): string {
+  return written.map(({ part }) => JSON.stringify(part)).join(',');
+}
+
+/**
+ * Writes a stream: each chunk is a whole response with the new parts, and the last one says why it ended and where it comes from. With
+ * events a chunk is one line between CR LF pairs; in an array it is an element, and the closing bracket comes with the last.
+ */
+export function createEventEncoder(writing: ReplyWriting, framing: StreamFraming): EventEncoder {
+  const writer = new PartWriter(showsThoughts(writing.request));
+  let framesSent = 0;
+  let usageMetadata = '';
+  let names = '';
+
+  const name = (servedModel: string | undefined, replyId: string | undefined): void => {
+    const modelVersion = JSON.stringify(servedModel ?? writing.requestedModel);
+    names = `,"modelVersion":${modelVersion},"responseId":${JSON.stringify(replyId ?? writing.requestId)}}`;
+  };
+  name(undefined, undefined);
+
+  const frame = (candidate: string): string => {
+    const json = `{"candidates":[${candidate}]${usageMetadata}${names}`;
+    framesSent += 1;
+    if (framing === 'sse') return `data: ${json}\r\n\r\n`;
+    return `${framesSent === 1 ? '[' : ',\r\n'}${json}`;
+  };
+
+  const writeParts = (written: readonly WrittenPart[]): string =>
+    written.length === 0 ? '' : frame(`{"content":{"parts":[${stringifyParts(written)}],"role":"model"},"index":0}`);
+
+  const finish = ({ stopReason, stopDetail }: Finished): string => {
+    const left = writer.end();
+    const grounding = encodeGrounding(writer.sources(true));
+    const rest: JsonObject = {
+      ...encodeFinish(stopReason, stopDetail),
+      index: 0,
+      ...(grounding === undefined ? {} : { groundingMetadata: grounding }),
+    };
+    const parts = left.length === 0 ? '{"text":""}' : stringifyParts(left);
+    const last = frame(`{"content":{"parts":[${parts}],"role":"model"},${JSON.stringify(rest).slice(1)}`);
+    return framing === 'sse' ? last : `${last}\r\n]`;
+  };
+
+  const write = (event: InferenceEvent): string => {
+    if (event.type === 'started') name(event.servedModel, event.replyId);
+    else if (event.type === 'usage') usageMetadata = `,"usageMetadata":${JSON.stringify(encodeUsage(event.usageReport.usage))}`;
+    else if (event.type === 'finished') return finish(event);
+    else return writeParts(writer.write(event));
+    return '';
+  };
+
+  return { write, position: () => ({ framesSent }) };
+}

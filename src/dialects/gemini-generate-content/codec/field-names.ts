@@ -1,0 +1,26 @@
+import type { FieldNames } from '../../../inference/translation-notes.ts';
+
+/** Whose proofs a thought signature of this dialect is, unless it says otherwise. */
+export const vendorOrigin = 'gemini';
+
+/** How clients of this dialect spell the neutral fields. */
+export const fieldNames: FieldNames = {
+  instructions: 'systemInstruction',
+  tools: 'tools',
+  toolChoice: 'toolConfig.functionCallingConfig',
+  parallelToolCalls: undefined,
+  outputTokensMax: 'generationConfig.maxOutputTokens',
+  stopSequences: 'generationConfig.stopSequences',
+  outputFormat: 'generationConfig.responseMimeType',
+  temperature: 'generationConfig.temperature',
+  topP: 'generationConfig.topP',
+  topK: 'generationConfig.topK',
+  seed: 'generationConfig.seed',
+  presencePenalty: 'generationConfig.presencePenalty',
+  frequencyPenalty: 'generationConfig.frequencyPenalty',
+  reasoning: 'generationConfig.thinkingConfig',
+  endUser: undefined,
+  serviceTier: 'serviceTier',
+  verbosity: undefined,
+  turns: 'contents',
+};

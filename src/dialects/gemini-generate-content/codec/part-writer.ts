@@ -1,0 +1,170 @@
+import type { Citation } from '../../../inference/citation.ts';
+import type { BlockStart, InferenceEvent } from '../../../inference/inference-event.ts';
+import type { MediaPart, ServerToolPart } from '../../../inference/inference-request.ts';
+import type { Proof } from '../../../inference/proof.ts';
+import { repairToolArguments } from '../../../inference/tool-arguments.ts';
+import type { JsonObject } from '../../../platform/json/json-value.ts';
+import { encodeCode } from './encode-contents.ts';
+import type { CitedText, GroundingSources } from './encode-grounding.ts';
+import { encodeSource } from './encode-media.ts';
+import { dummySignature, writePartSignature, writeSignature } from './thought-signature.ts';
+
+/** A part of the reply, or more of the part before it. */
+export type WrittenPart = { readonly part: JsonObject; readonly continues: boolean };
+
+type OpenBlock = {
+  readonly block: BlockStart;
+  /** The text so far, by paragraphs for reasoning. */
+  readonly paragraphs: string[];
+  readonly citations: Citation[];
+  proof: Proof | undefined;
+  /** The number of the part in which the block stands, once it has one. */
+  partIndex: number | undefined;
+};
+
+/**
+ * Turns events into parts: text and thoughts as they come, calls when they are whole. The proof of reasoning stands on the part after it,
+ * as the vendor's does and clients keep it, or on an empty last one.
+ */
+export class PartWriter {
+  readonly #showsThoughts: boolean;
+  #open: OpenBlock | undefined;
+  #pendingSignature: string | undefined;
+  #hasCalls = false;
+  #partCount = 0;
+  /** What the last part is, and whether a signature stands on it: text goes on in a part of its own kind without one. */
+  #lastSigned = false;
+  #textBytes = 0;
+  readonly #texts: CitedText[] = [];
+  readonly #searches: ServerToolPart[] = [];
+
+  /** @param showsThoughts whether the client asked to see thoughts: a reader that did not would take them for the answer */
+  constructor(showsThoughts: boolean) {
+    this.#showsThoughts = showsThoughts;
+  }
+
+  write(event: InferenceEvent): readonly WrittenPart[] {
+    switch (event.type) {
+      case 'block-started':
+        this.#open = { block: event.block, paragraphs: [''], citations: [], proof: undefined, partIndex: undefined };
+        return [];
+      case 'delta':
+        return this.#open === undefined ? [] : this.#writeDelta(this.#open, event.text);
+      case 'paragraph':
+        this.#open?.paragraphs.push('');
+        return [];
+      case 'proof':
+        return this.#open === undefined ? [] : this.#writeProof(this.#open, event.proof);
+      case 'citation':
+        this.#open?.citations.push(event.citation);
+        return [];
+      case 'block-ended':
+        return this.#endBlock();
+      case 'part':
+        return this.#writePart(event.part);
+      case 'started':
+      case 'usage':
+      case 'finished':
+        return [];
+    }
+  }
+
+  /** What is left at the end: a signature that no part has taken. */
+  end(): readonly WrittenPart[] {
+    return this.#flushSignature();
+  }
+
+  /** Offsets of a stream count from the beginning of all text, whatever part it stands in. */
+  sources(isStream: boolean): GroundingSources {
+    const texts = this.#texts.map((text) => (isStream ? { ...text, partIndex: 0 } : { ...text, bytesBefore: 0 }));
+    return { texts, searches: this.#searches };
+  }
+
+  #writeDelta(open: OpenBlock, text: string): readonly WrittenPart[] {
+    const isFirstOfParagraph = open.paragraphs.at(-1) === '';
+    const hasText = open.paragraphs.some((paragraph) => paragraph !== '');
+    open.paragraphs.push((open.paragraphs.pop() ?? '') + text);
+    if (open.block.kind === 'tool-call') return [];
+    if (open.block.kind !== 'reasoning') return [this.#textPart(open, { text })];
+    if (!this.#showsThoughts) return [];
+    return [this.#textPart(open, { text: isFirstOfParagraph && hasText ? `\n\n${text}` : text, thought: true })];
+  }
+
+  /** More of the block's part, or its first. The first text after reasoning takes the signature. */
+  #textPart(open: OpenBlock, part: JsonObject): WrittenPart {
+    const signature = part.thought === true ? undefined : this.#takeSignature();
+    const continues = open.partIndex !== undefined && signature === undefined;
+    const written = this.#add(signature === undefined ? part : { ...part, thoughtSignature: signature }, continues);
+    open.partIndex ??= this.#partCount - 1;
+    return written;
+  }
+
+  #add(part: JsonObject, continues: boolean): WrittenPart {
+    if (!continues) this.#partCount += 1;
+    this.#lastSigned = part.thoughtSignature !== undefined || (continues && this.#lastSigned);
+    return { part, continues };
+  }
+
+  #takeSignature(): string | undefined {
+    const signature = this.#pendingSignature;
+    this.#pendingSignature = undefined;
+    return signature;
+  }
+
+  #flushSignature(): readonly WrittenPart[] {
+    const signature = this.#takeSignature();
+    return signature === undefined ? [] : [this.#add({ text: '', thoughtSignature: signature }, false)];
+  }
+
+  #writeProof(open: OpenBlock, proof: Proof): readonly WrittenPart[] {
+    open.proof = proof;
+    if (open.block.kind !== 'text') return [];
+    // The text has gone already: its signature follows on an empty piece of it, unless that has one.
+    const flushed = this.#flushSignature();
+    const continues = open.partIndex !== undefined && !this.#lastSigned;
+    const written = this.#add({ text: '', thoughtSignature: writePartSignature(proof) }, continues);
+    open.partIndex ??= this.#partCount - 1;
+    return [...flushed, written];
+  }
+
+  #endBlock(): readonly WrittenPart[] {
+    const open = this.#open;
+    this.#open = undefined;
+    if (open === undefined) return [];
+    const { block, proof } = open;
+    if (block.kind === 'tool-call') return this.#writeCall(block, open.paragraphs.join(''), proof);
+    if (block.kind !== 'reasoning') {
+      this.#keepText(open);
+      return [];
+    }
+    if (proof === undefined) return [];
+    const flushed = this.#flushSignature();
+    const { itemId } = block;
+    const text = open.paragraphs.filter((paragraph) => paragraph !== '');
+    this.#pendingSignature = writeSignature({ proof, text, ...(itemId === undefined ? {} : { itemId }) });
+    return flushed;
+  }
+
+  #keepText({ paragraphs, citations, partIndex }: OpenBlock): void {
+    const text = paragraphs.join('');
+    if (citations.length > 0 && text !== '') this.#texts.push({ text, citations, bytesBefore: this.#textBytes, partIndex: partIndex ?? 0 });
+    this.#textBytes += Buffer.byteLength(text);
+  }
+
+  #writeCall({ id, name }: Extract<BlockStart, { kind: 'tool-call' }>, text: string, proof: Proof | undefined): readonly WrittenPart[] {
+    const flushed = proof === undefined ? [] : this.#flushSignature();
+    // The vendor's own models refuse a first call without a signature, should the conversation go on with one of them.
+    const substitute = this.#hasCalls ? undefined : dummySignature;
+    this.#hasCalls = true;
+    const signature = proof === undefined ? (this.#takeSignature() ?? substitute) : writePartSignature(proof);
+    const signed = signature === undefined ? {} : { thoughtSignature: signature };
+    return [...flushed, this.#add({ functionCall: { id, name, args: repairToolArguments(text) }, ...signed }, false)];
+  }
+
+  #writePart(part: ServerToolPart | MediaPart): readonly WrittenPart[] {
+    if (part.kind === 'media') return part.source.kind === 'vendor-file' ? [] : [this.#add(encodeSource(part.source), false)];
+    if (part.tool === 'code-execution') return encodeCode(part).map((wire) => this.#add(wire, false));
+    if (part.tool === 'web-search') this.#searches.push(part);
+    return [];
+  }
+}

@@ -1,0 +1,11 @@
+import type { JsonObject, JsonValue } from '../../../platform/json/json-value.ts';
+import { toSnakeCase } from '../canonicalize-request.ts';
+import { objectOf } from './read-wire.ts';
+
+const pick = (object: JsonValue | undefined, name: string): JsonValue | undefined =>
+  objectOf(object)?.[name] ?? objectOf(object)?.[toSnakeCase(name)];
+
+/** Whether the client, in either spelling, asked to see thoughts. */
+export function showsThoughts(request: JsonObject): boolean {
+  return pick(pick(pick(request, 'generationConfig'), 'thinkingConfig'), 'includeThoughts') === true;
+}

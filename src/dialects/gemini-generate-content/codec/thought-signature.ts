@@ -1,0 +1,80 @@
+import { unwrapProof, wrappedProofPrefix, wrapProof, type Proof } from '../../../inference/proof.ts';
+import { isJsonObject, type JsonObject } from '../../../platform/json/json-value.ts';
+import { parseJson } from '../../../platform/json/parse-json.ts';
+import { textOf, textsOf } from './read-wire.ts';
+import { vendorOrigin } from './field-names.ts';
+
+/**
+ * What the vendor's documentation tells to send for calls that none of its models made.
+ * Source: the vendor's guide to thought signatures.
+ */
+export const dummySignature = 'skip_thought_signature_validator';
+const dummySignatures: ReadonlySet<string> = new Set([dummySignature, 'context_engineering_is_the_way_to_go']);
+
+/** How base64 of a wrapped proof begins. */
+const wrappedSignaturePrefix = Buffer.from(wrappedProofPrefix).toString('base64').slice(0, 5);
+
+/** Thoughts longer than this do not travel inside their signature: it would double what a client has to send back. */
+const carriedCharactersMax = 65_536;
+
+/** Reasoning of another vendor as it travels through this dialect: clients keep signatures and often throw thoughts away. */
+export type CarriedReasoning = {
+  readonly proof: Proof;
+  /** The paragraphs of the thoughts, where they travel along. */
+  readonly text?: readonly string[];
+  readonly itemId?: string;
+};
+
+type ReadSignature =
+  /** A proof of the part that it stands on: the vendor's own, or that of a vendor which proves texts and calls as well. */
+  | { readonly kind: 'part'; readonly proof: Proof }
+  /** A proof of the reasoning before that part. */
+  | { readonly kind: 'reasoning'; readonly reasoning: CarriedReasoning };
+
+/** True for a signature that holds a proof of another vendor, damaged or not. */
+export const isForeignSignature = (signature: string): boolean => signature.startsWith(wrappedSignaturePrefix);
+
+/** Reads a `thoughtSignature`. Undefined for none, for the dummies and for a damaged foreign proof. */
+export function readSignature(value: unknown): ReadSignature | undefined {
+  if (typeof value !== 'string' || value === '' || dummySignatures.has(value)) return undefined;
+  if (!isForeignSignature(value)) return { kind: 'part', proof: { origin: vendorOrigin, blob: value } };
+  const wrapped = Buffer.from(value, 'base64').toString();
+  const split = wrapped.indexOf('.', wrappedProofPrefix.length);
+  const proof = unwrapProof(split === -1 ? wrapped : wrapped.slice(0, split));
+  if (proof === undefined) return undefined;
+  const carried = split === -1 ? {} : readCarried(wrapped.slice(split + 1));
+  if (carried.part === true) return { kind: 'part', proof };
+  const text = Array.isArray(carried.text) ? textsOf(carried.text) : undefined;
+  const itemId = textOf(carried.id);
+  const reasoning = { proof, ...(text === undefined ? {} : { text }), ...(itemId === undefined ? {} : { itemId }) };
+  return { kind: 'reasoning', reasoning };
+}
+
+function readCarried(packed: string): JsonObject {
+  try {
+    const carried = parseJson(Buffer.from(packed, 'base64url'));
+    return isJsonObject(carried) ? carried : {};
+  } catch {
+    // A client that shortened it has lost the thoughts; the proof may still be whole.
+    return {};
+  }
+}
+
+/** Base64 of a wrapped proof, with what belongs to it. */
+function wrapWith(proof: Proof, carried: JsonObject): string {
+  const rest = Object.keys(carried).length === 0 ? '' : `.${Buffer.from(JSON.stringify(carried)).toString('base64url')}`;
+  return Buffer.from(wrapProof(proof) + rest).toString('base64');
+}
+
+/** Writes the signature of a text or a call that is proven itself. */
+export function writePartSignature(proof: Proof): string {
+  return proof.origin === vendorOrigin ? proof.blob : wrapWith(proof, { part: true });
+}
+
+/** Writes the signature of reasoning. The vendor's own stays as it is; another's is wrapped, with the thoughts that it signs. */
+export function writeSignature({ proof, text = [], itemId }: CarriedReasoning): string {
+  if (proof.origin === vendorOrigin) return proof.blob;
+  const characters = text.reduce((sum, paragraph) => sum + paragraph.length, 0);
+  const isCarried = characters > 0 && characters <= carriedCharactersMax;
+  return wrapWith(proof, { ...(isCarried ? { text } : {}), ...(itemId === undefined ? {} : { id: itemId }) });
+}

@@ -1,0 +1,123 @@
+import type { Citation } from '../../../inference/citation.ts';
+import type { InferenceEvent } from '../../../inference/inference-event.ts';
+import type { MediaPart } from '../../../inference/inference-request.ts';
+import type { Proof } from '../../../inference/proof.ts';
+import { countCharacters } from './citations.ts';
+import { shownBy } from './reasoning-details.ts';
+
+type Prose = { readonly kind: 'text' | 'refusal' | 'reasoning'; readonly index: number; text: string; isProven: boolean };
+
+/**
+ * Turns what a stream says into events that keep to the grammar: one block of prose is open at a time, and calls, which may overlap, have indices of their
+ * own. Citations wait for the end of the text that they are of, because servers send them before, within or after it.
+ */
+export class BlockWriter {
+  readonly #proofOrigin: string;
+  #events: InferenceEvent[] = [];
+  #nextIndex = 0;
+  #prose: Prose | undefined;
+  /** Characters of the text blocks that have ended: citations count from the beginning of the whole content. */
+  #textBefore = 0;
+  #citations: Citation[] = [];
+  hasRefusal = false;
+
+  constructor(proofOrigin: string) {
+    this.#proofOrigin = proofOrigin;
+  }
+
+  /** The events since the last time. */
+  take(): readonly InferenceEvent[] {
+    const events = this.#events;
+    if (events.length > 0) this.#events = [];
+    return events;
+  }
+
+  push(event: InferenceEvent): void {
+    this.#events.push(event);
+  }
+
+  /** More of a text, a refusal or thoughts. A block of another kind that is open ends before it. */
+  say(kind: Prose['kind'], text: string): void {
+    // What comes after a proof is another piece of reasoning: the proof was of all that came before it.
+    const continues = this.#prose?.kind === kind && !this.#prose.isProven;
+    const prose = continues && this.#prose !== undefined ? this.#prose : this.#open(kind);
+    prose.text += text;
+    if (kind === 'refusal') this.hasRefusal = true;
+    this.#events.push({ type: 'delta', index: prose.index, text });
+  }
+
+  /** A proof of the thoughts that are open, or, where there are none, a piece of reasoning that shows nothing. */
+  prove(proof: Proof): void {
+    const isOpen = this.#prose?.kind === 'reasoning' && !this.#prose.isProven;
+    const prose = isOpen && this.#prose !== undefined ? this.#prose : this.#open('reasoning');
+    prose.isProven = true;
+    const { hidden: _hidden, ...visible } = proof;
+    this.#events.push({ type: 'proof', index: prose.index, proof: prose.text === '' ? proof : visible });
+  }
+
+  /** A proof of the text that is open; without one it proves nothing. */
+  proveText(proof: Proof): void {
+    if (this.#prose?.kind === 'text') this.#events.push({ type: 'proof', index: this.#prose.index, proof });
+  }
+
+  cite(citation: Citation): void {
+    const { source } = citation;
+    const isKnown = this.#citations.some(
+      (known) => known.source.kind === 'url' && source.kind === 'url' && known.source.url === source.url && known.start === citation.start,
+    );
+    if (!isKnown) this.#citations.push(citation);
+  }
+
+  /** Whether a citation of this address is waiting. */
+  isCited(url: string): boolean {
+    return this.#citations.some(({ source }) => source.kind === 'url' && source.url === url);
+  }
+
+  part(part: MediaPart): void {
+    this.endProse();
+    this.#events.push({ type: 'part', index: this.#nextIndex++, part });
+  }
+
+  startCall(id: string, name: string): number {
+    this.endProse();
+    const index = this.#nextIndex++;
+    this.#events.push({ type: 'block-started', index, block: { kind: 'tool-call', id, name } });
+    return index;
+  }
+
+  /** @param isLast whether no more text can come: then all citations that are left belong to this text */
+  endProse(isLast = false): void {
+    const prose = this.#prose;
+    if (prose === undefined) return;
+    this.#prose = undefined;
+    if (prose.kind === 'text') this.#emitCitations(prose, isLast);
+    if (prose.kind === 'reasoning' && !prose.isProven) {
+      this.#events.push({ type: 'proof', index: prose.index, proof: shownBy(this.#proofOrigin) });
+    }
+    this.#events.push({ type: 'block-ended', index: prose.index });
+  }
+
+  #open(kind: Prose['kind']): Prose {
+    this.endProse();
+    const prose: Prose = { kind, index: this.#nextIndex++, text: '', isProven: false };
+    this.#prose = prose;
+    this.#events.push({ type: 'block-started', index: prose.index, block: { kind } });
+    return prose;
+  }
+
+  #emitCitations({ index, text }: Prose, isLast: boolean): void {
+    const length = countCharacters(text);
+    const before = this.#textBefore;
+    this.#textBefore += length;
+    const isHere = ({ start }: Citation): boolean => isLast || (start !== undefined && start < before + length);
+    const here = this.#citations.filter(isHere);
+    this.#citations = this.#citations.filter((citation) => !isHere(citation));
+    for (const { start, end, ...citation } of here) {
+      const from = Math.min(Math.max((start ?? 0) - before, 0), length);
+      const to = Math.min(Math.max((end ?? 0) - before, from), length);
+      // A span that lies outside of the text, as some servers send, is none.
+      const span = start === undefined || end === undefined || to === from ? {} : { start: from, end: to };
+      this.#events.push({ type: 'citation', index, citation: { ...span, ...citation } });
+    }
+  }
+}

@@ -1,0 +1,26 @@
+import type { ChatCodec } from '../../chat-codec.ts';
+import { decodeError } from './decode-error.ts';
+import { decodeReply } from './decode-reply.ts';
+import { decodeRequest } from './decode-request.ts';
+import { encodeReply } from './encode-reply.ts';
+import { encodeRequest } from './encode-request.ts';
+import { encodeUsage } from './encode-usage.ts';
+import { createEventDecoder } from './event-decoder.ts';
+import { createEventEncoder } from './event-encoder.ts';
+import { fieldNames } from './field-names.ts';
+import { removeForeignProofs } from './remove-foreign-proofs.ts';
+
+/** Chat completions to and from the neutral form. The dialect has no token counter. */
+export const codec: ChatCodec = {
+  fieldNames,
+  decodeRequest,
+  encodeRequest,
+  decodeReply,
+  encodeReply,
+  createEventDecoder,
+  createEventEncoder,
+  encodeUsage,
+  decodeError,
+  removeForeignProofs,
+  saysFailure: true,
+};

@@ -1,0 +1,89 @@
+import type { MediaPart, MediaSource, Part } from '../../../inference/inference-request.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
+import { mediaTypeOfAudioFormat, mediaTypeOfFilename, readDataUrl } from './media-types.ts';
+import { filledText, objectOf, textOf, wordOf } from './read-wire.ts';
+
+function sourceOfUrl(url: string): MediaSource {
+  const inline = readDataUrl(url);
+  return inline === undefined ? { kind: 'url', url } : { kind: 'inline', ...inline };
+}
+
+/** Some clients write the address where the vendor wants an object with it. */
+const addressOf = (value: JsonValue | undefined): string | undefined => filledText(value) ?? filledText(objectOf(value).url);
+
+function decodeImage(part: JsonObject, path: string): MediaPart | undefined {
+  const url = addressOf(part.image_url);
+  if (url === undefined) return undefined;
+  const word = objectOf(part.image_url).detail;
+  const detail = word === 'original' ? 'high' : wordOf(word, ['low', 'high', 'auto']);
+  return { kind: 'media', media: 'image', source: sourceOfUrl(url), path, ...(detail === undefined ? {} : { detail }) };
+}
+
+function decodeAudio(part: JsonObject, path: string): MediaPart | undefined {
+  const { data, format } = objectOf(part.input_audio);
+  const sound = filledText(data);
+  if (sound === undefined) return undefined;
+  const mediaType = mediaTypeOfAudioFormat(filledText(format) ?? 'wav');
+  return { kind: 'media', media: 'audio', source: { kind: 'inline', mediaType, data: readDataUrl(sound)?.data ?? sound }, path };
+}
+
+function readFileSource(file: JsonObject): MediaSource | undefined {
+  const data = filledText(file.file_data);
+  const fileId = filledText(file.file_id);
+  if (data === undefined) return fileId === undefined ? undefined : { kind: 'vendor-file', id: fileId };
+  // OpenRouter takes an address here, the vendor plain base64 as well as a data URL.
+  if (/^https?:/i.test(data)) return { kind: 'url', url: data };
+  const inline = readDataUrl(data) ?? { mediaType: mediaTypeOfFilename(textOf(file.filename)), data };
+  if (inline.mediaType === 'text/plain') return { kind: 'text', text: Buffer.from(inline.data, 'base64').toString() };
+  return { kind: 'inline', ...inline };
+}
+
+function decodeFile(part: JsonObject, path: string): MediaPart | undefined {
+  const file = objectOf(part.file);
+  const source = readFileSource(file);
+  const filename = filledText(file.filename);
+  return source && { kind: 'media', media: 'file', source, path, ...(filename === undefined ? {} : { filename }) };
+}
+
+function decodeFromUrl(media: MediaPart['media'], value: JsonValue | undefined, path: string): MediaPart | undefined {
+  const url = addressOf(value);
+  return url === undefined ? undefined : { kind: 'media', media, source: sourceOfUrl(url), path };
+}
+
+function decodeKnownPart(part: JsonObject, path: string): Part | undefined {
+  switch (textOf(part.type) ?? '') {
+    case 'text':
+    case 'input_text':
+    case 'output_text': {
+      const text = textOf(part.text);
+      return text === undefined ? undefined : { kind: 'text', text, path };
+    }
+    case 'refusal':
+      return { kind: 'refusal', text: textOf(part.refusal) ?? '', path };
+    case 'image_url':
+      return decodeImage(part, path);
+    case 'input_audio':
+      return decodeAudio(part, path);
+    case 'file':
+      return decodeFile(part, path);
+    // vLLM and OpenRouter have these beside the vendor's own.
+    case 'video_url':
+      return decodeFromUrl('video', part.video_url, path);
+    case 'audio_url':
+      return decodeFromUrl('audio', part.audio_url, path);
+    default:
+      return undefined;
+  }
+}
+
+/** Reads one content part. What has no neutral name becomes a vendor part. */
+function decodeContentPart(part: JsonObject, path: string): Part {
+  return decodeKnownPart(part, path) ?? { kind: 'vendor', name: textOf(part.type) ?? 'part', wire: part, elsewhere: 'refuse', path };
+}
+
+/** Reads the content of a message: a text, or a list of parts. An empty text is no part. */
+export function decodeContent(content: JsonValue | undefined, path: string): readonly Part[] {
+  if (typeof content === 'string') return content === '' ? [] : [{ kind: 'text', text: content, path }];
+  if (!Array.isArray(content)) return [];
+  return content.flatMap((part, at) => (isJsonObject(part) ? [decodeContentPart(part, `${path}[${at}]`)] : []));
+}

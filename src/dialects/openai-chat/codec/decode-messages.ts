@@ -1,0 +1,132 @@
+import { GatewayError } from '../../../inference/gateway-error.ts';
+import type { MediaPart, Part, TextPart, ToolCallPart, ToolResultPart, Turn } from '../../../inference/inference-request.ts';
+import type { JsonObject, JsonValue } from '../../../platform/json/json-value.ts';
+import { decodeContent } from './decode-content.ts';
+import { decodeReasoning, decodeThoughtSignature } from './reasoning-details.ts';
+import { filledText, objectOf, objectsOf, textOf } from './read-wire.ts';
+
+export type DecodedMessages = { readonly instructions: readonly TextPart[]; readonly turns: readonly Turn[] };
+
+const isSystem = (message: JsonObject): boolean => message.role === 'system' || message.role === 'developer';
+
+const isResult = (message: JsonObject): boolean => message.role === 'tool' || message.role === 'function';
+
+function isText(part: Part): part is TextPart {
+  return part.kind === 'text';
+}
+
+/** Gives the calls of the older `function_call`, which has no ids, ids that say where they stand, and finds the one that a result answers. */
+type FunctionCalls = { readonly add: (at: number, name: string) => string; readonly answer: (at: number, name: string) => string };
+
+function createFunctionCalls(): FunctionCalls {
+  const open: { readonly id: string; readonly name: string }[] = [];
+  return {
+    add: (at, name) => {
+      const id = `call_function_${at}`;
+      open.push({ id, name });
+      return id;
+    },
+    answer: (at, name) => {
+      const index = open.findIndex((call) => call.name === name);
+      // A result that answers nothing gets an id that no call has: what to do about it is not decided here.
+      return (index === -1 ? undefined : open.splice(index, 1)[0]?.id) ?? `call_function_${at}`;
+    },
+  };
+}
+
+/** Reads the conversation: system text before it becomes instructions, results that follow each other one turn. */
+export function decodeMessages(messages: readonly JsonObject[]): DecodedMessages {
+  const instructions: TextPart[] = [];
+  const turns: Turn[] = [];
+  const functionCalls = createFunctionCalls();
+  let results: ToolResultPart[] | undefined;
+  for (const [at, message] of messages.entries()) {
+    const path = `messages[${at}]`;
+    if (isResult(message)) {
+      const result = decodeResult(message, path, functionCalls, at);
+      if (results === undefined) turns.push({ role: 'user', parts: (results = [result]) });
+      else results.push(result);
+      continue;
+    }
+    results = undefined;
+    const content = decodeContent(message.content, `${path}.content`);
+    if (isSystem(message) && turns.length === 0) instructions.push(...content.filter(isText));
+    else turns.push(decodeTurn(message, content, path, functionCalls, at));
+  }
+  return { instructions, turns };
+}
+
+function decodeTurn(message: JsonObject, content: readonly Part[], path: string, functionCalls: FunctionCalls, at: number): Turn {
+  const name = filledText(message.name);
+  const named = name === undefined ? {} : { name };
+  if (isSystem(message)) return { role: 'system', parts: content, ...named };
+  if (message.role !== 'assistant') return { role: 'user', parts: content, ...named };
+  const refusal = filledText(message.refusal);
+  const said: Part[] = [
+    ...withProof(content, decodeThoughtSignature(message)),
+    ...(refusal === undefined ? [] : [{ kind: 'refusal', text: refusal, path: `${path}.refusal` } as const]),
+    ...decodeSpokenReply(message, content, path),
+  ];
+  const parts = [...decodeReasoning(message, path), ...said, ...decodeCalls(message, path, functionCalls, at)];
+  return { role: 'assistant', parts, ...named };
+}
+
+/** The proof of a message is that of its last text. */
+function withProof(content: readonly Part[], proof: TextPart['proof']): readonly Part[] {
+  const last = proof === undefined ? -1 : content.findLastIndex(isText);
+  return content.map((part, at) => (at === last && isText(part) && proof !== undefined ? { ...part, proof } : part));
+}
+
+/** A spoken reply is kept by its vendor. What a client still has of it in words can be said anywhere. */
+function decodeSpokenReply(message: JsonObject, content: readonly Part[], path: string): readonly Part[] {
+  const audio = objectOf(message.audio);
+  if (filledText(audio.id) === undefined) return [];
+  const transcript = filledText(audio.transcript);
+  if (transcript !== undefined) return [{ kind: 'text', text: transcript, path: `${path}.audio` }];
+  if (content.some(isText)) return [];
+  const reason =
+    'a spoken reply lies with the vendor that made it, and the upstream of this model is another; send its transcript as content';
+  throw new GatewayError('untranslatable_field', `${path}.audio: ${reason}`, { param: `${path}.audio` });
+}
+
+function decodeCalls(message: JsonObject, path: string, functionCalls: FunctionCalls, at: number): readonly Part[] {
+  const calls = objectsOf(message.tool_calls).map((call, index) => decodeCall(call, `${path}.tool_calls[${index}]`));
+  const legacy = objectOf(message.function_call);
+  const name = filledText(legacy.name);
+  if (name === undefined) return calls;
+  const id = functionCalls.add(at, name);
+  return [...calls, { kind: 'tool-call', id, name, arguments: argumentsOf(legacy.arguments), path: `${path}.function_call` }];
+}
+
+/** Clients that hold arguments as an object sometimes send them so. */
+const argumentsOf = (value: JsonValue | undefined): string =>
+  textOf(value) ?? (value === undefined || value === null ? '' : JSON.stringify(value));
+
+function decodeCall(call: JsonObject, path: string): Part {
+  const { name, arguments: input } = objectOf(call.function);
+  const called = filledText(name);
+  // Calls of the vendor's custom tools, which take free text, and of kinds to come.
+  if (called === undefined) return { kind: 'vendor', name: textOf(call.type) ?? 'call', wire: call, elsewhere: 'refuse', path };
+  const proof = decodeThoughtSignature(call);
+  const part: ToolCallPart = { kind: 'tool-call', id: textOf(call.id) ?? '', name: called, arguments: argumentsOf(input), path };
+  return proof === undefined ? part : { ...part, proof };
+}
+
+function decodeResult(message: JsonObject, path: string, functionCalls: FunctionCalls, at: number): ToolResultPart {
+  const name = filledText(message.name);
+  const callId = message.role === 'function' ? functionCalls.answer(at, name ?? '') : (textOf(message.tool_call_id) ?? '');
+  const content = decodeContent(message.content, `${path}.content`).map(resultContent);
+  return { kind: 'tool-result', callId, content, isError: false, path, ...(name === undefined ? {} : { name }) };
+}
+
+function resultContent(part: Part): TextPart | MediaPart {
+  if (part.kind === 'text' || part.kind === 'media') return part;
+  const param = part.path ?? 'messages';
+  throw new GatewayError(
+    'untranslatable_field',
+    `${param}: a tool's result holds text and media, and nothing else that another vendor knows`,
+    {
+      param,
+    },
+  );
+}

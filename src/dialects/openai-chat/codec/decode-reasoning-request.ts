@@ -1,0 +1,74 @@
+import type { ReasoningEffort, ReasoningRequest } from '../../../inference/inference-request.ts';
+import { isJsonObject, type JsonObject } from '../../../platform/json/json-value.ts';
+import { numberOf, objectOf, wordOf } from './read-wire.ts';
+
+const efforts: readonly ReasoningEffort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'];
+
+const effortOf = (value: unknown): ReasoningEffort | undefined => wordOf(value, efforts);
+
+const asked = (effort: ReasoningEffort | undefined): ReasoningRequest | undefined =>
+  effort === undefined ? undefined : { mode: effort === 'none' ? 'off' : 'on', effort };
+
+const switched = (value: unknown): ReasoningRequest | undefined =>
+  typeof value === 'boolean' ? { mode: value ? 'on' : 'off' } : undefined;
+
+/** The object of OpenRouter: an effort or a budget, a switch, and whether the thoughts are to be seen. */
+function readReasoningObject(value: unknown): ReasoningRequest | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const budgetTokens = numberOf(value.max_tokens);
+  const measured: ReasoningRequest | undefined =
+    asked(effortOf(value.effort)) ?? (budgetTokens === undefined ? undefined : { mode: budgetTokens === 0 ? 'off' : 'on', budgetTokens });
+  const request = value.enabled === false ? switched(false) : (measured ?? switched(value.enabled));
+  if (typeof value.exclude !== 'boolean') return request;
+  return { ...(request ?? { mode: 'auto' }), visible: !value.exclude };
+}
+
+/** The object of DeepSeek, Z.ai and others, which took it from the Messages interface. */
+function readThinkingObject(value: unknown): ReasoningRequest | undefined {
+  if (!isJsonObject(value)) return undefined;
+  if (value.type === 'disabled') return { mode: 'off' };
+  if (value.type === 'adaptive' || value.type === 'auto') return { mode: 'auto' };
+  const budgetTokens = numberOf(value.budget_tokens);
+  return value.type === 'enabled' ? { mode: 'on', ...(budgetTokens === undefined ? {} : { budgetTokens }) } : undefined;
+}
+
+function readTemplateSwitch(value: unknown): ReasoningRequest | undefined {
+  const { enable_thinking: enabled, thinking } = objectOf(value);
+  return switched(enabled) ?? switched(thinking);
+}
+
+function readThink(value: unknown): ReasoningRequest | undefined {
+  return switched(value) ?? asked(effortOf(value));
+}
+
+/** The fields that steer thinking, the vendor's own first: where several are given, the first that says something holds. */
+const readers: readonly (readonly [field: string, read: (value: unknown) => ReasoningRequest | undefined])[] = [
+  ['reasoning_effort', (value) => asked(effortOf(value))],
+  ['reasoning', readReasoningObject],
+  ['thinking', readThinkingObject],
+  ['think', readThink],
+  ['enable_thinking', switched],
+  ['chat_template_kwargs', readTemplateSwitch],
+];
+
+/** Reads how much the model shall think, in the spellings of the vendor and of the servers that imitate it. `fields` are those that were understood. */
+export function decodeReasoningRequest(body: JsonObject): { readonly reasoning?: ReasoningRequest; readonly fields: readonly string[] } {
+  const found = readers.flatMap(([field, read]) => {
+    const request = read(body[field]);
+    return request === undefined ? [] : [{ field, request }];
+  });
+  const budgetTokens = numberOf(body.thinking_budget);
+  const fields = [...found.map(({ field }) => field), ...(budgetTokens === undefined ? [] : ['thinking_budget'])];
+  const [first] = found;
+  const visible = typeof body.include_reasoning === 'boolean' ? body.include_reasoning : undefined;
+  if (first === undefined && budgetTokens === undefined && visible === undefined) return { fields };
+  const base: ReasoningRequest = first?.request ?? { mode: budgetTokens === undefined ? 'auto' : budgetTokens === 0 ? 'off' : 'on' };
+  return {
+    reasoning: {
+      ...base,
+      ...(budgetTokens === undefined || base.mode === 'off' ? {} : { budgetTokens }),
+      ...(visible === undefined || base.visible !== undefined ? {} : { visible }),
+    },
+    fields: visible === undefined ? fields : [...fields, 'include_reasoning'],
+  };
+}

@@ -1,0 +1,81 @@
+import type { InferenceRequest, OutputFormat, Sampling, ServiceTier, VendorField } from '../../../inference/inference-request.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
+import type { WireRequest } from '../../chat-dialect.ts';
+import { decodeMessages } from './decode-messages.ts';
+import { decodeReasoningRequest } from './decode-reasoning-request.ts';
+import { decodeToolChoice, decodeTools } from './decode-tools.ts';
+import { filledText, numberOf, objectOf, objectsOf, textOf, textsOf, wordOf } from './read-wire.ts';
+import { decodeVendorFields, refuseUntranslatable } from './vendor-fields.ts';
+
+const tiers: readonly ServiceTier[] = ['auto', 'default', 'flex', 'priority'];
+
+/**
+ * Reads a validated request.
+ * @throws GatewayError `untranslatable_field` for several choices, and for what lies with the vendor
+ */
+export function decodeRequest({ body }: WireRequest): InferenceRequest {
+  refuseUntranslatable(body);
+  const { instructions, turns } = decodeMessages(objectsOf(body.messages));
+  const { reasoning, fields } = decodeReasoningRequest(body);
+  const toolChoice = decodeToolChoice(body);
+  const outputFormat = decodeOutputFormat(body.response_format);
+  const outputTokensMax = numberOf(body.max_completion_tokens) ?? numberOf(body.max_tokens);
+  const stopSequences = typeof body.stop === 'string' ? [body.stop] : textsOf(body.stop);
+  const endUser = filledText(body.user);
+  const serviceTier = wordOf(body.service_tier, tiers);
+  const verbosity = wordOf(body.verbosity, ['low', 'medium', 'high']);
+  const understood = [...fields, ...(serviceTier === undefined ? [] : ['service_tier']), ...(verbosity === undefined ? [] : ['verbosity'])];
+  return {
+    model: textOf(body.model) ?? '',
+    stream: body.stream === true,
+    instructions,
+    turns,
+    tools: decodeTools(body),
+    ...(toolChoice === undefined ? {} : { toolChoice }),
+    ...(typeof body.parallel_tool_calls === 'boolean' && { parallelToolCalls: body.parallel_tool_calls }),
+    ...(outputTokensMax === undefined ? {} : { outputTokensMax }),
+    ...(stopSequences.length === 0 ? {} : { stopSequences }),
+    ...(outputFormat === undefined ? {} : { outputFormat }),
+    sampling: decodeSampling(body),
+    ...(reasoning === undefined ? {} : { reasoning }),
+    ...(endUser === undefined ? {} : { endUser }),
+    ...(serviceTier === undefined ? {} : { serviceTier }),
+    ...(verbosity === undefined ? {} : { verbosity }),
+    vendorFields: [...decodeVendorFields(body, understood), ...decodeOddFormat(body.response_format)],
+  };
+}
+
+/** A form of answer that only some servers know, such as a grammar. */
+function decodeOddFormat(format: JsonValue | undefined): readonly VendorField[] {
+  if (!isJsonObject(format) || wordOf(format.type, ['text', 'json_object', 'json_schema']) !== undefined) return [];
+  return [{ field: 'response_format', value: format, weight: 'matters' }];
+}
+
+function decodeSampling(body: JsonObject): Sampling {
+  const fields = {
+    temperature: numberOf(body.temperature),
+    topP: numberOf(body.top_p),
+    topK: numberOf(body.top_k),
+    seed: numberOf(body.seed),
+    presencePenalty: numberOf(body.presence_penalty),
+    frequencyPenalty: numberOf(body.frequency_penalty),
+  };
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+function decodeOutputFormat(format: unknown): OutputFormat | undefined {
+  const { type, json_schema: described, schema: bare } = objectOf(format);
+  // llama.cpp and others take a schema beside the type.
+  if (type === 'json_object') return isJsonObject(bare) ? { kind: 'json-schema', schema: bare } : { kind: 'json' };
+  if (type !== 'json_schema') return undefined;
+  const { name, description, schema, strict } = objectOf(described);
+  const named = filledText(name);
+  const explained = filledText(description);
+  return {
+    kind: 'json-schema',
+    ...(named === undefined ? {} : { name: named }),
+    ...(explained === undefined ? {} : { description: explained }),
+    schema: isJsonObject(schema) ? schema : {},
+    ...(typeof strict === 'boolean' && { strict }),
+  };
+}

@@ -1,0 +1,68 @@
+import type { FunctionTool, Tool, ToolChoice, WebSearchTool } from '../../../inference/inference-request.ts';
+import { isJsonObject, type JsonObject } from '../../../platform/json/json-value.ts';
+import { filledText, member, objectOf, objectsOf, textOf, wordOf } from './read-wire.ts';
+
+function decodeFunction(definition: JsonObject, path: string): FunctionTool {
+  const description = filledText(definition.description);
+  return {
+    kind: 'function',
+    name: textOf(definition.name) ?? '',
+    ...(description === undefined ? {} : { description }),
+    ...(isJsonObject(definition.parameters) && { parameters: definition.parameters }),
+    ...(typeof definition.strict === 'boolean' && { strict: definition.strict }),
+    path,
+  };
+}
+
+function decodeTool(tool: JsonObject, path: string): Tool {
+  if (isJsonObject(tool.function)) return decodeFunction(tool.function, path);
+  return { kind: 'vendor', name: textOf(tool.type) ?? 'tool', wire: tool, path };
+}
+
+function decodeWebSearch(options: JsonObject): WebSearchTool {
+  const location = objectOf(objectOf(options.user_location).approximate);
+  const userLocation = Object.fromEntries(
+    ['city', 'region', 'country', 'timezone'].flatMap((name) => {
+      const value = filledText(location[name]);
+      return value === undefined ? [] : [[name, value] as const];
+    }),
+  );
+  const contextSize = wordOf(options.search_context_size, ['low', 'medium', 'high']);
+  return {
+    kind: 'web-search',
+    ...(Object.keys(userLocation).length === 0 ? {} : { userLocation }),
+    ...(contextSize === undefined ? {} : { contextSize }),
+    path: 'web_search_options',
+  };
+}
+
+/** Reads the tools, the older `functions` among them, and the web search that this dialect keeps in a field of its own. */
+export function decodeTools(body: JsonObject): readonly Tool[] {
+  return [
+    ...objectsOf(body.tools).map((tool, at) => decodeTool(tool, `tools[${at}]`)),
+    ...objectsOf(body.functions).map((definition, at) => decodeFunction(definition, `functions[${at}]`)),
+    ...(isJsonObject(body.web_search_options) ? [decodeWebSearch(body.web_search_options)] : []),
+  ];
+}
+
+function decodeAllowed(allowed: JsonObject): ToolChoice {
+  const names = objectsOf(allowed.tools).flatMap((tool) => filledText(objectOf(tool.function).name) ?? filledText(tool.name) ?? []);
+  return { kind: 'allowed', names, required: allowed.mode === 'required' };
+}
+
+/** Reads which tools may or must be called, in the newer field or the older one. */
+export function decodeToolChoice(body: JsonObject): ToolChoice | undefined {
+  const choice = body.tool_choice ?? body.function_call;
+  const kind = wordOf(choice, ['auto', 'required', 'none']);
+  if (kind !== undefined) return { kind };
+  if (!isJsonObject(choice)) return undefined;
+  if (isJsonObject(choice.allowed_tools)) return decodeAllowed(choice.allowed_tools);
+  const name = filledText(objectOf(choice.function).name) ?? filledText(objectOf(choice.custom).name) ?? filledText(choice.name);
+  return name === undefined ? undefined : { kind: 'function', name };
+}
+
+/** Whether the client speaks of functions in the older words, and must be answered in them. */
+export const isLegacyRequest = (body: JsonObject): boolean => Array.isArray(body.functions) && !Array.isArray(body.tools);
+
+/** The member by which a function is named in a choice. */
+export const functionChoice = (name: string): JsonObject => ({ type: 'function', ...member('function', { name }) });

@@ -1,0 +1,202 @@
+import type { Citation } from '../../../inference/citation.ts';
+import type { BlockStart, InferenceEvent } from '../../../inference/inference-event.ts';
+import type { StopReason } from '../../../inference/inference-reply.ts';
+import type { MediaPart } from '../../../inference/inference-request.ts';
+import type { Proof } from '../../../inference/proof.ts';
+import type { JsonObject } from '../../../platform/json/json-value.ts';
+import type { ReplyWriting } from '../../chat-codec.ts';
+import { countCharacters, encodeAnnotation } from './citations.ts';
+import { isLegacyRequest } from './decode-tools.ts';
+import { writeDataUrl } from './media-types.ts';
+import { encodeDetails, encodeThoughtSignature } from './reasoning-details.ts';
+import { member } from './read-wire.ts';
+import { encodeStopReason } from './stop-reasons.ts';
+
+type OpenBlock = {
+  readonly start: BlockStart;
+  /** Text so far, cut at paragraphs. */
+  readonly paragraphs: string[];
+  readonly citations: Citation[];
+  proof: Proof | undefined;
+  /** The index of a call among the calls. */
+  readonly callIndex: number;
+};
+
+const paragraphBreak = '\n\n';
+
+/**
+ * Says a reply in deltas of this dialect: what a stream sends, and added up, the message of a whole reply.
+ *
+ * Lists that the official SDKs do not add up but replace (annotations, reasoning details, pictures) come once, whole, in a delta of their own at the end.
+ */
+export class DeltaWriter {
+  readonly #writing: ReplyWriting;
+  readonly #isLegacy: boolean;
+  #block: OpenBlock | undefined;
+  #calls = 0;
+  #hasRefusal = false;
+  #contentCharacters = 0;
+  /** Thoughts have been shown, and more of them begin a new paragraph. */
+  #hasThoughts = false;
+  #breakIsDue = false;
+  #reasoningPieces = 0;
+  readonly #details: JsonObject[] = [];
+  readonly #annotations: JsonObject[] = [];
+  readonly #images: JsonObject[] = [];
+  #audio: JsonObject | undefined;
+  #textProof: Proof | undefined;
+
+  constructor(writing: ReplyWriting) {
+    this.#writing = writing;
+    this.#isLegacy = isLegacyRequest(writing.request);
+  }
+
+  /** The delta that says an event; undefined where there is nothing to say for it yet. */
+  write(event: InferenceEvent): JsonObject | undefined {
+    switch (event.type) {
+      case 'block-started':
+        return this.#startBlock(event.block);
+      case 'delta':
+        return this.#writeText(event.text);
+      case 'paragraph':
+        this.#block?.paragraphs.push('');
+        this.#breakIsDue = true;
+        return undefined;
+      case 'proof':
+        return this.#readProof(event.proof);
+      case 'citation':
+        this.#block?.citations.push(event.citation);
+        return undefined;
+      case 'block-ended':
+        return this.#endBlock();
+      case 'part':
+        if (event.part.kind === 'media') this.#readMedia(event.part);
+        return undefined;
+      case 'started':
+      case 'usage':
+      case 'finished':
+        return undefined;
+    }
+  }
+
+  /** The delta of what comes whole at the end; undefined when there is nothing of the kind. */
+  writeTail(): JsonObject | undefined {
+    const tail: JsonObject = {
+      ...(this.#details.length > 0 && { reasoning_details: this.#details }),
+      ...(this.#annotations.length > 0 && { annotations: this.#annotations }),
+      ...(this.#images.length > 0 && { images: this.#images }),
+      ...member('audio', this.#audio),
+      ...(this.#textProof === undefined ? {} : encodeThoughtSignature(this.#textProof)),
+    };
+    return Object.keys(tail).length === 0 ? undefined : tail;
+  }
+
+  finishReason(stopReason: StopReason): string {
+    const reason = encodeStopReason(stopReason, { hasCalls: this.#calls > 0, hasRefusal: this.#hasRefusal });
+    return reason === 'tool_calls' && this.#isLegacy ? 'function_call' : reason;
+  }
+
+  #startBlock(start: BlockStart): JsonObject | undefined {
+    this.#block = { start, paragraphs: [''], citations: [], proof: undefined, callIndex: this.#calls };
+    if (start.kind === 'refusal') this.#hasRefusal = true;
+    if (start.kind === 'reasoning' && this.#hasThoughts) this.#breakIsDue = true;
+    return start.kind === 'tool-call' ? this.#startCall(start) : undefined;
+  }
+
+  #startCall({ id, name }: Extract<BlockStart, { kind: 'tool-call' }>): JsonObject | undefined {
+    const index = this.#calls++;
+    if (!this.#isLegacy) return { tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] };
+    if (index === 0) return { function_call: { name, arguments: '' } };
+    this.#writing.notes.dropped('tools', 'the older function_call holds one call; use tools to get all of them');
+    return undefined;
+  }
+
+  #writeText(text: string): JsonObject | undefined {
+    const block = this.#block;
+    if (block === undefined) return undefined;
+    block.paragraphs.push((block.paragraphs.pop() ?? '') + text);
+    switch (block.start.kind) {
+      case 'text':
+        return { content: text };
+      case 'refusal':
+        return { refusal: text };
+      case 'reasoning':
+        return { reasoning_content: this.#takeBreak() + text };
+      case 'tool-call':
+        return this.#writeArguments(block, text);
+    }
+  }
+
+  /** A break is written before the thoughts that follow it: no text ends with one. */
+  #takeBreak(): string {
+    const taken = this.#breakIsDue && this.#hasThoughts ? paragraphBreak : '';
+    this.#breakIsDue = false;
+    this.#hasThoughts = true;
+    return taken;
+  }
+
+  #writeArguments({ callIndex }: OpenBlock, text: string): JsonObject | undefined {
+    if (!this.#isLegacy) return { tool_calls: [{ index: callIndex, function: { arguments: text } }] };
+    return callIndex === 0 ? { function_call: { arguments: text } } : undefined;
+  }
+
+  #readProof(proof: Proof): JsonObject | undefined {
+    const block = this.#block;
+    if (block === undefined) return undefined;
+    if (block.start.kind === 'text') this.#textProof = proof;
+    if (block.start.kind !== 'tool-call' || this.#isLegacy) {
+      block.proof = proof;
+      return undefined;
+    }
+    return { tool_calls: [{ index: block.callIndex, ...encodeThoughtSignature(proof) }] };
+  }
+
+  #endBlock(): JsonObject | undefined {
+    const block = this.#block;
+    this.#block = undefined;
+    if (block === undefined) return undefined;
+    const text = block.paragraphs.join('');
+    switch (block.start.kind) {
+      case 'text':
+        this.#endText(block.citations, text);
+        return undefined;
+      case 'reasoning':
+        this.#endReasoning(block);
+        return undefined;
+      case 'tool-call':
+        // Clients parse the arguments as they are, and an empty text is no JSON.
+        return text === '' ? this.#writeArguments(block, '{}') : undefined;
+      case 'refusal':
+        return undefined;
+    }
+  }
+
+  #endText(citations: readonly Citation[], text: string): void {
+    const start = this.#contentCharacters;
+    this.#contentCharacters += countCharacters(text);
+    const span = { start, end: this.#contentCharacters };
+    for (const citation of citations) {
+      const annotation = encodeAnnotation(citation, span);
+      if (annotation !== undefined) this.#annotations.push(annotation);
+    }
+  }
+
+  #endReasoning({ start, paragraphs, proof }: OpenBlock): void {
+    if (proof === undefined) return;
+    const text = paragraphs.filter((paragraph) => paragraph !== '');
+    const itemId = start.kind === 'reasoning' ? start.itemId : undefined;
+    const part = { kind: 'reasoning', text, proof, ...(itemId === undefined ? {} : { itemId }) } as const;
+    this.#details.push(...encodeDetails(part, this.#reasoningPieces++));
+  }
+
+  #readMedia({ media, source }: MediaPart): void {
+    if (media === 'image' && (source.kind === 'inline' || source.kind === 'url')) {
+      const url = source.kind === 'url' ? source.url : writeDataUrl(source);
+      this.#images.push({ type: 'image_url', image_url: { url } });
+    } else if (media === 'audio' && source.kind === 'inline' && this.#audio === undefined) {
+      // Nothing is kept here under the id, and its time has passed with the reply.
+      const expires = Math.floor(this.#writing.createdAtMs / 1000);
+      this.#audio = { id: this.#writing.newId('audio'), data: source.data, transcript: '', expires_at: expires };
+    } else this.#writing.notes.dropped('turns', 'the reply held media that this interface cannot carry');
+  }
+}

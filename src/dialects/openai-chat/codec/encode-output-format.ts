@@ -1,0 +1,75 @@
+import type { InferenceRequest, OutputFormat } from '../../../inference/inference-request.ts';
+import { fitToolNames } from '../../../inference/tool-names.ts';
+import type { JsonObject } from '../../../platform/json/json-value.ts';
+import type { RequestFit } from '../../chat-codec.ts';
+import { functionChoice } from './decode-tools.ts';
+import { member } from './read-wire.ts';
+
+/** How a form of answer is asked for: members of the body, a hint in the system text, and a function that stands in for the form. */
+export type EncodedFormat = { readonly members: JsonObject; readonly hint?: string; readonly answerTool?: string };
+
+/** What the vendor allows in names of functions and schemas. */
+export const nameRules = { pattern: /[a-zA-Z0-9_-]/, charactersMax: 64 };
+
+const jsonHint = 'Answer with a single JSON object and nothing else.';
+
+type SchemaFormat = Extract<OutputFormat, { kind: 'json-schema' }>;
+
+const nameOf = ({ name }: SchemaFormat, otherwise: string): string =>
+  name === undefined ? otherwise : fitToolNames([name], nameRules).toWire(name);
+
+function saysJson(request: InferenceRequest): boolean {
+  const texts = [...request.instructions, ...request.turns.flatMap((turn) => turn.parts)];
+  return texts.some((part) => part.kind === 'text' && /json/i.test(part.text));
+}
+
+/** The vendor refuses this form unless the word stands in the conversation. */
+function encodeJson(request: InferenceRequest): EncodedFormat {
+  return { members: { response_format: { type: 'json_object' } }, ...(saysJson(request) ? {} : { hint: jsonHint }) };
+}
+
+function encodeSchema(format: SchemaFormat): EncodedFormat {
+  const { description, schema, strict } = format;
+  return {
+    members: {
+      response_format: {
+        type: 'json_schema',
+        json_schema: { name: nameOf(format, 'answer'), ...member('description', description), schema, ...member('strict', strict) },
+      },
+    },
+  };
+}
+
+/** A function that has to be called, whose arguments are the answer. */
+function encodeAnswerTool(format: SchemaFormat): EncodedFormat {
+  const name = nameOf(format, 'answer');
+  const description = format.description ?? 'Give the answer.';
+  return {
+    members: {
+      tools: [{ type: 'function', function: { name, description, parameters: format.schema } }],
+      tool_choice: functionChoice(name),
+    },
+    answerTool: name,
+  };
+}
+
+function encodeSchemaHint({ schema, description }: SchemaFormat): EncodedFormat {
+  const about = description === undefined ? '' : ` (${description})`;
+  return { members: {}, hint: `${jsonHint} The object${about} must be valid by this JSON schema:\n${JSON.stringify(schema)}` };
+}
+
+/** Writes the form of the answer. Where the model takes no schema, a forced function stands in, or where that will not do, a hint. */
+export function encodeOutputFormat(request: InferenceRequest, { traits, notes }: RequestFit): EncodedFormat {
+  const { outputFormat, tools } = request;
+  if (outputFormat === undefined) return { members: {} };
+  if (outputFormat.kind === 'json') return encodeJson(request);
+  if (traits.structuredOutput) return encodeSchema(outputFormat);
+  // A forced function would keep the model from calling the client's own.
+  const isFree = !tools.some((tool) => tool.kind === 'function') && outputFormat.schema.type === 'object';
+  if (traits.chat.forcedToolChoice && isFree) {
+    notes.emulated('outputFormat', 'the model takes no schema; a function that it has to call stands in');
+    return encodeAnswerTool(outputFormat);
+  }
+  notes.emulated('outputFormat', 'the model takes no schema; it is asked for one in its instructions, which it may not follow');
+  return encodeSchemaHint(outputFormat);
+}

@@ -1,0 +1,53 @@
+import type { InferenceRequest } from '../../../inference/inference-request.ts';
+import { fitReasoning, type FittedReasoning } from '../../../inference/reasoning-scale.ts';
+import type { ModelTraits } from '../../../inference/model-traits.ts';
+import type { TranslationNotes } from '../../../inference/translation-notes.ts';
+import type { JsonObject } from '../../../platform/json/json-value.ts';
+import type { RequestFit } from '../../chat-codec.ts';
+
+/** Budgets for servers that know efforts only, by what effort is usual for how many tokens. */
+function effortOfBudget(tokens: number): string {
+  if (tokens <= 2048) return 'low';
+  return tokens <= 8192 ? 'medium' : 'high';
+}
+
+function effortOf(fitted: FittedReasoning): string | undefined {
+  if (fitted.kind === 'effort') return fitted.effort;
+  return fitted.kind === 'budget' ? effortOfBudget(fitted.tokens) : undefined;
+}
+
+function encodeEffort(fitted: FittedReasoning, traits: ModelTraits, notes: TranslationNotes): JsonObject {
+  const effort = effortOf(fitted) ?? 'none';
+  if (effort !== 'none' || (traits.efforts ?? ['none']).includes('none')) return { reasoning_effort: effort };
+  notes.adapted('reasoning', 'the server has no word for not thinking; what it does by itself holds');
+  return {};
+}
+
+/** OpenRouter's object takes both measures, and whether the thoughts are sent. */
+function encodeObject(fitted: FittedReasoning, visible: boolean | undefined): JsonObject {
+  const shown = visible === false ? { exclude: true } : {};
+  switch (fitted.kind) {
+    case 'default':
+      return visible === false ? { reasoning: shown } : {};
+    case 'off':
+      return { reasoning: { enabled: false } };
+    case 'effort':
+      return { reasoning: { effort: fitted.effort, ...shown } };
+    case 'budget':
+      return { reasoning: { max_tokens: fitted.tokens, ...shown } };
+  }
+}
+
+/** Writes how much the model shall think, in the field that its server reads. */
+export function encodeReasoningRequest({ reasoning }: InferenceRequest, { traits, notes }: RequestFit): JsonObject {
+  const fitted = fitReasoning(reasoning, traits, notes);
+  const field = traits.chat.reasoningField;
+  if (field === 'reasoning') return encodeObject(fitted, reasoning?.visible);
+  if (fitted.kind === 'default') return {};
+  if (field === 'reasoning_effort') return encodeEffort(fitted, traits, notes);
+  const enabled = fitted.kind !== 'off';
+  if (enabled && (reasoning?.effort !== undefined || reasoning?.budgetTokens !== undefined)) {
+    notes.adapted('reasoning', 'thinking is switched on; how much of it cannot be said to this server');
+  }
+  return field === 'think' ? { think: enabled } : { chat_template_kwargs: { enable_thinking: enabled } };
+}

@@ -1,0 +1,104 @@
+import type { InferenceRequest, Sampling } from '../../../inference/inference-request.ts';
+import { fitToolNames } from '../../../inference/tool-names.ts';
+import type { JsonObject } from '../../../platform/json/json-value.ts';
+import type { EncodedRequest, RequestFit } from '../../chat-codec.ts';
+import { encodeMessages, type MessageFit } from './encode-messages.ts';
+import { encodeOutputFormat, nameRules } from './encode-output-format.ts';
+import { encodeReasoningRequest } from './encode-reasoning-request.ts';
+import { encodeTools } from './encode-tools.ts';
+import { member } from './read-wire.ts';
+
+/** The vendor takes so many stop sequences. */
+const stopSequencesMax = 4;
+
+/** Writes a request for a server of this dialect, within what its traits say that it takes. */
+export function encodeRequest(request: InferenceRequest, fit: RequestFit): EncodedRequest {
+  noteVendorFields(request, fit);
+  const names = fitToolNames(functionNames(request), nameRules);
+  const messageFit: MessageFit = { ...fit, toolName: names.toWire };
+  const format = encodeOutputFormat(request, fit);
+  const stop = encodeStop(request, fit);
+  const body: JsonObject = {
+    model: fit.upstreamModel,
+    messages: encodeMessages(request, messageFit, format.hint),
+    ...encodeTools(request, messageFit),
+    ...format.members,
+    ...encodeLimit(request, fit),
+    ...encodeReasoningRequest(request, fit),
+    ...encodeSampling(request.sampling, fit),
+    ...stop.members,
+    ...member('user', request.endUser),
+    // `auto` is what holds without it, and few servers know the field.
+    ...(request.serviceTier === 'auto' ? {} : member('service_tier', request.serviceTier)),
+    ...(request.verbosity === 'medium' ? {} : member('verbosity', request.verbosity)),
+    ...encodeStream(request, fit),
+  };
+  return {
+    body,
+    ...(names.renamed.size === 0 ? {} : { toolNames: names.renamed }),
+    ...(format.answerTool === undefined ? {} : { answerTool: format.answerTool }),
+    ...(stop.cutAt.length === 0 ? {} : { cutAt: stop.cutAt }),
+  };
+}
+
+function noteVendorFields({ vendorFields }: InferenceRequest, { notes }: RequestFit): void {
+  for (const { field, weight } of vendorFields) {
+    if (weight === 'matters')
+      notes.dropped({ path: field, otherwise: 'turns' }, 'the upstream of this model speaks another interface, which has no such field');
+  }
+}
+
+/** Every name that stands in the request: functions that are offered, and calls of the past, which may be of functions that no longer are. */
+function functionNames({ tools, turns }: InferenceRequest): ReadonlySet<string> {
+  const offered = tools.flatMap((tool) => (tool.kind === 'function' ? [tool.name] : []));
+  const called = turns.flatMap((turn) => turn.parts.flatMap((part) => (part.kind === 'tool-call' ? [part.name] : [])));
+  return new Set([...offered, ...called]);
+}
+
+function encodeLimit({ outputTokensMax }: InferenceRequest, { traits, notes }: RequestFit): JsonObject {
+  if (outputTokensMax === undefined) return {};
+  const limit = Math.min(outputTokensMax, traits.outputTokensMax ?? outputTokensMax);
+  if (limit < outputTokensMax) notes.adapted('outputTokensMax', `the model writes at most ${limit} tokens`);
+  return { [traits.chat.outputLimitField]: limit };
+}
+
+function encodeStop(
+  { stopSequences = [] }: InferenceRequest,
+  { traits, notes }: RequestFit,
+): { members: JsonObject; cutAt: readonly string[] } {
+  const sequences = stopSequences.filter((sequence) => sequence !== '');
+  // Models with fixed sampling refuse the field as well (reference of chat completions: "not supported with latest reasoning models").
+  const sent = traits.fixedSampling ? [] : sequences.slice(0, stopSequencesMax);
+  const cutAt = sequences.slice(sent.length);
+  if (cutAt.length > 0) notes.emulated('stopSequences', 'the gateway cuts the reply at those that the upstream does not take');
+  return { members: sent.length === 0 ? {} : { stop: sent }, cutAt };
+}
+
+type SamplingField = { readonly name: keyof Sampling; readonly wire: string; readonly usual: number };
+
+/** What models with fixed sampling refuse, and the value that says nothing. */
+const fixedFields: readonly SamplingField[] = [
+  { name: 'temperature', wire: 'temperature', usual: 1 },
+  { name: 'topP', wire: 'top_p', usual: 1 },
+  { name: 'presencePenalty', wire: 'presence_penalty', usual: 0 },
+  { name: 'frequencyPenalty', wire: 'frequency_penalty', usual: 0 },
+];
+
+function encodeSampling(sampling: Sampling, { traits, notes }: RequestFit): JsonObject {
+  const members: Record<string, number> = {};
+  for (const { name, wire, usual } of fixedFields) {
+    const value = sampling[name];
+    if (value === undefined) continue;
+    if (!traits.fixedSampling) members[wire] = value;
+    else if (value !== usual) notes.dropped(name, 'this model refuses it');
+  }
+  const { topK, seed } = sampling;
+  if (topK !== undefined && !traits.chat.acceptsTopK) notes.dropped('topK', 'the upstream of this model does not have it');
+  return { ...members, ...(traits.chat.acceptsTopK ? member('top_k', topK) : {}), ...member('seed', seed) };
+}
+
+/** Without the option the vendor reports no usage of a stream. */
+function encodeStream({ stream }: InferenceRequest, { traits }: RequestFit): JsonObject {
+  if (!stream) return {};
+  return { stream: true, ...(traits.chat.streamOptions && { stream_options: { include_usage: true } }) };
+}

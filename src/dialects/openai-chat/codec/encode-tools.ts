@@ -1,0 +1,97 @@
+import type { FunctionTool, InferenceRequest, ToolChoice, WebSearchTool } from '../../../inference/inference-request.ts';
+import type { TranslationNotes } from '../../../inference/translation-notes.ts';
+import type { JsonObject } from '../../../platform/json/json-value.ts';
+import { functionChoice } from './decode-tools.ts';
+import type { MessageFit } from './encode-messages.ts';
+import { member } from './read-wire.ts';
+
+/** Functions that may be called, and what must be called of them. */
+type Selection = { readonly tools: readonly FunctionTool[]; readonly choice: ToolChoice | undefined };
+
+/** A subset is said by sending no other functions: servers that imitate the vendor do not know its word for it. */
+function selectTools(request: InferenceRequest, notes: TranslationNotes): Selection {
+  const functions = request.tools.filter((tool): tool is FunctionTool => tool.kind === 'function');
+  const { toolChoice } = request;
+  if (toolChoice?.kind !== 'allowed') return { tools: functions, choice: toolChoice };
+  const allowed = functions.filter((tool) => toolChoice.names.includes(tool.name));
+  if (allowed.length < functions.length) notes.adapted('toolChoice', 'functions that may not be called were left out');
+  return { tools: allowed, choice: { kind: toolChoice.required ? 'required' : 'auto' } };
+}
+
+function encodeFunction(tool: FunctionTool, { toolName }: MessageFit): JsonObject {
+  const { name, description, parameters, strict } = tool;
+  // The templates of many servers' models read both members without asking whether they are there.
+  const schema =
+    parameters === undefined
+      ? { type: 'object', properties: {} }
+      : { ...(parameters.type === undefined && { type: 'object' }), ...parameters };
+  return {
+    type: 'function',
+    function: {
+      name: toolName(name),
+      ...member('description', description),
+      parameters: schema,
+      ...member('strict', strict),
+    },
+  };
+}
+
+function encodeChoice(choice: ToolChoice | undefined, { traits, notes, toolName }: MessageFit): JsonObject {
+  if (choice === undefined || choice.kind === 'allowed') return {};
+  if (choice.kind === 'auto' || choice.kind === 'none') return { tool_choice: choice.kind };
+  if (!traits.chat.forcedToolChoice) {
+    notes.dropped('toolChoice', 'the upstream of this model cannot be made to call a function');
+    return {};
+  }
+  return { tool_choice: choice.kind === 'function' ? functionChoice(toolName(choice.name)) : 'required' };
+}
+
+function encodeParallel({ parallelToolCalls }: InferenceRequest, { traits, notes }: MessageFit): JsonObject {
+  if (parallelToolCalls === undefined) return {};
+  if (traits.chat.parallelToolCallsField) return { parallel_tool_calls: parallelToolCalls };
+  if (!parallelToolCalls) notes.dropped('parallelToolCalls', 'the upstream of this model cannot be told to make one call at a time');
+  return {};
+}
+
+function encodeWebSearch(tool: WebSearchTool, { traits, notes }: MessageFit): JsonObject {
+  const field = { path: tool.path, otherwise: 'tools' } as const;
+  // Agent programs offer it with every call; an offer is no demand.
+  if (!traits.webSearch) {
+    notes.dropped(field, 'the upstream of this model does not search the web');
+    return {};
+  }
+  if (tool.maxUses !== undefined) notes.dropped(field, 'the number of searches cannot be limited here');
+  if (tool.allowedDomains !== undefined || tool.blockedDomains !== undefined) {
+    notes.dropped(field, 'the search cannot be limited to domains here');
+  }
+  const location = tool.userLocation;
+  return {
+    web_search_options: {
+      ...member('search_context_size', tool.contextSize),
+      ...(location === undefined ? {} : { user_location: { type: 'approximate', approximate: { ...location } } }),
+    },
+  };
+}
+
+/** Refuses tools that only their own vendor runs, and leaves out code execution, which agent programs offer with every call. */
+function refuseVendorTools(request: InferenceRequest, notes: TranslationNotes): void {
+  for (const tool of request.tools) {
+    const field = { path: tool.path, otherwise: 'tools' } as const;
+    if (tool.kind === 'code-execution') notes.dropped(field, 'the upstream of this model runs no code');
+    if (tool.kind === 'vendor') notes.refuse(field, `the upstream of this model has no ${tool.name}; offer it as a function of your own`);
+  }
+}
+
+/** Writes the tools and how they may be used: the members of the body that speak of them. */
+export function encodeTools(request: InferenceRequest, fit: MessageFit): JsonObject {
+  refuseVendorTools(request, fit.notes);
+  const { tools, choice } = selectTools(request, fit.notes);
+  const search = request.tools.find((tool) => tool.kind === 'web-search');
+  return {
+    // The vendor refuses a choice, and an empty list, without functions.
+    ...(tools.length === 0
+      ? {}
+      : { tools: tools.map((tool) => encodeFunction(tool, fit)), ...encodeChoice(choice, fit), ...encodeParallel(request, fit) }),
+    ...(search === undefined ? {} : encodeWebSearch(search, fit)),
+  };
+}

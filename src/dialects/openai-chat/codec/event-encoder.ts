@@ -1,0 +1,94 @@
+import type { InferenceEvent } from '../../../inference/inference-event.ts';
+import type { UsageReport } from '../../../inference/usage.ts';
+import { isJsonObject, type JsonObject } from '../../../platform/json/json-value.ts';
+import type { EventEncoder, ReplyWriting } from '../../chat-codec.ts';
+import { DeltaWriter } from './delta-writer.ts';
+import { encodeUsage } from './encode-usage.ts';
+import { writeHead, writeServiceTier } from './reply-head.ts';
+
+const endMark = 'data: [DONE]\n\n';
+
+/** Writes the chunks of a stream. The first, with the role, waits for the first that has something to say. */
+class ChunkWriter {
+  readonly #writing: ReplyWriting;
+  readonly #deltas: DeltaWriter;
+  readonly #sendsUsage: boolean;
+  /** Every chunk up to its delta, and after it. */
+  #before = '';
+  #after = '';
+  #hasRole = false;
+  #report: UsageReport | undefined;
+  #head: JsonObject = {};
+  frames = 0;
+
+  constructor(writing: ReplyWriting) {
+    this.#writing = writing;
+    this.#deltas = new DeltaWriter(writing);
+    const options = writing.request.stream_options;
+    this.#sendsUsage = isJsonObject(options) && options.include_usage === true;
+    this.#setHead({});
+  }
+
+  write(event: InferenceEvent): string {
+    if (event.type === 'started') this.#setHead(event);
+    if (event.type === 'usage') this.#report = event.usageReport;
+    if (event.type === 'finished') return this.#finish(event);
+    const delta = this.#deltas.write(event);
+    return delta === undefined ? '' : this.#writeDelta(delta);
+  }
+
+  #setHead(started: { readonly replyId?: string; readonly servedModel?: string }): void {
+    this.#head = writeHead('chat.completion.chunk', this.#writing, started);
+    this.#before = `data: ${JSON.stringify(this.#head).slice(0, -1)},"choices":[{"index":0,"delta":`;
+    this.#after = `,"logprobs":null,"finish_reason":null}]${this.#sendsUsage ? ',"usage":null' : ''}}\n\n`;
+  }
+
+  #writeDelta(delta: JsonObject): string {
+    // Content is null beside calls, as the vendor has it, and an empty text that grows otherwise.
+    const isCall = delta.tool_calls !== undefined || delta.function_call !== undefined;
+    return this.#openRole(isCall ? null : '') + this.#writeChunk(JSON.stringify(delta));
+  }
+
+  #openRole(content: '' | null): string {
+    if (this.#hasRole) return '';
+    this.#hasRole = true;
+    return this.#writeChunk(JSON.stringify({ role: 'assistant', content, refusal: null }));
+  }
+
+  #writeChunk(delta: string): string {
+    this.frames++;
+    return this.#before + delta + this.#after;
+  }
+
+  #finish({ stopReason }: Extract<InferenceEvent, { type: 'finished' }>): string {
+    const tail = this.#deltas.writeTail();
+    const reason = this.#deltas.finishReason(stopReason);
+    const choice = { index: 0, delta: {}, logprobs: null, finish_reason: reason };
+    const said = (tail === undefined ? '' : this.#writeDelta(tail)) + this.#openRole('');
+    return said + this.#writeObject({ choices: [choice], ...(this.#sendsUsage && { usage: null }) }) + this.#writeUsage() + this.#end();
+  }
+
+  /** Only for clients that asked for it, and only what is known. */
+  #writeUsage(): string {
+    return this.#sendsUsage && this.#report !== undefined ? this.#writeObject({ choices: [], usage: encodeUsage(this.#report.usage) }) : '';
+  }
+
+  #writeObject(members: JsonObject): string {
+    this.frames++;
+    return `data: ${JSON.stringify({ ...this.#head, ...writeServiceTier(this.#report), ...members })}\n\n`;
+  }
+
+  #end(): string {
+    this.frames++;
+    return endMark;
+  }
+}
+
+/** Writes a stream of this dialect: deltas, the finish reason, the usage where the client asked for it, and the end mark. */
+export function createEventEncoder(writing: ReplyWriting): EventEncoder {
+  const chunks = new ChunkWriter(writing);
+  return {
+    write: (event) => chunks.write(event),
+    position: () => ({ framesSent: chunks.frames }),
+  };
+}

@@ -1,0 +1,34 @@
+const quote = 0x22;
+const backslash = 0x5c;
+const openers = new Set([0x7b, 0x5b]);
+const closers = new Set([0x7d, 0x5d]);
+
+/** Tells whether text that comes in pieces is a whole JSON object yet. Every character is looked at once, whatever the pieces are. */
+export class ObjectScan {
+  #depth = 0;
+  #isInString = false;
+  #isEscaped = false;
+  #hasClosed = false;
+
+  /** The next piece. */
+  read(piece: string): void {
+    for (let at = 0; at < piece.length && !this.#hasClosed; at++) this.#step(piece.charCodeAt(at));
+  }
+
+  isWhole(): boolean {
+    return this.#hasClosed;
+  }
+
+  #step(code: number): void {
+    if (this.#isInString) {
+      if (this.#isEscaped) this.#isEscaped = false;
+      else if (code === backslash) this.#isEscaped = true;
+      else if (code === quote) this.#isInString = false;
+    } else if (code === quote) this.#isInString = true;
+    else if (openers.has(code)) this.#depth++;
+    else if (closers.has(code) && this.#depth > 0) {
+      this.#depth--;
+      this.#hasClosed = this.#depth === 0;
+    }
+  }
+}

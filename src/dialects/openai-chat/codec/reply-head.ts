@@ -1,0 +1,32 @@
+import type { UsageReport } from '../../../inference/usage.ts';
+import type { JsonObject } from '../../../platform/json/json-value.ts';
+import type { ReplyWriting } from '../../chat-codec.ts';
+
+/** The members that a reply and all chunks of a stream begin with. */
+export function writeHead(
+  object: 'chat.completion' | 'chat.completion.chunk',
+  writing: ReplyWriting,
+  { replyId, servedModel }: { readonly replyId?: string; readonly servedModel?: string },
+): JsonObject {
+  return {
+    id: replyId ?? `chatcmpl-${writing.requestId}`,
+    object,
+    created: Math.floor(writing.createdAtMs / 1000),
+    model: servedModel ?? writing.requestedModel,
+  };
+}
+
+const tiers: Readonly<Record<string, string>> = {
+  auto: 'auto',
+  default: 'default',
+  standard: 'default',
+  flex: 'flex',
+  scale: 'scale',
+  priority: 'priority',
+};
+
+/** The tier that was used, in the vendor's words. Left out where it has none for it. */
+export function writeServiceTier(report: UsageReport | undefined): JsonObject {
+  const used = report?.serviceTier?.toLowerCase();
+  return used !== undefined && Object.hasOwn(tiers, used) ? { service_tier: tiers[used] } : {};
+}

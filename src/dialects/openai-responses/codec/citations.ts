@@ -1,0 +1,46 @@
+import type { Citation } from '../../../inference/citation.ts';
+import type { JsonObject } from '../../../platform/json/json-value.ts';
+import { textOf } from './read-wire.ts';
+
+const offsetOf = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+
+function readSpan(annotation: JsonObject): Pick<Citation, 'start' | 'end'> {
+  const start = offsetOf(annotation.start_index);
+  const end = offsetOf(annotation.end_index);
+  return { ...(start === undefined ? {} : { start }), ...(end === undefined ? {} : { end }) };
+}
+
+/** Reads an annotation of a text part. The vendor counts characters, as the neutral form does. Undefined for kinds that name no source. */
+export function decodeAnnotation(annotation: JsonObject): Citation | undefined {
+  const title = textOf(annotation.title) ?? textOf(annotation.filename);
+  const titled = title === undefined ? {} : { title };
+  const url = textOf(annotation.url);
+  if (annotation.type === 'url_citation') {
+    return url === undefined ? undefined : { ...readSpan(annotation), ...titled, source: { kind: 'url', url } };
+  }
+  const fileId = textOf(annotation.file_id);
+  return fileId === undefined ? undefined : { ...readSpan(annotation), ...titled, source: { kind: 'document', fileId } };
+}
+
+/**
+ * Writes a citation as an annotation of a text part of so many characters. A citation without offsets is one of a whole block, and a block is a
+ * part here.
+ */
+export function encodeAnnotation(citation: Citation, partCharacters: number): JsonObject {
+  const { source, title, start, end } = citation;
+  if (source.kind === 'url') {
+    return { type: 'url_citation', start_index: start ?? 0, end_index: end ?? partCharacters, title: title ?? '', url: source.url };
+  }
+  const index = source.index ?? 0;
+  return { type: 'file_citation', file_id: source.fileId ?? `document-${index}`, filename: title ?? `document-${index}`, index };
+}
+
+/** Characters as the vendor counts them: code points. */
+export function countCharacters(text: string): number {
+  let count = text.length;
+  for (let at = 0; at < text.length - 1; at++) {
+    if ((text.charCodeAt(at) & 0xfc00) === 0xd800 && (text.charCodeAt(at + 1) & 0xfc00) === 0xdc00) count -= 1;
+  }
+  return count;
+}

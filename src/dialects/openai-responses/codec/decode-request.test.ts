@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { GatewayError } from '../../../inference/gateway-error.ts';
+import type { JsonObject } from '../../../platform/json/json-value.ts';
+import { decodeValid } from './fake-translation.ts';
+
+describe('state that the vendor keeps is refused with the way around it', () => {
+  const cases: readonly (readonly [param: string, fields: JsonObject])[] = [
+    ['previous_response_id', { previous_response_id: 'resp_1' }],
+    ['conversation', { conversation: 'conv_1' }],
+    ['background', { background: true }],
+    ['prompt', { prompt: { id: 'pmpt_1' } }],
+    [
+      'input[1]',
+      {
+        input: [
+          { role: 'user', content: 'Hi' },
+          { type: 'item_reference', id: 'msg_1' },
+        ],
+      },
+    ],
+    ['input[0]', { input: [{ id: 'msg_1' }] }],
+    ['tools[0].container', { tools: [{ type: 'code_interpreter', container: 'cntr_1' }] }],
+    ['tools[0].container', { tools: [{ type: 'code_interpreter', container: { type: 'auto', file_ids: ['file_1'] } }] }],
+  ];
+  for (const [param, fields] of cases) {
+    test(`${param} ${JSON.stringify(fields)}`, () => {
+      assert.throws(
+        () => decodeValid(fields),
+        (error) =>
+          error instanceof GatewayError &&
+          error.code === 'untranslatable_field' &&
+          error.param === param &&
+          error.message.startsWith(`${param}: `),
+      );
+    });
+  }
+
+  test('at their defaults they are not', () => {
+    assert.deepEqual(decodeValid({ previous_response_id: null, background: false, conversation: null, prompt: null }).vendorFields, []);
+  });
+});
+
+describe('settings', () => {
+  const settings: readonly (readonly [fields: JsonObject, read: object])[] = [
+    [{ max_output_tokens: 9 }, { outputTokensMax: 9 }],
+    [{ temperature: 0, top_p: 0.5 }, { sampling: { temperature: 0, topP: 0.5 } }],
+    [{ parallel_tool_calls: false }, { parallelToolCalls: false }],
+    [
+      { reasoning: { effort: 'high', summary: 'detailed' } },
+      { reasoning: { mode: 'on', effort: 'high', visible: true, summary: 'detailed' } },
+    ],
+    [{ reasoning: { effort: 'none' } }, { reasoning: { mode: 'off', effort: 'none' } }],
+    [{ reasoning: { generate_summary: 'auto' } }, { reasoning: { mode: 'auto', visible: true, summary: 'auto' } }],
+    [{ include: ['reasoning.encrypted_content'] }, { reasoning: { mode: 'auto', wantsProofs: true } }],
+    [{ reasoning: { effort: null, summary: null } }, {}],
+    [{ text: { format: { type: 'text' }, verbosity: 'low' } }, { verbosity: 'low' }],
+    [{ input: 'JSON!', text: { format: { type: 'json_object' } } }, { outputFormat: { kind: 'json' } }],
+    [
+      { text: { format: { type: 'json_schema', name: 'n', schema: { a: 1 }, strict: true, description: 'd' } } },
+      { outputFormat: { kind: 'json-schema', name: 'n', schema: { a: 1 }, strict: true, description: 'd' } },
+    ],
+    [{ service_tier: 'flex' }, { serviceTier: 'flex' }],
+    [{ user: 'u', safety_identifier: 's' }, { endUser: 'u' }],
+    [{ safety_identifier: 's' }, { endUser: 's' }],
+    [{ stream: true }, { stream: true }],
+  ];
+  const nothing = decodeValid({});
+  for (const [fields, expected] of settings) {
+    test(JSON.stringify(fields), () => {
+      const { turns: _turns, vendorFields, ...said } = decodeValid(fields);
+      const { turns: _none, vendorFields: _fields, ...silent } = nothing;
+      assert.deepEqual(said, { ...silent, ...expected });
+      assert.deepEqual(
+        vendorFields.filter(({ weight }) => weight === 'matters'),
+        [],
+      );
+    });
+  }
+
+  test('fields without a neutral name are kept with what their loss means', () => {
+    const { vendorFields } = decodeValid({
+      metadata: { a: 'b' },
+      store: false,
+      prompt_cache_key: 'k',
+      client_metadata: {},
+      truncation: 'auto',
+      top_logprobs: 3,
+      max_tool_calls: 2,
+      include: ['message.output_text.logprobs'],
+      reasoning: { effort: 'low', context: 'all_turns' },
+      service_tier: 'scale',
+      brand_new: 1,
+      nothing: null,
+    });
+    const weights = Object.fromEntries(vendorFields.map(({ field, weight }) => [field, weight]));
+    assert.deepEqual(weights, {
+      metadata: 'harmless',
+      store: 'harmless',
+      prompt_cache_key: 'harmless',
+      client_metadata: 'harmless',
+      truncation: 'matters',
+      top_logprobs: 'matters',
+      max_tool_calls: 'matters',
+      include: 'matters',
+      'reasoning.context': 'matters',
+      service_tier: 'harmless',
+      brand_new: 'matters',
+    });
+  });
+
+  test("what is the vendor's default anyway is no field", () => {
+    assert.deepEqual(decodeValid({ truncation: 'disabled', top_logprobs: 0, reasoning: { context: 'auto' } }).vendorFields, []);
+  });
+});

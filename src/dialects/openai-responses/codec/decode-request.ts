@@ -1,0 +1,193 @@
+import { GatewayError } from '../../../inference/gateway-error.ts';
+import type {
+  InferenceRequest,
+  OutputFormat,
+  ReasoningEffort,
+  ReasoningRequest,
+  Sampling,
+  ServiceTier,
+  TextPart,
+  VendorField,
+} from '../../../inference/inference-request.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
+import type { WireRequest } from '../../chat-dialect.ts';
+import { decodeInput } from './decode-input.ts';
+import { decodeToolChoice, decodeTools } from './decode-tools.ts';
+import { filledText, objectOf, textOf, textsOf } from './read-wire.ts';
+
+/** State that the vendor keeps, and what to do without it. */
+const vendorState: Readonly<Record<string, string>> = {
+  previous_response_id: 'send the whole conversation in input',
+  conversation: 'send the whole conversation in input',
+  background: 'leave it out and stream the response',
+  prompt: 'send the text of the prompt in instructions and input',
+};
+
+/** Fields that have a neutral name, or that are refused. */
+const readFields = new Set([
+  'model',
+  'input',
+  'instructions',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'max_output_tokens',
+  'stream',
+  'temperature',
+  'top_p',
+  'text',
+  'reasoning',
+  'include',
+  'service_tier',
+  'user',
+  ...Object.keys(vendorState),
+]);
+
+const harmlessFields = new Set([
+  'metadata',
+  'store',
+  'prompt_cache_key',
+  'prompt_cache_retention',
+  'prompt_cache_options',
+  'safety_identifier',
+  'stream_options',
+  'client_metadata',
+]);
+
+/** Values that say nothing, because they are what the vendor does anyway. */
+const defaults: Readonly<Record<string, JsonValue>> = { truncation: 'disabled', top_logprobs: 0 };
+
+const isAbsent = (value: JsonValue | undefined): value is null | undefined => value === undefined || value === null;
+
+function refuseVendorState(body: JsonObject): void {
+  for (const [field, advice] of Object.entries(vendorState)) {
+    const value = body[field];
+    if (isAbsent(value) || value === false || value === '') continue;
+    const reason = 'this model runs at an upstream that speaks another interface and keeps no state';
+    throw new GatewayError('untranslatable_field', `${field}: ${reason}; ${advice}.`, { param: field });
+  }
+}
+
+function readOtherFields(body: JsonObject): readonly VendorField[] {
+  const fields: VendorField[] = [];
+  for (const [field, value] of Object.entries(body)) {
+    if (isAbsent(value) || readFields.has(field) || (Object.hasOwn(defaults, field) && defaults[field] === value)) continue;
+    fields.push({ field, value, weight: harmlessFields.has(field) ? 'harmless' : 'matters' });
+  }
+  return fields;
+}
+
+/** What is asked to be included. Most of it is in the reply whenever the upstream says it; probabilities are in none. */
+function readIncludeFields(include: readonly string[]): readonly VendorField[] {
+  return include.includes('message.output_text.logprobs')
+    ? [{ field: 'include', value: 'message.output_text.logprobs', weight: 'matters' }]
+    : [];
+}
+
+const effortWords: readonly ReasoningEffort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'];
+const summaryWords = ['auto', 'concise', 'detailed'] as const;
+
+function decodeReasoning(value: JsonValue | undefined, wantsProofs: boolean): ReasoningRequest | undefined {
+  if (!isJsonObject(value)) return wantsProofs ? { mode: 'auto', wantsProofs } : undefined;
+  const effort = effortWords.find((word) => word === value.effort);
+  const summary = summaryWords.find((word) => word === (value.summary ?? value.generate_summary));
+  const proofs = wantsProofs ? { wantsProofs } : {};
+  if (effort === 'none') return { mode: 'off', effort, ...proofs };
+  if (effort === undefined && summary === undefined && !wantsProofs) return undefined;
+  return {
+    mode: effort === undefined ? 'auto' : 'on',
+    ...(effort === undefined ? {} : { effort }),
+    ...(summary === undefined ? {} : { visible: true, summary }),
+    ...proofs,
+  };
+}
+
+function readReasoningFields(value: JsonValue | undefined): readonly VendorField[] {
+  const { context, mode } = objectOf(value);
+  return [
+    ...(isAbsent(context) || context === 'auto' ? [] : [{ field: 'reasoning.context', value: context, weight: 'matters' } as const]),
+    ...(isAbsent(mode) ? [] : [{ field: 'reasoning.mode', value: mode, weight: 'matters' } as const]),
+  ];
+}
+
+function decodeOutputFormat(value: JsonValue | undefined): OutputFormat | undefined {
+  const format = objectOf(value);
+  if (format.type === 'json_object') return { kind: 'json' };
+  if (format.type !== 'json_schema' || !isJsonObject(format.schema)) return undefined;
+  const name = filledText(format.name);
+  const description = filledText(format.description);
+  return {
+    kind: 'json-schema',
+    schema: format.schema,
+    ...(name === undefined ? {} : { name }),
+    ...(description === undefined ? {} : { description }),
+    ...(typeof format.strict === 'boolean' ? { strict: format.strict } : {}),
+  };
+}
+
+function decodeSampling(body: JsonObject): Sampling {
+  const { temperature, top_p: topP } = body;
+  return { ...(typeof temperature === 'number' && { temperature }), ...(typeof topP === 'number' && { topP }) };
+}
+
+const tierWords: readonly ServiceTier[] = ['auto', 'default', 'flex', 'priority'];
+
+function decodeServiceTier(value: JsonValue | undefined): { readonly tier?: ServiceTier; readonly fields: readonly VendorField[] } {
+  const tier = tierWords.find((word) => word === value);
+  if (tier !== undefined) return { tier, fields: [] };
+  return { fields: isAbsent(value) ? [] : [{ field: 'service_tier', value, weight: 'harmless' }] };
+}
+
+function decodeInstructions(value: JsonValue | undefined): readonly TextPart[] {
+  const text = filledText(value);
+  return text === undefined ? [] : [{ kind: 'text', text, path: 'instructions' }];
+}
+
+/** The settings beside the conversation, with those that are absent left out. */
+function decodeSettings(body: JsonObject): Partial<InferenceRequest> {
+  const text = objectOf(body.text);
+  const outputFormat = decodeOutputFormat(text.format);
+  const reasoning = decodeReasoning(body.reasoning, textsOf(body.include).includes('reasoning.encrypted_content'));
+  const endUser = filledText(body.user) ?? filledText(body.safety_identifier);
+  const verbosity = (['low', 'medium', 'high'] as const).find((word) => word === text.verbosity);
+  const { tier } = decodeServiceTier(body.service_tier);
+  return {
+    ...(typeof body.parallel_tool_calls === 'boolean' && { parallelToolCalls: body.parallel_tool_calls }),
+    ...(typeof body.max_output_tokens === 'number' && { outputTokensMax: body.max_output_tokens }),
+    ...(outputFormat === undefined ? {} : { outputFormat }),
+    ...(reasoning === undefined ? {} : { reasoning }),
+    ...(endUser === undefined ? {} : { endUser }),
+    ...(tier === undefined ? {} : { serviceTier: tier }),
+    ...(verbosity === undefined ? {} : { verbosity }),
+  };
+}
+
+/**
+ * Reads a validated request into the neutral form.
+ *
+ * @throws GatewayError untranslatable_field for state that the vendor keeps: earlier responses, conversations, items, prompts, containers
+ */
+export function decodeRequest({ body }: WireRequest): InferenceRequest {
+  refuseVendorState(body);
+  const { instructions, turns } = decodeInput(body.input);
+  const { tools, fields: toolFields } = decodeTools(body.tools);
+  const { choice, fields: choiceFields } = decodeToolChoice(body.tool_choice);
+  return {
+    model: textOf(body.model) ?? '',
+    stream: body.stream === true,
+    instructions: [...decodeInstructions(body.instructions), ...instructions],
+    turns,
+    tools,
+    ...(choice === undefined ? {} : { toolChoice: choice }),
+    ...decodeSettings(body),
+    sampling: decodeSampling(body),
+    vendorFields: [
+      ...readOtherFields(body),
+      ...readIncludeFields(textsOf(body.include)),
+      ...readReasoningFields(body.reasoning),
+      ...decodeServiceTier(body.service_tier).fields,
+      ...toolFields,
+      ...choiceFields,
+    ],
+  };
+}

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { JsonObject, JsonValue } from '../../../platform/json/json-value.ts';
+import { decodeValid, withoutPaths } from './fake-translation.ts';
+
+describe('tools', () => {
+  const parameters = { type: 'object', properties: {} };
+  const toolsOf = (...tools: JsonObject[]): unknown => withoutPaths(decodeValid({ tools }).tools);
+
+  test('functions carry strict only where it was asked for', () => {
+    assert.deepEqual(
+      toolsOf(
+        { type: 'function', name: 'a', parameters, strict: true, description: 'A.' },
+        { type: 'function', name: 'b', parameters: null, strict: false },
+      ),
+      [
+        { kind: 'function', name: 'a', description: 'A.', parameters, strict: true },
+        { kind: 'function', name: 'b' },
+      ],
+    );
+  });
+
+  test('a custom tool is a function with one text, and its grammar is told to the model', () => {
+    const format = { type: 'grammar', syntax: 'lark', definition: 'start: "x"' };
+    const request = decodeValid({ tools: [{ type: 'custom', name: 'apply', description: 'Applies.', format }] });
+    const [tool] = request.tools;
+    assert.ok(tool?.kind === 'function');
+    assert.deepEqual([tool.name, tool.parameters?.required], ['apply', ['input']]);
+    assert.equal(tool.description, 'Applies.\n\nThe input must follow this grammar (lark):\nstart: "x"');
+    assert.deepEqual(request.vendorFields, [{ field: 'tools[0].format', value: format, weight: 'matters' }]);
+  });
+
+  test('functions of a namespace carry its name and its description, as Codex sends them', () => {
+    const nested = { type: 'function', name: 'js', description: 'Runs.', parameters };
+    assert.deepEqual(toolsOf({ type: 'namespace', name: 'mcp__node', description: 'Node.', tools: [nested] }), [
+      { kind: 'function', name: 'mcp__node__js', description: 'Node.\n\nRuns.', parameters },
+    ]);
+  });
+
+  test('web search of every spelling', () => {
+    const user_location = { type: 'approximate', city: 'Bern', country: 'CH', region: null };
+    assert.deepEqual(
+      toolsOf(
+        {
+          type: 'web_search',
+          filters: { allowed_domains: ['a.org'], blocked_domains: ['b.org'] },
+          user_location,
+          search_context_size: 'low',
+          external_web_access: true,
+        },
+        { type: 'web_search_preview', domains: ['c.org'] },
+      ),
+      [
+        {
+          kind: 'web-search',
+          allowedDomains: ['a.org'],
+          blockedDomains: ['b.org'],
+          userLocation: { city: 'Bern', country: 'CH' },
+          contextSize: 'low',
+        },
+        { kind: 'web-search', allowedDomains: ['c.org'] },
+      ],
+    );
+  });
+
+  test('a fresh sandbox is code execution; tools of the vendor keep their form', () => {
+    const wire = { type: 'local_shell' };
+    assert.deepEqual(toolsOf({ type: 'code_interpreter', container: { type: 'auto' } }, wire, { type: 'apply_patch' }), [
+      { kind: 'code-execution' },
+      { kind: 'vendor', name: 'local_shell', wire },
+      { kind: 'vendor', name: 'apply_patch', wire: { type: 'apply_patch' } },
+    ]);
+  });
+
+  const choices: readonly (readonly [JsonValue, unknown])[] = [
+    ['auto', { kind: 'auto' }],
+    ['none', { kind: 'none' }],
+    ['required', { kind: 'required' }],
+    [
+      { type: 'function', name: 'f' },
+      { kind: 'function', name: 'f' },
+    ],
+    [
+      { type: 'custom', name: 'f' },
+      { kind: 'function', name: 'f' },
+    ],
+    [
+      {
+        type: 'allowed_tools',
+        mode: 'required',
+        tools: [
+          { type: 'function', name: 'f' },
+          { type: 'custom', name: 'g' },
+        ],
+      },
+      { kind: 'allowed', names: ['f', 'g'], required: true },
+    ],
+  ];
+  for (const [wire, choice] of choices) {
+    test(`tool_choice ${JSON.stringify(wire)}`, () => assert.deepEqual(decodeValid({ tool_choice: wire }).toolChoice, choice));
+  }
+
+  test('the choice of a tool of the vendor is named as lost', () => {
+    const choice = { type: 'web_search_preview' };
+    assert.deepEqual(decodeValid({ tool_choice: choice }).vendorFields, [{ field: 'tool_choice', value: choice, weight: 'matters' }]);
+  });
+});

@@ -1,0 +1,143 @@
+import { GatewayError } from '../../../inference/gateway-error.ts';
+import type { FunctionTool, Tool, ToolChoice, VendorField, WebSearchTool } from '../../../inference/inference-request.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
+import { customToolParameters, joinNamespace } from './client-tools.ts';
+import { filledText, objectOf, objectsOf, textOf, textsOf } from './read-wire.ts';
+
+type DecodedTools = { readonly tools: readonly Tool[]; readonly fields: readonly VendorField[] };
+
+type Place = { readonly path: string; readonly namespace?: string; readonly introduction?: string };
+
+const paragraphs = (...texts: readonly (string | undefined)[]): string | undefined => {
+  const filled = texts.filter((text) => text !== undefined && text !== '');
+  return filled.length === 0 ? undefined : filled.join('\n\n');
+};
+
+function decodeFunction(tool: JsonObject, { path, namespace, introduction }: Place): FunctionTool {
+  const description = paragraphs(introduction, textOf(tool.description));
+  return {
+    kind: 'function',
+    name: joinNamespace(namespace, textOf(tool.name) ?? ''),
+    path,
+    ...(description === undefined ? {} : { description }),
+    ...(isJsonObject(tool.parameters) ? { parameters: tool.parameters } : {}),
+    // Left out it means "strict where the schema allows", which no other dialect has; only what was asked for is carried.
+    ...(tool.strict === true ? { strict: true } : {}),
+  };
+}
+
+/** A tool with free text as its input is carried as a function with one argument; the grammar of the text becomes part of what the model is told. */
+function decodeCustom(tool: JsonObject, place: Place): { readonly tool: FunctionTool; readonly fields: readonly VendorField[] } {
+  const format = objectOf(tool.format);
+  const grammar = format.type === 'grammar' ? textOf(format.definition) : undefined;
+  const rule = grammar === undefined ? undefined : `The input must follow this grammar (${textOf(format.syntax) ?? 'lark'}):\n${grammar}`;
+  const description = paragraphs(place.introduction, textOf(tool.description), rule);
+  const name = joinNamespace(place.namespace, textOf(tool.name) ?? '');
+  return {
+    tool: {
+      kind: 'function',
+      name,
+      path: place.path,
+      parameters: customToolParameters,
+      ...(description === undefined ? {} : { description }),
+    },
+    fields: grammar === undefined ? [] : [{ field: `${place.path}.format`, value: format, weight: 'matters' }],
+  };
+}
+
+function decodeUserLocation(value: JsonValue | undefined): WebSearchTool['userLocation'] {
+  if (!isJsonObject(value)) return undefined;
+  const { city, region, country, timezone } = value;
+  return {
+    ...(typeof city === 'string' && { city }),
+    ...(typeof region === 'string' && { region }),
+    ...(typeof country === 'string' && { country }),
+    ...(typeof timezone === 'string' && { timezone }),
+  };
+}
+
+function decodeWebSearch(tool: JsonObject, path: string): { readonly tool: WebSearchTool; readonly fields: readonly VendorField[] } {
+  const filters = objectOf(tool.filters);
+  const allowedDomains = [...textsOf(filters.allowed_domains), ...textsOf(tool.domains)];
+  const blockedDomains = textsOf(filters.blocked_domains);
+  const userLocation = decodeUserLocation(tool.user_location);
+  const size = tool.search_context_size;
+  const contextSize = size === 'low' || size === 'medium' || size === 'high' ? size : undefined;
+  return {
+    tool: {
+      kind: 'web-search',
+      path,
+      ...(allowedDomains.length === 0 ? {} : { allowedDomains }),
+      ...(blockedDomains.length === 0 ? {} : { blockedDomains }),
+      ...(userLocation === undefined ? {} : { userLocation }),
+      ...(contextSize === undefined ? {} : { contextSize }),
+    },
+    // Searching what the vendor has indexed instead of the live web.
+    fields: tool.external_web_access === false ? [{ field: `${path}.external_web_access`, value: false, weight: 'matters' }] : [],
+  };
+}
+
+/** A sandbox that the vendor keeps means nothing elsewhere; a fresh one does. */
+function requireFreshContainer(tool: JsonObject, path: string): void {
+  const container = tool.container;
+  const isKept = typeof container === 'string' || (isJsonObject(container) && textsOf(container.file_ids).length > 0);
+  if (!isKept) return;
+  const param = `${path}.container`;
+  const advice = 'containers and files are kept by one vendor, and this model runs at another; send {"type":"auto"} without files';
+  throw new GatewayError('untranslatable_field', `${param}: ${advice}.`, { param });
+}
+
+/** Reads the tools. Those that clients of this dialect run themselves become functions; those of the vendor keep their wire form. */
+export function decodeTools(value: JsonValue | undefined): DecodedTools {
+  const tools: Tool[] = [];
+  const fields: VendorField[] = [];
+  const add = (tool: JsonObject, place: Place): void => {
+    const type = textOf(tool.type) ?? '';
+    if (type === 'function') tools.push(decodeFunction(tool, place));
+    else if (type === 'custom' || type.startsWith('web_search')) {
+      const read = type === 'custom' ? decodeCustom(tool, place) : decodeWebSearch(tool, place.path);
+      tools.push(read.tool);
+      fields.push(...read.fields);
+    } else if (type === 'code_interpreter') {
+      requireFreshContainer(tool, place.path);
+      tools.push({ kind: 'code-execution', path: place.path });
+    } else tools.push({ kind: 'vendor', name: type, wire: tool, path: place.path });
+  };
+  for (const [index, tool] of objectsOf(value).entries()) {
+    const path = `tools[${index}]`;
+    if (tool.type !== 'namespace') {
+      add(tool, { path });
+      continue;
+    }
+    const namespace = textOf(tool.name) ?? '';
+    const introduction = filledText(tool.description);
+    for (const [at, nested] of objectsOf(tool.tools).entries()) {
+      add(nested, { path: `${path}.tools[${at}]`, namespace, ...(introduction === undefined ? {} : { introduction }) });
+    }
+  }
+  return { tools, fields };
+}
+
+function isNamedTool(choice: JsonObject): boolean {
+  return choice.type === 'function' || choice.type === 'custom';
+}
+
+const carriedName = (choice: JsonObject): string => joinNamespace(textOf(choice.namespace), textOf(choice.name) ?? '');
+
+/** Reads `tool_choice`. A choice of one of the vendor's own tools has no neutral form. */
+export function decodeToolChoice(value: JsonValue | undefined): { readonly choice?: ToolChoice; readonly fields: readonly VendorField[] } {
+  if (value === 'auto' || value === 'required' || value === 'none') return { choice: { kind: value }, fields: [] };
+  if (!isJsonObject(value)) return { fields: [] };
+  if (isNamedTool(value)) return { choice: { kind: 'function', name: carriedName(value) }, fields: [] };
+  if (value.type !== 'allowed_tools') return { fields: [{ field: 'tool_choice', value, weight: 'matters' }] };
+  const allowed = objectsOf(value.tools);
+  const choice: ToolChoice = {
+    kind: 'allowed',
+    names: allowed.filter(isNamedTool).map(carriedName),
+    required: value.mode === 'required',
+  };
+  const others = allowed.flatMap((tool, at): readonly VendorField[] =>
+    isNamedTool(tool) ? [] : [{ field: `tool_choice.tools[${at}]`, value: tool, weight: 'matters' }],
+  );
+  return { choice, fields: others };
+}

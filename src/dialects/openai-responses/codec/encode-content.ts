@@ -1,0 +1,105 @@
+import type { MediaPart, TextPart, ToolResultPart } from '../../../inference/inference-request.ts';
+import { resultText } from '../../../inference/tool-results.ts';
+import type { TranslationNotes } from '../../../inference/translation-notes.ts';
+import type { JsonObject } from '../../../platform/json/json-value.ts';
+
+/** What a part of a user message may be. */
+export type UserContent = TextPart | MediaPart;
+
+const dataUrl = (mediaType: string, data: string): string => `data:${mediaType};base64,${data}`;
+
+function encodeImage(part: MediaPart, notes: TranslationNotes): JsonObject {
+  const { source } = part;
+  const detail = part.detail === undefined ? {} : { detail: part.detail };
+  if (source.kind === 'inline') return { type: 'input_image', image_url: dataUrl(source.mediaType, source.data), ...detail };
+  if (source.kind === 'url') return { type: 'input_image', image_url: source.url, ...detail };
+  return refuseSource(part, notes);
+}
+
+function refuseSource(part: MediaPart, notes: TranslationNotes): never {
+  const reason =
+    part.source.kind === 'vendor-file'
+      ? 'the file is kept by another vendor; send its content or a public address'
+      : `${part.media} cannot be given in this way to this model; send its content or a public address`;
+  return notes.refuse({ path: part.path, otherwise: 'turns' }, reason);
+}
+
+const extensions: Readonly<Record<string, string>> = {
+  'application/pdf': 'pdf',
+  'application/json': 'json',
+  'text/csv': 'csv',
+  'text/html': 'html',
+  'text/markdown': 'md',
+};
+
+/** The vendor wants a name for every file, and reads the kind of file from it. */
+function nameFile(part: MediaPart, mediaType: string): string {
+  return part.filename ?? part.title ?? `document.${extensions[mediaType] ?? 'pdf'}`;
+}
+
+function encodeFile(part: MediaPart, notes: TranslationNotes): readonly JsonObject[] {
+  const { source, title, context } = part;
+  if (source.kind === 'text') {
+    const text = [title ?? part.filename, context, source.text].filter((piece) => piece !== undefined && piece !== '').join('\n\n');
+    return [{ type: 'input_text', text }];
+  }
+  const about: readonly JsonObject[] = context === undefined || context === '' ? [] : [{ type: 'input_text', text: context }];
+  if (source.kind === 'inline') {
+    const file = { filename: nameFile(part, source.mediaType), file_data: dataUrl(source.mediaType, source.data) };
+    return [...about, { type: 'input_file', ...file }];
+  }
+  if (source.kind === 'url') return [...about, { type: 'input_file', file_url: source.url }];
+  return refuseSource(part, notes);
+}
+
+function encodeAudio(part: MediaPart, notes: TranslationNotes): JsonObject {
+  const { source } = part;
+  const mediaType = source.kind === 'inline' ? source.mediaType : '';
+  const format = /^audio\/(?:mpeg|mp3)$/.test(mediaType) ? 'mp3' : /^audio\/(?:x-)?wave?$/.test(mediaType) ? 'wav' : undefined;
+  if (source.kind !== 'inline' || format === undefined) {
+    return notes.refuse({ path: part.path, otherwise: 'turns' }, 'this model takes sound as inline wav or mp3 only');
+  }
+  return { type: 'input_audio', input_audio: { data: source.data, format } };
+}
+
+/** Writes one part of what the user says. Documents given as text become text. */
+export function encodeUserPart(part: UserContent, notes: TranslationNotes): readonly JsonObject[] {
+  if (part.kind === 'text') return [{ type: 'input_text', text: part.text }];
+  switch (part.media) {
+    case 'image':
+      return [encodeImage(part, notes)];
+    case 'file':
+      return encodeFile(part, notes);
+    case 'audio':
+      return [encodeAudio(part, notes)];
+    case 'video':
+      return notes.refuse({ path: part.path, otherwise: 'turns' }, 'this model takes no video; send single frames as images');
+  }
+}
+
+type EncodedResult = {
+  readonly output: string | readonly JsonObject[];
+  /** Media that the result cannot hold: they are said by the user, right after the results. */
+  readonly aside: readonly JsonObject[];
+};
+
+/** Writes the result of a call: a text where it is only text, otherwise a list of parts. */
+export function encodeResult(part: ToolResultPart, mediaAllowed: boolean, notes: TranslationNotes): EncodedResult {
+  const media = part.content.filter((piece): piece is MediaPart => piece.kind === 'media');
+  if (media.length === 0) return { output: resultText(part), aside: [] };
+  const parts = media.flatMap((piece) => encodeUserPart(piece, notes));
+  // Sound has no place in a result, whatever the model.
+  if (mediaAllowed && parts.every((piece) => piece.type !== 'input_audio')) {
+    const all = part.content.flatMap((piece) => encodeUserPart(piece, notes));
+    return { output: part.isError ? [{ type: 'input_text', text: 'Error: ' }, ...all] : all, aside: [] };
+  }
+  notes.adapted(
+    { path: part.path, otherwise: 'turns' },
+    'images in the result of a tool follow in a user message: this model takes only text there',
+  );
+  const text = resultText(part);
+  return {
+    output: text === '' ? 'The result follows in the next user message.' : text,
+    aside: [{ type: 'input_text', text: `Returned by the tool call ${part.callId}:` }, ...parts],
+  };
+}

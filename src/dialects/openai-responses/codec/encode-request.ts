@@ -1,0 +1,183 @@
+import type { InferenceRequest, OutputFormat } from '../../../inference/inference-request.ts';
+import { fitReasoning } from '../../../inference/reasoning-scale.ts';
+import { fitToolNames } from '../../../inference/tool-names.ts';
+import type { JsonObject } from '../../../platform/json/json-value.ts';
+import type { EncodedRequest, RequestFit } from '../../chat-codec.ts';
+import { encodeInput } from './encode-input.ts';
+import { encodeToolChoice, encodeTools, fitParameters } from './encode-tools.ts';
+
+/** The vendor refuses a limit below it. */
+const outputTokensMin = 16;
+const nameRules = { pattern: /[\w-]/, charactersMax: 64 };
+const answerTool = 'answer';
+
+function noteVendorFields(request: InferenceRequest, fit: RequestFit): void {
+  for (const { field, weight } of request.vendorFields) {
+    if (weight === 'matters') fit.notes.dropped({ path: field, otherwise: 'turns' }, 'the interface of this model has no such field');
+  }
+}
+
+function encodeOutputLimit(request: InferenceRequest, fit: RequestFit): JsonObject {
+  const { outputTokensMax: asked } = request;
+  if (asked === undefined) return {};
+  const limit = Math.max(outputTokensMin, Math.min(asked, fit.traits.outputTokensMax ?? asked));
+  if (limit < asked) fit.notes.adapted('outputTokensMax', `this model writes at most ${limit} tokens`);
+  if (limit > asked) fit.notes.adapted('outputTokensMax', `the vendor takes no limit below ${outputTokensMin} tokens`);
+  return { max_output_tokens: limit };
+}
+
+/** Writes temperature and top-p; models that think refuse them unless they stand at their defaults. */
+function encodeSampling({ sampling }: InferenceRequest, fit: RequestFit): JsonObject {
+  const { notes, traits } = fit;
+  const noField = 'the interface of this model has no such field';
+  if (sampling.topK !== undefined) notes.dropped('topK', noField);
+  if (sampling.seed !== undefined) notes.dropped('seed', noField);
+  // A penalty of zero is none.
+  if ((sampling.presencePenalty ?? 0) !== 0) notes.dropped('presencePenalty', noField);
+  if ((sampling.frequencyPenalty ?? 0) !== 0) notes.dropped('frequencyPenalty', noField);
+  const { temperature, topP } = sampling;
+  if (!traits.fixedSampling) {
+    return { ...(temperature === undefined ? {} : { temperature }), ...(topP === undefined ? {} : { top_p: topP }) };
+  }
+  const fixed = 'this model chooses it itself and refuses others';
+  if ((temperature ?? 1) !== 1) notes.dropped('temperature', fixed);
+  if ((topP ?? 1) !== 1) notes.dropped('topP', fixed);
+  return {};
+}
+
+type EncodedReasoning = { readonly fields: JsonObject; readonly include: readonly string[] };
+
+function encodeReasoning(request: InferenceRequest, fit: RequestFit): EncodedReasoning {
+  const { traits, notes } = fit;
+  const asked = request.reasoning;
+  const fitted = fitReasoning(asked, traits, notes);
+  // A model that does not think refuses both the field and the include.
+  if (traits.reasoning === 'none') return { fields: {}, include: [] };
+  if (fitted.kind === 'off') {
+    const knowsNone = traits.efforts === undefined || traits.efforts.includes('none');
+    return { fields: knowsNone ? { reasoning: { effort: 'none' } } : {}, include: [] };
+  }
+  const reasoning = {
+    ...(fitted.kind === 'effort' ? { effort: fitted.effort } : {}),
+    ...(asked?.visible === true ? { summary: asked.summary ?? 'auto' } : {}),
+  };
+  return { fields: Object.keys(reasoning).length === 0 ? {} : { reasoning }, include: ['reasoning.encrypted_content'] };
+}
+
+/** The vendor allows letters, digits, underscores and dashes, at most 64, and demands a name. */
+function nameFormat(name: string | undefined): string {
+  const fitted = (name ?? '').replace(/[^\w-]/g, '_').slice(0, 64);
+  return fitted === '' ? answerTool : fitted;
+}
+
+function encodeFormat(format: OutputFormat): JsonObject {
+  if (format.kind === 'json') return { type: 'json_object' };
+  return {
+    type: 'json_schema',
+    name: nameFormat(format.name),
+    schema: format.schema,
+    ...(format.description === undefined ? {} : { description: format.description }),
+    ...(format.strict === undefined ? {} : { strict: format.strict }),
+  };
+}
+
+function encodeText({ outputFormat, verbosity }: InferenceRequest, fit: RequestFit): JsonObject {
+  const native = outputFormat !== undefined && (outputFormat.kind === 'json' || fit.traits.structuredOutput);
+  const text = { ...(native ? { format: encodeFormat(outputFormat) } : {}), ...(verbosity === undefined ? {} : { verbosity }) };
+  return Object.keys(text).length === 0 ? {} : { text };
+}
+
+/** A function that stands in for structured output, for models that have none: its arguments are the answer. */
+function createAnswerTool(
+  { outputFormat, tools }: InferenceRequest,
+  fit: RequestFit,
+): { readonly name: string; readonly wire: JsonObject } | undefined {
+  if (outputFormat?.kind !== 'json-schema' || fit.traits.structuredOutput) return undefined;
+  fit.notes.emulated('outputFormat', 'this model has no structured output; it must call a function with that schema instead');
+  const taken = tools.some((tool) => tool.kind === 'function' && tool.name === answerTool);
+  const name = taken ? `final_${answerTool}` : answerTool;
+  const description = outputFormat.description ?? 'Gives the final answer.';
+  return { name, wire: { type: 'function', name, description, parameters: fitParameters(outputFormat.schema), strict: false } };
+}
+
+const mentionsJson = (request: InferenceRequest): boolean =>
+  [...request.instructions, ...request.turns.flatMap((turn) => turn.parts)].some((part) => part.kind === 'text' && /json/i.test(part.text));
+
+/** The vendor refuses JSON mode unless something in the conversation asks for JSON. */
+function encodeInstructions(request: InferenceRequest, fit: RequestFit): JsonObject {
+  const texts = request.instructions.map((part) => part.text).filter((text) => text !== '');
+  if (request.outputFormat?.kind === 'json' && !mentionsJson(request)) {
+    fit.notes.adapted('outputFormat', 'the instructions now ask for JSON: the vendor refuses this format without it');
+    texts.push('Answer in JSON.');
+  }
+  return texts.length === 0 ? {} : { instructions: texts.join('\n\n') };
+}
+
+function encodeStopSequences({ stopSequences = [] }: InferenceRequest, fit: RequestFit): Pick<EncodedRequest, 'cutAt'> {
+  const cutAt = stopSequences.filter((sequence) => sequence !== '');
+  if (cutAt.length === 0) return {};
+  fit.notes.emulated('stopSequences', 'the gateway ends the reply there: the interface of this model has no stop sequences');
+  return { cutAt };
+}
+
+function encodeToolFields(request: InferenceRequest, fit: RequestFit, toWireName: (name: string) => string): EncodedToolFields {
+  const { tools, include, maxToolCalls } = encodeTools(request.tools, fit, toWireName);
+  const answer = createAnswerTool(request, fit);
+  const all = answer === undefined ? tools : [...tools, answer.wire];
+  const choice = encodeToolChoice(request.toolChoice, tools.length > 0, toWireName);
+  const forced = tools.length === 0 && answer !== undefined ? { type: 'function', name: answer.name } : 'required';
+  const toolChoice = answer === undefined ? choice : forced;
+  return {
+    include,
+    ...(answer === undefined ? {} : { answerTool: answer.name }),
+    fields: {
+      ...(all.length === 0 ? {} : { tools: all }),
+      ...(toolChoice === undefined ? {} : { tool_choice: toolChoice }),
+      ...(request.parallelToolCalls === undefined || all.length === 0 ? {} : { parallel_tool_calls: request.parallelToolCalls }),
+      ...(maxToolCalls === undefined ? {} : { max_tool_calls: maxToolCalls }),
+    },
+  };
+}
+
+type EncodedToolFields = { readonly fields: JsonObject; readonly include: readonly string[]; readonly answerTool?: string };
+
+function functionNames({ tools, turns }: InferenceRequest): readonly string[] {
+  return [
+    ...tools.flatMap((tool) => (tool.kind === 'function' ? [tool.name] : [])),
+    ...turns.flatMap(({ parts }) => parts.flatMap((part) => (part.kind === 'tool-call' ? [part.name] : []))),
+  ];
+}
+
+/**
+ * Writes a request for an upstream that speaks Responses. Nothing is kept there: the whole conversation goes along, and reasoning comes back
+ * encrypted so that it can go along as well.
+ */
+export function encodeRequest(request: InferenceRequest, fit: RequestFit): EncodedRequest {
+  noteVendorFields(request, fit);
+  const { toWire, renamed } = fitToolNames(functionNames(request), nameRules);
+  const tools = encodeToolFields(request, fit, toWire);
+  const reasoning = encodeReasoning(request, fit);
+  const include = [...reasoning.include, ...tools.include];
+  const { endUser, serviceTier } = request;
+  const body: JsonObject = {
+    model: fit.upstreamModel,
+    ...encodeInstructions(request, fit),
+    input: encodeInput(request.turns, fit, toWire),
+    ...tools.fields,
+    ...encodeOutputLimit(request, fit),
+    ...encodeSampling(request, fit),
+    ...reasoning.fields,
+    ...encodeText(request, fit),
+    ...(serviceTier === undefined ? {} : { service_tier: serviceTier }),
+    ...(endUser === undefined ? {} : { user: endUser }),
+    ...(include.length === 0 ? {} : { include }),
+    store: false,
+    ...(request.stream ? { stream: true } : {}),
+  };
+  return {
+    body,
+    ...encodeStopSequences(request, fit),
+    ...(renamed.size === 0 ? {} : { toolNames: renamed }),
+    ...(tools.answerTool === undefined ? {} : { answerTool: tools.answerTool }),
+  };
+}

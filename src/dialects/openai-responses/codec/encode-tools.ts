@@ -1,0 +1,108 @@
+import type { InferenceRequest, Tool, ToolChoice, WebSearchTool } from '../../../inference/inference-request.ts';
+import type { JsonObject, JsonValue } from '../../../platform/json/json-value.ts';
+import type { RequestFit } from '../../chat-codec.ts';
+
+type EncodedTools = {
+  readonly tools: readonly JsonObject[];
+  /** What must be asked for, so that the reply tells what the tools found. */
+  readonly include: readonly string[];
+  readonly maxToolCalls?: number;
+};
+
+/** The vendor refuses a schema of arguments that does not say that it is one of an object, and with which properties. */
+export function fitParameters(parameters: JsonObject | undefined): JsonObject {
+  return { type: 'object', properties: {}, ...parameters };
+}
+
+function encodeWebSearch(tool: WebSearchTool): JsonObject {
+  const { allowedDomains, blockedDomains, userLocation, contextSize } = tool;
+  const filters = {
+    ...(allowedDomains === undefined ? {} : { allowed_domains: allowedDomains }),
+    ...(blockedDomains === undefined ? {} : { blocked_domains: blockedDomains }),
+  };
+  return {
+    type: 'web_search',
+    ...(Object.keys(filters).length === 0 ? {} : { filters }),
+    ...(userLocation === undefined ? {} : { user_location: { type: 'approximate', ...userLocation } }),
+    ...(contextSize === undefined ? {} : { search_context_size: contextSize }),
+  };
+}
+
+function encodeTool(tool: Tool, fit: RequestFit, toWireName: (name: string) => string): JsonObject | undefined {
+  const place = { path: tool.path, otherwise: 'tools' } as const;
+  switch (tool.kind) {
+    case 'function':
+      return {
+        type: 'function',
+        name: toWireName(tool.name),
+        ...(tool.description === undefined ? {} : { description: tool.description }),
+        parameters: fitParameters(tool.parameters),
+        // Left out, the vendor rewrites the schema so that every argument is required.
+        strict: tool.strict ?? false,
+      };
+    case 'web-search':
+      if (fit.traits.webSearch) return encodeWebSearch(tool);
+      fit.notes.dropped(place, 'this model cannot search the web');
+      return undefined;
+    case 'code-execution':
+      if (fit.traits.codeExecution) return { type: 'code_interpreter', container: { type: 'auto' } };
+      fit.notes.dropped(place, 'this model cannot run code');
+      return undefined;
+    case 'vendor':
+      return fit.notes.refuse(place, `the tool '${tool.name}' is known to one vendor only, and this model runs at another; leave it out`);
+  }
+}
+
+/** Uses of the web search are limited by the number of all tool calls, where the search is the only tool that the vendor runs. */
+function limitSearches(sent: readonly Tool[], fit: RequestFit): number | undefined {
+  const hosted = sent.filter((tool) => tool.kind !== 'function');
+  const search = hosted.find((tool) => tool.kind === 'web-search' && tool.maxUses !== undefined);
+  if (search?.kind !== 'web-search') return undefined;
+  if (hosted.length === 1) return search.maxUses;
+  fit.notes.dropped({ path: search.path, otherwise: 'tools' }, 'the number of searches cannot be limited beside other tools of the vendor');
+  return undefined;
+}
+
+/** Writes the tools. */
+export function encodeTools(tools: readonly Tool[], fit: RequestFit, toWireName: (name: string) => string): EncodedTools {
+  const pairs = tools.flatMap((tool) => {
+    const wire = encodeTool(tool, fit, toWireName);
+    return wire === undefined ? [] : [{ tool, wire }];
+  });
+  const sent = pairs.map(({ tool }) => tool);
+  const maxToolCalls = limitSearches(sent, fit);
+  return {
+    tools: pairs.map(({ wire }) => wire),
+    include: [
+      ...(sent.some((tool) => tool.kind === 'web-search') ? ['web_search_call.action.sources'] : []),
+      ...(sent.some((tool) => tool.kind === 'code-execution') ? ['code_interpreter_call.outputs'] : []),
+    ],
+    ...(maxToolCalls === undefined ? {} : { maxToolCalls }),
+  };
+}
+
+/** Writes the choice of a tool. The vendor refuses one where there are no tools. */
+export function encodeToolChoice(
+  choice: InferenceRequest['toolChoice'],
+  hasTools: boolean,
+  toWireName: (name: string) => string,
+): JsonValue | undefined {
+  if (choice === undefined || !hasTools) return undefined;
+  return wordToolChoice(choice, toWireName);
+}
+
+function wordToolChoice(choice: ToolChoice, toWireName: (name: string) => string): JsonValue {
+  switch (choice.kind) {
+    case 'auto':
+    case 'required':
+    case 'none':
+      return choice.kind;
+    case 'function':
+      return { type: 'function', name: toWireName(choice.name) };
+    case 'allowed': {
+      if (choice.names.length === 0) return 'none';
+      const tools = choice.names.map((name) => ({ type: 'function', name: toWireName(name) }));
+      return { type: 'allowed_tools', mode: choice.required ? 'required' : 'auto', tools };
+    }
+  }
+}

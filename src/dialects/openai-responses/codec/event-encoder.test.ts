@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { createOpenAI } from '@ai-sdk/openai';
+import { generateText, streamText } from 'ai';
+import OpenAI from 'openai';
+import type { InferenceReply } from '../../../inference/inference-reply.ts';
+import { replayReply } from '../../../inference/replay-reply.ts';
+import { createSseFrameReader } from '../../../platform/sse/sse-frame-reader.ts';
+import type { ReplyWriting } from '../../chat-codec.ts';
+import { decodeReply } from './decode-reply.ts';
+import { encodeReply } from './encode-reply.ts';
+import { createReading, createWriting, fold, readStream, writeStream } from './fake-translation.ts';
+import { textOf } from './read-wire.ts';
+import { anthropicProof as anthropic, citedPage as page, replyOf as reply, samples } from './sample-replies.ts';
+
+type WireEvent = { readonly event: string | undefined; readonly data: any };
+
+/** Takes written events apart. */
+function readWritten(text: string): readonly WireEvent[] {
+  const reader = createSseFrameReader({ frameBytesMax: 10_000_000 });
+  return reader.push(Buffer.from(text)).map((frame) => ({ event: frame.event, data: JSON.parse(frame.data) as unknown }));
+}
+
+const streamOf = (said: InferenceReply, writing: ReplyWriting): string => writeStream(replayReply(said), writing);
+const typesOf = (events: readonly WireEvent[]): readonly string[] => events.map(({ data }) => String(data.type).replace('response.', ''));
+
+const answer =
+  (body: string, contentType: string): (() => Promise<Response>) =>
+  () =>
+    Promise.resolve(new Response(body, { status: 200, headers: { 'content-type': contentType } }));
+
+const openClient = (fetch: () => Promise<Response>): OpenAI =>
+  new OpenAI({ apiKey: 'k', baseURL: 'http://localhost/v1', fetch, maxRetries: 0 });
+
+describe('whole reply and stream speak in one voice', () => {
+  for (const [name, said, request] of samples) {
+    const whole = encodeReply(said, createWriting(request));
+    const stream = streamOf(said, createWriting(request));
+
+    test(`${name}: the last event carries the whole reply`, () => {
+      const events = readWritten(stream);
+      assert.deepEqual(events.at(-1)?.data.response, whole);
+      assert.equal(events.at(-1)?.event, `response.${textOf(whole.status) ?? ''}`);
+    });
+
+    test(`${name}: events are numbered from 0, named twice alike, and belong to items that are open`, () => {
+      const output: any[] = [];
+      let open: any;
+      for (const [index, { event, data }] of readWritten(stream).entries()) {
+        assert.equal(data.sequence_number, index);
+        assert.equal(event, data.type);
+        if (data.type === 'response.output_item.added') {
+          assert.equal(open, undefined);
+          assert.equal(data.output_index, output.length);
+          open = data.item;
+        } else if (data.type === 'response.output_item.done') {
+          assert.deepEqual([data.item.id, data.item.type, data.output_index], [open.id, open.type, output.length]);
+          output.push(data.item);
+          open = undefined;
+        } else if (data.response === undefined) {
+          assert.deepEqual([data.item_id, data.output_index], [open.id, output.length], data.type);
+        }
+      }
+      assert.deepEqual(output, whole.output);
+    });
+
+    test(`${name}: the official accumulator adds the events up to the same, deltas and ends alike`, async () => {
+      const client = openClient(answer(stream, 'text/event-stream'));
+      const final = await client.responses.stream({ model: 'm', input: 'Hi' }).finalResponse();
+      const { output_text: _text, output_parsed: _parsed, ...plain } = JSON.parse(JSON.stringify(final)) as Record<string, unknown>;
+      const output = (plain.output as any[]).map(({ parsed_arguments: _arguments, ...item }) => ({
+        ...item,
+        ...(Array.isArray(item.content) && item.type === 'message'
+          ? { content: item.content.map(({ parsed: _content, ...part }: any) => part) }
+          : {}),
+      }));
+      assert.deepEqual({ ...plain, output }, JSON.parse(JSON.stringify(whole)));
+    });
+
+    test(`${name}: our own reader reads the same from both`, () => {
+      assert.deepEqual(
+        fold(readStream(Buffer.from(stream), 61)),
+        whole.status === 'failed' ? fold(readStream(Buffer.from(stream))) : decodeReply(whole, createReading()),
+      );
+    });
+  }
+
+  test('deltas add up without the repetitions at the end', () => {
+    for (const [name, said, request] of samples) {
+      const texts = new Map<string, string>();
+      for (const { data } of readWritten(streamOf(said, createWriting(request)))) {
+        const key = `${data.item_id} ${data.content_index ?? data.summary_index ?? ''}`;
+        if (String(data.type).endsWith('.delta')) texts.set(key, (texts.get(key) ?? '') + String(data.delta));
+        if (/text\.done|arguments\.done|input\.done|refusal\.done|code\.done$/.test(String(data.type))) {
+          assert.equal(
+            texts.get(key) ?? '',
+            data.text ?? data.arguments ?? data.input ?? data.refusal ?? data.code,
+            `${name}: ${data.type}`,
+          );
+        }
+      }
+    }
+  });
+});
+
+describe('streams', () => {
+  test('the order of events is the recorded one', () => {
+    const said = reply(
+      [
+        { kind: 'reasoning', text: ['a', 'b'], proof: anthropic },
+        { kind: 'text', text: 'c', citations: [page] },
+        { kind: 'refusal', text: 'd' },
+        { kind: 'tool-call', id: 'c1', name: 'f', arguments: '{}' },
+        { kind: 'server-tool', tool: 'web-search', id: 's', input: ['q'], wire: [] },
+      ],
+      { stopReason: 'tool-calls' },
+    );
+    const summary = 'reasoning_summary_part.added reasoning_summary_text.delta reasoning_summary_text.done reasoning_summary_part.done';
+    const order = [
+      'created in_progress',
+      `output_item.added ${summary} ${summary} output_item.done`,
+      'output_item.added content_part.added output_text.delta output_text.annotation.added output_text.done content_part.done',
+      'content_part.added refusal.delta refusal.done content_part.done output_item.done',
+      'output_item.added function_call_arguments.delta function_call_arguments.done output_item.done',
+      'output_item.added web_search_call.in_progress web_search_call.searching web_search_call.completed output_item.done',
+      'completed',
+    ];
+    assert.deepEqual(typesOf(readWritten(streamOf(said, createWriting()))).join(' '), order.join(' '));
+  });
+
+  test('snapshots before the end have no output, no usage and the tier that was asked for', () => {
+    const [created, progress] = readWritten(streamOf(reply([{ kind: 'text', text: 'a' }]), createWriting({ service_tier: 'flex' })));
+    for (const event of [created, progress]) {
+      const { status, output, usage, service_tier: tier, model } = event?.data.response ?? {};
+      assert.deepEqual([status, output, usage, tier, model], ['in_progress', [], null, 'flex', 'served-model']);
+    }
+  });
+
+  test('items begin as the vendor begins them', () => {
+    const added = readWritten(
+      streamOf(samples.find(([name]) => name === 'a search, code and a picture')?.[1] ?? reply([]), createWriting()),
+    )
+      .filter(({ data }) => data.type === 'response.output_item.added')
+      .map(({ data: { item } }) => {
+        const { id: _id, container_id: _container, ...rest } = item;
+        return rest;
+      });
+    assert.deepEqual(added, [
+      { type: 'web_search_call', status: 'in_progress' },
+      { type: 'code_interpreter_call', status: 'in_progress', code: '', outputs: null },
+      { type: 'web_search_call', status: 'in_progress' },
+      { type: 'image_generation_call', status: 'in_progress', result: null },
+      { type: 'message', status: 'in_progress', role: 'assistant', content: [] },
+    ]);
+  });
+});
+
+describe('the AI SDK, which checks every event, reads both', () => {
+  for (const [name, said, request] of samples.filter(([, { stopReason }]) => stopReason !== 'failed')) {
+    test(name, async () => {
+      const model = (body: string, type: string) => createOpenAI({ apiKey: 'k', fetch: answer(body, type) }).responses('m');
+      const expected = said.parts.flatMap((part) => (part.kind === 'text' || part.kind === 'refusal' ? [part.text] : [])).join('');
+      const whole = await generateText({
+        model: model(JSON.stringify(encodeReply(said, createWriting(request))), 'application/json'),
+        prompt: 'Hi',
+      });
+      assert.equal(whole.text, expected);
+      const stream = streamText({
+        model: model(streamOf(said, createWriting(request)), 'text/event-stream'),
+        prompt: 'Hi',
+        onError: ({ error }) => assert.fail(String(error)),
+      });
+      assert.equal(await stream.text, expected);
+      const { inputTokens, outputTokens } = await stream.usage;
+      assert.deepEqual([inputTokens, outputTokens], [10, 9]);
+    });
+  }
+});

@@ -1,0 +1,335 @@
+import type { Citation } from '../../../inference/citation.ts';
+import type { BlockStart, InferenceEvent } from '../../../inference/inference-event.ts';
+import type { MediaPart, ServerToolPart } from '../../../inference/inference-request.ts';
+import type { Proof } from '../../../inference/proof.ts';
+import type { UsageReport } from '../../../inference/usage.ts';
+import type { JsonObject } from '../../../platform/json/json-value.ts';
+import type { EventEncoder, ReplyWriting, StreamPosition } from '../../chat-codec.ts';
+import { countCharacters, encodeAnnotation } from './citations.ts';
+import { describeEnd, describeProgress, echoRequest, type ResponseEnd } from './response-object.ts';
+import { textOf } from './read-wire.ts';
+import * as items from './write-items.ts';
+
+type OpenMessage = { readonly kind: 'message'; readonly id: string; readonly content: JsonObject[] };
+type OpenReasoning = { readonly kind: 'reasoning'; readonly id: string; readonly paragraphs: string[]; proof: Proof | undefined };
+type OpenCall = { readonly kind: 'call'; readonly call: items.BegunCall; text: string; proof: Proof | undefined };
+
+/** The item that is being written. It is done when the next one begins or the reply ends: only then is known whether the limit cut it. */
+type OpenItem = OpenMessage | OpenReasoning | OpenCall;
+
+type OpenBlock = {
+  readonly kind: BlockStart['kind'];
+  /** The text of the part, of the paragraph or of the arguments that is being written. */
+  text: string;
+  /** The item that the block writes to. Items and parts begin with their first text, so that nothing is empty. */
+  item: OpenItem | undefined;
+  partOpen: boolean;
+  readonly citations: Citation[];
+  proof: Proof | undefined;
+};
+
+const emptyText = '"part":{"type":"output_text","text":"","annotations":[],"logprobs":[]}';
+const emptyRefusal = '"part":{"type":"refusal","refusal":""}';
+const emptySummary = '"part":{"type":"summary_text","text":""}';
+
+/** Writes the events of one response and keeps the response that they add up to. */
+export class ResponseWriter {
+  readonly #writing: ReplyWriting;
+  readonly #words: items.ItemWords;
+  readonly #echo: JsonObject;
+  readonly #echoText: string;
+  readonly #id: string;
+  readonly #output: JsonObject[] = [];
+  #model: string;
+  #started = false;
+  #sequenceNumber = 0;
+  #item: OpenItem | undefined;
+  #block: OpenBlock | undefined;
+  #hasRefusal = false;
+  #usageReport: UsageReport | undefined;
+  #end: ResponseEnd | undefined;
+
+  constructor(writing: ReplyWriting) {
+    this.#writing = writing;
+    this.#words = items.readItemWords(writing);
+    this.#echo = echoRequest(writing);
+    this.#echoText = JSON.stringify(this.#echo).slice(1);
+    this.#id = writing.newId('resp');
+    this.#model = writing.requestedModel;
+  }
+
+  write(event: InferenceEvent): string {
+    switch (event.type) {
+      case 'started':
+        return this.#start(event.servedModel);
+      case 'block-started':
+        return this.#startBlock(event.block);
+      case 'delta':
+        return this.#block === undefined ? '' : this.#addText(this.#block, event.text);
+      case 'paragraph':
+        return this.#block?.item?.kind === 'reasoning' ? this.#endParagraph(this.#block, this.#block.item) : '';
+      case 'proof':
+        if (this.#block !== undefined) this.#block.proof = event.proof;
+        return '';
+      case 'citation':
+        this.#block?.citations.push(event.citation);
+        return '';
+      case 'block-ended':
+        return this.#endBlock();
+      case 'part':
+        return this.#writePart(event.part);
+      case 'usage':
+        this.#usageReport = event.usageReport;
+        return '';
+      case 'finished':
+        return this.#finish(event);
+    }
+  }
+
+  position(): StreamPosition {
+    const sent = this.#sequenceNumber;
+    return { framesSent: sent, ...(this.#started ? { lastSequenceNumber: sent - 1, partialResponse: this.response() } : {}) };
+  }
+
+  /** The response as far as it has come. */
+  response(): JsonObject {
+    return { ...this.#progress(), ...this.#echo };
+  }
+
+  #progress(): JsonObject {
+    const end = this.#end === undefined ? {} : { end: this.#end };
+    const running = { id: this.#id, model: this.#model, writing: this.#writing, output: this.#output };
+    return describeProgress({ ...running, ...end, usageReport: this.#usageReport });
+  }
+
+  /** One event. `members` is JSON text without braces that follows the number. */
+  #send(type: string, members: string): string {
+    return `event: ${type}\ndata: {"type":"${type}","sequence_number":${this.#sequenceNumber++},${members}}\n\n`;
+  }
+
+  #sendResponse(type: string): string {
+    // What is repeated of the request, tools above all, is by far the most of it, and is turned into text only once.
+    return this.#send(type, `"response":${JSON.stringify(this.#progress()).slice(0, -1)},${this.#echoText}`);
+  }
+
+  #sendItem(step: 'added' | 'done', item: JsonObject): string {
+    return this.#send(`response.output_item.${step}`, `"output_index":${this.#output.length},"item":${JSON.stringify(item)}`);
+  }
+
+  /** An event of the open item, which stands behind all that are done. */
+  #sendAt(type: string, itemId: string, members: string): string {
+    return this.#send(type, `"item_id":${JSON.stringify(itemId)},"output_index":${this.#output.length}${members}`);
+  }
+
+  #start(servedModel: string | undefined): string {
+    this.#started = true;
+    this.#model = servedModel ?? this.#model;
+    return this.#sendResponse('response.created') + this.#sendResponse('response.in_progress');
+  }
+
+  #startBlock(start: BlockStart): string {
+    const block: OpenBlock = { kind: start.kind, text: '', item: undefined, partOpen: false, citations: [], proof: undefined };
+    this.#block = block;
+    if (start.kind !== 'tool-call') return '';
+    const closed = this.#closeItem('completed');
+    const call = items.beginCall(start.id, start.name, this.#words);
+    block.item = this.#item = { kind: 'call', call, text: '', proof: undefined };
+    return closed + this.#sendItem('added', items.writeCallItem(call, 'in_progress', ''));
+  }
+
+  #addText(block: OpenBlock, text: string): string {
+    const begun = block.partOpen || block.kind === 'tool-call' ? '' : this.#openPart(block);
+    block.text += text;
+    const { item } = block;
+    const delta = `,"delta":${JSON.stringify(text)}`;
+    switch (item?.kind) {
+      case 'message': {
+        const at = `,"content_index":${item.content.length}${delta}`;
+        if (block.kind === 'refusal') return begun + this.#sendAt('response.refusal.delta', item.id, at);
+        return begun + this.#sendAt('response.output_text.delta', item.id, `${at},"logprobs":[]`);
+      }
+      case 'reasoning':
+        return begun + this.#sendAt('response.reasoning_summary_text.delta', item.id, `,"summary_index":${item.paragraphs.length}${delta}`);
+      case 'call':
+        // Half a JSON object cannot be unpacked: the input of a custom tool comes at once.
+        return item.call.custom ? '' : this.#sendAt('response.function_call_arguments.delta', item.call.id, delta);
+      case undefined:
+        return begun;
+    }
+  }
+
+  /** Tells of the part or paragraph whose first text has come, and before it of its item if that is new. */
+  #openPart(block: OpenBlock): string {
+    block.partOpen = true;
+    if (block.kind === 'reasoning') {
+      const opened = this.#openReasoning(block);
+      const { id, paragraphs } = opened.item;
+      return (
+        opened.events + this.#sendAt('response.reasoning_summary_part.added', id, `,"summary_index":${paragraphs.length},${emptySummary}`)
+      );
+    }
+    const opened = this.#openMessage(block);
+    const { id, content } = opened.item;
+    const part = block.kind === 'refusal' ? emptyRefusal : emptyText;
+    return opened.events + this.#sendAt('response.content_part.added', id, `,"content_index":${content.length},${part}`);
+  }
+
+  /** Text after text goes into the same message, part by part. */
+  #openMessage(block: OpenBlock): { readonly events: string; readonly item: OpenMessage } {
+    if (this.#item?.kind === 'message') {
+      block.item = this.#item;
+      return { events: '', item: this.#item };
+    }
+    const closed = this.#closeItem('completed');
+    const item: OpenMessage = { kind: 'message', id: this.#words.newId('msg'), content: [] };
+    block.item = this.#item = item;
+    return { events: closed + this.#sendItem('added', writeMessage(item, 'in_progress')), item };
+  }
+
+  /** Reasoning after reasoning is an item of its own, because a proof belongs to one of them. */
+  #openReasoning(block: OpenBlock): { readonly events: string; readonly item: OpenReasoning } {
+    if (block.item?.kind === 'reasoning') return { events: '', item: block.item };
+    const closed = this.#closeItem('completed');
+    const item: OpenReasoning = { kind: 'reasoning', id: this.#words.newId(items.ownReasoningPrefix), paragraphs: [], proof: undefined };
+    block.item = this.#item = item;
+    return { events: closed + this.#sendItem('added', items.writeReasoningItem(item.id, [], undefined)), item };
+  }
+
+  #endBlock(): string {
+    const block = this.#block;
+    this.#block = undefined;
+    if (block === undefined) return '';
+    if (block.kind === 'reasoning') return this.#endReasoning(block);
+    if (block.item?.kind === 'call') return this.#endCall(block, block.item);
+    return block.item?.kind === 'message' ? this.#endMessagePart(block, block.item) : '';
+  }
+
+  #endParagraph(block: OpenBlock, item: OpenReasoning): string {
+    if (!block.partOpen) return '';
+    const text = JSON.stringify(block.text);
+    const at = `,"summary_index":${item.paragraphs.length}`;
+    const done = this.#sendAt('response.reasoning_summary_text.done', item.id, `${at},"text":${text}`);
+    const partDone = this.#sendAt('response.reasoning_summary_part.done', item.id, `${at},"part":{"type":"summary_text","text":${text}}`);
+    item.paragraphs.push(block.text);
+    block.text = '';
+    block.partOpen = false;
+    return done + partDone;
+  }
+
+  #endReasoning(block: OpenBlock): string {
+    const ended = block.item?.kind === 'reasoning' ? this.#endParagraph(block, block.item) : '';
+    if (block.proof === undefined || !this.#words.wantsProofs) return ended;
+    const { events, item } = this.#openReasoning(block);
+    item.proof = block.proof;
+    return ended + events;
+  }
+
+  #endCall(block: OpenBlock, item: OpenCall): string {
+    const { call } = item;
+    item.text = items.wordArguments(call, block.text);
+    if (this.#words.wantsProofs) item.proof = block.proof;
+    const text = JSON.stringify(item.text);
+    if (call.custom) {
+      const delta = item.text === '' ? '' : this.#sendAt('response.custom_tool_call_input.delta', call.id, `,"delta":${text}`);
+      return delta + this.#sendAt('response.custom_tool_call_input.done', call.id, `,"input":${text}`);
+    }
+    const delta = block.text === '' ? this.#sendAt('response.function_call_arguments.delta', call.id, `,"delta":${text}`) : '';
+    const name = JSON.stringify(call.name);
+    return delta + this.#sendAt('response.function_call_arguments.done', call.id, `,"name":${name},"arguments":${text}`);
+  }
+
+  #endMessagePart(block: OpenBlock, item: OpenMessage): string {
+    const at = `,"content_index":${item.content.length}`;
+    const text = JSON.stringify(block.text);
+    if (block.kind === 'refusal') {
+      const part = { type: 'refusal', refusal: block.text };
+      this.#hasRefusal = true;
+      const done = this.#sendAt('response.refusal.done', item.id, `${at},"refusal":${text}`);
+      const partDone = this.#sendAt('response.content_part.done', item.id, `${at},"part":${JSON.stringify(part)}`);
+      item.content.push(part);
+      return done + partDone;
+    }
+    const annotations = this.#writeAnnotations(block);
+    const part = { type: 'output_text', text: block.text, annotations, logprobs: [] };
+    let events = '';
+    for (const [index, annotation] of annotations.entries()) {
+      const members = `${at},"annotation_index":${index},"annotation":${JSON.stringify(annotation)}`;
+      events += this.#sendAt('response.output_text.annotation.added', item.id, members);
+    }
+    events += this.#sendAt('response.output_text.done', item.id, `${at},"text":${text},"logprobs":[]`);
+    events += this.#sendAt('response.content_part.done', item.id, `${at},"part":${JSON.stringify(part)}`);
+    item.content.push(part);
+    return events;
+  }
+
+  #writeAnnotations({ citations, text }: OpenBlock): readonly JsonObject[] {
+    if (citations.length === 0) return [];
+    const characters = countCharacters(text);
+    if (citations.some(({ source }) => source.kind === 'document')) {
+      this.#writing.notes.adapted(
+        { path: 'output', otherwise: 'turns' },
+        'citations of documents name the document and not the place in it',
+      );
+    }
+    return citations.map((citation) => encodeAnnotation(citation, characters));
+  }
+
+  /** Ends the open item, and says behind a call what proves it. */
+  #closeItem(status: 'completed' | 'incomplete'): string {
+    const item = this.#item;
+    this.#item = undefined;
+    switch (item?.kind) {
+      case undefined:
+        return '';
+      case 'message':
+        return this.#addOutput(writeMessage(item, status));
+      case 'reasoning':
+        return this.#addOutput(items.writeReasoningItem(item.id, item.paragraphs, item.proof));
+      case 'call': {
+        const done = this.#addOutput(items.writeCallItem(item.call, status, item.text));
+        if (item.proof === undefined) return done;
+        const proof = items.writeCallProofItem(item.proof, item.call.callId, this.#words);
+        return done + this.#sendItem('added', proof) + this.#addOutput(proof);
+      }
+    }
+  }
+
+  #addOutput(item: JsonObject): string {
+    const done = this.#sendItem('done', item);
+    this.#output.push(item);
+    return done;
+  }
+
+  #writePart(part: ServerToolPart | MediaPart): string {
+    const closed = this.#closeItem('completed');
+    const item = items.writeWholeItem(part, this.#words);
+    if (item === undefined) {
+      this.#writing.notes.adapted(
+        { path: 'output', otherwise: 'turns' },
+        `a part of the kind '${part.kind}' has no item in this interface`,
+      );
+      return closed;
+    }
+    const id = textOf(item.id) ?? '';
+    let events = closed + this.#sendItem('added', items.beginWholeItem(item));
+    for (const [step, members] of items.wordSteps(item)) events += this.#sendAt(`response.${step}`, id, members);
+    return events + this.#addOutput(item);
+  }
+
+  #finish(event: Extract<InferenceEvent, { type: 'finished' }>): string {
+    const end = describeEnd(event, this.#hasRefusal);
+    const closed = this.#closeItem(end.status === 'incomplete' ? 'incomplete' : 'completed');
+    this.#end = end;
+    return closed + this.#sendResponse(`response.${end.status}`);
+  }
+}
+
+function writeMessage({ id, content }: OpenMessage, status: 'in_progress' | 'completed' | 'incomplete'): JsonObject {
+  return { id, type: 'message', status, role: 'assistant', content };
+}
+
+/** Writes the client's stream, from `response.created` to `response.completed` or what stands for it. */
+export function createEventEncoder(writing: ReplyWriting): EventEncoder {
+  const writer = new ResponseWriter(writing);
+  return { write: (event) => writer.write(event), position: () => writer.position() };
+}

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { wrapProof } from '../../../inference/proof.ts';
+import type { JsonObject } from '../../../platform/json/json-value.ts';
+import { wrapCallProof } from './call-proofs.ts';
+import { encodeReply } from './encode-reply.ts';
+import { createWriting } from './fake-translation.ts';
+import { removeForeignProofs } from './remove-foreign-proofs.ts';
+import { anthropicProof, replyOf } from './sample-replies.ts';
+
+const message = { role: 'user', content: 'Hi' };
+const reasoning = (more: JsonObject): JsonObject => ({ type: 'reasoning', summary: [], ...more });
+
+test('reasoning of other vendors goes, with wrapped, damaged and missing proofs', () => {
+  const foreign = [
+    reasoning({ id: 'rs_gw_1', encrypted_content: wrapProof(anthropicProof) }),
+    reasoning({ encrypted_content: wrapCallProof(anthropicProof, 'call_1') }),
+    reasoning({ id: 'rs_1', encrypted_content: 'gw1.damaged' }),
+    reasoning({ id: 'rs_gw_2', summary: [{ type: 'summary_text', text: 'Hm.' }] }),
+    reasoning({ id: 'rs_gw_3', encrypted_content: null }),
+  ];
+  assert.deepEqual(removeForeignProofs({ model: 'm', input: [message, ...foreign, message] }), { model: 'm', input: [message, message] });
+});
+
+test("the vendor's own reasoning stays, and the body is the same object", () => {
+  const own = [
+    reasoning({ id: 'rs_6806bf', encrypted_content: 'gAAA' }),
+    reasoning({ id: 'rs_6806bf' }),
+    reasoning({ encrypted_content: 'gAAA' }),
+  ];
+  for (const body of [{ model: 'm', input: [message, ...own] }, { model: 'm', input: 'gw1.' }, { model: 'm' }]) {
+    assert.equal(removeForeignProofs(body), body);
+  }
+});
+
+test('of a reply that was written here nothing is left that the vendor would look for', () => {
+  const said = replyOf([
+    { kind: 'reasoning', text: ['a'], proof: anthropicProof },
+    { kind: 'tool-call', id: 'c', name: 'f', arguments: '{}', proof: { origin: 'gemini', blob: 'AbC=' } },
+  ]);
+  for (const store of [true, false]) {
+    const { output } = encodeReply(said, createWriting({ store }));
+    const { input } = removeForeignProofs({ input: output });
+    assert.deepEqual(
+      (input as JsonObject[]).map(({ type }) => type),
+      ['function_call'],
+    );
+  }
+});

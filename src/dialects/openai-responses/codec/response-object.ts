@@ -1,0 +1,115 @@
+import type { InferenceReply } from '../../../inference/inference-reply.ts';
+import type { UsageReport } from '../../../inference/usage.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
+import type { ReplyWriting } from '../../chat-codec.ts';
+import { encodeUsage } from './encode-usage.ts';
+import { objectOf, objectsOf, textOf } from './read-wire.ts';
+
+/** How a response ended, in the vendor's words. */
+export type ResponseEnd = {
+  readonly status: 'completed' | 'incomplete' | 'failed';
+  readonly incompleteReason?: 'max_output_tokens' | 'content_filter';
+  readonly error?: JsonObject;
+};
+
+type Ending = Pick<InferenceReply, 'stopReason' | 'stopDetail'>;
+
+/** Says why a reply ended. A refusal that was spoken is an answer; one that was not is an answer that is missing. */
+export function describeEnd({ stopReason, stopDetail }: Ending, hasRefusal: boolean): ResponseEnd {
+  switch (stopReason) {
+    case 'end':
+    case 'stop-sequence':
+    case 'tool-calls':
+      return { status: 'completed' };
+    case 'output-limit':
+    case 'context-limit':
+    case 'pause':
+      return { status: 'incomplete', incompleteReason: 'max_output_tokens' };
+    case 'refusal':
+      return hasRefusal ? { status: 'completed' } : { status: 'incomplete', incompleteReason: 'content_filter' };
+    case 'failed':
+      return { status: 'failed', error: { code: 'server_error', message: stopDetail ?? 'The model could not finish its reply.' } };
+  }
+}
+
+/** The vendor answers with its defaults filled in. */
+function echoTool(tool: JsonObject): JsonObject {
+  if (tool.type === 'function') {
+    return { ...tool, description: tool.description ?? null, parameters: tool.parameters ?? null, strict: tool.strict ?? true };
+  }
+  if (!textOf(tool.type)?.startsWith('web_search')) return tool;
+  const location = isJsonObject(tool.user_location)
+    ? { type: 'approximate', city: null, country: null, region: null, timezone: null, ...tool.user_location }
+    : null;
+  return { ...tool, search_context_size: tool.search_context_size ?? 'medium', user_location: location };
+}
+
+function echoFormat(value: JsonValue | undefined): JsonObject {
+  const format = isJsonObject(value) ? value : { type: 'text' };
+  return format.type === 'json_schema' ? { ...format, description: format.description ?? null, strict: format.strict ?? false } : format;
+}
+
+/** What a response repeats of its request, the vendor's defaults where the client said nothing. The same in every snapshot. */
+export function echoRequest({ request }: ReplyWriting): JsonObject {
+  const text = objectOf(request.text);
+  const reasoning = objectOf(request.reasoning);
+  return {
+    background: false,
+    instructions: request.instructions ?? null,
+    max_output_tokens: request.max_output_tokens ?? null,
+    max_tool_calls: request.max_tool_calls ?? null,
+    parallel_tool_calls: request.parallel_tool_calls ?? true,
+    previous_response_id: request.previous_response_id ?? null,
+    prompt_cache_key: request.prompt_cache_key ?? null,
+    reasoning: { effort: reasoning.effort ?? null, summary: reasoning.summary ?? reasoning.generate_summary ?? null },
+    safety_identifier: request.safety_identifier ?? null,
+    store: request.store ?? true,
+    temperature: request.temperature ?? 1,
+    text: { format: echoFormat(text.format), verbosity: text.verbosity ?? 'medium' },
+    tool_choice: request.tool_choice ?? 'auto',
+    tools: objectsOf(request.tools).map(echoTool),
+    top_logprobs: request.top_logprobs ?? 0,
+    top_p: request.top_p ?? 1,
+    truncation: request.truncation ?? 'disabled',
+    user: request.user ?? null,
+    metadata: request.metadata ?? {},
+  };
+}
+
+const tierWords = ['default', 'flex', 'priority', 'scale'];
+
+/** The tier in the vendor's words: what the upstream says if it is one of them, otherwise what was asked for. */
+function wordTier(asked: JsonValue | undefined, report: UsageReport | undefined): string {
+  const used = report?.serviceTier;
+  if (used !== undefined && tierWords.includes(used)) return used;
+  const tier = textOf(asked);
+  return tier !== undefined && tierWords.includes(tier) ? tier : 'default';
+}
+
+export type Snapshot = {
+  readonly id: string;
+  readonly model: string;
+  readonly writing: ReplyWriting;
+  readonly output: readonly JsonObject[];
+  /** Absent while the response runs. */
+  readonly end?: ResponseEnd;
+  readonly usageReport?: UsageReport | undefined;
+};
+
+/** The members of a response that change while it runs. */
+export function describeProgress({ id, model, writing, output, end, usageReport }: Snapshot): JsonObject {
+  const asked = writing.request.service_tier;
+  return {
+    id,
+    object: 'response',
+    created_at: Math.floor(writing.createdAtMs / 1000),
+    completed_at: null,
+    status: end?.status ?? 'in_progress',
+    error: end?.error ?? null,
+    incomplete_details: end?.incompleteReason === undefined ? null : { reason: end.incompleteReason },
+    model,
+    output,
+    service_tier: end === undefined ? (asked ?? 'auto') : wordTier(asked, usageReport),
+    usage: end === undefined || usageReport === undefined ? null : encodeUsage(usageReport.usage),
+  };
+}

@@ -1,0 +1,51 @@
+import type { ChatDialect, WireRequest } from '../../dialects/chat-dialect.ts';
+import type { StreamFraming } from '../../platform/frames.ts';
+import type { Target } from '../routing/routing-table.ts';
+import { passReplyHeaders } from './reply-headers.ts';
+import type { ReplyRelay, StreamRelay } from './reply-relay.ts';
+import { scrubBytes } from './scrub-credential.ts';
+
+export type PassthroughOptions = {
+  readonly dialect: ChatDialect;
+  readonly request: WireRequest;
+  readonly requestId: string;
+  readonly target: Target;
+  readonly framing: StreamFraming | undefined;
+};
+
+/** Client and upstream speak the same dialect: bytes out are bytes in, and a tap reads the usage. */
+export function createPassthroughRelay(options: PassthroughOptions): ReplyRelay {
+  const { dialect, framing, target, requestId } = options;
+  return {
+    upstreamFraming: framing,
+    streamsWholeReplies: false,
+    replyHeaders: (headers) => passReplyHeaders(target.upstream, headers, requestId),
+    readReply: dialect.readReply,
+    writeReply: (_reply, bytes) => dialect.editReply(bytes),
+    openStream: () => openStream(options, framing ?? 'sse'),
+    readError: () => undefined,
+  };
+}
+
+function openStream({ dialect, request, target }: PassthroughOptions, framing: StreamFraming): StreamRelay {
+  const tap = dialect.createStreamTap({ framing, request: request.body });
+  const { apiKey } = target.upstream;
+  let framesSent = 0;
+  return {
+    read: (frame) => {
+      const verdict = tap.read(frame);
+      if (verdict === 'hide') return undefined;
+      framesSent += 1;
+      const bytes = verdict === 'forward' ? frame.bytes : verdict.bytes;
+      return tap.state() === 'failed' ? scrubBytes(bytes, apiKey) : bytes;
+    },
+    end: (rest) => rest,
+    state: tap.state,
+    report: tap.report,
+    endedEarly: () => false,
+    hasEndMark: dialect.hasEndMark(framing),
+    // An array stream that is nothing but an error can still be answered with a status.
+    passesErrors: (headersSent) => framing === 'sse' || headersSent || tap.report().outputCharacters > 0,
+    position: () => ({ ...tap.report(), framesSent }),
+  };
+}

@@ -1,0 +1,50 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+import type { ReplyReport, StreamReport } from '../../dialects/chat-dialect.ts';
+import type { GatewayError } from '../../inference/gateway-error.ts';
+import type { Frame, StreamFraming } from '../../platform/frames.ts';
+
+/** An upstream's error answer on its way to the client. */
+export type ErrorAnswer = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The parsed body. */
+  readonly body: unknown;
+};
+
+/**
+ * How a reply gets from the upstream's dialect into the client's. There are two: passthrough hands the bytes on, translation reads them into the neutral form and
+ * writes them anew. The exchange does the I/O for both, and metering reads the upstream's own words in both.
+ */
+export type ReplyRelay = {
+  /** The framing of the upstream's stream. */
+  readonly upstreamFraming: StreamFraming | undefined;
+  /** Whether a whole reply can be handed to a client that asked for a stream. */
+  readonly streamsWholeReplies: boolean;
+  /** The headers of the client's reply, made from the upstream's. */
+  readonly replyHeaders: (headers: IncomingHttpHeaders) => Record<string, string>;
+  readonly readReply: (reply: unknown) => ReplyReport;
+  /** The body for the client. Called before the call is settled, once, for a reply that is no error. */
+  readonly writeReply: (reply: unknown, bytes: Buffer) => Buffer;
+  readonly openStream: () => StreamRelay;
+  /** The error to word for the client; undefined where the upstream's own answer goes on as it is. */
+  readonly readError: (answer: ErrorAnswer) => GatewayError | undefined;
+};
+
+/** One stream on its way. Pure and synchronous. */
+export type StreamRelay = {
+  /** What a frame of the upstream is to the client: bytes, or nothing. */
+  readonly read: (frame: Frame) => Buffer | undefined;
+  /** The last bytes for the client, when the upstream's body has ended as it should. `rest` is the white space after the last frame. */
+  readonly end: (rest: Buffer) => Buffer;
+  readonly state: () => StreamReport['state'];
+  readonly report: () => StreamReport;
+  /** True when the client's reply has ended and the upstream's has not: nothing more is wanted of it. */
+  readonly endedEarly: () => boolean;
+  /** True when a `complete` state is the end of all that counts. */
+  readonly hasEndMark: boolean;
+  /** Whether what `read` gave for the upstream's error event tells the client of the failure. Otherwise the exchange words it. */
+  readonly passesErrors: (headersSent: boolean) => boolean;
+  /** Where the client's stream stands, for the error event that may have to end it. */
+  readonly position: () => Pick<StreamReport, 'lastSequenceNumber' | 'partialResponse'> & { readonly framesSent: number };
+};

@@ -1,0 +1,102 @@
+import type { RequestFit } from '../../../dialects/chat-codec.ts';
+import type { ChatDialect, WireRequest } from '../../../dialects/chat-dialect.ts';
+import type { CallFacts } from '../../../inference/call-facts.ts';
+import { estimateTokens } from '../../../inference/count-text-characters.ts';
+import type { InferenceRequest } from '../../../inference/inference-request.ts';
+import { createTranslationNotes } from '../../../inference/translation-notes.ts';
+import type { UpstreamRequest } from '../../../platform/http/upstream-client.ts';
+import type { StreamFraming } from '../../../platform/frames.ts';
+import type { JsonObject } from '../../../platform/json/json-value.ts';
+import { createUpstreamHeaders } from '../../prepare-request.ts';
+import type { ProofVault } from '../../proof-vault/proof-vault.ts';
+import type { Target } from '../../routing/routing-table.ts';
+import { type FetchMedia, inlineMedia } from './inline-media.ts';
+import { restoreProofs } from './restore-proofs.ts';
+import type { Translation } from './translation.ts';
+
+/** Header with which a client asks that nothing be left out of its request silently: a loss is then a 400. */
+const strictHeader = 'x-weir-strict';
+
+export type TranslationOptions = {
+  readonly requestId: string;
+  readonly client: ChatDialect;
+  readonly upstream: ChatDialect;
+  readonly request: WireRequest;
+  readonly facts: CallFacts;
+  readonly target: Target;
+  /** The client's framing when it asked for a stream. */
+  readonly framing: StreamFraming | undefined;
+  readonly caller: { readonly userName: string; readonly strictTranslation: boolean };
+  readonly acceptedAtMs: number;
+  readonly newId: (prefix: string) => string;
+  readonly vault: ProofVault;
+  readonly fetchMedia: FetchMedia;
+};
+
+/** Whether a header's value means yes. */
+function isOn(value: string | undefined): boolean {
+  return value !== undefined && /^(?:1|true|yes|on)$/i.test(value.trim());
+}
+
+/** A request in the neutral form, completed with what its upstream needs and its client does not send, and what it is to be fitted to. */
+export async function decodeForTarget(
+  options: TranslationOptions,
+): Promise<{ readonly neutral: InferenceRequest; readonly fit: RequestFit }> {
+  const { client, upstream, request, target, caller } = options;
+  const strict = caller.strictTranslation || isOn(request.headers[strictHeader]);
+  const notes = createTranslationNotes(client.codec.fieldNames, strict);
+  const traits = target.upstream.traitsOf(target.upstreamModel);
+  const { proofOrigin } = target.upstream;
+  const decoded = client.codec.decodeRequest(request);
+  const inlined = await inlineMedia(decoded, { dialect: upstream.id, traits, fetchMedia: options.fetchMedia, notes });
+  const neutral = await restoreProofs(inlined, caller.userName, options.vault, proofOrigin);
+  return { neutral, fit: { upstreamModel: target.upstreamModel, traits, proofOrigin, notes } };
+}
+
+/** Writes a request for an upstream that speaks another dialect than the client, and gathers what its reply will be read and written with. */
+export async function prepareTranslation(
+  options: TranslationOptions,
+): Promise<{ readonly translation: Translation; readonly upstreamRequest: UpstreamRequest }> {
+  const { client, upstream, request, target, framing, caller, vault, requestId } = options;
+  const { neutral, fit } = await decodeForTarget(options);
+  const encoded = upstream.codec.encodeRequest(neutral, fit);
+  const replyNotes = createTranslationNotes(client.codec.fieldNames, false);
+  const newId = (prefix: string): string => options.newId(prefix.replace(/_$/, ''));
+  const translation: Translation = {
+    client,
+    upstream,
+    encoded,
+    reading: { proofOrigin: fit.proofOrigin, newId, notes: replyNotes },
+    writing: {
+      requestId,
+      requestedModel: options.facts.requestedModel,
+      request: request.body,
+      createdAtMs: options.acceptedAtMs,
+      inputTokensEstimate: estimateTokens(options.facts.inputCharacters),
+      newId,
+      notes: replyNotes,
+    },
+    correctUsage: (report) => target.upstream.vendor.correctUsage?.(report, upstream.id) ?? report,
+    notes: fit.notes,
+    replyNotes,
+    framing,
+    rememberProofs: (turn) => vault.remember(caller.userName, turn),
+  };
+  const upstreamRequest = addressRequest(options, encoded.body);
+  if (upstreamRequest === undefined) throw new Error(`${target.upstream.vendor.id} speaks ${upstream.id} and has no route for it`);
+  return { translation, upstreamRequest };
+}
+
+/** Addresses a written body to its upstream. Undefined where the upstream has no route for the operation. */
+export function addressRequest({ upstream, request, target, framing }: TranslationOptions, body: JsonObject): UpstreamRequest | undefined {
+  const upstreamFraming = framing === undefined ? {} : ({ framing: 'sse' } as const);
+  const route = { dialect: upstream.id, operation: request.operation, upstreamModel: target.upstreamModel, ...upstreamFraming };
+  const path = target.upstream.vendor.locate(route);
+  if (path === undefined) return undefined;
+  return {
+    path: target.upstream.basePath + path,
+    method: 'POST',
+    headers: createUpstreamHeaders(request, target, upstream.id, upstreamFraming.framing),
+    body: Buffer.from(JSON.stringify(body)),
+  };
+}

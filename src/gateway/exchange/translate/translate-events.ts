@@ -1,0 +1,59 @@
+import type { ErrorInReply } from '../../../dialects/chat-dialect.ts';
+import { cutAtSequences } from '../../../inference/cut-at-sequences.ts';
+import type { EventStep, InferenceEvent } from '../../../inference/inference-event.ts';
+import { restoreTools } from '../../../inference/restore-tools.ts';
+import { serializeBlocks } from '../../../inference/serialize-blocks.ts';
+import { createProofCollector } from './collect-proofs.ts';
+import type { Translation } from './translation.ts';
+
+/** Events of an upstream's reply on their way to the client's encoder. */
+export type EventLine = {
+  readonly push: (events: readonly InferenceEvent[]) => readonly InferenceEvent[];
+  /** True when `finished` has come out. */
+  readonly isFinished: () => boolean;
+};
+
+/** How a generation that its vendor gave up is told where a reply cannot say so. */
+export function failureOf(stopDetail: string | undefined): ErrorInReply {
+  return { message: `generation failed${stopDetail === undefined ? '' : ` (${stopDetail})`}`, status: 502 };
+}
+
+function chain(steps: readonly EventStep[]): (events: readonly InferenceEvent[]) => readonly InferenceEvent[] {
+  return (events) => steps.reduce<readonly InferenceEvent[]>((passing, step) => passing.flatMap((event) => step(event)), events);
+}
+
+/**
+ * What happens between the upstream's words and the client's: blocks are put in line, tools get their names back, stop sequences that the upstream does not know
+ * cut the text, and proofs that the client might lose are remembered before it learns of the end.
+ */
+export function createEventLine({ encoded, correctUsage, rememberProofs }: Translation): EventLine {
+  const { toolNames, answerTool, cutAt } = encoded;
+  const steps: EventStep[] = [serializeBlocks()];
+  if (toolNames !== undefined || answerTool !== undefined) {
+    steps.push(
+      restoreTools({ ...(toolNames === undefined ? {} : { toolNames }), ...(answerTool === undefined ? {} : { answerTool }) }),
+      // A step that takes blocks out leaves gaps in their indices.
+      serializeBlocks(),
+    );
+  }
+  if (cutAt !== undefined && cutAt.length > 0) steps.push(cutAtSequences(cutAt));
+  const run = chain(steps);
+  const proofs = createProofCollector();
+  let finished = false;
+  return {
+    push: (events) => {
+      const passed = (finished ? [] : run(events)).map((event) =>
+        event.type === 'usage' ? { ...event, usageReport: correctUsage(event.usageReport) } : event,
+      );
+      for (const event of passed) {
+        proofs.push(event);
+        if (event.type !== 'finished') continue;
+        finished = true;
+        const collected = proofs.collected();
+        if (collected !== undefined) rememberProofs(collected);
+      }
+      return passed;
+    },
+    isFinished: () => finished,
+  };
+}

@@ -1,0 +1,72 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+import { createEventFolder } from '../../../inference/fold-events.ts';
+import type { InferenceEvent } from '../../../inference/inference-event.ts';
+import { replayReply } from '../../../inference/replay-reply.ts';
+import type { ReplyReport } from '../../../dialects/chat-dialect.ts';
+import { requestIdHeader } from '../reply-headers.ts';
+import type { ReplyRelay } from '../reply-relay.ts';
+import { createEventLine, failureOf } from './translate-events.ts';
+import { createTranslatedStream } from './translated-stream.ts';
+import type { Translation } from './translation.ts';
+import { translationHeaders } from './warning-header.ts';
+
+/** Retry advice means the same in every dialect; everything else that a vendor's headers say is said in its own terms and stays here. */
+const passedHeaders = ['retry-after', 'retry-after-ms', 'x-should-retry'];
+
+/** Client and upstream speak different dialects: the reply is read into the neutral form and written anew. */
+export function createTranslateRelay(translation: Translation): ReplyRelay {
+  const { upstream, framing } = translation;
+  return {
+    upstreamFraming: framing === undefined ? undefined : 'sse',
+    streamsWholeReplies: true,
+    replyHeaders: (headers) => replyHeaders(translation, headers),
+    readReply: (reply) => readReply(translation, reply),
+    writeReply: (reply) => Buffer.from(writeWhole(translation, translateWhole(translation, reply))),
+    openStream: () => createTranslatedStream(translation, framing ?? 'sse'),
+    readError: ({ status, headers, body }) => {
+      const seconds = Number(headers['retry-after']);
+      const retry = Number.isFinite(seconds) && headers['retry-after'] !== undefined ? { retryAfterSeconds: Math.ceil(seconds) } : {};
+      return upstream.codec.decodeError({ status, body, ...retry });
+    },
+  };
+}
+
+/** The upstream's own report; a reply that failed and that the client's dialect cannot say so of is an error inside. */
+function readReply({ upstream, client, reading }: Translation, reply: unknown): ReplyReport {
+  const report = upstream.readReply(reply);
+  if (report.error !== undefined || client.codec.saysFailure) return report;
+  const { stopReason, stopDetail } = upstream.codec.decodeReply(reply, reading);
+  return stopReason === 'failed' ? { ...report, error: failureOf(stopDetail) } : report;
+}
+
+/** A whole reply goes the same way as a stream, so that the two can never say different things. */
+function translateWhole(translation: Translation, reply: unknown): readonly InferenceEvent[] {
+  const { upstream, reading } = translation;
+  return createEventLine(translation).push(replayReply(upstream.codec.decodeReply(reply, reading)));
+}
+
+function writeWhole({ client, framing, writing }: Translation, events: readonly InferenceEvent[]): string {
+  if (framing !== undefined) {
+    const encoder = client.codec.createEventEncoder(writing, framing);
+    return events.map((event) => encoder.write(event)).join('');
+  }
+  const folder = createEventFolder();
+  for (const event of events) folder.push(event);
+  return JSON.stringify(client.codec.encodeReply(folder.reply(), writing));
+}
+
+function replyHeaders({ client, framing, writing, notes }: Translation, headers: IncomingHttpHeaders): Record<string, string> {
+  const written: Record<string, string> = {
+    'content-type': framing === 'sse' ? 'text/event-stream; charset=utf-8' : 'application/json; charset=utf-8',
+    ...(framing === 'sse' ? { 'cache-control': 'no-cache' } : {}),
+    [client.id === 'anthropic-messages' ? 'request-id' : 'x-request-id']: writing.requestId,
+    [requestIdHeader]: writing.requestId,
+    ...translationHeaders(notes.list()),
+  };
+  for (const name of passedHeaders) {
+    const value = headers[name];
+    if (typeof value === 'string') written[name] = value;
+  }
+  return written;
+}

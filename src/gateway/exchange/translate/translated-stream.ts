@@ -1,0 +1,75 @@
+import type { ErrorInReply } from '../../../dialects/chat-dialect.ts';
+import type { InferenceEvent } from '../../../inference/inference-event.ts';
+import type { StreamFraming } from '../../../platform/frames.ts';
+import type { StreamRelay } from '../reply-relay.ts';
+import { createEventLine, failureOf } from './translate-events.ts';
+import type { Translation } from './translation.ts';
+
+const nothing = Buffer.alloc(0);
+
+/** What the client learns of before any content comes is held until it does, so that an early failure can still be an HTTP status. */
+function opensReply(event: InferenceEvent): boolean {
+  return event.type !== 'started' && event.type !== 'usage';
+}
+
+/** Translates a stream event by event as it comes. Nothing is collected but what the client's dialect needs whole. */
+export function createTranslatedStream(translation: Translation, framing: StreamFraming): StreamRelay {
+  const { upstream, client, reading, writing } = translation;
+  const tap = upstream.createStreamTap({ framing: 'sse', request: {} });
+  const decoder = upstream.codec.createEventDecoder(reading, 'sse');
+  const encoder = client.codec.createEventEncoder(writing, framing);
+  const line = createEventLine(translation);
+  const hasEndMark = upstream.hasEndMark('sse');
+  let held: InferenceEvent[] | undefined = [];
+  let decoderEnded = false;
+  let openIndex: number | undefined;
+  let failure: ErrorInReply | undefined;
+
+  const write = (events: readonly InferenceEvent[]): Buffer => {
+    let text = '';
+    for (const event of events) {
+      if (event.type === 'finished' && event.stopReason === 'failed' && !client.codec.saysFailure) {
+        failure = failureOf(event.stopDetail);
+        break;
+      }
+      if (event.type === 'block-started') openIndex = event.index;
+      if (event.type === 'block-ended') openIndex = undefined;
+      if (held === undefined) text += encoder.write(event);
+      else {
+        held.push(event);
+        if (!opensReply(event)) continue;
+        for (const earlier of held) text += encoder.write(earlier);
+        held = undefined;
+      }
+    }
+    return text === '' ? nothing : Buffer.from(text);
+  };
+
+  /** The end of a stream that its vendor calls whole. A server that never said why it stopped has stopped all the same. */
+  const finish = (): Buffer => {
+    if (decoderEnded) return nothing;
+    decoderEnded = true;
+    const events = write(line.push(decoder.end()));
+    if (line.isFinished()) return events;
+    const closing: InferenceEvent[] = openIndex === undefined ? [] : [{ type: 'block-ended', index: openIndex }];
+    return Buffer.concat([events, write(line.push([...closing, { type: 'finished', stopReason: 'end' }]))]);
+  };
+
+  return {
+    read: (frame) => {
+      tap.read(frame);
+      if (tap.state() === 'failed') return undefined;
+      const bytes = write(line.push(decoder.read(frame)));
+      const last = tap.state() === 'complete' && hasEndMark ? finish() : nothing;
+      if (bytes.length + last.length === 0) return undefined;
+      return last.length === 0 ? bytes : Buffer.concat([bytes, last]);
+    },
+    end: () => (line.isFinished() ? nothing : finish()),
+    state: () => (failure === undefined ? tap.state() : 'failed'),
+    report: () => (failure === undefined ? tap.report() : { ...tap.report(), state: 'failed', error: failure }),
+    endedEarly: () => failure === undefined && line.isFinished() && tap.state() === 'open',
+    hasEndMark,
+    passesErrors: () => false,
+    position: encoder.position,
+  };
+}

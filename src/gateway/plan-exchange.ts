@@ -1,0 +1,117 @@
+import type { ChatDialect, DialectId, WireRequest } from '../dialects/chat-dialect.ts';
+import { chatDialects } from '../dialects/registry.ts';
+import type { CallFacts } from '../inference/call-facts.ts';
+import { estimateTokens } from '../inference/count-text-characters.ts';
+import { holdsWrappedProof } from '../inference/proof.ts';
+import type { StreamFraming } from '../platform/frames.ts';
+import type { UpstreamRequest } from '../platform/http/upstream-client.ts';
+import { createPassthroughRelay } from './exchange/passthrough-relay.ts';
+import type { ReplyRelay } from './exchange/reply-relay.ts';
+import { createCountRelay } from './exchange/translate/count-relay.ts';
+import { addressRequest, decodeForTarget, prepareTranslation, type TranslationOptions } from './exchange/translate/prepare-translation.ts';
+import { createTranslateRelay } from './exchange/translate/translate-relay.ts';
+import type { Translation } from './exchange/translate/translation.ts';
+import type { Gateway } from './gateway.ts';
+import { prepareRequest } from './prepare-request.ts';
+import type { Target } from './routing/routing-table.ts';
+
+/** What is to be sent upstream, and how the reply comes back. */
+export type ExchangePlan = {
+  readonly kind: 'exchange';
+  readonly upstreamRequest: UpstreamRequest;
+  readonly relay: ReplyRelay;
+  /** The dialect in which the upstream answers. */
+  readonly upstreamDialect: ChatDialect;
+  /** Absent in passthrough. */
+  readonly translation?: Translation;
+};
+
+/** A count that no upstream can make: it is estimated and answered here. */
+export type EstimatedCount = { readonly kind: 'estimate'; readonly inputTokens: number };
+
+export type PlanOptions = {
+  readonly gateway: Pick<Gateway, 'newId' | 'proofVault' | 'fetchMedia'>;
+  readonly requestId: string;
+  readonly dialect: ChatDialect;
+  readonly request: WireRequest;
+  readonly bytes: Buffer;
+  readonly facts: CallFacts;
+  readonly target: Target;
+  readonly framing: StreamFraming | undefined;
+  readonly caller: { readonly userName: string; readonly strictTranslation: boolean };
+  readonly acceptedAtMs: number;
+};
+
+/**
+ * Plans a call's exchange with its target: passthrough where the upstream speaks the client's dialect, translation where it does not. Only a translated call may have to
+ * wait, for media and proofs; a call that passes through is planned at once.
+ * @throws GatewayError for a request that cannot be said in the upstream's dialect
+ */
+export function planExchange(options: PlanOptions): ExchangePlan | EstimatedCount | Promise<ExchangePlan | EstimatedCount> {
+  const { dialect, target, request } = options;
+  if (target.upstream.dialects.includes(dialect.id)) {
+    const passed = planPassthrough(options);
+    if (passed !== undefined) return passed;
+    // An upstream may speak the dialect without its counter, and never its counter alone.
+    if (request.operation === 'count-tokens') return estimateCount(options);
+    throw new Error(`${target.upstream.vendor.id} speaks ${dialect.id} and has no route for it`);
+  }
+  return request.operation === 'count-tokens' ? planCount(options) : planTranslation(options);
+}
+
+function planPassthrough(options: PlanOptions): ExchangePlan | undefined {
+  const { dialect, target, framing, facts, requestId } = options;
+  const { request, bytes } = withoutForeignProofs(options);
+  const upstreamRequest = prepareRequest({ dialect, request, bytes, facts, target, framing });
+  if (upstreamRequest === undefined) return undefined;
+  const relay = createPassthroughRelay({ dialect, request, requestId, target, framing });
+  return { kind: 'exchange', upstreamRequest, relay, upstreamDialect: dialect };
+}
+
+/** A conversation that another vendor has taken part in holds proofs which this one refuses. They travel wrapped, so that they can be told. */
+function withoutForeignProofs({ dialect, request, bytes }: PlanOptions): Pick<PlanOptions, 'request' | 'bytes'> {
+  if (!holdsWrappedProof(bytes)) return { request, bytes };
+  const body = dialect.codec.removeForeignProofs(request.body);
+  if (body === request.body) return { request, bytes };
+  return { request: { ...request, body }, bytes: Buffer.from(JSON.stringify(body)) };
+}
+
+/** The dialect to translate into: the one that the upstream speaks best. */
+function dialectOf({ upstream }: Target): ChatDialect {
+  const preferred: DialectId = upstream.dialects[0] ?? 'openai-chat';
+  return chatDialects[preferred];
+}
+
+function translationOptions(options: PlanOptions): TranslationOptions {
+  const { gateway, dialect, target } = options;
+  return {
+    ...options,
+    client: dialect,
+    upstream: dialectOf(target),
+    newId: gateway.newId,
+    vault: gateway.proofVault,
+    fetchMedia: gateway.fetchMedia,
+  };
+}
+
+async function planTranslation(options: PlanOptions): Promise<ExchangePlan> {
+  const { translation, upstreamRequest } = await prepareTranslation(translationOptions(options));
+  const relay = createTranslateRelay(translation);
+  return { kind: 'exchange', upstreamRequest, relay, upstreamDialect: translation.upstream, translation };
+}
+
+async function planCount(options: PlanOptions): Promise<ExchangePlan | EstimatedCount> {
+  const translating = translationOptions(options);
+  const { client, upstream } = translating;
+  if (upstream.codec.encodeCountRequest === undefined) return estimateCount(options);
+  const { neutral, fit } = await decodeForTarget(translating);
+  const upstreamRequest = addressRequest(translating, upstream.codec.encodeCountRequest(neutral, fit));
+  const estimated = estimateCount(options);
+  if (upstreamRequest === undefined) return estimated;
+  const relay = createCountRelay({ client, upstream, requestId: options.requestId, estimate: estimated.inputTokens });
+  return { kind: 'exchange', upstreamRequest, relay, upstreamDialect: upstream };
+}
+
+function estimateCount({ facts }: PlanOptions): EstimatedCount {
+  return { kind: 'estimate', inputTokens: estimateTokens(facts.inputCharacters) };
+}

@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+
+import fc from 'fast-check';
+
+import { fitCallId } from './call-ids.ts';
+import type { ReasoningRequest } from './inference-request.ts';
+import type { ModelTraits } from './model-traits.ts';
+import { holdsWrappedProof, type Proof, readProof, unwrapProof, wrapProof, writeProof } from './proof.ts';
+import { type FittedReasoning, fitReasoning } from './reasoning-scale.ts';
+import { parseToolArguments, repairToolArguments } from './tool-arguments.ts';
+import { fitToolNames } from './tool-names.ts';
+import { contentFromObject, resultObject, resultText } from './tool-results.ts';
+import { createTranslationNotes, type FieldNames } from './translation-notes.ts';
+
+const names: FieldNames = { reasoning: 'thinking', topK: 'top_k' } as FieldNames;
+
+describe('proofs in the fields of other dialects', () => {
+  const proof: fc.Arbitrary<Proof> = fc.record(
+    { origin: fc.string(), blob: fc.string({ unit: 'grapheme' }), hidden: fc.constant(true) },
+    { requiredKeys: ['origin', 'blob'], noNullPrototype: true },
+  );
+  test('come back byte for byte', () => {
+    fc.assert(fc.property(proof, (made) => assert.deepEqual(unwrapProof(wrapProof(made)), made)));
+  });
+  test('a native proof travels as it is, a foreign one wrapped', () => {
+    assert.equal(writeProof({ origin: 'here', blob: 'abc' }, 'here'), 'abc');
+    assert.deepEqual(readProof('abc', 'here'), { origin: 'here', blob: 'abc' });
+    assert.deepEqual(readProof(writeProof({ origin: 'there', blob: 'abc' }, 'here'), 'here'), { origin: 'there', blob: 'abc' });
+  });
+  test('a damaged one is none of ours', () => {
+    for (const text of ['gw1.', 'gw1.!!!', `gw1.${Buffer.from('{}').toString('base64url')}`, 'gw1', ''])
+      assert.equal(unwrapProof(text), undefined);
+  });
+  test('are found in a request before it is parsed, wrapped in base64 too', () => {
+    const wrapped = wrapProof({ origin: 'there', blob: 'abc' });
+    assert.equal(holdsWrappedProof(Buffer.from(`{"signature":"${wrapped}"}`)), true);
+    assert.equal(holdsWrappedProof(Buffer.from(`{"thoughtSignature":"${Buffer.from(wrapped).toString('base64')}"}`)), true);
+    assert.equal(holdsWrappedProof(Buffer.from('{"signature":"EqQBCkYIBBgC"}')), false);
+  });
+});
+
+describe('names of functions', () => {
+  const rules = { pattern: /[a-zA-Z0-9_-]/, firstPattern: /[a-zA-Z_]/, charactersMax: 64 };
+  test('that fit stay as they are', () => {
+    const fitted = fitToolNames(['look_up', 'Read-File'], rules);
+    assert.equal(fitted.toWire('look_up'), 'look_up');
+    assert.equal(fitted.renamed.size, 0);
+  });
+  test('that do not fit are mapped to different names and back', () => {
+    fc.assert(
+      fc.property(fc.uniqueArray(fc.string({ minLength: 1, maxLength: 90, unit: 'grapheme' }), { maxLength: 8 }), (given) => {
+        const { toWire, renamed } = fitToolNames(given, rules);
+        const sent = given.map(toWire);
+        for (const name of sent) assert.match(name, /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/);
+        assert.equal(new Set(sent).size, given.length);
+        assert.deepEqual(
+          sent.map((name) => renamed.get(name) ?? name),
+          given,
+        );
+      }),
+    );
+  });
+});
+
+test('ids of calls that fit stay; others become the same digest every time', () => {
+  const rules = { pattern: /^[a-zA-Z0-9_-]+$/, charactersMax: 64 };
+  assert.equal(fitCallId('toolu_1', rules), 'toolu_1');
+  const fitted = fitCallId('functions.look:0', rules);
+  assert.match(fitted, /^call_[0-9a-f]{24}$/);
+  assert.equal(fitCallId('functions.look:0', rules), fitted);
+  assert.notEqual(fitCallId('functions.look:1', rules), fitted);
+});
+
+describe('arguments of calls', () => {
+  test('are an object, never a string (hass-agent-llm#42)', () => {
+    assert.deepEqual(parseToolArguments(''), {});
+    assert.deepEqual(parseToolArguments('{"a":1}'), { a: 1 });
+    assert.deepEqual(parseToolArguments('"{\\"a\\":1}"'), { a: 1 });
+    for (const text of ['[1]', '3', '"x"', '{"a":', 'null']) assert.equal(parseToolArguments(text), undefined, text);
+  });
+  test('that an upstream broke keep their text', () => assert.deepEqual(repairToolArguments('{"a":'), { _raw: '{"a":' }));
+});
+
+describe('results of calls', () => {
+  const result = (text: string, isError = false) => ({
+    kind: 'tool-result' as const,
+    callId: 'c',
+    content: [{ kind: 'text' as const, text }],
+    isError,
+  });
+  test('as objects: JSON objects as they are, everything else under result, errors under error', () => {
+    assert.deepEqual(resultObject(result('{"a":1}')), { a: 1 });
+    assert.deepEqual(resultObject(result('[1,2]')), { result: [1, 2] });
+    assert.deepEqual(resultObject(result('007')), { result: '007' });
+    assert.deepEqual(resultObject(result('{broken')), { result: '{broken' });
+    assert.deepEqual(resultObject(result('no', true)), { error: 'no' });
+  });
+  test('and back', () => {
+    assert.equal(contentFromObject({ result: 'plain' }), 'plain');
+    assert.equal(contentFromObject({ output: [1] }), '[1]');
+    assert.equal(contentFromObject({ result: 1, more: 2 }), '{"result":1,"more":2}');
+  });
+  test('as text: an error says that it is one', () => assert.equal(resultText(result('no', true)), 'Error: no'));
+});
+
+describe('effort against budget', () => {
+  const base: ModelTraits = {
+    reasoning: 'budget',
+    alwaysReasons: false,
+    fixedSampling: false,
+    structuredOutput: true,
+    jsonSchemaTools: true,
+    fetchesUrls: true,
+    imagesInToolResults: true,
+    prefill: true,
+    webSearch: true,
+    codeExecution: true,
+    mixesTools: true,
+    requiresProofs: false,
+    chat: {
+      outputLimitField: 'max_tokens',
+      systemRole: 'system',
+      streamOptions: true,
+      parallelToolCallsField: true,
+      forcedToolChoice: true,
+      reasoningField: 'reasoning_effort',
+      acceptsTopK: false,
+    },
+  };
+  type Row = readonly [
+    asked: ReasoningRequest | undefined,
+    traits: Partial<ModelTraits>,
+    fitted: FittedReasoning,
+    notes?: readonly string[],
+  ];
+  const rows: readonly Row[] = [
+    [undefined, {}, { kind: 'default' }],
+    [{ mode: 'on', budgetTokens: 5000 }, {}, { kind: 'budget', tokens: 5000 }],
+    [{ mode: 'on', effort: 'high' }, {}, { kind: 'budget', tokens: 16_384 }],
+    [{ mode: 'on' }, {}, { kind: 'budget', tokens: 8192 }],
+    [{ mode: 'auto' }, {}, { kind: 'default' }],
+    [{ mode: 'on', budgetTokens: 5000 }, { reasoning: 'effort' }, { kind: 'effort', effort: 'medium' }],
+    [{ mode: 'on', budgetTokens: 500_000 }, { reasoning: 'effort' }, { kind: 'effort', effort: 'max' }],
+    [
+      { mode: 'on', effort: 'max' },
+      { reasoning: 'effort', efforts: ['low', 'high'] },
+      { kind: 'effort', effort: 'high' },
+      ['adapted thinking'],
+    ],
+    [{ mode: 'off' }, {}, { kind: 'off' }],
+    [{ mode: 'on', effort: 'none' }, { reasoning: 'effort' }, { kind: 'off' }],
+    [{ mode: 'off' }, { alwaysReasons: true }, { kind: 'budget', tokens: 1024 }, ['adapted thinking']],
+    [
+      { mode: 'off' },
+      { alwaysReasons: true, reasoning: 'effort', efforts: ['low', 'high'] },
+      { kind: 'effort', effort: 'low' },
+      ['adapted thinking'],
+    ],
+    [{ mode: 'on', effort: 'low' }, { reasoning: 'none' }, { kind: 'default' }, ['dropped thinking']],
+    [{ mode: 'off' }, { reasoning: 'none' }, { kind: 'default' }],
+  ];
+  for (const [asked, traits, fitted, noted] of rows) {
+    test(`${JSON.stringify(asked)} for ${JSON.stringify(traits)}`, () => {
+      const notes = createTranslationNotes(names, false);
+      assert.deepEqual(fitReasoning(asked, { ...base, ...traits }, notes), fitted);
+      assert.deepEqual(
+        notes.list().map(({ kind, field }) => `${kind} ${field}`),
+        noted ?? [],
+      );
+    });
+  }
+});
+
+describe('notes', () => {
+  test('name the field as the client spells it, once', () => {
+    const notes = createTranslationNotes(names, false);
+    notes.dropped('topK', 'none there');
+    notes.dropped('topK', 'none there');
+    notes.adapted({ path: 'messages.1', otherwise: 'turns' }, 'moved');
+    assert.deepEqual(notes.list(), [
+      { kind: 'dropped', field: 'top_k', reason: 'none there' },
+      { kind: 'adapted', field: 'messages.1', reason: 'moved' },
+    ]);
+  });
+  test('strict: a drop is a 400 that names the field, an adaptation is not', () => {
+    const notes = createTranslationNotes(names, true);
+    notes.adapted('topK', 'clamped');
+    assert.throws(() => notes.dropped('topK', 'none there'), { code: 'untranslatable_field', status: 400, param: 'top_k' });
+  });
+  test('are bounded', () => {
+    const notes = createTranslationNotes(names, false);
+    for (let at = 0; at < 1000; at++) notes.dropped({ path: `messages.${at}`, otherwise: 'turns' }, 'lost');
+    assert.equal(notes.list().length, 32);
+  });
+});

@@ -1,0 +1,81 @@
+import type { Citation } from './citation.ts';
+import type { BlockStart, InferenceEvent } from './inference-event.ts';
+import type { InferenceReply, ReplyPart } from './inference-reply.ts';
+import type { Proof } from './proof.ts';
+
+type OpenBlock = { readonly start: BlockStart; readonly paragraphs: string[]; readonly citations: Citation[]; proof: Proof | undefined };
+
+function closeBlock(block: OpenBlock): ReplyPart {
+  const { start, paragraphs, citations, proof } = block;
+  const text = paragraphs.join('');
+  const proven = proof === undefined ? {} : { proof };
+  switch (start.kind) {
+    case 'text':
+      return { kind: 'text', text, ...(citations.length === 0 ? {} : { citations }), ...proven };
+    case 'refusal':
+      return { kind: 'refusal', text };
+    case 'reasoning': {
+      const shown = paragraphs.filter((paragraph) => paragraph !== '');
+      return { kind: 'reasoning', text: shown, ...proven, ...(start.itemId === undefined ? {} : { itemId: start.itemId }) };
+    }
+    case 'tool-call':
+      return { kind: 'tool-call', id: start.id, name: start.name, arguments: text, ...proven };
+  }
+}
+
+/** The parts that a stream has said so far, in the order in which their blocks began. */
+export type EventFolder = { readonly push: (event: InferenceEvent) => void; readonly reply: () => InferenceReply };
+
+/** Adds a stream up to the whole reply that says the same. A stream without `finished` folds to a reply that failed. */
+export function createEventFolder(): EventFolder {
+  const open = new Map<number, OpenBlock>();
+  const parts = new Map<number, ReplyPart>();
+  let reply: Omit<InferenceReply, 'parts'> = { stopReason: 'failed' };
+  const push = (event: InferenceEvent): void => {
+    switch (event.type) {
+      case 'started':
+      case 'finished':
+        reply = { ...reply, ...withoutType(event) };
+        break;
+      case 'usage':
+        reply = { ...reply, usageReport: event.usageReport };
+        break;
+      case 'part':
+        parts.set(event.index, event.part);
+        break;
+      case 'block-started':
+        open.set(event.index, { start: event.block, paragraphs: [''], citations: [], proof: undefined });
+        break;
+      case 'delta':
+      case 'paragraph':
+      case 'proof':
+      case 'citation':
+      case 'block-ended':
+        readBlockEvent(event, open, parts);
+    }
+  };
+  return {
+    push,
+    reply: () => ({ ...reply, parts: [...parts].toSorted(([first], [second]) => first - second).map(([, part]) => part) }),
+  };
+}
+
+function withoutType(event: Extract<InferenceEvent, { type: 'started' | 'finished' }>): Partial<InferenceReply> {
+  const { type: _type, ...said } = event;
+  return said;
+}
+
+type BlockEvent = Extract<InferenceEvent, { type: 'delta' | 'paragraph' | 'proof' | 'citation' | 'block-ended' }>;
+
+function readBlockEvent(event: BlockEvent, open: Map<number, OpenBlock>, parts: Map<number, ReplyPart>): void {
+  const block = open.get(event.index);
+  if (block === undefined) return;
+  if (event.type === 'delta') block.paragraphs.push((block.paragraphs.pop() ?? '') + event.text);
+  else if (event.type === 'paragraph') block.paragraphs.push('');
+  else if (event.type === 'proof') block.proof = event.proof;
+  else if (event.type === 'citation') block.citations.push(event.citation);
+  else {
+    open.delete(event.index);
+    parts.set(event.index, closeBlock(block));
+  }
+}

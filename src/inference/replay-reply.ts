@@ -1,0 +1,41 @@
+import type { InferenceEvent } from './inference-event.ts';
+import type { InferenceReply, ReplyPart } from './inference-reply.ts';
+
+function replayPart(part: ReplyPart, index: number): readonly InferenceEvent[] {
+  if (part.kind === 'server-tool' || part.kind === 'media') return [{ type: 'part', index, part }];
+  const delta = (text: string): readonly InferenceEvent[] => (text === '' ? [] : [{ type: 'delta', index, text }]);
+  const proof: readonly InferenceEvent[] = 'proof' in part && part.proof !== undefined ? [{ type: 'proof', index, proof: part.proof }] : [];
+  const end: InferenceEvent = { type: 'block-ended', index };
+  switch (part.kind) {
+    case 'text': {
+      const citations = (part.citations ?? []).map((citation): InferenceEvent => ({ type: 'citation', index, citation }));
+      return [{ type: 'block-started', index, block: { kind: 'text' } }, ...delta(part.text), ...citations, ...proof, end];
+    }
+    case 'refusal':
+      return [{ type: 'block-started', index, block: { kind: 'refusal' } }, ...delta(part.text), end];
+    case 'reasoning': {
+      const block = { kind: 'reasoning', ...(part.itemId === undefined ? {} : { itemId: part.itemId }) } as const;
+      const paragraphs = part.text.flatMap((text, at) => [...(at === 0 ? [] : [{ type: 'paragraph', index } as const]), ...delta(text)]);
+      return [{ type: 'block-started', index, block }, ...paragraphs, ...proof, end];
+    }
+    case 'tool-call':
+      return [
+        { type: 'block-started', index, block: { kind: 'tool-call', id: part.id, name: part.name } },
+        // First, so that a dialect which can only say it beside the call says it before the call.
+        ...proof,
+        ...delta(part.arguments),
+        end,
+      ];
+  }
+}
+
+/** Says a whole reply as a stream, for clients that asked for one and upstreams that answered at once. The way back from `createEventFolder`. */
+export function replayReply(reply: InferenceReply): readonly InferenceEvent[] {
+  const { replyId, servedModel, parts, usageReport, ...end } = reply;
+  return [
+    { type: 'started', ...(replyId === undefined ? {} : { replyId }), ...(servedModel === undefined ? {} : { servedModel }) },
+    ...parts.flatMap(replayPart),
+    ...(usageReport === undefined ? [] : [{ type: 'usage', usageReport } as const]),
+    { type: 'finished', ...end },
+  ];
+}

@@ -1,0 +1,38 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../platform/json/json-value.ts';
+import { parseJson } from '../platform/json/parse-json.ts';
+import type { ToolResultPart } from './inference-request.ts';
+
+function joinTexts(part: ToolResultPart): string {
+  return part.content.flatMap((piece) => (piece.kind === 'text' ? [piece.text] : [])).join('\n');
+}
+
+/** The text of a result, for dialects without a mark for errors. Media are left to the caller. */
+export function resultText(part: ToolResultPart): string {
+  const text = joinTexts(part);
+  return part.isError ? `Error: ${text}` : text;
+}
+
+/** The text of a result as the object that generate-content demands: JSON objects as they are, everything else under `result`, errors under `error`. */
+export function resultObject(part: ToolResultPart): JsonObject {
+  const text = joinTexts(part);
+  if (part.isError) return { error: text };
+  const value = parseIfJson(text);
+  return isJsonObject(value) ? value : { result: value };
+}
+
+function parseIfJson(text: string): JsonValue {
+  // Numbers and words stay the text they were: 007 and 1e999 would not survive.
+  if (!/^\s*[[{]/.test(text)) return text;
+  try {
+    return parseJson(text);
+  } catch {
+    return text;
+  }
+}
+
+/** The way back from `resultObject`: what stands alone under `result` or `output` is the content, everything else is JSON text. */
+export function contentFromObject(object: JsonObject): string {
+  const [only, ...others] = Object.keys(object);
+  const value = others.length === 0 && (only === 'result' || only === 'output') ? object[only] : object;
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

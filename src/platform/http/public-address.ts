@@ -1,0 +1,52 @@
+import { BlockList, isIPv4, isIPv6 } from 'node:net';
+
+/**
+ * IPv4 networks that are not the public internet: https://www.iana.org/assignments/iana-ipv4-special-registry, read 2026-11, multicast, and the address
+ * at which one cloud serves its virtual machines their settings.
+ */
+const specialIPv4 = [
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '168.63.129.16/32',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
+];
+
+/** The only IPv6 network that addresses of the public internet are given from, which leaves out loopback, mapped, translated and local ones. */
+const globalIPv6 = '2000::/3';
+
+/** Parts of it that are not public or lead elsewhere: protocol assignments with Teredo, documentation, 6to4. */
+const specialIPv6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
+
+const special = createBlockList(specialIPv4, specialIPv6);
+const global = createBlockList([], [globalIPv6]);
+
+/** Whether an IP address, as text, is one of the public internet. False for anything that is not a plain IPv4 or IPv6 address. */
+export function isPublicAddress(address: string): boolean {
+  if (isIPv4(address)) return !special.check(address, 'ipv4');
+  // A zone ("fe80::1%eth0") names an interface of this machine.
+  if (!isIPv6(address) || address.includes('%')) return false;
+  return global.check(address, 'ipv6') && !special.check(address, 'ipv6');
+}
+
+function createBlockList(networksV4: readonly string[], networksV6: readonly string[]): BlockList {
+  const list = new BlockList();
+  const add = (network: string, family: 'ipv4' | 'ipv6'): void => {
+    const [address = '', prefix] = network.split('/');
+    list.addSubnet(address, Number(prefix), family);
+  };
+  for (const network of networksV4) add(network, 'ipv4');
+  for (const network of networksV6) add(network, 'ipv6');
+  return list;
+}

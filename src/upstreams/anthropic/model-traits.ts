@@ -1,0 +1,60 @@
+import type { ChatTraits, ModelTraits } from '../../inference/model-traits.ts';
+import { createModelTable, type ModelRule } from '../model-table.ts';
+
+/** Read by no one: Anthropic speaks Messages only. */
+const unused: ChatTraits = {
+  outputLimitField: 'max_tokens',
+  systemRole: 'system',
+  streamOptions: true,
+  parallelToolCallsField: true,
+  forcedToolChoice: true,
+  reasoningField: 'reasoning_effort',
+  acceptsTopK: true,
+};
+
+/**
+ * What Sonnet 5, Opus 5 and Haiku 5.5 do. Sampling fields are refused by all models after Opus 4.6 (Anthropic's OpenAPI document, `temperature`), a
+ * budget for thinking and a prefilled answer likewise (platform.claude.com, migration guide), efforts up to `max` with `xhigh` since Opus 4.7 (same,
+ * effort), 128,000 tokens of output (same, models overview).
+ */
+const newest: ModelTraits = {
+  outputTokensMax: 128_000,
+  reasoning: 'effort',
+  efforts: ['low', 'medium', 'high', 'xhigh', 'max'],
+  alwaysReasons: false,
+  fixedSampling: true,
+  structuredOutput: true,
+  jsonSchemaTools: true,
+  fetchesUrls: true,
+  imagesInToolResults: true,
+  prefill: false,
+  webSearch: true,
+  codeExecution: true,
+  mixesTools: true,
+  requiresProofs: false,
+  chat: unused,
+};
+
+/** Models up to 4.5 are steered by a budget, can be prefilled and take sampling fields. */
+const upTo45 = { reasoning: 'budget', fixedSampling: false, prefill: true } as const;
+
+/** Models before thinking. */
+const unthinking = { ...upTo45, reasoning: 'none', structuredOutput: false } as const;
+
+const rules: readonly ModelRule[] = [
+  // "Adaptive (always on)" in the models overview: `disabled` is refused.
+  { names: /^claude-(?:fable|mythos|opus-5-5)/, differs: { alwaysReasons: true } },
+  // Not yet `xhigh`; sampling fields still pass while they do not think, and a Messages encoder leaves them out when they do.
+  { names: /^claude-(?:opus|sonnet)-4-6/, differs: { fixedSampling: false, efforts: ['low', 'medium', 'high', 'max'] } },
+  // Structured outputs came with Sonnet 4.5 and Opus 4.1.
+  { names: /^claude-(?:opus|sonnet|haiku)-4-5/, differs: { ...upTo45, outputTokensMax: 64_000 } },
+  { names: /^claude-opus-4-1/, differs: { ...upTo45, outputTokensMax: 32_000 } },
+  { names: /^claude-sonnet-4(?:-0|-2025\d{4})?$/, differs: { ...upTo45, outputTokensMax: 64_000, structuredOutput: false } },
+  { names: /^claude-opus-4(?:-0|-2025\d{4})?$/, differs: { ...upTo45, outputTokensMax: 32_000, structuredOutput: false } },
+  { names: /^claude-3-7-sonnet/, differs: { ...upTo45, outputTokensMax: 64_000, structuredOutput: false } },
+  { names: /^claude-3-5-/, differs: { ...unthinking, outputTokensMax: 8192 } },
+  { names: /^claude-(?:3-|2|instant)/, differs: { ...unthinking, outputTokensMax: 4096, webSearch: false, codeExecution: false } },
+];
+
+/** What Claude models accept. */
+export const traitsOfClaude: (upstreamModel: string) => ModelTraits = createModelTable(newest, rules);

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+
+import { applyQuirks } from './apply-quirks.ts';
+import { createModelTable } from './model-table.ts';
+import { usualServerTraits } from './openai-compatible/server-traits.ts';
+import { serverPresets } from './openai-compatible/server-presets.ts';
+
+describe('quirks', () => {
+  test('no quirk changes nothing, and the traits they are laid over stay as they were', () => {
+    const before = structuredClone(usualServerTraits);
+    assert.deepEqual(applyQuirks(usualServerTraits, {}), usualServerTraits);
+    applyQuirks(usualServerTraits, { prefill: true, systemRole: 'developer' });
+    assert.deepEqual(usualServerTraits, before);
+  });
+
+  test('each goes where it belongs: those of chat completions among these, the others beside', () => {
+    const traits = applyQuirks(usualServerTraits, { prefill: true, acceptsTopK: true, reasoningHistoryField: 'reasoning' });
+    assert.deepEqual(traits, {
+      ...usualServerTraits,
+      prefill: true,
+      chat: { ...usualServerTraits.chat, acceptsTopK: true, reasoningHistoryField: 'reasoning' },
+    });
+  });
+});
+
+describe('model tables', () => {
+  const traitsOf = createModelTable(
+    usualServerTraits,
+    [
+      { names: /^a-1/, differs: { outputTokensMax: 1 } },
+      { names: /^a/, differs: { outputTokensMax: 2 } },
+    ],
+    (name) => name.replace(/^x\//, ''),
+  );
+  test('the first line that matches holds, alone; without one it is as usual', () => {
+    assert.deepEqual(
+      ['a-1-mini', 'a-2', 'X/A-1', 'b', ''].map((name) => traitsOf(name).outputTokensMax),
+      [1, 2, 1, undefined, undefined],
+    );
+  });
+});
+
+describe('presets', () => {
+  for (const [name, preset] of Object.entries(serverPresets)) {
+    test(`${name}: what it says departs from the usual, and its address is one`, () => {
+      const usual: Readonly<Record<string, unknown>> = { ...usualServerTraits, ...usualServerTraits.chat };
+      for (const [quirk, value] of Object.entries(preset.quirks)) assert.notDeepEqual(value, usual[quirk], quirk);
+      if (preset.baseUrl === undefined) return;
+      assert.equal(new URL(preset.baseUrl).protocol, 'https:');
+      assert.ok(!preset.baseUrl.endsWith('/'));
+    });
+  }
+});

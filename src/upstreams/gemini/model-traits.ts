@@ -1,0 +1,66 @@
+import type { ChatTraits, ModelTraits } from '../../inference/model-traits.ts';
+import { createModelTable, type ModelRule } from '../model-table.ts';
+
+/** Read by no one: Gemini speaks generate-content only. */
+const unused: ChatTraits = {
+  outputLimitField: 'max_tokens',
+  systemRole: 'system',
+  streamOptions: true,
+  parallelToolCallsField: false,
+  forcedToolChoice: true,
+  reasoningField: 'reasoning_effort',
+  acceptsTopK: true,
+};
+
+/**
+ * What Gemini 3 Flash and its successors do: levels of thinking from `minimal`, which is not none; images in function results; thought signatures
+ * demanded back with function calls; https addresses fetched (ai.google.dev: thinking, Gemini 3, file input methods; output limits by the model pages).
+ */
+const newest: ModelTraits = {
+  outputTokensMax: 65_536,
+  reasoning: 'effort',
+  efforts: ['minimal', 'low', 'medium', 'high'],
+  alwaysReasons: true,
+  fixedSampling: false,
+  structuredOutput: true,
+  jsonSchemaTools: true,
+  fetchesUrls: true,
+  imagesInToolResults: true,
+  prefill: true,
+  webSearch: true,
+  codeExecution: true,
+  mixesTools: true,
+  requiresProofs: true,
+  chat: unused,
+};
+
+/** Before Gemini 3: a budget instead of levels, function calls need no signature back, and functions stand alone. */
+const before3 = { reasoning: 'budget', fetchesUrls: false, imagesInToolResults: false, requiresProofs: false, mixesTools: false } as const;
+
+const rules: readonly ModelRule[] = [
+  { names: /^gemini-3-pro/, differs: { efforts: ['low', 'high'] } },
+  { names: /^gemini-3\.\d+-pro/, differs: { efforts: ['low', 'medium', 'high'] } },
+  { names: /^gemini-2\.5-pro/, differs: { ...before3 } },
+  { names: /^gemini-2\.5/, differs: { ...before3, alwaysReasons: false } },
+  {
+    names: /^gemini-(?:2\.0|1\.)/,
+    differs: { ...before3, reasoning: 'none', alwaysReasons: false, jsonSchemaTools: false, outputTokensMax: 8192 },
+  },
+  {
+    names: /^gemma-/,
+    differs: {
+      ...before3,
+      reasoning: 'none',
+      alwaysReasons: false,
+      structuredOutput: false,
+      webSearch: false,
+      codeExecution: false,
+      outputTokensMax: 8192,
+    },
+  },
+];
+
+const plainName = (model: string): string => model.slice(model.lastIndexOf('/') + 1);
+
+/** What Gemini models accept, with or without `models/` before the name. */
+export const traitsOfGemini: (upstreamModel: string) => ModelTraits = createModelTable(newest, rules, plainName);

@@ -1,0 +1,66 @@
+import type { ModelTraits } from '../../inference/model-traits.ts';
+import { createModelTable, type ModelRule } from '../model-table.ts';
+
+/**
+ * What a reasoning model of OpenAI's accepts, with the efforts that every one since GPT-5.1 knows. Reasoning models refuse sampling fields and
+ * `max_tokens` (reference of Responses and chat completions); those since 5.1 take sampling fields while their effort is `none`, which one trait
+ * for all efforts cannot say: leaving them out is the side that never fails.
+ */
+const newest: ModelTraits = {
+  outputTokensMax: 128_000,
+  reasoning: 'effort',
+  efforts: ['none', 'low', 'medium', 'high'],
+  alwaysReasons: false,
+  fixedSampling: true,
+  structuredOutput: true,
+  jsonSchemaTools: true,
+  fetchesUrls: true,
+  imagesInToolResults: true,
+  prefill: false,
+  webSearch: true,
+  codeExecution: true,
+  mixesTools: true,
+  requiresProofs: false,
+  chat: {
+    outputLimitField: 'max_completion_tokens',
+    systemRole: 'developer',
+    streamOptions: true,
+    parallelToolCallsField: true,
+    forcedToolChoice: true,
+    reasoningField: 'reasoning_effort',
+    acceptsTopK: false,
+  },
+};
+
+const unthinking = { reasoning: 'none', fixedSampling: false, systemRole: 'system' } as const;
+
+/** Models from before structured outputs and server tools. */
+const early = { ...unthinking, structuredOutput: false, webSearch: false, codeExecution: false } as const;
+
+/**
+ * Efforts by the reasoning guide of developers.openai.com and by what the service answers to others ("Supported values are: 'none', 'low',
+ * 'medium', and 'high'", openai/openai-agents-python#2089). Output limits by the model pages.
+ */
+const rules: readonly ModelRule[] = [
+  { names: /^gpt-5-chat/, differs: { ...unthinking, outputTokensMax: 16_384 } },
+  { names: /^gpt-5\.\d+-chat/, differs: { efforts: ['medium'], alwaysReasons: true, outputTokensMax: 16_384 } },
+  { names: /^gpt-5-pro/, differs: { efforts: ['high'], alwaysReasons: true } },
+  { names: /^gpt-5\.\d+-pro/, differs: { efforts: ['medium', 'high', 'xhigh'], alwaysReasons: true } },
+  { names: /^gpt-5\.1-codex-max|^gpt-5\.[2-9]-codex/, differs: { efforts: ['low', 'medium', 'high', 'xhigh'], alwaysReasons: true } },
+  { names: /^gpt-5(?:\.1)?-codex/, differs: { efforts: ['low', 'medium', 'high'], alwaysReasons: true } },
+  { names: /^gpt-5(?:-|$)/, differs: { efforts: ['minimal', 'low', 'medium', 'high'], alwaysReasons: true } },
+  { names: /^gpt-5\.[2-5](?:-|$)/, differs: { efforts: ['none', 'low', 'medium', 'high', 'xhigh'] } },
+  { names: /^gpt-5\.[6-9](?:-|$)/, differs: { efforts: ['none', 'low', 'medium', 'high', 'xhigh', 'max'] } },
+  { names: /^o1-(?:mini|preview)/, differs: { ...early, fixedSampling: true, outputTokensMax: 32_768 } },
+  { names: /^(?:o\d|codex-mini)/, differs: { efforts: ['low', 'medium', 'high'], alwaysReasons: true, outputTokensMax: 100_000 } },
+  { names: /^gpt-4\.1/, differs: { ...unthinking, outputTokensMax: 32_768 } },
+  { names: /^(?:chat)?gpt-4o/, differs: { ...unthinking, outputTokensMax: 16_384 } },
+  { names: /^gpt-4-(?:turbo|\d{4}-preview|vision)/, differs: { ...early, outputTokensMax: 4096 } },
+  { names: /^gpt-4/, differs: { ...early, outputTokensMax: 8192 } },
+  { names: /^gpt-3\.5/, differs: { ...early, outputTokensMax: 4096 } },
+];
+
+const plainName = (model: string): string => (model.startsWith('ft:') ? model.slice('ft:'.length).replace(/:.*$/, '') : model);
+
+/** What OpenAI's models accept. Fine-tuned ones (`ft:gpt-4o-mini:mine::id`) do as what they were made from. */
+export const traitsOfGpt: (upstreamModel: string) => ModelTraits = createModelTable(newest, rules, plainName);
