@@ -156,7 +156,7 @@ export const arbitraryRequest: fc.Arbitrary<InferenceRequest> = toolsAndTurns.ch
         fc.constantFrom<InferenceRequest['reasoning']>({ mode: 'off' }, { mode: 'on', effort: 'low' }, { mode: 'on', effort: 'high' }),
       ),
       endUser: maybe(name),
-      serviceTier: maybe(fc.constantFrom<InferenceRequest['serviceTier']>('default', 'flex', 'priority')),
+      serviceTier: maybe(fc.constantFrom<InferenceRequest['serviceTier']>('default', 'flex')),
       vendorFields: fc.constant([]),
     })
     .map((members) => defined<InferenceRequest>(members)),

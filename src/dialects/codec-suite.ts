@@ -256,6 +256,7 @@ function testReplies({ dialect }: CodecSuite): void {
   const asked: JsonObject = {
     stream: true,
     stream_options: { include_usage: true },
+    thinking: { type: 'adaptive' },
     generationConfig: { thinkingConfig: { includeThoughts: true } },
   };
   const framings: readonly StreamFraming[] = dialect.id === 'gemini-generate-content' ? ['sse', 'json-array'] : ['sse'];

@@ -3,7 +3,7 @@ import type { Citation } from '../../../inference/citation.ts';
 import type { InferenceReply, ReplyPart } from '../../../inference/inference-reply.ts';
 import type { Proof } from '../../../inference/proof.ts';
 import { repairToolArguments } from '../../../inference/tool-arguments.ts';
-import type { JsonObject } from '../../../platform/json/json-value.ts';
+import { isJsonObject, type JsonObject } from '../../../platform/json/json-value.ts';
 import type { ReplyWriting } from '../../chat-codec.ts';
 import { encodeCitation } from './citations.ts';
 import { callIdRules } from './encode-turns.ts';
@@ -23,6 +23,14 @@ export function encodeReply(reply: InferenceReply, writing: ReplyWriting): JsonO
   };
 }
 
+/**
+ * Whether the client asked to see thoughts. One that did not reads the first block as the answer, and gets none; the proofs of its tool turns are kept by the gateway.
+ */
+export function showsThinking({ request }: ReplyWriting): boolean {
+  const { thinking } = request;
+  return isJsonObject(thinking) && thinking.type !== 'disabled';
+}
+
 /** The members that a message begins with. Ids of other vendors are replaced: clients know this dialect's by its prefix. */
 export function encodeHead({ replyId, servedModel }: Pick<InferenceReply, 'replyId' | 'servedModel'>, writing: ReplyWriting): JsonObject {
   return {
@@ -40,11 +48,11 @@ function encodePart(part: ReplyPart, writing: ReplyWriting): readonly JsonObject
     case 'refusal':
       return encodeText(part.text, undefined);
     case 'reasoning':
-      return encodeReasoning(part.text.join('\n\n'), part.proof);
+      return showsThinking(writing) ? encodeReasoning(part.text.join('\n\n'), part.proof) : [];
     case 'tool-call': {
       const id = callIdOf(part.id);
       const call = { type: 'tool_use', id, name: part.name, input: repairToolArguments(part.arguments) };
-      return part.proof === undefined ? [call] : [carryCallProof(id, part.proof), call];
+      return part.proof === undefined || !showsThinking(writing) ? [call] : [carryCallProof(id, part.proof), call];
     }
     case 'server-tool':
     case 'media':

@@ -213,3 +213,24 @@ for (const name of fixtures.casesOf('.stream.sse')) {
     if (first.length > 0) assert.deepEqual(comparable(second), comparable(first));
   });
 }
+
+test('a client that did not ask for thinking gets none: the first block is the answer', () => {
+  const proof = { origin: 'other', blob: 'b' };
+  const value = reply([
+    { kind: 'reasoning', text: ['hm'], proof },
+    { kind: 'text', text: 'Hello' },
+    { kind: 'tool-call', id: 'c', name: 'f', arguments: '{}', proof },
+  ]);
+  for (const request of [{}, { thinking: { type: 'disabled' } }]) {
+    const content = codec.encodeReply(value, createWriting(request)).content as readonly { readonly type: string }[];
+    assert.deepEqual(
+      content.map((block) => block.type),
+      ['text', 'tool_use'],
+    );
+    const folded = fold(decodeStream(encodeStream(replayReply(value), createWriting(request))));
+    assert.deepEqual(
+      folded.parts.map((part) => part.kind),
+      ['text', 'tool-call'],
+    );
+  }
+});

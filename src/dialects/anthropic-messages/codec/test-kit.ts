@@ -99,11 +99,11 @@ export function createReading(): ReplyReading {
   return { proofOrigin: 'anthropic', newId: countIds(), notes: createTranslationNotes(codec.fieldNames, false) };
 }
 
-export function createWriting(): ReplyWriting {
+export function createWriting(request: JsonObject = { thinking: { type: 'enabled', budget_tokens: 1024 } }): ReplyWriting {
   return {
     requestId: 'req_1',
     requestedModel: 'asked',
-    request: {},
+    request,
     createdAtMs: 0,
     inputTokensEstimate: 77,
     newId: countIds(),
