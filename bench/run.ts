@@ -4,6 +4,7 @@ import { cpus } from 'node:os';
 import { join } from 'node:path';
 
 import { apiKey, type Contestant, loadCore, startBareProxy, startNginx, startPinned, startWeirGateway } from './contestants.ts';
+import { translationTable } from './translation.ts';
 
 /**
  * Measures what Weir adds: CPU per call and latency, beside the least that this runtime can do and beside nginx, all pinned to one core in one run, with
@@ -101,6 +102,7 @@ try {
     'quartile of the rounds. Weir runs with everything on: keys, structural scan, validation, usage, price, journal, ledger. Latency is measured under full load and includes the upstream.',
     '',
     ...works.map((work) => section(work, contestants)),
+    translationTable(),
   ].join('\n');
   console.log(page);
   if (!quick) writeFileSync(join(import.meta.dirname, '../docs/reference/benchmarks.md'), page);

@@ -48,7 +48,7 @@ export type CallRecord = {
 };
 
 /** What a reply says, whatever its format makes of it. */
-export type PlannedReply = Pick<ReplyPlan, 'reasoning' | 'text' | 'refusal' | 'toolCalls' | 'stop' | 'stopSequence'>;
+type PlannedReply = Pick<ReplyPlan, 'reasoning' | 'text' | 'refusal' | 'toolCalls' | 'stop' | 'stopSequence'>;
 
 type OpenedCall = Omit<CallRecord, 'id' | 'emittedTokens' | 'emittedFrames' | 'ending' | 'isStream'>;
 

@@ -161,6 +161,25 @@ test('steering: exact text, exact length, and a directive in the prompt', () => 
   assert.equal(both.text, 'header');
 });
 
+test('a named tool is called once, with its arguments, and the text is said when it has answered', () => {
+  const lastUserText = '[[simulator tool-name=save tool-arguments=%257B%2522note%2522%253A%2522n%2522%257D text=done]]';
+  const first = plan({ lastUserText, tools: [lookup, save] });
+  assert.deepEqual(
+    [first.toolCalls.map(({ name, arguments: given }) => [name, given]), first.text],
+    [[['save', { note: 'n' }]], undefined],
+  );
+  const second = plan({ lastUserText, tools: [lookup, save], answersToolResult: true });
+  assert.deepEqual([second.toolCalls, second.text, second.stop], [[], 'done', 'end']);
+  const elsewhere = plan({ lastUserText, tools: [lookup] });
+  assert.deepEqual([elsewhere.toolCalls, elsewhere.text], [[], 'done']);
+});
+
+test('a prompt that is quoted where JSON is asked for gets JSON', () => {
+  const outputSchema: JsonRecord = { type: 'object', properties: { title: { type: 'string' } }, required: ['title'] };
+  const { text } = plan({ lastUserText: '[[simulator text=done]]', outputSchema });
+  assert.ok(Check(outputSchema, JSON.parse(text ?? '')));
+});
+
 test('cache: first sight writes, later sight reads, a longer prefix reads what is known and writes the rest', () => {
   const cache = createPromptCache();
   let keep = (): void => undefined;

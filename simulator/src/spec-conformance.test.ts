@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { Ajv, type ValidateFunction } from 'ajv';
+import type { ValidateFunction } from 'ajv';
 import { Compile } from 'typebox/compile';
 import { createPlanner } from './plan-reply.ts';
-import { isRecord } from './read-json.ts';
 import type { JsonRecord, SimulatedReply, SimulatedVendor } from './simulated-vendor.ts';
 import { readSteering } from './steering.ts';
+import { assertValid, membersOf, readSpec as readTypedSpec, skipWithoutSpecs as skip } from './vendor-specs.ts';
 import { anthropic } from './vendors/anthropic/anthropic.ts';
 import { messagesSchema } from './vendors/anthropic/messages-schema.ts';
 import { decodeProtoJson } from './vendors/gemini/decode-proto-json.ts';
@@ -16,121 +15,11 @@ import { chatSchema } from './vendors/openai/chat-schema.ts';
 import { openai } from './vendors/openai/openai.ts';
 import { responsesRequestSchema } from './vendors/openai/responses-request-schema.ts';
 
-// The vendors' API descriptions lie beside the repository where they are available; see the relaxations below for what they get wrong.
-const folder = new URL('../../../shared/reference/specs/', import.meta.url);
-const skip = existsSync(folder) ? false : "the vendors' API descriptions are not beside this repository";
-
 // Schemas of others are read loosely.
 type Loose = any;
 
-type Relaxation = { readonly nullable: readonly string[]; readonly unrequired: readonly string[]; readonly isClosed: boolean };
-type Spec = { readonly schemas: Loose; readonly validator: (name: string) => ValidateFunction };
-
-/** Known deviations of real replies from each description. */
-const relaxations: Readonly<Record<string, Relaxation>> = {
-  openai: {
-    nullable: ['user', 'usage', 'system_fingerprint', 'description'],
-    unrequired: ['logprobs', 'cache_write_tokens', 'tools', 'action'],
-    isClosed: false,
-  },
-  anthropic: {
-    nullable: [],
-    unrequired: [
-      'container',
-      'stop_details',
-      'inference_geo',
-      'service_tier',
-      'cache_creation',
-      'server_tool_use',
-      'web_fetch_requests',
-      'caller',
-    ],
-    isClosed: false,
-  },
-  // Here every member is listed, so one that is not listed is a mistake.
-  'gemini-v1beta': { nullable: [], unrequired: [], isClosed: true },
-};
-
-const specs = new Map<string, Spec>();
-
-/** Reads a description once, and compiles only what is asked for. */
-function readSpec(name: string): Spec {
-  const known = specs.get(name);
-  if (known) return known;
-  const schemas: Loose = JSON.parse(readFileSync(new URL(`${name}.openapi.json`, folder), 'utf8')).components.schemas;
-  const relaxed: Loose = {};
-  const relaxation = relaxations[name] ?? { nullable: [], unrequired: [], isClosed: false };
-  const ajv = new Ajv({ strict: false, validateFormats: false, inlineRefs: false });
-  const add = (schemaName: string): void => {
-    if (schemaName in relaxed) return;
-    relaxed[schemaName] = {};
-    relaxed[schemaName] = relax(schemas[schemaName], schemas, relaxation, add);
-    ajv.addSchema(relaxed[schemaName], schemaName);
-  };
-  const spec: Spec = {
-    schemas,
-    validator(schemaName) {
-      add(schemaName);
-      const validate = ajv.getSchema(schemaName);
-      assert.ok(validate, `no schema ${schemaName}`);
-      return validate;
-    },
-  };
-  specs.set(name, spec);
-  return spec;
-}
-
-const annotations = new Set(['description', 'example', 'examples', 'discriminator', 'title', 'default', 'nullable', 'x-oaiMeta']);
-
-function relax(node: Loose, schemas: Loose, relaxation: Relaxation, add: (name: string) => void): Loose {
-  if (Array.isArray(node)) return node.map((item) => relax(item, schemas, relaxation, add));
-  if (!isRecord(node)) return node;
-  const result: Loose = {};
-  for (const [key, value] of Object.entries(node) as [string, Loose][]) {
-    if (annotations.has(key) && !isRecord(value)) continue;
-    if (key === 'discriminator' || key === 'x-oaiMeta') continue;
-    if (key === '$ref') {
-      const name = value.split('/').at(-1);
-      add(name);
-      result.$ref = name;
-    } else if (key === 'properties') {
-      result.properties = Object.fromEntries(
-        Object.entries(value).map(([name, property]) => [name, relaxProperty(name, property, schemas, relaxation, add)]),
-      );
-    } else if (key === 'required' && Array.isArray(value)) {
-      result.required = value.filter(
-        (name: string) => !relaxation.unrequired.includes(name) && !isNullable((node as Loose).properties?.[name], schemas),
-      );
-    } else {
-      result[key === 'oneOf' ? 'anyOf' : key] = relax(value, schemas, relaxation, add);
-    }
-  }
-  if (relaxation.isClosed && result.properties && !('additionalProperties' in result)) result.additionalProperties = false;
-  return (node as Loose).nullable === true ? { anyOf: [result, { type: 'null' }] } : result;
-}
-
-function relaxProperty(name: string, property: Loose, schemas: Loose, relaxation: Relaxation, add: (name: string) => void): Loose {
-  const relaxed = relax(property, schemas, relaxation, add);
-  return relaxation.nullable.includes(name) ? { anyOf: [relaxed, { type: 'null' }] } : relaxed;
-}
-
-function isNullable(node: Loose, schemas: Loose): boolean {
-  if (!node) return false;
-  if (node.$ref) return isNullable(schemas[node.$ref.split('/').at(-1)], schemas);
-  if (node.nullable === true || node.type === 'null' || (Array.isArray(node.type) && node.type.includes('null'))) return true;
-  return (node.anyOf ?? node.oneOf ?? []).some((branch: Loose) => isNullable(branch, schemas));
-}
-
-/** All members that a description names, those of its parts included. */
-function membersOf(node: Loose, schemas: Loose): Record<string, Loose> {
-  if (node.$ref) return membersOf(schemas[node.$ref.split('/').at(-1)], schemas);
-  return Object.assign({}, ...(node.allOf ?? []).map((part: Loose) => membersOf(part, schemas)), node.properties);
-}
-
-function assertValid(validate: ValidateFunction, value: unknown, note: string): void {
-  if (validate(value)) return;
-  assert.fail(`${note}: ${JSON.stringify(value).slice(0, 600)}\n${JSON.stringify(validate.errors?.slice(0, 5), null, 1)}`);
-}
+const readSpec = (name: string): { readonly schemas: Loose; readonly validator: (schema: string) => ValidateFunction } =>
+  readTypedSpec(name);
 
 type Exchange = { readonly name: string; readonly body: JsonRecord; readonly steering?: Readonly<Record<string, string>> };
 

@@ -9,6 +9,8 @@ test('headers are read by name, other headers are no steering', () => {
     'x-simulator-stop': 'refusal',
     'x-simulator-text': 'caf%C3%A9',
     'x-simulator-output-tokens': '12',
+    'x-simulator-tool-arguments': '%7B%22city%22%3A%22%C3%89vora%22%7D',
+    'x-simulator-reasoning': 'first%2C%20then',
     'x-simulator-usage': '{"output_tokens":"absent"}',
     'x-simulator-pace': 'tokensPerSecond=40; chunkBytes=1',
     accept: '*/*',
@@ -17,6 +19,8 @@ test('headers are read by name, other headers are no steering', () => {
     stop: 'refusal',
     text: 'café',
     outputTokens: 12,
+    toolArguments: { city: 'Évora' },
+    reasoning: 'first, then',
     usage: { output_tokens: 'absent' },
     pace: { tokensPerSecond: 40, chunkBytes: 1 },
   });
@@ -30,6 +34,7 @@ test('a mistyped name or value is refused instead of ignored', () => {
     'x-simulator-text': '%E9',
     'x-simulator-output-tokens': '-1',
     'x-simulator-tool-calls': '9',
+    'x-simulator-tool-arguments': '%5B1%5D',
     'x-simulator-usage': '[1]',
     'x-simulator-pace': 'speed=3',
   };

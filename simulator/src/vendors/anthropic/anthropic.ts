@@ -7,6 +7,7 @@ import { handleModels } from './models.ts';
 import { readMessages } from './read-messages.ts';
 import { streamMessage } from './stream-message.ts';
 import { keepConversation, openConversation } from './threads.ts';
+import { planSearch } from './web-search.ts';
 import { writeMessage } from './write-message.ts';
 
 /** The Messages interface: messages whole and streamed, threads, counting of tokens, models. */
@@ -44,9 +45,12 @@ function handleMessages(request: SimulatedRequest, planReply: PlanReply): Simula
   const { body, messages } = conversation;
   checkModel(request, body.model);
   checkConversation(request, messages, body);
-  const plan = planReply(readMessages(body, messages));
+  const planRequest = readMessages(body, messages);
+  const plan = planReply(planRequest);
   const { thinking } = body;
-  const options = { model: body.model, omitsThinking: Boolean(thinking && 'display' in thinking && thinking.display === 'omitted') };
+  const search = planSearch(body, plan, planRequest.lastUserText);
+  const omitsThinking = Boolean(thinking && 'display' in thinking && thinking.display === 'omitted');
+  const options = { model: body.model, omitsThinking, ...(search !== undefined && { search }) };
   if (body.thread) keepConversation(request, conversation, writeMessage(plan, options));
   if (body.stream === true) return streamMessage(plan, options, writeErrorFrame(request));
   return {

@@ -42,11 +42,23 @@ export function streamMessage(plan: ReplyPlan, options: MessageOptions, errorFra
     startBlock({ ...unknownBlock });
     stopBlock();
   }
-  const text = visibleText(plan);
-  if (text !== '') {
-    startBlock({ type: 'text', text: '' });
-    for (const piece of splitText(text, plan.tokensPerFrame))
+  const { search } = options;
+  if (search !== undefined) {
+    startBlock(search.use);
+    addDelta(out, index, JSON.stringify({ type: 'input_json_delta', partial_json: JSON.stringify(search.input) }), 0);
+    stopBlock();
+    startBlock(search.result);
+    stopBlock();
+  }
+  let writtenCharacters = 0;
+  for (const text of search === undefined ? [visibleText(plan)] : [search.cited, search.rest]) {
+    if (text === '') continue;
+    const isCited = text === search?.cited;
+    startBlock({ type: 'text', text: '', ...(isCited && { citations: [] }) });
+    if (isCited) addDelta(out, index, JSON.stringify({ type: 'citations_delta', citation: search.citation }), 0);
+    for (const piece of splitText(text, plan.tokensPerFrame, writtenCharacters))
       addDelta(out, index, `{"type":"text_delta","text":${JSON.stringify(piece.text)}}`, piece.tokens);
+    writtenCharacters += text.length;
     stopBlock();
   }
   for (const call of plan.toolCalls) {
@@ -58,7 +70,7 @@ export function streamMessage(plan: ReplyPlan, options: MessageOptions, errorFra
   }
   const firstContent = out.tokens.findIndex((tokens) => tokens > 0);
   const firstContentFrame = firstContent < 0 ? out.frames.length : firstContent;
-  writeEnd(out, plan);
+  writeEnd(out, plan, options);
   return {
     type: 'stream',
     headers: { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' },
@@ -97,7 +109,7 @@ function addDelta(out: Frames, index: number, delta: string, tokens: number): vo
 
 function writeStart(out: Frames, plan: ReplyPlan, options: MessageOptions): void {
   const whole = writeMessage(plan, options);
-  const usage = writeUsage(plan, Math.min(1, plan.usage.outputTokens));
+  const usage = writeUsage(plan, Math.min(1, plan.usage.outputTokens), {});
   out.add(
     'message_start',
     JSON.stringify({
@@ -128,14 +140,14 @@ function writeArguments(out: Frames, plan: ReplyPlan, call: ReplyPlan['toolCalls
   }
 }
 
-function writeEnd(out: Frames, plan: ReplyPlan): void {
+function writeEnd(out: Frames, plan: ReplyPlan, options: MessageOptions): void {
   const delta = {
     stop_reason: stopReasons[plan.stop],
     stop_sequence: plan.stopSequence ?? null,
     stop_details: writeStopDetails(plan),
     container: null,
   };
-  const { service_tier: _tier, inference_geo: _geo, ...usage } = writeUsage(plan, plan.usage.outputTokens);
+  const { service_tier: _tier, inference_geo: _geo, ...usage } = writeUsage(plan, plan.usage.outputTokens, options);
   out.add('message_delta', JSON.stringify({ type: 'message_delta', delta, usage }));
   out.add('message_stop', '{"type":"message_stop"}');
 }

@@ -1,4 +1,5 @@
 import type { JsonRecord, ReplyPlan } from '../../simulated-vendor.ts';
+import { writeSearchBlocks, type WebSearch } from './web-search.ts';
 
 export const stopReasons: Readonly<Record<ReplyPlan['stop'], string>> = {
   end: 'end_turn',
@@ -15,6 +16,8 @@ export type MessageOptions = {
   readonly model: string;
   /** Thinking is on, but its text is left out. */
   readonly omitsThinking: boolean;
+  /** What was searched before the answer, if anything. */
+  readonly search?: WebSearch;
 };
 
 export const unknownBlock = { type: 'simulated_unknown_block', note: 'nobody knows this' } as const;
@@ -31,7 +34,7 @@ export function writeMessage(plan: ReplyPlan, options: MessageOptions): JsonReco
     stop_sequence: plan.stopSequence ?? null,
     stop_details: writeStopDetails(plan),
     container: null,
-    usage: writeUsage(plan, plan.usage.outputTokens),
+    usage: writeUsage(plan, plan.usage.outputTokens, options),
   };
 }
 
@@ -42,7 +45,8 @@ function writeContent(plan: ReplyPlan, options: MessageOptions): JsonRecord[] {
   }
   if (plan.unknownBlock === true) content.push({ ...unknownBlock });
   const text = visibleText(plan);
-  if (text !== '') content.push({ type: 'text', text });
+  if (options.search !== undefined) content.push(...writeSearchBlocks(options.search));
+  else if (text !== '') content.push({ type: 'text', text });
   for (const call of plan.toolCalls) {
     content.push({ type: 'tool_use', id: `toolu_${call.id}`, name: call.name, input: call.arguments, caller: { type: 'direct' } });
   }
@@ -60,7 +64,7 @@ export function writeStopDetails(plan: ReplyPlan): JsonRecord | null {
 }
 
 /** The usage object with the output counted so far. Input excludes what was read from and written to the cache. */
-export function writeUsage(plan: ReplyPlan, outputTokens: number): JsonRecord {
+export function writeUsage(plan: ReplyPlan, outputTokens: number, options: Pick<MessageOptions, 'search'>): JsonRecord {
   const { usage } = plan;
   const isHour = usage.cacheLifetime === '1h';
   return {
@@ -74,6 +78,7 @@ export function writeUsage(plan: ReplyPlan, outputTokens: number): JsonRecord {
     output_tokens: outputTokens,
     ...(plan.reasoning !== undefined &&
       outputTokens === usage.outputTokens && { output_tokens_details: { thinking_tokens: usage.reasoningTokens } }),
+    ...(options.search !== undefined && { server_tool_use: { web_search_requests: 1, web_fetch_requests: 0 } }),
     service_tier: 'standard',
     inference_geo: 'global',
   };

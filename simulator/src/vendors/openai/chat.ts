@@ -1,6 +1,7 @@
 import type { PlanReply, SimulatedReply, SimulatedRequest } from '../../simulated-vendor.ts';
 import type { ChatFlavor } from './chat-flavor.ts';
 import { checkChat } from './check-chat.ts';
+import { citeSearch } from './cite-search.ts';
 import { readChat } from './read-chat.ts';
 import { streamChat } from './stream-chat.ts';
 import { writeChat } from './write-chat.ts';
@@ -16,6 +17,7 @@ export function handleChat(
   const chat = checkChat(request, flavor);
   const { body } = chat;
   const plan = planReply(readChat(chat, flavor));
+  const annotations = citeSearch(body, plan);
   if (body.stream === true) {
     return streamChat(plan, {
       model: body.model,
@@ -23,13 +25,14 @@ export function handleChat(
       includesUsage: flavor.alwaysReportsUsage || body.stream_options?.include_usage === true,
       includesObfuscation: flavor.obfuscates && body.stream_options?.include_obfuscation !== false,
       errorFrame,
+      annotations,
     });
   }
   return {
     type: 'whole',
     status: 200,
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(writeChat(plan, body.model, flavor)),
+    body: JSON.stringify(writeChat(plan, body.model, flavor, annotations)),
     plan,
   };
 }

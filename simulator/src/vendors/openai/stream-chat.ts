@@ -9,6 +9,8 @@ export type ChatStreamOptions = {
   readonly includesUsage: boolean;
   readonly includesObfuscation: boolean;
   readonly errorFrame: string;
+  /** What the text cites. It comes when the text is there. */
+  readonly annotations?: readonly JsonRecord[];
 };
 
 const obfuscationLetters = 'aB3dE5fG7hJ9kLmN';
@@ -32,6 +34,7 @@ export function streamChat(plan: ReplyPlan, options: ChatStreamOptions): Extract
   }
   if (plan.unknownBlock === true) add('{"simulated_unknown_member":{"note":"nobody knows this"}}', 0);
   for (const piece of splitText(plan.text ?? '', plan.tokensPerFrame)) add(`{"content":${JSON.stringify(piece.text)}}`, piece.tokens);
+  if (options.annotations !== undefined && options.annotations.length > 0) add(JSON.stringify({ annotations: options.annotations }), 0);
   for (const piece of splitText(plan.refusal ?? '', plan.tokensPerFrame)) add(`{"refusal":${JSON.stringify(piece.text)}}`, piece.tokens);
   for (const [index, call] of plan.toolCalls.entries()) addToolCall(add, plan, call, index);
   const firstContent = tokens.findIndex((count) => count > 0);

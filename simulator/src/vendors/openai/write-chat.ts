@@ -16,13 +16,13 @@ export function finishReasonOf(plan: ReplyPlan): string {
 }
 
 /** The whole reply to a chat completion. */
-export function writeChat(plan: ReplyPlan, model: string, flavor: ChatFlavor): JsonRecord {
+export function writeChat(plan: ReplyPlan, model: string, flavor: ChatFlavor, annotations: readonly JsonRecord[] = []): JsonRecord {
   return {
     id: `chatcmpl-${plan.id}`,
     object: 'chat.completion',
     created: plan.createdAtSeconds,
     model,
-    choices: [{ index: 0, message: writeMessage(plan, flavor), logprobs: null, finish_reason: finishReasonOf(plan) }],
+    choices: [{ index: 0, message: writeMessage(plan, flavor, annotations), logprobs: null, finish_reason: finishReasonOf(plan) }],
     usage: writeChatUsage(plan, model, flavor),
     ...(flavor.name === 'openai' && { service_tier: 'default' }),
     system_fingerprint: fingerprintOf(flavor),
@@ -33,7 +33,7 @@ export function fingerprintOf(flavor: ChatFlavor): string | null {
   return flavor.name === 'xai' ? 'fp_simulated' : null;
 }
 
-function writeMessage(plan: ReplyPlan, flavor: ChatFlavor): JsonRecord {
+function writeMessage(plan: ReplyPlan, flavor: ChatFlavor, annotations: readonly JsonRecord[]): JsonRecord {
   return {
     role: 'assistant',
     content: plan.text ?? (plan.toolCalls.length > 0 || plan.refusal !== undefined ? null : ''),
@@ -46,7 +46,7 @@ function writeMessage(plan: ReplyPlan, flavor: ChatFlavor): JsonRecord {
       })),
     }),
     refusal: plan.refusal ?? null,
-    ...(flavor.name === 'openai' && { annotations: [] }),
+    ...(flavor.name === 'openai' && { annotations: [...annotations] }),
     ...(plan.unknownBlock === true && { simulated_unknown_member: { note: 'nobody knows this' } }),
   };
 }
