@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { test } from 'node:test';
 
+import { tabledCases } from '../conformance/translation/matrix.ts';
 import { generatedDocs } from './generated-docs.ts';
 import { root } from './source-files.ts';
 
@@ -11,6 +12,17 @@ for (const [path, expected] of Object.entries(generatedDocs())) {
     assert.equal(readFileSync(join(root, path), 'utf8'), expected, 'run: npm run docs');
   });
 }
+
+test('docs/reference/translation.md has a row for every case that the suite tries', () => {
+  // What the rows say is observed by the suite itself, which takes a running gateway.
+  const page = readFileSync(join(root, 'docs/reference/translation.md'), 'utf8');
+  for (const [client, rows] of tabledCases()) {
+    const [, table = ''] = page.split(`### A client of ${client}\n`);
+    const own = table.split('\n### ')[0] ?? '';
+    const missing = rows.filter((row) => !own.includes(`| ${row} |`));
+    assert.deepEqual(missing, [], `${client}: run: node conformance/translation/write-matrix.ts`);
+  }
+});
 
 const markdown = ['.', 'docs', 'simulator', 'src', 'conformance', 'bench'].flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: folder !== '.', encoding: 'utf8' })

@@ -162,6 +162,47 @@ export const arbitraryRequest: fc.Arbitrary<InferenceRequest> = toolsAndTurns.ch
     .map((members) => defined<InferenceRequest>(members)),
 );
 
+const oddName = fc.oneof(name, fc.constantFrom('files.read:1', '2fast', 'f'.repeat(100), 'naïve', '-', 'a b'));
+const oddId = fc.oneof(fc.constantFrom('call_1', 'call_2', 'functions.f:0', 'toolu_01', 'x'.repeat(90), 'é', ''), name);
+const oddText = fc.oneof(words, fc.constantFrom('', ' ', '\n', ' ends with a blank '), fc.string({ unit: 'binary', maxLength: 4 }));
+
+const oddPart: fc.Arbitrary<Part> = fc.oneof(
+  oddText.map((text): Part => ({ kind: 'text', text })),
+  fc.constant<Part>(inlineImage),
+  fc
+    .record({ id: oddId, name: oddName, arguments: fc.constantFrom('', '{}', '{"city":"Oslo"}') })
+    .map((call): Part => ({ kind: 'tool-call', ...call })),
+  fc
+    .record({ callId: oddId, text: oddText, isError: fc.boolean() })
+    .map(({ callId, text, isError }): Part => ({ kind: 'tool-result', callId, content: [{ kind: 'text', text }], isError })),
+  words.map((text): Part => ({ kind: 'refusal', text })),
+  fc.record({ blob: name, origin: fc.constant('another') }).map((proof): Part => ({ kind: 'reasoning', text: ['thought'], proof })),
+);
+
+/** What may stand in a turn of each speaker, in any order and number. */
+const oddTurn: fc.Arbitrary<Turn> = fc
+  .record({ role: fc.constantFrom('system', 'user', 'assistant'), parts: fc.array(oddPart, { maxLength: 4 }) })
+  .map(({ role, parts }): Turn => {
+    const spoken = new Set<Part['kind']>(
+      role === 'assistant' ? ['text', 'tool-call', 'refusal', 'reasoning'] : role === 'user' ? ['text', 'media', 'tool-result'] : ['text'],
+    );
+    // Calls that are made at once have ids of their own.
+    const isFirst = (part: Part, index: number): boolean =>
+      part.kind !== 'tool-call' || parts.findIndex((other) => other.kind === 'tool-call' && other.id === part.id) === index;
+    return { role, parts: parts.filter((part, index) => spoken.has(part.kind) && isFirst(part, index)) };
+  });
+
+/** Requests whose conversations no vendor would take as they are: they are to be put in order, or refused. */
+export const arbitraryOddRequest: fc.Arbitrary<InferenceRequest> = fc
+  .tuple(arbitraryRequest, fc.array(oddTurn, { maxLength: 6 }), fc.array(oddName, { maxLength: 3 }))
+  .map(([request, turns, names]) => ({
+    ...request,
+    turns: [...turns, ...request.turns],
+    tools: [...request.tools, ...[...new Set(names)].map((each): FunctionTool => ({ kind: 'function', name: each, parameters }))].filter(
+      (tool, index, all) => all.findIndex((other) => 'name' in tool && 'name' in other && other.name === tool.name) === index,
+    ),
+  }));
+
 const replyPart: fc.Arbitrary<ReplyPart> = fc.oneof(
   textPart,
   fc.record({ kind: fc.constant('reasoning' as const), text: fc.array(words, { minLength: 1, maxLength: 2 }) }),

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 
 import { createEventFolder } from '../inference/fold-events.ts';
+import { GatewayError } from '../inference/gateway-error.ts';
 import type { InferenceEvent } from '../inference/inference-event.ts';
 import type { InferenceReply, ReplyPart } from '../inference/inference-reply.ts';
 import type { InferenceRequest, Part, Turn } from '../inference/inference-request.ts';
@@ -17,7 +18,7 @@ import { createJsonArrayFrameReader } from '../platform/sse/json-array-frame-rea
 import { createSseFrameReader } from '../platform/sse/sse-frame-reader.ts';
 import type { ChatDialect, WireRequest } from './chat-dialect.ts';
 import type { ReplyReading, ReplyWriting } from './chat-codec.ts';
-import { arbitraryReply, arbitraryRequest } from './codec-arbitraries.ts';
+import { arbitraryOddRequest, arbitraryReply, arbitraryRequest } from './codec-arbitraries.ts';
 
 /** A model that can do everything, so that whatever is lost is lost by the dialect. */
 const ableTraits: ModelTraits = {
@@ -72,6 +73,8 @@ export type CodecSuite = {
   readonly dialect: ChatDialect;
   /** Throws when the vendor would refuse the body. */
   readonly acceptBody?: (request: WireRequest) => void;
+  /** Throws when a whole reply is not as the vendor describes its replies. */
+  readonly acceptReply?: (reply: JsonObject) => void;
   /** Members that the dialect has no place for and leaves out without a word, because they mean nothing to its vendor. */
   readonly silentlyLost?: readonly (keyof InferenceRequest)[];
 };
@@ -104,7 +107,10 @@ function describePart(part: Part, numberOf: (id: string) => number): string {
     }
     case 'media':
       return JSON.stringify(part.source);
-    default:
+    case 'refusal':
+    case 'reasoning':
+    case 'server-tool':
+    case 'vendor':
       return JSON.stringify(part);
   }
 }
@@ -148,6 +154,8 @@ function describeSettings(request: InferenceRequest, lost: ReadonlySet<string>, 
     outputFormat: outputFormat?.kind === 'json-schema' ? outputFormat.schema : outputFormat,
     // To let the model decide is the same as to say nothing.
     toolChoice: request.toolChoice?.kind === 'auto' ? undefined : request.toolChoice,
+    // Where nothing may be called, it does not matter how many at once.
+    parallelToolCalls: request.toolChoice?.kind === 'none' ? undefined : request.parallelToolCalls,
     serviceTier: request.serviceTier === 'default' ? undefined : request.serviceTier,
   };
   return Object.fromEntries(
@@ -188,6 +196,30 @@ function testRequests({ dialect, acceptBody, silentlyLost = [] }: CodecSuite): v
         dialect.validateRequest(request, 'compatible');
         acceptBody?.(request);
       }),
+    );
+  });
+}
+
+/** Whether a request was refused by name, which is as good as writing it well. Everything else that is thrown is a fault. */
+function isRefused(error: unknown): boolean {
+  return error instanceof GatewayError && error.code === 'untranslatable_field' && error.param !== undefined;
+}
+
+function testOddRequests({ dialect, acceptBody }: CodecSuite): void {
+  void test(`${dialect.id}: a conversation out of order is put in order, or refused by the name of what is wrong`, () => {
+    fc.assert(
+      fc.property(arbitraryOddRequest, (neutral) => {
+        let request: WireRequest;
+        try {
+          ({ request } = encode(dialect, neutral));
+        } catch (error) {
+          if (isRefused(error)) return;
+          throw error;
+        }
+        dialect.validateRequest(request, 'compatible');
+        acceptBody?.(request);
+      }),
+      { numRuns: 400 },
     );
   });
 }
@@ -250,7 +282,7 @@ function cutDeltas(events: readonly InferenceEvent[]): readonly InferenceEvent[]
   });
 }
 
-function testReplies({ dialect }: CodecSuite): void {
+function testReplies({ dialect, acceptReply }: CodecSuite): void {
   const { codec } = dialect;
   // What clients ask for to see everything.
   const asked: JsonObject = {
@@ -264,7 +296,9 @@ function testReplies({ dialect }: CodecSuite): void {
   void test(`${dialect.id}: a whole reply that was written can be read, and says the same`, () => {
     fc.assert(
       fc.property(arbitraryReply, (reply) => {
-        assert.deepEqual(describeReply(codec.decodeReply(codec.encodeReply(reply, writing(asked)), reading)), describeReply(reply));
+        const written = codec.encodeReply(reply, writing(asked));
+        acceptReply?.(written);
+        assert.deepEqual(describeReply(codec.decodeReply(written, reading)), describeReply(reply));
       }),
     );
   });
@@ -287,5 +321,6 @@ function testReplies({ dialect }: CodecSuite): void {
 /** What every codec must do: its two directions undo each other, and its streams and whole replies speak with one voice. */
 export function testCodec(suite: CodecSuite): void {
   testRequests(suite);
+  testOddRequests(suite);
   testReplies(suite);
 }

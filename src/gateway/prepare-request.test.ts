@@ -5,10 +5,11 @@ import { chatDialects } from '../dialects/registry.ts';
 import type { DialectId, WireRequest } from '../dialects/chat-dialect.ts';
 import type { StreamFraming } from '../platform/frames.ts';
 import { compileHeaderList } from '../platform/http/header-list.ts';
+import { commonRequestHeaders } from '../upstreams/header-lists.ts';
 import type { VendorId } from '../upstreams/upstream-vendor.ts';
 import { upstreamVendors } from '../upstreams/registry.ts';
 import { createFakeUpstream } from './exchange/fake-exchange.ts';
-import { prepareRequest } from './prepare-request.ts';
+import { createUpstreamHeaders, prepareRequest } from './prepare-request.ts';
 
 const client = { send: () => {}, close: () => Promise.resolve() };
 
@@ -105,6 +106,29 @@ describe('headers', () => {
     assert.equal(passed['x-trace-id'], '1');
     assert.equal(passed['x-other'], undefined);
     assert.equal(passed['user-agent'], 'sdk/1');
+  });
+
+  test('a translated call takes along what every vendor may see and what the operator names, and nothing of its own vendor', () => {
+    const made = createFakeUpstream({ vendor: 'openai-compatible' }, client);
+    const upstream = { ...made, passesForeignHeader: compileHeaderList([...commonRequestHeaders, 'x-tenant']) };
+    const headers = {
+      'anthropic-version': '2023-06-01',
+      'anthropic-beta': 'a',
+      'vendor-beta': 'b',
+      originator: 'codex',
+      'user-agent': 'sdk/1',
+      'x-tenant': 't',
+    };
+    const written = (of: DialectId) =>
+      createUpstreamHeaders(
+        { operation: 'generate', body: {}, headers },
+        { upstream, upstreamModel: 'm' },
+        { client: of, upstream: 'openai-chat' },
+        undefined,
+      );
+    const framing = ['accept', 'accept-encoding', 'content-type'];
+    assert.deepEqual(Object.keys(written('anthropic-messages')).toSorted(), [...framing, 'user-agent', 'x-tenant'].toSorted());
+    assert.equal(written('openai-chat')['originator'], 'codex');
   });
 
   test('a configured list that is too generous still passes no credential and no framing', () => {

@@ -30,20 +30,25 @@ const keptHere = compileHeaderList([
   'upgrade',
 ]);
 
-/** The headers of an upstream request in a dialect: what may pass of the client's, what the exchange needs, and the operator's credential. */
+/**
+ * The headers of an upstream request: what may pass of the client's, what the exchange needs, and the operator's credential.
+ * @param dialects those of the client and of the upstream
+ */
 export function createUpstreamHeaders(
   request: WireRequest,
   target: Target,
-  dialect: DialectId,
+  dialects: { readonly client: DialectId; readonly upstream: DialectId },
   framing: StreamFraming | undefined,
 ): Record<string, string> {
   const { upstream } = target;
+  const isTranslated = dialects.client !== dialects.upstream;
+  const passes = isTranslated ? upstream.passesForeignHeader : upstream.passesRequestHeader;
   const headers: Record<string, string> = {};
   for (const name in request.headers) {
     const value = request.headers[name];
-    if (value !== undefined && upstream.passesRequestHeader(name) && !keptHere(name)) headers[name] = value;
+    if (value !== undefined && passes(name) && !keptHere(name)) headers[name] = value;
   }
-  for (const [alias, name] of Object.entries(upstream.vendor.headerAliases ?? {})) {
+  for (const [alias, name] of Object.entries((isTranslated ? undefined : upstream.vendor.headerAliases) ?? {})) {
     const value = request.headers[alias];
     if (value !== undefined) headers[name] = joinValues(headers[name], value);
   }
@@ -52,7 +57,7 @@ export function createUpstreamHeaders(
   headers['accept'] = framing === 'sse' ? 'text/event-stream' : 'application/json';
   // Replies are read as they pass, so they must come uncompressed.
   headers['accept-encoding'] = 'identity';
-  if (upstream.apiKey !== undefined) Object.assign(headers, upstream.vendor.authorize(upstream.apiKey, dialect));
+  if (upstream.apiKey !== undefined) Object.assign(headers, upstream.vendor.authorize(upstream.apiKey, dialects.upstream));
   return headers;
 }
 
@@ -77,7 +82,7 @@ export function prepareRequest(options: {
   return {
     path: upstream.basePath + path,
     method: 'POST',
-    headers: createUpstreamHeaders(request, target, dialect.id, framing),
+    headers: createUpstreamHeaders(request, target, { client: dialect.id, upstream: dialect.id }, framing),
     body: applyJsonEdits(bytes, dialect.editRequest(request, bytes, fit)),
   };
 }

@@ -40,7 +40,10 @@ function sayAsUser(turn: Turn, notes: TranslationNotes): Turn {
   return { role: 'user', parts: [{ kind: 'text', text: `<system>${text}</system>` }] };
 }
 
-type Results = Map<string, ToolResultPart[]>;
+/** Results that answer one id, and how many of them have been paired. */
+type ResultQueue = { readonly parts: ToolResultPart[]; taken: number };
+
+type Results = Map<string, ResultQueue>;
 
 /** All results by the id they answer. Two calls may share an id over a long conversation, so each id has a queue. */
 function collectResults(turns: readonly Turn[]): Results {
@@ -49,8 +52,8 @@ function collectResults(turns: readonly Turn[]): Results {
     for (const part of turn.parts) {
       if (part.kind !== 'tool-result') continue;
       const queue = results.get(part.callId);
-      if (queue === undefined) results.set(part.callId, [part]);
-      else queue.push(part);
+      if (queue === undefined) results.set(part.callId, { parts: [part], taken: 0 });
+      else queue.parts.push(part);
     }
   }
   return results;
@@ -71,7 +74,9 @@ function pairResults(turns: readonly Turn[], notes: TranslationNotes): readonly 
 }
 
 function resultOf(call: ToolCallPart, results: Results, notes: TranslationNotes): ToolResultPart {
-  const found = results.get(call.id)?.shift();
+  const queue = results.get(call.id);
+  const found = queue?.parts[queue.taken];
+  if (queue !== undefined) queue.taken += 1;
   if (found !== undefined) return { ...found, name: call.name };
   notes.adapted({ path: call.path, otherwise: 'turns' }, `the call ${call.id} has no result; one was added that says so`);
   const text: TextPart = { kind: 'text', text: 'The tool call was not executed.' };
@@ -79,32 +84,32 @@ function resultOf(call: ToolCallPart, results: Results, notes: TranslationNotes)
 }
 
 function refuseOrphans(results: Results, notes: TranslationNotes): void {
-  for (const [callId, left] of results) {
-    const [orphan] = left;
+  for (const [callId, { parts, taken }] of results) {
+    const orphan = parts[taken];
     if (orphan !== undefined)
       notes.refuse({ path: orphan.path, otherwise: 'turns' }, `no call with the id ${callId} comes before this result`);
   }
 }
 
-/** The results of one assistant turn that was written as several belong to one user turn, and what the user says next follows in the same. */
-function joinResults(turns: readonly Turn[]): readonly Turn[] {
-  const joined: Turn[] = [];
+/** A turn that others may be added to: their parts are pushed, so that a thousand turns in a row are not copied a thousand times. */
+type OpenTurn = Turn & { readonly parts: Part[] };
+
+function joinTurns(turns: readonly Turn[], belongs: (last: Turn, turn: Turn) => boolean): readonly Turn[] {
+  const joined: OpenTurn[] = [];
   for (const turn of turns) {
     const last = joined.at(-1);
-    const answersCalls = last?.role === 'user' && last.parts[0]?.kind === 'tool-result';
-    if (last !== undefined && answersCalls && turn.role === 'user' && turn.parts[0]?.kind !== 'tool-result') {
-      joined[joined.length - 1] = { ...last, parts: [...last.parts, ...turn.parts] };
-    } else joined.push(turn);
+    if (last === undefined || !belongs(last, turn)) joined.push({ ...turn, parts: [...turn.parts] });
+    else for (const part of turn.parts) last.parts.push(part);
   }
   return joined;
 }
 
+/** The results of one assistant turn that was written as several belong to one user turn, and what the user says next follows in the same. */
+function joinResults(turns: readonly Turn[]): readonly Turn[] {
+  const answersCalls = (turn: Turn): boolean => turn.role === 'user' && turn.parts[0]?.kind === 'tool-result';
+  return joinTurns(turns, (last, turn) => answersCalls(last) && turn.role === 'user' && !answersCalls(turn));
+}
+
 function mergeNeighbours(turns: readonly Turn[]): readonly Turn[] {
-  const merged: Turn[] = [];
-  for (const turn of turns) {
-    const last = merged.at(-1);
-    if (last !== undefined && last.role === turn.role) merged[merged.length - 1] = { ...last, parts: [...last.parts, ...turn.parts] };
-    else merged.push(turn);
-  }
-  return merged;
+  return joinTurns(turns, (last, turn) => last.role === turn.role);
 }

@@ -171,4 +171,9 @@ describe('tools that were changed on the way to the upstream', () => {
     const restored = fold(run(restoreTools({ answerTool: 'answer' }), [...beside, ...call('answer', 1), finished]));
     assert.deepEqual([restored.parts, restored.stopReason], [[{ kind: 'text', text: '{"a":1}' }], 'end']);
   });
+
+  test('a model that answers twice at once is heard once: two objects behind each other are no JSON', () => {
+    const restored = fold(run(restoreTools({ answerTool: 'answer' }), [...call('answer', 0), ...call('answer', 1), finished]));
+    assert.deepEqual([restored.parts, restored.stopReason], [[{ kind: 'text', text: '{"a":1}' }], 'end']);
+  });
 });

@@ -1,64 +1,116 @@
 import type { EventStep, InferenceEvent } from './inference-event.ts';
 
-/** The sequence that is complete first; of two that end together, the one that begins earlier. However the text is cut into pieces, it is the same. */
-function findSequence(text: string, sequences: readonly string[]): { readonly at: number; readonly sequence: string } | undefined {
-  let found: { readonly at: number; readonly sequence: string } | undefined;
-  let foundEnd = Infinity;
-  for (const sequence of sequences) {
-    const at = text.indexOf(sequence);
-    if (at === -1) continue;
-    const end = at + sequence.length;
-    if (found !== undefined && (end > foundEnd || (end === foundEnd && at > found.at))) continue;
-    found = { at, sequence };
-    foundEnd = end;
-  }
-  return found;
-}
+/** How many stop sequences the gateway watches for in one reply, and of how many characters together: each of them is compared with every character of the reply. */
+export const watchedSequencesMax = { count: 32, characters: 8192 } as const;
 
-/** How many characters at the end of the text may be the beginning of a sequence. */
-function heldCharacters(text: string, sequences: readonly string[]): number {
-  let held = 0;
-  for (const sequence of sequences) {
-    for (let length = Math.min(sequence.length - 1, text.length); length > held; length--) {
-      if (text.endsWith(sequence.slice(0, length))) held = length;
+/** Watches one text for one sequence, however the text is cut into pieces. Every character is looked at once (Knuth, Morris and Pratt). */
+class SequenceWatch {
+  readonly sequence: string;
+  /** For each beginning of the sequence, how long a shorter beginning it ends with. */
+  readonly #fallbacks: Int32Array;
+  /** How many characters at the end of the text are a beginning of the sequence. */
+  matched = 0;
+
+  constructor(sequence: string) {
+    this.sequence = sequence;
+    this.#fallbacks = new Int32Array(sequence.length + 1);
+    let length = 0;
+    for (let at = 1; at < sequence.length; at++) {
+      length = this.#advance(length, sequence.charCodeAt(at));
+      this.#fallbacks[at + 1] = length;
     }
   }
-  return held;
+
+  #advance(matched: number, character: number): number {
+    let length = matched;
+    while (length > 0 && this.sequence.charCodeAt(length) !== character) length = this.#fallbacks[length] ?? 0;
+    return this.sequence.charCodeAt(length) === character ? length + 1 : length;
+  }
+
+  /** Reads on up to `limit` characters; returns how many of them there are up to the end of the first occurrence. */
+  read(piece: string, limit: number): number | undefined {
+    const { sequence } = this;
+    for (let at = 0; at < limit; at++) {
+      if (this.matched === 0 && piece.charCodeAt(at) !== sequence.charCodeAt(0)) {
+        // Most text begins nothing, and is skipped at the speed of a search.
+        at = piece.indexOf(sequence.charAt(0), at);
+        if (at === -1 || at >= limit) return undefined;
+      }
+      this.matched = this.#advance(this.matched, piece.charCodeAt(at));
+      if (this.matched === sequence.length) return at + 1;
+    }
+    return undefined;
+  }
+}
+
+type Found = { readonly sequence: string; readonly end: number };
+
+/** One text that is being watched. */
+class WatchedText {
+  readonly #watches: readonly SequenceWatch[];
+  /** The end of the text that may be the beginning of a sequence: it has not been passed on. */
+  held = '';
+
+  constructor(sequences: readonly string[]) {
+    this.#watches = sequences.map((sequence) => new SequenceWatch(sequence));
+  }
+
+  /** What of the text so far can be passed on, and the sequence that ended it. */
+  read(piece: string): { readonly passed: string; readonly found?: string } {
+    const found = this.#find(piece);
+    const all = this.held + piece;
+    if (found !== undefined) {
+      const end = this.held.length + found.end;
+      return { passed: all.slice(0, end - found.sequence.length), found: found.sequence };
+    }
+    const kept = this.#watches.reduce((most, { matched }) => Math.max(most, matched), 0);
+    this.held = all.slice(all.length - kept);
+    return { passed: all.slice(0, all.length - kept) };
+  }
+
+  /** The sequence that is complete first; of two that end together, the one that begins earlier. */
+  #find(piece: string): Found | undefined {
+    let found: Found | undefined;
+    for (const watch of this.#watches) {
+      const end = watch.read(piece, found?.end ?? piece.length);
+      if (end === undefined) continue;
+      const isEarlier = found === undefined || end < found.end || watch.sequence.length > found.sequence.length;
+      if (isEarlier) found = { sequence: watch.sequence, end };
+    }
+    return found;
+  }
 }
 
 /**
  * Stop sequences for upstreams that have none: visible text passes up to the first sequence, and there the reply ends. What might be the beginning of a sequence is
- * held back until it is known. After `finished` nothing more comes, and the upstream can be stopped.
+ * held back until it is known. After `finished` nothing more comes, and the upstream can be stopped. The cost is that of the text times the number of sequences, which the caller
+ * bounds by `watchedSequencesMax`.
  */
 export function cutAtSequences(sequences: readonly string[]): EventStep {
-  const watched = sequences.filter((sequence) => sequence !== '');
-  const texts = new Map<number, string>();
-  const ended = { done: false };
+  const watched = [...new Set(sequences)].filter((sequence) => sequence !== '');
+  const texts = new Map<number, WatchedText>();
+  let hasEnded = false;
 
-  const readText = (index: number, text: string): readonly InferenceEvent[] => {
-    const all = (texts.get(index) ?? '') + text;
-    const found = findSequence(all, watched);
-    if (found === undefined) {
-      const kept = heldCharacters(all, watched);
-      texts.set(index, all.slice(all.length - kept));
-      return deltaOf(index, all.slice(0, all.length - kept));
-    }
-    ended.done = true;
+  const readText = (text: WatchedText, index: number, piece: string): readonly InferenceEvent[] => {
+    const { passed, found } = text.read(piece);
+    if (found === undefined) return deltaOf(index, passed);
+    hasEnded = true;
     return [
-      ...deltaOf(index, all.slice(0, found.at)),
+      ...deltaOf(index, passed),
       { type: 'block-ended', index },
-      { type: 'finished', stopReason: 'stop-sequence', stopSequence: found.sequence },
+      { type: 'finished', stopReason: 'stop-sequence', stopSequence: found },
     ];
   };
 
   return (event) => {
-    if (ended.done) return [];
-    if (event.type === 'block-started' && event.block.kind === 'text') texts.set(event.index, '');
-    if (event.type === 'delta' && texts.has(event.index)) return readText(event.index, event.text);
+    if (hasEnded) return [];
+    if (event.type === 'block-started' && event.block.kind === 'text') texts.set(event.index, new WatchedText(watched));
+    const text = 'index' in event ? texts.get(event.index) : undefined;
+    if (text === undefined || !('index' in event)) return [event];
+    if (event.type === 'delta') return readText(text, event.index, event.text);
     if (event.type !== 'block-ended') return [event];
-    const held = texts.get(event.index) ?? '';
     texts.delete(event.index);
-    return [...deltaOf(event.index, held), event];
+    return [...deltaOf(event.index, text.held), event];
   };
 }
 

@@ -25,6 +25,11 @@ export function restoreTools({ toolNames, answerTool }: ChangedTools): EventStep
     }
     if (block.kind !== 'tool-call') return [event];
     if (block.name === answerTool) {
+      // A second answer behind the first would make of both what is no JSON.
+      if (answers.size > 0) {
+        hidden.add(index);
+        return [];
+      }
       answers.add(index);
       return [{ type: 'block-started', index, block: { kind: 'text' } }];
     }

@@ -1,59 +1,97 @@
 import type { EventStep, InferenceEvent } from './inference-event.ts';
 
-/** Characters of one event's text, for the limit on what may wait. */
-function weightOf(event: InferenceEvent): number {
-  return event.type === 'delta' ? event.text.length : 1;
+type BlockEvent = Extract<InferenceEvent, { index: number }>;
+
+/** A block that has begun and not ended. Its events wait while another one is open. */
+type Block = { readonly index: number; readonly held: BlockEvent[] };
+
+/** Deltas that wait are joined up to about this many characters, so that a long wait holds text and not thousands of events. */
+const joinedCharactersMax = 65_536;
+
+function hold({ held }: Block, event: BlockEvent): void {
+  const last = held.at(-1);
+  if (event.type === 'delta' && last?.type === 'delta' && last.text.length < joinedCharactersMax) {
+    held[held.length - 1] = { ...last, text: last.text + event.text };
+  } else held.push(event);
 }
 
 /**
  * Puts overlapping blocks in line: one block is open at a time, the others wait until it has ended, and indices count up without gaps. Events of the open block
  * pass at once. A call that another call interrupts has not ended: it is only known to be complete when the upstream says so, so what the others say is held back
  * until then. Merging the two would corrupt the arguments of both.
+ *
+ * What comes out keeps to the grammar whatever goes in: events of blocks that have not begun or have ended are left out, and `finished` ends what is still open. How much
+ * may wait is limited for the reply as a whole, by who reads it.
  */
 export function serializeBlocks(): EventStep {
-  const waiting = new Map<number, InferenceEvent[]>();
-  let open: number | undefined;
-  let nextIndex = 0;
+  const blocks = new Map<number, Block>();
+  /** Blocks in the order in which they began, from `next` on those that wait. */
+  const line: Block[] = [];
+  let next = 0;
+  let open: Block | undefined;
+  let outIndex = 0;
+  let hasFinished = false;
 
-  const emit = (event: InferenceEvent, into: InferenceEvent[]): void => {
-    if (event.type === 'block-started') {
-      open = event.index;
-      into.push({ ...event, index: nextIndex });
-    } else if (event.type === 'part') into.push({ ...event, index: nextIndex++ });
-    else if (event.type === 'block-ended') {
-      open = undefined;
-      into.push({ ...event, index: nextIndex++ });
-    } else if ('index' in event) into.push({ ...event, index: nextIndex });
-    else into.push(event);
+  const close = (into: InferenceEvent[]): void => {
+    open = undefined;
+    into.push({ type: 'block-ended', index: outIndex++ });
   };
 
-  const releaseWaiting = (into: InferenceEvent[]): void => {
-    for (const [index, events] of waiting) {
-      if (open !== undefined) return;
-      waiting.delete(index);
-      for (const event of events) emit(event, into);
+  const emit = (event: BlockEvent, into: InferenceEvent[]): void => {
+    if (event.type === 'part') into.push({ ...event, index: outIndex++ });
+    else if (event.type === 'block-ended') close(into);
+    else into.push({ ...event, index: outIndex });
+  };
+
+  /** Blocks that wait come out, up to the first that has not ended: it is open then. */
+  const release = (into: InferenceEvent[]): void => {
+    while (open === undefined && next < line.length) {
+      const block = line[next++];
+      if (block === undefined) return;
+      if (block.held[0]?.type !== 'part') open = block;
+      for (const event of block.held) emit(event, into);
+      block.held.length = 0;
     }
+    if (next < line.length) return;
+    line.length = 0;
+    next = 0;
+  };
+
+  const begin = (event: BlockEvent, into: InferenceEvent[]): void => {
+    const block: Block = { index: event.index, held: [event] };
+    if (event.type !== 'part') blocks.set(event.index, block);
+    line.push(block);
+    release(into);
+  };
+
+  const goOn = (block: Block, event: BlockEvent, into: InferenceEvent[]): void => {
+    if (event.type === 'block-ended') blocks.delete(block.index);
+    if (open !== block) return hold(block, event);
+    emit(event, into);
+    release(into);
+  };
+
+  const finish = (event: InferenceEvent, into: InferenceEvent[]): void => {
+    hasFinished = true;
+    while (open !== undefined) {
+      close(into);
+      release(into);
+    }
+    blocks.clear();
+    into.push(event);
   };
 
   return (event) => {
     const events: InferenceEvent[] = [];
-    if (!('index' in event)) emit(event, events);
-    else if (open === undefined || open === event.index) {
-      emit(event, events);
-      if (open === undefined) releaseWaiting(events);
-    } else {
-      const held = waiting.get(event.index);
-      if (held === undefined) waiting.set(event.index, [event]);
-      else appendHeld(held, event);
+    if (hasFinished) return events;
+    if (event.type === 'finished') finish(event, events);
+    else if (!('index' in event)) events.push(event);
+    else {
+      const block = blocks.get(event.index);
+      if (event.type === 'part' || event.type === 'block-started') {
+        if (block === undefined) begin(event, events);
+      } else if (block !== undefined) goOn(block, event, events);
     }
     return events;
   };
-}
-
-/** Deltas that wait are joined, so that a long wait holds text and not thousands of events. */
-function appendHeld(held: InferenceEvent[], event: InferenceEvent): void {
-  const last = held.at(-1);
-  if (event.type === 'delta' && last?.type === 'delta' && weightOf(last) < 65_536) {
-    held[held.length - 1] = { ...last, text: last.text + event.text };
-  } else held.push(event);
 }

@@ -1,11 +1,15 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../platform/json/json-value.ts';
+import { isNestedDeeper } from '../platform/json/json-depth.ts';
 import { parseJson } from '../platform/json/parse-json.ts';
 import type { ToolCallPart } from './inference-request.ts';
 import type { TranslationNotes } from './translation-notes.ts';
 
+/** Deeper arguments are taken for no JSON: no function has such, and writing them would exhaust the stack. */
+const depthMax = 256;
+
 function parsed(text: string): JsonValue | undefined {
   try {
-    return parseJson(text);
+    return isNestedDeeper(text, depthMax) ? undefined : parseJson(text);
   } catch {
     return undefined;
   }

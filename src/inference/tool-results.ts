@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../platform/json/json-value.ts';
+import { isNestedDeeper } from '../platform/json/json-depth.ts';
 import { parseJson } from '../platform/json/parse-json.ts';
 import type { ToolResultPart } from './inference-request.ts';
 
@@ -20,9 +21,12 @@ export function resultObject(part: ToolResultPart): JsonObject {
   return isJsonObject(value) ? value : { result: value };
 }
 
+/** Deeper results stay the text they were: writing them as values would exhaust the stack. */
+const depthMax = 256;
+
 function parseIfJson(text: string): JsonValue {
   // Numbers and words stay the text they were: 007 and 1e999 would not survive.
-  if (!/^\s*[[{]/.test(text)) return text;
+  if (!/^\s*[[{]/.test(text) || isNestedDeeper(text, depthMax)) return text;
   try {
     return parseJson(text);
   } catch {

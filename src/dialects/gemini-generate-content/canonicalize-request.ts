@@ -50,8 +50,19 @@ function follow(walk: Walk, schema: Schema): SchemaNode | undefined {
   return typeof target === 'boolean' ? undefined : target;
 }
 
+/** Free-form objects and maps: their names are the client's own, and null is a value among others. */
+function copyMap(walk: Walk, node: SchemaNode, value: JsonObject, path: string): JsonObject {
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => {
+      const property = openProperty(node, key);
+      return [key, property === undefined || member === undefined ? member : copyValue(walk, property, member, `${path}.${key}`)];
+    }),
+  );
+}
+
 function copyObject(walk: Walk, node: SchemaNode, value: JsonObject, path: string): JsonObject {
   const { properties = {} } = node;
+  if (Object.keys(properties).length === 0) return copyMap(walk, node, value, path);
   const members = new Map<string, JsonValue>();
   const spellings = new Map<string, string>();
   for (const [key, member] of Object.entries(value)) {

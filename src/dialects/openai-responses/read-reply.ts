@@ -20,7 +20,8 @@ export function readErrorObject(error: unknown): ErrorInReply {
   if (typeof error === 'string') return { message: error };
   if (!isJsonObject(error)) return { message: 'The model server reported an error without a message.' };
   const message = typeof error.message === 'string' && error.message !== '' ? error.message : 'The model server reported an error.';
-  const status = typeof error.code === 'string' ? statusByErrorCode[error.code] : undefined;
+  const { code } = error;
+  const status = typeof code === 'string' && Object.hasOwn(statusByErrorCode, code) ? statusByErrorCode[code] : undefined;
   return status === undefined ? { message } : { message, status };
 }
 

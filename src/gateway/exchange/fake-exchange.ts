@@ -7,6 +7,7 @@ import type { ChatDialect, WireRequest } from '../../dialects/chat-dialect.ts';
 import type { StreamFraming } from '../../platform/frames.ts';
 import { compileHeaderList } from '../../platform/http/header-list.ts';
 import type { UpstreamRequest } from '../../platform/http/upstream-client.ts';
+import { commonRequestHeaders } from '../../upstreams/header-lists.ts';
 import { upstreamVendors } from '../../upstreams/registry.ts';
 import type { VendorId } from '../../upstreams/upstream-vendor.ts';
 import { defaultLimits, defaultTimeouts, type GatewayLimits, type GatewayTimeouts } from '../limits.ts';
@@ -145,6 +146,7 @@ export function createFakeUpstream(options: Pick<FakeExchangeOptions, 'vendor' |
     apiKey: options.apiKey,
     dialects: [...vendor.dialects, ...vendor.optionalDialects],
     passesRequestHeader: compileHeaderList(vendor.requestHeaders),
+    passesForeignHeader: compileHeaderList(commonRequestHeaders),
     passesReplyHeader: compileHeaderList(vendor.replyHeaders),
     acceptsStreamOptions: true,
     traitsOf: vendor.traitsOf,

@@ -93,6 +93,8 @@ export class PassthroughExchange implements Dispatcher.DispatchHandler, Watched 
     try {
       step();
     } catch (cause) {
+      // What a relay finds wrong with the reply.
+      if (cause instanceof GatewayError) return this.terminate(cause);
       const { logger, requestId } = this.#context;
       logger.error({ callId: requestId, err: cause }, 'a reply could not be read');
       this.terminate(

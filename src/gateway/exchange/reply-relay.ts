@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { ReplyReport, StreamReport } from '../../dialects/chat-dialect.ts';
 import type { GatewayError } from '../../inference/gateway-error.ts';
 import type { Frame, StreamFraming } from '../../platform/frames.ts';
+import type { GatewayLimits } from '../limits.ts';
 
 /** An upstream's error answer on its way to the client. */
 export type ErrorAnswer = {
@@ -26,7 +27,8 @@ export type ReplyRelay = {
   readonly readReply: (reply: unknown) => ReplyReport;
   /** The body for the client. Called before the call is settled, once, for a reply that is no error. */
   readonly writeReply: (reply: unknown, bytes: Buffer) => Buffer;
-  readonly openStream: () => StreamRelay;
+  /** @param limits what the stream may pile up: its `read` throws GatewayError beyond that */
+  readonly openStream: (limits: Pick<GatewayLimits, 'replyBytesMax'>) => StreamRelay;
   /** The error to word for the client; undefined where the upstream's own answer goes on as it is. */
   readonly readError: (answer: ErrorAnswer) => GatewayError | undefined;
 };

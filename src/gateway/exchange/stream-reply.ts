@@ -28,6 +28,8 @@ export class StreamReply implements ReplySink {
   readonly #stream: StreamRelay;
   #settled = false;
   #contentSeen = false;
+  /** Whether anything of the reply was or is about to be handed to the client: a translated reply may hold back what its upstream has said. */
+  #reachesClient = false;
   #lastDataMs: number;
   #lastWriteMs: number;
   #lastProgressMs = 0;
@@ -39,7 +41,7 @@ export class StreamReply implements ReplySink {
     this.#headers = headers;
     this.#framing = framing;
     this.#reader = createFrameReader(context.relay.upstreamFraming ?? framing, context.limits.eventBytesMax);
-    this.#stream = context.relay.openStream();
+    this.#stream = context.relay.openStream(context.limits);
     this.#lastDataMs = context.clock.monotonicMs();
     this.#lastWriteMs = this.#lastDataMs;
   }
@@ -60,6 +62,7 @@ export class StreamReply implements ReplySink {
       const bytes = this.#stream.read(frame);
       if (bytes !== undefined) parts.push(bytes);
     }
+    if (parts.length > 0) this.#reachesClient = true;
     if (this.#mustWordError()) return this.#answerError(parts);
     if (this.#stream.endedEarly()) return this.#endEarly(parts);
     this.#follow();
@@ -106,7 +109,7 @@ export class StreamReply implements ReplySink {
     const state = this.#stream.state();
     if (state === 'open' && this.#contentSeen && this.#lastDataMs - this.#lastProgressMs < progressIntervalMs) return;
     const report = this.#stream.report();
-    if (report.outputCharacters > 0) this.#markContent();
+    if (report.outputCharacters > 0 && this.#reachesClient) this.#markContent();
     if (state === 'complete' && this.#stream.hasEndMark) {
       this.#settle({ end: 'finished', complete: true });
     } else if (state === 'complete') {
@@ -126,7 +129,7 @@ export class StreamReply implements ReplySink {
 
   /** A stream that broke after content is charged for what was delivered; one that broke before costs nothing. */
   #brokenEnd(): 'cut' | 'failed' {
-    return this.#stream.report().outputCharacters > 0 ? 'cut' : 'failed';
+    return this.#reachesClient && this.#stream.report().outputCharacters > 0 ? 'cut' : 'failed';
   }
 
   #settle(outcome: {
@@ -177,7 +180,7 @@ export class StreamReply implements ReplySink {
 
   /** Some servers end their last event without the blank line that closes it. It counts if it is the dialect's own end, and only then. */
   #closeLastFrame(): void {
-    if (this.#framing !== 'sse' || isBlank(this.#reader.rest())) return;
+    if ((this.#context.relay.upstreamFraming ?? this.#framing) !== 'sse' || isBlank(this.#reader.rest())) return;
     const frames = this.#reader.push(Buffer.from('\n\n'));
     const passed = frames.flatMap((frame) => this.#stream.read(frame) ?? []);
     if (this.#stream.state() !== 'complete') return;

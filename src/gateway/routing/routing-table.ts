@@ -14,6 +14,8 @@ export type Upstream = {
   readonly dialects: readonly DialectId[];
   /** Tells which client headers pass besides the vendor's own list. */
   readonly passesRequestHeader: (name: string) => boolean;
+  /** The same for a call that is translated: headers of the client's own vendor mean nothing to this one. */
+  readonly passesForeignHeader: (name: string) => boolean;
   readonly passesReplyHeader: (name: string) => boolean;
   readonly acceptsStreamOptions: boolean;
   /** What a model accepts here, by its name here: the vendor's facts with the operator's quirks over them. */

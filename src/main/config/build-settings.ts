@@ -6,6 +6,7 @@ import { createPriceBook, type PriceOverride } from '../../billing/rating/price-
 import { compileHeaderList } from '../../platform/http/header-list.ts';
 import type { UpstreamClient } from '../../platform/http/upstream-client.ts';
 import { applyQuirks, type Quirks } from '../../upstreams/apply-quirks.ts';
+import { commonRequestHeaders } from '../../upstreams/header-lists.ts';
 import { upstreamVendors } from '../../upstreams/registry.ts';
 import type { ServerPreset } from '../../upstreams/upstream-vendor.ts';
 import type { ModelListSource } from '../discovery/fetch-model-list.ts';
@@ -74,6 +75,7 @@ function buildUpstream(id: string, configured: ConfiguredUpstream, connectMs: nu
     apiKey: configured.apiKey,
     dialects: configured.dialects ?? vendor.dialects,
     passesRequestHeader: compileHeaderList([...vendor.requestHeaders, ...(configured.forwardHeaders ?? [])]),
+    passesForeignHeader: compileHeaderList([...commonRequestHeaders, ...(configured.forwardHeaders ?? [])]),
     passesReplyHeader: compileHeaderList(vendor.replyHeaders),
     acceptsStreamOptions: quirks.streamOptions ?? true,
     traitsOf: (upstreamModel) => applyQuirks(vendor.traitsOf(upstreamModel), quirks),

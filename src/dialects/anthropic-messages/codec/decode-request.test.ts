@@ -268,6 +268,19 @@ test('tools of the vendor', () => {
   ]);
 });
 
+test('a search among tools that are loaded later is named and left out: elsewhere all tools are loaded', () => {
+  const search = { type: 'tool_search_tool_regex_20251119', name: 'tool_search_tool_regex' };
+  const { tools, vendorFields } = decode({ tools: [search, { name: 'f', input_schema: {}, defer_loading: true }] });
+  assert.deepEqual(
+    tools.map((tool) => (tool.kind === 'function' ? tool.name : tool.kind)),
+    ['f'],
+  );
+  assert.deepEqual(
+    vendorFields.filter(({ weight }) => weight === 'matters'),
+    [{ field: 'tools.0', value: search, weight: 'matters' }],
+  );
+});
+
 test('fields without a neutral name, by what they mean to the answer', () => {
   const { vendorFields } = decode({
     cache_control: { type: 'ephemeral' },

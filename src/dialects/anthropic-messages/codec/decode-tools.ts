@@ -5,7 +5,12 @@ import { wireText } from './read-wire.ts';
 /** Reads `tools` of a validated request. */
 export function decodeTools(tools: JsonValue | undefined): readonly Tool[] {
   if (!Array.isArray(tools)) return [];
-  return tools.flatMap((tool: JsonValue, index) => (isJsonObject(tool) ? [decodeTool(tool, `tools.${index}`)] : []));
+  return tools.flatMap((tool: JsonValue, index) => (isJsonObject(tool) && !isToolSearch(tool) ? [decodeTool(tool, `tools.${index}`)] : []));
+}
+
+/** The vendor's search among tools that are loaded later. Elsewhere all tools are there from the start, and nothing is left to be searched. */
+export function isToolSearch({ type }: JsonObject): boolean {
+  return typeof type === 'string' && type.startsWith('tool_search_tool_');
 }
 
 function decodeTool(tool: JsonObject, path: string): Tool {

@@ -1,6 +1,7 @@
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { VendorField } from '../../../inference/inference-request.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
+import { isToolSearch } from './decode-tools.ts';
 
 /** Fields that have a neutral name, or are read together with one. */
 const namedFields = new Set([
@@ -100,8 +101,10 @@ function decodeInnerFields(body: JsonObject): readonly VendorField[] {
 }
 
 function decodeToolFields(tool: JsonValue, index: number): readonly VendorField[] {
-  // Tools of the vendor's making are refused or mapped as a whole.
-  if (!isJsonObject(tool) || !(tool.type === undefined || tool.type === null || tool.type === 'custom')) return [];
+  if (!isJsonObject(tool)) return [];
+  if (isToolSearch(tool)) return [{ field: `tools.${index}`, value: tool, weight: 'matters' }];
+  // The other tools of the vendor's making are refused or mapped as a whole.
+  if (!(tool.type === undefined || tool.type === null || tool.type === 'custom')) return [];
   return Object.entries(tool).flatMap(([member, value]): readonly VendorField[] =>
     namedToolMembers.has(member) || !isSet(value) || isEmpty(value)
       ? []

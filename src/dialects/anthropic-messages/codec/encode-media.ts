@@ -36,7 +36,8 @@ const plainType = (mediaType: string): string => (mediaType.split(';')[0] ?? '')
 function encodeImageSource(source: OwnSource, refuse: (reason: string) => never): JsonObject {
   if (source.kind === 'url') return { type: 'url', url: source.url };
   if (source.kind === 'text') return refuse('an image cannot be given as text');
-  const mediaType = imageTypes[plainType(source.mediaType)];
+  const type = plainType(source.mediaType);
+  const mediaType = Object.hasOwn(imageTypes, type) ? imageTypes[type] : undefined;
   if (mediaType === undefined) return refuse(`images must be JPEG, PNG, GIF or WebP, and this one is ${source.mediaType}`);
   return { type: 'base64', media_type: mediaType, data: source.data };
 }

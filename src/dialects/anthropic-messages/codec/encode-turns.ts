@@ -12,13 +12,14 @@ type TurnWriting = {
   readonly fit: RequestFit;
   readonly toWire: (name: string) => string;
   /** The ids under which calls were sent and not yet answered, in order. A conversation may use an id twice, the vendor wants it once. */
-  readonly sentIds: Map<string, string[]>;
-  readonly usedIds: Set<string>;
+  readonly sentIds: Map<string, { readonly ids: string[]; answered: number }>;
+  /** Ids that were sent, and how often each was wanted. */
+  readonly usedIds: Map<string, number>;
 };
 
 /** Writes arranged turns as `messages`. */
 export function encodeTurns(turns: readonly Turn[], fit: RequestFit, toWire: (name: string) => string): readonly JsonObject[] {
-  const writing: TurnWriting = { fit, toWire, sentIds: new Map(), usedIds: new Set() };
+  const writing: TurnWriting = { fit, toWire, sentIds: new Map(), usedIds: new Map() };
   return turns.map((turn) => ({ role: turn.role, content: encodeContent(turn, writing) }));
 }
 
@@ -65,18 +66,29 @@ function encodeReasoning({ text, proof }: ReasoningPart): JsonObject {
 }
 
 function encodeCall(part: ToolCallPart, { fit, toWire, sentIds, usedIds }: TurnWriting): JsonObject {
-  const fitted = fitCallId(part.id, callIdRules);
-  let id = fitted;
-  for (let count = 2; usedIds.has(id); count += 1) id = `${fitted}_${count}`;
-  usedIds.add(id);
-  sentIds.set(part.id, [...(sentIds.get(part.id) ?? []), id]);
+  const id = takeId(fitCallId(part.id, callIdRules), usedIds);
+  const sent = sentIds.get(part.id);
+  if (sent === undefined) sentIds.set(part.id, { ids: [id], answered: 0 });
+  else sent.ids.push(id);
   return { type: 'tool_use', id, name: toWire(part.name), input: readToolArguments(part, fit.notes) };
+}
+
+/** The id if nobody has it, and otherwise the id with the next number that is free. */
+function takeId(wanted: string, usedIds: Map<string, number>): string {
+  let count = (usedIds.get(wanted) ?? 0) + 1;
+  let id = count === 1 ? wanted : `${wanted}_${count}`;
+  while (count > 1 && usedIds.has(id)) id = `${wanted}_${(count += 1)}`;
+  usedIds.set(wanted, count);
+  if (id !== wanted) usedIds.set(id, 1);
+  return id;
 }
 
 type EncodedResult = { readonly block: JsonObject; readonly after: readonly JsonObject[] };
 
 function encodeResult(part: ToolResultPart, { fit, sentIds }: TurnWriting): EncodedResult {
-  const id = sentIds.get(part.callId)?.shift() ?? fitCallId(part.callId, callIdRules);
+  const sent = sentIds.get(part.callId);
+  const id = sent?.ids[sent.answered] ?? fitCallId(part.callId, callIdRules);
+  if (sent !== undefined) sent.answered += 1;
   const inside: JsonObject[] = [];
   const after: JsonObject[] = [];
   for (const piece of part.content) {

@@ -28,7 +28,7 @@ type Ending = { readonly stopReason: StopReason; readonly stopSequence?: string;
 /** Reads how a message ended, from the message itself or from the `delta` of its last event. Unknown reasons are ordinary ends. */
 export function decodeEnding(wire: JsonObject, hasToolCalls: boolean): Ending {
   const { stop_reason: reason, stop_sequence: sequence, stop_details: details } = wire;
-  const stopReason = (typeof reason === 'string' ? neutralByWire[reason] : undefined) ?? 'end';
+  const stopReason = (typeof reason === 'string' && Object.hasOwn(neutralByWire, reason) ? neutralByWire[reason] : undefined) ?? 'end';
   const stopDetail = readDetail(details);
   return {
     // Imitating servers call it an ordinary end although calls were made.

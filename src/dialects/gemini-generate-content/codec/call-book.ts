@@ -17,7 +17,11 @@ export type CallBook = {
 
 export function createCallBook(): CallBook {
   const used = new Set<string>();
-  let unanswered: readonly Call[] = [];
+  /** Calls that wait for their results, by the id that they were given and by name, in the order in which they were made. */
+  const byGivenId = new Map<string, Set<Call>>();
+  const byName = new Map<string, { readonly round: number; readonly calls: Set<Call> }[]>();
+  /** The calls of the same name and round, for each call. */
+  const alike = new Map<Call, Set<Call>>();
   let round = 0;
 
   const uniqueId = (wanted: string, { content, part }: Place): string => {
@@ -27,11 +31,26 @@ export function createCallBook(): CallBook {
     return id;
   };
 
+  const wait = (call: Call): void => {
+    const rounds = entryOf(byName, call.name, () => []);
+    const last = rounds.at(-1);
+    const calls = last?.round === call.round ? last.calls : new Set<Call>();
+    if (last?.calls !== calls) rounds.push({ round: call.round, calls });
+    calls.add(call);
+    alike.set(call, calls);
+    if (call.givenId !== undefined) entryOf(byGivenId, call.givenId, () => new Set<Call>()).add(call);
+  };
+
+  const forget = (call: Call): void => {
+    alike.get(call)?.delete(call);
+    if (call.givenId !== undefined) byGivenId.get(call.givenId)?.delete(call);
+  };
+
   // Two calls of one function are told apart by their order. Those of the latest round come first: earlier ones were given up.
   const findByName = (name: string): Call | undefined => {
-    const named = unanswered.filter((call) => call.name === name);
-    const latest = named.at(-1)?.round;
-    return named.find((call) => call.round === latest);
+    const rounds = byName.get(name) ?? [];
+    while (rounds.at(-1)?.calls.size === 0) rounds.pop();
+    return firstOf(rounds.at(-1)?.calls);
   };
 
   return {
@@ -40,14 +59,27 @@ export function createCallBook(): CallBook {
     },
     addCall: (name, givenId, place) => {
       const id = uniqueId(givenId ?? `call_${place.content}_${place.part}`, place);
-      unanswered = [...unanswered, { id, givenId, name, round }];
+      wait({ id, givenId, name, round });
       return id;
     },
     answer: (name, givenId, place) => {
-      const call = (givenId === undefined ? undefined : unanswered.find((candidate) => candidate.givenId === givenId)) ?? findByName(name);
+      const call = (givenId === undefined ? undefined : firstOf(byGivenId.get(givenId))) ?? findByName(name);
       if (call === undefined) return givenId ?? `result_${place.content}_${place.part}`;
-      unanswered = unanswered.filter((candidate) => candidate !== call);
+      forget(call);
       return call.id;
     },
   };
+}
+
+function firstOf(calls: ReadonlySet<Call> | undefined): Call | undefined {
+  return calls?.values().next().value;
+}
+
+/** The entry of a key, which is made where there is none. */
+function entryOf<Key, Entry>(entries: Map<Key, Entry>, key: Key, create: () => Entry): Entry {
+  const known = entries.get(key);
+  if (known !== undefined) return known;
+  const entry = create();
+  entries.set(key, entry);
+  return entry;
 }

@@ -8,8 +8,9 @@ import type {
   VendorField,
 } from '../../../inference/inference-request.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
+import { decodeJsonSchema } from './decode-json-schema.ts';
 import { decodeSchema } from './decode-schema.ts';
-import { numberOf, objectOf, textsOf } from './read-wire.ts';
+import { numberOf, objectOf, textsOf, wordIn } from './read-wire.ts';
 
 type DecodedConfig = Pick<InferenceRequest, 'sampling' | 'outputTokensMax' | 'stopSequences' | 'outputFormat' | 'reasoning'> & {
   readonly vendorFields: readonly VendorField[];
@@ -100,9 +101,9 @@ function decodeSampling(config: JsonObject): Sampling {
 function decodeOutputFormat(config: JsonObject): OutputFormat | undefined {
   const format = objectOf(objectOf(config.responseFormat)?.text);
   const subset = objectOf(config.responseSchema);
+  const jsonSchema = objectOf(config.responseJsonSchema) ?? objectOf(config._responseJsonSchema);
   const schema =
-    objectOf(config.responseJsonSchema) ??
-    objectOf(config._responseJsonSchema) ??
+    (jsonSchema === undefined ? undefined : decodeJsonSchema(jsonSchema)) ??
     (subset === undefined ? undefined : decodeSchema(subset)) ??
     objectOf(format?.schema);
   if (schema !== undefined) return { kind: 'json-schema', schema };
@@ -116,7 +117,7 @@ function decodeThinking(config: JsonObject | undefined): ReasoningRequest | unde
   if (config === undefined) return undefined;
   const visible = typeof config.includeThoughts === 'boolean' ? { visible: config.includeThoughts } : {};
   const budgetTokens = numberOf(config.thinkingBudget);
-  const effort = typeof config.thinkingLevel === 'string' ? efforts[config.thinkingLevel] : undefined;
+  const effort = wordIn(efforts, config.thinkingLevel);
   if (budgetTokens === 0) return { mode: 'off', ...visible };
   if (budgetTokens !== undefined && budgetTokens > 0) return { mode: 'on', budgetTokens, ...visible, wantsProofs: true };
   if (effort !== undefined) return { mode: 'on', effort, ...visible, wantsProofs: true };

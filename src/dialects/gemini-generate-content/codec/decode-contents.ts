@@ -177,13 +177,16 @@ function readModelText(parts: Part[], text: string, wire: JsonObject, path: stri
   else addPiece(parts, isThought ? { kind: 'reasoning', text: [text], path, ...proven } : { kind: 'text', text, path, ...proven });
 }
 
+/** `join` would copy all that came before with every piece of a long text. */
+const joinPieces = ([first = '', ...others]: readonly string[]): string => others.reduce((text, piece) => text + piece, first);
+
 function addPiece(parts: Part[], piece: TextPart | ReasoningPart): void {
   const last = parts.at(-1);
   const proven = piece.proof === undefined ? {} : { proof: piece.proof };
   if (last?.kind === 'text' && piece.kind === 'text' && last.proof === undefined) {
     parts[parts.length - 1] = { ...last, text: last.text + piece.text, ...proven };
   } else if (last?.kind === 'reasoning' && piece.kind === 'reasoning' && last.proof === undefined) {
-    parts[parts.length - 1] = { ...last, text: [[...last.text, ...piece.text].join('')], ...proven };
+    parts[parts.length - 1] = { ...last, text: [joinPieces(last.text) + joinPieces(piece.text)], ...proven };
   } else parts.push(piece);
 }
 

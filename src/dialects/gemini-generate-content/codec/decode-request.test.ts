@@ -407,6 +407,8 @@ test('an answer in JSON, with the schema in any of its places', () => {
     [{ responseMimeType, responseSchema: subset }, schema],
     [{ responseMimeType, responseJsonSchema: json }, schema],
     [{ responseMimeType, _responseJsonSchema: json }, schema],
+    // Gemini CLI 0.61 asks its router so.
+    [{ responseMimeType, responseJsonSchema: subset }, schema],
     [{ responseFormat: { text: { mimeType: 'APPLICATION_JSON', schema: json } } }, schema],
     [{ responseFormat: { text: { mimeType: 'APPLICATION_JSON' } } }, { kind: 'json' }],
   ];

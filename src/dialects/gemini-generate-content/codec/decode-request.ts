@@ -9,7 +9,7 @@ import { decodeConfig } from './decode-config.ts';
 import { decodeContents } from './decode-contents.ts';
 import { decodeResolution } from './decode-media.ts';
 import { decodeTools } from './decode-tools.ts';
-import { itemsOf, objectOf, objectsOf, textOf } from './read-wire.ts';
+import { itemsOf, objectOf, objectsOf, textOf, wordIn } from './read-wire.ts';
 
 /** Members of the body that have a neutral name, or none that anybody needs. */
 const named: ReadonlySet<string> = new Set([
@@ -46,7 +46,7 @@ export function decodeRequest(request: WireRequest): InferenceRequest {
   const { vendorFields: configFields, ...config } = decodeConfig(generationConfig);
   const { vendorFields: toolFields, ...tools } = decodeTools(body);
   const { turns, vendorFields: contentFields } = decodeContents(body.contents, decodeResolution(generationConfig.mediaResolution));
-  const serviceTier = typeof body.serviceTier === 'string' ? tiers[body.serviceTier] : undefined;
+  const serviceTier = wordIn(tiers, body.serviceTier);
   return {
     model: readRequestedModel(request),
     stream: pathFraming !== undefined,

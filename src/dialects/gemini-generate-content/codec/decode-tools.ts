@@ -1,5 +1,6 @@
 import type { FunctionTool, Tool, ToolChoice, VendorField } from '../../../inference/inference-request.ts';
 import { isJsonObject, type JsonObject } from '../../../platform/json/json-value.ts';
+import { decodeJsonSchema } from './decode-json-schema.ts';
 import { decodeSchema } from './decode-schema.ts';
 import { itemsOf, objectOf, objectsOf, textOf, textsOf } from './read-wire.ts';
 
@@ -58,7 +59,8 @@ function readSearch(tools: Tool[], vendorFields: VendorField[], search: JsonObje
 function decodeFunction(declaration: JsonObject, path: string): FunctionTool {
   const description = textOf(declaration.description);
   const subset = objectOf(declaration.parameters);
-  const parameters = objectOf(declaration.parametersJsonSchema) ?? (subset === undefined ? undefined : decodeSchema(subset));
+  const jsonSchema = objectOf(declaration.parametersJsonSchema);
+  const parameters = jsonSchema === undefined ? subset && decodeSchema(subset) : decodeJsonSchema(jsonSchema);
   return {
     kind: 'function',
     name: textOf(declaration.name) ?? '',

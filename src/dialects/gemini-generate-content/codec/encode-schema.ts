@@ -10,11 +10,24 @@ const recursionsMax = 2;
 const depthMax = 24;
 const nodesMax = 2000;
 
+/**
+ * Members that may be looked at in all. References that fan out, or a wide definition that is named a thousand times, would otherwise cost the square of what was sent, or its power.
+ */
+const membersMax = 250_000;
+
 type Walk = {
   readonly root: JsonObject;
   readonly lost: Set<string>;
   nodes: number;
+  members: number;
 };
+
+/** Counts what a step looks at; false when that was too much, and the schema is cut here. */
+function spend(walk: Walk, schema: JsonObject): boolean {
+  if (walk.members > membersMax) return false;
+  walk.members += 1 + Object.keys(schema).length;
+  return true;
+}
 
 /** Where in the schema the walk is: the references that were followed to get there. */
 type Trail = { readonly refs: readonly string[]; readonly depth: number };
@@ -48,7 +61,7 @@ const anything: JsonObject = { anyOf: [{ type: 'STRING' }, { type: 'NUMBER' }, {
  * @returns the schema, and the keywords that were lost and narrowed the data
  */
 export function encodeSchema(schema: JsonObject): { readonly schema: JsonObject; readonly lost: readonly string[] } {
-  const walk: Walk = { root: schema, lost: new Set(), nodes: 0 };
+  const walk: Walk = { root: schema, lost: new Set(), nodes: 0, members: 0 };
   return { schema: simplify(walk, schema, { refs: [], depth: 0 }), lost: [...walk.lost] };
 }
 
@@ -65,7 +78,7 @@ function joinVariants({ anyOf, ...rest }: JsonObject): JsonObject {
   const variants = objectsOf(anyOf).filter((variant) => variant.type === 'OBJECT');
   const [first, ...others] = variants;
   const required = textsOf(first?.required).filter((name) => others.every((variant) => textsOf(variant.required).includes(name)));
-  const properties = Object.assign({}, ...variants.map((variant) => objectOf(variant.properties) ?? {})) as JsonObject;
+  const properties: JsonObject = Object.fromEntries(variants.flatMap((variant) => Object.entries(objectOf(variant.properties) ?? {})));
   return {
     ...rest,
     type: 'OBJECT',
@@ -81,6 +94,10 @@ function simplify(walk: Walk, value: JsonValue | undefined, trail: Trail): JsonO
     return anything;
   }
   if (!isJsonObject(value)) return anything;
+  if (!spend(walk, value)) {
+    walk.lost.add('depth');
+    return anything;
+  }
   const resolved = resolve(walk, value, trail);
   if (resolved === undefined) return { type: 'OBJECT', ...described(value) };
   const schema = joinAllOf(walk, resolved.schema, resolved.trail);
@@ -94,16 +111,19 @@ function isLost(keyword: string, value: JsonValue | undefined): boolean {
   return !knownKeywords.has(keyword) && !keyword.startsWith('x-') && !keyword.startsWith('exclusive');
 }
 
+/** References that are followed on one way into a schema. */
+const refsMax = 64;
+
 /** Follows references; what stands beside one refines it. Undefined for a definition that repeats itself too often, or is not there. */
 function resolve(walk: Walk, schema: JsonObject, trail: Trail): { readonly schema: JsonObject; readonly trail: Trail } | undefined {
   const { $ref, ...beside } = schema;
   if (typeof $ref !== 'string') return { schema, trail };
-  if (trail.refs.filter((ref) => ref === $ref).length >= recursionsMax) {
+  if (trail.refs.length >= refsMax || trail.refs.filter((ref) => ref === $ref).length >= recursionsMax) {
     walk.lost.add('$ref');
     return undefined;
   }
   const target = findTarget(walk.root, $ref);
-  if (!isJsonObject(target)) {
+  if (!isJsonObject(target) || !spend(walk, target)) {
     walk.lost.add('$ref');
     return undefined;
   }
@@ -129,7 +149,7 @@ function findTarget(root: JsonObject, ref: string): JsonValue | undefined {
 function joinAllOf(walk: Walk, schema: JsonObject, trail: Trail): JsonObject {
   const { allOf, ...own } = schema;
   return objectsOf(allOf).reduce<JsonObject>((joined, item) => {
-    const resolved = resolve(walk, item, trail);
+    const resolved = spend(walk, item) && spend(walk, joined) ? resolve(walk, item, trail) : undefined;
     if (resolved === undefined) return joined;
     const other = resolved.schema.allOf === undefined ? resolved.schema : joinAllOf(walk, resolved.schema, resolved.trail);
     const properties = { ...objectOf(joined.properties), ...objectOf(other.properties) };
@@ -155,7 +175,7 @@ function simplifyNode(walk: Walk, schema: JsonObject, trail: Trail): JsonObject 
   const named = (Array.isArray(listed.type) ? textsOf(listed.type) : [textOf(listed.type)]).flatMap((type) =>
     type === undefined ? [] : [type.toLowerCase()],
   );
-  const wanted = named.filter((type) => type !== 'null');
+  const wanted = [...new Set(named)].filter((type) => type !== 'null' && Object.hasOwn(types, type));
   const variants = objectsOf(listed.anyOf ?? listed.oneOf);
   const choices = variants.filter((variant) => !isNull(variant));
   const isNullable =
@@ -175,7 +195,7 @@ function simplifyNode(walk: Walk, schema: JsonObject, trail: Trail): JsonObject 
     );
   }
   const type = named[0] === 'null' && wanted.length === 0 ? 'null' : (wanted[0] ?? guessType(listed));
-  const name = type === undefined ? undefined : types[type];
+  const name = type !== undefined && Object.hasOwn(types, type) ? types[type] : undefined;
   if (name === undefined) return { ...anything, ...described(listed) };
   return { type: name, ...annotate(listed), ...nullable, ...simplifyTyped(walk, name, listed, trail) };
 }

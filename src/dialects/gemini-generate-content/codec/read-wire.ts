@@ -15,6 +15,10 @@ export function countOf(value: unknown): number {
 
 export const objectOf = (value: unknown): JsonObject | undefined => (isJsonObject(value) ? value : undefined);
 
+/** What a word stands for, where the table has it as a word of its own. */
+export const wordIn = <Meaning>(table: Readonly<Record<string, Meaning>>, word: unknown): Meaning | undefined =>
+  typeof word === 'string' && Object.hasOwn(table, word) ? table[word] : undefined;
+
 /** The items of a list; none for anything else. */
 export const itemsOf = (value: unknown): readonly JsonValue[] => (Array.isArray(value) ? (value as readonly JsonValue[]) : []);
 

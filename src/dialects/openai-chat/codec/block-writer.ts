@@ -19,6 +19,9 @@ export class BlockWriter {
   /** Characters of the text blocks that have ended: citations count from the beginning of the whole content. */
   #textBefore = 0;
   #citations: Citation[] = [];
+  /** The addresses of the citations that wait, and how many are of each; and the places in the text that cite them. */
+  readonly #addresses = new Map<string, number>();
+  readonly #places = new Set<string>();
   hasRefusal = false;
 
   constructor(proofOrigin: string) {
@@ -62,15 +65,18 @@ export class BlockWriter {
 
   cite(citation: Citation): void {
     const { source } = citation;
-    const isKnown = this.#citations.some(
-      (known) => known.source.kind === 'url' && source.kind === 'url' && known.source.url === source.url && known.start === citation.start,
-    );
-    if (!isKnown) this.#citations.push(citation);
+    if (source.kind === 'url') {
+      const place = placeOf(citation, source.url);
+      if (this.#places.has(place)) return;
+      this.#places.add(place);
+      this.#addresses.set(source.url, (this.#addresses.get(source.url) ?? 0) + 1);
+    }
+    this.#citations.push(citation);
   }
 
   /** Whether a citation of this address is waiting. */
   isCited(url: string): boolean {
-    return this.#citations.some(({ source }) => source.kind === 'url' && source.url === url);
+    return this.#addresses.has(url);
   }
 
   part(part: MediaPart): void {
@@ -113,6 +119,7 @@ export class BlockWriter {
     const here = this.#citations.filter(isHere);
     this.#citations = this.#citations.filter((citation) => !isHere(citation));
     for (const { start, end, ...citation } of here) {
+      if (citation.source.kind === 'url') this.#forget(placeOf({ start }, citation.source.url), citation.source.url);
       const from = Math.min(Math.max((start ?? 0) - before, 0), length);
       const to = Math.min(Math.max((end ?? 0) - before, from), length);
       // A span that lies outside of the text, as some servers send, is none.
@@ -120,4 +127,16 @@ export class BlockWriter {
       this.#events.push({ type: 'citation', index, citation: { ...span, ...citation } });
     }
   }
+
+  /** A citation no longer waits: the same may come again for a later text. */
+  #forget(place: string, url: string): void {
+    this.#places.delete(place);
+    const left = (this.#addresses.get(url) ?? 1) - 1;
+    if (left === 0) this.#addresses.delete(url);
+    else this.#addresses.set(url, left);
+  }
+}
+
+function placeOf({ start }: { readonly start?: number | undefined }, url: string): string {
+  return `${start ?? ''} ${url}`;
 }

@@ -7,6 +7,8 @@ import { readThoughtSignature } from './reasoning-details.ts';
 import { filledText, numberOf, objectOf, textOf } from './read-wire.ts';
 
 type Call = {
+  /** Its number in the order in which calls came. */
+  readonly order: number;
   readonly wireIndex: number | undefined;
   wireId: string;
   name: string;
@@ -60,6 +62,11 @@ export class CallAssembler {
   readonly #reading: ReplyReading;
   readonly #writer: BlockWriter;
   readonly #calls: Call[] = [];
+  /** The latest call of an index and of an id: a reply may have thousands, and every delta looks for its own. */
+  readonly #byIndex = new Map<number, Call>();
+  readonly #byId = new Map<string, Call>();
+  /** Calls of which something has come since the last time they were settled. */
+  readonly #unsettled = new Set<Call>();
   readonly #ids = new Set<string>();
 
   constructor(reading: ReplyReading, writer: BlockWriter) {
@@ -84,11 +91,12 @@ export class CallAssembler {
 
   /** Something else begins: calls that wait for nothing but arguments begin before it, and those that are whole end. */
   settle(): void {
-    for (const call of this.#calls) {
-      if (call.hasEnded) continue;
+    if (this.#unsettled.size === 0) return;
+    for (const call of [...this.#unsettled].toSorted((first, second) => first.order - second.order)) {
       if (call.block === undefined && call.name !== '') this.#start(call);
       if (call.block !== undefined && call.scan.isWhole()) this.#end(call);
     }
+    this.#unsettled.clear();
   }
 
   /** Nothing more comes. */
@@ -106,6 +114,7 @@ export class CallAssembler {
     if (found === undefined) this.settle();
     const call = found ?? this.#add(piece);
     if (call.hasEnded) return;
+    this.#unsettled.add(call);
     if (found !== undefined) this.#readHead(call, piece);
     if (piece.signature !== undefined) call.proof = { origin: this.#reading.proofOrigin, blob: piece.signature };
     this.#readArguments(call, piece.text);
@@ -115,6 +124,7 @@ export class CallAssembler {
 
   #add({ index, id, name }: Piece): Call {
     const call: Call = {
+      order: this.#calls.length,
       wireIndex: index,
       wireId: id,
       name,
@@ -126,6 +136,8 @@ export class CallAssembler {
       hasEnded: false,
     };
     this.#calls.push(call);
+    if (index !== undefined) this.#byIndex.set(index, call);
+    if (id !== '') this.#byId.set(id, call);
     return call;
   }
 
@@ -133,13 +145,13 @@ export class CallAssembler {
   #find(piece: Piece): Call | undefined {
     const { index, id } = piece;
     if (index !== undefined) {
-      const call = this.#calls.findLast((known) => known.wireIndex === index);
+      const call = this.#byIndex.get(index);
       if (call !== undefined) return this.#continues(call, piece) ? call : undefined;
-      return piece.name === '' && id !== '' ? this.#calls.findLast((known) => known.wireId === id) : undefined;
+      return piece.name === '' && id !== '' ? this.#byId.get(id) : undefined;
     }
     const last = this.#calls.at(-1);
     if (id !== '') {
-      const call = this.#calls.findLast((known) => known.wireId === id);
+      const call = this.#byId.get(id);
       if (call !== undefined) return this.#continues(call, piece) ? call : undefined;
       // An id that comes after its call.
       return last?.wireId === '' && piece.name === '' ? last : undefined;
@@ -160,10 +172,17 @@ export class CallAssembler {
   /** Id and name, as far as they are not settled: late ones, and pieces of them. */
   #readHead(call: Call, { id, name }: Piece): void {
     if (call.block !== undefined) return;
-    if (id !== '' && id !== call.wireId) call.wireId = call.wireId === '' || id.startsWith(call.wireId) ? id : call.wireId + id;
+    if (id !== '' && id !== call.wireId) this.#rename(call, call.wireId === '' || id.startsWith(call.wireId) ? id : call.wireId + id);
     if (name === '' || name === call.name || call.hasArguments) {
       if (call.name === '') call.name = name;
     } else call.name = name.startsWith(call.name) ? name : call.name + name;
+  }
+
+  #rename(call: Call, wireId: string): void {
+    if (this.#byId.get(call.wireId) === call) this.#byId.delete(call.wireId);
+    call.wireId = wireId;
+    const known = this.#byId.get(wireId);
+    if (known === undefined || known.order < call.order) this.#byId.set(wireId, call);
   }
 
   #readArguments(call: Call, text: string): void {

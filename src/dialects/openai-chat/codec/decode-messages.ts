@@ -19,17 +19,21 @@ function isText(part: Part): part is TextPart {
 type FunctionCalls = { readonly add: (at: number, name: string) => string; readonly answer: (at: number, name: string) => string };
 
 function createFunctionCalls(): FunctionCalls {
-  const open: { readonly id: string; readonly name: string }[] = [];
+  const open = new Map<string, { readonly ids: string[]; answered: number }>();
   return {
     add: (at, name) => {
       const id = `call_function_${at}`;
-      open.push({ id, name });
+      const calls = open.get(name);
+      if (calls === undefined) open.set(name, { ids: [id], answered: 0 });
+      else calls.ids.push(id);
       return id;
     },
     answer: (at, name) => {
-      const index = open.findIndex((call) => call.name === name);
+      const calls = open.get(name);
+      const id = calls?.ids[calls.answered];
+      if (calls !== undefined) calls.answered += 1;
       // A result that answers nothing gets an id that no call has: what to do about it is not decided here.
-      return (index === -1 ? undefined : open.splice(index, 1)[0]?.id) ?? `call_function_${at}`;
+      return id ?? `call_function_${at}`;
     },
   };
 }

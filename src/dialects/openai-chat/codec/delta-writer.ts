@@ -148,7 +148,8 @@ export class DeltaWriter {
       block.proof = proof;
       return undefined;
     }
-    return { tool_calls: [{ index: block.callIndex, ...encodeThoughtSignature(proof) }] };
+    // The function is there although it says nothing: @ai-sdk/openai-compatible takes no call without one, and ends the stream.
+    return { tool_calls: [{ index: block.callIndex, function: { arguments: '' }, ...encodeThoughtSignature(proof) }] };
   }
 
   #endBlock(): JsonObject | undefined {

@@ -1,4 +1,5 @@
 import type { InferenceRequest, OutputFormat } from '../../../inference/inference-request.ts';
+import type { ModelTraits } from '../../../inference/model-traits.ts';
 import { fitToolNames } from '../../../inference/tool-names.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { RequestFit } from '../../chat-codec.ts';
@@ -40,14 +41,15 @@ function encodeSchema(format: SchemaFormat): EncodedFormat {
   };
 }
 
-/** A function that has to be called, whose arguments are the answer. */
-function encodeAnswerTool(format: SchemaFormat): EncodedFormat {
+/** A function that has to be called, once, whose arguments are the answer. */
+function encodeAnswerTool(format: SchemaFormat, { chat }: ModelTraits): EncodedFormat {
   const name = nameOf(format, 'answer');
   const description = format.description ?? 'Give the answer.';
   return {
     members: {
       tools: [{ type: 'function', function: { name, description, parameters: format.schema } }],
       tool_choice: functionChoice(name),
+      ...(chat.parallelToolCallsField ? { parallel_tool_calls: false } : {}),
     },
     answerTool: name,
   };
@@ -68,7 +70,7 @@ export function encodeOutputFormat(request: InferenceRequest, { traits, notes }:
   const isFree = !tools.some((tool) => tool.kind === 'function') && outputFormat.schema.type === 'object';
   if (traits.chat.forcedToolChoice && isFree) {
     notes.emulated('outputFormat', 'the model takes no schema; a function that it has to call stands in');
-    return encodeAnswerTool(outputFormat);
+    return encodeAnswerTool(outputFormat, traits);
   }
   notes.emulated('outputFormat', 'the model takes no schema; it is asked for one in its instructions, which it may not follow');
   return encodeSchemaHint(outputFormat);

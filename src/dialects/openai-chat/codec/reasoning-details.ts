@@ -1,5 +1,5 @@
 import type { ReasoningPart } from '../../../inference/inference-request.ts';
-import { readProof, unwrapProof, wrapProof, type Proof } from '../../../inference/proof.ts';
+import { readProof, unwrapProof, wrappedProofPrefix, wrapProof, type Proof } from '../../../inference/proof.ts';
 import { isJsonObject, type JsonObject } from '../../../platform/json/json-value.ts';
 import { parseJson } from '../../../platform/json/parse-json.ts';
 import { filledText, member, objectOf, objectsOf } from './read-wire.ts';
@@ -115,7 +115,9 @@ export const readThoughtSignature = (value: JsonObject): string | undefined =>
 /** Reads the proof of a call or of a text that a client brings back: a wrapped one is of whom it names, any other of the field's vendor. */
 export function decodeThoughtSignature(value: JsonObject): Proof | undefined {
   const signature = readThoughtSignature(value);
-  return signature === undefined ? undefined : readProof(signature, gemini);
+  if (signature === undefined) return undefined;
+  // A wrapped one that was damaged is nobody's.
+  return signature.startsWith(wrappedProofPrefix) ? unwrapProof(signature) : readProof(signature, gemini);
 }
 
 /** Writes a value for that field. */

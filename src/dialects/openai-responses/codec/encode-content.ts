@@ -34,7 +34,7 @@ const extensions: Readonly<Record<string, string>> = {
 
 /** The vendor wants a name for every file, and reads the kind of file from it. */
 function nameFile(part: MediaPart, mediaType: string): string {
-  return part.filename ?? part.title ?? `document.${extensions[mediaType] ?? 'pdf'}`;
+  return part.filename ?? part.title ?? `document.${Object.hasOwn(extensions, mediaType) ? extensions[mediaType] : 'pdf'}`;
 }
 
 function encodeFile(part: MediaPart, notes: TranslationNotes): readonly JsonObject[] {

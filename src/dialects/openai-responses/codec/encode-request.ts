@@ -127,13 +127,15 @@ function encodeToolFields(request: InferenceRequest, fit: RequestFit, toWireName
   const choice = encodeToolChoice(request.toolChoice, tools.length > 0, toWireName);
   const forced = tools.length === 0 && answer !== undefined ? { type: 'function', name: answer.name } : 'required';
   const toolChoice = answer === undefined ? choice : forced;
+  // There is one answer.
+  const parallel = answer === undefined ? request.parallelToolCalls : false;
   return {
     include,
     ...(answer === undefined ? {} : { answerTool: answer.name }),
     fields: {
       ...(all.length === 0 ? {} : { tools: all }),
       ...(toolChoice === undefined ? {} : { tool_choice: toolChoice }),
-      ...(request.parallelToolCalls === undefined || all.length === 0 ? {} : { parallel_tool_calls: request.parallelToolCalls }),
+      ...(parallel === undefined || all.length === 0 ? {} : { parallel_tool_calls: parallel }),
       ...(maxToolCalls === undefined ? {} : { max_tool_calls: maxToolCalls }),
     },
   };

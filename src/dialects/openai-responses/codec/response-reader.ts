@@ -154,26 +154,13 @@ export class ResponseReader {
   /** The response is complete: what only its end tells is new, and every block ends. */
   finish(response: JsonObject): void {
     this.start(response);
-    const left = new Set(this.#items);
+    const left = new ToldItems(this.#items);
     for (const [index, item] of outputItems(response).entries()) {
-      if (!isJsonObject(item)) continue;
-      const known = this.#findItem(item, index, left);
-      left.delete(known);
-      this.#completeItem(known, item);
+      if (isJsonObject(item)) this.#completeItem(left.take(item, this.#places.get(index)) ?? createItemOf(item), item);
     }
-    for (const item of left) this.#endItem(item);
+    for (const item of this.#items) this.#endItem(item);
     this.readUsage(response);
     this.#events.push({ type: 'finished', ...decodeEnd(response, { hasCalls: this.#hasCalls, hasRefusal: this.#hasRefusal }) });
-  }
-
-  /** The item of a finished response among those that the stream told of: by its place, its id, or its kind in order. */
-  #findItem(item: JsonObject, index: number, left: ReadonlySet<Item>): Item {
-    const type = textOf(item.type) ?? '';
-    const alike = [...left].filter((known) => known.type === type);
-    const placed = this.#places.get(index);
-    const found =
-      (placed !== undefined && alike.includes(placed) ? placed : undefined) ?? alike.find((known) => known.id === item.id) ?? alike[0];
-    return found ?? createItem(type, textOf(item.id));
   }
 
   #itemAt(event: JsonObject, type: string): Item {
@@ -207,7 +194,7 @@ export class ResponseReader {
   }
 
   #say(block: Block, text: string): void {
-    if (text === '') return;
+    if (text === '' || block.ended) return;
     this.#begin(block);
     block.said += text.length;
     this.#events.push({ type: 'delta', index: block.index, text });
@@ -316,6 +303,37 @@ export class ResponseReader {
     this.#events.push({ type: 'part', index: this.#nextIndex++, part });
   }
 }
+
+const createItemOf = (wire: JsonObject): Item => createItem(textOf(wire.type) ?? '', textOf(wire.id));
+
+/** The items that the stream told of, for the finished response to be compared with. */
+class ToldItems {
+  readonly #left = new Map<string, Set<Item>>();
+  readonly #byId = new Map<string, Item>();
+
+  constructor(items: readonly Item[]) {
+    for (const item of items) {
+      const alike = this.#left.get(item.type);
+      if (alike === undefined) this.#left.set(item.type, new Set([item]));
+      else alike.add(item);
+      const key = keyOf(item.type, item.id);
+      if (!this.#byId.has(key)) this.#byId.set(key, item);
+    }
+  }
+
+  /** The item that a finished one was told as: by its place, its id, or its kind in order. It is taken once. */
+  take(wire: JsonObject, placed: Item | undefined): Item | undefined {
+    const type = textOf(wire.type) ?? '';
+    const alike = this.#left.get(type);
+    if (alike === undefined) return undefined;
+    const named = this.#byId.get(keyOf(type, textOf(wire.id)));
+    const found = [placed, named].find((item) => item !== undefined && alike.has(item)) ?? alike.values().next().value;
+    if (found !== undefined) alike.delete(found);
+    return found;
+  }
+}
+
+const keyOf = (type: string, id: string | undefined): string => `${type} ${id ?? ''}`;
 
 /** Nothing has been said before. */
 const fresh = { said: 0, citations: 0 };

@@ -2,8 +2,9 @@ import type { RequestFit } from '../../../dialects/chat-codec.ts';
 import type { ChatDialect, WireRequest } from '../../../dialects/chat-dialect.ts';
 import type { CallFacts } from '../../../inference/call-facts.ts';
 import { estimateTokens } from '../../../inference/count-text-characters.ts';
+import { watchedSequencesMax } from '../../../inference/cut-at-sequences.ts';
 import type { InferenceRequest } from '../../../inference/inference-request.ts';
-import { createTranslationNotes } from '../../../inference/translation-notes.ts';
+import { createTranslationNotes, type TranslationNotes } from '../../../inference/translation-notes.ts';
 import type { UpstreamRequest } from '../../../platform/http/upstream-client.ts';
 import type { StreamFraming } from '../../../platform/frames.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
@@ -60,6 +61,7 @@ export async function prepareTranslation(
   const { client, upstream, request, target, framing, caller, vault, requestId } = options;
   const { neutral, fit } = await decodeForTarget(options);
   const encoded = upstream.codec.encodeRequest(neutral, fit);
+  refuseManySequences(encoded.cutAt ?? [], fit.notes);
   const replyNotes = createTranslationNotes(client.codec.fieldNames, false);
   const newId = (prefix: string): string => options.newId(prefix.replace(/_$/, ''));
   const translation: Translation = {
@@ -87,8 +89,22 @@ export async function prepareTranslation(
   return { translation, upstreamRequest };
 }
 
+/** Watching costs time for every sequence and every character of the reply: no client shall hold up the others with it. */
+function refuseManySequences(cutAt: readonly string[], notes: TranslationNotes): void {
+  const { count, characters } = watchedSequencesMax;
+  const all = cutAt.reduce((sum, sequence) => sum + sequence.length, 0);
+  if (cutAt.length <= count && all <= characters) return;
+  notes.refuse(
+    'stopSequences',
+    `the upstream of this model does not take all of them, and the gateway watches for ${count}, of ${characters} characters together`,
+  );
+}
+
 /** Addresses a written body to its upstream. Undefined where the upstream has no route for the operation. */
-export function addressRequest({ upstream, request, target, framing }: TranslationOptions, body: JsonObject): UpstreamRequest | undefined {
+export function addressRequest(
+  { client, upstream, request, target, framing }: TranslationOptions,
+  body: JsonObject,
+): UpstreamRequest | undefined {
   const upstreamFraming = framing === undefined ? {} : ({ framing: 'sse' } as const);
   const route = { dialect: upstream.id, operation: request.operation, upstreamModel: target.upstreamModel, ...upstreamFraming };
   const path = target.upstream.vendor.locate(route);
@@ -96,7 +112,7 @@ export function addressRequest({ upstream, request, target, framing }: Translati
   return {
     path: target.upstream.basePath + path,
     method: 'POST',
-    headers: createUpstreamHeaders(request, target, upstream.id, upstreamFraming.framing),
+    headers: createUpstreamHeaders(request, target, { client: client.id, upstream: upstream.id }, upstreamFraming.framing),
     body: Buffer.from(JSON.stringify(body)),
   };
 }

@@ -6,6 +6,7 @@ import { replayReply } from '../../../inference/replay-reply.ts';
 import type { ReplyReport } from '../../../dialects/chat-dialect.ts';
 import { requestIdHeader } from '../reply-headers.ts';
 import type { ReplyRelay } from '../reply-relay.ts';
+import { refuseDeepReply } from './reply-bound.ts';
 import { createEventLine, failureOf } from './translate-events.ts';
 import { createTranslatedStream } from './translated-stream.ts';
 import type { Translation } from './translation.ts';
@@ -23,7 +24,7 @@ export function createTranslateRelay(translation: Translation): ReplyRelay {
     replyHeaders: (headers) => replyHeaders(translation, headers),
     readReply: (reply) => readReply(translation, reply),
     writeReply: (reply) => Buffer.from(writeWhole(translation, translateWhole(translation, reply))),
-    openStream: () => createTranslatedStream(translation, framing ?? 'sse'),
+    openStream: ({ replyBytesMax }) => createTranslatedStream(translation, framing ?? 'sse', replyBytesMax),
     readError: ({ status, headers, body }) => {
       const seconds = Number(headers['retry-after']);
       const retry = Number.isFinite(seconds) && headers['retry-after'] !== undefined ? { retryAfterSeconds: Math.ceil(seconds) } : {};
@@ -34,6 +35,7 @@ export function createTranslateRelay(translation: Translation): ReplyRelay {
 
 /** The upstream's own report; a reply that failed and that the client's dialect cannot say so of is an error inside. */
 function readReply({ upstream, client, reading }: Translation, reply: unknown): ReplyReport {
+  refuseDeepReply(reply);
   const report = upstream.readReply(reply);
   if (report.error !== undefined || client.codec.saysFailure) return report;
   const { stopReason, stopDetail } = upstream.codec.decodeReply(reply, reading);

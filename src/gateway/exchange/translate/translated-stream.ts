@@ -2,6 +2,7 @@ import type { ErrorInReply } from '../../../dialects/chat-dialect.ts';
 import type { InferenceEvent } from '../../../inference/inference-event.ts';
 import type { StreamFraming } from '../../../platform/frames.ts';
 import type { StreamRelay } from '../reply-relay.ts';
+import { createReplyBound, refuseDeepEvent } from './reply-bound.ts';
 import { createEventLine, failureOf } from './translate-events.ts';
 import type { Translation } from './translation.ts';
 
@@ -12,17 +13,20 @@ function opensReply(event: InferenceEvent): boolean {
   return event.type !== 'started' && event.type !== 'usage';
 }
 
-/** Translates a stream event by event as it comes. Nothing is collected but what the client's dialect needs whole. */
-export function createTranslatedStream(translation: Translation, framing: StreamFraming): StreamRelay {
+/**
+ * Translates a stream event by event as it comes. Nothing is collected but what the client's dialect needs whole.
+ * @param replyBytesMax how much of it may pile up; `read` throws GatewayError beyond that
+ */
+export function createTranslatedStream(translation: Translation, framing: StreamFraming, replyBytesMax: number): StreamRelay {
   const { upstream, client, reading, writing } = translation;
   const tap = upstream.createStreamTap({ framing: 'sse', request: {} });
   const decoder = upstream.codec.createEventDecoder(reading, 'sse');
   const encoder = client.codec.createEventEncoder(writing, framing);
   const line = createEventLine(translation);
   const hasEndMark = upstream.hasEndMark('sse');
+  const bound = createReplyBound(replyBytesMax);
   let held: InferenceEvent[] | undefined = [];
   let decoderEnded = false;
-  let openIndex: number | undefined;
   let failure: ErrorInReply | undefined;
 
   const write = (events: readonly InferenceEvent[]): Buffer => {
@@ -32,8 +36,6 @@ export function createTranslatedStream(translation: Translation, framing: Stream
         failure = failureOf(event.stopDetail);
         break;
       }
-      if (event.type === 'block-started') openIndex = event.index;
-      if (event.type === 'block-ended') openIndex = undefined;
       if (held === undefined) text += encoder.write(event);
       else {
         held.push(event);
@@ -51,15 +53,17 @@ export function createTranslatedStream(translation: Translation, framing: Stream
     decoderEnded = true;
     const events = write(line.push(decoder.end()));
     if (line.isFinished()) return events;
-    const closing: InferenceEvent[] = openIndex === undefined ? [] : [{ type: 'block-ended', index: openIndex }];
-    return Buffer.concat([events, write(line.push([...closing, { type: 'finished', stopReason: 'end' }]))]);
+    return Buffer.concat([events, write(line.push([{ type: 'finished', stopReason: 'end' }]))]);
   };
 
   return {
     read: (frame) => {
       tap.read(frame);
       if (tap.state() === 'failed') return undefined;
-      const bytes = write(line.push(decoder.read(frame)));
+      refuseDeepEvent(frame);
+      const events = decoder.read(frame);
+      bound(frame, events);
+      const bytes = write(line.push(events));
       const last = tap.state() === 'complete' && hasEndMark ? finish() : nothing;
       if (bytes.length + last.length === 0) return undefined;
       return last.length === 0 ? bytes : Buffer.concat([bytes, last]);

@@ -1,0 +1,38 @@
+const quote = 0x22;
+const backslash = 0x5c;
+
+/**
+ * Whether JSON text nests arrays and objects deeper than a limit. Parsing bears any depth, writing and every walk through the value do not: they end in a RangeError somewhere in the
+ * thousands. One pass; text that is no JSON gives some answer.
+ */
+export function isNestedDeeper(text: string, depthMax: number): boolean {
+  let depth = 0;
+  let isInString = false;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (isInString) {
+      if (code === backslash) at++;
+      else if (code === quote) isInString = false;
+    } else if (code === quote) isInString = true;
+    // Brackets and braces differ in one bit.
+    else if ((code | 0x20) === 0x7b && ++depth > depthMax) return true;
+    else if ((code | 0x20) === 0x7d) depth--;
+  }
+  return false;
+}
+
+/** The same of a value: each level of nesting is looked at as a whole, so that the check itself bears any depth. */
+export function isValueDeeper(value: unknown, depthMax: number): boolean {
+  let level: readonly object[] = typeof value === 'object' && value !== null ? [value] : [];
+  for (let depth = 1; level.length > 0; depth++) {
+    if (depth > depthMax) return true;
+    const inner: object[] = [];
+    for (const node of level) {
+      for (const member of Array.isArray(node) ? (node as readonly unknown[]) : Object.values(node)) {
+        if (typeof member === 'object' && member !== null) inner.push(member);
+      }
+    }
+    level = inner;
+  }
+  return false;
+}
