@@ -1,0 +1,30 @@
+import type { DialectId } from '../../src/dialects/chat-dialect.ts';
+
+/** Where a program is to find Weir, and the home directory in which its configuration goes. */
+type AgentPlace = {
+  readonly gatewayUrl: string;
+  readonly apiKey: string;
+  readonly home: string;
+};
+
+/** What a user writes once so that a program uses Weir, and how it is asked. */
+type AgentSetup = {
+  /** Configuration files by their path below the home directory. */
+  readonly files: Readonly<Record<string, string>>;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly command: (prompt: string) => readonly string[];
+};
+
+/** An agent program, in one of the ways in which it can be pointed at a gateway. */
+export type AgentProgram = {
+  readonly title: string;
+  /** Package on the npm registry, the version that is run, and its command. */
+  readonly package: string;
+  readonly version: string;
+  readonly binary: string;
+  /** Interface that it speaks. */
+  readonly dialect: DialectId;
+  readonly setUp: (place: AgentPlace) => AgentSetup;
+  /** A tool of its own that changes nothing, and the arguments that make it show a file. */
+  readonly readTool: { readonly name: string; readonly arguments: (file: string) => Readonly<Record<string, unknown>> };
+};

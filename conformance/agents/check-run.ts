@@ -1,0 +1,116 @@
+import { hash } from 'node:crypto';
+
+import type { CallEntry } from '../../src/billing/ledger/call-entry.ts';
+import type { Ledger, Truth } from '../support/audit.ts';
+import type { AgentProgram } from './agent-program.ts';
+import type { AgentUpstream } from './benches.ts';
+import type { SeenCall } from './record-traffic.ts';
+import type { BoundedRun } from './run-bounded.ts';
+import { type AgentTask, noteText } from './tasks.ts';
+
+/** All that is known of one run: what the program did, what the gateway answered, what the upstream saw, and what was booked. */
+export type ObservedRun = {
+  readonly program: AgentProgram;
+  readonly upstream: AgentUpstream;
+  readonly task: AgentTask;
+  readonly run: BoundedRun;
+  readonly calls: readonly SeenCall[];
+  readonly truths: readonly Truth[];
+  readonly ledger: Ledger;
+  readonly userName: string;
+};
+
+const generation = /\/(?:messages|responses|chat\/completions)(?:\?|$)|:(?:streamGenerateContent|generateContent)/;
+
+/** Whether a model answers the call, so that it is billed. */
+function isGeneration({ method, path }: SeenCall): boolean {
+  return method === 'POST' && generation.test(path);
+}
+
+/** Everything that is wrong with a run, a sentence each. */
+export async function checkRun(observed: ObservedRun): Promise<readonly string[]> {
+  return [...checkProgram(observed), ...checkTraffic(observed), ...checkUpstream(observed), ...(await checkBooks(observed))];
+}
+
+function checkProgram({ run, task }: ObservedRun): readonly string[] {
+  const problems: string[] = [];
+  if (run.timedOut) problems.push(`still running after ${run.durationMs} ms`);
+  else if (run.code !== 0) problems.push(`exit code ${run.code ?? 'of a signal'}`);
+  if (!run.stdout.includes(task.says)) problems.push(`did not print "${task.says}"`);
+  if (problems.length > 0) problems.push(`it printed: ${`${run.stdout}\n${run.stderr}`.trim().slice(-600)}`);
+  return problems;
+}
+
+function checkTraffic({ calls }: ObservedRun): readonly string[] {
+  const problems: string[] = [];
+  const bodies = new Set<string>();
+  for (const call of calls) {
+    const name = `${call.method} ${call.path}`;
+    if (call.status === 0 || call.status >= 500) problems.push(`${name}: status ${call.status} ${call.error.slice(0, 300)}`);
+    if (!isGeneration(call)) continue;
+    if (call.status >= 400) problems.push(`${name}: status ${call.status} ${call.error.slice(0, 300)}`);
+    if (bodies.has(call.body)) problems.push(`${name}: sent twice`);
+    bodies.add(call.body);
+  }
+  return problems;
+}
+
+function checkUpstream({ program, upstream, task, calls, truths }: ObservedRun): readonly string[] {
+  const problems: string[] = [];
+  for (const truth of truths) {
+    if (truth.status !== 200 || truth.ending !== 'completed')
+      problems.push(`upstream, ${truth.method} ${truth.path}: ${truth.ending}, status ${truth.status}`);
+  }
+  const toolCalls = truths.reduce((count, truth) => count + (truth.plannedReply?.toolCalls.length ?? 0), 0);
+  if (toolCalls !== task.toolCalls) problems.push(`the model called ${toolCalls} tools instead of ${task.toolCalls}`);
+  if (task.toolCalls > 0 && !JSON.stringify(truths.at(-1)?.requestBody ?? '').includes(noteText))
+    problems.push('the result of the tool did not reach the upstream');
+  if (program.dialect === upstream.dialect) problems.push(...checkPassthrough(calls, truths));
+  return problems;
+}
+
+/** Where the interface is the same, bytes and betas arrive as they were sent. */
+function checkPassthrough(calls: readonly SeenCall[], truths: readonly Truth[]): readonly string[] {
+  return calls.filter(isGeneration).flatMap((call) => {
+    const truth = truths.find(({ requestBodySha256 }) => requestBodySha256 === hash('sha256', call.body));
+    if (truth === undefined) return [`${call.path}: its ${call.body.length} characters did not arrive as they were sent`];
+    const betas = call.headers['anthropic-beta'];
+    return truth.requestHeaders['anthropic-beta'] === betas ? [] : [`${call.path}: the betas ${String(betas)} did not arrive`];
+  });
+}
+
+async function checkBooks({ program, upstream, calls, ledger, userName }: ObservedRun): Promise<readonly string[]> {
+  const problems: string[] = [];
+  for (const call of calls.filter(isGeneration)) {
+    const callId = String(call.replyHeaders['x-weir-request-id']);
+    const entry = await ledger.row(callId).catch(() => undefined);
+    if (entry === undefined) problems.push(`${call.path}: not booked`);
+    else if (call.status === 200) problems.push(...checkEntry(entry, call, { program, upstream, userName }));
+  }
+  return problems;
+}
+
+function checkEntry(
+  entry: CallEntry,
+  call: SeenCall,
+  { program, upstream, userName }: Pick<ObservedRun, 'program' | 'upstream' | 'userName'>,
+): readonly string[] {
+  const expected = {
+    end: 'finished',
+    userName,
+    requestedModel: modelOf(call),
+    upstream: upstream.name,
+    dialect: program.dialect,
+    upstreamDialect: upstream.dialect,
+    estimated: false,
+  };
+  const booked: Record<string, unknown> = { ...entry, upstreamDialect: entry.translation?.upstreamDialect ?? entry.dialect };
+  return Object.entries(expected)
+    .filter(([name, value]) => booked[name] !== value)
+    .map(([name, value]) => `${call.path}: booked with ${name} ${String(booked[name])} instead of ${String(value)}`);
+}
+
+function modelOf({ path, body }: SeenCall): unknown {
+  const named = /\/models\/([^:/]+):/.exec(path)?.[1];
+  return named ?? (JSON.parse(body) as { readonly model?: unknown }).model;
+}

@@ -1,0 +1,112 @@
+import type { AgentProgram } from './agent-program.ts';
+import { continuePrograms } from './continue.ts';
+import { opencodePrograms } from './opencode.ts';
+import { piPrograms } from './pi.ts';
+
+const claudeCode: AgentProgram = {
+  title: 'claude',
+  package: '@anthropic-ai/claude-code',
+  version: '2.1.197',
+  binary: 'claude',
+  dialect: 'anthropic-messages',
+  setUp: ({ gatewayUrl, apiKey }) => ({
+    files: {},
+    environment: { ANTHROPIC_BASE_URL: gatewayUrl, ANTHROPIC_API_KEY: apiKey, DISABLE_TELEMETRY: '1', DISABLE_AUTOUPDATER: '1' },
+    command: (prompt) => ['-p', prompt],
+  }),
+  readTool: { name: 'Read', arguments: (file) => ({ file_path: file }) },
+};
+
+const codex = {
+  package: '@openai/codex',
+  version: '0.169.0',
+  binary: 'codex',
+  dialect: 'openai-responses',
+  readTool: { name: 'exec_command', arguments: (file) => ({ cmd: `cat '${file}'` }) },
+} as const satisfies Partial<AgentProgram>;
+
+// Its own sandbox cannot be nested in most containers.
+const codexExec = ['exec', '--skip-git-repo-check', '--sandbox', 'danger-full-access'] as const;
+const codexQuiet = 'check_for_update_on_startup = false\n[analytics]\nenabled = false\n';
+
+/** The provider that is built in, which tries a websocket first. */
+const codexBuiltIn: AgentProgram = {
+  ...codex,
+  title: 'codex',
+  setUp: ({ gatewayUrl, apiKey }) => ({
+    files: { '.codex/config.toml': `openai_base_url = "${gatewayUrl}/v1"\nmodel = "gpt-5.2"\n${codexQuiet}` },
+    environment: { CODEX_API_KEY: apiKey },
+    command: (prompt) => [...codexExec, prompt],
+  }),
+};
+
+const codexProvider: AgentProgram = {
+  ...codex,
+  title: 'codex (own provider)',
+  setUp: ({ gatewayUrl, apiKey }) => ({
+    files: {
+      '.codex/config.toml': `model = "gpt-5.2"\nmodel_provider = "weir"\n${codexQuiet}[model_providers.weir]\nname = "Weir"\nbase_url = "${gatewayUrl}/v1"\nenv_key = "WEIR_KEY"\n`,
+    },
+    environment: { WEIR_KEY: apiKey },
+    command: (prompt) => [...codexExec, prompt],
+  }),
+};
+
+const gemini = {
+  package: '@google/gemini-cli',
+  version: '0.61.0',
+  binary: 'gemini',
+  dialect: 'gemini-generate-content',
+  readTool: { name: 'read_file', arguments: (file) => ({ file_path: file }) },
+} as const satisfies Partial<AgentProgram>;
+
+function setUpGemini(options: readonly string[]): AgentProgram['setUp'] {
+  return ({ gatewayUrl, apiKey }) => ({
+    files: {
+      '.gemini/settings.json': JSON.stringify({
+        security: { auth: { selectedType: 'gemini-api-key' } },
+        privacy: { usageStatisticsEnabled: false },
+        general: { enableAutoUpdate: false },
+      }),
+    },
+    environment: { GOOGLE_GEMINI_BASE_URL: gatewayUrl, GEMINI_API_KEY: apiKey, GEMINI_CLI_TRUST_WORKSPACE: 'true' },
+    command: (prompt) => [...options, '-p', prompt],
+  });
+}
+
+/** Without a model it asks another one which to take. */
+const geminiRouted: AgentProgram = { ...gemini, title: 'gemini', setUp: setUpGemini([]) };
+const geminiNamed: AgentProgram = { ...gemini, title: 'gemini -m', setUp: setUpGemini(['-m', 'gemini-2.5-flash']) };
+
+const qwen: AgentProgram = {
+  title: 'qwen',
+  package: '@qwen-code/qwen-code',
+  version: '0.15.10',
+  binary: 'qwen',
+  dialect: 'openai-chat',
+  setUp: ({ gatewayUrl, apiKey }) => ({
+    files: {
+      '.qwen/settings.json': JSON.stringify({
+        security: { auth: { selectedType: 'openai' } },
+        privacy: { usageStatisticsEnabled: false },
+        // Otherwise it asks the model what to remember, with tools of its own, after every run.
+        memory: { enableManagedAutoMemory: false, enableManagedAutoDream: false },
+      }),
+    },
+    environment: { OPENAI_BASE_URL: `${gatewayUrl}/v1`, OPENAI_API_KEY: apiKey, OPENAI_MODEL: 'gpt-4.1' },
+    command: (prompt) => ['-p', prompt],
+  }),
+  readTool: { name: 'read_file', arguments: (file) => ({ file_path: file }) },
+};
+
+export const agentPrograms: readonly AgentProgram[] = [
+  claudeCode,
+  codexBuiltIn,
+  codexProvider,
+  geminiRouted,
+  geminiNamed,
+  ...opencodePrograms,
+  ...piPrograms,
+  ...continuePrograms,
+  qwen,
+];

@@ -1,0 +1,120 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+
+import { openLedger } from '../support/audit.ts';
+import type { SimulatedWeir } from '../support/start-simulated-weir.ts';
+import type { AgentProgram } from './agent-program.ts';
+import { type AgentUpstream, agentUpstreams, startAgentWeir } from './benches.ts';
+import { checkRun } from './check-run.ts';
+import { installPrograms } from './install-programs.ts';
+import { agentPrograms } from './programs.ts';
+import { recordTraffic } from './record-traffic.ts';
+import { runProgram } from './run-program.ts';
+import { agentTasks, type AgentTask } from './tasks.ts';
+
+/**
+ * Runs real agent programs against a running Weir with simulated vendors: every program on every upstream, a plain answer and a tool loop each. It is no
+ * part of `npm test`, because the programs weigh hundreds of megabytes and come from the npm registry.
+ *
+ *   npm run test:agents -- --programs DIR   keeps the programs there, and uses what is there already
+ *                          --only TEXT      programs whose title contains it
+ *                          --upstream NAME  anthropic, responses, chat or gemini
+ *                          --warnings       prints what translation told the programs
+ */
+const { values: options } = parseArgs({
+  options: {
+    programs: { type: 'string' },
+    only: { type: 'string', default: '' },
+    upstream: { type: 'string' },
+    warnings: { type: 'boolean', default: false },
+  },
+});
+
+/** Whom a first API key belongs to. */
+const firstUser = 'admin';
+
+type Outcome = {
+  readonly program: AgentProgram;
+  readonly upstream: AgentUpstream;
+  readonly task: AgentTask;
+  readonly durationMs: number;
+  readonly problems: readonly string[];
+  readonly warnings: readonly string[];
+};
+
+type Bench = {
+  readonly directory: string;
+  readonly upstream: AgentUpstream;
+  readonly running: SimulatedWeir;
+};
+
+async function runTasks(program: AgentProgram, { directory, upstream, running }: Bench): Promise<readonly Outcome[]> {
+  const { weir, simulator } = running;
+  const traffic = await recordTraffic(weir.gatewayUrl);
+  const ledger = await openLedger(weir.dataDirectory);
+  const outcomes: Outcome[] = [];
+  try {
+    for (const task of agentTasks) {
+      simulator.reset();
+      const run = await runProgram({ directory, program, task, gatewayUrl: traffic.url, apiKey: weir.apiKey });
+      const calls = traffic.take();
+      // The gateway asks servers for their models whenever it likes.
+      const truths = simulator.records().filter(({ method }) => method === 'POST');
+      const problems = await checkRun({ program, upstream, task, run, calls, truths, ledger, userName: firstUser });
+      const warnings = [...new Set(calls.flatMap(({ replyHeaders }) => replyHeaders['x-gateway-warning'] ?? []))].map(String);
+      outcomes.push({ program, upstream, task, durationMs: run.durationMs, problems, warnings });
+    }
+  } finally {
+    await ledger.close();
+    await traffic.close();
+  }
+  return outcomes;
+}
+
+function report({ program, upstream, task, durationMs, problems, warnings }: Outcome): void {
+  const verdict = problems.length === 0 ? 'passed' : 'FAILED';
+  const lines = [
+    `${verdict}  ${program.title} on ${upstream.title}, ${task.title} (${durationMs} ms)`,
+    ...problems.map((text) => `    ${text}`),
+  ];
+  if (options.warnings) lines.push(...warnings.map((text) => `    warned: ${text}`));
+  process.stdout.write(`${lines.join('\n')}\n`);
+}
+
+function writeTable(outcomes: readonly Outcome[], programs: readonly AgentProgram[], upstreams: readonly AgentUpstream[]): string {
+  const columns = upstreams.flatMap((upstream) => agentTasks.map((task) => ({ upstream, task })));
+  const cell = (program: AgentProgram, column: (typeof columns)[number]): string => {
+    const outcome = outcomes.find(
+      (candidate) => candidate.program === program && candidate.upstream === column.upstream && candidate.task === column.task,
+    );
+    return outcome === undefined ? '-' : outcome.problems.length === 0 ? 'passed' : 'FAILED';
+  };
+  const rows = [
+    ['Program', 'Version', ...columns.map(({ upstream, task }) => `${upstream.title}, ${task.title}`)],
+    ['---', '---', ...columns.map(() => '---')],
+    ...programs.map((program) => [program.title, program.version, ...columns.map((column) => cell(program, column))]),
+  ];
+  return rows.map((row) => `| ${row.join(' | ')} |`).join('\n');
+}
+
+const programs = agentPrograms.filter(({ title }) => title.includes(options.only));
+const upstreams = agentUpstreams.filter(({ name }) => options.upstream === undefined || options.upstream === name);
+const directory = options.programs === undefined ? mkdtempSync(join(tmpdir(), 'weir-agents-')) : resolve(options.programs);
+const outcomes: Outcome[] = [];
+try {
+  installPrograms(directory, programs);
+  for (const upstream of upstreams) {
+    await using running = await startAgentWeir(upstream);
+    for (const program of programs) {
+      const done = await runTasks(program, { directory, upstream, running });
+      done.forEach(report);
+      outcomes.push(...done);
+    }
+  }
+} finally {
+  if (options.programs === undefined) rmSync(directory, { recursive: true, force: true });
+}
+process.stdout.write(`\n${writeTable(outcomes, programs, upstreams)}\n`);
+process.exitCode = outcomes.length > 0 && outcomes.every(({ problems }) => problems.length === 0) ? 0 : 1;

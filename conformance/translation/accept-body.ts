@@ -1,0 +1,61 @@
+import { createSteeredPlanner } from '../../simulator/src/vendors/create-steered-planner.ts';
+import { anthropic } from '../../simulator/src/vendors/anthropic/anthropic.ts';
+import { gemini } from '../../simulator/src/vendors/gemini/gemini.ts';
+import { openai } from '../../simulator/src/vendors/openai/openai.ts';
+import { assertValid, readSpec, skipWithoutSpecs } from '../../simulator/src/vendor-specs.ts';
+import type { SimulatedVendor } from '../../simulator/src/simulated-vendor.ts';
+import type { DialectId, WireRequest } from '../../src/dialects/chat-dialect.ts';
+import type { Wire } from './wire.ts';
+
+/** The simulated vendors, which check requests as the vendors do. */
+const vendors: Readonly<Record<DialectId, { readonly vendor: SimulatedVendor; readonly path: (stream: boolean) => string }>> = {
+  'anthropic-messages': { vendor: anthropic, path: () => '/v1/messages' },
+  'openai-responses': { vendor: openai, path: () => '/v1/responses' },
+  'openai-chat': { vendor: openai, path: () => '/v1/chat/completions' },
+  'gemini-generate-content': {
+    vendor: gemini,
+    path: (stream) => `/v1beta/models/gemini-2.5-flash:${stream ? 'streamGenerateContent' : 'generateContent'}`,
+  },
+};
+
+type DescribedAs = { readonly spec: string; readonly request: string; readonly reply: string };
+
+/** Where the vendors describe their requests and replies. */
+const described: Readonly<Record<DialectId, DescribedAs>> = {
+  'anthropic-messages': { spec: 'anthropic', request: 'BetaCreateMessageParams', reply: 'BetaMessage' },
+  'openai-responses': { spec: 'openai', request: 'CreateResponse', reply: 'Response' },
+  'openai-chat': { spec: 'openai', request: 'CreateChatCompletionRequest', reply: 'CreateChatCompletionResponse' },
+  'gemini-generate-content': { spec: 'gemini-v1beta', request: 'GenerateContentRequest', reply: 'GenerateContentResponse' },
+};
+
+/** Holds a written request or reply against the vendor's API description. Passes where the descriptions are not beside the repository. */
+export function assertDescribed(dialect: DialectId, kind: 'request' | 'reply', body: unknown): void {
+  if (skipWithoutSpecs !== false) return;
+  const { spec, ...names } = described[dialect];
+  assertValid(readSpec(spec).validator(names[kind]), JSON.parse(JSON.stringify(body)), `${dialect} ${kind}`);
+}
+
+/** The description of Responses demands members of items that the vendor's own examples leave out. */
+function completeItem(item: Wire): Wire {
+  if (item.type !== 'message') return item;
+  const content = item.content.map((part: Wire) => (part.type === 'input_image' ? { detail: 'auto', ...part } : { logprobs: [], ...part }));
+  return item.role === 'assistant' ? { id: 'msg_1', status: 'completed', ...item, content } : { ...item, content };
+}
+
+/** A body as its vendor's description wants it. */
+function describable(dialect: DialectId, body: Wire): Wire {
+  if (dialect === 'gemini-generate-content') return { model: 'models/gemini-2.5-flash', ...body };
+  return dialect === 'openai-responses' ? { ...body, input: body.input.map(completeItem) } : body;
+}
+
+/** Lets the simulated vendor of a dialect judge a body. Throws the vendor's refusal. */
+export function acceptBody(dialect: DialectId): (request: WireRequest) => void {
+  const { vendor, path } = vendors[dialect];
+  const plan = createSteeredPlanner();
+  return ({ body, headers, pathFraming }) => {
+    assertDescribed(dialect, 'request', describable(dialect, body));
+    const request = { method: 'POST', path: path(pathFraming !== undefined), query: new URLSearchParams('alt=sse'), headers };
+    // The simulator reads what came over the wire, where members without a value are not.
+    vendor.handle({ ...request, body: JSON.parse(JSON.stringify(body)) }, plan);
+  };
+}

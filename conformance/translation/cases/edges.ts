@@ -1,0 +1,187 @@
+import * as samples from '../samples.ts';
+import type { TranslationCase } from '../translation-case.ts';
+
+const section = 'Where settings meet';
+const hello = { turns: [{ role: 'user', parts: ['Hello'] }] } as const;
+const asked = { turns: [{ role: 'user', parts: ['What is the weather in Oslo?'] }], tools: [samples.weatherTool] } as const;
+const openSchema = {
+  type: 'object',
+  properties: { city: { type: 'object', properties: { name: { type: 'string' } } } },
+  required: ['city'],
+};
+
+/** Settings that one vendor takes together and another does not, and those that mean nothing without others. */
+export const edgeCases: readonly TranslationCase[] = [
+  {
+    name: 'thinking where a call is forced',
+    section,
+    model: 'thinker',
+    skipsPassthrough: true,
+    conversation: { ...asked, choice: 'required', thinking: { effort: 'medium' } },
+    expect: ({ to }) =>
+      to === 'anthropic-messages'
+        ? { notes: ['dropped thinking'], received: { choice: 'required' } }
+        : { received: { choice: 'required' } },
+  },
+  {
+    name: 'thinking within a tool loop that began without',
+    section,
+    model: 'thinker',
+    skipsPassthrough: true,
+    conversation: {
+      turns: [
+        { role: 'user', parts: ['What is the weather?'] },
+        { role: 'assistant', parts: [{ call: 'call_unthought', name: 'get_weather', arguments: { city: 'Oslo' } }] },
+        { role: 'user', parts: [{ result: 'call_unthought', name: 'get_weather', content: 'Sunny.' }] },
+      ],
+      tools: [samples.weatherTool],
+      thinking: { effort: 'medium' },
+    },
+    expect: ({ to }) => (to === 'anthropic-messages' ? { notes: ['dropped thinking'] } : { received: { thinking: 'effort medium' } }),
+  },
+  {
+    name: 'thinking with a temperature',
+    section,
+    model: 'thinker',
+    skipsPassthrough: true,
+    conversation: { ...hello, temperature: 0.5, thinking: { effort: 'medium' } },
+    expect: ({ to }) =>
+      to === 'anthropic-messages' || to === 'openai-responses' ? { notes: ['dropped temperature'] } : { received: { temperature: 0.5 } },
+  },
+  {
+    name: 'thinking with top-k',
+    section,
+    model: 'thinker',
+    skipsPassthrough: true,
+    conversation: { ...hello, topK: 40, thinking: { effort: 'medium' } },
+    expect: ({ to }) => (to === 'gemini-generate-content' ? { received: { topK: 40 } } : { notes: ['dropped topK'] }),
+  },
+  {
+    name: 'thinking of more than the output limit',
+    section,
+    model: 'thinker',
+    skipsPassthrough: true,
+    conversation: { ...hello, outputTokensMax: 2000, thinking: { effort: 'high' } },
+    expect: ({ to }) => (to === 'anthropic-messages' ? { notes: ['adapted outputTokensMax'] } : { received: { outputTokensMax: 2000 } }),
+  },
+  {
+    name: 'a stop sequence of blanks',
+    section,
+    skipsPassthrough: true,
+    isEstimated: true,
+    unchecked: ['usage', 'stop'],
+    only: ['openai-chat', 'gemini-generate-content'],
+    conversation: { ...hello, stop: ['\n\n'] },
+    steering: { text: encodeURIComponent('One.\n\nTwo.'), pace: 'tokensPerFrame=1' },
+    expect: ({ to }) => ({
+      said: { text: 'One.' },
+      ...(to === 'anthropic-messages' || to === 'openai-responses' ? { notes: ['emulated stop'] } : {}),
+    }),
+  },
+  {
+    name: 'an answer by an open JSON Schema',
+    section,
+    conversation: { turns: [{ role: 'user', parts: ['Answer in JSON.'] }], format: { name: 'city', schema: openSchema } },
+    skipsPassthrough: true,
+    expect: ({ to }) => (to === 'anthropic-messages' ? { notes: ['adapted format'] } : { received: { format: openSchema } }),
+  },
+  {
+    name: 'an answer by a JSON Schema beside functions, of a model that has none',
+    section,
+    model: 'limited',
+    skipsPassthrough: true,
+    unchecked: ['text', 'stop'],
+    conversation: { ...asked, format: { name: 'city', schema: samples.citySchema } },
+    steering: { text: '%7B%22city%22%3A%22Oslo%22%7D', 'tool-calls': '0' },
+    expect: ({ to }) => (to === 'gemini-generate-content' ? {} : { notes: ['emulated format'] }),
+  },
+  {
+    name: 'an empty list of tools',
+    section,
+    skipsPassthrough: true,
+    conversation: {
+      ...hello,
+      wire: {
+        'anthropic-messages': { tools: [] },
+        'openai-responses': { tools: [] },
+        'openai-chat': { tools: [] },
+        'gemini-generate-content': { tools: [] },
+      },
+    },
+    expect: () => ({ received: { tools: [], choice: '' } }),
+  },
+  {
+    name: 'how to call tools, without tools',
+    section,
+    skipsPassthrough: true,
+    conversation: {
+      ...hello,
+      wire: {
+        'anthropic-messages': { tool_choice: { type: 'auto', disable_parallel_tool_use: true } },
+        'openai-responses': { tool_choice: 'auto', parallel_tool_calls: false },
+        'openai-chat': { tool_choice: 'auto', parallel_tool_calls: false },
+        'gemini-generate-content': { toolConfig: { functionCallingConfig: { mode: 'AUTO' } } },
+      },
+    },
+  },
+  {
+    name: 'nothing but system text',
+    section,
+    skipsPassthrough: true,
+    conversation: {
+      ...hello,
+      wire: {
+        'openai-responses': { input: [{ role: 'developer', content: 'Greet the reader.' }] },
+        'openai-chat': { messages: [{ role: 'system', content: 'Greet the reader.' }] },
+      },
+    },
+    expect: ({ to }) => ({
+      received: { system: 'Greet the reader.' },
+      ...(to === 'anthropic-messages' || to === 'gemini-generate-content' ? { notes: ['adapted turns'] } : {}),
+    }),
+  },
+  {
+    name: 'probabilities of tokens',
+    section,
+    skipsPassthrough: true,
+    conversation: {
+      ...hello,
+      wire: {
+        'openai-responses': { top_logprobs: 2, include: ['message.output_text.logprobs'] },
+        'openai-chat': { logprobs: true, top_logprobs: 2 },
+        'gemini-generate-content': { generationConfig: { responseLogprobs: true, logprobs: 2 } },
+      },
+    },
+    expect: () => ({ notes: ['dropped *'] }),
+  },
+  {
+    name: 'a wordy answer',
+    section,
+    skipsPassthrough: true,
+    conversation: {
+      ...hello,
+      wire: { 'openai-responses': { text: { verbosity: 'high' } }, 'openai-chat': { verbosity: 'high' } },
+    },
+    expect: ({ to }) => (to === 'openai-chat' || to === 'openai-responses' ? {} : { notes: ['dropped *'] }),
+  },
+  {
+    name: 'an answer that is no text',
+    section,
+    skipsPassthrough: true,
+    conversation: {
+      ...hello,
+      wire: {
+        'openai-chat': { modalities: ['text', 'audio'], audio: { voice: 'alloy', format: 'wav' } },
+        'gemini-generate-content': { generationConfig: { responseModalities: ['IMAGE'] } },
+      },
+    },
+    expect: () => ({ refused: '*' }),
+  },
+  {
+    name: 'a thread that the vendor keeps',
+    section,
+    skipsPassthrough: true,
+    conversation: { ...hello, wire: { 'anthropic-messages': { thread: { type: 'create' } } } },
+    expect: () => ({ refused: 'thread' }),
+  },
+];

@@ -1,0 +1,104 @@
+import type { SpokenPart } from '../conversation.ts';
+import * as samples from '../samples.ts';
+import type { TranslationCase } from '../translation-case.ts';
+
+const section = 'Media';
+const asked = (...parts: readonly SpokenPart[]): TranslationCase['conversation'] => ({
+  turns: [{ role: 'user', parts: ['Look:', ...parts] }],
+});
+const image = `user: [image/png, ${samples.imageBytes} bytes]`;
+const pdf = `user: [application/pdf, ${samples.pdfBytes} bytes]`;
+
+/** Images, documents, sound and film. */
+export const mediaCases: readonly TranslationCase[] = [
+  {
+    name: 'an image',
+    section,
+    conversation: asked({ image: 'inline' }),
+    expect: () => ({ received: { turns: ['user: Look:', image] } }),
+  },
+  {
+    name: 'an image at an address',
+    only: ['anthropic-messages', 'openai-responses', 'openai-chat'],
+    section,
+    model: 'thinker',
+    conversation: asked({ image: 'address' }),
+    expect: () => ({ received: { turns: ['user: Look:', `user: [${samples.imageAddress}]`] } }),
+  },
+  {
+    name: 'an image in a private network, which the upstream does not fetch',
+    only: ['anthropic-messages', 'openai-responses', 'openai-chat'],
+    section,
+    skipsPassthrough: true,
+    conversation: asked({ image: 'private' }),
+    expect: ({ to }) =>
+      to === 'openai-chat' || to === 'gemini-generate-content'
+        ? { refused: '*' }
+        : { received: { turns: ['user: Look:', `user: [${samples.privateAddress}]`] } },
+  },
+  {
+    name: 'an image that need not be looked at closely',
+    section,
+    conversation: asked({ image: 'inline', detail: 'low' }),
+    expect: ({ to }) =>
+      to === 'openai-chat' || to === 'openai-responses'
+        ? { received: { turns: ['user: Look:', `${image} low`] } }
+        : { received: { turns: ['user: Look:', image] } },
+  },
+  {
+    name: "an image by a vendor's file id",
+    section,
+    skipsPassthrough: true,
+    conversation: asked({ image: 'file' }),
+    expect: () => ({ refused: '*' }),
+  },
+  {
+    name: 'a PDF',
+    section,
+    conversation: asked({ document: 'pdf' }),
+    expect: ({ from, to }) =>
+      from === 'anthropic-messages' && to === 'gemini-generate-content'
+        ? { notes: ['adapted *'] }
+        : { received: { turns: ['user: Look:', pdf] } },
+  },
+  {
+    name: 'a PDF in a private network',
+    only: ['anthropic-messages', 'openai-responses', 'openai-chat'],
+    section,
+    model: 'thinker',
+    conversation: asked({ document: 'address' }),
+    expect: ({ to }) =>
+      to === 'openai-chat' ? { refused: '*' } : { received: { turns: ['user: Look:', `user: [${samples.documentAddress}]`] } },
+  },
+  {
+    name: "a PDF by a vendor's file id",
+    section,
+    skipsPassthrough: true,
+    conversation: asked({ document: 'file' }),
+    expect: () => ({ refused: '*' }),
+  },
+  {
+    name: 'a document of plain text',
+    section,
+    conversation: asked({ document: 'text' }),
+    expect: ({ from, to }) => {
+      const takesText = to === 'anthropic-messages' || to === 'gemini-generate-content';
+      const asFile = from === 'gemini-generate-content' && to === 'openai-responses';
+      const file = `user: [text/plain, ${Buffer.byteLength(samples.documentText)} bytes]`;
+      const written = takesText ? `user: [text: ${samples.documentText}]` : `user: ${samples.documentText}`;
+      return { received: { turns: ['user: Look:', asFile ? file : written] } };
+    },
+  },
+  {
+    name: 'a sound',
+    section,
+    conversation: asked({ audio: 'wav' }),
+    expect: ({ to }) =>
+      to === 'anthropic-messages'
+        ? { refused: '*' }
+        : to === 'openai-responses'
+          ? {}
+          : { received: { turns: ['user: Look:', `user: [audio/wav, ${samples.wavBytes} bytes]`] } },
+  },
+  { name: 'a film', section, conversation: asked({ video: 'mp4' }), expect: () => ({ refused: '*' }) },
+];

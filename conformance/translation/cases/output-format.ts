@@ -1,0 +1,42 @@
+import * as samples from '../samples.ts';
+import type { PlannedReply, TranslationCase } from '../translation-case.ts';
+
+const section = 'Structured output';
+const asked = { turns: [{ role: 'user', parts: ['Answer in JSON: which city?'] }] } as const;
+const format = { name: 'city', schema: samples.citySchema };
+
+/** Answers that programs read. */
+export const outputFormatCases: readonly TranslationCase[] = [
+  {
+    name: 'an answer by a JSON Schema',
+    section,
+    conversation: { ...asked, format },
+    expect: () => ({ received: { format: samples.citySchema } }),
+  },
+  {
+    name: 'an answer by a JSON Schema, strictly kept',
+    section,
+    conversation: { ...asked, format: { ...format, strict: true } },
+    expect: () => ({ received: { format: samples.citySchema } }),
+  },
+  {
+    name: 'an answer by a JSON Schema, of a model that has none',
+    section,
+    model: 'limited',
+    skipsPassthrough: true,
+    conversation: { ...asked, format },
+    expect: ({ to }) => {
+      if (to === 'gemini-generate-content') return {};
+      // A tool that must be called stands in: its arguments are the answer, and nobody hears of a call.
+      const said = ({ toolCalls }: PlannedReply) => ({ text: JSON.stringify(toolCalls[0]?.arguments), calls: [], stop: 'end' as const });
+      return { notes: ['emulated format'], said };
+    },
+  },
+  {
+    name: 'an answer in JSON',
+    section,
+    conversation: { ...asked, format: 'json' },
+    unchecked: ['text'],
+    expect: ({ to }) => (to === 'anthropic-messages' ? { notes: ['emulated format'] } : { received: { format: 'json' } }),
+  },
+];

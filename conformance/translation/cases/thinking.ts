@@ -1,0 +1,106 @@
+import { signThought } from '../../../simulator/src/vendors/gemini/thought-signature.ts';
+import * as samples from '../samples.ts';
+import type { Expectation, Pair, PlannedReply, TranslationCase } from '../translation-case.ts';
+
+const section = 'Thinking';
+const asked = { turns: [{ role: 'user', parts: ['What is the weather in Oslo?'] }] } as const;
+const looped = { ...asked, tools: [samples.weatherTool], thinking: { effort: 'medium' } } as const;
+const thoughts = { reasoning: encodeURIComponent('First 世界, then 😀.') };
+
+/** What the vendor made of its thoughts comes back to it byte for byte. */
+function proven({ to }: Pair, first: PlannedReply): Expectation {
+  const { text = '', signature = '' } = first.reasoning ?? {};
+  const proofs: Readonly<Record<Pair['to'], readonly string[]>> = {
+    'anthropic-messages': [signature],
+    'openai-responses': [signature],
+    'openai-chat': [],
+    'gemini-generate-content': [signThought(text)],
+  };
+  return { received: { proofs: proofs[to] } };
+}
+
+/** Thoughts, how much of them, and their way back to the vendor that had them. */
+export const thinkingCases: readonly TranslationCase[] = [
+  {
+    name: 'thinking of an effort',
+    section,
+    model: 'thinker',
+    conversation: { ...asked, thinking: { effort: 'high' } },
+    steering: thoughts,
+    expect: ({ from, to }) => {
+      // Chat completions have no field that asks to see thoughts: what the vendor shows by itself is shown.
+      const isShown = from !== 'openai-chat' || to === 'anthropic-messages' || to === 'openai-chat';
+      return {
+        received: to === 'anthropic-messages' ? { thinking: 'budget 16384' } : { thinking: 'effort high' },
+        ...(isShown ? { said: { reasoning: 'First 世界, then 😀.' } } : {}),
+      };
+    },
+  },
+  {
+    name: 'thinking of an effort that the model does not know',
+    section,
+    model: 'thinker',
+    only: ['openai-responses', 'openai-chat'],
+    skipsPassthrough: true,
+    conversation: { ...asked, thinking: { effort: 'xhigh' } },
+    expect: ({ to }) => (to === 'anthropic-messages' ? {} : { received: { thinking: 'effort high' }, notes: ['adapted thinking'] }),
+  },
+  {
+    name: 'thinking of a budget',
+    section,
+    model: 'thinker',
+    only: ['anthropic-messages', 'gemini-generate-content'],
+    conversation: { ...asked, thinking: { budget: 8192 }, outputTokensMax: 10_000 },
+    expect: ({ to }) => ({
+      received: to === 'anthropic-messages' ? { thinking: 'budget 8192' } : { thinking: 'effort medium' },
+    }),
+  },
+  {
+    name: 'no thinking',
+    section,
+    model: 'thinker',
+    skipsPassthrough: true,
+    conversation: { ...asked, thinking: 'off' },
+    expect: ({ to }) => {
+      if (to === 'openai-responses' || to === 'gemini-generate-content')
+        return { received: { thinking: 'effort minimal' }, notes: ['adapted thinking'] };
+      return to === 'openai-chat' ? { received: { thinking: 'off' } } : {};
+    },
+  },
+  {
+    name: 'thinking, of a model that does not think',
+    section,
+    skipsPassthrough: true,
+    only: ['openai-responses', 'openai-chat'],
+    conversation: { ...asked, thinking: { effort: 'high' } },
+    expect: ({ to }) =>
+      to === 'openai-responses' || to === 'openai-chat' ? { notes: ['dropped thinking'], received: { thinking: '' } } : {},
+  },
+  {
+    name: 'thinking with a call, which is answered',
+    section,
+    model: 'thinker',
+    conversation: looped,
+    steering: { ...thoughts, 'tool-calls': '1' },
+    continued: proven,
+  },
+  {
+    name: 'thinking with two calls, which are answered',
+    section,
+    model: 'thinker',
+    conversation: { ...looped, tools: [samples.weatherTool, samples.timeTool] },
+    steering: { ...thoughts, 'tool-calls': '2', text: 'Let%20me%20look.' },
+    continued: proven,
+  },
+  {
+    name: 'thinking with a call, which a forgetful client answers',
+    section,
+    model: 'thinker',
+    only: ['anthropic-messages', 'openai-responses', 'openai-chat'],
+    skipsPassthrough: true,
+    conversation: looped,
+    steering: { ...thoughts, 'tool-calls': '1' },
+    forgetsThoughts: true,
+    continued: proven,
+  },
+];

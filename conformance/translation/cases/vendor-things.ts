@@ -1,0 +1,171 @@
+import type { Said } from '../conversation.ts';
+import type { Pair, TranslationCase } from '../translation-case.ts';
+
+const hello = { turns: [{ role: 'user', parts: ['Hello'] }] } as const;
+const section = 'Things of one vendor';
+
+const searchedText = '世界 has a weir 😀. It is old.';
+
+/** The simulated vendors cite one source for the first sentence, and the one with grounding cites each. */
+function citedFrom({ from, to }: Pair): Said['citations'] {
+  // In Messages a block is what is cited, and elsewhere the citation comes after the text has gone out.
+  const whole = from === 'anthropic-messages' && to !== 'anthropic-messages' ? searchedText : undefined;
+  const first = whole ?? '世界 has a weir 😀.';
+  if (to !== 'gemini-generate-content') return [{ url: 'https://simulated.example/weir', cited: first }];
+  const url = 'https://simulated.example/grounding-api-redirect/1';
+  return [
+    { url, cited: first },
+    { url, cited: whole ?? 'It is old.' },
+  ];
+}
+
+/** What belongs to one vendor. */
+export const vendorCases: readonly TranslationCase[] = [
+  {
+    name: 'web search',
+    section: 'Server tools',
+    conversation: { ...hello, search: {} },
+    steering: { text: encodeURIComponent(searchedText), pace: 'tokensPerFrame=1' },
+    expect: (pair) => ({ received: { search: 'search' }, said: { citations: citedFrom(pair) } }),
+  },
+  {
+    name: 'web search, and a second question',
+    section: 'Server tools',
+    conversation: { ...hello, search: {} },
+    steering: { text: encodeURIComponent(searchedText) },
+    continued: ({ from, to }) => ({
+      received: { turns: ['user: Hello', `assistant: ${searchedText}`, 'user: Go on.'] },
+      // The record of a search is of the interface that it was written in, and the words stay.
+      ...((from === 'anthropic-messages' || from === 'openai-responses') && to !== 'openai-chat' ? { notes: ['dropped turns'] } : {}),
+    }),
+  },
+  {
+    name: 'web search in some domains',
+    section: 'Server tools',
+    conversation: { ...hello, search: { allowedDomains: ['example.com'] } },
+    expect: ({ to }) =>
+      to === 'openai-chat' || to === 'gemini-generate-content'
+        ? { received: { search: 'search' }, notes: ['dropped tools'] }
+        : { received: { search: 'search example.com' } },
+  },
+  {
+    name: 'code execution',
+    section: 'Server tools',
+    conversation: { ...hello, codeExecution: true },
+    expect: ({ to }) => (to === 'openai-chat' ? { notes: ['dropped tools'] } : {}),
+  },
+  {
+    name: 'a tool of one vendor',
+    section,
+    skipsPassthrough: true,
+    conversation: {
+      ...hello,
+      wire: {
+        'anthropic-messages': { tools: [{ type: 'bash_20250124', name: 'bash' }] },
+        'openai-responses': { tools: [{ type: 'file_search', vector_store_ids: ['vs_1'] }] },
+        'openai-chat': { tools: [{ type: 'custom', custom: { name: 'grammar' } }] },
+        'gemini-generate-content': { tools: [{ urlContext: {} }] },
+      },
+    },
+    expect: () => ({ refused: 'tools' }),
+  },
+  {
+    name: 'several candidates',
+    section,
+    skipsPassthrough: true,
+    conversation: { ...hello, count: 2 },
+    expect: ({ from }) => ({ refused: from === 'openai-chat' ? 'n' : 'candidateCount' }),
+  },
+  {
+    name: 'state that the vendor keeps',
+    section,
+    skipsPassthrough: true,
+    conversation: {
+      ...hello,
+      wire: {
+        'anthropic-messages': { container: 'container_1' },
+        'openai-responses': { conversation: 'conv_1' },
+        'gemini-generate-content': { cachedContent: 'cachedContents/1' },
+      },
+    },
+    expect: ({ from }) => {
+      const fields: Readonly<Record<string, string>> = {
+        'anthropic-messages': 'container',
+        'openai-responses': 'conversation',
+        'gemini-generate-content': 'cachedContent',
+      };
+      return { refused: fields[from] ?? '' };
+    },
+  },
+  {
+    name: 'settings that matter at one vendor only',
+    section,
+    skipsPassthrough: true,
+    conversation: {
+      ...hello,
+      wire: {
+        'anthropic-messages': { inference_geo: 'eu' },
+        'openai-responses': { truncation: 'auto' },
+        'openai-chat': { logit_bias: { '1': 5 } },
+        'gemini-generate-content': { safetySettings: [{ category: 'HARM_CATEGORY_HARASSMENT', threshold: 'BLOCK_LOW_AND_ABOVE' }] },
+      },
+    },
+    expect: () => ({ notes: ['dropped *'] }),
+  },
+  {
+    name: 'settings that matter at one vendor only, strictly',
+    section,
+    skipsPassthrough: true,
+    isStrict: true,
+    conversation: {
+      ...hello,
+      wire: {
+        'anthropic-messages': { inference_geo: 'eu' },
+        'openai-responses': { truncation: 'auto' },
+        'openai-chat': { logit_bias: { '1': 5 } },
+        'gemini-generate-content': { safetySettings: [{ category: 'HARM_CATEGORY_HARASSMENT', threshold: 'BLOCK_LOW_AND_ABOVE' }] },
+      },
+    },
+    expect: ({ from }) => {
+      const fields: Readonly<Record<string, string>> = {
+        'anthropic-messages': 'inference_geo',
+        'openai-responses': 'truncation',
+        'openai-chat': 'logit_bias',
+        'gemini-generate-content': 'safetySettings',
+      };
+      return { refused: fields[from] ?? '' };
+    },
+  },
+  {
+    name: 'a field that nobody knows',
+    section,
+    skipsPassthrough: true,
+    conversation: {
+      ...hello,
+      wire: {
+        'anthropic-messages': { new_field: 1 },
+        'openai-responses': { new_field: 1 },
+        'openai-chat': { new_field: 1 },
+        'gemini-generate-content': { newField: 1 },
+      },
+    },
+    expect: ({ from }) => ({ notes: [`dropped ${from === 'gemini-generate-content' ? 'newField' : 'new_field'}`] }),
+  },
+  {
+    name: 'hints of caching and bookkeeping',
+    section,
+    isStrict: true,
+    skipsPassthrough: true,
+    conversation: {
+      ...hello,
+      wire: {
+        'anthropic-messages': {
+          system: [{ type: 'text', text: 'Be brief.', cache_control: { type: 'ephemeral' } }],
+        },
+        'openai-responses': { prompt_cache_key: 'k', metadata: { a: 'b' }, safety_identifier: 's', store: false },
+        'openai-chat': { prompt_cache_key: 'k', metadata: { a: 'b' }, store: false },
+        'gemini-generate-content': { labels: { a: 'b' } },
+      },
+    },
+  },
+];

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+
+import type { DialectId } from '../../src/dialects/chat-dialect.ts';
+import type { Truth } from '../support/audit.ts';
+import type { Received, Said, Stop } from './conversation.ts';
+import type { Expectation, Pair, PlannedReply, TranslationCase } from './translation-case.ts';
+import { receiveAs } from './upstreams/upstreams.ts';
+import type { Wire } from './wire.ts';
+
+type ReceivedCheck = {
+  readonly pair: Pair;
+  readonly expectation: Expectation;
+  readonly truth: Truth;
+  readonly sent: Wire;
+  readonly upstreamModel: string;
+};
+
+/** Passthrough sends what the client wrote, under the upstream's name of the model. A chat stream is asked for its usage as well. */
+function checkPassed({ pair, truth, sent, upstreamModel }: ReceivedCheck): void {
+  const named = pair.to === 'gemini-generate-content' ? {} : { model: upstreamModel };
+  assert.deepEqual(truth.requestBody, { ...sent, ...named });
+}
+
+const isText = (part: string): boolean => !/^\w+: (?:\[|call |(?:failed )?result |thought |refusal )/.test(part);
+
+/** Texts of one speaker that follow each other are as good as one, whatever stands between them. */
+function joinTexts(parts: readonly string[]): readonly string[] {
+  const joined: string[] = [];
+  for (const part of parts) {
+    const last = joined.at(-1);
+    const text = isText(part) ? part.replaceAll('\n\n', '') : part;
+    const [role = ''] = part.split(':');
+    if (last?.startsWith(`${role}:`) === true && isText(last) && isText(part))
+      joined[joined.length - 1] = last + text.slice(role.length + 2);
+    else joined.push(text);
+  }
+  return joined;
+}
+
+/** Holds what the upstream got against what it should have. That the vendor takes it has been seen by then: the simulator is strict. */
+export function checkReceived(check: ReceivedCheck): void {
+  const { pair, expectation, truth } = check;
+  if (pair.from === pair.to) {
+    checkPassed(check);
+    return;
+  }
+  const received = receiveAs[pair.to](truth.requestBody);
+  for (const [name, value] of Object.entries(expectation.received ?? {})) {
+    const actual = received[name as keyof Received];
+    if (name === 'turns')
+      assert.deepEqual(joinTexts(received.turns), joinTexts(expectation.received?.turns ?? []), 'turns as the upstream got them');
+    else assert.deepEqual(actual, value, `${name} as the upstream got it`);
+  }
+}
+
+/** Formats without a word for a stop sequence say that the reply has ended, and some upstreams do so already. */
+function stopOf({ stop }: PlannedReply, { from, to }: Pair): Stop {
+  const stops: Readonly<Record<PlannedReply['stop'], Stop>> = {
+    end: 'end',
+    'max-tokens': 'length',
+    'stop-sequence': from === 'anthropic-messages' && to === 'anthropic-messages' ? 'stop-sequence' : 'end',
+    'tool-use': 'calls',
+    refusal: 'refusal',
+    'content-filter': 'refusal',
+    pause: from === 'anthropic-messages' && to === 'anthropic-messages' ? 'pause' : 'end',
+  };
+  return stops[stop];
+}
+
+/** What the formats without a place for it leave unsaid. */
+const saysReasoningTokens: readonly DialectId[] = ['openai-responses', 'openai-chat', 'gemini-generate-content'];
+
+function usageOf({ plannedUsage }: Truth, { from }: Pair): Said['usage'] {
+  assert.ok(plannedUsage, 'the upstream used something');
+  const { inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens, reasoningTokens } = plannedUsage;
+  return {
+    input: inputTokens + cacheReadTokens + cacheWriteTokens,
+    cached: cacheReadTokens,
+    output: outputTokens,
+    reasoning: saysReasoningTokens.includes(from) ? reasoningTokens : 0,
+  };
+}
+
+type SaidCheck = {
+  readonly one: TranslationCase;
+  readonly pair: Pair;
+  readonly truth: Truth;
+  readonly said: Said;
+  readonly expectation: Expectation;
+};
+
+/** Holds what the client understood against what the upstream meant. */
+export function checkSaid({ one, pair, truth, said, expectation }: SaidCheck): void {
+  const planned = truth.plannedReply;
+  assert.ok(planned, 'the upstream answered');
+  const { unchecked = [], conversation } = one;
+  const expected = typeof expectation.said === 'function' ? expectation.said(planned) : (expectation.said ?? {});
+  const sent = pair.from === pair.to ? [] : receiveAs[pair.to](truth.requestBody).tools;
+  // Functions whose names the upstream would refuse go under others, and come back under their own.
+  const nameOf = (name: string): string => conversation.tools?.[sent.indexOf(name)]?.name ?? name;
+  const isBlocked = pair.to === 'gemini-generate-content' && planned.stop === 'refusal';
+  const meant: Partial<Said> = {
+    text: planned.text ?? '',
+    calls: planned.toolCalls.map(({ name, arguments: args }) => ({ id: '', name: nameOf(name), arguments: args })),
+    stop: stopOf(planned, pair),
+    ...expected,
+  };
+  for (const name of unchecked) delete meant[name];
+  const { text, calls, ...others } = meant;
+  // Formats differ in whether the words of a refusal are a kind of their own.
+  const words = (text ?? '') + (expected.text === undefined && !isBlocked ? (planned.refusal ?? '') : '');
+  if (text !== undefined) assert.equal(said.text + said.refusal, words, 'the text');
+  if (calls !== undefined) {
+    assert.deepEqual(
+      said.calls.map(({ name, arguments: args }) => ({ name, arguments: args })),
+      calls.map(({ name, arguments: args }) => ({ name, arguments: args })),
+      'the calls',
+    );
+    const ids = said.calls.map(({ id }) => id).filter((id) => id !== '');
+    assert.equal(new Set(ids).size, ids.length, 'ids of calls are unique');
+  }
+  for (const [name, value] of Object.entries(others)) assert.deepEqual(said[name as keyof Said], value, `${name} as the client got it`);
+  const countsOtherwise = pair.from === pair.to && pair.from === 'openai-chat' && one.model === 'thinker';
+  if (!countsOtherwise && !unchecked.includes('usage') && expected.usage === undefined) checkUsage(truth, said, pair);
+}
+
+function checkUsage(truth: Truth, said: Said, pair: Pair): void {
+  const expected = usageOf(truth, pair);
+  const reasoning = saysReasoningTokens.includes(pair.from) ? said.usage?.reasoning : 0;
+  assert.deepEqual(said.usage === undefined ? undefined : { ...said.usage, reasoning }, expected, 'the usage');
+}

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+
+import type { DialectId } from '../../src/dialects/chat-dialect.ts';
+import type { Conversation, Received, SpokenPart } from './conversation.ts';
+import type { Wire } from './wire.ts';
+
+/** Settings that a dialect has no word for and that change no answer: they may be left out in silence. */
+const meaningless: Readonly<Partial<Record<keyof Received, readonly DialectId[]>>> = {
+  user: ['gemini-generate-content'],
+  // To take the usual one is to say nothing.
+  tier: ['anthropic-messages', 'openai-responses', 'openai-chat', 'gemini-generate-content'],
+};
+
+const settings = [
+  'temperature',
+  'topP',
+  'topK',
+  'seed',
+  'presencePenalty',
+  'frequencyPenalty',
+  'outputTokensMax',
+  'stop',
+  'user',
+  'tier',
+  'format',
+  'parallel',
+  'choice',
+  'thinking',
+  'search',
+] as const satisfies readonly (keyof Conversation & keyof Received)[];
+
+function isSaid(value: unknown): boolean {
+  return value !== undefined && value !== '' && !(Array.isArray(value) && value.length === 0);
+}
+
+/** The words of a part that must be somewhere in what the upstream got. */
+function wordsOf(part: SpokenPart): readonly string[] {
+  if (typeof part === 'string') return [part];
+  if ('refusal' in part) return [part.refusal];
+  if (!('result' in part)) return [];
+  if (typeof part.content === 'string') return [part.content];
+  return 'text' in part.content ? [part.content.text] : [];
+}
+
+/** Fails when a part of a conversation, or a setting of which no warning speaks, is nowhere in what the upstream got. */
+export function checkLosses(options: {
+  readonly conversation: Conversation;
+  readonly to: DialectId;
+  readonly received: Received;
+  readonly body: Wire;
+  /** Whether a warning is about a setting. */
+  readonly isNoted: (name: string) => boolean;
+}): void {
+  const { conversation, to, received, body, isNoted } = options;
+  const written = JSON.stringify(body);
+  // A member in the client's own spelling may say the rest anew.
+  if (conversation.wire === undefined) {
+    for (const words of [...(conversation.system ?? []), ...conversation.turns.flatMap(({ parts }) => parts.flatMap(wordsOf))]) {
+      assert.ok(written.includes(JSON.stringify(words).slice(1, -1)), `the upstream got the words ${JSON.stringify(words)}`);
+    }
+  }
+  for (const name of settings) {
+    if (!isSaid(conversation[name]) || isSaid(received[name]) || isNoted(name)) continue;
+    assert.ok(meaningless[name]?.includes(to), `${name} was not lost in silence`);
+  }
+}

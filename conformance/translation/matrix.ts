@@ -1,0 +1,103 @@
+import { join } from 'node:path';
+
+import type { DialectId } from '../../src/dialects/chat-dialect.ts';
+import { translationCases } from './cases/cases.ts';
+import { translationClients } from './clients/clients.ts';
+import { type TranslationClient, Unsayable } from './conversation.ts';
+import type { Outcome } from './run-case.ts';
+import type { TranslationCase } from './translation-case.ts';
+import { upstreamDialects } from './upstreams/upstreams.ts';
+
+/** The page that holds the matrix between its two marks; what stands around it is written by hand. */
+export const matrixPage = join(import.meta.dirname, '../../docs/reference/translation.md');
+
+const begin = '<!-- Observed by the tests: written by `node conformance/translation/write-matrix.ts`. Do not edit. -->';
+const end = '<!-- The end of what the tests have observed. -->';
+
+/** What was observed, by client, upstream and case. */
+export type Observations = {
+  readonly note: (client: TranslationClient, to: DialectId, one: TranslationCase, outcome: Outcome) => void;
+  /** The outcomes of a cell: one, unless streams are treated otherwise than whole replies. Empty for what was not tried. */
+  readonly of: (client: TranslationClient, to: DialectId, one: TranslationCase) => readonly Outcome[];
+};
+
+export function createObservations(): Observations {
+  const cells = new Map<string, Set<Outcome>>();
+  const key = (client: TranslationClient, to: DialectId, { section, name }: TranslationCase): string =>
+    [client.dialect, to, section, name].join(' / ');
+  return {
+    note: (client, to, one, outcome) => {
+      const cell = cells.get(key(client, to, one)) ?? new Set();
+      cells.set(key(client, to, one), cell.add(outcome));
+    },
+    of: (client, to, one) => [...(cells.get(key(client, to, one)) ?? [])],
+  };
+}
+
+/** Whether a client is asked to say a case: its dialect has words for it, and it is meant. */
+export function isSayable(client: TranslationClient, { conversation, only }: TranslationCase): boolean {
+  if (only?.includes(client.dialect) === false) return false;
+  try {
+    client.write(conversation, 'model', false);
+    return true;
+  } catch (error) {
+    if (error instanceof Unsayable) return false;
+    throw error;
+  }
+}
+
+/** The ways in which a case is tried with a client. */
+export function* runsOf(client: TranslationClient, one: TranslationCase): Generator<{ readonly to: DialectId; readonly stream: boolean }> {
+  for (const to of one.upstreams ?? upstreamDialects) {
+    if (one.skipsPassthrough === true && to === client.dialect) continue;
+    for (const stream of one.isStreamed === true ? [true] : [false, true]) yield { to, stream };
+  }
+}
+
+/** Replies are carried whatever they are; what translation makes of them shows in the suite and not in a table. */
+const isTabled = ({ section, upstreams }: TranslationCase): boolean => section !== 'Replies' && upstreams === undefined;
+
+const titles: Readonly<Record<DialectId, string>> = {
+  'anthropic-messages': 'Messages',
+  'openai-responses': 'Responses',
+  'openai-chat': 'Chat completions',
+  'gemini-generate-content': 'Generate content',
+};
+
+const rowOf = ({ section, name }: TranslationCase): string => `${section}: ${name}`;
+
+const casesOf = (client: TranslationClient): readonly TranslationCase[] =>
+  translationCases.filter((one) => isTabled(one) && isSayable(client, one));
+
+/** The rows that each client's table must have. */
+export const tabledCases = (): ReadonlyMap<string, readonly string[]> =>
+  new Map(translationClients.map((client) => [client.title, casesOf(client).map(rowOf)]));
+
+function renderClient(client: TranslationClient, observations: Observations): readonly string[] {
+  const others = upstreamDialects.filter((to) => to !== client.dialect);
+  const rows = casesOf(client).map((one) => {
+    const cells = others.map((to) => observations.of(client, to, one).join(' or ') || 'not tried');
+    return `| ${rowOf(one)} | ${cells.join(' | ')} |`;
+  });
+  return [
+    `### A client of ${client.title}`,
+    '',
+    `| It says | ${others.map((to) => `to ${titles[to]}`).join(' | ')} |`,
+    `|---|${others.map(() => '---|').join('')}`,
+    ...rows,
+    '',
+  ];
+}
+
+/** The tables of all clients. */
+function renderMatrix(observations: Observations): string {
+  return [begin, '', ...translationClients.flatMap((client) => renderClient(client, observations)), end].join('\n');
+}
+
+/** The page with what was observed in place of what it says. Throws when the page has lost its marks. */
+export function replaceMatrix(page: string, observations: Observations): string {
+  const from = page.indexOf(begin);
+  const to = page.indexOf(end);
+  if (from === -1 || to < from) throw new Error(`${matrixPage} has lost the marks between which the matrix stands`);
+  return page.slice(0, from) + renderMatrix(observations) + page.slice(to + end.length);
+}

@@ -1,0 +1,54 @@
+import type { ChatDialect, StreamReport } from '../../src/dialects/chat-dialect.ts';
+import { createTranslatedStream } from '../../src/gateway/exchange/translate/translated-stream.ts';
+import type { Translation } from '../../src/gateway/exchange/translate/translation.ts';
+import { createTranslationNotes } from '../../src/inference/translation-notes.ts';
+import type { StreamFraming } from '../../src/platform/frames.ts';
+import { createSseFrameReader } from '../../src/platform/sse/sse-frame-reader.ts';
+
+/** A translation of a reply, as the gateway sets it up, with ids that are the same in every run. */
+function createTestTranslation(client: ChatDialect, upstream: ChatDialect, framing: StreamFraming): Translation {
+  let lastId = 0;
+  const newId = (prefix: string): string => `${prefix.replace(/_$/, '')}_${String(++lastId).padStart(8, '0')}`;
+  const notes = createTranslationNotes(client.codec.fieldNames, false);
+  const request = client.id === 'openai-chat' ? { stream: true, stream_options: { include_usage: true } } : { stream: true };
+  return {
+    client,
+    upstream,
+    encoded: { body: {} },
+    reading: { proofOrigin: 'vendor', newId, notes },
+    writing: { requestId: 'req_1', requestedModel: 'model', request, createdAtMs: 1_785_963_542_000, inputTokensEstimate: 7, newId, notes },
+    notes,
+    replyNotes: notes,
+    framing,
+    correctUsage: (report) => report,
+    rememberProofs: () => undefined,
+  };
+}
+
+/** A client's stream as its upstream's body comes in. */
+export type BodyTranslator = {
+  readonly push: (chunk: Buffer) => void;
+  /** What the exchange does when the body has ended: a stream that its vendor calls whole is ended, another is left as it stands. */
+  readonly end: () => void;
+  readonly state: () => StreamReport['state'];
+  readonly text: () => string;
+};
+
+const frameBytesMax = 1_000_000;
+const replyBytesMax = 1_000_000;
+
+export function translateBody(client: ChatDialect, upstream: ChatDialect, framing: StreamFraming): BodyTranslator {
+  const stream = createTranslatedStream(createTestTranslation(client, upstream, framing), framing, replyBytesMax);
+  const reader = createSseFrameReader({ frameBytesMax });
+  let text = '';
+  return {
+    push: (chunk) => {
+      for (const frame of reader.push(chunk)) text += stream.read(frame)?.toString() ?? '';
+    },
+    end: () => {
+      if (stream.state() === 'complete') text += stream.end(Buffer.alloc(0)).toString();
+    },
+    state: stream.state,
+    text: () => text,
+  };
+}

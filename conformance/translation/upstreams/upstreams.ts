@@ -1,0 +1,17 @@
+import type { DialectId } from '../../../src/dialects/chat-dialect.ts';
+import type { Received } from '../conversation.ts';
+import type { Wire } from '../wire.ts';
+import { receiveChat } from './receive-chat.ts';
+import { receiveGenerate } from './receive-generate.ts';
+import { receiveMessages } from './receive-messages.ts';
+import { receiveResponses } from './receive-responses.ts';
+
+/** How the suite reads what an upstream of a dialect got. */
+export const receiveAs: Readonly<Record<DialectId, (body: Wire) => Received>> = {
+  'anthropic-messages': receiveMessages,
+  'openai-responses': receiveResponses,
+  'openai-chat': receiveChat,
+  'gemini-generate-content': receiveGenerate,
+};
+
+export const upstreamDialects: readonly DialectId[] = ['anthropic-messages', 'openai-responses', 'openai-chat', 'gemini-generate-content'];
