@@ -1,12 +1,10 @@
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 
-import type { Dispatcher } from 'undici';
-
 import type { ChatDialect, WireRequest } from '../../dialects/chat-dialect.ts';
 import type { StreamFraming } from '../../platform/frames.ts';
 import { compileHeaderList } from '../../platform/http/header-list.ts';
-import type { UpstreamRequest } from '../../platform/http/upstream-client.ts';
+import type { UpstreamController, UpstreamHandler, UpstreamRequest } from '../../platform/http/upstream-client.ts';
 import { upstreamVendors } from '../../upstreams/registry.ts';
 import type { VendorId } from '../../upstreams/upstream-vendor.ts';
 import { defaultLimits, defaultTimeouts, type GatewayLimits, type GatewayTimeouts } from '../limits.ts';
@@ -84,7 +82,7 @@ class FakeResponse extends EventEmitter {
 }
 
 /** The upstream's side of a connection: what the gateway asked of it. */
-class FakeController implements Dispatcher.DispatchController {
+class FakeController implements UpstreamController {
   aborted = false;
   paused = false;
   reason: Error | null = null;
@@ -130,7 +128,7 @@ export type FakeExchange = {
   readonly happened: string[];
   readonly outcomes: Outcome[];
   readonly logged: unknown[];
-  readonly sent: { request: UpstreamRequest; handler: Dispatcher.DispatchHandler }[];
+  readonly sent: { request: UpstreamRequest; handler: UpstreamHandler }[];
   /** Moves the clock and returns its new time. */
   readonly advance: (ms: number) => number;
 };
@@ -177,9 +175,10 @@ export function createFakeExchange(options: FakeExchangeOptions): FakeExchange {
       head: (status, id) => void happened.push(id === undefined ? `answered ${status}` : `answered ${status} ${id}`),
       firstContent: () => void happened.push('content'),
       progress: () => void happened.push('progress'),
-      settled: (outcome) => {
+      settled: (outcome, then) => {
         outcomes.push(outcome);
         happened.push(`settled ${outcome.end}`);
+        then?.();
       },
     },
   };

@@ -1,10 +1,7 @@
-import type { IncomingHttpHeaders } from 'node:http';
-
-import type { Dispatcher } from 'undici';
-
 import { GatewayError } from '../../inference/gateway-error.ts';
 import type { Watched } from '../../platform/http/deadlines.ts';
-import type { UpstreamRequest } from '../../platform/http/upstream-client.ts';
+import type { ReplyHeaders } from '../../platform/http/reply-head.ts';
+import type { UpstreamController, UpstreamHandler, UpstreamRequest } from '../../platform/http/upstream-client.ts';
 import { writeError } from '../write-reply.ts';
 import { createErrorReply } from './error-reply.ts';
 import type { ExchangeContext, ReplySink, UpstreamFlow } from './exchange-context.ts';
@@ -19,10 +16,10 @@ const stopped = new Error('the gateway stopped the upstream call');
  * The exchange for a client and an upstream that speak the same dialect: bytes out are bytes in, a tap reads the usage. It listens to the
  * upstream, to the client's leaving and to the clock, and settles the call exactly once, whichever comes first.
  */
-export class PassthroughExchange implements Dispatcher.DispatchHandler, Watched {
+export class PassthroughExchange implements UpstreamHandler, Watched {
   readonly #context: ExchangeContext;
   readonly #startedMs: number;
-  #controller: Dispatcher.DispatchController | undefined;
+  #controller: UpstreamController | undefined;
   #sink: ReplySink | undefined;
   /** Set when nothing more is wanted from the upstream: late events of its connection are then ignored. */
   #stopped = false;
@@ -35,16 +32,18 @@ export class PassthroughExchange implements Dispatcher.DispatchHandler, Watched 
   }
 
   start(request: UpstreamRequest): void {
+    // A client may leave while its call is written down.
+    if (this.#context.response.destroyed) return this.#leaveUnanswered();
     this.#context.response.once('close', () => this.#onClientClose());
     this.#context.target.upstream.client.send(request, this);
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
+  onRequestStart(controller: UpstreamController): void {
     this.#controller = controller;
     if (this.#stopped) controller.abort(stopped);
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+  onResponseStart(_controller: UpstreamController, status: number, headers: ReplyHeaders): void {
     // Early hints and the like announce an answer and are none.
     if (this.#stopped || status < 200) return;
     this.#headersArrived = true;
@@ -52,7 +51,7 @@ export class PassthroughExchange implements Dispatcher.DispatchHandler, Watched 
     this.#sink = this.#chooseSink(status, headers);
   }
 
-  #chooseSink(status: number, headers: IncomingHttpHeaders): ReplySink | undefined {
+  #chooseSink(status: number, headers: ReplyHeaders): ReplySink | undefined {
     const context = this.#context;
     const { framing, requestId } = context;
     const coding = headers['content-encoding'] ?? 'identity';
@@ -78,7 +77,7 @@ export class PassthroughExchange implements Dispatcher.DispatchHandler, Watched 
     return streams ? new StreamReply(context, flow, passed, framing) : createWholeReply(context, flow, passed, false);
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  onResponseData(_controller: UpstreamController, chunk: Buffer): void {
     if (!this.#stopped) this.#guard(() => this.#sink?.data(chunk));
   }
 
@@ -102,7 +101,7 @@ export class PassthroughExchange implements Dispatcher.DispatchHandler, Watched 
     }
   }
 
-  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+  onResponseError(_controller: UpstreamController, error: Error): void {
     if (this.#stopped) return;
     this.#stopped = true;
     const failure = describeUpstreamFailure(error, this.#context.target, this.#headersArrived);
@@ -111,12 +110,16 @@ export class PassthroughExchange implements Dispatcher.DispatchHandler, Watched 
   }
 
   #onClientClose(): void {
-    const { response, observer } = this.#context;
+    const { response } = this.#context;
     if (response.writableFinished || this.#stopped) return;
     if (this.#sink !== undefined) return this.#guard(() => this.#sink?.clientLeft());
+    this.#leaveUnanswered();
+  }
+
+  /** Nothing had been answered, so nothing was delivered and nothing is charged. */
+  #leaveUnanswered(): void {
     this.#stop();
-    // Nothing had been answered, so nothing was delivered and nothing is charged.
-    observer.settled({ end: 'failed', complete: false });
+    this.#context.observer.settled({ end: 'failed', complete: false });
   }
 
   /** Ends a call for which no reply has begun. */
