@@ -8,10 +8,10 @@ import type { Target } from './routing/routing-table.ts';
 
 /**
  * Opens a call in the books before its upstream is called. What cannot be written down must not be spent, so a journal that cannot be
- * written refuses the call.
+ * written refuses the call. Resolves when the opening is written, together with those of the other calls of the same turn.
  * @throws GatewayError `journal_unavailable` (503)
  */
-export function admit(options: {
+export async function admit(options: {
   readonly callId: string;
   readonly acceptedAtMs: number;
   readonly caller: ApiKey;
@@ -20,7 +20,7 @@ export function admit(options: {
   readonly target: Target;
   readonly priceVersion: string;
   readonly journal: Journal;
-}): CallOpening {
+}): Promise<CallOpening> {
   const { caller, facts, target } = options;
   const opening: CallOpening = {
     callId: options.callId,
@@ -38,7 +38,7 @@ export function admit(options: {
     priceVersion: options.priceVersion,
   };
   try {
-    options.journal.open(opening);
+    await write(options.journal, opening);
   } catch (error) {
     if (!(error instanceof JournalUnavailableError)) throw error;
     throw new GatewayError(
@@ -52,4 +52,13 @@ export function admit(options: {
     );
   }
   return opening;
+}
+
+function write(journal: Journal, opening: CallOpening): Promise<void> {
+  return new Promise((resolve, reject) => {
+    journal.open(opening, (refusal) => {
+      if (refusal === undefined) resolve();
+      else reject(refusal);
+    });
+  });
 }

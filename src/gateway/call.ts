@@ -53,7 +53,7 @@ export async function runCall(gateway: Gateway, call: IncomingCall): Promise<voi
       ? noBooks
       : keepBooks({
           gateway,
-          opening: admit({
+          opening: await admit({
             callId,
             acceptedAtMs,
             caller,
@@ -85,8 +85,10 @@ function startExchange(
   upstreamRequest: NonNullable<ReturnType<typeof prepareRequest>>,
   response: ServerResponse,
 ): void {
-  const slot = gateway.deadlines.watch(exchange);
-  response.once('close', () => gateway.deadlines.unwatch(slot));
+  if (!response.destroyed) {
+    const slot = gateway.deadlines.watch(exchange);
+    response.once('close', () => gateway.deadlines.unwatch(slot));
+  }
   exchange.start(upstreamRequest);
 }
 

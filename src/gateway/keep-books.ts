@@ -7,7 +7,12 @@ import type { Gateway } from './gateway.ts';
 import { type CallTrace, correctReport, settleCall } from './settle.ts';
 
 /** For operations that cost nothing: no books are kept. */
-export const noBooks: ExchangeObserver = { head: () => {}, firstContent: () => {}, progress: () => {}, settled: () => {} };
+export const noBooks: ExchangeObserver = {
+  head: () => {},
+  firstContent: () => {},
+  progress: () => {},
+  settled: (_outcome, then) => then?.(),
+};
 
 /** Follows an admitted call's exchange and writes it into the books: HEAD and PROGRESS as it goes, the settled entry at its end. */
 export function keepBooks(options: {
@@ -38,11 +43,11 @@ export function keepBooks(options: {
       const { usageReport, outputCharacters } = correctReport(report, vendor, dialect.id);
       journal.progress(callId, usageReport === undefined ? { outputCharacters } : { usage: usageReport.usage, outputCharacters });
     },
-    settled: (outcome) => {
+    settled: (outcome, then) => {
       const corrected = outcome.report === undefined ? outcome : { ...outcome, report: correctReport(outcome.report, vendor, dialect.id) };
       const entry = settleCall(opening, corrected, { ...trace, durationMs: elapsedMs() }, priceBook, options.keepsReply);
-      journal.done(entry);
       replyOwners.remember(entry);
+      journal.done(entry, then);
       const { error } = outcome;
       if (error === undefined) return;
       const { upstream, end } = entry;

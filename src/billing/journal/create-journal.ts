@@ -9,9 +9,9 @@ import { decodeRecord, recordPayloadBytesMax, recordTypes } from './journal-reco
 import { type Journal, JournalUnavailableError } from './journal.ts';
 import { type RecoveredCounts, recoverSegments } from './recover-segments.ts';
 import { readSegmentNumbers, segmentName } from './segment-name.ts';
-import { type RecordPosition, SegmentWriter } from './segment-writer.ts';
+import { type RecordPosition, SegmentWriter, type StagedCallback } from './segment-writer.ts';
 import type { LostCallSettler } from './settle-lost-call.ts';
-import { Shipper } from './shipper.ts';
+import { type PendingEntry, Shipper } from './shipper.ts';
 
 export type JournalOptions = {
   /** One directory per process, on a disk that survives the process. */
@@ -159,13 +159,32 @@ class FileJournal implements Journal {
     }
   }
 
-  open(opening: CallOpening): void {
+  open(opening: CallOpening, then?: (refusal: JournalUnavailableError | undefined) => void): void {
     const reason = this.unavailableReason();
     if (reason !== undefined) throw new JournalUnavailableError(reason);
-    const position = this.#writer.append(recordTypes.open, JSON.stringify(opening));
-    if (this.#calls.has(opening.callId)) return;
+    const json = JSON.stringify(opening);
+    if (then === undefined) {
+      this.#begin(opening.callId, this.#writer.append(recordTypes.open, json));
+      return;
+    }
+    const position = this.#writer.stage(recordTypes.open, json, (refusal) => {
+      if (refusal !== undefined) this.#forget(opening.callId);
+      then(refusal);
+    });
+    this.#begin(opening.callId, position);
+  }
+
+  #begin(callId: string, position: RecordPosition): void {
+    if (this.#calls.has(callId)) return;
     this.#hold(position.segment);
-    this.#calls.set(opening.callId, { openedAtMs: this.#options.clock.monotonicMs(), segment: position.segment });
+    this.#calls.set(callId, { openedAtMs: this.#options.clock.monotonicMs(), segment: position.segment });
+  }
+
+  /** Forgets a call whose opening is nowhere, unless it has ended meanwhile: then its entry has taken over. */
+  #forget(callId: string): void {
+    const call = this.#calls.get(callId);
+    if (!this.#calls.delete(callId)) return;
+    this.#releaseSegments([call?.segment]);
   }
 
   head(callId: string, head: { readonly status: number; readonly upstreamRequestId?: string }): void {
@@ -201,16 +220,29 @@ class FileJournal implements Journal {
     this.#tryAppend(recordTypes.progress, JSON.stringify({ callId, ...progress, elapsedMs: this.#elapsedMs(call) }));
   }
 
-  done(entry: CallEntry): void {
+  done(entry: CallEntry, then?: () => void): void {
     const call = this.#calls.get(entry.callId);
     this.#calls.delete(entry.callId);
     const { json, isWritable } = this.#encode(entry);
-    const position = isWritable ? this.#tryAppend(recordTypes.done, json) : undefined;
+    const onWritten: StagedCallback = (refusal) => {
+      if (refusal !== undefined) this.#shipper.restore(item, Buffer.from(json));
+      then?.();
+    };
+    const position = isWritable ? this.#tryWrite(json, then === undefined ? undefined : onWritten) : undefined;
     const segment = call?.segment ?? position?.segment;
     if (call === undefined && segment !== undefined) this.#hold(segment);
     if (this.#closing !== undefined)
       this.#options.logger.error({ callId: entry.callId }, 'journal: a call ended after the journal was closed');
-    this.#shipper.add({ callId: entry.callId, entry: Buffer.from(json), position, segment });
+    const item: PendingEntry = { callId: entry.callId, entry: Buffer.from(json), position, segment };
+    this.#shipper.add(item);
+    if (position === undefined) then?.();
+  }
+
+  /** Writes a final entry now, or with the others of this turn. Undefined when the disk refuses it already. */
+  #tryWrite(json: string, then: StagedCallback | undefined): RecordPosition | undefined {
+    return this.#attempt(() =>
+      then === undefined ? this.#writer.append(recordTypes.done, json) : this.#writer.stage(recordTypes.done, json, then),
+    );
   }
 
   unavailableReason(): string | undefined {
@@ -247,8 +279,12 @@ class FileJournal implements Journal {
   }
 
   #tryAppend(type: (typeof recordTypes)[keyof typeof recordTypes], json: string): RecordPosition | undefined {
+    return this.#attempt(() => this.#writer.append(type, json));
+  }
+
+  #attempt(write: () => RecordPosition): RecordPosition | undefined {
     try {
-      return this.#writer.append(type, json);
+      return write();
     } catch (error) {
       // A refusal was logged by the writer, which says it to open() too. The callers keep in memory what must not be lost.
       if (!(error instanceof JournalUnavailableError)) this.#options.logger.error({ err: error }, 'journal: a record could not be made');

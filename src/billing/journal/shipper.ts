@@ -73,6 +73,14 @@ export class Shipper {
     this.#schedule();
   }
 
+  /** Takes back that the journal has an entry: its one copy is in memory again, whatever became of that meanwhile. */
+  restore(item: PendingEntry, entry: Buffer): void {
+    item.position = undefined;
+    if (item.entry !== undefined || !this.#pending.has(item)) return;
+    item.entry = entry;
+    this.#inMemory += 1;
+  }
+
   /** Resolves when everything pending now is in the store. Rejects with the signal's reason. */
   async drain(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
