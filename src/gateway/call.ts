@@ -35,7 +35,8 @@ export async function runCall(gateway: Gateway, call: IncomingCall): Promise<voi
   const { dialect, callId, response } = call;
   const settings = gateway.settings();
 
-  const caller = await authenticate(call.request, call.queryKeys, gateway.callers);
+  const known = authenticate(call.request, call.queryKeys, gateway.callers);
+  const caller = known instanceof Promise ? await known : known;
   const { bytes, body } = await readRequest(call.request, settings.limits);
   const request = toWireRequest(call, body);
   dialect.validateRequest(request, settings.validation);

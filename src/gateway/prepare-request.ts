@@ -42,9 +42,11 @@ function upstreamHeaders(
     const value = request.headers[name];
     if (value !== undefined && upstream.passesRequestHeader(name) && !keptHere(name)) headers[name] = value;
   }
-  for (const [alias, name] of Object.entries(upstream.vendor.headerAliases ?? {})) {
+  const aliases = upstream.vendor.headerAliases;
+  for (const alias in aliases) {
+    const name = aliases[alias];
     const value = request.headers[alias];
-    if (value !== undefined) headers[name] = joinValues(headers[name], value);
+    if (name !== undefined && value !== undefined) headers[name] = joinValues(headers[name], value);
   }
   headers['content-type'] = 'application/json';
   headers['accept'] = framing === 'sse' ? 'text/event-stream' : 'application/json';

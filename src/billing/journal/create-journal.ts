@@ -3,7 +3,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/log.ts';
 import type { CallEntry, CallOpening } from '../ledger/call-entry.ts';
 import type { LedgerStore } from '../ledger/ledger-store.ts';
-import { decodeEntry, encodeEntry } from '../ledger/entry-json.ts';
+import { decodeEntry, encodeEntry, encodeOpening } from '../ledger/entry-json.ts';
 import { type JournalDisk, nodeJournalDisk } from './journal-disk.ts';
 import { decodeRecord, recordPayloadBytesMax, recordTypes } from './journal-record.ts';
 import { type Journal, JournalUnavailableError } from './journal.ts';
@@ -54,6 +54,8 @@ const defaultLimits: JournalLimits = {
 };
 
 type OpenCall = {
+  /** As encodeOpening wrote it. */
+  readonly opening: string;
   readonly openedAtMs: number;
   /** The segment with its first record, which must stay until the call is in the store. */
   readonly segment: number;
@@ -162,22 +164,22 @@ class FileJournal implements Journal {
   open(opening: CallOpening, then?: (refusal: JournalUnavailableError | undefined) => void): void {
     const reason = this.unavailableReason();
     if (reason !== undefined) throw new JournalUnavailableError(reason);
-    const json = JSON.stringify(opening);
+    const json = encodeOpening(opening);
     if (then === undefined) {
-      this.#begin(opening.callId, this.#writer.append(recordTypes.open, json));
+      this.#begin(opening.callId, json, this.#writer.append(recordTypes.open, json));
       return;
     }
     const position = this.#writer.stage(recordTypes.open, json, (refusal) => {
       if (refusal !== undefined) this.#forget(opening.callId);
       then(refusal);
     });
-    this.#begin(opening.callId, position);
+    this.#begin(opening.callId, json, position);
   }
 
-  #begin(callId: string, position: RecordPosition): void {
+  #begin(callId: string, opening: string, position: RecordPosition): void {
     if (this.#calls.has(callId)) return;
     this.#hold(position.segment);
-    this.#calls.set(callId, { openedAtMs: this.#options.clock.monotonicMs(), segment: position.segment });
+    this.#calls.set(callId, { opening, openedAtMs: this.#options.clock.monotonicMs(), segment: position.segment });
   }
 
   /** Forgets a call whose opening is nowhere, unless it has ended meanwhile: then its entry has taken over. */
@@ -223,7 +225,7 @@ class FileJournal implements Journal {
   done(entry: CallEntry, then?: () => void): void {
     const call = this.#calls.get(entry.callId);
     this.#calls.delete(entry.callId);
-    const { json, isWritable } = this.#encode(entry);
+    const { json, isWritable } = this.#encode(entry, call?.opening);
     const onWritten: StagedCallback = (refusal) => {
       if (refusal !== undefined) this.#shipper.restore(item, Buffer.from(json));
       then?.();
@@ -293,9 +295,9 @@ class FileJournal implements Journal {
   }
 
   /** The entry as it can be written. A vendor's usage object that is no JSON, or is absurdly large, is left out. */
-  #encode(entry: CallEntry): { readonly json: string; readonly isWritable: boolean } {
+  #encode(entry: CallEntry, opening: string | undefined): { readonly json: string; readonly isWritable: boolean } {
     try {
-      const json = encodeEntry(entry);
+      const json = encodeEntry(entry, opening);
       if (json.length * 3 <= recordPayloadBytesMax || Buffer.byteLength(json) <= recordPayloadBytesMax) return { json, isWritable: true };
     } catch (error) {
       this.#options.logger.error({ err: error, callId: entry.callId }, 'journal: an entry could not be encoded');
