@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/log.ts';
+import { createSlotTable } from '../../platform/slot-table.ts';
 import type { CallEntry, CallOpening } from '../ledger/call-entry.ts';
 import type { LedgerStore } from '../ledger/ledger-store.ts';
 import { decodeEntry, encodeEntry, encodeOpening } from '../ledger/entry-json.ts';
@@ -91,7 +92,7 @@ class FileJournal implements Journal {
   readonly #writer: SegmentWriter;
   readonly #shipper: Shipper;
   readonly #numbers: readonly number[];
-  readonly #calls = new Map<string, OpenCall>();
+  readonly #calls = createSlotTable<OpenCall>();
   /** Calls answered in this tick. */
   #answered: string[] = [];
   /** How many calls that are not in the store yet have their first record in a segment. */
@@ -150,7 +151,7 @@ class FileJournal implements Journal {
       });
       for (const { callId, position } of recovery.calls) {
         this.#hold(position.segment);
-        this.#shipper.add({ callId, entry: undefined, position, segment: position.segment });
+        this.#shipper.add({ callId, position, segment: position.segment });
       }
       this.#releaseSegments([]);
       return recovery.counts;
@@ -177,16 +178,15 @@ class FileJournal implements Journal {
   }
 
   #begin(callId: string, opening: string, position: RecordPosition): void {
-    if (this.#calls.has(callId)) return;
+    if (this.#calls.get(callId) !== undefined) return;
     this.#hold(position.segment);
     this.#calls.set(callId, { opening, openedAtMs: this.#options.clock.monotonicMs(), segment: position.segment });
   }
 
   /** Forgets a call whose opening is nowhere, unless it has ended meanwhile: then its entry has taken over. */
   #forget(callId: string): void {
-    const call = this.#calls.get(callId);
-    if (!this.#calls.delete(callId)) return;
-    this.#releaseSegments([call?.segment]);
+    const call = this.#calls.take(callId);
+    if (call !== undefined) this.#releaseSegments([call.segment]);
   }
 
   head(callId: string, head: { readonly status: number; readonly upstreamRequestId?: string }): void {
@@ -223,11 +223,10 @@ class FileJournal implements Journal {
   }
 
   done(entry: CallEntry, then?: () => void): void {
-    const call = this.#calls.get(entry.callId);
-    this.#calls.delete(entry.callId);
+    const call = this.#calls.take(entry.callId);
     const { json, isWritable } = this.#encode(entry, call?.opening);
     const onWritten: StagedCallback = (refusal) => {
-      if (refusal !== undefined) this.#shipper.restore(item, Buffer.from(json));
+      if (refusal !== undefined) this.#shipper.restore(item, json);
       then?.();
     };
     const position = isWritable ? this.#tryWrite(json, then === undefined ? undefined : onWritten) : undefined;
@@ -235,8 +234,8 @@ class FileJournal implements Journal {
     if (call === undefined && segment !== undefined) this.#hold(segment);
     if (this.#closing !== undefined)
       this.#options.logger.error({ callId: entry.callId }, 'journal: a call ended after the journal was closed');
-    const item: PendingEntry = { callId: entry.callId, entry: Buffer.from(json), position, segment };
-    this.#shipper.add(item);
+    const item: PendingEntry = { callId: entry.callId, position, segment };
+    this.#shipper.add(item, json);
     if (position === undefined) then?.();
   }
 
@@ -328,7 +327,9 @@ class FileJournal implements Journal {
 
   /** Writes what the disk had refused, so that a crash from now on loses none of it. */
   #writeRefused(): void {
-    for (const [callId, call] of this.#calls) if (call.head !== undefined) this.#writeHead(callId, call);
+    this.#calls.forEach((call, callId) => {
+      if (call.head !== undefined) this.#writeHead(callId, call);
+    });
     for (const item of this.#shipper.pending()) {
       if (item.position === undefined && item.entry !== undefined && item.entry.length <= recordPayloadBytesMax) {
         item.position = this.#tryAppend(recordTypes.done, item.entry.toString());

@@ -16,7 +16,7 @@ const stopped = new Error('the gateway stopped the upstream call');
  * The exchange for a client and an upstream that speak the same dialect: bytes out are bytes in, a tap reads the usage. It listens to the
  * upstream, to the client's leaving and to the clock, and settles the call exactly once, whichever comes first.
  */
-export class PassthroughExchange implements UpstreamHandler, Watched {
+export class PassthroughExchange implements UpstreamHandler, UpstreamFlow, Watched {
   readonly #context: ExchangeContext;
   readonly #startedMs: number;
   #controller: UpstreamController | undefined;
@@ -64,25 +64,30 @@ export class PassthroughExchange implements UpstreamHandler, Watched {
       );
       return undefined;
     }
-    const flow: UpstreamFlow = {
-      pause: () => this.#controller?.pause(),
-      resume: () => this.#controller?.resume(),
-      stop: () => this.#stop(),
-    };
     const passed = passReplyHeaders(context.target.upstream, headers, requestId);
-    if (status < 200 || status > 299) return createErrorReply(context, flow, status, passed);
-    if (framing === undefined) return createWholeReply(context, flow, passed, true);
+    if (status < 200 || status > 299) return createErrorReply(context, this, status, passed);
+    if (framing === undefined) return createWholeReply(context, this, passed, true);
     const type = passed['content-type'] ?? '';
     const streams = framing === 'sse' ? !/json|html/.test(type) : !/html/.test(type);
-    return streams ? new StreamReply(context, flow, passed, framing) : createWholeReply(context, flow, passed, false);
+    return streams ? new StreamReply(context, this, passed, framing) : createWholeReply(context, this, passed, false);
   }
 
   onResponseData(_controller: UpstreamController, chunk: Buffer): void {
-    if (!this.#stopped) this.#guard(() => this.#sink?.data(chunk));
+    if (this.#stopped) return;
+    try {
+      this.#sink?.data(chunk);
+    } catch (cause) {
+      this.#endBroken(cause);
+    }
   }
 
   onResponseEnd(): void {
-    if (!this.#stopped) this.#guard(() => this.#sink?.end());
+    if (this.#stopped) return;
+    try {
+      this.#sink?.end();
+    } catch (cause) {
+      this.#endBroken(cause);
+    }
     this.#stopped = true;
   }
 
@@ -91,14 +96,18 @@ export class PassthroughExchange implements UpstreamHandler, Watched {
     try {
       step();
     } catch (cause) {
-      const { logger, requestId } = this.#context;
-      logger.error({ callId: requestId, err: cause }, 'a reply could not be read');
-      this.terminate(
-        new GatewayError('internal_error', `the gateway failed while reading the reply; the stream was terminated (${requestId})`, {
-          cause,
-        }),
-      );
+      this.#endBroken(cause);
     }
+  }
+
+  #endBroken(cause: unknown): void {
+    const { logger, requestId } = this.#context;
+    logger.error({ callId: requestId, err: cause }, 'a reply could not be read');
+    this.terminate(
+      new GatewayError('internal_error', `the gateway failed while reading the reply; the stream was terminated (${requestId})`, {
+        cause,
+      }),
+    );
   }
 
   onResponseError(_controller: UpstreamController, error: Error): void {
@@ -118,19 +127,27 @@ export class PassthroughExchange implements UpstreamHandler, Watched {
 
   /** Nothing had been answered, so nothing was delivered and nothing is charged. */
   #leaveUnanswered(): void {
-    this.#stop();
+    this.stop();
     this.#context.observer.settled({ end: 'failed', complete: false });
   }
 
   /** Ends a call for which no reply has begun. */
   #abandon(error: GatewayError): void {
     const { observer, response, dialect, requestId, framing } = this.#context;
-    this.#stop();
+    this.stop();
     observer.settled({ end: 'failed', complete: false, error });
     writeError(response, dialect, error, requestId, framing);
   }
 
-  #stop(): void {
+  pause(): void {
+    this.#controller?.pause();
+  }
+
+  resume(): void {
+    this.#controller?.resume();
+  }
+
+  stop(): void {
     if (this.#stopped) return;
     this.#stopped = true;
     this.#controller?.abort(stopped);
@@ -139,7 +156,7 @@ export class PassthroughExchange implements UpstreamHandler, Watched {
   /** Ends the call from outside, at shutdown: a running stream gets its error event. */
   terminate(error: GatewayError): void {
     if (this.#stopped) return;
-    this.#stop();
+    this.stop();
     if (this.#sink === undefined) this.#abandon(error);
     else this.#sink.fail(error);
   }

@@ -4,7 +4,7 @@ import { InvalidReplyError } from './invalid-reply-error.ts';
 export type ReplyHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 /** How the end of a body is known (RFC 9112, section 6.3). */
-export type BodyFraming =
+type BodyFraming =
   | { readonly type: 'length'; readonly bytes: number }
   | { readonly type: 'chunked' }
   /** The body ends with the connection. */
