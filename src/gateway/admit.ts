@@ -9,9 +9,9 @@ import type { Target } from './routing/routing-table.ts';
 /**
  * Opens a call in the books before its upstream is called. What cannot be written down must not be spent, so a journal that cannot be
  * written refuses the call. Resolves when the opening is written, together with those of the other calls of the same turn.
- * @throws GatewayError `journal_unavailable` (503)
+ * Rejects with GatewayError `journal_unavailable` (503).
  */
-export async function admit(options: {
+export function admit(options: {
   readonly callId: string;
   readonly acceptedAtMs: number;
   readonly caller: ApiKey;
@@ -37,28 +37,28 @@ export async function admit(options: {
     inputCharacters: facts.inputCharacters,
     priceVersion: options.priceVersion,
   };
-  try {
-    await write(options.journal, opening);
-  } catch (error) {
-    if (!(error instanceof JournalUnavailableError)) throw error;
-    throw new GatewayError(
-      'journal_unavailable',
-      'the gateway cannot keep its books at the moment and makes no calls until it can; try again',
-      {
-        retryAfterSeconds: 1,
-        internal: error.message,
-        cause: error,
-      },
-    );
-  }
-  return opening;
+  return new Promise((resolve, reject) => {
+    const hear = (refusal: JournalUnavailableError | undefined): void => {
+      if (refusal === undefined) resolve(opening);
+      else reject(describeRefusal(refusal));
+    };
+    try {
+      options.journal.open(opening, hear);
+    } catch (error) {
+      if (!(error instanceof JournalUnavailableError)) throw error;
+      hear(error);
+    }
+  });
 }
 
-function write(journal: Journal, opening: CallOpening): Promise<void> {
-  return new Promise((resolve, reject) => {
-    journal.open(opening, (refusal) => {
-      if (refusal === undefined) resolve();
-      else reject(refusal);
-    });
-  });
+function describeRefusal(refusal: JournalUnavailableError): GatewayError {
+  return new GatewayError(
+    'journal_unavailable',
+    'the gateway cannot keep its books at the moment and makes no calls until it can; try again',
+    {
+      retryAfterSeconds: 1,
+      internal: refusal.message,
+      cause: refusal,
+    },
+  );
 }

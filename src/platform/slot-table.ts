@@ -16,10 +16,13 @@ export type SlotTable<Item> = {
 
 const firstPlaces = 1024;
 
-/** FNV-1a. The keys are the gateway's own ids, which nobody can choose. */
+/** How many of a key's last characters tell it from others. Those of the gateway's ids are random, and nobody can choose them. */
+const hashedCharacters = 8;
+
+/** FNV-1a of the end of a key. */
 function hashOf(key: string): number {
   let hash = 0x811c9dc5;
-  for (let at = 0; at < key.length; at++) hash = Math.imul(hash ^ key.charCodeAt(at), 0x01000193);
+  for (let at = Math.max(0, key.length - hashedCharacters); at < key.length; at++) hash = Math.imul(hash ^ key.charCodeAt(at), 0x01000193);
   // The low bits of the product have seen the least of the key.
   return (hash ^ (hash >>> 15)) >>> 0;
 }
