@@ -88,7 +88,7 @@ function startExchange(
 ): void {
   if (!response.destroyed) {
     const slot = gateway.deadlines.watch(exchange);
-    response.once('close', () => gateway.deadlines.unwatch(slot));
+    response.on('close', () => gateway.deadlines.unwatch(slot));
   }
   exchange.start(upstreamRequest);
 }

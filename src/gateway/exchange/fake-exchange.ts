@@ -11,6 +11,12 @@ import { defaultLimits, defaultTimeouts, type GatewayLimits, type GatewayTimeout
 import type { Upstream } from '../routing/routing-table.ts';
 import type { ExchangeContext, Outcome } from './exchange-context.ts';
 
+const isList = (headers: Readonly<Record<string, string>> | readonly string[]): headers is readonly string[] => Array.isArray(headers);
+
+/** A list of names and values, two by two. */
+const pairs = (list: readonly string[]): readonly (readonly [string, string])[] =>
+  list.flatMap((name, index) => (index % 2 === 0 ? [[name, list[index + 1] ?? ''] as const] : []));
+
 /** A client's connection for tests: it keeps what is written, in the order of everything else that happens to the call. */
 class FakeResponse extends EventEmitter {
   readonly chunks: Buffer[] = [];
@@ -31,10 +37,10 @@ class FakeResponse extends EventEmitter {
     this.#happened = happened;
   }
 
-  writeHead(status: number, headers: Readonly<Record<string, string>>): void {
+  writeHead(status: number, headers: Readonly<Record<string, string>> | readonly string[]): void {
     if (this.headersSent) throw new Error('the head was written twice');
     this.status = status;
-    this.headers = headers;
+    this.headers = isList(headers) ? Object.fromEntries(pairs(headers)) : headers;
     this.headersSent = true;
     this.#happened.push(`head ${status}`);
   }
@@ -46,9 +52,9 @@ class FakeResponse extends EventEmitter {
     return !this.isFull;
   }
 
-  end(chunk?: Buffer): void {
+  end(chunk?: Buffer | string, encoding?: BufferEncoding): void {
     if (this.writableEnded) throw new Error('ended twice');
-    if (chunk !== undefined) this.write(chunk);
+    if (chunk !== undefined) this.write(typeof chunk === 'string' ? Buffer.from(chunk, encoding) : chunk);
     this.writableEnded = true;
     this.#happened.push('end');
   }

@@ -34,7 +34,7 @@ export class PassthroughExchange implements UpstreamHandler, UpstreamFlow, Watch
   start(request: UpstreamRequest): void {
     // A client may leave while its call is written down.
     if (this.#context.response.destroyed) return this.#leaveUnanswered();
-    this.#context.response.once('close', () => this.#onClientClose());
+    this.#context.response.on('close', () => this.#onClientClose());
     this.#context.target.upstream.client.send(request, this);
   }
 
