@@ -74,7 +74,19 @@ export async function runCall(gateway: Gateway, call: IncomingCall): Promise<voi
   const { clock, logger } = gateway;
   startExchange(
     gateway,
-    new PassthroughExchange({ requestId: callId, dialect, request, framing, target, response, limits, timeouts, clock, logger, observer }),
+    new PassthroughExchange({
+      requestId: callId,
+      dialect,
+      request: keepForReply(request, framing),
+      framing,
+      target,
+      response,
+      limits,
+      timeouts,
+      clock,
+      logger,
+      observer,
+    }),
     upstreamRequest,
     response,
   );
@@ -91,6 +103,11 @@ function startExchange(
     response.on('close', () => gateway.deadlines.unwatch(slot));
   }
   exchange.start(upstreamRequest);
+}
+
+/** A whole reply is read without its request, and a large request that stays until the reply comes is copied by every collection meanwhile. */
+function keepForReply(request: WireRequest, framing: StreamFraming | undefined): WireRequest {
+  return framing === undefined ? { ...request, body: {} } : request;
 }
 
 function toWireRequest(call: IncomingCall, body: WireRequest['body']): WireRequest {

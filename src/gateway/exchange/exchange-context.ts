@@ -36,6 +36,7 @@ export type ExchangeObserver = {
 export type ExchangeContext = {
   readonly requestId: string;
   readonly dialect: ChatDialect;
+  /** Its body is there for streams only: nothing else reads it. */
   readonly request: WireRequest;
   /** Framing of the reply when a stream was asked for. */
   readonly framing: StreamFraming | undefined;
