@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
-import type { Dispatcher } from 'undici';
 import { type RunningSimulator, startSimulator } from 'weir-simulator';
 
 import type { DialectId, Operation } from '../../src/dialects/chat-dialect.ts';
 import { chatDialects } from '../../src/dialects/registry.ts';
 import type { Frame, StreamFraming } from '../../src/platform/frames.ts';
-import { createUpstreamClient, type UpstreamClient } from '../../src/platform/http/upstream-client.ts';
+import { createUpstreamClient, type UpstreamClient, type UpstreamHandler } from '../../src/platform/http/upstream-client.ts';
 import { createJsonArrayFrameReader } from '../../src/platform/sse/json-array-frame-reader.ts';
 import { createSseFrameReader } from '../../src/platform/sse/sse-frame-reader.ts';
 import { upstreamVendors } from '../../src/upstreams/registry.ts';
@@ -34,7 +33,7 @@ function ask(client: UpstreamClient, path: string, headers: Readonly<Record<stri
   const chunks: Buffer[] = [];
   let status = 0;
   let type = '';
-  const handler: Dispatcher.DispatchHandler = {
+  const handler: UpstreamHandler = {
     onRequestStart: () => {},
     onResponseStart: (_controller, code, replyHeaders) => {
       status = code;

@@ -7,7 +7,7 @@ import { chatDialects } from '../dialects/registry.ts';
 import { admit } from './admit.ts';
 import { createFakeUpstream } from './exchange/fake-exchange.ts';
 
-function ask(open: Journal['open']): CallOpening {
+function ask(open: Journal['open']): Promise<CallOpening> {
   const journal: Journal = {
     open,
     head: () => {},
@@ -32,9 +32,12 @@ function ask(open: Journal['open']): CallOpening {
   });
 }
 
-test('the opening is in the journal before anything else happens, and holds no prompt', () => {
+test('the opening is in the journal before anything else happens, and holds no prompt', async () => {
   const written: CallOpening[] = [];
-  const opening = ask((record) => void written.push(record));
+  const opening = await ask((record, then) => {
+    written.push(record);
+    then?.(undefined);
+  });
   assert.deepEqual(written, [opening]);
   assert.deepEqual(opening, {
     callId: 'req_1',
@@ -53,28 +56,31 @@ test('the opening is in the journal before anything else happens, and holds no p
   });
 });
 
-test('journal-unavailable: what cannot be written down is not spent, and the client learns no path', () => {
+test('journal-unavailable: what cannot be written down is not spent, and the client learns no path', async () => {
   const full = new JournalUnavailableError('no space left on /var/lib/weir');
-  assert.throws(
-    () =>
-      ask(() => {
-        throw full;
-      }),
-    (error: Error & { code?: string; status?: number; retryAfterSeconds?: number; internal?: string }) => {
-      assert.deepEqual([error.code, error.status, error.retryAfterSeconds], ['journal_unavailable', 503, 1]);
-      assert.doesNotMatch(error.message, /var\/lib/);
-      assert.match(error.internal ?? '', /no space left/);
-      return error.cause === full;
+  const refusals: Journal['open'][] = [
+    () => {
+      throw full;
     },
-  );
+    (_record, then) => then?.(full),
+  ];
+  for (const refuse of refusals)
+    await assert.rejects(
+      ask(refuse),
+      (error: Error & { code?: string; status?: number; retryAfterSeconds?: number; internal?: string }) => {
+        assert.deepEqual([error.code, error.status, error.retryAfterSeconds], ['journal_unavailable', 503, 1]);
+        assert.doesNotMatch(error.message, /var\/lib/);
+        assert.match(error.internal ?? '', /no space left/);
+        return error.cause === full;
+      },
+    );
 });
 
-test('a defect of the journal is not taken for a full disk', () => {
-  assert.throws(
-    () =>
-      ask(() => {
-        throw new TypeError('defect');
-      }),
+test('a defect of the journal is not taken for a full disk', async () => {
+  await assert.rejects(
+    ask(() => {
+      throw new TypeError('defect');
+    }),
     TypeError,
   );
 });

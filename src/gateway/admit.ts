@@ -8,8 +8,8 @@ import type { Target } from './routing/routing-table.ts';
 
 /**
  * Opens a call in the books before its upstream is called. What cannot be written down must not be spent, so a journal that cannot be
- * written refuses the call.
- * @throws GatewayError `journal_unavailable` (503)
+ * written refuses the call. Resolves when the opening is written, together with those of the other calls of the same turn.
+ * Rejects with GatewayError `journal_unavailable` (503).
  */
 export function admit(options: {
   readonly callId: string;
@@ -21,7 +21,7 @@ export function admit(options: {
   readonly priceVersion: string;
   readonly journal: Journal;
   readonly translation?: CallOpening['translation'];
-}): CallOpening {
+}): Promise<CallOpening> {
   const { caller, facts, target } = options;
   const opening: CallOpening = {
     callId: options.callId,
@@ -39,19 +39,28 @@ export function admit(options: {
     priceVersion: options.priceVersion,
     ...(options.translation === undefined ? {} : { translation: options.translation }),
   };
-  try {
-    options.journal.open(opening);
-  } catch (error) {
-    if (!(error instanceof JournalUnavailableError)) throw error;
-    throw new GatewayError(
-      'journal_unavailable',
-      'the gateway cannot keep its books at the moment and makes no calls until it can; try again',
-      {
-        retryAfterSeconds: 1,
-        internal: error.message,
-        cause: error,
-      },
-    );
-  }
-  return opening;
+  return new Promise((resolve, reject) => {
+    const hear = (refusal: JournalUnavailableError | undefined): void => {
+      if (refusal === undefined) resolve(opening);
+      else reject(describeRefusal(refusal));
+    };
+    try {
+      options.journal.open(opening, hear);
+    } catch (error) {
+      if (!(error instanceof JournalUnavailableError)) throw error;
+      hear(error);
+    }
+  });
+}
+
+function describeRefusal(refusal: JournalUnavailableError): GatewayError {
+  return new GatewayError(
+    'journal_unavailable',
+    'the gateway cannot keep its books at the moment and makes no calls until it can; try again',
+    {
+      retryAfterSeconds: 1,
+      internal: refusal.message,
+      cause: refusal,
+    },
+  );
 }

@@ -18,7 +18,7 @@ const callers: CallerDirectory = {
   find: (secret) => (secret === 'known' ? key : undefined),
   resolve: (secret) => Promise.resolve(secret === 'fresh' ? key : secret === 'unsure' ? 'unavailable' : undefined),
 };
-const ask = (headers: readonly (readonly [string, string])[], queryKeys: readonly string[] = []) =>
+const ask = async (headers: readonly (readonly [string, string])[], queryKeys: readonly string[] = []) =>
   authenticate({ rawHeaders: headers.flat() } as unknown as IncomingMessage, queryKeys, callers);
 
 test('every carrier works', async () => {

@@ -42,7 +42,8 @@ export async function runCall(gateway: Gateway, call: IncomingCall): Promise<voi
   const { dialect, callId, response } = call;
   const settings = gateway.settings();
 
-  const caller = await authenticate(call.request, call.queryKeys, gateway.callers);
+  const known = authenticate(call.request, call.queryKeys, gateway.callers);
+  const caller = known instanceof Promise ? await known : known;
   const { bytes, body } = await readRequest(call.request, settings.limits);
   const request = toWireRequest(call, body);
   dialect.validateRequest(request, settings.validation);
@@ -69,7 +70,7 @@ export async function runCall(gateway: Gateway, call: IncomingCall): Promise<voi
 
   const { limits, timeouts } = settings;
   const { clock, logger } = gateway;
-  const observer = openBooks(gateway, call, {
+  const observer = await openBooks(gateway, call, {
     plan,
     caller,
     facts,
@@ -99,7 +100,7 @@ export async function runCall(gateway: Gateway, call: IncomingCall): Promise<voi
 }
 
 /** Opens a call in the books, unless it costs nothing, and returns what follows its exchange. */
-function openBooks(
+async function openBooks(
   gateway: Gateway,
   call: IncomingCall,
   admitted: {
@@ -111,7 +112,7 @@ function openBooks(
     readonly startedMs: number;
     readonly priceBook: PriceBook;
   },
-): ExchangeObserver {
+): Promise<ExchangeObserver> {
   if (call.operation === 'count-tokens') return noBooks;
   const { plan, caller, facts, target, acceptedAtMs, startedMs, priceBook } = admitted;
   const { callId, dialect } = call;
@@ -119,7 +120,7 @@ function openBooks(
   const { journal } = gateway;
   return keepBooks({
     gateway,
-    opening: admit({
+    opening: await admit({
       callId,
       acceptedAtMs,
       caller,
@@ -149,8 +150,10 @@ function answerCount({ dialect, response, callId }: IncomingCall, inputTokens: n
 }
 
 function startExchange(gateway: Gateway, exchange: PassthroughExchange, upstreamRequest: UpstreamRequest, response: ServerResponse): void {
-  const slot = gateway.deadlines.watch(exchange);
-  response.once('close', () => gateway.deadlines.unwatch(slot));
+  if (!response.destroyed) {
+    const slot = gateway.deadlines.watch(exchange);
+    response.on('close', () => gateway.deadlines.unwatch(slot));
+  }
   exchange.start(upstreamRequest);
 }
 

@@ -8,7 +8,12 @@ import type { Gateway } from './gateway.ts';
 import { type CallTrace, correctReport, settleCall } from './settle.ts';
 
 /** For operations that cost nothing: no books are kept. */
-export const noBooks: ExchangeObserver = { head: () => {}, firstContent: () => {}, progress: () => {}, settled: () => {} };
+export const noBooks: ExchangeObserver = {
+  head: () => {},
+  firstContent: () => {},
+  progress: () => {},
+  settled: (_outcome, then) => then?.(),
+};
 
 /** Follows an admitted call's exchange and writes it into the books: HEAD and PROGRESS as it goes, the settled entry at its end. */
 export function keepBooks(options: {
@@ -42,23 +47,18 @@ export function keepBooks(options: {
       const { usageReport, outputCharacters } = correctReport(report, vendor, upstreamDialect);
       journal.progress(callId, usageReport === undefined ? { outputCharacters } : { usage: usageReport.usage, outputCharacters });
     },
-    settled: (outcome) => {
+    settled: (outcome, then) => {
       const corrected =
         outcome.report === undefined ? outcome : { ...outcome, report: correctReport(outcome.report, vendor, upstreamDialect) };
-      const opened = withReplyNotes(opening, options.replyNotes());
-      const entry = settleCall(opened, corrected, { ...trace, durationMs: elapsedMs() }, priceBook, options.keepsReply);
-      journal.done(entry);
+      const settled = settleCall(opening, corrected, { ...trace, durationMs: elapsedMs() }, priceBook, options.keepsReply);
+      const replyNotes = options.replyNotes();
+      const entry = replyNotes.length === 0 ? settled : { ...settled, replyNotes };
       replyOwners.remember(entry);
+      journal.done(entry, then);
       const { error } = outcome;
       if (error === undefined) return;
       const { upstream, end } = entry;
       logger.warn({ callId, upstream, code: error.code, internal: error.internal, end }, 'call ended with an error');
     },
   };
-}
-
-function withReplyNotes(opening: CallOpening, replyNotes: readonly TranslationNote[]): CallOpening {
-  const { translation } = opening;
-  if (translation === undefined || replyNotes.length === 0) return opening;
-  return { ...opening, translation: { ...translation, notes: [...translation.notes, ...replyNotes] } };
 }

@@ -64,7 +64,8 @@ function planPassthrough(options: PlanOptions): ExchangePlan | undefined {
   const { request, bytes } = withoutForeignProofs(options);
   const upstreamRequest = prepareRequest({ dialect, request, bytes, facts, target, framing });
   if (upstreamRequest === undefined) return undefined;
-  const relay = createPassthroughRelay({ dialect, request, requestId, target, framing });
+  const streamRequest = framing === undefined ? {} : request.body;
+  const relay = createPassthroughRelay({ dialect, streamRequest, requestId, target, framing });
   return { kind: 'exchange', upstreamRequest, relay, upstreamDialect: dialect };
 }
 

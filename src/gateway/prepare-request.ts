@@ -48,9 +48,11 @@ export function createUpstreamHeaders(
     const value = request.headers[name];
     if (value !== undefined && passes(name) && !keptHere(name)) headers[name] = value;
   }
-  for (const [alias, name] of Object.entries((isTranslated ? undefined : upstream.vendor.headerAliases) ?? {})) {
+  const aliases = isTranslated ? undefined : upstream.vendor.headerAliases;
+  for (const alias in aliases) {
+    const name = aliases[alias];
     const value = request.headers[alias];
-    if (value !== undefined) headers[name] = joinValues(headers[name], value);
+    if (name !== undefined && value !== undefined) headers[name] = joinValues(headers[name], value);
   }
   for (const [name, value] of Object.entries(upstream.vendor.requiredHeaders ?? {})) headers[name] ??= value;
   headers['content-type'] = 'application/json';

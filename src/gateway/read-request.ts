@@ -44,7 +44,8 @@ export async function readRequest(request: IncomingMessage, limits: GatewayLimit
   let bytes: Buffer;
   try {
     bytes = await readBody(request, limits.requestBytesMax);
-    bytes = await decodeBody(bytes, request.headers['content-encoding'], limits.requestBytesMax);
+    const coding = request.headers['content-encoding'];
+    if (coding !== undefined) bytes = await decodeBody(bytes, coding, limits.requestBytesMax);
   } catch (error) {
     throw error instanceof BodyError ? describeBodyError(error, limits) : error;
   }

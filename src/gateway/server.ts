@@ -11,7 +11,7 @@ import { runCall } from './call.ts';
 import type { Gateway } from './gateway.ts';
 import { readAltFraming, readRequestTarget, type RequestTarget } from './request-target.ts';
 import { readCall } from './routes/read-call.ts';
-import { createRouter, dialectOfPath, type RouteMatch } from './routes/route-table.ts';
+import { createRouter, dialectOfPath, type Route, type RouteMatch } from './routes/route-table.ts';
 import { listModels, showModel } from './routes/serve-models.ts';
 import { writeError, writeReply } from './write-reply.ts';
 import { requestIdHeader } from './exchange/reply-headers.ts';
@@ -31,6 +31,8 @@ export type GatewayServerOptions = {
   readonly notReady: () => readonly string[];
   readonly startedAtMs: number;
 };
+
+type ModelsRoute = Extract<Route, { type: 'models' | 'model' }>;
 
 const second = 1000;
 /** Limits on how slowly a client may send: headers within 10 s, the whole request within 5 min (reliability reference, 3.6). */
@@ -53,25 +55,36 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     const path = target?.path ?? '/';
     const dialect = chatDialects[dialectOfPath(path, request.headers)];
     response.on('error', (error) => gateway.logger.debug({ callId, err: error }, 'client connection failed'));
-    serve(request, response, target, callId, dialect.id).catch((error: unknown) => {
+    const answer = (error: unknown): void => {
       const known = error instanceof GatewayError ? error : unexpected(gateway, callId, error);
       writeError(response, dialect, known, callId, askedFraming(dialect, target));
-    });
+    };
+    try {
+      serve(request, response, target, callId, dialect.id)?.catch(answer);
+    } catch (error) {
+      answer(error);
+    }
   };
 
-  const serve = async (
+  const serve = (
     request: IncomingMessage,
     response: ServerResponse,
     target: RequestTarget | undefined,
     callId: string,
     dialect: DialectId,
-  ): Promise<void> => {
+  ): Promise<void> | undefined => {
     if (target === undefined) throw new GatewayError('invalid_url', 'the request target must be a path that begins with "/"');
     const match = findRoute(request.method ?? 'GET', target.path);
     if (!match.found) throw noRoute(request, target.path, match);
     const { route } = match;
-    if (route.type === 'root') return writeJson(response, 200, callId, { name: 'weir', health: '/health', models: '/v1/models' });
-    if (route.type === 'health') return serveHealth(response, callId, route.probe);
+    if (route.type === 'root') {
+      writeJson(response, 200, callId, { name: 'weir', health: '/health', models: '/v1/models' });
+      return undefined;
+    }
+    if (route.type === 'health') {
+      serveHealth(response, callId, route.probe);
+      return undefined;
+    }
     if (draining)
       throw new GatewayError('shutting_down', 'the gateway is shutting down; send the request again', {
         retryAfterSeconds: 1,
@@ -80,14 +93,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     if (route.type === 'chat' || route.type === 'generate-content') {
       return runCall(gateway, readCall(route, match.rest, target, { callId, request, response }));
     }
-    await authenticate(request, target.queryKeys, gateway.callers);
-    const { routing } = gateway.settings();
-    const format = route.dialect ?? dialect;
-    const answer =
-      route.type === 'models'
-        ? listModels(routing, format, target.query)
-        : showModel(routing, format, modelName(match), options.startedAtMs);
-    writeJson(response, 200, callId, answer);
+    return serveModels(options, { request, response, callId, target }, { route, rest: match.rest, dialect: route.dialect ?? dialect });
   };
 
   const serveHealth = (response: ServerResponse, callId: string, probe: 'all' | 'live' | 'ready'): void => {
@@ -108,6 +114,21 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
   };
 }
 
+/** Answers with the models, in the list format of a dialect. */
+async function serveModels(
+  { gateway, startedAtMs }: GatewayServerOptions,
+  http: { readonly request: IncomingMessage; readonly response: ServerResponse; readonly callId: string; readonly target: RequestTarget },
+  asked: { readonly route: ModelsRoute; readonly rest: string; readonly dialect: DialectId },
+): Promise<void> {
+  await authenticate(http.request, http.target.queryKeys, gateway.callers);
+  const { routing } = gateway.settings();
+  const answer =
+    asked.route.type === 'models'
+      ? listModels(routing, asked.dialect, http.target.query)
+      : showModel(routing, asked.dialect, modelName(asked.rest), startedAtMs);
+  writeJson(http.response, 200, http.callId, answer);
+}
+
 function unexpected(gateway: Gateway, callId: string, error: unknown): GatewayError {
   gateway.logger.error({ callId, err: error }, 'a call failed inside the gateway');
   return new GatewayError('internal_error', `the gateway failed on this call (${callId}); it is in the operator's log`, { cause: error });
@@ -119,13 +140,13 @@ function askedFraming(dialect: ChatDialect, target: RequestTarget | undefined): 
   return /(?::|%3a)streamGenerateContent$/i.test(target.path) ? readAltFraming(target.query) : undefined;
 }
 
-function modelName(match: Extract<RouteMatch, { found: true }>): string {
+function modelName(rest: string): string {
   try {
-    const name = decodeURIComponent(match.rest);
+    const name = decodeURIComponent(rest);
     return name.startsWith('models/') ? name.slice('models/'.length) : name;
   } catch {
     // A broken percent-encoding names no model: it is answered as an unknown one.
-    return match.rest;
+    return rest;
   }
 }
 

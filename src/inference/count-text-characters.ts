@@ -24,7 +24,9 @@ export function countTextCharacters(value: unknown): number {
     for (const item of value) total += countTextCharacters(item);
     return total;
   }
-  for (const [key, member] of Object.entries(value)) {
+  const members = value as Readonly<Record<string, unknown>>;
+  for (const key in members) {
+    const member = members[key];
     if (typeof member === 'string' && opaqueMembers.has(key)) continue;
     total += countTextCharacters(member);
   }

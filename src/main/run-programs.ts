@@ -5,6 +5,7 @@ import { assembleMonitor, type RunningMonitor } from './assemble-monitor.ts';
 import { ensureFirstCredentials } from './first-credentials.ts';
 import type { Environment } from './environment.ts';
 import { openDataDirectory } from './open-data-directory.ts';
+import { tuneRuntime } from './tune-runtime.ts';
 import { describeWelcome } from './welcome.ts';
 
 const signalEchoMs = 500;
@@ -34,6 +35,7 @@ function waitForStopSignal(logger: Logger): Promise<void> {
  * in the opposite order, also when a later step of the start fails.
  */
 export async function runPrograms(environment: Environment, parts: Parts): Promise<void> {
+  if (parts.gateway) tuneRuntime();
   const logger = createLogger({ level: environment.logLevel });
   await using opened = new AsyncDisposableStack();
   const stopSignal = waitForStopSignal(logger);

@@ -1,17 +1,18 @@
 import { join } from 'node:path';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/log.ts';
+import { createSlotTable } from '../../platform/slot-table.ts';
 import type { CallEntry, CallOpening } from '../ledger/call-entry.ts';
 import type { LedgerStore } from '../ledger/ledger-store.ts';
-import { decodeEntry, encodeEntry } from '../ledger/entry-json.ts';
+import { decodeEntry, encodeEntry, encodeOpening } from '../ledger/entry-json.ts';
 import { type JournalDisk, nodeJournalDisk } from './journal-disk.ts';
 import { decodeRecord, recordPayloadBytesMax, recordTypes } from './journal-record.ts';
 import { type Journal, JournalUnavailableError } from './journal.ts';
 import { type RecoveredCounts, recoverSegments } from './recover-segments.ts';
 import { readSegmentNumbers, segmentName } from './segment-name.ts';
-import { type RecordPosition, SegmentWriter } from './segment-writer.ts';
+import { type RecordPosition, SegmentWriter, type StagedCallback } from './segment-writer.ts';
 import type { LostCallSettler } from './settle-lost-call.ts';
-import { Shipper } from './shipper.ts';
+import { type PendingEntry, Shipper } from './shipper.ts';
 
 export type JournalOptions = {
   /** One directory per process, on a disk that survives the process. */
@@ -54,6 +55,8 @@ const defaultLimits: JournalLimits = {
 };
 
 type OpenCall = {
+  /** As encodeOpening wrote it. */
+  readonly opening: string;
   readonly openedAtMs: number;
   /** The segment with its first record, which must stay until the call is in the store. */
   readonly segment: number;
@@ -89,7 +92,7 @@ class FileJournal implements Journal {
   readonly #writer: SegmentWriter;
   readonly #shipper: Shipper;
   readonly #numbers: readonly number[];
-  readonly #calls = new Map<string, OpenCall>();
+  readonly #calls = createSlotTable<OpenCall>();
   /** Calls answered in this tick. */
   #answered: string[] = [];
   /** How many calls that are not in the store yet have their first record in a segment. */
@@ -148,7 +151,7 @@ class FileJournal implements Journal {
       });
       for (const { callId, position } of recovery.calls) {
         this.#hold(position.segment);
-        this.#shipper.add({ callId, entry: undefined, position, segment: position.segment });
+        this.#shipper.add({ callId, position, segment: position.segment });
       }
       this.#releaseSegments([]);
       return recovery.counts;
@@ -159,13 +162,31 @@ class FileJournal implements Journal {
     }
   }
 
-  open(opening: CallOpening): void {
+  open(opening: CallOpening, then?: (refusal: JournalUnavailableError | undefined) => void): void {
     const reason = this.unavailableReason();
     if (reason !== undefined) throw new JournalUnavailableError(reason);
-    const position = this.#writer.append(recordTypes.open, JSON.stringify(opening));
-    if (this.#calls.has(opening.callId)) return;
+    const json = encodeOpening(opening);
+    if (then === undefined) {
+      this.#begin(opening.callId, json, this.#writer.append(recordTypes.open, json));
+      return;
+    }
+    const position = this.#writer.stage(recordTypes.open, json, (refusal) => {
+      if (refusal !== undefined) this.#forget(opening.callId);
+      then(refusal);
+    });
+    this.#begin(opening.callId, json, position);
+  }
+
+  #begin(callId: string, opening: string, position: RecordPosition): void {
+    if (this.#calls.get(callId) !== undefined) return;
     this.#hold(position.segment);
-    this.#calls.set(opening.callId, { openedAtMs: this.#options.clock.monotonicMs(), segment: position.segment });
+    this.#calls.set(callId, { opening, openedAtMs: this.#options.clock.monotonicMs(), segment: position.segment });
+  }
+
+  /** Forgets a call whose opening is nowhere, unless it has ended meanwhile: then its entry has taken over. */
+  #forget(callId: string): void {
+    const call = this.#calls.take(callId);
+    if (call !== undefined) this.#releaseSegments([call.segment]);
   }
 
   head(callId: string, head: { readonly status: number; readonly upstreamRequestId?: string }): void {
@@ -201,16 +222,28 @@ class FileJournal implements Journal {
     this.#tryAppend(recordTypes.progress, JSON.stringify({ callId, ...progress, elapsedMs: this.#elapsedMs(call) }));
   }
 
-  done(entry: CallEntry): void {
-    const call = this.#calls.get(entry.callId);
-    this.#calls.delete(entry.callId);
-    const { json, isWritable } = this.#encode(entry);
-    const position = isWritable ? this.#tryAppend(recordTypes.done, json) : undefined;
+  done(entry: CallEntry, then?: () => void): void {
+    const call = this.#calls.take(entry.callId);
+    const { json, isWritable } = this.#encode(entry, call?.opening);
+    const onWritten: StagedCallback = (refusal) => {
+      if (refusal !== undefined) this.#shipper.restore(item, json);
+      then?.();
+    };
+    const position = isWritable ? this.#tryWrite(json, then === undefined ? undefined : onWritten) : undefined;
     const segment = call?.segment ?? position?.segment;
     if (call === undefined && segment !== undefined) this.#hold(segment);
     if (this.#closing !== undefined)
       this.#options.logger.error({ callId: entry.callId }, 'journal: a call ended after the journal was closed');
-    this.#shipper.add({ callId: entry.callId, entry: Buffer.from(json), position, segment });
+    const item: PendingEntry = { callId: entry.callId, position, segment };
+    this.#shipper.add(item, json);
+    if (position === undefined) then?.();
+  }
+
+  /** Writes a final entry now, or with the others of this turn. Undefined when the disk refuses it already. */
+  #tryWrite(json: string, then: StagedCallback | undefined): RecordPosition | undefined {
+    return this.#attempt(() =>
+      then === undefined ? this.#writer.append(recordTypes.done, json) : this.#writer.stage(recordTypes.done, json, then),
+    );
   }
 
   unavailableReason(): string | undefined {
@@ -247,8 +280,12 @@ class FileJournal implements Journal {
   }
 
   #tryAppend(type: (typeof recordTypes)[keyof typeof recordTypes], json: string): RecordPosition | undefined {
+    return this.#attempt(() => this.#writer.append(type, json));
+  }
+
+  #attempt(write: () => RecordPosition): RecordPosition | undefined {
     try {
-      return this.#writer.append(type, json);
+      return write();
     } catch (error) {
       // A refusal was logged by the writer, which says it to open() too. The callers keep in memory what must not be lost.
       if (!(error instanceof JournalUnavailableError)) this.#options.logger.error({ err: error }, 'journal: a record could not be made');
@@ -257,9 +294,9 @@ class FileJournal implements Journal {
   }
 
   /** The entry as it can be written. A vendor's usage object that is no JSON, or is absurdly large, is left out. */
-  #encode(entry: CallEntry): { readonly json: string; readonly isWritable: boolean } {
+  #encode(entry: CallEntry, opening: string | undefined): { readonly json: string; readonly isWritable: boolean } {
     try {
-      const json = encodeEntry(entry);
+      const json = encodeEntry(entry, opening);
       if (json.length * 3 <= recordPayloadBytesMax || Buffer.byteLength(json) <= recordPayloadBytesMax) return { json, isWritable: true };
     } catch (error) {
       this.#options.logger.error({ err: error, callId: entry.callId }, 'journal: an entry could not be encoded');
@@ -290,7 +327,9 @@ class FileJournal implements Journal {
 
   /** Writes what the disk had refused, so that a crash from now on loses none of it. */
   #writeRefused(): void {
-    for (const [callId, call] of this.#calls) if (call.head !== undefined) this.#writeHead(callId, call);
+    this.#calls.forEach((call, callId) => {
+      if (call.head !== undefined) this.#writeHead(callId, call);
+    });
     for (const item of this.#shipper.pending()) {
       if (item.position === undefined && item.entry !== undefined && item.entry.length <= recordPayloadBytesMax) {
         item.position = this.#tryAppend(recordTypes.done, item.entry.toString());

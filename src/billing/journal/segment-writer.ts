@@ -30,14 +30,27 @@ type RecordStart = { readonly segment: number; readonly start: number };
 type Segment = { readonly number: number; readonly path: string; readonly handle: number; bytes: number; named: boolean };
 
 /** Records that the operating system has but the disk may not: kept until a sync has succeeded, so that they can be written again. */
-type Chunk = { segment: Segment; start: number; readonly bytes: Buffer; length: number; sealed: boolean };
+type Chunk = {
+  segment: Segment;
+  start: number;
+  readonly bytes: Buffer;
+  length: number;
+  /** How much of it the operating system has. */
+  written: number;
+  sealed: boolean;
+};
+
+/** Called when a staged record is with the operating system, or with the reason why it is nowhere. */
+export type StagedCallback = (refusal: JournalUnavailableError | undefined) => void;
+
+type Staged = { readonly callback: StagedCallback; refusal: JournalUnavailableError | undefined };
 
 const chunkBytes = 256 * 1024;
 const closedReason = 'the journal is closed';
 
 /**
- * Appends records to numbered segments. A record is with the operating system when `append` returns and on the disk within the sync
- * interval. A segment whose write or sync has failed is never written again: everything not known to be on the disk goes to a new one.
+ * Appends records to numbered segments. A record is with the operating system when `append` returns, or when a staged one is told so, and on the
+ * disk within the sync interval. Records that are staged in one turn of the event loop are written at its end, with one call of the system. A segment whose write or sync has failed is never written again: everything not known to be on the disk goes to a new one.
  */
 export class SegmentWriter {
   readonly #options: SegmentWriterOptions;
@@ -54,6 +67,9 @@ export class SegmentWriter {
   /** Whether the last sync failed. */
   #syncFailed = false;
   #closed = false;
+  /** Staged records that have not heard yet, and how many of them have their fate. */
+  #staged: Staged[] = [];
+  #decided = 0;
 
   constructor(options: SegmentWriterOptions) {
     this.#options = options;
@@ -79,27 +95,84 @@ export class SegmentWriter {
 
   /** Throws JournalUnavailableError when the record could not be handed to the operating system; then it is nowhere. */
   append(type: RecordType, json: string): RecordPosition {
+    const { chunk, at, length } = this.#encode(type, json);
+    this.#writeOut();
+    return { segment: chunk.segment.number, offset: chunk.start + at, length };
+  }
+
+  /**
+   * Takes a record that is written at the end of this turn of the event loop, or before with one that cannot wait. `then` hears in a later step of
+   * the same turn. Throws JournalUnavailableError when it is clear already that it cannot be written; then `then` hears nothing.
+   */
+  stage(type: RecordType, json: string, then: StagedCallback): RecordPosition {
+    const { chunk, at, length } = this.#encode(type, json);
+    if (this.#staged.push({ callback: then, refusal: undefined }) === 1) setImmediate(() => this.#endTurn());
+    return { segment: chunk.segment.number, offset: chunk.start + at, length };
+  }
+
+  /** Puts a record into the chunk that takes it. */
+  #encode(type: RecordType, json: string): { readonly chunk: Chunk; readonly at: number; readonly length: number } {
     // The limit on unsynced bytes keeps new calls out; the records of those that run are bounded and always taken.
     if (this.#closed) throw new JournalUnavailableError(closedReason);
     if (this.#failure !== undefined) throw new JournalUnavailableError(this.#failure);
     const chunk = this.#chunkFor(recordBytesBound(json));
     const at = chunk.length;
-    chunk.length += encodeRecord(chunk.bytes, at, type, json);
-    const length = chunk.length - at;
+    const length = encodeRecord(chunk.bytes, at, type, json);
+    chunk.length += length;
+    chunk.segment.bytes += length;
+    return { chunk, at, length };
+  }
+
+  #endTurn(): void {
+    this.#tryWriteOut();
+    const staged = this.#staged;
+    this.#staged = [];
+    this.#decided = 0;
+    for (const { callback, refusal } of staged) callback(refusal);
+  }
+
+  /** Hands everything to the operating system that it does not have. Throws JournalUnavailableError when it takes it nowhere; then it is forgotten. */
+  #writeOut(): void {
+    if (this.#chunks.every((chunk) => chunk.written === chunk.length)) return;
+    if (this.#failure !== undefined) throw this.#forgetUnwritten(undefined);
     try {
-      this.#write(chunk.segment, chunk.bytes, at, length);
+      for (const chunk of this.#chunks) this.#writeChunk(chunk);
     } catch (error) {
-      if (!this.#replaceSegment(error)) {
-        chunk.length = at;
-        throw new JournalUnavailableError(this.#failure ?? 'the journal cannot be written', { cause: error });
-      }
+      if (!this.#replaceSegment(error)) throw this.#forgetUnwritten(error);
     }
+    this.#decided = this.#staged.length;
     this.#scheduleSync();
-    return { segment: chunk.segment.number, offset: chunk.start + at, length };
+  }
+
+  /** The same where nobody waits for it: a failure is told to the staged records and to whoever comes next. */
+  #tryWriteOut(): void {
+    try {
+      this.#writeOut();
+    } catch (error) {
+      if (!(error instanceof JournalUnavailableError)) throw error;
+    }
+  }
+
+  #writeChunk(chunk: Chunk): void {
+    if (chunk.written === chunk.length) return;
+    this.#write(chunk.segment, chunk.bytes, chunk.written, chunk.length - chunk.written);
+    chunk.written = chunk.length;
+  }
+
+  #forgetUnwritten(cause: unknown): JournalUnavailableError {
+    for (const chunk of this.#chunks) {
+      chunk.segment.bytes -= chunk.length - chunk.written;
+      chunk.length = chunk.written;
+    }
+    const refusal = new JournalUnavailableError(this.#failure ?? 'the journal cannot be written', { cause });
+    for (const staged of this.#staged.slice(this.#decided)) staged.refusal = refusal;
+    this.#decided = this.#staged.length;
+    return refusal;
   }
 
   /** Resolves when everything appended so far is on the disk. Throws JournalUnavailableError when that cannot be had. */
   async flush(): Promise<void> {
+    this.#writeOut();
     const wanted = new Set(this.#chunks);
     for (const chunk of wanted) chunk.sealed = true;
     while (this.#chunks.some((chunk) => wanted.has(chunk))) {
@@ -131,7 +204,7 @@ export class SegmentWriter {
     const tail = this.#chunks.at(-1);
     if (tail !== undefined && !tail.sealed && tail.segment === segment && tail.length + bound <= tail.bytes.length) return tail;
     const bytes = bound > chunkBytes ? Buffer.allocUnsafeSlow(bound) : (this.#spare.pop() ?? Buffer.allocUnsafeSlow(chunkBytes));
-    const chunk = { segment, start: segment.bytes, bytes, length: 0, sealed: false };
+    const chunk = { segment, start: segment.bytes, bytes, length: 0, written: 0, sealed: false };
     this.#chunks.push(chunk);
     return chunk;
   }
@@ -165,7 +238,6 @@ export class SegmentWriter {
       if (taken <= 0) throw new Error('the disk took no bytes');
       done += taken;
     }
-    segment.bytes += length;
   }
 
   /** Leaves a segment that failed and writes all that is not known to be on the disk into a new one. False when that fails too. */
@@ -182,6 +254,7 @@ export class SegmentWriter {
       for (const chunk of this.#chunks) {
         starts.push(next.bytes);
         this.#write(next, chunk.bytes, 0, chunk.length);
+        next.bytes += chunk.length;
       }
       this.#adopt(next, starts);
       return true;
@@ -198,6 +271,7 @@ export class SegmentWriter {
       const from = { segment: chunk.segment.number, start: chunk.start, end: chunk.start + chunk.length };
       chunk.segment = next;
       chunk.start = starts[index] ?? 0;
+      chunk.written = chunk.length;
       this.#options.onMoved(from, { segment: next.number, start: chunk.start });
     });
   }
@@ -269,6 +343,7 @@ export class SegmentWriter {
   }
 
   async #syncChunks(): Promise<void> {
+    this.#tryWriteOut();
     const syncing = this.#chunks.map((chunk) => ({ chunk, segment: chunk.segment }));
     for (const { chunk } of syncing) chunk.sealed = true;
     try {

@@ -1,21 +1,24 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../platform/log.ts';
+import { createRingQueue } from '../../platform/ring-queue.ts';
 import type { LedgerStore } from '../ledger/ledger-store.ts';
+import { createEntryMemory } from './entry-memory.ts';
 import type { RecordPosition } from './segment-writer.ts';
 
 /** An entry on its way to the store. */
 export type PendingEntry = {
   readonly callId: string;
   /**
-   * As encodeEntry writes it. Bytes lie outside the collected heap: thousands of waiting objects would be copied by every collection. Absent
-   * while the journal's copy is the only one, because too many wait.
+   * As encodeEntry writes it, in memory of the shipper. Absent while the journal's copy is the only one, because too many wait.
    */
-  entry: Buffer | undefined;
+  entry?: Buffer | undefined;
   /** Where the journal has it; absent while the journal could not be written. */
   position: RecordPosition | undefined;
   /** The segment that must stay until the entry is in the store: the one with the call's first record. */
   readonly segment: number | undefined;
   readFailures?: number;
+  /** Where it waits; set by the shipper while it does. */
+  place?: number | undefined;
 };
 
 /** A record that cannot be read may be one of the disk's bad moments; one that cannot be read this often is gone. */
@@ -41,9 +44,10 @@ export type ShipperOptions = {
 /** Moves done entries to the store, in batches, again and again until they are there. Shipping an entry twice is harmless. */
 export class Shipper {
   readonly #options: ShipperOptions;
-  readonly #pending = new Set<PendingEntry>();
+  readonly #pending = createRingQueue<PendingEntry>();
   readonly #drains = new Set<{ readonly waitFor: Set<PendingEntry>; readonly resolve: () => void }>();
   readonly #stop = new AbortController();
+  readonly #memory = createEntryMemory();
   #inMemory = 0;
   #batchEntries: number;
   #failures = 0;
@@ -56,29 +60,39 @@ export class Shipper {
   }
 
   get size(): number {
-    return this.#pending.size;
+    return this.#pending.size();
   }
 
   /** Entries that are pending, oldest first. */
   pending(): Iterable<PendingEntry> {
-    return this.#pending;
+    return this.#pending.values();
   }
 
-  add(item: PendingEntry): void {
-    if (item.entry !== undefined && item.position !== undefined && this.#inMemory >= this.#options.entriesInMemoryMax) {
-      item.entry = undefined;
-    }
-    if (item.entry !== undefined) this.#inMemory += 1;
-    this.#pending.add(item);
+  /** @param text the entry as encodeEntry writes it; absent for one that only the journal has */
+  add(item: PendingEntry, text?: string): void {
+    const isLeftToJournal = item.position !== undefined && this.#inMemory >= this.#options.entriesInMemoryMax;
+    if (text !== undefined && !isLeftToJournal) this.#keep(item, text);
+    item.place = this.#pending.add(item);
     this.#schedule();
+  }
+
+  /** Takes back that the journal has an entry: its one copy is in memory again, whatever became of that meanwhile. */
+  restore(item: PendingEntry, text: string): void {
+    item.position = undefined;
+    if (item.entry === undefined && item.place !== undefined) this.#keep(item, text);
+  }
+
+  #keep(item: PendingEntry, text: string): void {
+    item.entry = this.#memory.keep(text);
+    this.#inMemory += 1;
   }
 
   /** Resolves when everything pending now is in the store. Rejects with the signal's reason. */
   async drain(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    if (this.#pending.size === 0) return;
+    if (this.#pending.size() === 0) return;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const waiter = { waitFor: new Set(this.#pending), resolve };
+    const waiter = { waitFor: new Set(this.#pending.values()), resolve };
     const abort = (): void => reject(signal.reason as Error);
     this.#drains.add(waiter);
     signal.addEventListener('abort', abort, { once: true });
@@ -109,13 +123,13 @@ export class Shipper {
     if (this.#stop.signal.aborted) return;
     this.#running ??= this.#run().finally(() => {
       this.#running = undefined;
-      if (this.#pending.size > 0) this.#schedule();
+      if (this.#pending.size() > 0) this.#schedule();
     });
   }
 
   /** Ships until less than a batch is left; while the store refuses, until it no longer does. */
   async #run(): Promise<void> {
-    while (this.#pending.size > 0 && !this.#stop.signal.aborted) {
+    while (this.#pending.size() > 0 && !this.#stop.signal.aborted) {
       const items = [...this.#pending.values().take(this.#batchEntries)];
       const loaded = this.#load(items);
       if (loaded.length === 0) {
@@ -129,7 +143,7 @@ export class Shipper {
         continue;
       }
       this.#succeed(loaded.map(({ item }) => item));
-      if (this.#pending.size < this.#batchEntries && this.#drains.size === 0) return;
+      if (this.#pending.size() < this.#batchEntries && this.#drains.size === 0) return;
     }
   }
 
@@ -155,12 +169,13 @@ export class Shipper {
   }
 
   #putLast(item: PendingEntry): void {
-    this.#pending.delete(item);
-    this.#pending.add(item);
+    if (item.place !== undefined) this.#pending.remove(item.place);
+    item.place = this.#pending.add(item);
   }
 
   #succeed(items: readonly PendingEntry[]): void {
-    if (this.#failures > 0) this.#options.logger.warn({ failures: this.#failures, pending: this.#pending.size }, 'journal: shipping again');
+    if (this.#failures > 0)
+      this.#options.logger.warn({ failures: this.#failures, pending: this.#pending.size() }, 'journal: shipping again');
     this.#failures = 0;
     this.#batchEntries = Math.min(this.#batchEntries * 2, this.#options.batchEntriesMax);
     for (const item of items) this.#forget(item);
@@ -170,7 +185,7 @@ export class Shipper {
   /** Halves the batch so that one entry the store cannot take is found, and puts that one behind the others. */
   async #retreat(items: readonly PendingEntry[], error: unknown): Promise<void> {
     this.#failures += 1;
-    const fields = { err: error, failures: this.#failures, entries: items.length, pending: this.#pending.size };
+    const fields = { err: error, failures: this.#failures, entries: items.length, pending: this.#pending.size() };
     // Doubling gaps: an outage of an hour is a dozen lines.
     if ((this.#failures & (this.#failures - 1)) === 0) this.#options.logger.warn(fields, 'journal: the store did not take entries');
     const [first] = items;
@@ -186,9 +201,12 @@ export class Shipper {
   }
 
   #forget(item: PendingEntry): void {
-    this.#pending.delete(item);
-    if (item.entry !== undefined) this.#inMemory -= 1;
-    // Sets leave tables behind that keep what they held for a while (see platform/slot-list.ts); what is kept then should be small.
+    if (item.place !== undefined) this.#pending.remove(item.place);
+    item.place = undefined;
+    if (item.entry !== undefined) {
+      this.#inMemory -= 1;
+      this.#memory.release(item.entry);
+    }
     item.entry = undefined;
     for (const drain of this.#drains) {
       drain.waitFor.delete(item);

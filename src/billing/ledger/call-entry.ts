@@ -25,7 +25,7 @@ export type CallOpening = {
   readonly inputCharacters: number;
   /** Version of the price book that prices this call, pinned at admission. */
   readonly priceVersion: string;
-  /** Set when client and upstream spoke different dialects: the upstream's, and what translating did besides carrying everything over. */
+  /** Set when client and upstream spoke different dialects: the upstream's, and what translating the request did besides carrying everything over. */
   readonly translation?: { readonly upstreamDialect: string; readonly notes: readonly TranslationNote[] };
 };
 
@@ -59,6 +59,8 @@ export type CallEntry = CallOpening & {
   readonly stopReason?: string;
   readonly serviceTier?: string;
   readonly errorCode?: string;
+  /** What translating the reply left out or changed. */
+  readonly replyNotes?: readonly TranslationNote[];
   readonly usage: Usage;
   readonly rawUsage?: unknown;
   /** True when any count is an estimate rather than the upstream's report. */

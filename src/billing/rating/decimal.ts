@@ -10,8 +10,20 @@ export function isDecimal(text: string): boolean {
   return decimalExpression.test(text);
 }
 
+/** Prices are few and are read for every call; the bound is for receipts, which may hold any. */
+const knownMax = 1000;
+const known = new Map<string, Fraction>();
+
 /** Reads a decimal string exactly. Throws RangeError for anything that `decimalPattern` refuses. */
 export function parseDecimal(text: string): Fraction {
+  const found = known.get(text);
+  if (found !== undefined) return found;
+  const fraction = readFraction(text);
+  if (known.size < knownMax) known.set(text, fraction);
+  return fraction;
+}
+
+function readFraction(text: string): Fraction {
   if (!decimalExpression.test(text)) throw new RangeError(`"${text.slice(0, 32)}" is not a decimal number such as "2.5".`);
   const point = text.indexOf('.');
   if (point === -1) return { numerator: BigInt(text), denominator: 1n };

@@ -23,6 +23,9 @@ export type PriceOverride = {
   readonly webSearch?: string;
 };
 
+/** Models whose windows are remembered, listed or not. */
+const foundMax = 1000;
+
 /** One model's windows, newest first, so that the first that has begun is the one that holds. */
 type Window = { readonly effectiveFromMs: number; readonly priceId: string; readonly entry: PriceBookEntry };
 
@@ -39,16 +42,14 @@ export function createPriceBook({
 }): PriceBook {
   const problems = overrideProblems(overrides);
   if (problems.length > 0) throw new PriceBookError(problems);
-  const windows = indexWindows(book.entries);
+  const find = createFinder(indexWindows(book.entries));
   const own = new Map(overrides.map((override) => [override.model, override]));
   return {
     version: `${book.version}+${contentHash({ book, overrides })}`,
     models: (vendor) => listModels(book.entries, vendor),
-    lists: (vendor, model) => findWindows(windows, vendor, model) !== undefined,
+    lists: (vendor, model) => find(vendor, model) !== undefined,
     rate: (call) => {
-      const window = findWindows(windows, call.vendor, call.upstreamModel)?.find(
-        ({ effectiveFromMs }) => effectiveFromMs <= call.acceptedAtMs,
-      );
+      const window = find(call.vendor, call.upstreamModel)?.find(({ effectiveFromMs }) => effectiveFromMs <= call.acceptedAtMs);
       const override = own.get(call.requestedModel);
       if (override !== undefined) return chargeOf(overrideLines(call, override, window?.entry), `override/${override.model}`);
       if (window !== undefined) return chargeOf(listLines(call, window.entry), window.priceId);
@@ -90,6 +91,19 @@ function feeLines(usage: Usage, { fees }: { readonly fees?: PriceBookEntry['fees
   if (fees.web_search !== undefined) lines.push({ meter: 'web_search', quantity: searches, unitPrice: fees.web_search, per: 1 });
   if (fees.grounded_prompt !== undefined) lines.push({ meter: 'grounded_prompt', quantity: 1, unitPrice: fees.grounded_prompt, per: 1 });
   return lines;
+}
+
+/** Finds a model's windows by all its spellings, and remembers what it found for the models that are called. */
+function createFinder(windows: ReadonlyMap<string, readonly Window[]>): (vendor: string, model: string) => readonly Window[] | undefined {
+  const found = new Map<string, readonly Window[] | undefined>();
+  return (vendor, model) => {
+    const key = windowKey(vendor, model);
+    if (found.has(key)) return found.get(key);
+    const known = findWindows(windows, vendor, model);
+    // Names come from clients: the bound keeps odd ones from filling memory.
+    if (found.size < foundMax) found.set(key, known);
+    return known;
+  };
 }
 
 function indexWindows(entries: readonly PriceBookEntry[]): ReadonlyMap<string, readonly Window[]> {

@@ -20,6 +20,7 @@ const meterPrices = {
 } as const satisfies Record<string, (prices: TokenPrices) => string>;
 
 type TokenMeter = keyof typeof meterPrices;
+const tokenMeters = Object.keys(meterPrices) as TokenMeter[];
 
 /** Charge lines for the tokens of a call at one tier's prices. Unknown and zero counts give no line. */
 export function tokenLines(usage: Usage, prices: TokenPrices, multipliers: ChargeLine['multipliers']): ChargeLine[] {
@@ -36,15 +37,14 @@ export function tokenLines(usage: Usage, prices: TokenPrices, multipliers: Charg
     output: outputText,
     output_audio: outputAudio,
   };
-  return (Object.keys(meterPrices) as TokenMeter[])
-    .filter((meter) => quantities[meter] !== 0)
-    .map((meter) => ({
-      meter,
-      quantity: quantities[meter],
-      unitPrice: meterPrices[meter](prices),
-      per: tokensPerPrice,
-      ...(multipliers && { multipliers }),
-    }));
+  const lines: ChargeLine[] = [];
+  for (const meter of tokenMeters) {
+    const quantity = quantities[meter];
+    if (quantity === 0) continue;
+    const line = { meter, quantity, unitPrice: meterPrices[meter](prices), per: tokensPerPrice };
+    lines.push(multipliers === undefined ? line : { ...line, multipliers });
+  }
+  return lines;
 }
 
 /** Parts the audio from a count where audio has a price of its own. A vendor that reports more audio than tokens is not believed. */

@@ -26,7 +26,11 @@ export function readError(error: unknown): ErrorInReply {
   if (!isJsonObject(error)) return { message: 'The upstream reported an error without a message.' };
   const type = typeof error.type === 'string' ? error.type : undefined;
   const message = typeof error.message === 'string' && error.message !== '' ? error.message : type;
-  const status = isErrorStatus(error.code) ? error.code : type !== undefined && Object.hasOwn(statusByErrorType, type) ? statusByErrorType[type] : undefined;
+  const status = isErrorStatus(error.code)
+    ? error.code
+    : type !== undefined && Object.hasOwn(statusByErrorType, type)
+      ? statusByErrorType[type]
+      : undefined;
   return { message: message ?? 'The upstream reported an error without a message.', ...(status !== undefined && { status }) };
 }
 

@@ -15,37 +15,54 @@ export type CollectOptions = {
 
 /** Takes in a body as a whole, within its limits of size and silence. Nothing is sent before all has come, so every failure is still an HTTP status. */
 export function createCollectedReply(context: ExchangeContext, flow: UpstreamFlow, options: CollectOptions): ReplySink {
-  const { target, timeouts, observer, response, dialect, requestId, framing, clock } = context;
-  const chunks: Buffer[] = [];
-  let length = 0;
-  let lastDataMs = clock.monotonicMs();
+  return new CollectedReply(context, flow, options);
+}
 
-  const fail = (error: GatewayError): void => {
+class CollectedReply implements ReplySink {
+  readonly #context: ExchangeContext;
+  readonly #flow: UpstreamFlow;
+  readonly #options: CollectOptions;
+  readonly #chunks: Buffer[] = [];
+  #length = 0;
+  #lastDataMs: number;
+
+  constructor(context: ExchangeContext, flow: UpstreamFlow, options: CollectOptions) {
+    this.#context = context;
+    this.#flow = flow;
+    this.#options = options;
+    this.#lastDataMs = context.clock.monotonicMs();
+  }
+
+  data(chunk: Buffer): void {
+    this.#lastDataMs = this.#context.clock.monotonicMs();
+    this.#length += chunk.length;
+    this.#chunks.push(chunk);
+    if (this.#length <= this.#options.bytesMax) return;
+    this.#flow.stop();
+    this.fail(new GatewayError('upstream_reply_too_large', this.#options.tooLarge));
+  }
+
+  end(): void {
+    const [only] = this.#chunks;
+    const body = this.#chunks.length === 1 && only !== undefined ? only : Buffer.concat(this.#chunks, this.#length);
+    this.#options.complete(body, (error) => this.fail(error));
+  }
+
+  fail(error: GatewayError): void {
+    const { observer, response, dialect, requestId, framing } = this.#context;
     observer.settled({ end: 'failed', complete: false, error });
     writeError(response, dialect, error, requestId, framing);
-  };
-  return {
-    data: (chunk) => {
-      lastDataMs = clock.monotonicMs();
-      length += chunk.length;
-      chunks.push(chunk);
-      if (length <= options.bytesMax) return;
-      flow.stop();
-      fail(new GatewayError('upstream_reply_too_large', options.tooLarge));
-    },
-    end: () => {
-      const [only] = chunks;
-      options.complete(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, length), fail);
-    },
-    fail,
-    clientLeft: () => {
-      flow.stop();
-      observer.settled({ end: options.endWhenLeft, complete: false });
-    },
-    check: (nowMs) => {
-      if (nowMs - lastDataMs < timeouts.idleMs) return;
-      flow.stop();
-      fail(upstreamTimeout(target, 'more of the reply', timeouts.idleMs));
-    },
-  };
+  }
+
+  clientLeft(): void {
+    this.#flow.stop();
+    this.#context.observer.settled({ end: this.#options.endWhenLeft, complete: false });
+  }
+
+  check(nowMs: number): void {
+    const { target, timeouts } = this.#context;
+    if (nowMs - this.#lastDataMs < timeouts.idleMs) return;
+    this.#flow.stop();
+    this.fail(upstreamTimeout(target, 'more of the reply', timeouts.idleMs));
+  }
 }

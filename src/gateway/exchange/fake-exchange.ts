@@ -1,12 +1,10 @@
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 
-import type { Dispatcher } from 'undici';
-
 import type { ChatDialect, WireRequest } from '../../dialects/chat-dialect.ts';
 import type { StreamFraming } from '../../platform/frames.ts';
 import { compileHeaderList } from '../../platform/http/header-list.ts';
-import type { UpstreamRequest } from '../../platform/http/upstream-client.ts';
+import type { UpstreamController, UpstreamHandler, UpstreamRequest } from '../../platform/http/upstream-client.ts';
 import { commonRequestHeaders } from '../../upstreams/header-lists.ts';
 import { upstreamVendors } from '../../upstreams/registry.ts';
 import type { VendorId } from '../../upstreams/upstream-vendor.ts';
@@ -14,6 +12,12 @@ import { defaultLimits, defaultTimeouts, type GatewayLimits, type GatewayTimeout
 import type { Upstream } from '../routing/routing-table.ts';
 import type { ExchangeContext, Outcome } from './exchange-context.ts';
 import { createPassthroughRelay } from './passthrough-relay.ts';
+
+const isList = (headers: Readonly<Record<string, string>> | readonly string[]): headers is readonly string[] => Array.isArray(headers);
+
+/** A list of names and values, two by two. */
+const pairs = (list: readonly string[]): readonly (readonly [string, string])[] =>
+  list.flatMap((name, index) => (index % 2 === 0 ? [[name, list[index + 1] ?? ''] as const] : []));
 
 /** A client's connection for tests: it keeps what is written, in the order of everything else that happens to the call. */
 class FakeResponse extends EventEmitter {
@@ -35,10 +39,10 @@ class FakeResponse extends EventEmitter {
     this.#happened = happened;
   }
 
-  writeHead(status: number, headers: Readonly<Record<string, string>>): void {
+  writeHead(status: number, headers: Readonly<Record<string, string>> | readonly string[]): void {
     if (this.headersSent) throw new Error('the head was written twice');
     this.status = status;
-    this.headers = headers;
+    this.headers = isList(headers) ? Object.fromEntries(pairs(headers)) : headers;
     this.headersSent = true;
     this.#happened.push(`head ${status}`);
   }
@@ -50,9 +54,9 @@ class FakeResponse extends EventEmitter {
     return !this.isFull;
   }
 
-  end(chunk?: Buffer): void {
+  end(chunk?: Buffer | string, encoding?: BufferEncoding): void {
     if (this.writableEnded) throw new Error('ended twice');
-    if (chunk !== undefined) this.write(chunk);
+    if (chunk !== undefined) this.write(typeof chunk === 'string' ? Buffer.from(chunk, encoding) : chunk);
     this.writableEnded = true;
     this.#happened.push('end');
   }
@@ -86,7 +90,7 @@ class FakeResponse extends EventEmitter {
 }
 
 /** The upstream's side of a connection: what the gateway asked of it. */
-class FakeController implements Dispatcher.DispatchController {
+class FakeController implements UpstreamController {
   aborted = false;
   paused = false;
   reason: Error | null = null;
@@ -132,7 +136,7 @@ export type FakeExchange = {
   readonly happened: string[];
   readonly outcomes: Outcome[];
   readonly logged: unknown[];
-  readonly sent: { request: UpstreamRequest; handler: Dispatcher.DispatchHandler }[];
+  readonly sent: { request: UpstreamRequest; handler: UpstreamHandler }[];
   /** Moves the clock and returns its new time. */
   readonly advance: (ms: number) => number;
 };
@@ -168,12 +172,11 @@ export function createFakeExchange(options: FakeExchangeOptions): FakeExchange {
   };
   const log = (...entry: unknown[]): void => void logged.push(entry);
   const { dialect, framing } = options;
-  const request: WireRequest = { operation: 'generate', body: options.body ?? {}, headers: {} };
   const target = { upstream: createFakeUpstream(options, client), upstreamModel: 'm' };
   const context: ExchangeContext = {
     requestId: 'req_1',
     dialect,
-    relay: createPassthroughRelay({ dialect, request, requestId: 'req_1', target, framing }),
+    relay: createPassthroughRelay({ dialect, streamRequest: options.body ?? {}, requestId: 'req_1', target, framing }),
     framing,
     target,
     response: response as unknown as ServerResponse,
@@ -185,9 +188,10 @@ export function createFakeExchange(options: FakeExchangeOptions): FakeExchange {
       head: (status, id) => void happened.push(id === undefined ? `answered ${status}` : `answered ${status} ${id}`),
       firstContent: () => void happened.push('content'),
       progress: () => void happened.push('progress'),
-      settled: (outcome) => {
+      settled: (outcome, then) => {
         outcomes.push(outcome);
         happened.push(`settled ${outcome.end}`);
+        then?.();
       },
     },
   };

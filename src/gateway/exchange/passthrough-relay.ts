@@ -1,5 +1,6 @@
-import type { ChatDialect, WireRequest } from '../../dialects/chat-dialect.ts';
+import type { ChatDialect } from '../../dialects/chat-dialect.ts';
 import type { StreamFraming } from '../../platform/frames.ts';
+import type { JsonObject } from '../../platform/json/json-value.ts';
 import type { Target } from '../routing/routing-table.ts';
 import { passReplyHeaders } from './reply-headers.ts';
 import type { ReplyRelay, StreamRelay } from './reply-relay.ts';
@@ -7,7 +8,8 @@ import { scrubBytes } from './scrub-credential.ts';
 
 export type PassthroughOptions = {
   readonly dialect: ChatDialect;
-  readonly request: WireRequest;
+  /** The request's body, for streams: nothing else reads it, and a large one that stays until the reply comes is copied by every collection. */
+  readonly streamRequest: JsonObject;
   readonly requestId: string;
   readonly target: Target;
   readonly framing: StreamFraming | undefined;
@@ -27,8 +29,8 @@ export function createPassthroughRelay(options: PassthroughOptions): ReplyRelay 
   };
 }
 
-function openStream({ dialect, request, target }: PassthroughOptions, framing: StreamFraming): StreamRelay {
-  const tap = dialect.createStreamTap({ framing, request: request.body });
+function openStream({ dialect, streamRequest, target }: PassthroughOptions, framing: StreamFraming): StreamRelay {
+  const tap = dialect.createStreamTap({ framing, request: streamRequest });
   const { apiKey } = target.upstream;
   let framesSent = 0;
   return {

@@ -27,7 +27,7 @@ function start(options: Partial<FakeExchangeOptions> = {}) {
       exchange.onResponseStart(controller, status, headers),
     data: (text: string) => exchange.onResponseData(controller, Buffer.from(text)),
     end: () => exchange.onResponseEnd(),
-    breakOff: (code = 'UND_ERR_SOCKET') => exchange.onResponseError(controller, Object.assign(new Error('broken'), { code })),
+    breakOff: (code = 'CONNECTION_CLOSED') => exchange.onResponseError(controller, Object.assign(new Error('broken'), { code })),
     check: (ms: number) => exchange.check(fake.advance(ms)),
   };
 }

@@ -1,10 +1,7 @@
-import type { IncomingHttpHeaders } from 'node:http';
-
-import type { Dispatcher } from 'undici';
-
 import { GatewayError } from '../../inference/gateway-error.ts';
 import type { Watched } from '../../platform/http/deadlines.ts';
-import type { UpstreamRequest } from '../../platform/http/upstream-client.ts';
+import type { ReplyHeaders } from '../../platform/http/reply-head.ts';
+import type { UpstreamController, UpstreamHandler, UpstreamRequest } from '../../platform/http/upstream-client.ts';
 import { writeError } from '../write-reply.ts';
 import { createErrorReply } from './error-reply.ts';
 import type { ExchangeContext, ReplySink, UpstreamFlow } from './exchange-context.ts';
@@ -19,10 +16,10 @@ const stopped = new Error('the gateway stopped the upstream call');
  * The exchange for a client and an upstream that speak the same dialect: bytes out are bytes in, a tap reads the usage. It listens to the
  * upstream, to the client's leaving and to the clock, and settles the call exactly once, whichever comes first.
  */
-export class PassthroughExchange implements Dispatcher.DispatchHandler, Watched {
+export class PassthroughExchange implements UpstreamHandler, UpstreamFlow, Watched {
   readonly #context: ExchangeContext;
   readonly #startedMs: number;
-  #controller: Dispatcher.DispatchController | undefined;
+  #controller: UpstreamController | undefined;
   #sink: ReplySink | undefined;
   /** Set when nothing more is wanted from the upstream: late events of its connection are then ignored. */
   #stopped = false;
@@ -35,16 +32,18 @@ export class PassthroughExchange implements Dispatcher.DispatchHandler, Watched 
   }
 
   start(request: UpstreamRequest): void {
-    this.#context.response.once('close', () => this.#onClientClose());
+    // A client may leave while its call is written down.
+    if (this.#context.response.destroyed) return this.#leaveUnanswered();
+    this.#context.response.on('close', () => this.#onClientClose());
     this.#context.target.upstream.client.send(request, this);
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
+  onRequestStart(controller: UpstreamController): void {
     this.#controller = controller;
     if (this.#stopped) controller.abort(stopped);
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+  onResponseStart(_controller: UpstreamController, status: number, headers: ReplyHeaders): void {
     // Early hints and the like announce an answer and are none.
     if (this.#stopped || status < 200) return;
     this.#headersArrived = true;
@@ -52,7 +51,7 @@ export class PassthroughExchange implements Dispatcher.DispatchHandler, Watched 
     this.#sink = this.#chooseSink(status, headers);
   }
 
-  #chooseSink(status: number, headers: IncomingHttpHeaders): ReplySink | undefined {
+  #chooseSink(status: number, headers: ReplyHeaders): ReplySink | undefined {
     const context = this.#context;
     const { framing } = context;
     const coding = headers['content-encoding'] ?? 'identity';
@@ -65,26 +64,31 @@ export class PassthroughExchange implements Dispatcher.DispatchHandler, Watched 
       );
       return undefined;
     }
-    const flow: UpstreamFlow = {
-      pause: () => this.#controller?.pause(),
-      resume: () => this.#controller?.resume(),
-      stop: () => this.#stop(),
-    };
     const { relay } = context;
     const passed = relay.replyHeaders(headers);
-    if (status < 200 || status > 299) return createErrorReply(context, flow, status, passed);
-    if (framing === undefined) return createWholeReply(context, flow, passed, true);
-    const type = headers['content-type'] ?? '';
+    if (status < 200 || status > 299) return createErrorReply(context, this, status, passed);
+    if (framing === undefined) return createWholeReply(context, this, passed, true);
+    const type = String(headers['content-type'] ?? '');
     const streams = relay.upstreamFraming === 'sse' ? !/json|html/.test(type) : !/html/.test(type);
-    return streams ? new StreamReply(context, flow, passed, framing) : createWholeReply(context, flow, passed, relay.streamsWholeReplies);
+    return streams ? new StreamReply(context, this, passed, framing) : createWholeReply(context, this, passed, relay.streamsWholeReplies);
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (!this.#stopped) this.#guard(() => this.#sink?.data(chunk));
+  onResponseData(_controller: UpstreamController, chunk: Buffer): void {
+    if (this.#stopped) return;
+    try {
+      this.#sink?.data(chunk);
+    } catch (cause) {
+      this.#endBroken(cause);
+    }
   }
 
   onResponseEnd(): void {
-    if (!this.#stopped) this.#guard(() => this.#sink?.end());
+    if (this.#stopped) return;
+    try {
+      this.#sink?.end();
+    } catch (cause) {
+      this.#endBroken(cause);
+    }
     this.#stopped = true;
   }
 
@@ -93,19 +97,23 @@ export class PassthroughExchange implements Dispatcher.DispatchHandler, Watched 
     try {
       step();
     } catch (cause) {
-      // What a relay finds wrong with the reply.
-      if (cause instanceof GatewayError) return this.terminate(cause);
-      const { logger, requestId } = this.#context;
-      logger.error({ callId: requestId, err: cause }, 'a reply could not be read');
-      this.terminate(
-        new GatewayError('internal_error', `the gateway failed while reading the reply; the stream was terminated (${requestId})`, {
-          cause,
-        }),
-      );
+      this.#endBroken(cause);
     }
   }
 
-  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+  #endBroken(cause: unknown): void {
+    // What a relay finds wrong with the reply.
+    if (cause instanceof GatewayError) return this.terminate(cause);
+    const { logger, requestId } = this.#context;
+    logger.error({ callId: requestId, err: cause }, 'a reply could not be read');
+    this.terminate(
+      new GatewayError('internal_error', `the gateway failed while reading the reply; the stream was terminated (${requestId})`, {
+        cause,
+      }),
+    );
+  }
+
+  onResponseError(_controller: UpstreamController, error: Error): void {
     if (this.#stopped) return;
     this.#stopped = true;
     const failure = describeUpstreamFailure(error, this.#context.target, this.#headersArrived);
@@ -114,23 +122,35 @@ export class PassthroughExchange implements Dispatcher.DispatchHandler, Watched 
   }
 
   #onClientClose(): void {
-    const { response, observer } = this.#context;
+    const { response } = this.#context;
     if (response.writableFinished || this.#stopped) return;
     if (this.#sink !== undefined) return this.#guard(() => this.#sink?.clientLeft());
-    this.#stop();
-    // Nothing had been answered, so nothing was delivered and nothing is charged.
-    observer.settled({ end: 'failed', complete: false });
+    this.#leaveUnanswered();
+  }
+
+  /** Nothing had been answered, so nothing was delivered and nothing is charged. */
+  #leaveUnanswered(): void {
+    this.stop();
+    this.#context.observer.settled({ end: 'failed', complete: false });
   }
 
   /** Ends a call for which no reply has begun. */
   #abandon(error: GatewayError): void {
     const { observer, response, dialect, requestId, framing } = this.#context;
-    this.#stop();
+    this.stop();
     observer.settled({ end: 'failed', complete: false, error });
     writeError(response, dialect, error, requestId, framing);
   }
 
-  #stop(): void {
+  pause(): void {
+    this.#controller?.pause();
+  }
+
+  resume(): void {
+    this.#controller?.resume();
+  }
+
+  stop(): void {
     if (this.#stopped) return;
     this.#stopped = true;
     this.#controller?.abort(stopped);
@@ -139,7 +159,7 @@ export class PassthroughExchange implements Dispatcher.DispatchHandler, Watched 
   /** Ends the call from outside, at shutdown: a running stream gets its error event. */
   terminate(error: GatewayError): void {
     if (this.#stopped) return;
-    this.#stop();
+    this.stop();
     if (this.#sink === undefined) this.#abandon(error);
     else this.#sink.fail(error);
   }

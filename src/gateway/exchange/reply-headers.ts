@@ -1,5 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http';
-
+import type { ReplyHeaders } from '../../platform/http/reply-head.ts';
 import { scrubText } from './scrub-credential.ts';
 import type { Upstream } from '../routing/routing-table.ts';
 
@@ -9,7 +8,7 @@ export const requestIdHeader = 'x-weir-request-id';
 const handledHere = new Set(['content-length', 'content-encoding', 'transfer-encoding', 'connection', 'keep-alive', 'set-cookie']);
 
 /** The upstream's reply headers that may pass to the client, unchanged, and the gateway's own id of the call. */
-export function passReplyHeaders(upstream: Upstream, headers: IncomingHttpHeaders, requestId: string): Record<string, string> {
+export function passReplyHeaders(upstream: Upstream, headers: ReplyHeaders, requestId: string): Record<string, string> {
   const passed: Record<string, string> = {};
   for (const name in headers) {
     const value = headers[name];
@@ -21,7 +20,7 @@ export function passReplyHeaders(upstream: Upstream, headers: IncomingHttpHeader
 }
 
 /** The vendor's own id of the call, for the books. */
-export function readUpstreamRequestId(headers: IncomingHttpHeaders, upstream: Pick<Upstream, 'apiKey'>): string | undefined {
+export function readUpstreamRequestId(headers: ReplyHeaders, upstream: Pick<Upstream, 'apiKey'>): string | undefined {
   const id = headers['request-id'] ?? headers['x-request-id'];
   return typeof id === 'string' ? scrubText(id, upstream.apiKey).slice(0, 256) : undefined;
 }

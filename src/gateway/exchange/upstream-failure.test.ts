@@ -11,7 +11,7 @@ const failure = (code: string, headersArrived = false) =>
   describeUpstreamFailure(Object.assign(new Error('connect to 10.0.0.7:443'), { code }), target, headersArrived);
 
 test('an upstream that cannot be reached is a 503 worth another try', () => {
-  for (const code of ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT', 'CERT_HAS_EXPIRED']) {
+  for (const code of ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'CONNECT_TIMEOUT', 'CERT_HAS_EXPIRED']) {
     const error = failure(code);
     assert.deepEqual([error.code, error.status, error.retryAfterSeconds], ['upstream_unreachable', 503, 1], code);
     assert.equal(error.internal, `one: ${code}`);
@@ -19,12 +19,12 @@ test('an upstream that cannot be reached is a 503 worth another try', () => {
 });
 
 test('bytes that are no HTTP are the upstream’s fault', () => {
-  for (const code of ['HPE_INVALID_CONSTANT', 'UND_ERR_HEADERS_OVERFLOW'])
-    assert.deepEqual([failure(code).code, failure(code).status], ['upstream_invalid_reply', 502]);
+  const { code, status } = failure('INVALID_HTTP_REPLY');
+  assert.deepEqual([code, status], ['upstream_invalid_reply', 502]);
 });
 
 test('a broken connection says whether a reply had begun, in words that clients retry on', () => {
-  for (const code of ['ECONNRESET', 'UND_ERR_SOCKET', '']) {
+  for (const code of ['ECONNRESET', 'CONNECTION_CLOSED', '']) {
     assert.match(failure(code).message, /^Upstream connection error: .*before a reply came/);
     assert.match(failure(code, true).message, /^Upstream connection error: .*terminated early/);
     assert.equal(failure(code).code, 'upstream_connection_error');
@@ -32,7 +32,7 @@ test('a broken connection says whether a reply had begun, in words that clients 
 });
 
 test('no address and no name of an upstream reaches the client', () => {
-  for (const code of ['ECONNREFUSED', 'HPE_INVALID_CONSTANT', 'ECONNRESET']) {
+  for (const code of ['ECONNREFUSED', 'INVALID_HTTP_REPLY', 'ECONNRESET']) {
     for (const arrived of [true, false]) assert.doesNotMatch(failure(code, arrived).message, /10\.0\.0\.7|\bone\b/);
   }
   assert.doesNotMatch(upstreamTimeout(target, 'reply', 5).message, /\bone\b/);

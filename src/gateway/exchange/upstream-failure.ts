@@ -16,7 +16,7 @@ const unreachable = new Set([
   'EHOSTUNREACH',
   'ENETUNREACH',
   'ETIMEDOUT',
-  'UND_ERR_CONNECT_TIMEOUT',
+  'CONNECT_TIMEOUT',
   'CERT_HAS_EXPIRED',
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',
@@ -36,7 +36,7 @@ export function describeUpstreamFailure(error: unknown, target: Target, headersA
       cause: error,
     });
   }
-  if (reason === 'UND_ERR_HEADERS_OVERFLOW' || reason.startsWith('HPE_')) {
+  if (reason === 'INVALID_HTTP_REPLY') {
     return new GatewayError('upstream_invalid_reply', 'Upstream connection error: the reply was not valid HTTP.', {
       internal,
       cause: error,

@@ -46,8 +46,15 @@ const routedMethods = ['GET', 'POST'] as const;
 export function createRouter(): (method: string, path: string) => RouteMatch {
   const router = findMyWay({ ignoreTrailingSlash: true, caseSensitive: true });
   const ignored = (_request: IncomingMessage): void => {};
-  for (const { method, path, route } of routes) router.on(method, path, ignored, route);
+  /** Most calls go to a plain path: one look-up finds it. */
+  const plain = new Map<string, RouteMatch>();
+  for (const { method, path, route } of routes) {
+    router.on(method, path, ignored, route);
+    if (!path.includes('*')) plain.set(`${method} ${path}`, { found: true, route, rest: '' });
+  }
   return (method, path) => {
+    const known = plain.get(`${method} ${path}`);
+    if (known !== undefined) return known;
     const match = router.find((method === 'HEAD' ? 'GET' : method) as HTTPMethod, path);
     if (match !== null) {
       // The rest is cut from the raw path, because the router has already decoded its own copy.

@@ -48,13 +48,13 @@ export function readBody(request: IncomingMessage, bytesMax: number): Promise<Bu
       chunks.push(chunk);
     };
     request.on('data', onData);
-    request.once('end', () => {
+    request.on('end', () => {
       const [only] = chunks;
       resolve(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, length));
     });
     const onCut = (cause?: unknown): void => reject(new BodyError('incomplete', 'the body ended before its declared length', { cause }));
-    request.once('aborted', onCut);
-    request.once('error', onCut);
+    request.on('aborted', onCut);
+    request.on('error', onCut);
   });
 }
 

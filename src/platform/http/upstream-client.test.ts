@@ -3,9 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 
-import type { Dispatcher } from 'undici';
-
-import { createUpstreamClient, type UpstreamRequest } from './upstream-client.ts';
+import { createUpstreamClient, type UpstreamHandler, type UpstreamRequest } from './upstream-client.ts';
 
 type Heard = { status: number; headers: Readonly<Record<string, unknown>>; body: string; error: (Error & { code?: string }) | undefined };
 
@@ -40,7 +38,7 @@ const open = (to = origin) => createUpstreamClient({ origin: to, connectTimeoutM
 function send(client: ReturnType<typeof open>, request: Partial<UpstreamRequest>): Promise<Heard & { readonly statuses: number[] }> {
   const { promise, resolve } = Promise.withResolvers<Heard & { readonly statuses: number[] }>();
   const heard: Heard & { readonly statuses: number[] } = { status: 0, headers: {}, body: '', error: undefined, statuses: [] };
-  const handler: Dispatcher.DispatchHandler = {
+  const handler: UpstreamHandler = {
     onRequestStart: () => {},
     onResponseStart: (_controller, status, headers) => {
       heard.statuses.push(status);
@@ -80,7 +78,7 @@ test('early hints are heard with their own status, before the answer', async () 
 
 test('headers beyond the limit end the call with a code that says so', async () => {
   const client = open();
-  assert.equal((await send(client, { path: '/wide' })).error?.code, 'UND_ERR_HEADERS_OVERFLOW');
+  assert.equal((await send(client, { path: '/wide' })).error?.code, 'INVALID_HTTP_REPLY');
   await client.close();
 });
 

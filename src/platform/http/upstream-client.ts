@@ -1,4 +1,11 @@
-import { type Dispatcher, Pool } from 'undici';
+import { isIP, connect as connectTcp, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+
+import type { ReplyHead } from './reply-head.ts';
+import { createRequestHeadEncoder } from './request-head.ts';
+import { UpstreamConnection, type UpstreamController, type UpstreamHandler } from './upstream-connection.ts';
+
+export type { UpstreamController, UpstreamHandler } from './upstream-connection.ts';
 
 /** One HTTP request to an upstream. `path` includes the query. */
 export type UpstreamRequest = {
@@ -11,7 +18,7 @@ export type UpstreamRequest = {
 /** Connections to one upstream's origin. */
 export type UpstreamClient = {
   /** Sends; the handler hears of everything that follows. Never throws: a failure is the handler's `onResponseError`. */
-  readonly send: (request: UpstreamRequest, handler: Dispatcher.DispatchHandler) => void;
+  readonly send: (request: UpstreamRequest, handler: UpstreamHandler) => void;
   /** Lets running requests finish and takes no more. */
   readonly close: () => Promise<void>;
 };
@@ -23,28 +30,169 @@ export type UpstreamClientOptions = {
   readonly headerBytesMax: number;
 };
 
+/** No connection within the time for it. */
+class ConnectTimeoutError extends Error {
+  readonly code = 'CONNECT_TIMEOUT';
+  constructor(timeoutMs: number) {
+    super(`no connection within ${timeoutMs} ms`);
+    this.name = 'ConnectTimeoutError';
+  }
+}
+
+class ClientClosedError extends Error {
+  readonly code = 'CLIENT_CLOSED';
+  constructor() {
+    super('the connections to this upstream are closed');
+    this.name = 'ClientClosedError';
+  }
+}
+
+const readBytes = 64 * 1024;
+/** How long an idle connection is kept where the upstream says nothing, and at most where it does. */
+const idleMs = 30_000;
+const idleMsMax = 600_000;
+/** An upstream closes a connection at the time it names; a request that is on its way then is lost. */
+const idleMarginMs = 2_000;
+const sweepMs = 1_000;
+
 /**
- * Opens a connection pool. Redirects are not followed, nothing is retried and HTTP/2 is off: the exchange decides about such things.
- * undici's own time limits are off because the exchange has finer ones.
+ * Opens a connection pool. Redirects are not followed, nothing is retried, and only HTTP/1.1 is spoken: the exchange decides about such things. The
+ * only time limit here is that of connecting, because the exchange has finer ones.
  */
 export function createUpstreamClient(options: UpstreamClientOptions): UpstreamClient {
-  const pool = new Pool(options.origin, {
-    connections: null,
-    pipelining: 1,
-    allowH2: false,
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    keepAliveTimeout: 30_000,
-    maxHeaderSize: options.headerBytesMax,
-    connect: { timeout: options.connectTimeoutMs },
-  });
+  const pool = createPool(options);
+  const encodeHead = createRequestHeadEncoder(new URL(options.origin).host);
   return {
     send: (request, handler) => {
-      pool.dispatch(
-        { path: request.path, method: request.method, headers: request.headers as Record<string, string>, body: request.body ?? null },
-        handler,
-      );
+      let head: string;
+      try {
+        head = encodeHead(request.method, request.path, request.headers, request.body?.length ?? 0);
+      } catch (error) {
+        return failLater(handler, error instanceof Error ? error : new Error('the request cannot be encoded'));
+      }
+      const connection = pool.take();
+      if (connection === undefined) failLater(handler, new ClientClosedError());
+      else connection.send(head, request.body, handler);
     },
-    close: () => pool.close(),
+    close: pool.close,
+  };
+}
+
+const noController: UpstreamController = { abort: () => {}, pause: () => {}, resume: () => {} };
+
+/** Whoever sends has not returned yet when it is told of a failure at once. */
+function failLater(handler: UpstreamHandler, error: Error): void {
+  queueMicrotask(() => handler.onResponseError(noController, error));
+}
+
+type Pool = {
+  /** A free connection or a new one; undefined when the pool is closed. */
+  readonly take: () => UpstreamConnection | undefined;
+  readonly close: () => Promise<void>;
+};
+
+function createPool(options: UpstreamClientOptions): Pool {
+  const open = createConnector(options);
+  const all = new Set<UpstreamConnection>();
+  /** The most recently used last, which is taken first: the rest can grow old and be closed. */
+  let idle: UpstreamConnection[] = [];
+  let closing: PromiseWithResolvers<void> | undefined;
+
+  const sweep = (): void => {
+    const nowMs = performance.now();
+    const expired = idle.filter((connection) => connection.expiresAtMs <= nowMs);
+    if (expired.length === 0) return;
+    idle = idle.filter((connection) => connection.expiresAtMs > nowMs);
+    for (const connection of expired) connection.destroy(new ClientClosedError());
+  };
+  const sweeper = setInterval(sweep, sweepMs).unref();
+
+  const onIdle = (connection: UpstreamConnection, head: ReplyHead): void => {
+    const keepMs = readIdleMs(head);
+    if (closing !== undefined || keepMs <= 0) return connection.destroy(new ClientClosedError());
+    connection.expiresAtMs = performance.now() + keepMs;
+    idle.push(connection);
+  };
+  const onClosed = (connection: UpstreamConnection): void => {
+    all.delete(connection);
+    const place = idle.indexOf(connection);
+    if (place !== -1) idle.splice(place, 1);
+    if (all.size === 0) closing?.resolve();
+  };
+  return {
+    take: () => {
+      if (closing !== undefined) return undefined;
+      const nowMs = performance.now();
+      for (let free = idle.pop(); free !== undefined; free = idle.pop()) {
+        if (free.isUsable && free.expiresAtMs > nowMs) return free;
+        free.destroy(new ClientClosedError());
+      }
+      const connection = new UpstreamConnection(open, { headerBytesMax: options.headerBytesMax, onIdle, onClosed });
+      all.add(connection);
+      return connection;
+    },
+    close: () => {
+      if (closing !== undefined) return closing.promise;
+      closing = Promise.withResolvers();
+      clearInterval(sweeper);
+      for (const connection of idle.splice(0)) connection.destroy(new ClientClosedError());
+      if (all.size === 0) closing.resolve();
+      return closing.promise;
+    },
+  };
+}
+
+/** How long a connection may be kept idle after a reply, in milliseconds: what the upstream said in it, else a default. */
+function readIdleMs(head: ReplyHead): number {
+  const hint = head.headers['keep-alive'];
+  if (typeof hint !== 'string') return idleMs;
+  const seconds = /timeout\s*=\s*([0-9]{1,6})/i.exec(hint)?.[1];
+  return seconds === undefined ? idleMs : Math.min(Number(seconds) * 1000 - idleMarginMs, idleMsMax);
+}
+
+type Connector = ConstructorParameters<typeof UpstreamConnection>[0];
+
+/** Opens connections to an origin. Nothing is sent on one before the other side has proved who it is. */
+function createConnector(options: UpstreamClientOptions): Connector {
+  const { protocol, hostname, port } = new URL(options.origin);
+  const isSecure = protocol === 'https:';
+  // An IPv6 address stands in brackets in an address.
+  const host = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
+  // On the systems that Node's release has prebuilt for us a read fills its memory and is handed over in one step, so all connections share it.
+  const buffer = Buffer.allocUnsafeSlow(readBytes);
+  let session: Buffer | undefined;
+  return (read, ready) => {
+    const common = {
+      host,
+      port: port === '' ? (isSecure ? 443 : 80) : Number(port),
+      noDelay: true,
+      keepAlive: true,
+      keepAliveInitialDelay: 60_000,
+      onread: {
+        buffer,
+        callback: (length: number): boolean => {
+          read(buffer.subarray(0, length));
+          return true;
+        },
+      },
+    };
+    const timer = setTimeout(() => socket.destroy(new ConnectTimeoutError(options.connectTimeoutMs)), options.connectTimeoutMs);
+    const onConnect = (): void => {
+      clearTimeout(timer);
+      ready();
+    };
+    let socket: Socket;
+    if (isSecure) {
+      const secure = connectTls(
+        { ...common, ...(isIP(host) === 0 ? { servername: host } : {}), ALPNProtocols: ['http/1.1'], session },
+        onConnect,
+      );
+      secure.on('session', (ticket) => (session = ticket));
+      socket = secure;
+    } else {
+      socket = connectTcp(common, onConnect);
+    }
+    socket.once('close', () => clearTimeout(timer));
+    return socket;
   };
 }

@@ -33,7 +33,7 @@ export type UsageIncrement = {
   readonly acceptedAtMs: number;
   readonly names: readonly [userName: string, tokenName: string, modelName: string];
   /** Prompt, completion, cache and cache creation tokens, use time, one call, amount: in the order of the roll-up's columns. */
-  readonly amounts: readonly bigint[];
+  readonly amounts: readonly (number | bigint)[];
 };
 
 /** Amounts are kept in 64 bits: up to 9.2 billion USD. */
@@ -83,8 +83,14 @@ export function readIncrement(row: CallRow): UsageIncrement | undefined {
     callId: String(callId),
     acceptedAtMs: Number(acceptedAtMs),
     names: [String(userName), String(tokenName), String(modelName)],
-    amounts: [prompt, completion, cache, cacheCreation, useTimeMs, 1, amount].map((value) => BigInt(value ?? 0)),
+    amounts: [toCount(prompt), toCount(completion), toCount(cache), toCount(cacheCreation), toCount(useTimeMs), 1, toCount(amount)],
   };
+}
+
+/** A value of a row that encodeCallRow made: whole, and a bigint where a number would not be exact. */
+function toCount(value: SqlValue | undefined): number | bigint {
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return value;
+  return BigInt(value ?? 0);
 }
 
 /** Reads an entry back from its row, exactly as it was appended. */

@@ -19,7 +19,7 @@ export type LedgerStoreOperations = Omit<Synchronous<LedgerStore>, 'appendEntrie
 };
 
 /** Encoded entries end to end, and the length of each. */
-export type EncodedBatch = { readonly bytes: Uint8Array; readonly lengths: readonly number[] };
+export type EncodedBatch = { readonly bytes: Uint8Array<ArrayBuffer>; readonly lengths: readonly number[] };
 export type StatisticsStoreOperations = Synchronous<StatisticsStore>;
 export type ProofStoreOperations = Synchronous<ProofStore>;
 export type StoreOperations = AccountsStoreOperations & LedgerStoreOperations & StatisticsStoreOperations & ProofStoreOperations;

@@ -43,6 +43,9 @@ export function createReplyBound(bytesMax: number): (frame: Frame, events: reado
     // What says nothing yet may be kept by its reader all the same.
     held += Math.max(said, eventWeight, data.length - envelopeCharacters);
     if (held <= bytesMax) return;
-    throw new GatewayError('upstream_reply_too_large', `Upstream connection error: the reply is larger than ${bytesMax} bytes; the stream was terminated.`);
+    throw new GatewayError(
+      'upstream_reply_too_large',
+      `Upstream connection error: the reply is larger than ${bytesMax} bytes; the stream was terminated.`,
+    );
   };
 }

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { createEntryMemory } from './entry-memory.ts';
+
+test('texts stay what they are while others come and go', () => {
+  const memory = createEntryMemory();
+  const kept = new Map<string, Buffer>();
+  for (let round = 0; round < 5000; round++) {
+    const text = `{"entry":${round},"text":"${'ü世'.repeat(round % 200)}"}`;
+    kept.set(text, memory.keep(text));
+    if (round % 3 === 0) continue;
+    const [oldest] = kept.keys();
+    if (oldest === undefined) continue;
+    const bytes = kept.get(oldest);
+    kept.delete(oldest);
+    assert.ok(bytes);
+    assert.equal(bytes.toString(), oldest);
+    memory.release(bytes);
+  }
+  for (const [text, bytes] of kept) assert.equal(bytes.toString(), text);
+});
+
+test('memory is used again once all of it is released', () => {
+  const memory = createEntryMemory();
+  const seen = new Set<ArrayBufferLike>();
+  for (let round = 0; round < 3000; round++) {
+    const bytes = memory.keep('x'.repeat(1000));
+    seen.add(bytes.buffer);
+    memory.release(bytes);
+  }
+  assert.ok(seen.size <= 2, `${seen.size} pieces of memory`);
+});
+
+test('a text larger than a piece of memory has its own', () => {
+  const memory = createEntryMemory();
+  const text = 'x'.repeat(1_000_000);
+  const bytes = memory.keep(text);
+  assert.equal(bytes.toString(), text);
+  memory.release(bytes);
+});

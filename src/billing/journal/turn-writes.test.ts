@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict';
+import { afterEach, test } from 'node:test';
+
+import { silentLogger } from '../../platform/log.ts';
+import type { CallEntry, CallOpening } from '../ledger/call-entry.ts';
+import { decodeEncodedEntry } from '../ledger/entry-json.ts';
+import { createPriceBook } from '../rating/price-book.ts';
+import { createJournal } from './create-journal.ts';
+import { recordTypes, scanSegment } from './journal-record.ts';
+import { type Journal, JournalUnavailableError } from './journal.ts';
+import { MemoryJournalDisk } from './memory-journal-disk.ts';
+import { createLostCallSettler } from './settle-lost-call.ts';
+
+const directory = '/journal';
+const priceBook = createPriceBook({ book: { version: 'test', currency: 'USD', entries: [] } });
+
+const opening = (callId: string): CallOpening => ({
+  callId,
+  acceptedAtMs: 1,
+  userName: 'alice',
+  keyId: 'key_1',
+  keyName: 'ci',
+  dialect: 'openai-chat',
+  requestedModel: 'm',
+  upstream: 'one',
+  vendor: 'acme',
+  upstreamModel: 'm',
+  stream: false,
+  inputCharacters: 4,
+  priceVersion: 'test',
+});
+
+const entry = (callId: string): CallEntry => ({
+  ...opening(callId),
+  end: 'finished',
+  upstreamStatus: 200,
+  usage: { outputTokens: 1 },
+  estimated: false,
+  durationMs: 1,
+  charge: { amountNanoUsd: 5n, lines: [] },
+});
+
+const started: Journal[] = [];
+afterEach(async () => {
+  await Promise.all(started.splice(0).map((journal) => journal.close()));
+});
+
+async function start(disk = new MemoryJournalDisk(), limits: { readonly entriesInMemoryMax?: number } = {}) {
+  const rows = new Map<string, CallEntry>();
+  const { journal, recovered } = await createJournal({
+    directory,
+    disk,
+    store: {
+      appendEncoded: (entries) => {
+        for (const row of entries.map((bytes) => decodeEncodedEntry(bytes))) rows.set(row.callId, row);
+        return Promise.resolve(entries.length);
+      },
+    },
+    clock: { monotonicMs: () => 0 },
+    logger: silentLogger,
+    settleLost: createLostCallSettler({ priceBook }),
+    syncIntervalMs: 1,
+    shipIntervalMs: 1,
+    limits: { retryIntervalMs: 1, backoffMs: { first: 1, last: 2 }, ...limits },
+  });
+  started.push(journal);
+  return { disk, journal, recovered, rows };
+}
+
+/** The records that a killed process leaves on the disk, as `type callId`. */
+function written(disk: MemoryJournalDisk): readonly string[] {
+  const names = new Map(Object.entries(recordTypes).map(([name, type]) => [type as number, name]));
+  return [...disk.files.values()].flatMap(({ bytes }) =>
+    scanSegment(bytes).records.map(({ type, value }) => `${names.get(type)} ${(value as CallEntry).callId}`),
+  );
+}
+
+const turnEnds = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** Counts the writes from now on, and lets them fail while `refuses`. */
+function watchWrites(disk: MemoryJournalDisk) {
+  const watched = { count: 0, refuses: false };
+  disk.fault = (operation) => {
+    if (operation === 'write') watched.count += 1;
+    if (watched.refuses && (operation === 'write' || operation === 'create')) throw new Error('ENOSPC');
+  };
+  return watched;
+}
+
+test('the records of a turn go to the disk in one write, and nobody hears before it', async () => {
+  const { disk, journal } = await start();
+  const writes = watchWrites(disk);
+  const heard: string[] = [];
+  for (const id of ['a', 'b', 'c']) {
+    journal.open(opening(id), (refusal) => {
+      assert.equal(refusal, undefined);
+      heard.push(`${id} after ${written(disk).length}`);
+    });
+  }
+  assert.deepEqual([heard, written(disk), writes.count], [[], [], 0]);
+  await turnEnds();
+  assert.deepEqual(heard, ['a after 3', 'b after 3', 'c after 3']);
+  assert.equal(writes.count, 1);
+  for (const id of ['a', 'b']) journal.done(entry(id), () => heard.push(`${id} done after ${written(disk).length}`));
+  assert.equal(heard.length, 3);
+  await turnEnds();
+  assert.deepEqual(heard.slice(3), ['a done after 5', 'b done after 5']);
+  assert.equal(writes.count, 2);
+});
+
+test('a record that cannot wait takes those before it along, in their order', async () => {
+  const { disk, journal } = await start();
+  const heard: string[] = [];
+  journal.open(opening('a'));
+  journal.done(entry('a'), () => heard.push('a'));
+  journal.open(opening('b'));
+  assert.deepEqual(written(disk), ['open a', 'done a', 'open b']);
+  assert.deepEqual(heard, [], 'who waits hears at the end of the turn all the same');
+  await turnEnds();
+  assert.deepEqual(heard, ['a']);
+});
+
+test('killed before the end of the turn: nobody was told, and nothing is there', async () => {
+  const { disk, journal } = await start();
+  let told = false;
+  journal.open(opening('a'), () => (told = true));
+  const { recovered } = await start(disk.afterCrash('kill'));
+  assert.deepEqual([recovered.records, recovered.lostUnanswered], [0, 0]);
+  await turnEnds();
+  assert.ok(told);
+  const { recovered: later } = await start(disk.afterCrash('kill'));
+  assert.equal(later.lostUnanswered, 1);
+});
+
+test('disk-full: every opening of the turn is refused and forgotten, and every entry is kept and shipped', async () => {
+  const { disk, journal, rows } = await start();
+  journal.open(opening('old'));
+  const writes = watchWrites(disk);
+  writes.refuses = true;
+  const refused: string[] = [];
+  let done = 0;
+  for (const id of ['a', 'b']) {
+    journal.open(opening(id), (refusal) => {
+      assert.ok(refusal instanceof JournalUnavailableError);
+      refused.push(id);
+    });
+  }
+  journal.done(entry('old'), () => (done += 1));
+  await turnEnds();
+  assert.deepEqual([refused, done], [['a', 'b'], 1]);
+  assert.throws(() => journal.open(opening('c'), () => assert.fail('it was refused already')), JournalUnavailableError);
+  journal.done(entry('late'), () => (done += 1));
+  assert.equal(done, 2, 'an entry that is refused at once does not keep its reply waiting');
+  await journal.drain(AbortSignal.timeout(2000));
+  assert.deepEqual([...rows.keys()].toSorted(), ['late', 'old']);
+  writes.refuses = false;
+  while (journal.unavailableReason() !== undefined) await new Promise((resolve) => setTimeout(resolve, 1));
+  journal.open(opening('new'));
+  assert.deepEqual(
+    written(disk).filter((record) => / [ab]$/.test(record)),
+    [],
+    'of the refused calls nothing is left',
+  );
+  assert.ok(written(disk).includes('open new'));
+});
+
+test('disk-full while the memory for entries is full: an entry is not left to a record that was never written', async () => {
+  const { disk, journal, rows } = await start(new MemoryJournalDisk(), { entriesInMemoryMax: 0 });
+  journal.open(opening('a'));
+  const writes = watchWrites(disk);
+  writes.refuses = true;
+  journal.done(entry('a'), () => {});
+  await turnEnds();
+  await journal.drain(AbortSignal.timeout(2000));
+  assert.deepEqual([...rows.keys()], ['a']);
+});
+
+test('write-error: the records of the turn are written to a new segment, and nobody is refused', async () => {
+  const { disk, journal } = await start();
+  let failures = 1;
+  disk.fault = (operation) => {
+    if (operation === 'write' && failures-- > 0) throw new Error('EIO');
+  };
+  const heard: unknown[] = [];
+  for (const id of ['a', 'b']) journal.open(opening(id), (refusal) => heard.push(refusal));
+  await turnEnds();
+  assert.deepEqual(heard, [undefined, undefined]);
+  assert.deepEqual(written(disk), ['open a', 'open b']);
+});
+
+test('closing writes what waits, and whoever waits hears', async () => {
+  const { disk, journal } = await start();
+  const heard: unknown[] = [];
+  journal.open(opening('a'), (refusal) => heard.push(refusal));
+  await journal.close();
+  await turnEnds();
+  assert.deepEqual(heard, [undefined]);
+  assert.deepEqual(written(disk), ['open a']);
+});

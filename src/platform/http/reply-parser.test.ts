@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+
+import fc from 'fast-check';
+
+import { ReplyParser } from './reply-parser.ts';
+
+const headerBytesMax = 1024;
+
+type Heard = { readonly heads: (readonly [status: number, headers: object])[]; body: string; ended: boolean };
+
+/** Reads bytes cut into pieces, each in memory that is overwritten afterwards, as that of a connection is. */
+function read(pieces: readonly Buffer[], closes = false) {
+  const heard: Heard = { heads: [], body: '', ended: false };
+  const parser = new ReplyParser(
+    {
+      onHead: ({ status, headers }) => void heard.heads.push([status, { ...headers }]),
+      onBody: (piece) => void (heard.body += piece.toString('latin1')),
+      onEnd: () => void (heard.ended = true),
+    },
+    headerBytesMax,
+  );
+  let used = 0;
+  for (const piece of pieces) {
+    const shared = Buffer.from(piece);
+    used += parser.push(shared);
+    shared.fill(0x78);
+  }
+  const closed = closes && parser.finish();
+  return { ...heard, used, closed };
+}
+
+const whole = (text: string, closes = false) => read([Buffer.from(text, 'latin1')], closes);
+const ok = 'HTTP/1.1 200 OK\r\n';
+
+describe('a reply that is well formed', () => {
+  const cases: readonly (readonly [name: string, text: string, body: string])[] = [
+    ['a length', `${ok}content-length: 5\r\n\r\nhello`, 'hello'],
+    ['a length of zero', `${ok}content-length: 0\r\n\r\n`, ''],
+    ['chunks', `${ok}transfer-encoding: chunked\r\n\r\n3\r\nhel\r\n2\r\nlo\r\n0\r\n\r\n`, 'hello'],
+    [
+      'chunks with extensions, large digits and trailers',
+      `${ok}Transfer-Encoding: Chunked\r\n\r\n00A;a=b;c="d"\r\n0123456789\r\n0 ;x\r\nx-t: 1\r\n\r\n`,
+      '0123456789',
+    ],
+    ['no content', 'HTTP/1.1 204 No Content\r\n\r\n', ''],
+    ['not modified, which may name the length of what it does not send', 'HTTP/1.1 304 Not Modified\r\ncontent-length: 5\r\n\r\n', ''],
+    [
+      'announcements first',
+      `HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n${ok}content-length: 2\r\n\r\nhi`,
+      'hi',
+    ],
+    ['no reason', 'HTTP/1.1 200\r\ncontent-length: 1\r\n\r\nx', 'x'],
+    ['white space around values', `${ok}content-length: \t 1 \t\r\n\r\nx`, 'x'],
+  ];
+  for (const [name, text, body] of cases) {
+    test(name, () => {
+      const heard = whole(text);
+      assert.deepEqual([heard.body, heard.ended, heard.used], [body, true, text.length]);
+    });
+
+    test(`${name}: however it is cut`, () => {
+      const expected = whole(text);
+      const bytes = Buffer.from(text, 'latin1');
+      fc.assert(
+        fc.property(fc.array(fc.integer({ min: 0, max: bytes.length }), { maxLength: 12 }), (cuts) => {
+          const places = [0, ...cuts.toSorted((one, other) => one - other), bytes.length];
+          const pieces = places.slice(1).map((place, index) => bytes.subarray(places[index], place));
+          assert.deepEqual(read(pieces), expected);
+        }),
+        { numRuns: 60 },
+      );
+    });
+  }
+
+  test('a body without a length ends with the connection, and only it does', () => {
+    const open = whole('HTTP/1.0 200 OK\r\n\r\nhello', true);
+    assert.deepEqual([open.body, open.ended, open.closed], ['hello', true, true]);
+    const cut = whole(`${ok}content-length: 9\r\n\r\nhello`, true);
+    assert.deepEqual([cut.ended, cut.closed], [false, false]);
+    const cutInChunk = whole(`${ok}transfer-encoding: chunked\r\n\r\n9\r\nhello`, true);
+    assert.deepEqual([cutInChunk.ended, cutInChunk.closed], [false, false]);
+    assert.equal(whole(ok, true).closed, false);
+  });
+
+  test('bytes after the end are left alone', () => {
+    const text = `${ok}content-length: 2\r\n\r\nhi`;
+    const heard = whole(`${text}HTTP/1.1 200 OK\r\n`);
+    assert.deepEqual([heard.body, heard.used], ['hi', text.length]);
+  });
+
+  test('names are in lower case, a repeated header is a list, and bytes are characters', () => {
+    const [head] = whole(
+      `${ok}Content-Type: a\r\ncontent-type: b\r\nX-Name: Gr\u00fc\u00dfe\r\n__proto__: evil\r\ncontent-length: 0\r\n\r\n`,
+    ).heads;
+    assert.deepEqual(head?.[1], { 'content-type': ['a', 'b'], 'x-name': 'Grüße', 'content-length': '0' });
+  });
+});
+
+describe('a reply that could be read in two ways, or is none, is refused', () => {
+  const chunked = `${ok}transfer-encoding: chunked\r\n\r\n`;
+  for (const [name, text] of [
+    ['both a length and chunks', `${ok}content-length: 5\r\ntransfer-encoding: chunked\r\n\r\n`],
+    ['two lengths', `${ok}content-length: 5\r\ncontent-length: 6\r\n\r\n`],
+    ['the same length twice', `${ok}content-length: 5\r\ncontent-length: 5\r\n\r\n`],
+    ['a list of lengths', `${ok}content-length: 5, 5\r\n\r\n`],
+    ['a signed length', `${ok}content-length: +5\r\n\r\n`],
+    ['a negative length', `${ok}content-length: -5\r\n\r\n`],
+    ['a length in hexadecimal', `${ok}content-length: 0x5\r\n\r\n`],
+    ['an empty length', `${ok}content-length:\r\n\r\n`],
+    ['a length beyond what numbers hold', `${ok}content-length: 99999999999999999999\r\n\r\n`],
+    ['another coding', `${ok}transfer-encoding: gzip, chunked\r\n\r\n`],
+    ['a coding that only looks like chunks', `${ok}transfer-encoding: xchunked\r\n\r\n`],
+    ['two codings', `${ok}transfer-encoding: chunked\r\ntransfer-encoding: identity\r\n\r\n`],
+    ['a space before the colon', `${ok}content-length : 5\r\n\r\n`],
+    ['a header without a colon', `${ok}content-length\r\n\r\n`],
+    ['a header without a name', `${ok}: 5\r\n\r\n`],
+    ['a folded header', `${ok}x-a: 1\r\n 2\r\n\r\n`],
+    ['a bare line feed', `${ok}x-a: 1\ncontent-length: 5\r\n\r\n`],
+    ['a bare carriage return', `${ok}x-a: 1\rcontent-length: 5\r\n\r\n`],
+    ['a NUL in a value', `${ok}x-a: 1\0\r\n\r\n`],
+    ['a blank line before the status line', `\r\n${ok}content-length: 0\r\n\r\n`],
+    ['another protocol', 'HTTP/2 200 OK\r\n\r\n'],
+    ['a status of two digits', 'HTTP/1.1 20 OK\r\n\r\n'],
+    ['a status of four digits', 'HTTP/1.1 2000 OK\r\n\r\n'],
+    ['a change of protocols', 'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\n\r\n'],
+    ['headers beyond the limit', `${ok}x-a: ${'x'.repeat(headerBytesMax)}\r\n\r\n`],
+    ['headers that never end', `${ok}x-a: ${'x'.repeat(headerBytesMax)}`],
+    ['a chunk size that is no number', `${chunked}zz\r\n`],
+    ['a chunk size in front of white space', `${chunked} 5\r\nhello\r\n`],
+    ['an empty chunk size', `${chunked}\r\n`],
+    ['a signed chunk size', `${chunked}-5\r\n`],
+    ['a chunk size beyond what numbers hold', `${chunked}fffffffffffff\r\n`],
+    ['a chunk longer than its size', `${chunked}3\r\nhello\r\n`],
+    ['a chunk line ended by a line feed alone', `${chunked}3\nhel\r\n`],
+    ['a chunk line without an end', `${chunked}3;${'x'.repeat(5000)}`],
+    ['a trailer without a colon', `${chunked}0\r\nnothing\r\n\r\n`],
+    ['trailers without an end', `${chunked}0\r\n${'x: y\r\n'.repeat(100)}`],
+  ] as const) {
+    test(name, () => {
+      assert.throws(() => whole(text), { name: 'InvalidReplyError', code: 'INVALID_HTTP_REPLY' });
+      assert.throws(
+        () => read([...Buffer.from(text, 'latin1')].map((byte) => Buffer.from([byte]))),
+        { name: 'InvalidReplyError' },
+        'byte by byte',
+      );
+    });
+  }
+});
+
+test('after a reset the next reply is read afresh', () => {
+  const heard: string[] = [];
+  const parser = new ReplyParser(
+    {
+      onHead: ({ status }) => void heard.push(String(status)),
+      onBody: (piece) => void heard.push(piece.toString()),
+      onEnd: () => void heard.push('end'),
+    },
+    headerBytesMax,
+  );
+  for (const text of [
+    `${ok}transfer-encoding: chunked\r\n\r\n1\r\na\r\n0\r\nx: y\r\n\r\n`,
+    `HTTP/1.1 404 No\r\ncontent-length: 1\r\n\r\nb`,
+  ]) {
+    parser.push(Buffer.from(text));
+    parser.reset();
+  }
+  assert.deepEqual(heard, ['200', 'a', 'end', '404', 'b', 'end']);
+});
