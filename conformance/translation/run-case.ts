@@ -13,7 +13,13 @@ import type { Expectation, Pair, TranslationCase } from './translation-case.ts';
 export type Outcome = 'carried' | 'adapted' | 'emulated' | 'dropped' | 'refused';
 
 /** A call whose row in the ledger is to be held against what the upstream used. */
-export type BookedCall = { readonly label: string; readonly callId: string; readonly truth: Truth };
+export type BookedCall = {
+  readonly label: string;
+  readonly callId: string;
+  readonly truth: Truth;
+  /** False where the upstream tells no usage, or is stopped before it could. */
+  readonly isExact: boolean;
+};
 
 export type CaseRun = { readonly outcome: Outcome; readonly booked: readonly BookedCall[] };
 
@@ -140,12 +146,16 @@ export async function runCase(
   const said = checkStep({ one, client, to, stream, reply, conversation }, one.expect?.(pair) ?? {});
   const outcome = outcomeOf(reply);
   if (said === undefined || reply.truth === undefined) return { outcome, booked: [] };
-  const booked = [{ label, callId: reply.callId, truth: reply.truth }];
-  if (one.continued === undefined) return { outcome, booked: one.isEstimated === true ? [] : booked };
+  const isExact = one.isEstimated !== true;
+  const booked = [{ label, callId: reply.callId, truth: reply.truth, isExact }];
+  if (one.continued === undefined) return { outcome, booked };
   const first = reply.truth.plannedReply;
   assert.ok(first);
   const continued = continueWith(conversation, said, forgetsThoughts);
   const second = await send(continued, {});
   checkStep({ one, client, to, stream, reply: second, conversation: continued }, one.continued(pair, first));
-  return { outcome, booked: [...booked, ...(second.truth === undefined ? [] : [{ label, callId: second.callId, truth: second.truth }])] };
+  return {
+    outcome,
+    booked: [...booked, ...(second.truth === undefined ? [] : [{ label, callId: second.callId, truth: second.truth, isExact }])],
+  };
 }

@@ -186,10 +186,7 @@ const oddTurn: fc.Arbitrary<Turn> = fc
     const spoken = new Set<Part['kind']>(
       role === 'assistant' ? ['text', 'tool-call', 'refusal', 'reasoning'] : role === 'user' ? ['text', 'media', 'tool-result'] : ['text'],
     );
-    // Calls that are made at once have ids of their own.
-    const isFirst = (part: Part, index: number): boolean =>
-      part.kind !== 'tool-call' || parts.findIndex((other) => other.kind === 'tool-call' && other.id === part.id) === index;
-    return { role, parts: parts.filter((part, index) => spoken.has(part.kind) && isFirst(part, index)) };
+    return { role, parts: parts.filter((part) => spoken.has(part.kind)) };
   });
 
 /** Requests whose conversations no vendor would take as they are: they are to be put in order, or refused. */

@@ -62,6 +62,7 @@ export async function runCall(gateway: Gateway, call: IncomingCall): Promise<voi
     framing,
     caller,
     acceptedAtMs,
+    hasLeft: () => response.destroyed,
   });
   // A call that passes through is planned at once and does not give up its turn.
   const plan = planned instanceof Promise ? await planned : planned;

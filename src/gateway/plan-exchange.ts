@@ -40,6 +40,8 @@ export type PlanOptions = {
   readonly framing: StreamFraming | undefined;
   readonly caller: { readonly userName: string; readonly strictTranslation: boolean };
   readonly acceptedAtMs: number;
+  /** Whether the client has gone. */
+  readonly hasLeft: () => boolean;
 };
 
 /**

@@ -38,6 +38,19 @@ function arrange(turns: readonly Turn[], rules: TurnRules = strict) {
 describe('the order that strict vendors demand', () => {
   const cases: readonly (readonly [name: string, turns: readonly Turn[], arranged: readonly string[], notes?: readonly string[]])[] = [
     ['a plain conversation stays as it is', [user(said('a')), assistant(said('b'))], ['user: a', 'assistant: b']],
+    [
+      'calls of one turn with one id are told apart, and so are their results',
+      [
+        user(said('a')),
+        assistant(call('c'), call('c_2'), call('c'), call('c')),
+        user(result('c', '1'), result('c_2'), result('c', '2'), result('c', '3')),
+      ],
+      [
+        'user: a',
+        'assistant: call(c); call(c_2); call(c_3); call(c_4)',
+        'user: result(c,look); result(c_2,look); result(c_3,look); result(c_4,look)',
+      ],
+    ],
     ['neighbours of one role become one turn', [user(said('a')), user(said('b'))], ['user: a; b']],
     [
       'an assistant first gets a neutral user turn before it',

@@ -68,9 +68,29 @@ function pairResults(turns: readonly Turn[], notes: TranslationNotes): readonly 
     if (turn.role !== 'assistant') continue;
     const calls = turn.parts.filter((part): part is ToolCallPart => part.kind === 'tool-call');
     if (calls.length > 0) paired.push({ role: 'user', parts: calls.map((call) => resultOf(call, results, notes)) });
+    if (new Set(calls.map(({ id }) => id)).size < calls.length) paired.push(...paired.splice(-2).map(tellCallsApart));
   }
   refuseOrphans(results, notes);
   return joinResults(paired);
+}
+
+/** Some servers give the calls of one turn one id, which others refuse. Results stand in the order of the calls, so the n-th of both get the same. */
+function tellCallsApart(turn: Turn): Turn {
+  const given = new Set(
+    turn.parts.flatMap((part) => (part.kind === 'tool-call' ? [part.id] : part.kind === 'tool-result' ? [part.callId] : [])),
+  );
+  const taken = new Set<string>();
+  const tellApart = (id: string): string => {
+    let own = id;
+    for (let count = 2; taken.has(own); count++) if (!given.has(`${id}_${count}`) && !taken.has(`${id}_${count}`)) own = `${id}_${count}`;
+    taken.add(own);
+    return own;
+  };
+  const parts = turn.parts.map((part): Part => {
+    if (part.kind === 'tool-call') return { ...part, id: tellApart(part.id) };
+    return part.kind === 'tool-result' ? { ...part, callId: tellApart(part.callId) } : part;
+  });
+  return { ...turn, parts };
 }
 
 function resultOf(call: ToolCallPart, results: Results, notes: TranslationNotes): ToolResultPart {

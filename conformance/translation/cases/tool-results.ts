@@ -116,6 +116,37 @@ export const toolResultCases: readonly TranslationCase[] = [
     },
   },
   {
+    name: 'two calls at once with one id',
+    section,
+    skipsPassthrough: true,
+    only: ['openai-responses', 'openai-chat'],
+    conversation: {
+      turns: [
+        asked,
+        { role: 'assistant', parts: [called('call_0'), called('call_0', 'get_time', city('Rome'))] },
+        {
+          role: 'user',
+          parts: [
+            { ...result, result: 'call_0' },
+            { ...result, result: 'call_0', name: 'get_time', content: 'Noon.' },
+          ],
+        },
+      ],
+      tools,
+    },
+    expect: () => ({
+      received: {
+        turns: [
+          'user: What is the weather?',
+          firstCall,
+          'assistant: call 2 get_time {"city":"Rome"}',
+          'user: result 1 Sunny.',
+          'user: result 2 Noon.',
+        ],
+      },
+    }),
+  },
+  {
     name: 'a call that was never answered',
     section,
     skipsPassthrough: true,

@@ -187,10 +187,14 @@ check(
 );
 
 check(
-  'stop sequences of white space are refused by the vendor',
+  'stop sequences of white space, which the vendor refuses, are left to the gateway',
   { stopSequences: ['\n', 'END'] },
-  { body: { stop_sequences: ['END'] }, notes: ['dropped stop_sequences'] },
+  { body: { stop_sequences: ['END'] }, notes: ['emulated stop_sequences'] },
 );
+test('stop sequences of white space are where the gateway cuts the reply', () => {
+  assert.deepEqual(codec.encodeRequest(createRequest({ stopSequences: ['\n\n', '', 'END'] }), createFit()).cutAt, ['\n\n']);
+  assert.equal(codec.encodeRequest(createRequest({ stopSequences: ['END'] }), createFit()).cutAt, undefined);
+});
 check('the end user', { endUser: 'u' }, { body: { metadata: { user_id: 'u' } } });
 check(
   'an end user whose name is too long',

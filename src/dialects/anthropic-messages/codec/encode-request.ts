@@ -23,6 +23,7 @@ export function encodeRequest(request: InferenceRequest, fit: RequestFit): Encod
   const turns = prepareTurns(request.turns, fit);
   const thinking = fitThinking(request, fit, { turns, isForced: isForced(tools.choice) });
   const outputConfig = encodeOutputConfig(request, fit, thinking);
+  const stop = encodeStopSequences(request, fit);
   const body: JsonObject = {
     model: fit.upstreamModel,
     max_tokens: thinking.outputTokensMax,
@@ -32,7 +33,7 @@ export function encodeRequest(request: InferenceRequest, fit: RequestFit): Encod
     ...encodeChoice(tools, thinking, fit),
     ...(thinking.thinking === undefined ? {} : { thinking: thinking.thinking }),
     ...(outputConfig === undefined ? {} : { output_config: outputConfig }),
-    ...encodeStopSequences(request, fit),
+    ...stop.members,
     ...encodeSampling(request, fit, thinking.isOn),
     ...encodeEndUser(request, fit),
     ...encodeServiceTier(request, fit),
@@ -42,6 +43,7 @@ export function encodeRequest(request: InferenceRequest, fit: RequestFit): Encod
     body,
     ...(tools.renamed.size === 0 ? {} : { toolNames: tools.renamed }),
     ...(tools.answerTool === undefined ? {} : { answerTool: tools.answerTool }),
+    ...(stop.cutAt.length === 0 ? {} : { cutAt: stop.cutAt }),
   };
 }
 
@@ -111,10 +113,15 @@ function withoutTrailingSpace(turn: Turn): Turn {
   return { ...turn, parts: [...turn.parts.slice(0, -1), { ...last, text: last.text.trimEnd() }] };
 }
 
-function encodeStopSequences({ stopSequences = [] }: InferenceRequest, { notes }: RequestFit): JsonObject {
-  const sent = stopSequences.filter((sequence) => sequence.trim() !== '');
-  if (sent.length < stopSequences.length) notes.dropped('stopSequences', 'the vendor takes no sequence of nothing but white space');
-  return sent.length === 0 ? {} : { stop_sequences: sent };
+type EncodedStop = { readonly members: JsonObject; readonly cutAt: readonly string[] };
+
+function encodeStopSequences({ stopSequences = [] }: InferenceRequest, { notes }: RequestFit): EncodedStop {
+  const sequences = stopSequences.filter((sequence) => sequence !== '');
+  const sent = sequences.filter((sequence) => sequence.trim() !== '');
+  const cutAt = sequences.filter((sequence) => sequence.trim() === '');
+  if (cutAt.length > 0)
+    notes.emulated('stopSequences', 'the gateway cuts the reply at white space, which the vendor takes for no sequence');
+  return { members: sent.length === 0 ? {} : { stop_sequences: sent }, cutAt };
 }
 
 function encodeEndUser({ endUser }: InferenceRequest, { notes }: RequestFit): JsonObject {

@@ -11,6 +11,8 @@ export type CallBook = {
   /** The model speaks again: what it calls now is another round. */
   readonly beginRound: () => void;
   readonly addCall: (name: string, givenId: string | undefined, place: Place) => string;
+  /** Whether every call that was given this id has its result, so that another one is said twice. */
+  readonly isAnswered: (givenId: string) => boolean;
   /** The id of the call that the result answers; an id that no call has where there is none. */
   readonly answer: (name: string, givenId: string | undefined, place: Place) => string;
 };
@@ -62,6 +64,7 @@ export function createCallBook(): CallBook {
       wait({ id, givenId, name, round });
       return id;
     },
+    isAnswered: (givenId) => byGivenId.get(givenId)?.size === 0,
     answer: (name, givenId, place) => {
       const call = (givenId === undefined ? undefined : firstOf(byGivenId.get(givenId))) ?? findByName(name);
       if (call === undefined) return givenId ?? `result_${place.content}_${place.part}`;

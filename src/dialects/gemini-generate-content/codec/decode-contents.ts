@@ -76,7 +76,10 @@ function readPart(reading: Reading, part: JsonObject, speaker: Speaker, place: P
   if (isJsonObject(part.functionCall)) {
     readCall(reading, part.functionCall, part.thoughtSignature, place);
   } else if (isJsonObject(part.functionResponse)) {
-    partsFor(reading, 'user').push(readResult(reading, part.functionResponse, place));
+    const id = filledText(part.functionResponse.id);
+    // Gemini CLI 0.61 says results several times when it resumes a session.
+    if (id !== undefined && reading.book.isAnswered(id)) reading.vendorFields.push({ field: path, value: part, weight: 'matters' });
+    else partsFor(reading, 'user').push(readResult(reading, part.functionResponse, place));
   } else if (typeof part.text === 'string') {
     if (speaker === 'assistant') readModelText(partsFor(reading, speaker), part.text, part, path);
     else partsFor(reading, speaker).push({ kind: 'text', text: part.text, path });

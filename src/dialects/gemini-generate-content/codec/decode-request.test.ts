@@ -120,6 +120,25 @@ test('given ids are kept, repeated ones told apart, and a result whose id nobody
   assert.deepEqual(idsOf([call('a', 'g')], [result(undefined, 'f')]), ['a', 'result_2_0']);
 });
 
+test('a result that is said again, as when Gemini CLI resumes a session, is named and left out', () => {
+  const path = 'contents[2].parts[0]';
+  const result = { functionResponse: { name: 'f', id: 'a', response: { output: 'x' } } };
+  const { turns, vendorFields } = decodeWith({
+    contents: [
+      { role: 'user', parts: [{ text: 'q' }] },
+      { role: 'model', parts: [{ functionCall: { name: 'f', id: 'a', args: {} } }] },
+      { role: 'user', parts: [result, result, result] },
+    ],
+  });
+  assert.deepEqual(turns.at(-1)?.parts, [
+    { kind: 'tool-result', callId: 'a', name: 'f', content: [{ kind: 'text', text: 'x', path }], isError: false, path },
+  ]);
+  assert.deepEqual(
+    vendorFields.map(({ field }) => field),
+    ['contents[2].parts[1]', 'contents[2].parts[2]'],
+  );
+});
+
 test('a call that was given up does not take the result of a later one', () => {
   const call = { functionCall: { name: 'f' } };
   const { turns } = decodeWith({

@@ -286,10 +286,12 @@ test('fields without a neutral name keep their weight; what changes nothing is n
     'safety_identifier harmless',
     'service_tier harmless',
   ]);
-  assert.deepEqual(
-    weights({ logit_bias: { '1': 2 }, logprobs: true, top_logprobs: 2, modalities: ['text', 'audio'], min_p: 0.1, guided_json: {} }),
-    ['logit_bias matters', 'logprobs matters', 'top_logprobs matters', 'modalities matters', 'min_p matters'],
-  );
+  assert.deepEqual(weights({ logit_bias: { '1': 2 }, logprobs: true, top_logprobs: 2, min_p: 0.1, guided_json: {} }), [
+    'logit_bias matters',
+    'logprobs matters',
+    'top_logprobs matters',
+    'min_p matters',
+  ]);
   assert.deepEqual(weights({ response_format: { type: 'grammar', grammar: 'x' }, reasoning_effort: 'ludicrous' }), [
     'reasoning_effort matters',
     'response_format matters',
@@ -300,6 +302,7 @@ test('fields without a neutral name keep their weight; what changes nothing is n
 test('what no other vendor can do is refused by name', () => {
   const cases: readonly [JsonObject, string][] = [
     [{ n: 2 }, 'n'],
+    [{ modalities: ['text', 'audio'], audio: { voice: 'alloy', format: 'wav' } }, 'modalities'],
     [{ messages: [{ role: 'assistant', audio: { id: 'audio_1' } }, hello] }, 'messages[0].audio'],
   ];
   for (const [members, param] of cases) {

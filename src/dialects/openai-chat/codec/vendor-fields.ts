@@ -79,4 +79,9 @@ export function refuseUntranslatable(body: JsonObject): void {
       'n: the upstream of this model speaks another interface and writes one choice for a call; send the request once for each choice';
     throw new GatewayError('untranslatable_field', message, { param: 'n' });
   }
+  const { modalities } = body;
+  if (Array.isArray(modalities) && !isDefault('modalities', modalities)) {
+    const message = 'modalities: the upstream of this model speaks another interface and answers in text only; ask for ["text"]';
+    throw new GatewayError('untranslatable_field', message, { param: 'modalities' });
+  }
 }

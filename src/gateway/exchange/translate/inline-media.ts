@@ -17,8 +17,15 @@ function mustInline(part: MediaPart, dialect: DialectId, traits: ModelTraits): b
 /** Files that one request may have fetched: it is no way to make the gateway crawl. */
 const filesMax = 20;
 
-async function inlinePart(part: MediaPart, fetchMedia: FetchMedia, notes: TranslationNotes): Promise<MediaPart> {
-  if (part.source.kind !== 'url') return part;
+type Fetching = {
+  readonly fetchMedia: FetchMedia;
+  /** Whether the client has gone: what is fetched then serves nobody. */
+  readonly hasLeft: () => boolean;
+  readonly notes: TranslationNotes;
+};
+
+async function inlinePart(part: MediaPart, { fetchMedia, hasLeft, notes }: Fetching): Promise<MediaPart> {
+  if (part.source.kind !== 'url' || hasLeft()) return part;
   try {
     const { mediaType, bytes } = await fetchMedia(part.source.url);
     notes.emulated({ path: part.path, otherwise: 'turns' }, 'the gateway fetched what the address names; the upstream does not');
@@ -30,24 +37,19 @@ async function inlinePart(part: MediaPart, fetchMedia: FetchMedia, notes: Transl
   }
 }
 
-/** Fetches the media that a request names by address and its upstream would not fetch. One after another, so that a request is no amplifier. */
+/** Fetches the media that a request names by address and its upstream would not fetch. One after another, so that a request is no amplifier, and none once its client has gone. */
 export async function inlineMedia(
   request: InferenceRequest,
-  options: {
-    readonly dialect: DialectId;
-    readonly traits: ModelTraits;
-    readonly fetchMedia: FetchMedia;
-    readonly notes: TranslationNotes;
-  },
+  options: Fetching & { readonly dialect: DialectId; readonly traits: ModelTraits },
 ): Promise<InferenceRequest> {
-  const { dialect, traits, fetchMedia, notes } = options;
+  const { dialect, traits } = options;
   const wanted = (part: Part): part is MediaPart => part.kind === 'media' && mustInline(part, dialect, traits);
   const isWanted = (part: Part): boolean => wanted(part) || (part.kind === 'tool-result' && part.content.some(wanted));
   if (!request.turns.some((turn) => turn.parts.some(isWanted))) return request;
-  refuseTooMany(request, wanted, notes);
+  refuseTooMany(request, wanted, options.notes);
   const inlineContent = async (content: readonly (TextPart | MediaPart)[]): Promise<(TextPart | MediaPart)[]> => {
     const inlined: (TextPart | MediaPart)[] = [];
-    for (const piece of content) inlined.push(wanted(piece) ? await inlinePart(piece, fetchMedia, notes) : piece);
+    for (const piece of content) inlined.push(wanted(piece) ? await inlinePart(piece, options) : piece);
     return inlined;
   };
   const turns: Turn[] = [];
@@ -55,7 +57,7 @@ export async function inlineMedia(
     const parts: Part[] = [];
     for (const part of turn.parts) {
       if (part.kind === 'tool-result') parts.push({ ...part, content: await inlineContent(part.content) });
-      else parts.push(wanted(part) ? await inlinePart(part, fetchMedia, notes) : part);
+      else parts.push(wanted(part) ? await inlinePart(part, options) : part);
     }
     turns.push({ ...turn, parts });
   }

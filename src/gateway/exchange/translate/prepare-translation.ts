@@ -32,6 +32,8 @@ export type TranslationOptions = {
   readonly newId: (prefix: string) => string;
   readonly vault: ProofVault;
   readonly fetchMedia: FetchMedia;
+  /** Whether the client has gone: whoever waits for this plan then throws it away. */
+  readonly hasLeft: () => boolean;
 };
 
 /** Whether a header's value means yes. */
@@ -49,7 +51,7 @@ export async function decodeForTarget(
   const traits = target.upstream.traitsOf(target.upstreamModel);
   const { proofOrigin } = target.upstream;
   const decoded = client.codec.decodeRequest(request);
-  const inlined = await inlineMedia(decoded, { dialect: upstream.id, traits, fetchMedia: options.fetchMedia, notes });
+  const inlined = await inlineMedia(decoded, { dialect: upstream.id, traits, fetchMedia: options.fetchMedia, hasLeft: options.hasLeft, notes });
   const neutral = await restoreProofs(inlined, caller.userName, options.vault, proofOrigin);
   return { neutral, fit: { upstreamModel: target.upstreamModel, traits, proofOrigin, notes } };
 }

@@ -104,6 +104,7 @@ describe('media that are named by their address', () => {
       dialect: 'openai-chat',
       traits: { ...traits, fetchesUrls },
       fetchMedia,
+      hasLeft: () => false,
       notes: notes(),
     });
   const sourceOf = ({ turns }: InferenceRequest) => {

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+
+import { runWeir } from '../programs/run-weir.ts';
+import { eventually } from '../support/http.ts';
+import { chatInterfaces } from '../support/interfaces.ts';
+import type { Mode } from './fault-bench.ts';
+import { answers, type ScriptedWeir, startScriptedWeir } from './translated-bench.ts';
+
+const chat = chatInterfaces.find(({ dialect }) => dialect === 'openai-chat');
+assert.ok(chat);
+const mode: Mode = { title: 'chat', api: chat, stream: false };
+
+const signature = 'c2lnbmF0dXJlLW9mLXRoaW5raW5n';
+const thoughts = 'private-thoughts-of-the-model';
+
+/** A reply of the Messages interface that thinks and calls. */
+const thinkingCall = JSON.stringify({
+  id: 'msg_1',
+  type: 'message',
+  role: 'assistant',
+  model: 'm',
+  content: [
+    { type: 'thinking', thinking: thoughts, signature },
+    { type: 'tool_use', id: 'toolu_shared', name: 'look', input: {} },
+  ],
+  stop_reason: 'tool_use',
+  stop_sequence: null,
+  usage: { input_tokens: 10, output_tokens: 20 },
+});
+
+const tools = [{ type: 'function', function: { name: 'look', parameters: { type: 'object', properties: {} } } }];
+/** The conversation as a client goes on with it that has dropped the reasoning. */
+const goingOn = {
+  tools,
+  messages: [
+    { role: 'user', content: 'Look' },
+    {
+      role: 'assistant',
+      content: null,
+      tool_calls: [{ id: 'toolu_shared', type: 'function', function: { name: 'look', arguments: '{}' } }],
+    },
+    { role: 'tool', tool_call_id: 'toolu_shared', content: 'seen' },
+  ],
+};
+
+/** Proofs of reasoning that the gateway keeps for clients that drop them. */
+describe('kept proofs', () => {
+  let bench: ScriptedWeir;
+  let stranger: string;
+  before(async () => {
+    bench = await startScriptedWeir();
+    const made = await runWeir(['keys', 'create', '--user', 'stranger', '--name', 'one'], {
+      WEIR_DATA_DIR: bench.weir.dataDirectory,
+      WEIR_CONFIG: join(bench.weir.dataDirectory, 'weir.yaml'),
+    });
+    assert.equal(made.code, 0, made.stderr);
+    stranger = made.stdout.trim();
+  });
+  after(() => bench[Symbol.asyncDispose]());
+
+  /** What the upstream is sent when the conversation goes on. */
+  async function sentOn(headers: Readonly<Record<string, string>> = {}): Promise<string | undefined> {
+    let got: string | undefined;
+    const reply = await bench.send(
+      mode,
+      'anthropic-messages',
+      (response, body, request) => {
+        got = body;
+        answers(200, 'application/json', thinkingCall.replaceAll('toolu_shared', 'toolu_next'))(response, body, request);
+      },
+      { body: { ...goingOn, reasoning_effort: 'low' }, headers },
+    );
+    if (reply.status === 401) return undefined;
+    assert.equal(reply.status, 200, reply.text);
+    return got;
+  }
+
+  test('go back to the vendor for the user whose call made them, and for nobody else who knows the id', async () => {
+    const first = await bench.send(mode, 'anthropic-messages', answers(200, 'application/json', thinkingCall), { body: { tools } });
+    assert.equal(first.status, 200, first.text);
+    assert.ok((await sentOn())?.includes(signature), 'the owner has the proof back');
+    // A new key is known within seconds.
+    const others = await eventually(
+      () => sentOn({ authorization: `Bearer ${stranger}` }),
+      (got) => got !== undefined,
+    );
+    assert.doesNotMatch(others ?? '', new RegExp(`${signature}|${thoughts}`));
+    assert.ok((await sentOn())?.includes(signature), 'and still has it');
+  });
+
+  test('are nowhere in clear: not in files, not in what is printed', async () => {
+    const directory = bench.weir.dataDirectory;
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const files = readdirSync(directory, { recursive: true, encoding: 'utf8' })
+      .map((name) => join(directory, name))
+      .filter((path) => statSync(path).isFile());
+    assert.ok(files.some((path) => path.endsWith('weir.sqlite')));
+    for (const path of files) {
+      const bytes = readFileSync(path);
+      for (const secret of [signature, thoughts, 'toolu_shared']) assert.ok(!bytes.includes(secret), `${secret} stands in ${path}`);
+    }
+    for (const secret of [signature, thoughts]) assert.ok(!bench.weir.output().includes(secret));
+  });
+});
