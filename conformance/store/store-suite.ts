@@ -98,6 +98,36 @@ function accountsSuite(open: () => Promise<StoreUnderTest>): void {
     assert.ok((await store.keysVersion()) >= before + 5);
   });
 
+  test('limits of a key and of its owner are read back, changed one by one and taken away', async () => {
+    const store = engine().store();
+    const key = await createKey('limited', { limits: { requestsPerMinute: 60, models: ['gpt-5*'] } });
+    await store.insertApiKey(key);
+    const version = await store.keysVersion();
+    assert.deepEqual(await store.findApiKeyByHash(key.hash), key);
+    assert.equal(await store.changeApiKeyLimits(key.id, { requestsPerMinute: null, addresses: ['10.0.0.0/8'], expiresAtMs: 9 }), true);
+    const limits = { models: ['gpt-5*'], addresses: ['10.0.0.0/8'], expiresAtMs: 9 };
+    assert.deepEqual(await store.findApiKeyByHash(key.hash), { ...key, limits });
+    assert.equal(await store.changeUserLimits(key.userName, { tokensPerMinute: 5, concurrency: 1 }), true);
+    const userLimits = { tokensPerMinute: 5, concurrency: 1 };
+    assert.deepEqual(await store.findApiKeyByHash(key.hash), { ...key, limits, userLimits });
+    assert.deepEqual((await store.listUsers()).find(({ id }) => id === key.userId)?.limits, userLimits);
+    await store.changeApiKeyLimits(key.id, { models: null, addresses: null, expiresAtMs: null });
+    await store.changeUserLimits(key.userName, { tokensPerMinute: null, concurrency: null });
+    const { limits: _none, ...unlimited } = key;
+    assert.deepEqual(await store.findApiKeyByHash(key.hash), unlimited);
+    assert.equal(await store.keysVersion(), version + 4);
+    assert.equal(await store.changeUserLimits('nobody', { concurrency: 1 }), false);
+  });
+
+  test('changes of limits at once by two handles all arrive', async () => {
+    const store = engine().store();
+    const other = await engine().openAnother();
+    const key = await createKey('raced');
+    await store.insertApiKey(key);
+    await Promise.all([store.changeApiKeyLimits(key.id, { requestsPerMinute: 1 }), other.changeApiKeyLimits(key.id, { concurrency: 2 })]);
+    assert.deepEqual((await store.findApiKeyByHash(key.hash))?.limits, { requestsPerMinute: 1, concurrency: 2 });
+  });
+
   test('the name and the hash of a living key are refused and nothing changes; those of a deleted key are free', async () => {
     const store = engine().store();
     const key = await createKey('unique');
@@ -122,6 +152,7 @@ function accountsSuite(open: () => Promise<StoreUnderTest>): void {
       assert.equal(await store.setApiKeyDisabled(id, 1), false);
       assert.equal(await store.setApiKeyDisabled(id, undefined), false);
       assert.equal(await store.setApiKeyStrictTranslation(id, true), false);
+      assert.equal(await store.changeApiKeyLimits(id, { concurrency: 1 }), false);
       assert.equal(await store.deleteApiKey(id, 1), false);
     }
     assert.equal(await store.keysVersion(), version);

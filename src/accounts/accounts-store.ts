@@ -1,3 +1,4 @@
+import type { AccessLimitsChange } from './access-limits.ts';
 import type { BillingToken, StoredApiKey, User } from './api-key.ts';
 
 /** What accounts need of a store. Every method is one transaction. Names and ids come validated. */
@@ -6,7 +7,11 @@ export type AccountsStore = {
   readonly pepper: () => Promise<string>;
   /** Returns the user of that name, creating it if there is none. */
   readonly ensureUser: (user: User) => Promise<User>;
-  /** Returns false, changing nothing, when the user already has a living key of that name or the hash exists. */
+  /** All users, oldest first. */
+  readonly listUsers: () => Promise<readonly User[]>;
+  /** Changes what all keys of a user may use together. Returns false when there is no user of that name. */
+  readonly changeUserLimits: (userName: string, change: AccessLimitsChange) => Promise<boolean>;
+  /** Its owner's limits are the user's and not written. Returns false, changing nothing, when the user already has a living key of that name or the hash exists. */
   readonly insertApiKey: (key: StoredApiKey) => Promise<boolean>;
   /** All keys that are not deleted, disabled ones included, oldest first. */
   readonly listApiKeys: () => Promise<readonly StoredApiKey[]>;
@@ -15,9 +20,11 @@ export type AccountsStore = {
   readonly setApiKeyDisabled: (keyId: string, disabledAtMs: number | undefined) => Promise<boolean>;
   /** Returns false when there is no such key. */
   readonly setApiKeyStrictTranslation: (keyId: string, strictTranslation: boolean) => Promise<boolean>;
+  /** Returns false when there is no such key. */
+  readonly changeApiKeyLimits: (keyId: string, change: AccessLimitsChange) => Promise<boolean>;
   /** Removes the key from every list and look-up; booked calls keep its name. Returns false when there is no such key. */
   readonly deleteApiKey: (keyId: string, deletedAtMs: number) => Promise<boolean>;
-  /** A number that grows whenever a key is created, changed or deleted, by any process. */
+  /** A number that grows whenever a key is created, changed or deleted, or a user's limits change, by any process. */
   readonly keysVersion: () => Promise<number>;
   /** Returns false when the hash or the name exists. */
   readonly insertBillingToken: (token: BillingToken & { readonly hash: string }) => Promise<boolean>;

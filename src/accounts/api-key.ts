@@ -1,3 +1,5 @@
+import type { AccessLimits } from './access-limits.ts';
+
 /** Who makes a call: a key and the user who owns it. What the contract calls a token is this key; its `tokenName` is `name`. */
 export type ApiKey = {
   readonly id: string;
@@ -12,12 +14,16 @@ export type ApiKey = {
   readonly disabledAtMs?: number;
   /** Whether calls that another vendor's interface cannot carry whole are refused, instead of served without what it lacks. */
   readonly strictTranslation: boolean;
+  /** What this key may use. */
+  readonly limits?: AccessLimits;
+  /** What all keys of its owner may use together. */
+  readonly userLimits?: AccessLimits;
 };
 
 /** A key as the store keeps it. The secret itself exists only at the moment of its creation. */
 export type StoredApiKey = ApiKey & { readonly hash: string };
 
-export type User = { readonly id: string; readonly name: string; readonly createdAtMs: number };
+export type User = { readonly id: string; readonly name: string; readonly createdAtMs: number; readonly limits?: AccessLimits };
 
 /** A credential of the monitor service: the contract's BILLING_TOKEN. */
 export type BillingToken = {

@@ -1,9 +1,10 @@
 import type { Clock } from '../platform/clock.ts';
+import { type AccessLimits, type AccessLimitsChange, changeLimits } from './access-limits.ts';
 import { AccountsError } from './accounts-error.ts';
 import type { AccountsStore } from './accounts-store.ts';
 import { generateId, generateSecret } from './api-key-format.ts';
 import type { RandomBytes } from './api-key-format.ts';
-import type { ApiKey, BillingToken, StoredApiKey } from './api-key.ts';
+import type { ApiKey, BillingToken, StoredApiKey, User } from './api-key.ts';
 import { hashSecret } from './hash-secret.ts';
 import { parseName } from './parse-name.ts';
 import { chosenSecretCharactersMin, secretCharactersMax } from './secret-limits.ts';
@@ -13,7 +14,15 @@ type CreatedApiKey = { readonly key: ApiKey; readonly secret: string };
 type CreatedBillingToken = { readonly token: BillingToken; readonly secret: string };
 
 /** `strictTranslation` is false when absent. */
-type WantedApiKey = { readonly userName: string; readonly name: string; readonly strictTranslation?: boolean };
+type WantedApiKey = {
+  readonly userName: string;
+  readonly name: string;
+  readonly strictTranslation?: boolean;
+  readonly limits?: AccessLimitsChange;
+};
+
+/** What an operator chose for a key. */
+type KeyOptions = { readonly strictTranslation: boolean; readonly limits: AccessLimits | undefined };
 
 /** Which key is meant: by its id, or by its owner and name. */
 type KeyReference = { readonly id: string } | { readonly userName: string; readonly name: string };
@@ -40,6 +49,12 @@ export type Accounts = {
   readonly enableApiKey: (keyId: string) => Promise<boolean>;
   /** Chooses whether the key's calls are translated strictly (see ApiKey). Takes effect as fast. False when there is no such key. */
   readonly setStrictTranslation: (keyId: string, strictTranslation: boolean) => Promise<boolean>;
+  /** Changes what the key may use. Takes effect as fast. False when there is no such key. */
+  readonly changeKeyLimits: (keyId: string, change: AccessLimitsChange) => Promise<boolean>;
+  /** Users, oldest first. */
+  readonly listUsers: () => Promise<readonly User[]>;
+  /** Changes what all keys of a user may use together. Takes effect as fast. False when there is no user of that name. */
+  readonly changeUserLimits: (userName: string, change: AccessLimitsChange) => Promise<boolean>;
   /** Its secret stops opening and its name is free; booked calls keep the name. False when there is no such key. */
   readonly deleteApiKey: (keyId: string) => Promise<boolean>;
   /** Creates a credential for the monitor; with a userName it sees only that user's calls. `duplicate_name` when the name is taken. */
@@ -79,6 +94,9 @@ export function createAccounts(dependencies: AccountsDependencies): Accounts {
     disableApiKey: (keyId) => store.setApiKeyDisabled(keyId, clock.nowMs()),
     enableApiKey: (keyId) => store.setApiKeyDisabled(keyId, undefined),
     setStrictTranslation: (keyId, strictTranslation) => store.setApiKeyStrictTranslation(keyId, strictTranslation),
+    changeKeyLimits: (keyId, change) => store.changeApiKeyLimits(keyId, change),
+    listUsers: () => store.listUsers(),
+    changeUserLimits: (userName, change) => store.changeUserLimits(userName.normalize('NFC'), change),
     deleteApiKey: (keyId) => store.deleteApiKey(keyId, clock.nowMs()),
     createBillingToken: (token) => createBillingToken(dependencies, token),
     ensureBillingTokenWithSecret: (token) => ensureBillingTokenWithSecret(dependencies, token),
@@ -92,7 +110,8 @@ async function createApiKey(dependencies: AccountsDependencies, wanted: WantedAp
   const name = parseName('key name', wanted.name);
   const { id, secret } = generateSecret('sk-weir', dependencies.random);
   const { strictTranslation = false } = wanted;
-  const key = await insertApiKey(dependencies, { id, userName, name, secret, strictTranslation });
+  const limits = changeLimits(undefined, wanted.limits ?? {});
+  const key = await insertApiKey(dependencies, { id, userName, name, secret, strictTranslation, limits });
   if (key === undefined) throw new AccountsError('duplicate_name', `The user ${userName} already has a key named ${name}.`);
   return { key, secret };
 }
@@ -106,18 +125,18 @@ async function ensureApiKeyWithSecret(
   const name = parseName('key name', wanted.name);
   const secret = parseGivenSecret(wanted.secret);
   const hash = hashSecret(await store.pepper(), secret);
-  let strictTranslation = false;
+  let options: KeyOptions = { strictTranslation: false, limits: undefined };
   for (let attempt = 0; attempt < ensureAttemptsMax; attempt += 1) {
     const existing = await store.findApiKeyByHash(hash);
     if (existing !== undefined) {
       if (existing.userName === userName && existing.name === name) return withoutHash(existing);
       throw new AccountsError('secret_in_use', `This secret already opens the key ${existing.name} of the user ${existing.userName}.`);
     }
-    const inserted = await insertApiKey(dependencies, { id: generateId(idLength, random), userName, name, secret, strictTranslation });
+    const inserted = await insertApiKey(dependencies, { id: generateId(idLength, random), userName, name, secret, ...options });
     if (inserted !== undefined) return inserted;
     const namesake = (await store.listApiKeys()).find((key) => matches(key, { userName, name }));
     if (namesake === undefined || namesake.hash === hash) continue;
-    ({ strictTranslation } = namesake);
+    options = { strictTranslation: namesake.strictTranslation, limits: namesake.limits };
     await store.deleteApiKey(namesake.id, clock.nowMs());
   }
   throw new AccountsError('conflict', `The key ${name} of ${userName} is being changed by other processes; try again.`);
@@ -162,7 +181,7 @@ async function ensureBillingTokenWithSecret(
 /** Undefined when the store refuses: the name or the secret is taken. */
 async function insertApiKey(
   { store, clock, random }: AccountsDependencies,
-  wanted: { id: string; userName: string; name: string; secret: string; strictTranslation: boolean },
+  wanted: { id: string; userName: string; name: string; secret: string } & KeyOptions,
 ): Promise<ApiKey | undefined> {
   const createdAtMs = clock.nowMs();
   const user = await store.ensureUser({ id: generateId(userIdLength, random), name: wanted.userName, createdAtMs });
@@ -174,6 +193,8 @@ async function insertApiKey(
     hint: createHint(wanted.secret),
     createdAtMs,
     strictTranslation: wanted.strictTranslation,
+    ...(wanted.limits === undefined ? {} : { limits: wanted.limits }),
+    ...(user.limits === undefined ? {} : { userLimits: user.limits }),
   };
   const hash = hashSecret(await store.pepper(), wanted.secret);
   return (await store.insertApiKey({ ...key, hash })) ? key : undefined;

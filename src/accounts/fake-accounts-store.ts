@@ -1,3 +1,4 @@
+import { type AccessLimitsChange, changeLimits } from './access-limits.ts';
 import type { AccountsStore } from './accounts-store.ts';
 import type { BillingToken, StoredApiKey, User } from './api-key.ts';
 
@@ -11,7 +12,7 @@ export type FakeAccountsStore = AccountsStore & {
 };
 
 export function createFakeAccountsStore(): FakeAccountsStore {
-  const users: User[] = [];
+  let users: User[] = [];
   let keys: StoredApiKey[] = [];
   let tokens: (BillingToken & { readonly hash: string })[] = [];
   let version = 0;
@@ -23,6 +24,8 @@ export function createFakeAccountsStore(): FakeAccountsStore {
     return found;
   };
 
+  const withUserLimits = (key: StoredApiKey): StoredApiKey => withLimitsOf(users, key);
+
   const methods: {
     readonly [Name in keyof AccountsStore]: (...parameters: Parameters<AccountsStore[Name]>) => Awaited<ReturnType<AccountsStore[Name]>>;
   } = {
@@ -32,17 +35,26 @@ export function createFakeAccountsStore(): FakeAccountsStore {
       if (known === undefined) users.push(user);
       return known ?? user;
     },
-    insertApiKey: (key) => {
+    listUsers: () => [...users],
+    changeUserLimits: (userName, change) => {
+      const known = users.find(({ name }) => name === userName);
+      if (known === undefined) return false;
+      users = users.map((user) => (user === known ? withChangedLimits(user, change) : user));
+      version += 1;
+      return true;
+    },
+    insertApiKey: ({ userLimits: _of, ...key }) => {
       if (keys.some((other) => other.hash === key.hash || (other.userId === key.userId && other.name === key.name))) return false;
       keys.push(key);
       version += 1;
       return true;
     },
-    listApiKeys: () => [...keys],
-    findApiKeyByHash: (hash) => keys.find((key) => key.hash === hash),
+    listApiKeys: () => keys.map(withUserLimits),
+    findApiKeyByHash: (hash) => keys.filter((key) => key.hash === hash).map(withUserLimits)[0],
     setApiKeyDisabled: (keyId, disabledAtMs) =>
       update(keyId, ({ disabledAtMs: _before, ...key }) => [disabledAtMs === undefined ? key : { ...key, disabledAtMs }]),
     setApiKeyStrictTranslation: (keyId, strictTranslation) => update(keyId, (key) => [{ ...key, strictTranslation }]),
+    changeApiKeyLimits: (keyId, change) => update(keyId, (key) => [withChangedLimits(key, change)]),
     deleteApiKey: (keyId) => update(keyId, () => []),
     keysVersion: () => version,
     insertBillingToken: (token) => {
@@ -72,4 +84,14 @@ export function createFakeAccountsStore(): FakeAccountsStore {
     },
   ]);
   return Object.assign(control, Object.fromEntries(answering) as AccountsStore);
+}
+
+function withChangedLimits<Owner extends User | StoredApiKey>({ limits: before, ...rest }: Owner, change: AccessLimitsChange): Owner {
+  const limits = changeLimits(before, change);
+  return { ...rest, ...(limits === undefined ? {} : { limits }) } as Owner;
+}
+
+function withLimitsOf(users: readonly User[], key: StoredApiKey): StoredApiKey {
+  const userLimits = users.find(({ id }) => id === key.userId)?.limits;
+  return userLimits === undefined ? key : { ...key, userLimits };
 }

@@ -7,6 +7,7 @@ import { ConfigError } from './config/read-config.ts';
 import { checkConfig } from './commands/check-config.ts';
 import { addKeyCommands } from './commands/keys.ts';
 import { addTokenCommands } from './commands/tokens.ts';
+import { addUserCommands } from './commands/users.ts';
 import { type Environment, readEnvironment, StartError } from './environment.ts';
 import { runPrograms } from './run-programs.ts';
 
@@ -37,6 +38,7 @@ function createProgram(environment: Environment): Command {
     .description('the monitor service alone, reading the same data directory')
     .action(() => runPrograms(withConfigPath(environment), { gateway: false, monitor: true, simulator: false }));
   addKeyCommands(program, environment);
+  addUserCommands(program, environment);
   addTokenCommands(program, environment);
   program
     .command('config')

@@ -9,6 +9,7 @@ import { Command } from 'commander';
 
 import { readEnvironment } from '../environment.ts';
 import { addKeyCommands } from './keys.ts';
+import { addUserCommands } from './users.ts';
 
 /** Runs commands on a data directory of their own; each returns what it printed. */
 function setUp(context: TestContext) {
@@ -21,7 +22,8 @@ function setUp(context: TestContext) {
     notices.mock.resetCalls();
     const program = new Command().exitOverride().configureOutput({ writeErr: () => {} });
     addKeyCommands(program, readEnvironment({ WEIR_DATA_DIR: directory }));
-    await program.parseAsync(['keys', ...words], { from: 'user' });
+    addUserCommands(program, readEnvironment({ WEIR_DATA_DIR: directory }));
+    await program.parseAsync(words[0] === 'users' ? words : ['keys', ...words], { from: 'user' });
     const join = (calls: readonly { readonly arguments: readonly unknown[] }[]): string =>
       calls.map((call) => call.arguments.join(' ')).join('\n');
     return { printed: join(output.mock.calls), said: join(notices.mock.calls) };
@@ -40,7 +42,7 @@ test('strict translation: off unless asked for, shown in the list, changed by up
   };
   assert.deepEqual(await strictOf(), { plain: false, ci: true });
   const { printed: table } = await keys('list');
-  assert.match(table, /^ID.*STATE +TRANSLATION$/m);
+  assert.match(table, /^ID.*STATE +TRANSLATION +LIMITS$/m);
   assert.match(table, /alice +plain .* active +lenient$/m);
   assert.match(table, /alice +ci .* active +strict$/m);
 
@@ -55,4 +57,49 @@ test('an update that changes nothing or names no key is refused', async (context
   await assert.rejects(keys('update', 'alice/ci'), { name: 'StartError', message: /give --strict or --no-strict/ });
   await assert.rejects(keys('update', 'alice/other', '--strict'), { name: 'StartError', message: /there is no key "alice\/other"/ });
   await assert.rejects(keys('update', 'alice/ci', '--lenient'), { code: 'commander.unknownOption' });
+});
+
+type Listed = { readonly name: string; readonly limits?: Record<string, unknown> };
+
+test('limits: given at creation, changed one by one, taken away with none, shown in the lists', async (context) => {
+  const run = setUp(context);
+  const limitsOf = async (...list: readonly string[]) =>
+    (JSON.parse((await run(...list, '--json')).printed) as Listed[]).map(({ limits }) => limits);
+  await run('create', '--user', 'alice', '--name', 'ci', '--rpm', '60', '--models', 'gpt-5*, fast', '--addresses', '10.0.0.0/8');
+  assert.deepEqual(await limitsOf('list'), [{ requestsPerMinute: 60, models: ['gpt-5*', 'fast'], addresses: ['10.0.0.0/8'] }]);
+  assert.match((await run('list')).printed, /lenient +rpm 60; models gpt-5\*,fast; addresses 10\.0\.0\.0\/8$/m);
+  const { said } = await run('update', 'alice/ci', '--tpm', '9000', '--models', 'none', '--expires', '2999-12-31');
+  assert.match(said, /: rpm 60; tpm 9000; addresses 10\.0\.0\.0\/8; expires 3000-01-01T00:00:00\.000Z$/);
+  assert.match(
+    (await run('update', 'alice/ci', '--rpm', 'none', '--tpm', 'none', '--addresses', 'none', '--expires', 'none')).said,
+    /: no limits$/,
+  );
+  assert.deepEqual(await limitsOf('list'), [undefined]);
+
+  assert.match((await run('users', 'limit', 'alice', '--concurrency', '3', '--rpm', '90')).said, /^updated alice: rpm 90; concurrency 3$/);
+  assert.deepEqual(await limitsOf('users', 'list'), [{ requestsPerMinute: 90, concurrency: 3 }]);
+  assert.match((await run('users', 'list')).printed, /^alice .* rpm 90; concurrency 3$/m);
+  await run('users', 'limit', 'alice', '--rpm', 'none');
+  assert.deepEqual(await limitsOf('users', 'list'), [{ concurrency: 3 }]);
+});
+
+test('a limit that makes no sense is refused, named with its value and what is right, and nothing changes', async (context) => {
+  const run = setUp(context);
+  await run('create', '--user', 'alice', '--name', 'ci');
+  for (const [option, value, words] of [
+    ['--rpm', '0', /^rpm: "0" is not right; give a whole number from 1 to 1000000, or none\.$/],
+    ['--tpm', '1.5', /^tpm: "1\.5"/],
+    ['--concurrency', '-1', /^concurrency: "-1"/],
+    ['--models', 'a,,b', /^models: "a,,b".*separated by commas/],
+    ['--models', 'a*b', /^models:/],
+    ['--addresses', '10.0.0.0/40', /^addresses: "10\.0\.0\.0\/40".*10\.0\.0\.0\/8/],
+    ['--expires', '2001-01-01', /^expires: "2001-01-01".*a time to come/],
+    ['--expires', '2999-02-31', /^expires:/],
+    ['--expires', 'soon', /^expires: "soon"/],
+  ] as const) {
+    await assert.rejects(run('update', 'alice/ci', option, value), { name: 'AccountsError', message: words }, `${option} ${value}`);
+  }
+  await assert.rejects(run('users', 'limit', 'bob', '--rpm', '1'), { name: 'StartError', message: /there is no user "bob"/ });
+  await assert.rejects(run('users', 'limit', 'alice'), { name: 'StartError', message: /nothing to change/ });
+  assert.deepEqual((JSON.parse((await run('list', '--json')).printed) as Listed[])[0]?.limits, undefined);
 });

@@ -2,7 +2,10 @@ import type { Command } from 'commander';
 
 import type { Accounts } from '../../accounts/create-accounts.ts';
 import type { ApiKey } from '../../accounts/api-key.ts';
+import { parseLimits, type WrittenLimits } from '../../accounts/parse-limits.ts';
+import { systemClock } from '../../platform/clock.ts';
 import { type Environment, StartError } from '../environment.ts';
+import { addLimitOptions, showLimits, writtenLimits } from './limit-options.ts';
 import { printTable, withAccounts } from './with-accounts.ts';
 
 /** A key is named by its id, or by its owner and name: `bob/ci`. */
@@ -17,52 +20,70 @@ async function findKey(accounts: Accounts, reference: string): Promise<ApiKey> {
 
 function printKeys(keys: readonly ApiKey[]): void {
   printTable(
-    ['ID', 'USER', 'NAME', 'ENDS IN', 'CREATED', 'STATE', 'TRANSLATION'],
+    ['ID', 'USER', 'NAME', 'ENDS IN', 'CREATED', 'STATE', 'TRANSLATION', 'LIMITS'],
     keys.map((key) => [
       key.id,
       key.userName,
       key.name,
       key.hint,
       new Date(key.createdAtMs).toISOString(),
-      key.disabledAtMs === undefined ? 'active' : 'disabled',
+      stateOf(key),
       key.strictTranslation ? 'strict' : 'lenient',
+      showLimits(key.limits),
     ]),
   );
+}
+
+function stateOf({ disabledAtMs, limits }: ApiKey): string {
+  if (disabledAtMs !== undefined) return 'disabled';
+  return (limits?.expiresAtMs ?? Infinity) <= systemClock.nowMs() ? 'expired' : 'active';
 }
 
 const strictMeaning = "refuses calls that another vendor's interface cannot carry whole";
 
 /** Adds `weir keys update`: options of a key that exists. */
 function addUpdateCommand(keys: Command, environment: Environment): void {
-  keys
+  const update = keys
     .command('update')
     .description("changes a key's options")
     .argument('<key>', 'id, or user/name')
     .option('--strict', strictMeaning)
-    .option('--no-strict', 'serves them, and says what was left out')
-    .action((reference: string, { strict }: { strict?: boolean }) => {
-      if (strict === undefined) throw new StartError('nothing to change: give --strict or --no-strict');
-      return withAccounts(environment, async (accounts) => {
-        const key = await findKey(accounts, reference);
-        await accounts.setStrictTranslation(key.id, strict);
-        console.error(`updated ${key.userName}/${key.name} (${key.id}): ${strict ? 'strict' : 'lenient'} translation`);
-      });
+    .option('--no-strict', 'serves them, and says what was left out');
+  addLimitOptions(update).action((reference: string, { strict, ...written }: { strict?: boolean } & WrittenLimits) => {
+    const change = parseLimits(writtenLimits(written), systemClock.nowMs());
+    const isLimited = Object.keys(change).length > 0;
+    if (strict === undefined && !isLimited)
+      throw new StartError('nothing to change: give --strict or --no-strict, or a limit such as --rpm 60, or --rpm none');
+    return withAccounts(environment, async (accounts) => {
+      const { id } = await findKey(accounts, reference);
+      if (strict !== undefined) await accounts.setStrictTranslation(id, strict);
+      if (isLimited) await accounts.changeKeyLimits(id, change);
+      const key = await findKey(accounts, id);
+      const said = [
+        ...(strict === undefined ? [] : [`${key.strictTranslation ? 'strict' : 'lenient'} translation`]),
+        ...(isLimited ? [showLimits(key.limits) || 'no limits'] : []),
+      ];
+      console.error(`updated ${key.userName}/${key.name} (${key.id}): ${said.join('; ')}`);
     });
+  });
 }
 
 /** Adds `weir keys …`. `create` prints the secret alone on standard output, so that a script can take it. */
 export function addKeyCommands(program: Command, environment: Environment): void {
   const keys = program.command('keys').description('API keys; changes take effect in a running gateway within a second or two');
-  keys
+  const create = keys
     .command('create')
     .description('creates a key and prints its secret, once')
     .requiredOption('--user <name>', 'its owner, created when new')
     .requiredOption('--name <name>', "the key's name, which the statistics show")
-    .option('--strict', strictMeaning)
-    .action(async ({ user, name, strict = false }: { user: string; name: string; strict?: boolean }) => {
-      const wanted = { userName: user, name, strictTranslation: strict };
+    .option('--strict', strictMeaning);
+  addLimitOptions(create).action(
+    async ({ user, name, strict = false, ...written }: { user: string; name: string; strict?: boolean } & WrittenLimits) => {
+      const limits = parseLimits(writtenLimits(written), systemClock.nowMs());
+      const wanted = { userName: user, name, strictTranslation: strict, limits };
       console.log(await withAccounts(environment, async (accounts) => (await accounts.createApiKey(wanted)).secret));
-    });
+    },
+  );
   keys
     .command('list')
     .description('lists keys')

@@ -1,3 +1,4 @@
+import { type AccessLimits, type AccessLimitsChange, changeLimits, isAccessLimits } from '../../accounts/access-limits.ts';
 import type { BillingToken, StoredApiKey, User } from '../../accounts/api-key.ts';
 import type { Database, SqlRow } from './open-database.ts';
 import { readInteger, readOptionalInteger, readOptionalText, readText } from './read-column.ts';
@@ -5,9 +6,12 @@ import type { AccountsStoreOperations } from './store-protocol.ts';
 import { StoreError } from '../store-error.ts';
 
 const selectKeys = `select api_keys.id as id, users.id as user_id, users.name as user_name, api_keys.name as name, api_keys.hash as hash,
-    api_keys.hint as hint, api_keys.created_at_ms as created_at_ms, api_keys.disabled_at_ms as disabled_at_ms, api_keys.strict_translation as strict_translation
+    api_keys.hint as hint, api_keys.created_at_ms as created_at_ms, api_keys.disabled_at_ms as disabled_at_ms, api_keys.strict_translation as strict_translation,
+    api_keys.limits as limits, users.limits as user_limits
   from api_keys join users on users.id = api_keys.user_id
   where api_keys.deleted_at_ms is null`;
+
+const selectUsers = 'select id, name, created_at_ms, limits from users';
 
 const selectBillingTokens = 'select id, name, user_name, created_at_ms from billing_tokens';
 
@@ -16,6 +20,8 @@ export function createAccountsOperations(database: Database): AccountsStoreOpera
   return {
     pepper: () => readText(found(database.first("select value from settings where name = 'pepper'"), 'the pepper'), 'value'),
     ensureUser: (user) => ensureUser(database, user),
+    listUsers: () => database.all(`${selectUsers} order by created_at_ms, id`).map(decodeUser),
+    changeUserLimits: (userName, change) => changeLimitsOf(database, { table: 'users', where: 'name = ?' }, userName, change),
     insertApiKey: (key) => insertApiKey(database, key),
     listApiKeys: () => database.all(`${selectKeys} order by api_keys.created_at_ms, api_keys.id`).map(decodeApiKey),
     findApiKeyByHash: (hash) => {
@@ -30,6 +36,8 @@ export function createAccountsOperations(database: Database): AccountsStoreOpera
       const sql = 'update api_keys set strict_translation = ? where id = ? and deleted_at_ms is null';
       return changeKeys(database, () => database.run(sql, strictTranslation ? 1 : 0, keyId));
     },
+    changeApiKeyLimits: (keyId, change) =>
+      changeLimitsOf(database, { table: 'api_keys', where: 'id = ? and deleted_at_ms is null' }, keyId, change),
     deleteApiKey: (keyId, deletedAtMs) => {
       const sql = 'update api_keys set deleted_at_ms = ? where id = ? and deleted_at_ms is null';
       return changeKeys(database, () => database.run(sql, deletedAtMs, keyId));
@@ -53,17 +61,17 @@ function ensureUser(database: Database, user: User): User {
   return database.transact(() => {
     const sql = 'insert into users (id, name, created_at_ms) values (?, ?, ?) on conflict (name) do nothing';
     database.run(sql, user.id, user.name, user.createdAtMs);
-    const row = found(database.first('select id, name, created_at_ms from users where name = ?', user.name), 'the user');
-    return { id: readText(row, 'id'), name: readText(row, 'name'), createdAtMs: readInteger(row, 'created_at_ms') };
+    return decodeUser(found(database.first(`${selectUsers} where name = ?`, user.name), 'the user'));
   });
 }
 
 function insertApiKey(database: Database, key: StoredApiKey): boolean {
   return changeKeys(database, () => {
-    const sql = `insert into api_keys (id, user_id, name, hash, hint, created_at_ms, disabled_at_ms, strict_translation)
-      values (?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`;
-    const { id, userId, name, hash, hint, createdAtMs, disabledAtMs, strictTranslation } = key;
-    return database.run(sql, id, userId, name, hash, hint, createdAtMs, disabledAtMs ?? null, strictTranslation ? 1 : 0);
+    const sql = `insert into api_keys (id, user_id, name, hash, hint, created_at_ms, disabled_at_ms, strict_translation, limits)
+      values (?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`;
+    const { id, userId, name, hash, hint, createdAtMs, disabledAtMs, strictTranslation, limits } = key;
+    const strict = strictTranslation ? 1 : 0;
+    return database.run(sql, id, userId, name, hash, hint, createdAtMs, disabledAtMs ?? null, strict, encodeLimits(limits));
   });
 }
 
@@ -76,6 +84,39 @@ function changeKeys(database: Database, change: () => number): boolean {
   });
 }
 
+/** Reads, changes and writes limits in one transaction, so that two changes at once never undo each other. */
+function changeLimitsOf(
+  database: Database,
+  row: { readonly table: 'users' | 'api_keys'; readonly where: string },
+  value: string,
+  change: AccessLimitsChange,
+): boolean {
+  return changeKeys(database, () => {
+    const before = database.first(`select limits from ${row.table} where ${row.where}`, value);
+    if (before === undefined) return 0;
+    const limits = changeLimits(decodeLimits(before, 'limits'), change);
+    return database.run(`update ${row.table} set limits = ? where ${row.where}`, encodeLimits(limits), value);
+  });
+}
+
+function encodeLimits(limits: AccessLimits | undefined): string | null {
+  return limits === undefined ? null : JSON.stringify(limits);
+}
+
+/** Limits that cannot be read must not become none: a key would open more than it should. */
+function decodeLimits(row: SqlRow, column: string): AccessLimits | undefined {
+  const text = readOptionalText(row, column);
+  if (text === undefined) return undefined;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // Told below, as any other value that is none.
+  }
+  if (!isAccessLimits(value)) throw new StoreError('corrupt', `Column ${column} holds what is no set of limits.`);
+  return value;
+}
+
 function found(row: SqlRow | undefined, what: string): SqlRow {
   if (row === undefined) throw new StoreError('corrupt', `The database lacks ${what}.`);
   return row;
@@ -83,6 +124,8 @@ function found(row: SqlRow | undefined, what: string): SqlRow {
 
 function decodeApiKey(row: SqlRow): StoredApiKey {
   const disabledAtMs = readOptionalInteger(row, 'disabled_at_ms');
+  const limits = decodeLimits(row, 'limits');
+  const userLimits = decodeLimits(row, 'user_limits');
   return {
     id: readText(row, 'id'),
     userId: readText(row, 'user_id'),
@@ -92,8 +135,16 @@ function decodeApiKey(row: SqlRow): StoredApiKey {
     createdAtMs: readInteger(row, 'created_at_ms'),
     ...(disabledAtMs === undefined ? {} : { disabledAtMs }),
     strictTranslation: readInteger(row, 'strict_translation') !== 0,
+    ...(limits === undefined ? {} : { limits }),
+    ...(userLimits === undefined ? {} : { userLimits }),
     hash: readText(row, 'hash'),
   };
+}
+
+function decodeUser(row: SqlRow): User {
+  const limits = decodeLimits(row, 'limits');
+  const user = { id: readText(row, 'id'), name: readText(row, 'name'), createdAtMs: readInteger(row, 'created_at_ms') };
+  return limits === undefined ? user : { ...user, limits };
 }
 
 function decodeBillingToken(row: SqlRow): BillingToken {

@@ -8,7 +8,7 @@ import { migrations } from '../migrations/migrations.ts';
 import { openDatabase } from './open-database.ts';
 import { openSqliteStore } from './open-sqlite-store.ts';
 
-test('a database of the first version is brought up to date with everything in it, and its keys are lenient', async (context) => {
+test('a database of the first version is brought up to date with everything in it, and its keys are lenient and unlimited', async (context) => {
   const directory = mkdtempSync(join(tmpdir(), 'weir-upgrade-'));
   context.after(() => rmSync(directory, { recursive: true, force: true }));
   const path = join(directory, 'weir.db');

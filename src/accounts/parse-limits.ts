@@ -1,0 +1,88 @@
+import { parseNetwork } from '../platform/http/address-list.ts';
+import { type AccessLimitsChange, listEntriesMax, modelCharactersMax, rateLimitsMax } from './access-limits.ts';
+import { AccountsError } from './accounts-error.ts';
+
+/** Limits as an operator writes them. `none` takes a limit away. */
+export type WrittenLimits = {
+  readonly rpm?: string;
+  readonly tpm?: string;
+  readonly concurrency?: string;
+  readonly models?: string;
+  readonly addresses?: string;
+  readonly expires?: string;
+};
+
+const dayMs = 86_400_000;
+const durationUnitsMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: dayMs };
+
+const refuse = (field: string, text: string, right: string): AccountsError =>
+  new AccountsError('invalid_limit', `${field}: "${text.slice(0, 100)}" is not right; give ${right}, or none.`);
+
+/**
+ * Reads limits. Amounts are whole numbers; lists are separated by commas; `expires` is a day (`2026-12-31`, valid to its end in UTC), an instant
+ * (`2026-12-31T12:00:00Z`) or a time from now (`90d`, `12h`, `30m`).
+ * @throws AccountsError `invalid_limit` naming the field, its value and what is right
+ */
+export function parseLimits(written: WrittenLimits, nowMs: number): AccessLimitsChange {
+  const { rpm, tpm, concurrency, models, addresses, expires } = written;
+  return {
+    ...(rpm === undefined ? {} : { requestsPerMinute: parseAmount('rpm', rpm, rateLimitsMax.requestsPerMinute) }),
+    ...(tpm === undefined ? {} : { tokensPerMinute: parseAmount('tpm', tpm, rateLimitsMax.tokensPerMinute) }),
+    ...(concurrency === undefined ? {} : { concurrency: parseAmount('concurrency', concurrency, rateLimitsMax.concurrency) }),
+    ...(models === undefined ? {} : { models: parseModels(models) }),
+    ...(addresses === undefined ? {} : { addresses: parseAddresses(addresses) }),
+    ...(expires === undefined ? {} : { expiresAtMs: parseExpiry(expires, nowMs) }),
+  };
+}
+
+function parseAmount(field: string, text: string, most: number): number | null {
+  if (text === 'none') return null;
+  const amount = /^[0-9]{1,10}$/.test(text) ? Number(text) : 0;
+  if (amount < 1 || amount > most) throw refuse(field, text, `a whole number from 1 to ${most}`);
+  return amount;
+}
+
+/** The parts of a list, each once. */
+function parseList(field: string, text: string, right: string): readonly string[] {
+  const entries = [...new Set(text.split(',').map((entry) => entry.trim()))];
+  if (entries.includes('') || entries.length > listEntriesMax) throw refuse(field, text, right);
+  return entries;
+}
+
+function parseModels(text: string): readonly string[] | null {
+  if (text === 'none') return null;
+  const right = `1 to ${listEntriesMax} names separated by commas, each at most ${modelCharactersMax} characters with a * at its end only`;
+  const names = parseList('models', text, right).map((name) => (name.startsWith('models/') ? name.slice('models/'.length) : name));
+  const isName = (name: string): boolean => name !== '' && name.length <= modelCharactersMax && !name.slice(0, -1).includes('*');
+  if (!names.every(isName)) throw refuse('models', text, right);
+  return names;
+}
+
+function parseAddresses(text: string): readonly string[] | null {
+  if (text === 'none') return null;
+  const right = `1 to ${listEntriesMax} addresses or networks separated by commas, such as 10.0.0.0/8,2001:db8::/32`;
+  const addresses = parseList('addresses', text, right);
+  const wrong = addresses.find((address) => parseNetwork(address) === undefined);
+  if (wrong !== undefined) throw refuse('addresses', wrong, right);
+  return addresses;
+}
+
+function parseExpiry(text: string, nowMs: number): number | null {
+  if (text === 'none') return null;
+  const right =
+    'a time to come: a day such as 2026-12-31, an instant such as 2026-12-31T12:00:00Z, or a time from now such as 90d, 12h or 30m';
+  const atMs = readInstant(text, nowMs);
+  if (atMs === undefined || atMs <= nowMs) throw refuse('expires', text, right);
+  return atMs;
+}
+
+function readInstant(text: string, nowMs: number): number | undefined {
+  const [, count, unit] = /^([0-9]{1,6})([mhd])$/.exec(text) ?? [];
+  if (count !== undefined && unit !== undefined) return nowMs + Number(count) * (durationUnitsMs[unit] ?? 0);
+  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text);
+  if (!isDay && !/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2})$/.test(text)) return undefined;
+  const atMs = Date.parse(text);
+  // A day that does not exist, such as the 31st of June, is taken for another by the parser.
+  if (Number.isNaN(atMs) || (isDay && !new Date(atMs).toISOString().startsWith(text))) return undefined;
+  return isDay ? atMs + dayMs : atMs;
+}

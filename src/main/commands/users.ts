@@ -1,0 +1,36 @@
+import type { Command } from 'commander';
+
+import { parseLimits, type WrittenLimits } from '../../accounts/parse-limits.ts';
+import { systemClock } from '../../platform/clock.ts';
+import { type Environment, StartError } from '../environment.ts';
+import { addLimitOptions, showLimits, writtenLimits } from './limit-options.ts';
+import { printTable, withAccounts } from './with-accounts.ts';
+
+/** Adds `weir users …`: what all keys of a user may use together. Users come into being with their first key. */
+export function addUserCommands(program: Command, environment: Environment): void {
+  const users = program.command('users').description('users, and what all keys of one may use together');
+  users
+    .command('list')
+    .description('lists users')
+    .option('--json', 'as JSON')
+    .action(async ({ json }: { json?: boolean }) => {
+      const listed = await withAccounts(environment, (accounts) => accounts.listUsers());
+      if (json === true) console.log(JSON.stringify(listed, undefined, 2));
+      else
+        printTable(
+          ['NAME', 'CREATED', 'LIMITS'],
+          listed.map(({ name, createdAtMs, limits }) => [name, new Date(createdAtMs).toISOString(), showLimits(limits)]),
+        );
+    });
+  const limit = users.command('limit').description("changes a user's limits; none takes one away").argument('<name>', "the user's name");
+  addLimitOptions(limit).action((name: string, options: WrittenLimits) => {
+    const change = parseLimits(writtenLimits(options), systemClock.nowMs());
+    if (Object.keys(change).length === 0) throw new StartError('nothing to change: give a limit, such as --rpm 60, or --rpm none');
+    return withAccounts(environment, async (accounts) => {
+      if (!(await accounts.changeUserLimits(name, change)))
+        throw new StartError(`there is no user "${name}"; weir users list shows them, and weir keys create makes them`);
+      const user = (await accounts.listUsers()).find((each) => each.name === name.normalize('NFC'));
+      console.error(`updated ${name}: ${showLimits(user?.limits) || 'no limits'}`);
+    });
+  });
+}
