@@ -19,13 +19,18 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
     'The upstream says that the request is longer than what the model can read. Worded as clients of each interface recognise it.',
   upstream_refused_request: 'An upstream of another interface refused the translated request; its message is passed on.',
   upstream_model_not_found: 'The upstream does not know the model that the configuration names there.',
+  rate_limited:
+    'A limit of the key, its owner or the model is used up; the message says which. Nothing was spent. `retry-after` says when the call would be admitted; it is absent where the call is larger than the limit.',
   upstream_rate_limited: 'The upstream limits the rate of calls. `retry-after` is passed on.',
   upstream_overloaded: 'The upstream is overloaded; nothing was charged.',
   upstream_quota_exhausted: "The operator's account at the upstream has no credit left.",
   invalid_url: 'The request target is no path.',
+  expired_api_key: 'The key, or its owner, had a date of expiry and it has passed.',
   missing_api_key: 'The request carries no API key.',
   invalid_api_key: 'The API key is unknown, disabled or deleted.',
   conflicting_credentials: 'The request carries two different API keys.',
+  address_not_allowed:
+    'The key may not be used from this address. Behind a reverse proxy, `trustedProxies` of the configuration says whose word to take.',
   model_not_found: 'No upstream serves this model. `GET /v1/models` lists what is served.',
   route_not_found: 'There is nothing at this path.',
   method_not_allowed: 'The path takes other methods; the `allow` header names them.',

@@ -1,5 +1,6 @@
 import type { CallFacts } from '../inference/call-facts.ts';
 import type { GatewayError } from '../inference/gateway-error.ts';
+import type { RateLimitStanding } from '../inference/rate-limit-standing.ts';
 import type { UsageReport } from '../inference/usage.ts';
 import type { Frame, StreamFraming } from '../platform/frames.ts';
 import type { JsonEdit } from '../platform/json/json-edits.ts';
@@ -142,6 +143,8 @@ export type ChatDialect = {
   readonly encodeStreamError: (error: GatewayError, options: StreamErrorOptions) => Buffer;
   /** Bytes that keep a silent stream alive and mean nothing, written at a frame boundary. */
   readonly heartbeat: (framing: StreamFraming) => Buffer;
+  /** The headers by which this vendor's clients are told where they stand with their limits; none where the vendor has none. */
+  readonly rateLimitHeaders: (standing: RateLimitStanding, nowMs: number) => Readonly<Record<string, string>>;
   /** Both directions to and from the neutral form, for clients and upstreams that speak different dialects. */
   readonly codec: ChatCodec;
 };

@@ -12,11 +12,20 @@ import type { ExchangeObserver } from './exchange/exchange-context.ts';
 import { PassthroughExchange } from './exchange/passthrough.ts';
 import { requestIdHeader } from './exchange/reply-headers.ts';
 import { tokenCountHeader } from './exchange/translate/count-relay.ts';
-import type { Gateway } from './gateway.ts';
+import type { Gateway, GatewaySettings } from './gateway.ts';
 import { keepBooks, noBooks } from './keep-books.ts';
+import { checkCaller, mayCall } from './limits/check-caller.ts';
+import {
+  announceStanding,
+  countUsedTokens,
+  endWithCall,
+  reserveCall,
+  type TakenLimits,
+  withoutUpstreamLimits,
+} from './limits/reserve-call.ts';
 import { type ExchangePlan, planExchange } from './plan-exchange.ts';
 import { readRequest } from './read-request.ts';
-import { chooseTarget } from './routing/choose-target.ts';
+import { chooseTarget, unknownModel } from './routing/choose-target.ts';
 import type { Target } from './routing/routing-table.ts';
 import { writeReply } from './write-reply.ts';
 
@@ -44,60 +53,82 @@ export async function runCall(gateway: Gateway, call: IncomingCall): Promise<voi
 
   const known = authenticate(call.request, call.queryKeys, gateway.callers);
   const caller = known instanceof Promise ? await known : known;
+  checkCaller(caller, call.request, acceptedAtMs, settings.isProxy);
   const { bytes, body } = await readRequest(call.request, settings.limits);
   const request = toWireRequest(call, body);
   dialect.validateRequest(request, settings.validation);
   const facts = dialect.readFacts(request);
   if (facts.continues !== undefined) await gateway.replyOwners.check(facts.continues, caller.userName);
+  if (!mayCall(caller, facts.requestedModel)) throw unknownModel(facts.requestedModel);
   const target = chooseTarget(settings.routing, dialect, facts);
   const framing = call.pathFraming ?? (facts.stream ? 'sse' : undefined);
-  const planned = planExchange({
-    gateway,
-    requestId: callId,
-    dialect,
-    request,
-    bytes,
-    facts,
-    target,
-    framing,
-    caller,
-    acceptedAtMs,
-    hasLeft: () => response.destroyed,
-  });
-  // A call that passes through is planned at once and does not give up its turn.
-  const plan = planned instanceof Promise ? await planned : planned;
-  if (response.destroyed) return;
-  if (plan.kind === 'estimate') return answerCount(call, plan.inputTokens);
-
-  const { limits, timeouts } = settings;
-  const { clock, logger } = gateway;
-  const observer = await openBooks(gateway, call, {
-    plan,
-    caller,
-    facts,
-    target,
-    acceptedAtMs,
-    startedMs,
-    priceBook: settings.routing.priceBook,
-  });
-  startExchange(
-    gateway,
-    new PassthroughExchange({
+  const taken = takeLimits(gateway, call, { settings, caller, facts, target });
+  try {
+    const planned = planExchange({
+      gateway,
       requestId: callId,
       dialect,
-      relay: plan.relay,
-      framing,
+      request,
+      bytes,
+      facts,
       target,
+      framing,
+      caller,
+      acceptedAtMs,
+      hasLeft: () => response.destroyed,
+    });
+    // A call that passes through is planned at once and does not give up its turn.
+    const plan = planned instanceof Promise ? await planned : planned;
+    if (response.destroyed) return taken?.reservation.release();
+    if (plan.kind === 'estimate') return answerCount(call, plan.inputTokens);
+
+    const { limits, timeouts } = settings;
+    const { clock, logger } = gateway;
+    const observer = await openBooks(gateway, call, {
+      plan,
+      caller,
+      facts,
+      target,
+      acceptedAtMs,
+      startedMs,
+      priceBook: settings.routing.priceBook,
+      reservation: taken?.reservation,
+    });
+    if (taken !== undefined) announceStanding(response, taken);
+    startExchange(
+      gateway,
+      new PassthroughExchange({
+        requestId: callId,
+        dialect,
+        relay: taken === undefined ? plan.relay : withoutUpstreamLimits(plan.relay),
+        framing,
+        target,
+        response,
+        limits,
+        timeouts,
+        clock,
+        logger,
+        observer,
+      }),
+      plan.upstreamRequest,
       response,
-      limits,
-      timeouts,
-      clock,
-      logger,
-      observer,
-    }),
-    plan.upstreamRequest,
-    response,
-  );
+    );
+  } catch (error) {
+    // What was taken for a call that is not made is given back; after its exchange has ended there is nothing left to give.
+    taken?.reservation.release();
+    throw error;
+  }
+}
+
+/** Takes what the call needs of the limits that concern it; counting tokens is not limited. @throws GatewayError `rate_limited` */
+function takeLimits(
+  { limiter, clock }: Gateway,
+  { operation, dialect }: IncomingCall,
+  known: { readonly settings: GatewaySettings; readonly caller: ApiKey; readonly facts: CallFacts; readonly target: Target },
+): TakenLimits | undefined {
+  if (operation === 'count-tokens') return undefined;
+  const { settings, caller, facts, target } = known;
+  return reserveCall({ limiter, clock, dialect, caller, perKey: settings.perKey, facts, target });
 }
 
 /** Opens a call in the books, unless it costs nothing, and returns what follows its exchange. */
@@ -112,14 +143,15 @@ async function openBooks(
     readonly acceptedAtMs: number;
     readonly startedMs: number;
     readonly priceBook: PriceBook;
+    readonly reservation: TakenLimits['reservation'] | undefined;
   },
 ): Promise<ExchangeObserver> {
   if (call.operation === 'count-tokens') return noBooks;
-  const { plan, caller, facts, target, acceptedAtMs, startedMs, priceBook } = admitted;
+  const { plan, caller, facts, target, acceptedAtMs, startedMs, priceBook, reservation } = admitted;
   const { callId, dialect } = call;
   const { translation } = plan;
   const { journal } = gateway;
-  return keepBooks({
+  const books = keepBooks({
     gateway,
     opening: await admit({
       callId,
@@ -139,7 +171,9 @@ async function openBooks(
     // A translated reply is kept by nobody under the id that the client sees.
     keepsReply: facts.keepsReply === true && translation === undefined,
     replyNotes: () => translation?.replyNotes.list() ?? [],
+    used: reservation === undefined ? undefined : (usage) => reservation.settle(countUsedTokens(usage)),
   });
+  return reservation === undefined ? books : endWithCall(books, reservation);
 }
 
 /** Answers a token count that no upstream can make. */

@@ -1,3 +1,4 @@
+import type { RateLimits } from '../accounts/access-limits.ts';
 import type { ValidationMode } from '../dialects/chat-dialect.ts';
 import type { Journal } from '../billing/journal/journal.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -7,6 +8,8 @@ import type { CallerDirectory } from './authenticate.ts';
 import type { PassthroughExchange } from './exchange/passthrough.ts';
 import type { FetchMedia } from './exchange/translate/inline-media.ts';
 import type { GatewayLimits, GatewayTimeouts } from './limits.ts';
+import type { ProxyTest } from './limits/check-caller.ts';
+import type { Limiter } from './limits/limiter.ts';
 import type { ProofVault } from './proof-vault/proof-vault.ts';
 import type { ReplyOwners } from './reply-owners.ts';
 import type { RoutingTable } from './routing/routing-table.ts';
@@ -17,12 +20,17 @@ export type GatewaySettings = {
   readonly limits: GatewayLimits;
   readonly timeouts: GatewayTimeouts;
   readonly validation: ValidationMode;
+  /** What keys may use that have no limit of their own. */
+  readonly perKey?: RateLimits;
+  /** Reverse proxies whose word about their clients' addresses is taken. */
+  readonly isProxy?: ProxyTest;
 };
 
 /** What the road of a call works with. */
 export type Gateway = {
   readonly callers: CallerDirectory;
   readonly journal: Journal;
+  readonly limiter: Limiter;
   readonly replyOwners: ReplyOwners;
   readonly proofVault: ProofVault;
   readonly fetchMedia: FetchMedia;

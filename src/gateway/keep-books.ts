@@ -1,6 +1,7 @@
 import type { DialectId } from '../dialects/chat-dialect.ts';
 import type { CallOpening } from '../billing/ledger/call-entry.ts';
 import type { PriceBook } from '../billing/rating/rating.ts';
+import type { Usage } from '../inference/usage.ts';
 import type { TranslationNote } from '../inference/translation-notes.ts';
 import type { UpstreamVendor } from '../upstreams/upstream-vendor.ts';
 import type { ExchangeObserver } from './exchange/exchange-context.ts';
@@ -26,6 +27,8 @@ export function keepBooks(options: {
   readonly priceBook: PriceBook;
   readonly keepsReply: boolean;
   readonly startedMs: number;
+  /** Hears what the call used in the end. */
+  readonly used?: ((usage: Usage) => void) | undefined;
   /** What translating the reply left out or changed, known at its end. */
   readonly replyNotes: () => readonly TranslationNote[];
 }): ExchangeObserver {
@@ -53,6 +56,7 @@ export function keepBooks(options: {
       const settled = settleCall(opening, corrected, { ...trace, durationMs: elapsedMs() }, priceBook, options.keepsReply);
       const replyNotes = options.replyNotes();
       const entry = replyNotes.length === 0 ? settled : { ...settled, replyNotes };
+      options.used?.(entry.usage);
       replyOwners.remember(entry);
       journal.done(entry, then);
       const { error } = outcome;

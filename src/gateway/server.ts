@@ -9,6 +9,7 @@ import type { StreamFraming } from '../platform/frames.ts';
 import { authenticate } from './authenticate.ts';
 import { runCall } from './call.ts';
 import type { Gateway } from './gateway.ts';
+import { checkCaller, mayCall } from './limits/check-caller.ts';
 import { readAltFraming, readRequestTarget, type RequestTarget } from './request-target.ts';
 import { readCall } from './routes/read-call.ts';
 import { createRouter, dialectOfPath, type Route, type RouteMatch } from './routes/route-table.ts';
@@ -120,12 +121,14 @@ async function serveModels(
   http: { readonly request: IncomingMessage; readonly response: ServerResponse; readonly callId: string; readonly target: RequestTarget },
   asked: { readonly route: ModelsRoute; readonly rest: string; readonly dialect: DialectId },
 ): Promise<void> {
-  await authenticate(http.request, http.target.queryKeys, gateway.callers);
-  const { routing } = gateway.settings();
+  const caller = await authenticate(http.request, http.target.queryKeys, gateway.callers);
+  const { routing, isProxy } = gateway.settings();
+  checkCaller(caller, http.request, gateway.clock.nowMs(), isProxy);
+  const allowed = (model: string): boolean => mayCall(caller, model);
   const answer =
     asked.route.type === 'models'
-      ? listModels(routing, asked.dialect, http.target.query)
-      : showModel(routing, asked.dialect, modelName(asked.rest), startedAtMs);
+      ? listModels(routing, asked.dialect, http.target.query, allowed)
+      : showModel(routing, asked.dialect, modelName(asked.rest), startedAtMs, allowed);
   writeJson(http.response, 200, http.callId, answer);
 }
 

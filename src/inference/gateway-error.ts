@@ -17,9 +17,11 @@ export const errorCodes = {
   context_length_exceeded: { status: 400, class: 'invalid_request' },
   upstream_refused_request: { status: 400, class: 'invalid_request' },
   invalid_url: { status: 400, class: 'invalid_request' },
+  expired_api_key: { status: 401, class: 'authentication' },
   missing_api_key: { status: 401, class: 'authentication' },
   invalid_api_key: { status: 401, class: 'authentication' },
   conflicting_credentials: { status: 401, class: 'authentication' },
+  address_not_allowed: { status: 403, class: 'permission' },
   model_not_found: { status: 404, class: 'not_found' },
   upstream_model_not_found: { status: 404, class: 'not_found' },
   route_not_found: { status: 404, class: 'not_found' },
@@ -28,6 +30,7 @@ export const errorCodes = {
   unsupported_media_type: { status: 415, class: 'unsupported_media_type' },
   unsupported_content_encoding: { status: 415, class: 'unsupported_media_type' },
   upgrade_required: { status: 426, class: 'upgrade_required' },
+  rate_limited: { status: 429, class: 'rate_limit' },
   upstream_rate_limited: { status: 429, class: 'rate_limit' },
   internal_error: { status: 500, class: 'server' },
   upstream_invalid_reply: { status: 502, class: 'server' },
@@ -47,6 +50,13 @@ export const errorCodes = {
 export type ErrorCode = keyof typeof errorCodes;
 export type ErrorClass = (typeof errorCodes)[ErrorCode]['class'];
 
+/** A limit of the gateway's own that a call would exceed: whose it is, of what, and how much it allows. */
+export type ExceededLimit = {
+  readonly scope: 'key' | 'user' | 'model';
+  readonly of: 'requests' | 'tokens' | 'concurrency';
+  readonly limit: number;
+};
+
 export type GatewayErrorOptions = {
   /** The request field the error is about, spelled as the client's dialect spells paths: `messages.0.content`, `input[1].role`. */
   readonly param?: string;
@@ -59,6 +69,8 @@ export type GatewayErrorOptions = {
   /** Overrides the status of the code, for example when an upstream named its own inside a 200. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
+  /** For `rate_limited`: dialects word it in their own way. */
+  readonly exceededLimit?: ExceededLimit;
   readonly cause?: unknown;
 };
 
@@ -72,6 +84,7 @@ export class GatewayError extends Error {
   readonly details: Readonly<Record<string, unknown>> | undefined;
   readonly retryAfterSeconds: number | undefined;
   readonly headers: Readonly<Record<string, string>> | undefined;
+  readonly exceededLimit: ExceededLimit | undefined;
 
   constructor(code: ErrorCode, message: string, options: GatewayErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -84,5 +97,6 @@ export class GatewayError extends Error {
     this.details = options.details;
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.headers = options.headers;
+    this.exceededLimit = options.exceededLimit;
   }
 }

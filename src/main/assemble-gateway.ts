@@ -6,6 +6,7 @@ import { createLostCallSettler } from '../billing/journal/settle-lost-call.ts';
 import type { PassthroughExchange } from '../gateway/exchange/passthrough.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { defaultMediaBytesMax } from '../gateway/limits.ts';
+import { createLimiter } from '../gateway/limits/limiter.ts';
 import { createReplyOwners } from '../gateway/reply-owners.ts';
 import { createGatewayServer } from '../gateway/server.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -116,6 +117,7 @@ export async function assembleGateway(options: {
   const gateway: Gateway = {
     callers: { find: keys.find, resolve: (secret) => keys.resolve(secret, AbortSignal.timeout(2000)) },
     journal,
+    limiter: createLimiter({ clock }),
     replyOwners: createReplyOwners({ store }),
     proofVault,
     fetchMedia: (url) => fetchNamedMedia(url, live.config().media),

@@ -3,6 +3,7 @@ import { anthropicMessagesCodec } from './codec/codec.ts';
 import { createStreamTap } from './create-stream-tap.ts';
 import { editRequest } from './edit-request.ts';
 import { encodeError, encodeStreamError } from './encode-error.ts';
+import { rateLimitHeaders } from './rate-limit-headers.ts';
 import { readFacts } from './read-facts.ts';
 import { readReply } from './read-reply.ts';
 import { requestSchema, validateRequest } from './validate-request.ts';
@@ -25,5 +26,6 @@ export const anthropicMessages: ChatDialect = {
   encodeError,
   encodeStreamError,
   heartbeat: () => ping,
+  rateLimitHeaders,
   codec: anthropicMessagesCodec,
 };

@@ -1,4 +1,4 @@
-import type { GatewayError } from '../../inference/gateway-error.ts';
+import type { ExceededLimit, GatewayError } from '../../inference/gateway-error.ts';
 import type { StreamFraming } from '../../platform/frames.ts';
 import { encodeSse } from '../../platform/sse/encode-sse.ts';
 import type { HttpReply, StreamErrorOptions } from '../chat-dialect.ts';
@@ -28,6 +28,21 @@ const wordStatus = (status: number): string => statusNames[status] ?? (status >=
 
 const rpc = 'type.googleapis.com/google.rpc';
 
+const quotas = {
+  requests: { metric: 'generate_content_requests', id: 'GenerateRequestsPerMinutePer' },
+  tokens: { metric: 'generate_content_token_count', id: 'GenerateContentTokensPerMinutePer' },
+  concurrency: { metric: 'generate_content_concurrent_requests', id: 'GenerateConcurrentRequestsPer' },
+} as const;
+
+const scopes = { key: 'ApiKey', user: 'User', model: 'Model' } as const;
+
+/** The quota in the vendor's form. Programs read from the id whether it is one of a minute, which is worth waiting for, or of a day. */
+function createQuotaFailure({ scope, of, limit }: ExceededLimit): object {
+  const { metric, id } = quotas[of];
+  const quotaMetric = `generativelanguage.googleapis.com/${metric}`;
+  return { '@type': `${rpc}.QuotaFailure`, violations: [{ quotaMetric, quotaId: `${id}${scopes[scope]}`, quotaValue: String(limit) }] };
+}
+
 /** Structured details: programs look for the reason of a refused key, the seconds to wait, and the field that was wrong. */
 function createDetails(error: GatewayError): readonly object[] {
   const details: object[] = [];
@@ -38,6 +53,7 @@ function createDetails(error: GatewayError): readonly object[] {
   if (error.class === 'invalid_request' && error.param !== undefined) {
     details.push({ '@type': `${rpc}.BadRequest`, fieldViolations: [{ field: error.param, description: error.message }] });
   }
+  if (error.exceededLimit !== undefined) details.push(createQuotaFailure(error.exceededLimit));
   if (error.retryAfterSeconds !== undefined) {
     details.push({ '@type': `${rpc}.RetryInfo`, retryDelay: `${error.retryAfterSeconds}s` });
   }

@@ -24,5 +24,7 @@ export const geminiGenerateContent: ChatDialect = {
   encodeError,
   encodeStreamError,
   heartbeat,
+  // The vendor tells of its limits in the details of a 429 only.
+  rateLimitHeaders: () => ({}),
   codec,
 };

@@ -34,7 +34,8 @@ function encodeErrorBody(error: GatewayError): { readonly error: OpenaiErrorBody
   const message =
     isUnknownModel && typeof model === 'string' ? `The model \`${model}\` does not exist or you do not have access to it.` : error.message;
   const param = isUnknownModel ? null : (error.param ?? null);
-  return { error: { message, type: wordErrorType(error.status), param, code: encodeCode(error) } };
+  const type = error.exceededLimit?.of === 'tokens' ? 'tokens' : wordErrorType(error.status);
+  return { error: { message, type, param, code: encodeCode(error) } };
 }
 
 /** The vendor's machine code where it has one for the case; else our own stable code, or null as the vendor does. */

@@ -1,4 +1,5 @@
 import type { ChatDialect } from '../chat-dialect.ts';
+import { openaiRateLimitHeaders } from '../openai-rate-limit-headers.ts';
 import { codec } from './codec/codec.ts';
 import { createStreamTap } from './create-stream-tap.ts';
 import { editRequest } from './edit-request.ts';
@@ -25,5 +26,6 @@ export const openaiChat: ChatDialect = {
   encodeError,
   encodeStreamError,
   heartbeat: () => keepAlive,
+  rateLimitHeaders: openaiRateLimitHeaders,
   codec,
 };

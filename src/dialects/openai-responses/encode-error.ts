@@ -15,6 +15,7 @@ const vendorCodes: Partial<Record<ErrorCode, string | null>> = {
   upstream_model_not_found: 'model_not_found',
   upstream_refused_request: null,
   conflicting_credentials: 'invalid_api_key',
+  expired_api_key: 'invalid_api_key',
   missing_api_key: null,
 };
 
@@ -63,7 +64,7 @@ export function createErrorBody(error: GatewayError): OpenaiErrorBody {
   const status = chooseStatus(error);
   return {
     message: wordMessage(error),
-    type: detail(error, 'openai_type') ?? wordErrorType(status),
+    type: detail(error, 'openai_type') ?? (error.exceededLimit?.of === 'tokens' ? 'tokens' : wordErrorType(status)),
     param: error.param ?? paramByCode[error.code] ?? null,
     code: detail(error, 'openai_code') ?? wordCode(error, status),
   };

@@ -1,4 +1,5 @@
 import type { ChatDialect } from '../chat-dialect.ts';
+import { openaiRateLimitHeaders } from '../openai-rate-limit-headers.ts';
 import { openaiResponsesCodec } from './codec/codec.ts';
 import { createStreamTap } from './create-stream-tap.ts';
 import { editRequest } from './edit-request.ts';
@@ -25,5 +26,6 @@ export const openaiResponses: ChatDialect = {
   encodeError,
   encodeStreamError,
   heartbeat: () => Buffer.from(': keep-alive\n\n'),
+  rateLimitHeaders: openaiRateLimitHeaders,
   codec: openaiResponsesCodec,
 };

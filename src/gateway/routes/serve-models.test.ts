@@ -9,6 +9,8 @@ import { createFakeUpstream } from '../exchange/fake-exchange.ts';
 import { createRoutingTable } from '../routing/routing-table.ts';
 import { listModels, showModel } from './serve-models.ts';
 
+const everyModel = (): boolean => true;
+
 const configuredAtMs = Date.UTC(2026, 10, 20);
 const upstream = (vendor: VendorId) => {
   const made = createFakeUpstream({ vendor }, { send: () => {}, close: () => Promise.resolve() });
@@ -28,7 +30,7 @@ const table = createRoutingTable({
 });
 
 type Page = Record<string, any>;
-const list = (dialect: DialectId, query = ''): Page => listModels(table, dialect, new URLSearchParams(query)) as Page;
+const list = (dialect: DialectId, query = ''): Page => listModels(table, dialect, new URLSearchParams(query), everyModel) as Page;
 const ids = (page: Page): string[] => (page['data'] as { id: string }[]).map(({ id }) => id);
 const names = (page: Page): string[] => (page['models'] as { name: string }[]).map(({ name }) => name);
 const everything = table.models.map(({ id }) => id);
@@ -121,27 +123,43 @@ describe('as generate-content lists models', () => {
 
 describe('one model', () => {
   test('in each shape', () => {
-    assert.deepEqual(showModel(table, 'openai-chat', 'fast', 0), {
+    assert.deepEqual(showModel(table, 'openai-chat', 'fast', 0, everyModel), {
       id: 'fast',
       object: 'model',
       created: configuredAtMs / 1000,
       owned_by: 'anthropic',
     });
-    assert.equal((showModel(table, 'anthropic-messages', 'fast', 0) as Page)['display_name'], 'fast');
-    assert.equal((showModel(table, 'gemini-generate-content', 'both', 0) as Page)['name'], 'models/both');
+    assert.equal((showModel(table, 'anthropic-messages', 'fast', 0, everyModel) as Page)['display_name'], 'fast');
+    assert.equal((showModel(table, 'gemini-generate-content', 'both', 0, everyModel) as Page)['name'], 'models/both');
   });
 
   test('a dated name that a call would take is found under that name', () => {
-    const dated = showModel(table, 'openai-chat', 'claude-sonnet-4-5-20250929', 7000) as Page;
+    const dated = showModel(table, 'openai-chat', 'claude-sonnet-4-5-20250929', 7000, everyModel) as Page;
     assert.deepEqual(dated, { id: 'claude-sonnet-4-5-20250929', object: 'model', created: 7, owned_by: 'anthropic' });
   });
 
   test('everything listed can be shown', () => {
-    for (const id of everything) assert.ok(showModel(table, 'anthropic-messages', id, 0), id);
+    for (const id of everything) assert.ok(showModel(table, 'anthropic-messages', id, 0, everyModel), id);
+  });
+
+  test('a model that the caller may not call is neither listed nor shown, as if there were none', () => {
+    const mayCall = (model: string): boolean => model === 'fast';
+    for (const dialect of ['openai-chat', 'anthropic-messages'] as const)
+      assert.deepEqual(ids(listModels(table, dialect, new URLSearchParams(), mayCall) as Page), ['fast']);
+    assert.deepEqual(names(listModels(table, 'gemini-generate-content', new URLSearchParams(), mayCall) as Page), []);
+    const refusal = (name: string): unknown => {
+      try {
+        return showModel(table, 'openai-chat', name, 0, mayCall);
+      } catch (error) {
+        return error instanceof Error ? error.message.replace(name, '') : error;
+      }
+    };
+    assert.equal(refusal('both'), refusal('nobody'));
+    assert.ok(showModel(table, 'openai-chat', 'fast', 0, mayCall));
   });
 
   test('an unknown one is a 404', () => {
     for (const name of ['nobody', '', 'constructor'])
-      assert.throws(() => showModel(table, 'openai-chat', name, 0), { code: 'model_not_found', status: 404, param: 'model' });
+      assert.throws(() => showModel(table, 'openai-chat', name, 0, everyModel), { code: 'model_not_found', status: 404, param: 'model' });
   });
 });

@@ -3,6 +3,12 @@ import type { CallFacts } from '../../inference/call-facts.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import type { RoutingTable, Target } from './routing-table.ts';
 
+/** The error for a model that nobody serves, and for one that the caller may not call: the two are answered alike. */
+export function unknownModel(name: string): GatewayError {
+  const message = `model: ${name.slice(0, 256)} is not served here; GET /v1/models lists what is`;
+  return new GatewayError('model_not_found', message, { param: 'model' });
+}
+
 /**
  * Chooses where a call goes: the model's first target that speaks the client's dialect, because nothing is lost there; else its first target, by translation. Throws
  * `model_not_found` for a model that nobody serves, and `thread_unsupported` where a stateful thread would be lost.
@@ -10,15 +16,7 @@ import type { RoutingTable, Target } from './routing-table.ts';
 export function chooseTarget(table: RoutingTable, dialect: ChatDialect, facts: CallFacts): Target {
   const targets = table.targetsOf(facts.requestedModel);
   const [preferred] = targets;
-  if (preferred === undefined) {
-    throw new GatewayError(
-      'model_not_found',
-      `model: ${facts.requestedModel.slice(0, 256)} is not served here; GET /v1/models lists what is`,
-      {
-        param: 'model',
-      },
-    );
-  }
+  if (preferred === undefined) throw unknownModel(facts.requestedModel);
   const speaking = targets.filter((target) => target.upstream.dialects.includes(dialect.id));
   if (!facts.needs.includes('threads')) return speaking[0] ?? preferred;
   const stateful = speaking.find((target) => target.upstream.vendor.offers.includes('threads'));

@@ -1,3 +1,4 @@
+import type { RateLimits } from '../../accounts/access-limits.ts';
 import type { ListedModel, DialectId } from '../../dialects/chat-dialect.ts';
 import type { ModelTraits } from '../../inference/model-traits.ts';
 import type { UpstreamClient } from '../../platform/http/upstream-client.ts';
@@ -26,7 +27,12 @@ export type Upstream = {
 };
 
 /** An upstream and the name that the model has there. */
-export type Target = { readonly upstream: Upstream; readonly upstreamModel: string };
+export type Target = {
+  readonly upstream: Upstream;
+  readonly upstreamModel: string;
+  /** The model of the configuration that this is a target of, where it has limits: what all its callers may use together. */
+  readonly model?: { readonly name: string; readonly limits: RateLimits };
+};
 
 /** A model that the configuration names. */
 export type ConfiguredModel = { readonly name: string; readonly targets: readonly Target[] };

@@ -3,6 +3,7 @@ import { defaultLimits, defaultTimeouts } from '../../gateway/limits.ts';
 import { type ConfiguredModel, createRoutingTable, type Upstream } from '../../gateway/routing/routing-table.ts';
 import type { PriceBookData } from '../../billing/rating/parse-price-book.ts';
 import { createPriceBook, type PriceOverride } from '../../billing/rating/price-book.ts';
+import { compileAddressList } from '../../platform/http/address-list.ts';
 import { compileHeaderList } from '../../platform/http/header-list.ts';
 import type { UpstreamClient } from '../../platform/http/upstream-client.ts';
 import { applyQuirks, type Quirks } from '../../upstreams/apply-quirks.ts';
@@ -104,7 +105,9 @@ function buildModels(config: Config, upstreams: ReadonlyMap<string, Upstream>): 
     name,
     targets: model.targets.flatMap((target) => {
       const upstream = upstreams.get(target.upstream);
-      return upstream === undefined ? [] : [{ upstream, upstreamModel: target.model ?? name }];
+      if (upstream === undefined) return [];
+      const limited = model.limits === undefined ? {} : { model: { name, limits: model.limits } };
+      return [{ upstream, upstreamModel: target.model ?? name, ...limited }];
     }),
   }));
 }
@@ -118,6 +121,7 @@ export function buildSettings(options: {
   readonly configuredAtMs: number;
 }): GatewaySettings {
   const { config, source } = options;
+  const { perKey, ...limits } = config.limits ?? {};
   const timeouts = { ...defaultTimeouts, ...config.timeouts };
   const upstreams = new Map(
     Object.entries(source.upstreams).map(([id, configured]) => [id, buildUpstream(id, configured, timeouts.connectMs, options.pools)]),
@@ -129,8 +133,10 @@ export function buildSettings(options: {
       priceBook: createPriceBook({ book: options.priceBookData, overrides: priceOverrides(config) }),
       configuredAtMs: options.configuredAtMs,
     }),
-    limits: { ...defaultLimits, ...config.limits },
+    limits: { ...defaultLimits, ...limits },
     timeouts,
     validation: config.validation ?? 'compatible',
+    ...(perKey === undefined ? {} : { perKey }),
+    ...(config.trustedProxies === undefined ? {} : { isProxy: compileAddressList(config.trustedProxies) }),
   };
 }

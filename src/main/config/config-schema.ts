@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
 
+import { rateLimitFields } from '../../accounts/access-limits.ts';
 import { defaultLimits, defaultMediaBytesMax, defaultTimeouts } from '../../gateway/limits.ts';
 import { upstreamVendors } from '../../upstreams/registry.ts';
 import { quirksSchema } from './quirks-schema.ts';
@@ -63,6 +64,8 @@ const upstreamSchema = Type.Object(
   { additionalProperties: false, description: 'A vendor account or a model server.' },
 );
 
+const rateLimits = (description: string) => Type.Optional(Type.Object(rateLimitFields, { additionalProperties: false, description }));
+
 const modelSchema = Type.Object(
   {
     targets: Type.Array(
@@ -76,6 +79,9 @@ const modelSchema = Type.Object(
       { minItems: 1, description: "Where the model's calls go: the first target that speaks the caller's interface." },
     ),
     price: Type.Optional(priceSchema),
+    limits: rateLimits(
+      'What all callers of this model may use together. Entries have their limits each for itself, also where they lead to one model.',
+    ),
   },
   { additionalProperties: false, description: 'A model name that clients may ask for.' },
 );
@@ -123,9 +129,16 @@ export const configSchema = Type.Object(
           requestBytesMax: bytes('Largest request body', defaultLimits.requestBytesMax),
           replyBytesMax: bytes('Largest whole reply', defaultLimits.replyBytesMax),
           eventBytesMax: bytes('Largest event of a stream', defaultLimits.eventBytesMax),
+          perKey: rateLimits('What each key may use that has no such limit of its own.'),
         },
         { additionalProperties: false },
       ),
+    ),
+    trustedProxies: Type.Optional(
+      Type.Array(Type.String(), {
+        description:
+          'Addresses and networks of reverse proxies. What they say of a client in X-Forwarded-For is taken for its address, where keys are limited to addresses.',
+      }),
     ),
     media: Type.Optional(
       Type.Object(

@@ -1,6 +1,7 @@
 import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, visit } from 'yaml';
 
 import { wordProblem } from '../../dialects/word-problem.ts';
+import { parseNetwork } from '../../platform/http/address-list.ts';
 import { compileCheck } from '../../platform/schema/compile-check.ts';
 import { describeProblems } from '../../platform/schema/describe-problems.ts';
 import type { SchemaProblem } from '../../platform/schema/schema-problem.ts';
@@ -146,6 +147,10 @@ function findBrokenReferences(config: Config): readonly Problem[] {
         message: `there is no upstream "${target.upstream}"; there are: ${names.join(', ')}`,
       });
     }
+  }
+  for (const [index, network] of (config.trustedProxies ?? []).entries()) {
+    if (parseNetwork(network) !== undefined) continue;
+    found.push({ path: ['trustedProxies', index], message: `"${network}" is no address or network; write for example 10.0.0.0/8` });
   }
   if (config.timeZone !== undefined && !isTimeZone(config.timeZone)) {
     found.push({ path: ['timeZone'], message: `"${config.timeZone}" is no IANA time zone; write for example "UTC" or "Asia/Shanghai"` });

@@ -1,0 +1,25 @@
+import type { LimitStanding, RateLimitStanding } from '../inference/rate-limit-standing.ts';
+
+/** The vendor's rate-limit headers; times to a reset are durations such as `6ms`, `1.5s` and `1m0s`. */
+export function openaiRateLimitHeaders({ requests, tokens }: RateLimitStanding): Record<string, string> {
+  const headers: Record<string, string> = {};
+  if (requests !== undefined) addHeaders(headers, 'requests', requests);
+  if (tokens !== undefined) addHeaders(headers, 'tokens', tokens);
+  return headers;
+}
+
+function addHeaders(headers: Record<string, string>, of: 'requests' | 'tokens', { limit, remaining, resetMs }: LimitStanding): void {
+  headers[`x-ratelimit-limit-${of}`] = String(limit);
+  headers[`x-ratelimit-remaining-${of}`] = String(remaining);
+  headers[`x-ratelimit-reset-${of}`] = formatDuration(resetMs);
+}
+
+/** Milliseconds, rounded up, as the vendor writes durations: the greatest unit first, zeros within and after it kept. */
+function formatDuration(ms: number): string {
+  const whole = Math.ceil(ms);
+  if (whole < 1000) return `${whole}ms`;
+  const minutes = Math.floor(whole / 60_000);
+  const seconds = `${(whole % 60_000) / 1000}s`;
+  if (minutes < 60) return minutes === 0 ? seconds : `${minutes}m${seconds}`;
+  return `${Math.floor(minutes / 60)}h${minutes % 60}m${seconds}`;
+}

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import type { IncomingMessage } from 'node:http';
+import { test } from 'node:test';
+
+import type { AccessLimits } from '../../accounts/access-limits.ts';
+import type { ApiKey } from '../../accounts/api-key.ts';
+import { compileAddressList } from '../../platform/http/address-list.ts';
+import { checkCaller, clientAddress, mayCall } from './check-caller.ts';
+
+const caller = (limits?: AccessLimits, userLimits?: AccessLimits): ApiKey => ({
+  id: 'key_1',
+  userId: 'user_1',
+  userName: 'alice',
+  name: 'ci',
+  hint: 'cret',
+  createdAtMs: 0,
+  strictTranslation: false,
+  ...(limits === undefined ? {} : { limits }),
+  ...(userLimits === undefined ? {} : { userLimits }),
+});
+const request = (remoteAddress: string | undefined, forwardedFor?: string): IncomingMessage =>
+  ({
+    socket: { remoteAddress },
+    headers: forwardedFor === undefined ? {} : { 'x-forwarded-for': forwardedFor },
+  }) as unknown as IncomingMessage;
+const check = (key: ApiKey, from = '10.0.0.1', nowMs = 100): void => checkCaller(key, request(from), nowMs, undefined);
+
+test('a key without limits is let through, whatever the connection', () => {
+  checkCaller(caller(), request(undefined), 0, undefined);
+  check(caller({ requestsPerMinute: 1 }, { concurrency: 1 }));
+});
+
+test('expiry, of the key or its owner, is a 401 from its first millisecond on', () => {
+  for (const expiring of [
+    caller({ expiresAtMs: 100 }),
+    caller(undefined, { expiresAtMs: 100 }),
+    caller({ expiresAtMs: 900 }, { expiresAtMs: 99 }),
+  ]) {
+    assert.throws(() => check(expiring), { code: 'expired_api_key', status: 401, message: /expired at 1970-01-01T00:00:00/ });
+  }
+  check(caller({ expiresAtMs: 101 }, { expiresAtMs: 101 }));
+});
+
+test('an address must be on the list of the key and on that of its owner', () => {
+  const limited = caller({ addresses: ['10.0.0.0/8', '2001:db8::/32'] }, { addresses: ['10.0.0.1', '2001:db8::1'] });
+  for (const from of ['10.0.0.1', '::ffff:10.0.0.1', '2001:db8::1']) check(limited, from);
+  for (const from of ['10.0.0.2', '11.0.0.1', '2001:db8::2', '::1', ''])
+    assert.throws(() => check(limited, from), { code: 'address_not_allowed', status: 403 }, from);
+  assert.throws(() => checkCaller(limited, request(undefined), 0, undefined), { code: 'address_not_allowed' });
+});
+
+test('what a header says of the client is taken from trusted proxies only, and only as far as they reach', () => {
+  const isProxy = compileAddressList(['10.0.0.0/8', '::1']);
+  const cases: readonly (readonly [from: string, header: string | undefined, address: string])[] = [
+    ['192.0.2.1', '10.9.9.9', '192.0.2.1'],
+    ['10.0.0.1', undefined, '10.0.0.1'],
+    ['10.0.0.1', '192.0.2.1', '192.0.2.1'],
+    ['10.0.0.1', '203.0.113.9, 192.0.2.1', '192.0.2.1'],
+    ['::ffff:10.0.0.1', '203.0.113.9,192.0.2.1 ,10.0.0.2', '192.0.2.1'],
+    ['::1', '192.0.2.1:4711', '192.0.2.1'],
+    ['::1', '[2001:db8::7]:4711', '2001:db8::7'],
+    ['::1', '10.0.0.7', '10.0.0.7'],
+    ['::1', 'nonsense', 'nonsense'],
+  ];
+  for (const [from, header, address] of cases) assert.equal(clientAddress(request(from, header), isProxy), address, `${from} ${header}`);
+  assert.equal(clientAddress(request('10.0.0.1', '192.0.2.1'), undefined), '10.0.0.1');
+});
+
+test('models: whole names and beginnings, on both lists, with or without the prefix of generate-content', () => {
+  const limited = caller({ models: ['gpt-5*', 'fast'] }, { models: ['gpt-5-mini', 'fast', 'other'] });
+  for (const model of ['gpt-5-mini', 'fast', 'models/fast']) assert.equal(mayCall(limited, model), true, model);
+  for (const model of ['gpt-5', 'gpt-5-nano', 'other', 'Fast', 'fast2', '']) assert.equal(mayCall(limited, model), false, model);
+  assert.equal(mayCall(caller({}, { requestsPerMinute: 1 }), 'anything'), true);
+});

@@ -1,0 +1,11 @@
+/** How much of one limit is left. */
+export type LimitStanding = {
+  readonly limit: number;
+  /** What may still be used, this call already taken off. */
+  readonly remaining: number;
+  /** Milliseconds until nothing of it is used any more, if nothing more is used. */
+  readonly resetMs: number;
+};
+
+/** Where a caller stands with the limits of the last minute. What is not limited is absent. */
+export type RateLimitStanding = { readonly requests?: LimitStanding; readonly tokens?: LimitStanding };
