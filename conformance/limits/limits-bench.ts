@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+
+import { createAccounts } from '../../src/accounts/create-accounts.ts';
+import { parseLimits, type WrittenLimits } from '../../src/accounts/parse-limits.ts';
+import { systemClock } from '../../src/platform/clock.ts';
+import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts';
+import { type FaultBench, type Mode, startFaultBench } from '../faults/fault-bench.ts';
+import { runWeir } from '../programs/run-weir.ts';
+import { call, eventually } from '../support/http.ts';
+import type { ReceivedReply } from '../support/open-call.ts';
+import type { StartSimulatedWeirOptions } from '../support/start-simulated-weir.ts';
+
+/** A Weir with simulated vendors whose keys and users are limited by its own commands. */
+export type LimitsBench = FaultBench & {
+  /** Runs `weir …` on the gateway's data directory. Fails when the command does. */
+  readonly command: (...words: readonly string[]) => Promise<string>;
+  /** Makes a key, named `key`, of a user of its own with these limits and returns its secret, once the gateway knows it. */
+  readonly createKey: (userName: string, options?: WrittenLimits & { readonly strict?: boolean }) => Promise<string>;
+};
+
+export async function startLimitsBench(options: StartSimulatedWeirOptions = {}): Promise<LimitsBench> {
+  const bench = await startFaultBench(options);
+  const command = async (...words: readonly string[]): Promise<string> => {
+    const { code, stdout, stderr } = await runWeir(words, { WEIR_DATA_DIR: bench.weir.dataDirectory });
+    assert.equal(code, 0, stderr);
+    return stdout.trim();
+  };
+  // As a command would, in this process: starting one for each key would take most of the time.
+  const store = await openSqliteStore({ path: join(bench.weir.dataDirectory, 'weir.sqlite') });
+  const accounts = createAccounts({ store, clock: systemClock, random: randomBytes });
+  return {
+    ...bench,
+    command,
+    createKey: async (userName, { strict = false, ...written } = {}) => {
+      const limits = parseLimits(written, systemClock.nowMs());
+      const { secret: key } = await accounts.createApiKey({ userName, name: 'key', strictTranslation: strict, limits });
+      await eventually(
+        async () => (await call(`${bench.weir.gatewayUrl}/v1/models`, { headers: { 'x-api-key': key } })).json?.error?.code,
+        (code) => code !== 'invalid_api_key',
+      );
+      return key;
+    },
+    [Symbol.asyncDispose]: async () => {
+      await store.close();
+      await bench[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** The headers by which a caller is told where it stands, with their vendor's spelling. */
+export function standingHeaders({ headers }: Pick<ReceivedReply, 'headers'>): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) => (name.includes('ratelimit') ? [[name, String(value)]] : [])),
+  );
+}
+
+/** Headers of a call by this key. */
+export const by = (key: string): { readonly headers: Record<string, string> } => ({ headers: { authorization: `Bearer ${key}` } });
+
+/** A name for what a mode's calls are made with. */
+export const nameOf = ({ title }: Mode): string => title.replaceAll(/[^a-z]+/g, '-');

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+
+import Anthropic from '@anthropic-ai/sdk';
+import { ApiError, GoogleGenAI } from '@google/genai';
+import OpenAI from 'openai';
+
+import { type LimitsBench, startLimitsBench } from '../limits/limits-bench.ts';
+import { longReply, steer } from './steer.ts';
+
+const messages = [{ role: 'user' as const, content: 'Hello' }];
+
+/** What the official SDKs make of the gateway's own rate limits. */
+describe('rate limits in the official SDKs', { concurrency: 3 }, () => {
+  let bench: LimitsBench;
+  before(async () => {
+    bench = await startLimitsBench();
+  });
+  after(() => bench[Symbol.asyncDispose]());
+
+  /** Tells of the first refusal that an SDK gets to see, before it decides what to do. */
+  const watch = (onRefusal: () => void): typeof fetch => {
+    return async (input, init) => {
+      const reply = await fetch(input, init);
+      if (reply.status === 429) onRefusal();
+      return reply;
+    };
+  };
+
+  const clients = {
+    openai: (apiKey: string, maxRetries = 0, onRefusal = (): void => {}) => {
+      const client = new OpenAI({ baseURL: `${bench.weir.gatewayUrl}/v1`, apiKey, maxRetries, fetch: watch(onRefusal) });
+      return {
+        ask: () => client.chat.completions.create({ model: 'gpt-4.1', messages }).withResponse(),
+        hold: async () => (await client.responses.create({ model: 'gpt-4.1', input: 'Hello', stream: true }, steer(longReply))).controller,
+        left: 'x-ratelimit-remaining-requests',
+        limited: OpenAI.RateLimitError,
+      };
+    },
+    anthropic: (apiKey: string, maxRetries = 0, onRefusal = (): void => {}) => {
+      const client = new Anthropic({ baseURL: bench.weir.gatewayUrl, apiKey, maxRetries, fetch: watch(onRefusal) });
+      const model = 'claude-sonnet-4-5';
+      return {
+        ask: () => client.messages.create({ model, max_tokens: 50, messages }).withResponse(),
+        hold: async () => (await client.messages.create({ model, max_tokens: 900, messages, stream: true }, steer(longReply))).controller,
+        left: 'anthropic-ratelimit-requests-remaining',
+        limited: Anthropic.RateLimitError,
+      };
+    },
+  } as const;
+
+  for (const [name, connect] of Object.entries(clients)) {
+    test(`${name}: a RateLimitError with the time to wait, and headers of where it stands`, async () => {
+      const { ask, left, limited } = connect(await bench.createKey(`${name} rpm`, { rpm: '2' }));
+      assert.equal((await ask()).response.headers.get(left), '1');
+      assert.equal((await ask()).response.headers.get(left), '0');
+      await assert.rejects(ask(), (error) => {
+        assert.ok(error instanceof limited);
+        const seconds = Number(error.headers.get('retry-after'));
+        assert.ok(seconds > 40 && seconds <= 60, `retry-after: ${seconds}`);
+        assert.equal(error.headers.get(left), '0');
+        return true;
+      });
+    });
+
+    test(`${name}: retries wait as long as retry-after says, and then succeed`, async () => {
+      const key = await bench.createKey(`${name} slot`, { concurrency: '1' });
+      const holding = await connect(key).hold();
+      const startedMs = performance.now();
+      // The stream that holds the slot is left while the SDK waits for its one retry.
+      await connect(key, 1, () => holding.abort()).ask();
+      const waitedMs = performance.now() - startedMs;
+      assert.ok(waitedMs >= 1000 && waitedMs < 3000, `waited ${waitedMs} ms`);
+    });
+
+    test(`${name}: a call larger than its limit is not tried again`, async () => {
+      const key = await bench.createKey(`${name} large`, { tpm: '10' });
+      const before = performance.now();
+      await assert.rejects(connect(key, 5).ask(), connect(key).limited);
+      assert.ok(performance.now() - before < 400);
+    });
+  }
+
+  test('@google/genai: an ApiError of 429 whose details hold the quota and the delay', async () => {
+    const apiKey = await bench.createKey('genai', { rpm: '1' });
+    const client = new GoogleGenAI({ apiKey, httpOptions: { baseUrl: bench.weir.gatewayUrl } });
+    const ask = () => client.models.generateContent({ model: 'gemini-2.5-flash', contents: 'Hello' });
+    await ask();
+    await assert.rejects(ask(), (error) => {
+      assert.ok(error instanceof ApiError);
+      assert.equal(error.status, 429);
+      assert.match(error.message, /RESOURCE_EXHAUSTED/);
+      assert.match(error.message, /"retryDelay":\s*"\d+s"/);
+      assert.match(error.message, /GenerateRequestsPerMinutePerApiKey/);
+      return true;
+    });
+  });
+});
