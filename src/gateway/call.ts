@@ -15,14 +15,7 @@ import { tokenCountHeader } from './exchange/translate/count-relay.ts';
 import type { Gateway, GatewaySettings } from './gateway.ts';
 import { keepBooks, noBooks } from './keep-books.ts';
 import { checkCaller, mayCall } from './limits/check-caller.ts';
-import {
-  announceStanding,
-  countUsedTokens,
-  endWithCall,
-  reserveCall,
-  type TakenLimits,
-  withoutUpstreamLimits,
-} from './limits/reserve-call.ts';
+import { countUsedTokens, endWithCall, reserveCall, type TakenLimits, withOwnLimits } from './limits/reserve-call.ts';
 import { type ExchangePlan, planExchange } from './plan-exchange.ts';
 import { readRequest } from './read-request.ts';
 import { chooseTarget, unknownModel } from './routing/choose-target.ts';
@@ -92,15 +85,14 @@ export async function runCall(gateway: Gateway, call: IncomingCall): Promise<voi
       acceptedAtMs,
       startedMs,
       priceBook: settings.routing.priceBook,
-      reservation: taken?.reservation,
+      taken,
     });
-    if (taken !== undefined) announceStanding(response, taken);
     startExchange(
       gateway,
       new PassthroughExchange({
         requestId: callId,
         dialect,
-        relay: taken === undefined ? plan.relay : withoutUpstreamLimits(plan.relay),
+        relay: taken === undefined ? plan.relay : withOwnLimits(plan.relay, taken),
         framing,
         target,
         response,
@@ -143,11 +135,11 @@ async function openBooks(
     readonly acceptedAtMs: number;
     readonly startedMs: number;
     readonly priceBook: PriceBook;
-    readonly reservation: TakenLimits['reservation'] | undefined;
+    readonly taken: TakenLimits | undefined;
   },
 ): Promise<ExchangeObserver> {
   if (call.operation === 'count-tokens') return noBooks;
-  const { plan, caller, facts, target, acceptedAtMs, startedMs, priceBook, reservation } = admitted;
+  const { plan, caller, facts, target, acceptedAtMs, startedMs, priceBook, taken } = admitted;
   const { callId, dialect } = call;
   const { translation } = plan;
   const { journal } = gateway;
@@ -171,9 +163,9 @@ async function openBooks(
     // A translated reply is kept by nobody under the id that the client sees.
     keepsReply: facts.keepsReply === true && translation === undefined,
     replyNotes: () => translation?.replyNotes.list() ?? [],
-    used: reservation === undefined ? undefined : (usage) => reservation.settle(countUsedTokens(usage)),
+    used: taken === undefined ? undefined : (usage) => taken.reservation.settle(countUsedTokens(usage)),
   });
-  return reservation === undefined ? books : endWithCall(books, reservation);
+  return taken === undefined ? books : endWithCall(books, taken, call.response);
 }
 
 /** Answers a token count that no upstream can make. */

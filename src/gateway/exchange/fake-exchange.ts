@@ -42,9 +42,13 @@ class FakeResponse extends EventEmitter {
   writeHead(status: number, headers: Readonly<Record<string, string>> | readonly string[]): void {
     if (this.headersSent) throw new Error('the head was written twice');
     this.status = status;
-    this.headers = isList(headers) ? Object.fromEntries(pairs(headers)) : headers;
+    this.headers = { ...this.headers, ...(isList(headers) ? Object.fromEntries(pairs(headers)) : headers) };
     this.headersSent = true;
     this.#happened.push(`head ${status}`);
+  }
+
+  setHeader(name: string, value: string): void {
+    this.headers = { ...this.headers, [name]: value };
   }
 
   write(chunk: Buffer): boolean {

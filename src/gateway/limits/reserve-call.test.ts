@@ -10,7 +10,7 @@ import type { ExchangeObserver } from '../exchange/exchange-context.ts';
 import { createFakeExchange, createFakeUpstream } from '../exchange/fake-exchange.ts';
 import { PassthroughExchange } from '../exchange/passthrough.ts';
 import { createLimiter } from './limiter.ts';
-import { countUsedTokens, endWithCall, reserveCall, type TakenLimits, withoutUpstreamLimits } from './reserve-call.ts';
+import { countUsedTokens, endWithCall, reserveCall, type TakenLimits, withOwnLimits } from './reserve-call.ts';
 
 const startMs = Date.UTC(2026, 10, 20, 9, 0, 0);
 
@@ -169,7 +169,6 @@ describe('every end of an exchange frees the slot, once', () => {
     const taken = reserve(wanted);
     assert.ok(taken);
     const fake = createFakeExchange({ dialect: chatDialects['openai-chat'], framing });
-    const { reservation } = taken;
     const observer = endWithCall(
       {
         ...fake.context.observer,
@@ -178,9 +177,10 @@ describe('every end of an exchange frees the slot, once', () => {
           settled(outcome, then);
         },
       },
-      reservation,
+      taken,
+      fake.context.response,
     );
-    const exchange = new PassthroughExchange({ ...fake.context, relay: withoutUpstreamLimits(fake.context.relay), observer });
+    const exchange = new PassthroughExchange({ ...fake.context, relay: withOwnLimits(fake.context.relay, taken), observer });
     exchange.start({ path: '/x', method: 'POST', headers: {}, body: Buffer.alloc(0) });
     exchange.onRequestStart(fake.controller);
     refusal(wanted);

@@ -82,21 +82,23 @@ function describeRefusal(refusal: LimitRefusal, tokens: number, standing: Readon
   });
 }
 
-/** Says on every reply of a call where its caller stands, whoever writes the reply. */
-export function announceStanding(response: ServerResponse, { headers }: TakenLimits): void {
-  for (const name in headers) response.setHeader(name, headers[name] ?? '');
+/** Whether a header of an upstream is about the limits of the operator's account there. */
+function isUpstreamLimit(name: string): boolean {
+  return name.startsWith('x-ratelimit-') || name.startsWith('anthropic-ratelimit-') || name.startsWith('anthropic-priority-');
 }
 
-const upstreamLimits = /^(?:anthropic-(?:ratelimit|priority)-|x-ratelimit-)/;
-
-/** The same relay without the upstream's own limits: how much of the operator's account is left is no client's business where limits of ours apply. */
-export function withoutUpstreamLimits(relay: ReplyRelay): ReplyRelay {
+/**
+ * The same relay, whose replies say where the caller stands instead of where the operator does at the upstream: what is left of the operator's account is no client's business
+ * where limits of ours apply.
+ */
+export function withOwnLimits(relay: ReplyRelay, { headers: own }: TakenLimits): ReplyRelay {
   return {
     ...relay,
-    replyHeaders: (headers) => {
-      const passed = relay.replyHeaders(headers);
-      for (const name in passed) if (upstreamLimits.test(name)) delete passed[name];
-      return passed;
+    replyHeaders: (received) => {
+      const passed = relay.replyHeaders(received);
+      const headers: Record<string, string> = {};
+      for (const name in passed) if (!isUpstreamLimit(name)) headers[name] = passed[name] ?? '';
+      return Object.assign(headers, own);
     },
   };
 }
@@ -107,12 +109,16 @@ export function countUsedTokens(usage: Usage): number {
   return promptTokens + completionTokens;
 }
 
-/** The same observer, which ends the reservation with the call, whatever happens while it is settled. */
-export function endWithCall(observer: ExchangeObserver, reservation: Reservation): ExchangeObserver {
+/**
+ * The same observer, which ends what was taken with the call, whatever happens while it is settled. Where the call fails, the gateway may write the reply
+ * itself: it says where the caller stands as well.
+ */
+export function endWithCall(observer: ExchangeObserver, { reservation, headers }: TakenLimits, response: ServerResponse): ExchangeObserver {
   return {
     ...observer,
     settled: (outcome, then) => {
       try {
+        if (outcome.error !== undefined && !response.headersSent) for (const name in headers) response.setHeader(name, headers[name] ?? '');
         observer.settled(outcome, then);
       } finally {
         reservation.finish();

@@ -69,11 +69,13 @@ upstreams:
 models:
   "org/model:8b":
     targets: [{ upstream: local, model: m }]
+    limits: { requestsPerMinute: 1, tokensPerMinute: 1, concurrency: 1 }
     price: { input: "0.1", output: "2", cacheRead: "0", cacheWrite5m: "1", cacheWrite1h: "1", inputAudio: "1", webSearch: "0.01" }
 prices: prices.json
 validation: documented
 timeZone: Asia/Shanghai
-limits: { requestBytesMax: 1024, replyBytesMax: 1024, eventBytesMax: 1024 }
+limits: { requestBytesMax: 1024, replyBytesMax: 1024, eventBytesMax: 1024, perKey: { requestsPerMinute: 1, tokensPerMinute: 1, concurrency: 1 } }
+trustedProxies: [10.0.0.0/8, "::1"]
 timeouts: { connectMs: 10, firstByteMs: 10, idleMs: 10, totalMs: 10, stalledReaderMs: 10, heartbeatMs: 10, drainMs: 10 }
 `;
     const config = read(text);
@@ -82,7 +84,7 @@ timeouts: { connectMs: 10, firstByteMs: 10, idleMs: 10, totalMs: 10, stalledRead
   });
 
   test('the examples of the guide are good', () => {
-    const guide = ['configure', 'prices']
+    const guide = ['configure', 'prices', 'limits']
       .map((name) => readFileSync(new URL(`../../../docs/guide/${name}.md`, import.meta.url), 'utf8'))
       .join('\n');
     const blocks = [...guide.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text = '']) => text);
@@ -264,6 +266,8 @@ describe('problems are named with line, column and path', () => {
     ['a time that is no whole number', 'timeouts: { idleMs: 10.5 }\n', 1, 21, 'timeouts.idleMs', /integer|whole/i],
     ['a time with a unit', 'timeouts: { idleMs: 10s }\n', 1, 21, 'timeouts.idleMs', /integer|number/i],
     ['a limit beyond reason', 'limits: { requestBytesMax: 99999999999 }\n', 1, 28, 'limits.requestBytesMax', /1073741824/],
+    ['a rate of none', 'limits: { perKey: { requestsPerMinute: 0 } }\n', 1, 40, 'limits.perKey.requestsPerMinute', /1/],
+    ['a proxy that is no network', 'trustedProxies: [10.0.0.0/40]\n', 1, 18, 'trustedProxies.0', /no address or network.*10\.0\.0\.0\/8/],
     ['an alias that names nothing', 'upstreams: *nowhere\n', 1, 12, '', /alias/i],
   ] as const) {
     test(name, () => {
