@@ -14,12 +14,11 @@ function addHeaders(headers: Record<string, string>, of: 'requests' | 'tokens', 
   headers[`x-ratelimit-reset-${of}`] = formatDuration(resetMs);
 }
 
-/** Milliseconds, rounded up, as the vendor writes durations: the greatest unit first, zeros within and after it kept. */
+/** Whole milliseconds as the vendor writes durations: the greatest unit first, zeros within and after it kept. */
 function formatDuration(ms: number): string {
-  const whole = Math.ceil(ms);
-  if (whole < 1000) return `${whole}ms`;
-  const minutes = Math.floor(whole / 60_000);
-  const seconds = `${(whole % 60_000) / 1000}s`;
+  if (ms < 1000) return `${ms}ms`;
+  const minutes = Math.floor(ms / 60_000);
+  const seconds = `${(ms % 60_000) / 1000}s`;
   if (minutes < 60) return minutes === 0 ? seconds : `${minutes}m${seconds}`;
   return `${Math.floor(minutes / 60)}h${minutes % 60}m${seconds}`;
 }

@@ -3,7 +3,7 @@ export type LimitStanding = {
   readonly limit: number;
   /** What may still be used, this call already taken off. */
   readonly remaining: number;
-  /** Milliseconds until nothing of it is used any more, if nothing more is used. */
+  /** Whole milliseconds until nothing of it is used any more, if nothing more is used. */
   readonly resetMs: number;
 };
 

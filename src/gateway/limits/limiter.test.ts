@@ -333,3 +333,10 @@ test('whoever waits as long as told is admitted, and not a millisecond sooner', 
     ),
   );
 });
+
+test('what clients are told is in whole milliseconds, at whatever time of a long life', () => {
+  for (const startMs of [0.1, 1234.5678901, 86_400_000.123456, 8_640_000_000.987654]) {
+    const limiter = createLimiter({ clock: { monotonicMs: () => startMs } });
+    assert.equal(take(limiter, [subject({ requestsPerMinute: 1 })]).standing.requests?.resetMs, windowMs);
+  }
+});

@@ -106,6 +106,11 @@ function check({ window, running }: Subject, { scope, limits }: LimitedSubject, 
   return worst;
 }
 
+/** Whole milliseconds, rounded up but for the hair's breadth that a difference of two large times can be off by. */
+export function roundUpMs(ms: number): number {
+  return Math.ceil(ms - 0.001);
+}
+
 /** The tightest of the limits of each kind. */
 function standingOf(limited: readonly LimitedSubject[], found: readonly Subject[], nowMs: number): RateLimitStanding {
   const requests = tightest('requests', limited, found, nowMs);
@@ -127,7 +132,7 @@ function tightest(
     if (limit === undefined || window === undefined) continue;
     const remaining = Math.max(0, limit - window[of]);
     if (tightestYet !== undefined && tightestYet.remaining <= remaining) continue;
-    tightestYet = { limit, remaining, resetMs: (window.emptyAtMs(of) ?? nowMs) - nowMs };
+    tightestYet = { limit, remaining, resetMs: roundUpMs((window.emptyAtMs(of) ?? nowMs) - nowMs) };
   }
   return tightestYet;
 }

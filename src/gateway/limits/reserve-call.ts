@@ -12,7 +12,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { ExchangeObserver } from '../exchange/exchange-context.ts';
 import type { ReplyRelay } from '../exchange/reply-relay.ts';
 import type { Target } from '../routing/routing-table.ts';
-import type { LimitedSubject, Limiter, LimitRefusal, Reservation } from './limiter.ts';
+import { type LimitedSubject, type Limiter, type LimitRefusal, type Reservation, roundUpMs } from './limiter.ts';
 
 /** Output that is reserved for a call whose client sets no bound. What it writes beyond is counted when it is known. */
 const defaultOutputTokens = 1024;
@@ -74,7 +74,7 @@ function describeRefusal(refusal: LimitRefusal, tokens: number, standing: Readon
       headers: { ...standing, 'x-should-retry': 'false' },
     });
   }
-  const seconds = Math.max(1, Math.ceil(waitMs / 1000));
+  const seconds = Math.max(1, Math.ceil(roundUpMs(waitMs) / 1000));
   return new GatewayError('rate_limited', `${reached} Please try again in ${seconds}s.`, {
     exceededLimit: { scope, of, limit },
     retryAfterSeconds: seconds,
