@@ -51,7 +51,13 @@ export async function decodeForTarget(
   const traits = target.upstream.traitsOf(target.upstreamModel);
   const { proofOrigin } = target.upstream;
   const decoded = client.codec.decodeRequest(request);
-  const inlined = await inlineMedia(decoded, { dialect: upstream.id, traits, fetchMedia: options.fetchMedia, hasLeft: options.hasLeft, notes });
+  const inlined = await inlineMedia(decoded, {
+    dialect: upstream.id,
+    traits,
+    fetchMedia: options.fetchMedia,
+    hasLeft: options.hasLeft,
+    notes,
+  });
   const neutral = await restoreProofs(inlined, caller.userName, options.vault, proofOrigin);
   return { neutral, fit: { upstreamModel: target.upstreamModel, traits, proofOrigin, notes } };
 }
