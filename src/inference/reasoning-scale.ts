@@ -60,7 +60,8 @@ export function fitReasoning(request: ReasoningRequest | undefined, traits: Mode
   if (request === undefined) return { kind: 'default' };
   const off = request.mode === 'off' || request.effort === 'none' || request.budgetTokens === 0;
   if (traits.reasoning === 'none') {
-    if (!off && request.mode === 'on') notes.dropped('reasoning', 'this model does not think, or cannot be told how much');
+    const isAsked = request.mode === 'on' || request.effort !== undefined || request.budgetTokens !== undefined;
+    if (!off && isAsked) notes.dropped('reasoning', 'this model does not think, or cannot be told how much');
     return { kind: 'default' };
   }
   if (off) return switchOff(traits, notes);
