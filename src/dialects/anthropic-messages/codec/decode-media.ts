@@ -1,6 +1,6 @@
 import type { MediaPart, MediaSource, TextPart } from '../../../inference/inference-request.ts';
+import { textOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
-import { wireText } from './read-wire.ts';
 
 const textOf = (value: JsonValue | undefined): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
 
@@ -12,9 +12,9 @@ function joinTexts(content: readonly unknown[]): string {
 function decodeSource(source: JsonValue | undefined): MediaSource {
   if (!isJsonObject(source)) return { kind: 'text', text: '' };
   const { type, media_type: mediaType, data, url, file_id: fileId, content } = source;
-  if (type === 'url') return { kind: 'url', url: wireText(url) };
-  if (type === 'file') return { kind: 'vendor-file', id: wireText(fileId) };
-  if (type === 'base64') return { kind: 'inline', mediaType: textOf(mediaType) ?? 'application/octet-stream', data: wireText(data) };
+  if (type === 'url') return { kind: 'url', url: textOf(url) ?? '' };
+  if (type === 'file') return { kind: 'vendor-file', id: textOf(fileId) ?? '' };
+  if (type === 'base64') return { kind: 'inline', mediaType: textOf(mediaType) ?? 'application/octet-stream', data: textOf(data) ?? '' };
   if (type === 'content')
     return { kind: 'text', text: typeof content === 'string' ? content : joinTexts(Array.isArray(content) ? content : []) };
   return { kind: 'text', text: textOf(data) ?? '' };
@@ -65,7 +65,7 @@ export function decodeResultContent(content: JsonValue | undefined, path: string
 }
 
 function decodeResultBlock(block: JsonObject, path: string): readonly (TextPart | MediaPart)[] {
-  switch (wireText(block.type)) {
+  switch (textOf(block.type) ?? '') {
     case 'text':
       return typeof block.text === 'string' && block.text !== '' ? [{ kind: 'text', text: block.text, path }] : [];
     case 'image':
@@ -75,7 +75,7 @@ function decodeResultBlock(block: JsonObject, path: string): readonly (TextPart 
     case 'search_result':
       return [decodeSearchResult(block, path)];
     case 'tool_reference':
-      return [{ kind: 'text', text: wireText(block.tool_name), path }];
+      return [{ kind: 'text', text: textOf(block.tool_name) ?? '', path }];
     default:
       // Whatever else a tool gives back is at least its JSON text to the model.
       return [{ kind: 'text', text: JSON.stringify(block), path }];

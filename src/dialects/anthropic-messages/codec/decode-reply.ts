@@ -1,4 +1,5 @@
 import type { InferenceReply, ReplyPart } from '../../../inference/inference-reply.ts';
+import { textOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject } from '../../../platform/json/json-value.ts';
 import type { ReplyReading } from '../../chat-codec.ts';
 import { decodeUsage } from '../decode-usage.ts';
@@ -6,7 +7,6 @@ import { decodeCitations } from './citations.ts';
 import { decodeReasoning } from './decode-turns.ts';
 import { createServerToolPairing, isServerToolResult, isServerToolUse, type ServerToolPairing } from './server-tools.ts';
 import { decodeEnding } from './stop-reasons.ts';
-import { wireText } from './read-wire.ts';
 
 /** Reads a whole message. Blocks of unknown types are left out. */
 export function decodeReply(reply: unknown, reading: ReplyReading): InferenceReply {
@@ -29,7 +29,7 @@ export function decodeReply(reply: unknown, reading: ReplyReading): InferenceRep
 }
 
 function decodeBlock(block: JsonObject, reading: ReplyReading, pairing: ServerToolPairing): readonly ReplyPart[] {
-  switch (wireText(block.type)) {
+  switch (textOf(block.type) ?? '') {
     case 'text': {
       const citations = decodeCitations(block.citations);
       return [{ kind: 'text', text: typeof block.text === 'string' ? block.text : '', ...(citations.length === 0 ? {} : { citations }) }];
@@ -40,7 +40,7 @@ function decodeBlock(block: JsonObject, reading: ReplyReading, pairing: ServerTo
     case 'tool_use':
       return [{ kind: 'tool-call', ...identifyCall(block, reading), arguments: writeArguments(block.input) }];
     default: {
-      const type = wireText(block.type);
+      const type = textOf(block.type) ?? '';
       if (isServerToolUse(type)) pairing.begin(block);
       return isServerToolResult(type) ? [pairing.finish(block)] : [];
     }

@@ -1,6 +1,6 @@
 import type { Tool, ToolChoice, WebSearchTool } from '../../../inference/inference-request.ts';
+import { textOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
-import { wireText } from './read-wire.ts';
 
 /** Reads `tools` of a validated request. */
 export function decodeTools(tools: JsonValue | undefined): readonly Tool[] {
@@ -18,7 +18,7 @@ function decodeTool(tool: JsonObject, path: string): Tool {
   if (typeof type !== 'string' || type === 'custom') {
     return {
       kind: 'function',
-      name: wireText(name),
+      name: textOf(name) ?? '',
       ...(typeof description === 'string' ? { description } : {}),
       ...(isJsonObject(parameters) ? { parameters } : {}),
       ...(typeof strict === 'boolean' ? { strict } : {}),
@@ -71,7 +71,7 @@ export function decodeToolChoice(choice: JsonValue | undefined): {
 }
 
 function decodeChoice({ type, name }: JsonObject): ToolChoice | undefined {
-  switch (wireText(type)) {
+  switch (textOf(type) ?? '') {
     case 'auto':
       return { kind: 'auto' };
     case 'none':
@@ -79,7 +79,7 @@ function decodeChoice({ type, name }: JsonObject): ToolChoice | undefined {
     case 'any':
       return { kind: 'required' };
     case 'tool':
-      return { kind: 'function', name: wireText(name) };
+      return { kind: 'function', name: textOf(name) ?? '' };
     default:
       return undefined;
   }

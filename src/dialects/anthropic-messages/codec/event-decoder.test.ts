@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 
 import type { InferenceReply } from '../../../inference/inference-reply.ts';
+import { textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { openFixtures } from '../../fixture-suite.ts';
 import { anthropicMessagesCodec as codec } from './codec.ts';
-import { wireText } from './read-wire.ts';
 import { assertGrammar, createReading, decodeStream, fold } from './test-kit.ts';
 
 const fixtures = openFixtures(join(import.meta.dirname, '../fixtures'));
@@ -36,7 +36,7 @@ for (const name of fixtures.casesOf('.stream.sse').filter((stream) => fixtures.f
   });
 }
 
-const frame = (data: JsonObject): string => `event: ${wireText(data.type)}\ndata: ${JSON.stringify(data)}\n\n`;
+const frame = (data: JsonObject): string => `event: ${textOf(data.type) ?? ''}\ndata: ${JSON.stringify(data)}\n\n`;
 const streamOf = (...events: readonly JsonObject[]): string => events.map(frame).join('');
 const replyOf = (...events: readonly JsonObject[]): InferenceReply => {
   const decoded = decodeStream(streamOf(...events));

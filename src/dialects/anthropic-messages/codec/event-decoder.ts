@@ -1,5 +1,6 @@
 import type { BlockStart, InferenceEvent } from '../../../inference/inference-event.ts';
 import type { Proof } from '../../../inference/proof.ts';
+import { textOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
 import { parseJson } from '../../../platform/json/parse-json.ts';
 import type { EventDecoder, ReplyReading } from '../../chat-codec.ts';
@@ -10,7 +11,6 @@ import { decodeReasoning } from './decode-turns.ts';
 import { readSignature } from './proof-fields.ts';
 import { createServerToolPairing, isServerToolResult, isServerToolUse, type ServerToolPairing } from './server-tools.ts';
 import { decodeEnding } from './stop-reasons.ts';
-import { wireText } from './read-wire.ts';
 
 type OpenBlock =
   | {
@@ -125,7 +125,7 @@ function readUsage(state: DecoderState, raw: JsonValue | undefined): readonly In
 
 function startBlock(state: DecoderState, at: number, block: JsonObject): readonly InferenceEvent[] {
   const before = [...begin(state, {}), ...endBlock(state, at)];
-  switch (wireText(block.type)) {
+  switch (textOf(block.type) ?? '') {
     case 'text': {
       const index = state.nextIndex;
       const opened = openBlock(state, at, { kind: 'text' });
@@ -146,7 +146,7 @@ function startBlock(state: DecoderState, at: number, block: JsonObject): readonl
 }
 
 function startVendorBlock(state: DecoderState, at: number, block: JsonObject): readonly InferenceEvent[] {
-  const type = wireText(block.type);
+  const type = textOf(block.type) ?? '';
   if (isServerToolUse(type)) state.open.set(at, { kind: 'server-tool', block, input: '' });
   if (!isServerToolResult(type)) return [];
   return [{ type: 'part', index: state.nextIndex++, part: state.pairing.finish(block) }];

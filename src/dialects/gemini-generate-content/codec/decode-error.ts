@@ -1,7 +1,7 @@
 import { GatewayError, type ErrorCode, type GatewayErrorOptions } from '../../../inference/gateway-error.ts';
+import { filledText, numberOf, objectOf, objectsOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject } from '../../../platform/json/json-value.ts';
 import type { UpstreamErrorReply } from '../../chat-codec.ts';
-import { filledText, numberOf, objectOf, objectsOf } from './read-wire.ts';
 
 const messageCharactersMax = 2000;
 

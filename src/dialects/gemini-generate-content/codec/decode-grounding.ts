@@ -1,7 +1,7 @@
 import type { Citation } from '../../../inference/citation.ts';
 import type { ServerToolPart } from '../../../inference/inference-request.ts';
+import { countOf, filledText, itemsOf, membersOf, objectOf, objectsOf, textOf, textsOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
-import { countOf, filledText, itemsOf, objectOf, objectsOf, textOf, textsOf } from './read-wire.ts';
 import { createTextOffsets, type TextOffsets } from './text-offsets.ts';
 
 /** A text of the reply as it came: pieces of parts, joined. */
@@ -60,14 +60,14 @@ export function decodeCitations(
   const last = texts.at(-1);
   if (last === undefined) return [];
   const finder = createSpanFinder(texts, places);
-  const sources = itemsOf(grounding.metadata.groundingChunks).map((chunk) => readSource(objectOf(chunk) ?? {}));
+  const sources = itemsOf(grounding.metadata.groundingChunks).map((chunk) => readSource(membersOf(chunk)));
   const placed: PlacedCitation[] = [];
   const add = (span: Span | undefined, source: Source): void => {
     const place = span === undefined ? {} : { start: span.start, end: span.end };
     placed.push({ text: span?.text ?? last, citation: { ...place, ...source } });
   };
   for (const support of objectsOf(grounding.metadata.groundingSupports)) {
-    const span = finder(objectOf(support.segment) ?? {});
+    const span = finder(membersOf(support.segment));
     for (const index of itemsOf(support.groundingChunkIndices)) {
       const source = sources[countOf(index)];
       if (source !== undefined) add(span, source);

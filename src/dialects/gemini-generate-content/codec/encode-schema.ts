@@ -1,5 +1,5 @@
+import { membersOf, numberOf, objectsOf, textOf, textsOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
-import { numberOf, objectOf, objectsOf, textOf, textsOf } from './read-wire.ts';
 
 /** How often a definition is written out within itself. Deeper data is taken as any object. */
 const recursionsMax = 2;
@@ -78,7 +78,7 @@ function joinVariants({ anyOf, ...rest }: JsonObject): JsonObject {
   const variants = objectsOf(anyOf).filter((variant) => variant.type === 'OBJECT');
   const [first, ...others] = variants;
   const required = textsOf(first?.required).filter((name) => others.every((variant) => textsOf(variant.required).includes(name)));
-  const properties: JsonObject = Object.fromEntries(variants.flatMap((variant) => Object.entries(objectOf(variant.properties) ?? {})));
+  const properties: JsonObject = Object.fromEntries(variants.flatMap((variant) => Object.entries(membersOf(variant.properties))));
   return {
     ...rest,
     type: 'OBJECT',
@@ -251,7 +251,7 @@ function simplifyTyped(walk: Walk, type: string, schema: JsonObject, trail: Trai
 }
 
 function simplifyObject(walk: Walk, schema: JsonObject, trail: Trail): JsonObject {
-  const properties = Object.entries(objectOf(schema.properties) ?? {}).map(([name, value]): [string, JsonObject] => [
+  const properties = Object.entries(membersOf(schema.properties)).map(([name, value]): [string, JsonObject] => [
     name,
     simplify(walk, value, trail),
   ]);

@@ -2,6 +2,7 @@ import type { InferenceEvent } from '../../../inference/inference-event.ts';
 import type { ServerToolPart } from '../../../inference/inference-request.ts';
 import type { Proof } from '../../../inference/proof.ts';
 import type { Frame, StreamFraming } from '../../../platform/frames.ts';
+import { filledText, objectOf, objectsOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
 import { parseJson } from '../../../platform/json/parse-json.ts';
 import type { EventDecoder, ReplyReading } from '../../chat-codec.ts';
@@ -10,7 +11,6 @@ import { addCodeResult, startCode } from './decode-contents.ts';
 import { addGrounding, decodeCitations, decodeSearch, noGrounding, type PartPlace, type ReplyText } from './decode-grounding.ts';
 import { decodeMedia } from './decode-media.ts';
 import { decodeFinishReason } from './finish-reasons.ts';
-import { filledText, objectOf, objectsOf } from './read-wire.ts';
 import { isForeignSignature } from './thought-signature.ts';
 
 type OpenBlock = { readonly index: number; readonly kind: 'text' | 'reasoning'; readonly text?: ReplyText; isProven: boolean };

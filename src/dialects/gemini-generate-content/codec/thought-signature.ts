@@ -1,7 +1,7 @@
 import { unwrapProof, wrappedProofPrefix, wrapProof, type Proof } from '../../../inference/proof.ts';
+import { textOf, textsOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject } from '../../../platform/json/json-value.ts';
 import { parseJson } from '../../../platform/json/parse-json.ts';
-import { textOf, textsOf } from './read-wire.ts';
 import { vendorOrigin } from './field-names.ts';
 
 /**

@@ -1,10 +1,10 @@
 import type { Proof } from '../../../inference/proof.ts';
+import { filledText, membersOf, numberOf, textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject, JsonValue } from '../../../platform/json/json-value.ts';
 import type { ReplyReading } from '../../chat-codec.ts';
 import type { BlockWriter } from './block-writer.ts';
 import { ObjectScan } from './object-scan.ts';
 import { readThoughtSignature } from './reasoning-details.ts';
-import { filledText, numberOf, objectOf, textOf } from './read-wire.ts';
 
 type Call = {
   /** Its number in the order in which calls came. */
@@ -41,7 +41,7 @@ function argumentsText(value: JsonValue | undefined): string {
 }
 
 function readPiece(call: JsonObject, isAlone: boolean): Piece {
-  const { name, arguments: input } = objectOf(call.function);
+  const { name, arguments: input } = membersOf(call.function);
   return {
     index: numberOf(call.index),
     id: filledText(call.id) ?? '',

@@ -1,6 +1,6 @@
 import type { Citation } from '../../../inference/citation.ts';
+import { filledText, membersOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject } from '../../../platform/json/json-value.ts';
-import { filledText, objectOf } from './read-wire.ts';
 
 const offsetOf = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
@@ -29,7 +29,7 @@ export function decodeAnnotation(annotation: JsonObject): Citation | undefined {
 /** Reads an entry of the `citations` and `search_results` of services that search by themselves: an address, or an object that has one. */
 export function decodeSource(entry: unknown): Citation | undefined {
   if (typeof entry === 'string') return entry === '' ? undefined : { source: { kind: 'url', url: entry } };
-  const { url, title } = objectOf(entry);
+  const { url, title } = membersOf(entry);
   const address = filledText(url);
   const named = filledText(title);
   return address === undefined ? undefined : { ...(named === undefined ? {} : { title: named }), source: { kind: 'url', url: address } };

@@ -1,7 +1,7 @@
 import type { MediaPart, MediaSource, Part } from '../../../inference/inference-request.ts';
+import { filledText, membersOf, textOf, wordOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
 import { mediaTypeOfAudioFormat, mediaTypeOfFilename, readDataUrl } from './media-types.ts';
-import { filledText, objectOf, textOf, wordOf } from './read-wire.ts';
 
 function sourceOfUrl(url: string): MediaSource {
   const inline = readDataUrl(url);
@@ -9,18 +9,18 @@ function sourceOfUrl(url: string): MediaSource {
 }
 
 /** Some clients write the address where the vendor wants an object with it. */
-const addressOf = (value: JsonValue | undefined): string | undefined => filledText(value) ?? filledText(objectOf(value).url);
+const addressOf = (value: JsonValue | undefined): string | undefined => filledText(value) ?? filledText(membersOf(value).url);
 
 function decodeImage(part: JsonObject, path: string): MediaPart | undefined {
   const url = addressOf(part.image_url);
   if (url === undefined) return undefined;
-  const word = objectOf(part.image_url).detail;
+  const word = membersOf(part.image_url).detail;
   const detail = word === 'original' ? 'high' : wordOf(word, ['low', 'high', 'auto']);
   return { kind: 'media', media: 'image', source: sourceOfUrl(url), path, ...(detail === undefined ? {} : { detail }) };
 }
 
 function decodeAudio(part: JsonObject, path: string): MediaPart | undefined {
-  const { data, format } = objectOf(part.input_audio);
+  const { data, format } = membersOf(part.input_audio);
   const sound = filledText(data);
   if (sound === undefined) return undefined;
   const mediaType = mediaTypeOfAudioFormat(filledText(format) ?? 'wav');
@@ -39,7 +39,7 @@ function readFileSource(file: JsonObject): MediaSource | undefined {
 }
 
 function decodeFile(part: JsonObject, path: string): MediaPart | undefined {
-  const file = objectOf(part.file);
+  const file = membersOf(part.file);
   const source = readFileSource(file);
   const filename = filledText(file.filename);
   return source && { kind: 'media', media: 'file', source, path, ...(filename === undefined ? {} : { filename }) };

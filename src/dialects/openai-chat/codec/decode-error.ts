@@ -1,8 +1,8 @@
 import { type ErrorCode, GatewayError, type GatewayErrorOptions } from '../../../inference/gateway-error.ts';
+import { filledText, membersOf, numberOf, objectsOf, textOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject } from '../../../platform/json/json-value.ts';
 import type { UpstreamErrorReply } from '../../chat-codec.ts';
 import { readContextOverflow } from './context-overflow.ts';
-import { filledText, numberOf, objectOf, objectsOf, textOf } from './read-wire.ts';
 
 /** What an error answer says, whoever wrote it. */
 type SaidError = {
@@ -30,19 +30,19 @@ function readDetail(detail: unknown): string | undefined {
     const text = filledText(msg);
     return text === undefined ? [] : [Array.isArray(loc) ? `${loc.join('.')}: ${text}` : text];
   });
-  return filledText(detail) ?? (told.length > 0 ? told.join('; ') : filledText(objectOf(detail).message));
+  return filledText(detail) ?? (told.length > 0 ? told.join('; ') : filledText(membersOf(detail).message));
 }
 
 /** Services that stand before a vendor give its own error as text beside theirs, which then says little. */
 function readInner(error: JsonObject): string | undefined {
-  const raw = filledText(objectOf(error.metadata).raw);
+  const raw = filledText(membersOf(error.metadata).raw);
   if (raw === undefined) return undefined;
   const inner = /"message"\s*:\s*"((?:[^"\\]|\\.)*)"/.exec(raw)?.[1];
   return inner === undefined ? raw : inner.replaceAll(/\\(["\\/])/g, '$1');
 }
 
 function readSaid({ body, status }: UpstreamErrorReply): SaidError {
-  const whole = objectOf(body);
+  const whole = membersOf(body);
   const error = isJsonObject(whole.error) ? whole.error : whole;
   const told =
     filledText(error.message) ?? filledText(whole.error) ?? filledText(whole.message) ?? readDetail(whole.detail) ?? filledText(body);

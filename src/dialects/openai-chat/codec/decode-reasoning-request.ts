@@ -1,6 +1,6 @@
 import type { ReasoningEffort, ReasoningRequest } from '../../../inference/inference-request.ts';
+import { membersOf, numberOf, wordOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject } from '../../../platform/json/json-value.ts';
-import { numberOf, objectOf, wordOf } from './read-wire.ts';
 
 const efforts: readonly ReasoningEffort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'];
 
@@ -33,7 +33,7 @@ function readThinkingObject(value: unknown): ReasoningRequest | undefined {
 }
 
 function readTemplateSwitch(value: unknown): ReasoningRequest | undefined {
-  const { enable_thinking: enabled, thinking } = objectOf(value);
+  const { enable_thinking: enabled, thinking } = membersOf(value);
   return switched(enabled) ?? switched(thinking);
 }
 

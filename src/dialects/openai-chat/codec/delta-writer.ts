@@ -8,8 +8,8 @@ import type { ReplyWriting } from '../../chat-codec.ts';
 import { countCharacters, encodeAnnotation } from './citations.ts';
 import { isLegacyRequest } from './decode-tools.ts';
 import { writeDataUrl } from './media-types.ts';
+import { member } from './member.ts';
 import { encodeDetails, encodeThoughtSignature } from './reasoning-details.ts';
-import { member } from './read-wire.ts';
 import { encodeStopReason } from './stop-reasons.ts';
 
 type OpenBlock = {

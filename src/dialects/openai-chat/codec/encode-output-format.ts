@@ -4,7 +4,7 @@ import { fitToolNames } from '../../../inference/tool-names.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { RequestFit } from '../../chat-codec.ts';
 import { functionChoice } from './decode-tools.ts';
-import { member } from './read-wire.ts';
+import { member } from './member.ts';
 
 /** How a form of answer is asked for: members of the body, a hint in the system text, and a function that stands in for the form. */
 export type EncodedFormat = { readonly members: JsonObject; readonly hint?: string; readonly answerTool?: string };

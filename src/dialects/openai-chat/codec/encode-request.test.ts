@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { InferenceRequest, Part, Turn } from '../../../inference/inference-request.ts';
+import { objectsOf, textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { validateRequest } from '../validate-request.ts';
 import { decodeRequest } from './decode-request.ts';
 import { encoded, fitOf, origin, requestOf } from './fake-fit.ts';
-import { objectsOf, textOf } from './read-wire.ts';
 
 type Written = ReturnType<typeof encoded>;
 

@@ -6,7 +6,7 @@ import { encodeMessages, type MessageFit } from './encode-messages.ts';
 import { encodeOutputFormat, nameRules } from './encode-output-format.ts';
 import { encodeReasoningRequest } from './encode-reasoning-request.ts';
 import { encodeTools } from './encode-tools.ts';
-import { member } from './read-wire.ts';
+import { member } from './member.ts';
 
 /** The vendor takes so many stop sequences. */
 const stopSequencesMax = 4;

@@ -3,7 +3,7 @@ import type { TranslationNotes } from '../../../inference/translation-notes.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { functionChoice } from './decode-tools.ts';
 import type { MessageFit } from './encode-messages.ts';
-import { member } from './read-wire.ts';
+import { member } from './member.ts';
 
 /** Functions that may be called, and what must be called of them. */
 type Selection = { readonly tools: readonly FunctionTool[]; readonly choice: ToolChoice | undefined };

@@ -1,6 +1,6 @@
 import type { Usage } from '../../../inference/usage.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
-import { member } from './read-wire.ts';
+import { member } from './member.ts';
 
 const sumOf = (counts: readonly (number | undefined)[]): number | undefined => {
   const known = counts.filter((count) => count !== undefined);

@@ -1,8 +1,9 @@
 import type { ReasoningPart } from '../../../inference/inference-request.ts';
 import { readProof, unwrapProof, wrappedProofPrefix, wrapProof, type Proof } from '../../../inference/proof.ts';
+import { filledText, membersOf, objectsOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject } from '../../../platform/json/json-value.ts';
 import { parseJson } from '../../../platform/json/parse-json.ts';
-import { filledText, member, objectOf, objectsOf } from './read-wire.ts';
+import { member } from './member.ts';
 
 /** The members under which servers show thoughts, in the order in which they are believed: some send the same text under several. */
 const thoughtMembers = ['reasoning_content', 'reasoning', 'thinking'] as const;
@@ -110,7 +111,7 @@ const gemini = 'gemini';
 
 /** Google's field for the proof of a call or of a text, as its own chat completions interface has it. */
 export const readThoughtSignature = (value: JsonObject): string | undefined =>
-  filledText(objectOf(objectOf(value.extra_content).google).thought_signature);
+  filledText(membersOf(membersOf(value.extra_content).google).thought_signature);
 
 /** Reads the proof of a call or of a text that a client brings back: a wrapped one is of whom it names, any other of the field's vendor. */
 export function decodeThoughtSignature(value: JsonObject): Proof | undefined {

@@ -1,6 +1,6 @@
 import type { Citation } from '../../../inference/citation.ts';
+import { textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
-import { textOf } from './read-wire.ts';
 
 const offsetOf = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;

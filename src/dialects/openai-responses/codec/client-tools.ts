@@ -1,7 +1,7 @@
+import { objectsOf, textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { isJsonObject } from '../../../platform/json/json-value.ts';
 import { parseJson } from '../../../platform/json/parse-json.ts';
-import { objectsOf, textOf } from './read-wire.ts';
 
 /** A tool of this dialect that other dialects carry as a plain function. */
 export type ClientTool = { readonly kind: 'function' | 'custom'; readonly name: string; readonly namespace?: string };

@@ -1,7 +1,7 @@
 import type { MediaPart, MediaSource, Part, TextPart } from '../../../inference/inference-request.ts';
+import { filledText, membersOf, objectsOf, textOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
 import { decodeAnnotation } from './citations.ts';
-import { filledText, objectOf, objectsOf, textOf } from './read-wire.ts';
 
 type Inline = { readonly mediaType: string; readonly data: string };
 
@@ -79,7 +79,7 @@ function decodeFile(part: JsonObject, path: string): MediaPart | undefined {
 }
 
 function decodeAudio(part: JsonObject, path: string): MediaPart | undefined {
-  const audio = objectOf(part.input_audio);
+  const audio = membersOf(part.input_audio);
   const data = filledText(audio.data);
   const format = textOf(audio.format) ?? 'wav';
   return data === undefined

@@ -1,7 +1,7 @@
 import type { InferenceReply, StopReason } from '../../../inference/inference-reply.ts';
+import { membersOf, textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { readErrorObject } from '../read-reply.ts';
-import { objectOf, textOf } from './read-wire.ts';
 
 const incompleteReasons: Readonly<Record<string, StopReason>> = {
   max_output_tokens: 'output-limit',
@@ -23,7 +23,7 @@ export function decodeEnd(
     };
   }
   if (status === 'incomplete') {
-    const reason = textOf(objectOf(response.incomplete_details).reason);
+    const reason = textOf(membersOf(response.incomplete_details).reason);
     const known = reason !== undefined && Object.hasOwn(incompleteReasons, reason) ? incompleteReasons[reason] : undefined;
     return { stopReason: known ?? 'output-limit', ...(reason === undefined ? {} : { stopDetail: reason }) };
   }

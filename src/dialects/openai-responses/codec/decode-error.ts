@@ -1,9 +1,9 @@
 import { type ErrorCode, GatewayError, type GatewayErrorOptions } from '../../../inference/gateway-error.ts';
+import { membersOf, textOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject } from '../../../platform/json/json-value.ts';
 import type { UpstreamErrorReply } from '../../chat-codec.ts';
 import { readErrorObject } from '../read-reply.ts';
 import { readContextOverflow } from './context-overflow.ts';
-import { objectOf, textOf } from './read-wire.ts';
 
 const messageCharactersMax = 2000;
 
@@ -45,7 +45,7 @@ const serverWords = new Set(['server_error', 'internal_error', 'internal_server_
 function findError(body: unknown): unknown {
   const outer: unknown = Array.isArray(body) ? body[0] : body;
   if (!isJsonObject(outer)) return outer;
-  const response = objectOf(outer.response);
+  const response = membersOf(outer.response);
   return outer.error ?? response.error ?? (typeof outer.detail === 'string' ? outer.detail : outer);
 }
 

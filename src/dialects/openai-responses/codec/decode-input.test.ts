@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { wrapProof } from '../../../inference/proof.ts';
+import { textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject, JsonValue } from '../../../platform/json/json-value.ts';
 import { wrapCallProof } from './call-proofs.ts';
 import { decodeValid, withoutPaths } from './fake-translation.ts';
-import { textOf } from './read-wire.ts';
 
 const turnsOf = (input: JsonValue): unknown => withoutPaths(decodeValid({ input }).turns);
 

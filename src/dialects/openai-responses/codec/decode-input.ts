@@ -1,12 +1,12 @@
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { MediaPart, Part, ReasoningPart, TextPart, ToolCallPart, ToolResultPart, Turn } from '../../../inference/inference-request.ts';
 import type { Proof } from '../../../inference/proof.ts';
+import { objectsOf, textOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
 import { readItemProof } from './call-proofs.ts';
 import { joinNamespace, wrapCustomInput } from './client-tools.ts';
 import { decodeContent, decodeContentPart } from './decode-content.ts';
 import { decodeGeneratedImage, decodeServerTool } from './decode-server-tool.ts';
-import { objectsOf, textOf } from './read-wire.ts';
 
 type DecodedInput = { readonly instructions: readonly TextPart[]; readonly turns: readonly Turn[] };
 

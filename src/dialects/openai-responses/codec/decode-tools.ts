@@ -1,8 +1,8 @@
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { FunctionTool, Tool, ToolChoice, VendorField, WebSearchTool } from '../../../inference/inference-request.ts';
+import { filledText, membersOf, objectsOf, textOf, textsOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
 import { customToolParameters, joinNamespace } from './client-tools.ts';
-import { filledText, objectOf, objectsOf, textOf, textsOf } from './read-wire.ts';
 
 type DecodedTools = { readonly tools: readonly Tool[]; readonly fields: readonly VendorField[] };
 
@@ -28,7 +28,7 @@ function decodeFunction(tool: JsonObject, { path, namespace, introduction }: Pla
 
 /** A tool with free text as its input is carried as a function with one argument; the grammar of the text becomes part of what the model is told. */
 function decodeCustom(tool: JsonObject, place: Place): { readonly tool: FunctionTool; readonly fields: readonly VendorField[] } {
-  const format = objectOf(tool.format);
+  const format = membersOf(tool.format);
   const grammar = format.type === 'grammar' ? textOf(format.definition) : undefined;
   const rule = grammar === undefined ? undefined : `The input must follow this grammar (${textOf(format.syntax) ?? 'lark'}):\n${grammar}`;
   const description = paragraphs(place.introduction, textOf(tool.description), rule);
@@ -57,7 +57,7 @@ function decodeUserLocation(value: JsonValue | undefined): WebSearchTool['userLo
 }
 
 function decodeWebSearch(tool: JsonObject, path: string): { readonly tool: WebSearchTool; readonly fields: readonly VendorField[] } {
-  const filters = objectOf(tool.filters);
+  const filters = membersOf(tool.filters);
   const allowedDomains = [...textsOf(filters.allowed_domains), ...textsOf(tool.domains)];
   const blockedDomains = textsOf(filters.blocked_domains);
   const userLocation = decodeUserLocation(tool.user_location);

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Part, Turn } from '../../../inference/inference-request.ts';
 import type { ModelTraits } from '../../../inference/model-traits.ts';
+import { textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { encodeValid, refusalOf } from './fake-translation.ts';
-import { textOf } from './read-wire.ts';
 
 const inputOf = (turns: readonly Turn[], traits: Partial<ModelTraits> = {}): unknown => encodeValid({ turns }, traits).body.input;
 

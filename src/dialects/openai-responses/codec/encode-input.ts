@@ -1,11 +1,11 @@
 import { arrangeTurns } from '../../../inference/arrange-turns.ts';
 import { fitCallId } from '../../../inference/call-ids.ts';
 import type { MediaPart, Part, ReasoningPart, TextPart, ToolResultPart, Turn } from '../../../inference/inference-request.ts';
+import { textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { RequestFit } from '../../chat-codec.ts';
 import { countCharacters, encodeAnnotation } from './citations.ts';
 import { encodeResult, encodeUserPart } from './encode-content.ts';
-import { textOf } from './read-wire.ts';
 
 /** The items written so far, with the message that can still be added to. */
 class InputWriter {

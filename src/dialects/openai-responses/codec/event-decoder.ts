@@ -1,9 +1,9 @@
 import type { InferenceEvent } from '../../../inference/inference-event.ts';
 import type { Frame } from '../../../platform/frames.ts';
+import { membersOf, textOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject } from '../../../platform/json/json-value.ts';
 import { parseJson } from '../../../platform/json/parse-json.ts';
 import type { EventDecoder, ReplyReading } from '../../chat-codec.ts';
-import { objectOf, textOf } from './read-wire.ts';
 import { ResponseReader } from './response-reader.ts';
 
 const nothing: readonly InferenceEvent[] = [];
@@ -57,7 +57,7 @@ function readEvent(reader: ResponseReader, type: string, event: JsonObject): voi
     case 'response.reasoning_summary_text.done':
       return reader.completeReasoning(event, 'summary', textOf(event.text) ?? '');
     case 'response.reasoning_summary_part.done':
-      return reader.completeReasoning(event, 'summary', textOf(objectOf(event.part).text) ?? '');
+      return reader.completeReasoning(event, 'summary', textOf(membersOf(event.part).text) ?? '');
     case 'response.reasoning_text.done':
       return reader.completeReasoning(event, 'content', textOf(event.text) ?? '');
     case 'response.output_item.done':
@@ -79,7 +79,7 @@ export function createEventDecoder(reading: ReplyReading): EventDecoder {
     if (type.endsWith('.delta')) readDelta(reader, type, event);
     else if (Object.hasOwn(endStatus, type)) {
       ended = true;
-      const response = objectOf(event.response);
+      const response = membersOf(event.response);
       reader.finish({ ...response, status: response.status ?? endStatus[type] });
     } else if (type === 'response.failed') {
       ended = true;

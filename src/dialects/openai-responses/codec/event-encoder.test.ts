@@ -5,12 +5,12 @@ import { generateText, streamText } from 'ai';
 import OpenAI from 'openai';
 import type { InferenceReply } from '../../../inference/inference-reply.ts';
 import { replayReply } from '../../../inference/replay-reply.ts';
+import { textOf } from '../../../platform/json/json-readers.ts';
 import { createSseFrameReader } from '../../../platform/sse/sse-frame-reader.ts';
 import type { ReplyWriting } from '../../chat-codec.ts';
 import { decodeReply } from './decode-reply.ts';
 import { encodeReply } from './encode-reply.ts';
 import { createReading, createWriting, fold, readStream, writeStream } from './fake-translation.ts';
-import { textOf } from './read-wire.ts';
 import { anthropicProof as anthropic, citedPage as page, replyOf as reply, samples } from './sample-replies.ts';
 
 type WireEvent = { readonly event: string | undefined; readonly data: any };

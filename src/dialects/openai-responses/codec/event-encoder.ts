@@ -3,11 +3,11 @@ import type { BlockStart, InferenceEvent } from '../../../inference/inference-ev
 import type { MediaPart, ServerToolPart } from '../../../inference/inference-request.ts';
 import type { Proof } from '../../../inference/proof.ts';
 import type { UsageReport } from '../../../inference/usage.ts';
+import { textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { EventEncoder, ReplyWriting, StreamPosition } from '../../chat-codec.ts';
 import { countCharacters, encodeAnnotation } from './citations.ts';
 import { describeEnd, describeProgress, echoRequest, type ResponseEnd } from './response-object.ts';
-import { textOf } from './read-wire.ts';
 import * as items from './write-items.ts';
 
 type OpenMessage = { readonly kind: 'message'; readonly id: string; readonly content: JsonObject[] };

@@ -7,12 +7,12 @@ import type { InferenceReply } from '../../../inference/inference-reply.ts';
 import type { InferenceRequest } from '../../../inference/inference-request.ts';
 import type { ModelTraits } from '../../../inference/model-traits.ts';
 import { createTranslationNotes, type FieldNames } from '../../../inference/translation-notes.ts';
+import { textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { createSseFrameReader } from '../../../platform/sse/sse-frame-reader.ts';
 import type { EncodedRequest, ReplyReading, ReplyWriting, RequestFit } from '../../chat-codec.ts';
 import { validateRequest } from '../validate-request.ts';
 import { openaiResponsesCodec as codec } from './codec.ts';
-import { textOf } from './read-wire.ts';
 
 /** A model of the vendor that can do everything. */
 const traits: ModelTraits = {

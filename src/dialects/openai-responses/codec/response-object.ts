@@ -1,9 +1,9 @@
 import type { InferenceReply } from '../../../inference/inference-reply.ts';
 import type { UsageReport } from '../../../inference/usage.ts';
+import { membersOf, objectsOf, textOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
 import type { ReplyWriting } from '../../chat-codec.ts';
 import { encodeUsage } from './encode-usage.ts';
-import { objectOf, objectsOf, textOf } from './read-wire.ts';
 
 /** How a response ended, in the vendor's words. */
 export type ResponseEnd = {
@@ -51,8 +51,8 @@ function echoFormat(value: JsonValue | undefined): JsonObject {
 
 /** What a response repeats of its request, the vendor's defaults where the client said nothing. The same in every snapshot. */
 export function echoRequest({ request }: ReplyWriting): JsonObject {
-  const text = objectOf(request.text);
-  const reasoning = objectOf(request.reasoning);
+  const text = membersOf(request.text);
+  const reasoning = membersOf(request.reasoning);
   return {
     background: false,
     instructions: request.instructions ?? null,

@@ -1,4 +1,5 @@
 import type { BlockStart, InferenceEvent } from '../../../inference/inference-event.ts';
+import { filledText, objectsOf, textOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject } from '../../../platform/json/json-value.ts';
 import type { ReplyReading } from '../../chat-codec.ts';
 import { isBilledWebSearch } from '../output-items.ts';
@@ -7,7 +8,6 @@ import { decodeAnnotation } from './citations.ts';
 import { joinNamespace, wrapCustomInput } from './client-tools.ts';
 import { decodeEnd } from './decode-end.ts';
 import { decodeGeneratedImage, decodeServerTool } from './decode-server-tool.ts';
-import { filledText, objectsOf, textOf } from './read-wire.ts';
 
 /** A block of the neutral stream, and how much of it has been said: servers repeat the whole at its end, and some say it only there. */
 type Block = { index: number; readonly start: BlockStart; begun: boolean; said: number; citations: number; ended: boolean };

@@ -1,10 +1,10 @@
 import type { MediaPart, ServerToolPart } from '../../../inference/inference-request.ts';
 import { writeProof, type Proof } from '../../../inference/proof.ts';
+import { textOf, textsOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { ReplyWriting } from '../../chat-codec.ts';
 import { wrapCallProof } from './call-proofs.ts';
 import { type ClientTool, readClientTools, unwrapCustomInput } from './client-tools.ts';
-import { textOf, textsOf } from './read-wire.ts';
 import { vendorOrigin } from './vendor-origin.ts';
 
 /** The beginning of the ids of reasoning items made here. The vendor never stored them, so `removeForeignProofs` must know them. */
