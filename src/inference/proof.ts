@@ -46,11 +46,3 @@ export function readProof(text: string, nativeOrigin: string): Proof {
 export function writeProof(proof: Proof, nativeOrigin: string): string {
   return proof.origin === nativeOrigin ? proof.blob : wrapProof(proof);
 }
-
-/** The prefix, and what base64 makes of it: in generate-content the whole field is base64. */
-const wrappedMarks = [wrappedProofPrefix, Buffer.from(wrappedProofPrefix).toString('base64').slice(0, 5)];
-
-/** Whether a request may hold a wrapped proof. Cheap; a mark in a text makes it true as well. */
-export function holdsWrappedProof(bytes: Buffer): boolean {
-  return wrappedMarks.some((mark) => bytes.includes(mark));
-}
