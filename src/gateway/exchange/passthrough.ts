@@ -47,8 +47,10 @@ export class PassthroughExchange implements UpstreamHandler, UpstreamFlow, Watch
     // Early hints and the like announce an answer and are none.
     if (this.#stopped || status < 200) return;
     this.#headersArrived = true;
-    this.#context.observer.head(status, readUpstreamRequestId(headers, this.#context.target.upstream));
-    this.#sink = this.#chooseSink(status, headers);
+    this.#guard(() => {
+      this.#context.observer.head(status, readUpstreamRequestId(headers, this.#context.target.upstream));
+      this.#sink = this.#chooseSink(status, headers);
+    });
   }
 
   #chooseSink(status: number, headers: ReplyHeaders): ReplySink | undefined {
@@ -117,8 +119,7 @@ export class PassthroughExchange implements UpstreamHandler, UpstreamFlow, Watch
     if (this.#stopped) return;
     this.#stopped = true;
     const failure = describeUpstreamFailure(error, this.#context.target, this.#headersArrived);
-    if (this.#sink === undefined) this.#abandon(failure);
-    else this.#sink.fail(failure);
+    this.#guard(() => (this.#sink === undefined ? this.#abandon(failure) : this.#sink.fail(failure)));
   }
 
   #onClientClose(): void {
@@ -165,8 +166,8 @@ export class PassthroughExchange implements UpstreamHandler, UpstreamFlow, Watch
   }
 
   /**
-   * A client that does not read the end of its reply would hold it in memory for as long as it likes. The socket's own time limit starts anew
-   * whenever bytes leave, so that a slow reader is left alone.
+   * A client that does not read the end of its reply would hold it in memory for as long as it likes. The socket's own time limit starts
+   * anew whenever bytes leave, so that a slow reader is left alone.
    */
   #limitReader(): void {
     const { response, timeouts } = this.#context;
