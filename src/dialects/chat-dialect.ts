@@ -129,8 +129,8 @@ export type ChatDialect = {
   readonly editReply: (bytes: Buffer) => Buffer;
   readonly createStreamTap: (options: TapOptions) => StreamTap;
   /**
-   * Whether its streams end with a mark of their own, after which nothing that counts can come. Where they do not, `complete` means that the
-   * stream may end here, and more usage may follow until the body does.
+   * Whether its streams end with a mark of their own, after which nothing that counts can come. Where they do not, `complete` means that
+   * the stream may end here, and more usage may follow until the body does.
    */
   readonly hasEndMark: (framing: StreamFraming) => boolean;
   /**

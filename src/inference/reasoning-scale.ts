@@ -53,8 +53,8 @@ function fitEffort(effort: ReasoningEffort, traits: ModelTraits, notes: Translat
 }
 
 /**
- * Fits what a client asked of thinking to what a model can be told: effort and budget are mapped to each other, unknown efforts to the nearest known, and what
- * cannot be told is noted.
+ * Fits what a client asked of thinking to what a model can be told: effort and budget are mapped to each other, unknown efforts to the
+ * nearest known, and what cannot be told is noted.
  */
 export function fitReasoning(request: ReasoningRequest | undefined, traits: ModelTraits, notes: TranslationNotes): FittedReasoning {
   if (request === undefined) return { kind: 'default' };

@@ -1,6 +1,7 @@
 import { createCountReader, type CountReader } from '../../inference/count-reader.ts';
 import type { Usage, UsageReport } from '../../inference/usage.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../platform/json/json-value.ts';
+import { membersOf } from '../../platform/json/json-readers.ts';
+import { isJsonObject, type JsonObject } from '../../platform/json/json-value.ts';
 
 /**
  * Reads a chat completions `usage` object into disjoint counts: `prompt_tokens` includes cache reads and writes, so both are taken off.
@@ -13,7 +14,7 @@ export function decodeUsage(raw: unknown, serviceTier?: unknown): UsageReport | 
   const counts = createCountReader();
   const input = decodeInput(raw, counts);
   const outputTokens = counts.read(raw.completion_tokens);
-  const details = objectOf(raw.completion_tokens_details);
+  const details = membersOf(raw.completion_tokens_details);
   const reasoningTokens = counts.read(details.reasoning_tokens);
   const outputAudioTokens = counts.read(details.audio_tokens);
   const usage: Usage = {
@@ -31,7 +32,7 @@ export function decodeUsage(raw: unknown, serviceTier?: unknown): UsageReport | 
 }
 
 function decodeInput(raw: JsonObject, counts: CountReader): { readonly usage: Usage; readonly isConsistent: boolean } {
-  const details = objectOf(raw.prompt_tokens_details);
+  const details = membersOf(raw.prompt_tokens_details);
   const prompt = counts.read(raw.prompt_tokens);
   const cacheReadTokens = readCacheReads(raw, details, counts);
   const cacheWrite5mTokens = counts.read(details.cache_write_tokens);
@@ -61,10 +62,8 @@ function readCacheReads(raw: JsonObject, details: JsonObject, counts: CountReade
  */
 function decodeInputAudio(details: JsonObject, inputTokens: number | undefined, counts: CountReader): Usage {
   const audio = counts.read(details.audio_tokens);
-  const cachedAudio = counts.read(objectOf(details.cached_tokens_details).audio_tokens);
+  const cachedAudio = counts.read(membersOf(details.cached_tokens_details).audio_tokens);
   if (audio === undefined) return {};
   const uncached = Math.min(Math.max(0, audio - (cachedAudio ?? 0)), inputTokens ?? audio);
   return { inputAudioTokens: uncached, ...(cachedAudio !== undefined && { cacheReadAudioTokens: cachedAudio }) };
 }
-
-const objectOf = (value: JsonValue | undefined): JsonObject => (isJsonObject(value) ? value : {});

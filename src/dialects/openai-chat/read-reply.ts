@@ -1,12 +1,13 @@
 import { countTextCharacters } from '../../inference/count-text-characters.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../platform/json/json-value.ts';
+import { membersOf } from '../../platform/json/json-readers.ts';
+import { isJsonObject, type JsonValue } from '../../platform/json/json-value.ts';
 import type { ReplyReport } from '../chat-dialect.ts';
 import { decodeUsage } from './decode-usage.ts';
 import { isError, readError } from './read-error.ts';
 
 /** Reads a whole chat completion. A body with an `error` member, or no object at all, is an error in a 200's clothes. */
 export function readReply(reply: unknown): ReplyReport {
-  if (!isJsonObject(reply)) return { outputCharacters: 0, error: { message: 'The reply is not a JSON object.' } };
+  if (!isJsonObject(reply)) return { outputCharacters: 0, error: { message: 'The upstream sent no JSON object.' } };
   const usageReport = decodeUsage(reply.usage, reply.service_tier);
   const choices = Array.isArray(reply.choices) ? reply.choices.filter(isJsonObject) : [];
   const stopReason = choices.map((choice) => choice.finish_reason).find((reason) => typeof reason === 'string');
@@ -38,13 +39,8 @@ export function countGeneratedCharacters(message: JsonValue | undefined): number
 }
 
 function countCall(call: unknown): number {
-  if (!isJsonObject(call)) return 0;
-  return countArguments(memberOf(call, 'function', 'arguments')) + countArguments(memberOf(call, 'custom', 'input'));
-}
-
-function memberOf(object: JsonObject, outer: string, inner: string): JsonValue | undefined {
-  const value = object[outer];
-  return isJsonObject(value) ? value[inner] : undefined;
+  const { function: called, custom } = membersOf(call);
+  return countArguments(membersOf(called).arguments) + countArguments(membersOf(custom).input);
 }
 
 /** Some servers send arguments as an object where the vendor sends its JSON text. */

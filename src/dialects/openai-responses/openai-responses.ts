@@ -1,5 +1,5 @@
 import type { ChatDialect } from '../chat-dialect.ts';
-import { openaiResponsesCodec } from './codec/codec.ts';
+import { codec } from './codec/codec.ts';
 import { createStreamTap } from './create-stream-tap.ts';
 import { editRequest } from './edit-request.ts';
 import { encodeError } from './encode-error.ts';
@@ -25,5 +25,5 @@ export const openaiResponses: ChatDialect = {
   encodeError,
   encodeStreamError,
   heartbeat: () => Buffer.from(': keep-alive\n\n'),
-  codec: openaiResponsesCodec,
+  codec,
 };

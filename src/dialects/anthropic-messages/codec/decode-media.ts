@@ -1,8 +1,6 @@
 import type { MediaPart, MediaSource, TextPart } from '../../../inference/inference-request.ts';
-import { textOf } from '../../../platform/json/json-readers.ts';
+import { filledText, textOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
-
-const textOf = (value: JsonValue | undefined): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
 
 /** Texts of a content array, joined by line breaks; other blocks in it are left to the caller. */
 function joinTexts(content: readonly unknown[]): string {
@@ -14,7 +12,8 @@ function decodeSource(source: JsonValue | undefined): MediaSource {
   const { type, media_type: mediaType, data, url, file_id: fileId, content } = source;
   if (type === 'url') return { kind: 'url', url: textOf(url) ?? '' };
   if (type === 'file') return { kind: 'vendor-file', id: textOf(fileId) ?? '' };
-  if (type === 'base64') return { kind: 'inline', mediaType: textOf(mediaType) ?? 'application/octet-stream', data: textOf(data) ?? '' };
+  if (type === 'base64')
+    return { kind: 'inline', mediaType: filledText(mediaType) ?? 'application/octet-stream', data: textOf(data) ?? '' };
   if (type === 'content')
     return { kind: 'text', text: typeof content === 'string' ? content : joinTexts(Array.isArray(content) ? content : []) };
   return { kind: 'text', text: textOf(data) ?? '' };
@@ -26,8 +25,8 @@ export function decodeImage(block: JsonObject, path: string): MediaPart {
 
 /** A document, and after it the images that its own content holds, which have no place in a document elsewhere. */
 export function decodeDocument(block: JsonObject, path: string): readonly MediaPart[] {
-  const title = textOf(block.title);
-  const context = textOf(block.context);
+  const title = filledText(block.title);
+  const context = filledText(block.context);
   const document: MediaPart = {
     kind: 'media',
     media: 'file',
@@ -45,8 +44,8 @@ export function decodeDocument(block: JsonObject, path: string): readonly MediaP
 
 /** A search result that the caller found: a document whose context says where it is from. */
 export function decodeSearchResult(block: JsonObject, path: string): MediaPart {
-  const title = textOf(block.title);
-  const source = textOf(block.source);
+  const title = filledText(block.title);
+  const source = filledText(block.source);
   return {
     kind: 'media',
     media: 'file',
@@ -66,8 +65,10 @@ export function decodeResultContent(content: JsonValue | undefined, path: string
 
 function decodeResultBlock(block: JsonObject, path: string): readonly (TextPart | MediaPart)[] {
   switch (textOf(block.type) ?? '') {
-    case 'text':
-      return typeof block.text === 'string' && block.text !== '' ? [{ kind: 'text', text: block.text, path }] : [];
+    case 'text': {
+      const text = filledText(block.text);
+      return text === undefined ? [] : [{ kind: 'text', text, path }];
+    }
     case 'image':
       return [decodeImage(block, path)];
     case 'document':

@@ -11,7 +11,7 @@ import { textOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
 import type { WireRequest } from '../../chat-dialect.ts';
 import { decodeToolChoice, decodeTools } from './decode-tools.ts';
-import { decodeTurns } from './decode-turns.ts';
+import { decodeMessages } from './decode-messages.ts';
 import { decodeVendorFields } from './decode-vendor-fields.ts';
 
 /**
@@ -37,7 +37,7 @@ export function decodeRequest({ operation, body }: WireRequest): InferenceReques
     model: textOf(model) ?? '',
     stream: operation === 'generate' && stream === true,
     instructions: decodeSystem(body.system),
-    turns: decodeTurns(body.messages),
+    turns: decodeMessages(body.messages),
     tools: decodeTools(body.tools),
     ...decodeToolChoice(body.tool_choice),
     ...(typeof outputTokensMax === 'number' ? { outputTokensMax } : {}),

@@ -4,12 +4,13 @@ import { test } from 'node:test';
 import type { OutputFormat, Tool, Turn } from '../../../inference/inference-request.ts';
 import { textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
+import type { NotedRequest } from '../../fake-translation.ts';
 import { fitAnswerSchema } from './fit-schema.ts';
-import { type Encoded, encode } from './test-kit.ts';
+import { encode } from './test-kit.ts';
 
 const f: Tool = { kind: 'function', name: 'f', parameters: { type: 'object' }, path: 'tools.0' };
 const g: Tool = { kind: 'function', name: 'g', parameters: { type: 'object' }, path: 'tools.1' };
-const namesOf = ({ body }: Encoded): unknown[] => (body.tools as JsonObject[] | undefined)?.map(({ name }) => name) ?? [];
+const namesOf = ({ body }: NotedRequest): unknown[] => (body.tools as JsonObject[] | undefined)?.map(({ name }) => name) ?? [];
 
 test('functions: names, descriptions, and a schema that is always an object’s', () => {
   const { body } = encode({

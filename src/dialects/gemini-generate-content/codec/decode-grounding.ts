@@ -29,6 +29,9 @@ export function addGrounding(known: Grounding, candidate: JsonObject): Grounding
   };
 }
 
+/** An index or offset: proto leaves a zero out, and writes large ones as text. */
+const indexOf = (value: unknown): number => countOf(typeof value === 'string' ? Number(value) : value) ?? 0;
+
 export type PlacedCitation = { readonly text: ReplyText; readonly citation: Citation };
 
 type Span = { readonly text: ReplyText; readonly start: number; readonly end: number };
@@ -69,7 +72,7 @@ export function decodeCitations(
   for (const support of objectsOf(grounding.metadata.groundingSupports)) {
     const span = finder(membersOf(support.segment));
     for (const index of itemsOf(support.groundingChunkIndices)) {
-      const source = sources[countOf(index)];
+      const source = sources[indexOf(index)];
       if (source !== undefined) add(span, source);
     }
   }
@@ -121,9 +124,9 @@ function createSpanFinder(texts: readonly ReplyText[], places: ReadonlyMap<numbe
   };
 
   return (segment) => {
-    const part = countOf(segment.partIndex);
-    const start = countOf(segment.startIndex);
-    const end = countOf(segment.endIndex);
+    const part = indexOf(segment.partIndex);
+    const start = indexOf(segment.startIndex);
+    const end = indexOf(segment.endIndex);
     const words = filledText(segment.text);
     if (end <= start) return byWords(words);
     const first = part > 0 ? inPart(part, start, end, words) : inAllText(start, end, words);

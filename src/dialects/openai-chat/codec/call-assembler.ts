@@ -53,10 +53,11 @@ function readPiece(call: JsonObject, isAlone: boolean): Piece {
 }
 
 /**
- * Puts calls together from deltas of servers that agree on little: index missing or always 0, ids missing, empty, late or in every chunk, names late, in pieces or
- * in every chunk, arguments as text, as an object, at once or not at all, several calls interleaved.
+ * Puts calls together from deltas of servers that agree on little: index missing or always 0, ids missing, empty, late or in every chunk,
+ * names late, in pieces or in every chunk, arguments as text, as an object, at once or not at all, several calls interleaved.
  *
- * A call's block begins when its name and its first arguments are known, or when something else begins; by then its id is settled, made if need be.
+ * A call's block begins when its name and its first arguments are known, or when something else begins; by then its id is settled, made if
+ * need be.
  */
 export class CallAssembler {
   readonly #reading: ReplyReading;

@@ -1,12 +1,8 @@
 import type { MediaPart, MediaSource, Part } from '../../../inference/inference-request.ts';
 import { filledText, membersOf, textOf, wordOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
-import { mediaTypeOfAudioFormat, mediaTypeOfFilename, readDataUrl } from './media-types.ts';
-
-function sourceOfUrl(url: string): MediaSource {
-  const inline = readDataUrl(url);
-  return inline === undefined ? { kind: 'url', url } : { kind: 'inline', ...inline };
-}
+import { readDataUrl } from '../../data-url.ts';
+import { mediaTypeOfAudioFormat, readFileData, readMediaUrl } from '../../openai-media.ts';
 
 /** Some clients write the address where the vendor wants an object with it. */
 const addressOf = (value: JsonValue | undefined): string | undefined => filledText(value) ?? filledText(membersOf(value).url);
@@ -16,7 +12,7 @@ function decodeImage(part: JsonObject, path: string): MediaPart | undefined {
   if (url === undefined) return undefined;
   const word = membersOf(part.image_url).detail;
   const detail = word === 'original' ? 'high' : wordOf(word, ['low', 'high', 'auto']);
-  return { kind: 'media', media: 'image', source: sourceOfUrl(url), path, ...(detail === undefined ? {} : { detail }) };
+  return { kind: 'media', media: 'image', source: readMediaUrl(url), path, ...(detail === undefined ? {} : { detail }) };
 }
 
 function decodeAudio(part: JsonObject, path: string): MediaPart | undefined {
@@ -33,9 +29,7 @@ function readFileSource(file: JsonObject): MediaSource | undefined {
   if (data === undefined) return fileId === undefined ? undefined : { kind: 'vendor-file', id: fileId };
   // OpenRouter takes an address here, the vendor plain base64 as well as a data URL.
   if (/^https?:/i.test(data)) return { kind: 'url', url: data };
-  const inline = readDataUrl(data) ?? { mediaType: mediaTypeOfFilename(textOf(file.filename)), data };
-  if (inline.mediaType === 'text/plain') return { kind: 'text', text: Buffer.from(inline.data, 'base64').toString() };
-  return { kind: 'inline', ...inline };
+  return readFileData(data, textOf(file.filename));
 }
 
 function decodeFile(part: JsonObject, path: string): MediaPart | undefined {
@@ -47,7 +41,7 @@ function decodeFile(part: JsonObject, path: string): MediaPart | undefined {
 
 function decodeFromUrl(media: MediaPart['media'], value: JsonValue | undefined, path: string): MediaPart | undefined {
   const url = addressOf(value);
-  return url === undefined ? undefined : { kind: 'media', media, source: sourceOfUrl(url), path };
+  return url === undefined ? undefined : { kind: 'media', media, source: readMediaUrl(url), path };
 }
 
 function decodeKnownPart(part: JsonObject, path: string): Part | undefined {

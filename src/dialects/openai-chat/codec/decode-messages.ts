@@ -15,7 +15,9 @@ function isText(part: Part): part is TextPart {
   return part.kind === 'text';
 }
 
-/** Gives the calls of the older `function_call`, which has no ids, ids that say where they stand, and finds the one that a result answers. */
+/**
+ * Gives the calls of the older `function_call`, which has no ids, ids that say where they stand, and finds the one that a result answers.
+ */
 type FunctionCalls = { readonly add: (at: number, name: string) => string; readonly answer: (at: number, name: string) => string };
 
 function createFunctionCalls(): FunctionCalls {

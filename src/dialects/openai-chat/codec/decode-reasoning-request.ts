@@ -51,7 +51,10 @@ const readers: readonly (readonly [field: string, read: (value: unknown) => Reas
   ['chat_template_kwargs', readTemplateSwitch],
 ];
 
-/** Reads how much the model shall think, in the spellings of the vendor and of the servers that imitate it. `fields` are those that were understood. */
+/**
+ * Reads how much the model shall think, in the spellings of the vendor and of the servers that imitate it. `fields` are those that were
+ * understood.
+ */
 export function decodeReasoningRequest(body: JsonObject): { readonly reasoning?: ReasoningRequest; readonly fields: readonly string[] } {
   const found = readers.flatMap(([field, read]) => {
     const request = read(body[field]);

@@ -5,7 +5,7 @@ import type { WireRequest } from '../../chat-dialect.ts';
 import { decodeMessages } from './decode-messages.ts';
 import { decodeReasoningRequest } from './decode-reasoning-request.ts';
 import { decodeToolChoice, decodeTools } from './decode-tools.ts';
-import { decodeVendorFields, refuseUntranslatable } from './vendor-fields.ts';
+import { decodeVendorFields, refuseUntranslatable } from './decode-vendor-fields.ts';
 
 const tiers: readonly ServiceTier[] = ['auto', 'default', 'flex', 'priority'];
 

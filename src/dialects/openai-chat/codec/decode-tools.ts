@@ -1,6 +1,7 @@
 import type { FunctionTool, Tool, ToolChoice, WebSearchTool } from '../../../inference/inference-request.ts';
 import { filledText, membersOf, objectsOf, textOf, wordOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject } from '../../../platform/json/json-value.ts';
+import { readUserLocation } from '../../read-user-location.ts';
 import { member } from './member.ts';
 
 function decodeFunction(definition: JsonObject, path: string): FunctionTool {
@@ -21,17 +22,11 @@ function decodeTool(tool: JsonObject, path: string): Tool {
 }
 
 function decodeWebSearch(options: JsonObject): WebSearchTool {
-  const location = membersOf(membersOf(options.user_location).approximate);
-  const userLocation = Object.fromEntries(
-    ['city', 'region', 'country', 'timezone'].flatMap((name) => {
-      const value = filledText(location[name]);
-      return value === undefined ? [] : [[name, value] as const];
-    }),
-  );
+  const userLocation = readUserLocation(membersOf(options.user_location).approximate);
   const contextSize = wordOf(options.search_context_size, ['low', 'medium', 'high']);
   return {
     kind: 'web-search',
-    ...(Object.keys(userLocation).length === 0 ? {} : { userLocation }),
+    ...(userLocation === undefined ? {} : { userLocation }),
     ...(contextSize === undefined ? {} : { contextSize }),
     path: 'web_search_options',
   };

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { ReplyWriting } from '../../chat-codec.ts';
 import { DeltaWriter } from './delta-writer.ts';
 import { encodeUsage } from './encode-usage.ts';
-import { writeHead, writeServiceTier } from './reply-head.ts';
+import { encodeHead, encodeServiceTier } from './reply-head.ts';
 
 /** Adds deltas up to the message that they make, as the official SDKs do. */
 class MessageBuilder {
@@ -70,9 +70,9 @@ export function encodeReply(reply: InferenceReply, writing: ReplyWriting): JsonO
   if (tail !== undefined) builder.add(tail);
   const { usageReport } = reply;
   return {
-    ...writeHead('chat.completion', writing, reply),
+    ...encodeHead('chat.completion', writing, reply),
     choices: [{ index: 0, message: builder.message(), logprobs: null, finish_reason: deltas.finishReason(reply.stopReason) }],
     ...(usageReport === undefined ? {} : { usage: encodeUsage(usageReport.usage) }),
-    ...writeServiceTier(usageReport),
+    ...encodeServiceTier(usageReport),
   };
 }

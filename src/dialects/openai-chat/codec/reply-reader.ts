@@ -3,11 +3,12 @@ import type { UsageReport } from '../../../inference/usage.ts';
 import { filledText, membersOf, objectsOf, textOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
 import type { ReplyReading } from '../../chat-codec.ts';
+import { readDataUrl } from '../../data-url.ts';
 import { decodeUsage } from '../decode-usage.ts';
 import { BlockWriter } from './block-writer.ts';
 import { CallAssembler } from './call-assembler.ts';
 import { decodeAnnotation, decodeSource } from './citations.ts';
-import { guessAudioType, readDataUrl } from './media-types.ts';
+import { guessAudioType } from './guess-audio-type.ts';
 import { detailText, readThoughts, readThoughtSignature, takeProof } from './reasoning-details.ts';
 import { decodeStopReason, isUsualReason } from './stop-reasons.ts';
 

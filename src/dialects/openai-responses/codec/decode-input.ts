@@ -120,8 +120,8 @@ function collectCallProofs(items: readonly JsonObject[]): ReadonlyMap<string, Pr
 }
 
 /**
- * Reads the input: system text that leads it becomes instructions; what the model said in several items (reasoning, a message, calls) becomes one turn, and
- * so do the results of its calls.
+ * Reads the input: system text that leads it becomes instructions; what the model said in several items (reasoning, a message, calls)
+ * becomes one turn, and so do the results of its calls.
  *
  * @throws GatewayError untranslatable_field for references to items that the vendor keeps
  */

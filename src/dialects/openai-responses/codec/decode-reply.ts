@@ -1,4 +1,4 @@
-import { createEventFolder } from '../../../inference/fold-events.ts';
+import { foldEvents } from '../../../inference/fold-events.ts';
 import type { InferenceReply } from '../../../inference/inference-reply.ts';
 import { membersOf } from '../../../platform/json/json-readers.ts';
 import type { ReplyReading } from '../../chat-codec.ts';
@@ -8,7 +8,5 @@ import { ResponseReader } from './response-reader.ts';
 export function decodeReply(reply: unknown, reading: ReplyReading): InferenceReply {
   const reader = new ResponseReader(reading);
   reader.finish(membersOf(reply));
-  const folder = createEventFolder();
-  for (const event of reader.take()) folder.push(event);
-  return folder.reply();
+  return foldEvents(reader.take());
 }

@@ -12,6 +12,7 @@ import type {
 import { filledText, membersOf, textOf, textsOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
 import type { WireRequest } from '../../chat-dialect.ts';
+import { openaiHarmlessFields } from '../../openai-harmless-fields.ts';
 import { decodeInput } from './decode-input.ts';
 import { decodeToolChoice, decodeTools } from './decode-tools.ts';
 
@@ -43,16 +44,7 @@ const readFields = new Set([
   ...Object.keys(vendorState),
 ]);
 
-const harmlessFields = new Set([
-  'metadata',
-  'store',
-  'prompt_cache_key',
-  'prompt_cache_retention',
-  'prompt_cache_options',
-  'safety_identifier',
-  'stream_options',
-  'client_metadata',
-]);
+const harmlessFields = new Set(openaiHarmlessFields);
 
 /** Values that say nothing, because they are what the vendor does anyway. */
 const defaults: Readonly<Record<string, JsonValue>> = { truncation: 'disabled', top_logprobs: 0 };

@@ -1,8 +1,8 @@
 import type { InferenceEvent } from '../../../inference/inference-event.ts';
 import type { Frame } from '../../../platform/frames.ts';
 import { membersOf, textOf } from '../../../platform/json/json-readers.ts';
-import { isJsonObject, type JsonObject } from '../../../platform/json/json-value.ts';
-import { parseJson } from '../../../platform/json/parse-json.ts';
+import type { JsonObject } from '../../../platform/json/json-value.ts';
+import { parseJsonObject } from '../../../platform/json/parse-json.ts';
 import type { EventDecoder, ReplyReading } from '../../chat-codec.ts';
 import { ResponseReader } from './response-reader.ts';
 
@@ -10,13 +10,8 @@ const nothing: readonly InferenceEvent[] = [];
 
 function parseEvent(data: string): JsonObject | undefined {
   if (data === '' || data === '[DONE]') return undefined;
-  try {
-    const event = parseJson(data);
-    return isJsonObject(event) ? event : undefined;
-  } catch {
-    // The tap counts the frame as malformed.
-    return undefined;
-  }
+  // The tap counts what is malformed.
+  return parseJsonObject(data);
 }
 
 function readDelta(reader: ResponseReader, type: string, event: JsonObject): void {

@@ -7,7 +7,7 @@ import { readCallProof, readSignature } from './proof-fields.ts';
 import { createServerToolPairing, isServerToolResult, isServerToolUse, type ServerToolPairing } from './server-tools.ts';
 
 /** Reads `messages` of a validated request. */
-export function decodeTurns(messages: JsonValue | undefined): readonly Turn[] {
+export function decodeMessages(messages: JsonValue | undefined): readonly Turn[] {
   if (!Array.isArray(messages)) return [];
   return messages.flatMap((message: JsonValue, index) => (isJsonObject(message) ? [decodeTurn(message, `messages.${index}.content`)] : []));
 }
@@ -36,7 +36,13 @@ function decodeBlock(block: JsonObject, path: string, pairing: ServerToolPairing
       return [decodeSearchResult(block, path)];
     case 'tool_use':
       return [
-        { kind: 'tool-call', id: textOf(block.id) ?? '', name: textOf(block.name) ?? '', arguments: JSON.stringify(block.input ?? {}), path },
+        {
+          kind: 'tool-call',
+          id: textOf(block.id) ?? '',
+          name: textOf(block.name) ?? '',
+          arguments: JSON.stringify(block.input ?? {}),
+          path,
+        },
       ];
     case 'tool_result': {
       const content = decodeResultContent(block.content, `${path}.content`);
