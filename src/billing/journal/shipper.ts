@@ -9,7 +9,7 @@ import type { RecordPosition } from './segment-writer.ts';
 export type PendingEntry = {
   readonly callId: string;
   /**
-   * As encodeEntry writes it, in memory of the shipper. Absent while the journal's copy is the only one, because too many wait.
+   * As encodeForLedger writes it, in memory of the shipper. Absent while the journal's copy is the only one, because too many wait.
    */
   entry?: Buffer | undefined;
   /** Where the journal has it; absent while the journal could not be written. */
@@ -68,7 +68,7 @@ export class Shipper {
     return this.#pending.values();
   }
 
-  /** @param text the entry as encodeEntry writes it; absent for one that only the journal has */
+  /** @param text the entry as encodeForLedger writes it; absent for one that only the journal has */
   add(item: PendingEntry, text?: string): void {
     const isLeftToJournal = item.position !== undefined && this.#inMemory >= this.#options.entriesInMemoryMax;
     if (text !== undefined && !isLeftToJournal) this.#keep(item, text);

@@ -62,8 +62,3 @@ export function decodeEntry(value: unknown): CallEntry {
   written.charge.amountNanoUsd = BigInt(amount);
   return written;
 }
-
-/** Reads an entry that was encoded and kept as UTF-8. */
-export function decodeEncodedEntry(bytes: Uint8Array): CallEntry {
-  return decodeEntry(JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()));
-}

@@ -2,8 +2,7 @@ import type { CallEntry } from '../../billing/ledger/call-entry.ts';
 import { toStorableText } from '../storable-text.ts';
 import { StoreError } from '../store-error.ts';
 import type { LedgerStoreOperations } from './store-protocol.ts';
-import { decodeEntry } from '../../billing/ledger/entry-json.ts';
-import { callColumns, decodeCallEntry, encodeCallRow, readIncrement } from './call-entry-row.ts';
+import { callColumns, decodeCallEntry, readCallRow, readIncrement } from './call-entry-row.ts';
 import { splitEncoded } from './encoded-batch.ts';
 import { readText } from './read-column.ts';
 import type { CallRow, UsageIncrement } from './call-entry-row.ts';
@@ -30,7 +29,7 @@ const rollUps = {
 export function createLedgerOperations(database: Database): LedgerStoreOperations {
   return {
     appendBatch: (batch) => {
-      const rows = splitEncoded(batch).map((text) => encodeCallRow(decodeEntry(JSON.parse(text)), text));
+      const rows = splitEncoded(batch).map(({ summary, text }) => readCallRow(summary, text));
       try {
         return database.transact(() => appendRows(database, rows, insertNew));
       } catch (error) {
