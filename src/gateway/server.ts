@@ -53,14 +53,14 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     const callId = gateway.newId('req');
     const target = readRequestTarget(request.url ?? '/');
     const path = target?.path ?? '/';
-    const dialect = chatDialects[dialectOfPath(path, request.headers)];
     response.on('error', (error) => gateway.logger.debug({ callId, err: error }, 'client connection failed'));
     const answer = (error: unknown): void => {
       const known = error instanceof GatewayError ? error : unexpected(gateway, callId, error);
+      const dialect = chatDialects[dialectOfPath(path, request.headers)];
       writeError(response, dialect, known, callId, askedFraming(dialect, target));
     };
     try {
-      serve(request, response, target, callId, dialect.id)?.catch(answer);
+      serve(request, response, target, callId)?.catch(answer);
     } catch (error) {
       answer(error);
     }
@@ -71,7 +71,6 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     response: ServerResponse,
     target: RequestTarget | undefined,
     callId: string,
-    dialect: DialectId,
   ): Promise<void> | undefined => {
     if (target === undefined) throw new GatewayError('invalid_url', 'the request target must be a path that begins with "/"');
     const match = findRoute(request.method ?? 'GET', target.path);
@@ -93,7 +92,8 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     if (route.type === 'chat' || route.type === 'generate-content') {
       return runCall(gateway, readCall(route, match.rest, target, { callId, request, response }));
     }
-    return serveModels(options, { request, response, callId, target }, { route, rest: match.rest, dialect: route.dialect ?? dialect });
+    const dialect = route.dialect ?? dialectOfPath(target.path, request.headers);
+    return serveModels(options, { request, response, callId, target }, { route, rest: match.rest, dialect });
   };
 
   const serveHealth = (response: ServerResponse, callId: string, probe: 'all' | 'live' | 'ready'): void => {

@@ -21,22 +21,30 @@ export type EntrySummary = readonly [
   replyId: string | null,
 ];
 
+/** An entry as it is handed to the ledger store: a line with its summary, and its text after it. */
+export type LedgerForm = { readonly head: string; readonly text: string };
+
 /**
- * Writes an entry as it is handed to the ledger store: the summary as JSON, a line end, and the entry as `text`. An odd entry (a count that is no
- * exact number) has an empty first line, and the store looks at the entry itself.
+ * Puts the summary before an entry, as JSON and with a line end. An odd entry (a count that is no exact number) gets an empty line, and the store
+ * looks at the entry itself.
  * @param text the entry as encodeEntry writes it
  */
-export function encodeForLedger(entry: CallEntry, text: string): string {
+export function encodeForLedger(entry: CallEntry, text: string): LedgerForm {
   const summary = summarize(entry);
-  return summary === undefined ? `\n${text}` : `${JSON.stringify(summary)}\n${text}`;
+  return { head: summary === undefined ? '\n' : `${JSON.stringify(summary)}\n`, text };
 }
 
-/** The entry's text in what encodeForLedger wrote, in UTF-8. JSON has no line end of its own. */
+/** The bytes of what encodeForLedger made: its two texts end to end. */
+export function toLedgerBytes({ head, text }: LedgerForm): Buffer {
+  return Buffer.from(head + text);
+}
+
+/** The entry's text in such bytes. JSON has no line end of its own. */
 export function readLedgerText(bytes: Uint8Array): string {
   return viewOf(bytes).toString('utf8', bytes.indexOf(LF) + 1);
 }
 
-/** Reads the entry out of what encodeForLedger wrote, in UTF-8. */
+/** Reads the entry out of such bytes. */
 export function decodeForLedger(bytes: Uint8Array): CallEntry {
   return decodeEntry(JSON.parse(readLedgerText(bytes)));
 }

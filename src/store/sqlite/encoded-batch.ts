@@ -1,13 +1,13 @@
 import type { CallEntry } from '../../billing/ledger/call-entry.ts';
 import { encodeEntry } from '../../billing/ledger/entry-json.ts';
-import { encodeForLedger } from '../../billing/ledger/ledger-form.ts';
+import { encodeForLedger, toLedgerBytes } from '../../billing/ledger/ledger-form.ts';
 import { StoreError } from '../store-error.ts';
 import type { EncodedBatch } from './store-protocol.ts';
 
 /** Encodes an entry. Throws StoreError `entry-out-of-range` for one that has no JSON form. */
 export function encodeForStore(entry: CallEntry): Uint8Array {
   try {
-    return Buffer.from(encodeForLedger(entry, encodeEntry(entry)));
+    return toLedgerBytes(encodeForLedger(entry, encodeEntry(entry)));
   } catch (cause) {
     const message = `Entry ${entry.callId} cannot be booked: it has no JSON form.`;
     throw new StoreError('entry-out-of-range', message, { callIds: [entry.callId], cause });
