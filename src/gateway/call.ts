@@ -30,8 +30,8 @@ export type IncomingCall = {
   readonly dialect: ChatDialect;
   readonly operation: Operation;
   readonly queryKeys: readonly string[];
-  readonly pathModel?: string;
-  readonly pathFraming?: StreamFraming;
+  readonly pathModel?: string | undefined;
+  readonly pathFraming?: StreamFraming | undefined;
 };
 
 /**

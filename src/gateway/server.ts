@@ -6,6 +6,7 @@ import type { ChatDialect, DialectId } from '../dialects/chat-dialect.ts';
 import { chatDialects } from '../dialects/registry.ts';
 import { GatewayError } from '../inference/gateway-error.ts';
 import type { StreamFraming } from '../platform/frames.ts';
+import { DirectRequest } from '../platform/http/direct-request.ts';
 import { authenticate } from './authenticate.ts';
 import { runCall } from './call.ts';
 import type { Gateway } from './gateway.ts';
@@ -102,7 +103,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     writeJson(response, probe === 'live' || ready ? 200 : 503, callId, { live: true, ready, ...(ready ? {} : { reasons }) });
   };
 
-  const server = createServer(serverTimeouts, onRequest);
+  const server = createServer({ ...serverTimeouts, IncomingMessage: DirectRequest }, onRequest);
   server.on('upgrade', (request: IncomingMessage, socket: Duplex) => refuseUpgrade(request, socket, gateway.newId('req')));
   server.on('clientError', (error, socket) => refuseMalformed(error, socket));
   return {

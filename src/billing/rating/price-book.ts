@@ -66,7 +66,7 @@ function listLines(call: RatedCall, entry: PriceBookEntry): ChargeLine[] {
   const serviceTier = call.serviceTier?.toLowerCase() ?? '';
   const multiplier = Object.hasOwn(entry.serviceTiers ?? {}, serviceTier) ? entry.serviceTiers?.[serviceTier] : undefined;
   const multipliers = multiplier === undefined ? undefined : { [`service_tier:${serviceTier}`]: multiplier };
-  return [...tokenLines(call.usage, tierPrices(entry, call.usage), multipliers), ...feeLines(call.usage, entry.fees)];
+  return withFees(tokenLines(call.usage, tierPrices(entry, call.usage), multipliers), call.usage, entry.fees);
 }
 
 /** An override as it is used. Without fees the vendor's list prices searches. */
@@ -78,7 +78,7 @@ function prepareOverride({ model, webSearch, ...prices }: PriceOverride): Prepar
 }
 
 function overrideLines(call: RatedCall, override: PreparedOverride, entry: PriceBookEntry | undefined): ChargeLine[] {
-  return [...tokenLines(call.usage, override.prices, undefined), ...feeLines(call.usage, override.fees ?? entry?.fees)];
+  return withFees(tokenLines(call.usage, override.prices, undefined), call.usage, override.fees ?? entry?.fees);
 }
 
 /** The last tier whose bound lies below the total input, cache included. Summed in integers, because four counts may exceed 2^53. */
@@ -90,10 +90,10 @@ function tierPrices(entry: PriceBookEntry, usage: Usage): TokenPrices {
   return tier.prices;
 }
 
-function feeLines(usage: Usage, fees: PriceBookEntry['fees']): ChargeLine[] {
+/** The lines of the tokens with those of the fees after them. */
+function withFees(lines: ChargeLine[], usage: Usage, fees: PriceBookEntry['fees']): ChargeLine[] {
   const searches = usage.webSearches ?? 0;
-  if (searches === 0 || fees === undefined) return [];
-  const lines: ChargeLine[] = [];
+  if (searches === 0 || fees === undefined) return lines;
   if (fees.web_search !== undefined) lines.push({ meter: 'web_search', quantity: searches, unitPrice: fees.web_search, per: 1 });
   if (fees.grounded_prompt !== undefined) lines.push({ meter: 'grounded_prompt', quantity: 1, unitPrice: fees.grounded_prompt, per: 1 });
   return lines;
