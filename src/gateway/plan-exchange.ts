@@ -73,8 +73,7 @@ function planPassthrough(options: PlanOptions): ExchangePlan | undefined {
 
 /** A conversation that another vendor has taken part in holds proofs which this one refuses. They travel wrapped, so that they can be told. */
 function withoutForeignProofs({ dialect, request, bytes }: PlanOptions): Pick<PlanOptions, 'request' | 'bytes'> {
-  const form = dialect.id === 'gemini-generate-content' ? 'base64' : 'plain';
-  if (!holdsWrappedProof(bytes, form)) return { request, bytes };
+  if (!holdsWrappedProof(bytes)) return { request, bytes };
   const body = dialect.codec.removeForeignProofs(request.body);
   if (body === request.body) return { request, bytes };
   return { request: { ...request, body }, bytes: Buffer.from(JSON.stringify(body)) };

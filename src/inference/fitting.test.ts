@@ -34,9 +34,9 @@ describe('proofs in the fields of other dialects', () => {
   });
   test('are found in a request before it is parsed, wrapped in base64 too', () => {
     const wrapped = wrapProof({ origin: 'there', blob: 'abc' });
-    assert.equal(holdsWrappedProof(Buffer.from(`{"signature":"${wrapped}"}`), 'plain'), true);
-    assert.equal(holdsWrappedProof(Buffer.from(`{"thoughtSignature":"${Buffer.from(wrapped).toString('base64')}"}`), 'base64'), true);
-    assert.equal(holdsWrappedProof(Buffer.from('{"signature":"EqQBCkYIBBgC"}'), 'base64'), false);
+    assert.equal(holdsWrappedProof(Buffer.from(`{"signature":"${wrapped}"}`)), true);
+    assert.equal(holdsWrappedProof(Buffer.from(`{"thoughtSignature":"${Buffer.from(wrapped).toString('base64')}"}`)), true);
+    assert.equal(holdsWrappedProof(Buffer.from('{"signature":"EqQBCkYIBBgC"}')), false);
   });
 });
 

@@ -47,13 +47,10 @@ export function writeProof(proof: Proof, nativeOrigin: string): string {
   return proof.origin === nativeOrigin ? proof.blob : wrapProof(proof);
 }
 
-/** What base64 makes of the prefix. */
-const base64Prefix = Buffer.from(wrappedProofPrefix).toString('base64').slice(0, 5);
+/** The prefix, and what base64 makes of it: in generate-content the whole field is base64. */
+const wrappedMarks = [wrappedProofPrefix, Buffer.from(wrappedProofPrefix).toString('base64').slice(0, 5)];
 
-/**
- * Whether a request may hold a wrapped proof. Cheap; the mark in a text makes it true as well.
- * @param form `base64` for generate-content, where the whole field is base64
- */
-export function holdsWrappedProof(bytes: Buffer, form: 'plain' | 'base64'): boolean {
-  return bytes.includes(wrappedProofPrefix) || (form === 'base64' && bytes.includes(base64Prefix));
+/** Whether a request may hold a wrapped proof. Cheap; a mark in a text makes it true as well. */
+export function holdsWrappedProof(bytes: Buffer): boolean {
+  return wrappedMarks.some((mark) => bytes.includes(mark));
 }
