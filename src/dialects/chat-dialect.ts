@@ -26,9 +26,9 @@ export type WireRequest = {
   /** Header names in lower case; repeated headers joined by ", ". */
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** The model in the path, for dialects that put it there. */
-  readonly pathModel?: string;
+  readonly pathModel?: string | undefined;
   /** The stream framing that the path or query asks for, for dialects that put it there. */
-  readonly pathFraming?: StreamFraming;
+  readonly pathFraming?: StreamFraming | undefined;
 };
 
 /** What the dialect needs to know of the target to fit the request to it. */

@@ -9,15 +9,16 @@ import { isError, readError } from './read-error.ts';
 export function readReply(reply: unknown): ReplyReport {
   if (!isJsonObject(reply)) return { outputCharacters: 0, error: { message: 'The upstream sent no JSON object.' } };
   const usageReport = decodeUsage(reply.usage, reply.service_tier);
-  const choices = Array.isArray(reply.choices) ? reply.choices.filter(isJsonObject) : [];
-  const stopReason = choices.map((choice) => choice.finish_reason).find((reason) => typeof reason === 'string');
-  return {
-    ...(usageReport !== undefined && { usageReport }),
-    ...(typeof reply.model === 'string' && { servedModel: reply.model }),
-    ...(typeof stopReason === 'string' && { stopReason }),
-    outputCharacters: choices.reduce((total, choice) => total + countGeneratedCharacters(choice.message), 0),
-    ...(isError(reply.error) && { error: readError(reply.error) }),
-  };
+  const report: { -readonly [Member in keyof ReplyReport]: ReplyReport[Member] } = { outputCharacters: 0 };
+  if (usageReport !== undefined) report.usageReport = usageReport;
+  if (typeof reply.model === 'string') report.servedModel = reply.model;
+  for (const choice of Array.isArray(reply.choices) ? reply.choices : []) {
+    if (!isJsonObject(choice)) continue;
+    if (report.stopReason === undefined && typeof choice.finish_reason === 'string') report.stopReason = choice.finish_reason;
+    report.outputCharacters += countGeneratedCharacters(choice.message);
+  }
+  if (isError(reply.error)) report.error = readError(reply.error);
+  return report;
 }
 
 /**

@@ -31,10 +31,14 @@ export class PassthroughExchange implements UpstreamHandler, UpstreamFlow, Watch
     this.#startedMs = context.clock.monotonicMs();
   }
 
-  start(request: UpstreamRequest): void {
+  /** @param onClosed called once, when the client's reply is over one way or the other; never when the client had gone before the start */
+  start(request: UpstreamRequest, onClosed?: () => void): void {
     // A client may leave while its call is written down.
     if (this.#context.response.destroyed) return this.#leaveUnanswered();
-    this.#context.response.on('close', () => this.#onClientClose());
+    this.#context.response.on('close', () => {
+      onClosed?.();
+      this.#onClientClose();
+    });
     this.#context.target.upstream.client.send(request, this);
   }
 

@@ -60,7 +60,11 @@ function endOfLine(text: string, start: number): number {
   return end === -1 ? text.length : end;
 }
 
+const plainSuccess = { status: 200, isVersion10: false } as const;
+
 function parseStatusLine(line: string): { readonly status: number; readonly isVersion10: boolean } {
+  // What nearly every reply begins with.
+  if (line === 'HTTP/1.1 200 OK') return plainSuccess;
   const match = /^HTTP\/1\.([01]) ([1-9][0-9]{2})(?: [\t\x20-\x7e\x80-\xff]*)?$/.exec(line);
   if (match === null) throw new InvalidReplyError('the status line cannot be read');
   return { status: Number(match[2]), isVersion10: match[1] === '0' };
