@@ -71,7 +71,7 @@ const claudeRequests: readonly OddRequest[] = [
       context_management: { edits: [{ type: 'clear_thinking_20251015', keep: 'all' }] },
       output_config: { effort: 'high' },
     }),
-    warns: { 'gemini-generate-content': /adapted messages\.1/ },
+    warns: { 'openai-chat': /dropped thinking/, 'gemini-generate-content': /adapted messages\.1/ },
     arrives: {
       'anthropic-messages': /"role":"system"/,
       'openai-responses': /"effort":"high"/,

@@ -186,7 +186,9 @@ for (const dialect of Object.values(chatDialects)) {
         assert.ok(reply.status >= 400 && reply.status < 600);
         assert.match(reply.headers['content-type'] ?? '', /^application\/json/);
         const body = JSON.parse(reply.body.toString()) as { error?: { message?: string } };
-        assert.match(body.error?.message ?? '', /what went wrong/);
+        // Programs shorten their conversation when they read their own vendor's sentence.
+        const expected = code === 'context_length_exceeded' ? /what went wrong|token|context/ : /what went wrong/;
+        assert.match(body.error?.message ?? '', expected);
         assert.equal(reply.headers['retry-after'], '2');
       }
     });

@@ -7,7 +7,7 @@ import { signReasoning } from '../../simulator/src/reasoning-signature.ts';
 import type { JsonRecord, SimulatedRequest } from '../../simulator/src/simulated-vendor.ts';
 import { VendorError } from '../../simulator/src/simulated-vendor.ts';
 import { checkConversation, checkCountTokensBody, checkMessagesBody } from '../../simulator/src/vendors/anthropic/check-messages.ts';
-import { anthropicMessagesCodec as codec } from '../../src/dialects/anthropic-messages/codec/codec.ts';
+import { codec } from '../../src/dialects/anthropic-messages/codec/codec.ts';
 import { validateRequest } from '../../src/dialects/anthropic-messages/validate-request.ts';
 import type { RequestFit } from '../../src/dialects/chat-codec.ts';
 import { GatewayError } from '../../src/inference/gateway-error.ts';

@@ -30,7 +30,7 @@ type Further = {
   readonly limitMs?: number;
 };
 
-export const modelFor = (to: DialectId): string => `to-${to}`;
+const modelFor = (to: DialectId): string => `to-${to}`;
 
 const vendorOf: Readonly<Record<DialectId, object>> = {
   'anthropic-messages': { vendor: 'anthropic' },

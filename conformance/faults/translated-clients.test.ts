@@ -158,7 +158,7 @@ describe('a hostile client of a translated model', { concurrency: 2 }, () => {
       const calls = ['a', 'a', 'a'].map((id) => ({ id, name: 'f', input: {} }));
       const reused = await ask(from, to, { ...words[from].functions(['f'], anyObject), ...words[from].calls(calls, 'r') });
       assert.match(String(reused.reply.status), /^(?:200|400)$/, reused.reply.text);
-      const [key = '', list = []] = Object.entries(words[from].calls([calls[0] as Call], 'r'))[0] as [string, object[]];
+      const [key, list] = Object.entries(words[from].calls([calls[0] as Call], 'r'))[0] as [string, object[]];
       const swapped = await ask(from, to, { ...words[from].functions(['f'], anyObject), [key]: [list[0], list[2], list[1]] });
       assert.match(String(swapped.reply.status), /^(?:200|400)$/, swapped.reply.text);
       const orphan = await ask(from, to, { ...words[from].functions(['f'], anyObject), [key]: [list[0], list[2]] });

@@ -58,6 +58,10 @@ for (const upstream of Object.values(chatDialects)) {
       describe(`${upstream.id} to ${client.id} as ${framing}`, () => {
         for (const fixture of readFixtures(upstream)) {
           const whole = translateInChunks(client, upstream, framing, fixture, fixture.body.length);
+          if (fixture.name.startsWith('malformed')) {
+            test(`${fixture.name}: words are missing, so it never looks whole`, () => assert.doesNotMatch(whole, endMarks[client.id]));
+            continue;
+          }
 
           test(`${fixture.name}: whole, it ends as the client expects, and cut after any byte it does not`, () => {
             assert.match(whole, endMarks[client.id]);

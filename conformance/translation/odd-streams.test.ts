@@ -85,6 +85,8 @@ for (const upstream of Object.values(chatDialects)) {
             translator.push(Buffer.from(frames.join('')));
             if (translator.state() !== 'complete') return;
             translator.end();
+            // An event that nobody could read has taken words with it.
+            if (translator.state() === 'failed') return;
             try {
               reader?.readStream(translator.text());
             } catch (error) {

@@ -8,7 +8,7 @@ import { createSseFrameReader } from '../../src/platform/sse/sse-frame-reader.ts
 /** A translation of a reply, as the gateway sets it up, with ids that are the same in every run. */
 function createTestTranslation(client: ChatDialect, upstream: ChatDialect, framing: StreamFraming): Translation {
   let lastId = 0;
-  const newId = (prefix: string): string => `${prefix.replace(/_$/, '')}_${String(++lastId).padStart(8, '0')}`;
+  const newId = (prefix: string): string => `${prefix}_${String(++lastId).padStart(8, '0')}`;
   const notes = createTranslationNotes(client.codec.fieldNames, false);
   const request = client.id === 'openai-chat' ? { stream: true, stream_options: { include_usage: true } } : { stream: true };
   return {

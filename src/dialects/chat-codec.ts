@@ -57,8 +57,8 @@ export type EventDecoder = {
   /** The events that a frame says. Frames that are no JSON, or of unknown types, say nothing; error frames are the tap's business. */
   readonly read: (frame: Frame) => readonly InferenceEvent[];
   /**
-   * Called once when the body has ended or the dialect's end mark has passed: what was held back for the end. `finished` comes from here or from
-   * `read`, once, and only if the upstream said that it had finished.
+   * Called once when the body has ended or the dialect's end mark has passed: what was held back for the end. `finished` comes from here or
+   * from `read`, once, and only if the upstream said that it had finished.
    */
   readonly end: () => readonly InferenceEvent[];
 };
@@ -71,8 +71,8 @@ export type StreamPosition = {
 };
 
 /**
- * Writes the client's stream. It gets events in line: blocks one after another (see serializeBlocks). Nothing comes before `started`, which it may hold
- * back until content comes. Pure and synchronous.
+ * Writes the client's stream. It gets events in line: blocks one after another (see serializeBlocks). Nothing comes before `started`, which
+ * it may hold back until content comes. Pure and synchronous.
  */
 export type EventEncoder = {
   /** The bytes of an event as text, its framing included; empty where the dialect has nothing to send for it yet. */
@@ -84,8 +84,8 @@ export type EventEncoder = {
 export type ChatCodec = {
   readonly fieldNames: FieldNames;
   /**
-   * Reads a validated request. Throws a GatewayError naming the field for what no neutral form can be given (arguments that are no JSON, several
-   * candidates), and for state that lives at the vendor.
+   * Reads a validated request. Throws a GatewayError naming the field for what no neutral form can be given (arguments that are no JSON,
+   * several candidates), and for state that lives at the vendor.
    */
   readonly decodeRequest: (request: WireRequest) => InferenceRequest;
   /** Writes a request for an upstream of this dialect. Losses go to `fit.notes`, which refuses them where that was asked for. */
@@ -103,16 +103,19 @@ export type ChatCodec = {
   /** The usage as this dialect's replies carry it. Unknown counts are left out where the dialect lets them be, and 0 otherwise. */
   readonly encodeUsage: (usage: Usage) => JsonObject;
   /**
-   * Classes an upstream's error answer, so that another dialect can word it. `message` has no credential in it. Returns a GatewayError with the code
-   * of the class and the status the client shall see.
+   * Classes an upstream's error answer, so that another dialect can word it. `message` has no credential in it. Returns a GatewayError with
+   * the code of the class and the status the client shall see.
    */
   readonly decodeError: (reply: UpstreamErrorReply) => GatewayError;
   /**
-   * Takes proofs of other vendors (see wrapProof) out of a request of this dialect that is about to pass to its own vendor: the reasoning they
-   * prove goes with them. Returns the same object when there are none.
+   * Takes proofs of other vendors (see wrapProof) out of a request of this dialect that is about to pass to its own vendor: the reasoning
+   * they prove goes with them. Returns the same object when there are none.
    */
   readonly removeForeignProofs: (body: JsonObject) => JsonObject;
-  /** Whether a reply of this dialect can say that its generation failed. Where it cannot, an error says so: such a reply would look complete. */
+  /**
+   * Whether a reply of this dialect can say that its generation failed. Where it cannot, an error says so: such a reply would look
+   * complete.
+   */
   readonly saysFailure: boolean;
 };
 

@@ -27,9 +27,9 @@ export type WireRequest = {
   /** Header names in lower case; repeated headers joined by ", ". */
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** The model in the path, for dialects that put it there. */
-  readonly pathModel?: string;
+  readonly pathModel?: string | undefined;
   /** The stream framing that the path or query asks for, for dialects that put it there. */
-  readonly pathFraming?: StreamFraming;
+  readonly pathFraming?: StreamFraming | undefined;
 };
 
 /** What the dialect needs to know of the target to fit the request to it. */
@@ -130,8 +130,8 @@ export type ChatDialect = {
   readonly editReply: (bytes: Buffer) => Buffer;
   readonly createStreamTap: (options: TapOptions) => StreamTap;
   /**
-   * Whether its streams end with a mark of their own, after which nothing that counts can come. Where they do not, `complete` means that the
-   * stream may end here, and more usage may follow until the body does.
+   * Whether its streams end with a mark of their own, after which nothing that counts can come. Where they do not, `complete` means that
+   * the stream may end here, and more usage may follow until the body does.
    */
   readonly hasEndMark: (framing: StreamFraming) => boolean;
   /**

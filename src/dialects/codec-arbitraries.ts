@@ -13,7 +13,10 @@ import type {
   Turn,
 } from '../inference/inference-request.ts';
 
-/** Words of many scripts, without the blank lines by which joined texts are told apart and without blanks at the ends, which vendors cut or refuse. */
+/**
+ * Words of many scripts, without the blank lines by which joined texts are told apart and without blanks at the ends, which vendors cut or
+ * refuse.
+ */
 const words = fc
   .array(fc.oneof(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 6 }), fc.constantFrom('世界', '😀', '"quoted"', '\\', 'naïve')), {
     minLength: 1,

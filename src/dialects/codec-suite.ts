@@ -3,12 +3,12 @@ import { test } from 'node:test';
 
 import fc from 'fast-check';
 
-import { createEventFolder } from '../inference/fold-events.ts';
+import { createFakeTraits } from '../inference/fake-traits.ts';
+import { foldEvents } from '../inference/fold-events.ts';
 import { GatewayError } from '../inference/gateway-error.ts';
 import type { InferenceEvent } from '../inference/inference-event.ts';
 import type { InferenceReply, ReplyPart } from '../inference/inference-reply.ts';
 import type { InferenceRequest, Part, Turn } from '../inference/inference-request.ts';
-import type { ModelTraits } from '../inference/model-traits.ts';
 import { replayReply } from '../inference/replay-reply.ts';
 import { createTranslationNotes, type FieldNames } from '../inference/translation-notes.ts';
 import type { Usage } from '../inference/usage.ts';
@@ -20,32 +20,11 @@ import type { ChatDialect, WireRequest } from './chat-dialect.ts';
 import type { ReplyReading, ReplyWriting } from './chat-codec.ts';
 import { arbitraryOddRequest, arbitraryReply, arbitraryRequest } from './codec-arbitraries.ts';
 
-/** A model that can do everything, so that whatever is lost is lost by the dialect. */
-const ableTraits: ModelTraits = {
-  outputTokensMax: 64_000,
-  reasoning: 'effort',
-  // Not every dialect can forbid thinking where it is told an effort.
-  alwaysReasons: true,
-  fixedSampling: false,
-  structuredOutput: true,
-  jsonSchemaTools: true,
-  fetchesUrls: true,
-  imagesInToolResults: true,
-  prefill: true,
-  webSearch: true,
-  codeExecution: true,
-  mixesTools: true,
-  requiresProofs: false,
-  chat: {
-    outputLimitField: 'max_completion_tokens',
-    systemRole: 'system',
-    streamOptions: true,
-    parallelToolCallsField: true,
-    forcedToolChoice: true,
-    reasoningField: 'reasoning_effort',
-    acceptsTopK: false,
-  },
-};
+/**
+ * A model that can do everything, so that whatever is lost is lost by the dialect. Not every dialect can forbid thinking where it is told
+ * an effort.
+ */
+const ableTraits = createFakeTraits({ outputTokensMax: 64_000, alwaysReasons: true, chat: { outputLimitField: 'max_completion_tokens' } });
 
 /** Neutral fields under their own names, so that notes tell which were lost. */
 const ownNames: FieldNames = {
@@ -224,7 +203,7 @@ function testOddRequests({ dialect, acceptBody }: CodecSuite): void {
   });
 }
 
-const reading: ReplyReading = { proofOrigin: 'vendor', newId: (prefix) => `${prefix}new`, notes: createTranslationNotes(ownNames, false) };
+const reading: ReplyReading = { proofOrigin: 'vendor', newId: (prefix) => `${prefix}_new`, notes: createTranslationNotes(ownNames, false) };
 
 function writing(request: JsonObject): ReplyWriting {
   let lastId = 0;
@@ -234,7 +213,7 @@ function writing(request: JsonObject): ReplyWriting {
     request,
     createdAtMs: 1_785_963_542_000,
     inputTokensEstimate: 1,
-    newId: (prefix) => `${prefix.replace(/_$/, '')}_${++lastId}`,
+    newId: (prefix) => `${prefix}_${++lastId}`,
     notes: createTranslationNotes(ownNames, false),
   };
 }
@@ -268,10 +247,8 @@ function readStream({ codec }: ChatDialect, text: string, framing: StreamFraming
   const options = { frameBytesMax: 1_000_000 };
   const reader = framing === 'sse' ? createSseFrameReader(options) : createJsonArrayFrameReader(options);
   const decoder = codec.createEventDecoder(reading, framing);
-  const folder = createEventFolder();
   const events = [...reader.push(Buffer.from(text)).flatMap((frame) => decoder.read(frame)), ...decoder.end()];
-  for (const event of events) folder.push(event);
-  return folder.reply();
+  return foldEvents(events);
 }
 
 /** Deltas as a model makes them: a few characters each. */

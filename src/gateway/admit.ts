@@ -20,7 +20,7 @@ export function admit(options: {
   readonly target: Target;
   readonly priceVersion: string;
   readonly journal: Journal;
-  readonly translation?: CallOpening['translation'];
+  readonly translation?: CallOpening['translation'] | undefined;
 }): Promise<CallOpening> {
   const { caller, facts, target } = options;
   const opening: CallOpening = {

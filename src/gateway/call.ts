@@ -1,9 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { ApiKey } from '../accounts/api-key.ts';
+import type { CallOpening } from '../billing/ledger/call-entry.ts';
 import type { PriceBook } from '../billing/rating/rating.ts';
 import type { ChatDialect, Operation, WireRequest } from '../dialects/chat-dialect.ts';
 import type { CallFacts } from '../inference/call-facts.ts';
+import type { TranslationNote } from '../inference/translation-notes.ts';
 import type { UpstreamRequest } from '../platform/http/upstream-client.ts';
 import type { StreamFraming } from '../platform/frames.ts';
 import { admit } from './admit.ts';
@@ -30,8 +32,8 @@ export type IncomingCall = {
   readonly dialect: ChatDialect;
   readonly operation: Operation;
   readonly queryKeys: readonly string[];
-  readonly pathModel?: string;
-  readonly pathFraming?: StreamFraming;
+  readonly pathModel?: string | undefined;
+  readonly pathFraming?: StreamFraming | undefined;
 };
 
 /**
@@ -77,16 +79,10 @@ export async function runCall(gateway: Gateway, call: IncomingCall): Promise<voi
 
     const { limits, timeouts } = settings;
     const { clock, logger } = gateway;
-    const observer = await openBooks(gateway, call, {
-      plan,
-      caller,
-      facts,
-      target,
-      acceptedAtMs,
-      startedMs,
-      priceBook: settings.routing.priceBook,
-      taken,
-    });
+    const { priceBook } = settings.routing;
+    const admitted = { plan, caller, facts, target, acceptedAtMs, startedMs, priceBook, taken };
+    const opening = call.operation === 'count-tokens' ? undefined : await admitCall(gateway, call, admitted);
+    const observer = opening === undefined ? noBooks : followCall(gateway, call, admitted, opening);
     startExchange(
       gateway,
       new PassthroughExchange({
@@ -123,50 +119,55 @@ function takeLimits(
   return reserveCall({ limiter, clock, dialect, caller, perKey: settings.perKey, facts, target });
 }
 
-/** Opens a call in the books, unless it costs nothing, and returns what follows its exchange. */
-async function openBooks(
-  gateway: Gateway,
-  call: IncomingCall,
-  admitted: {
-    readonly plan: ExchangePlan;
-    readonly caller: ApiKey;
-    readonly facts: CallFacts;
-    readonly target: Target;
-    readonly acceptedAtMs: number;
-    readonly startedMs: number;
-    readonly priceBook: PriceBook;
-    readonly taken: TakenLimits | undefined;
-  },
-): Promise<ExchangeObserver> {
-  if (call.operation === 'count-tokens') return noBooks;
-  const { plan, caller, facts, target, acceptedAtMs, startedMs, priceBook, taken } = admitted;
-  const { callId, dialect } = call;
+/** What is known of a call when it goes into the books. */
+type AdmittedCall = {
+  readonly plan: ExchangePlan;
+  readonly caller: ApiKey;
+  readonly facts: CallFacts;
+  readonly target: Target;
+  readonly acceptedAtMs: number;
+  readonly startedMs: number;
+  readonly priceBook: PriceBook;
+  readonly taken: TakenLimits | undefined;
+};
+
+/** Opens a call in the books. */
+function admitCall(gateway: Gateway, { callId, dialect }: IncomingCall, admitted: AdmittedCall): Promise<CallOpening> {
+  const { plan, caller, facts, target, acceptedAtMs, priceBook } = admitted;
   const { translation } = plan;
-  const { journal } = gateway;
+  return admit({
+    callId,
+    acceptedAtMs,
+    caller,
+    dialect,
+    facts,
+    target,
+    priceVersion: priceBook.version,
+    journal: gateway.journal,
+    translation: translation === undefined ? undefined : { upstreamDialect: translation.upstream.id, notes: translation.notes.list() },
+  });
+}
+
+/** Returns what follows the exchange of a call that is in the books. */
+function followCall(gateway: Gateway, { response }: IncomingCall, admitted: AdmittedCall, opening: CallOpening): ExchangeObserver {
+  const { plan, facts, target, startedMs, priceBook, taken } = admitted;
+  const { translation } = plan;
   const books = keepBooks({
     gateway,
-    opening: await admit({
-      callId,
-      acceptedAtMs,
-      caller,
-      dialect,
-      facts,
-      target,
-      priceVersion: priceBook.version,
-      journal,
-      ...(translation === undefined ? {} : { translation: { upstreamDialect: translation.upstream.id, notes: translation.notes.list() } }),
-    }),
+    opening,
     upstreamDialect: plan.upstreamDialect.id,
     priceBook,
     startedMs,
     vendor: target.upstream.vendor,
     // A translated reply is kept by nobody under the id that the client sees.
     keepsReply: facts.keepsReply === true && translation === undefined,
-    replyNotes: () => translation?.replyNotes.list() ?? [],
+    replyNotes: translation === undefined ? noNotes : () => translation.replyNotes.list(),
     used: taken === undefined ? undefined : (usage) => taken.reservation.settle(countUsedTokens(usage)),
   });
-  return taken === undefined ? books : endWithCall(books, taken, call.response);
+  return taken === undefined ? books : endWithCall(books, taken, response);
 }
+
+const noNotes = (): readonly TranslationNote[] => [];
 
 /** Answers a token count that no upstream can make. */
 function answerCount({ dialect, response, callId }: IncomingCall, inputTokens: number): void {
@@ -177,11 +178,10 @@ function answerCount({ dialect, response, callId }: IncomingCall, inputTokens: n
 }
 
 function startExchange(gateway: Gateway, exchange: PassthroughExchange, upstreamRequest: UpstreamRequest, response: ServerResponse): void {
-  if (!response.destroyed) {
-    const slot = gateway.deadlines.watch(exchange);
-    response.on('close', () => gateway.deadlines.unwatch(slot));
-  }
-  exchange.start(upstreamRequest);
+  // A client may leave while its call is written down.
+  if (response.destroyed) return exchange.start(upstreamRequest);
+  const slot = gateway.deadlines.watch(exchange);
+  exchange.start(upstreamRequest, () => gateway.deadlines.unwatch(slot));
 }
 
 function toWireRequest(call: IncomingCall, body: WireRequest['body']): WireRequest {
@@ -190,7 +190,7 @@ function toWireRequest(call: IncomingCall, body: WireRequest['body']): WireReque
     body,
     // Node joins repeated headers into one string; only set-cookie, which no client sends, would be a list.
     headers: call.request.headers as WireRequest['headers'],
-    ...(call.pathModel === undefined ? {} : { pathModel: call.pathModel }),
-    ...(call.pathFraming === undefined ? {} : { pathFraming: call.pathFraming }),
+    pathModel: call.pathModel,
+    pathFraming: call.pathFraming,
   };
 }

@@ -6,7 +6,7 @@ import type { TranslationNote } from '../inference/translation-notes.ts';
 import type { UpstreamVendor } from '../upstreams/upstream-vendor.ts';
 import type { ExchangeObserver } from './exchange/exchange-context.ts';
 import type { Gateway } from './gateway.ts';
-import { type CallTrace, correctReport, settleCall } from './settle.ts';
+import { correctReport, settleCall } from './settle.ts';
 
 /** For operations that cost nothing: no books are kept. */
 export const noBooks: ExchangeObserver = {
@@ -35,25 +35,29 @@ export function keepBooks(options: {
   const { opening, upstreamDialect, vendor, priceBook } = options;
   const { journal, clock, logger, replyOwners } = options.gateway;
   const { callId } = opening;
-  let trace: Omit<CallTrace, 'durationMs'> = {};
+  let upstreamStatus: number | undefined;
+  let upstreamRequestId: string | undefined;
+  let firstByteMs: number | undefined;
   const elapsedMs = (): number => Math.round(clock.monotonicMs() - options.startedMs);
   return {
-    head: (status, upstreamRequestId) => {
-      const head = upstreamRequestId === undefined ? { status } : { status, upstreamRequestId };
-      trace = upstreamRequestId === undefined ? { upstreamStatus: status } : { upstreamStatus: status, upstreamRequestId };
-      journal.head(callId, head);
+    head: (status, requestId) => {
+      upstreamStatus = status;
+      upstreamRequestId = requestId;
+      journal.head(callId, requestId === undefined ? { status } : { status, upstreamRequestId: requestId });
     },
     firstContent: () => {
-      trace = { ...trace, firstByteMs: elapsedMs() };
+      firstByteMs = elapsedMs();
     },
     progress: (report) => {
       const { usageReport, outputCharacters } = correctReport(report, vendor, upstreamDialect);
       journal.progress(callId, usageReport === undefined ? { outputCharacters } : { usage: usageReport.usage, outputCharacters });
     },
     settled: (outcome, then) => {
-      const corrected =
-        outcome.report === undefined ? outcome : { ...outcome, report: correctReport(outcome.report, vendor, upstreamDialect) };
-      const settled = settleCall(opening, corrected, { ...trace, durationMs: elapsedMs() }, priceBook, options.keepsReply);
+      const { report } = outcome;
+      const exact = report === undefined ? undefined : correctReport(report, vendor, upstreamDialect);
+      const corrected = exact === report || exact === undefined ? outcome : { ...outcome, report: exact };
+      const trace = { upstreamStatus, upstreamRequestId, firstByteMs, durationMs: elapsedMs() };
+      const settled = settleCall(opening, corrected, trace, priceBook, options.keepsReply);
       const replyNotes = options.replyNotes();
       const entry = replyNotes.length === 0 ? settled : { ...settled, replyNotes };
       options.used?.(entry.usage);

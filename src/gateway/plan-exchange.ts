@@ -2,7 +2,6 @@ import type { ChatDialect, DialectId, WireRequest } from '../dialects/chat-diale
 import { chatDialects } from '../dialects/registry.ts';
 import type { CallFacts } from '../inference/call-facts.ts';
 import { estimateTokens } from '../inference/count-text-characters.ts';
-import { holdsWrappedProof } from '../inference/proof.ts';
 import type { StreamFraming } from '../platform/frames.ts';
 import type { UpstreamRequest } from '../platform/http/upstream-client.ts';
 import { createPassthroughRelay } from './exchange/passthrough-relay.ts';
@@ -73,7 +72,6 @@ function planPassthrough(options: PlanOptions): ExchangePlan | undefined {
 
 /** A conversation that another vendor has taken part in holds proofs which this one refuses. They travel wrapped, so that they can be told. */
 function withoutForeignProofs({ dialect, request, bytes }: PlanOptions): Pick<PlanOptions, 'request' | 'bytes'> {
-  if (!holdsWrappedProof(bytes)) return { request, bytes };
   const body = dialect.codec.removeForeignProofs(request.body);
   if (body === request.body) return { request, bytes };
   return { request: { ...request, body }, bytes: Buffer.from(JSON.stringify(body)) };

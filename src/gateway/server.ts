@@ -6,6 +6,7 @@ import type { ChatDialect, DialectId } from '../dialects/chat-dialect.ts';
 import { chatDialects } from '../dialects/registry.ts';
 import { GatewayError } from '../inference/gateway-error.ts';
 import type { StreamFraming } from '../platform/frames.ts';
+import { DirectRequest } from '../platform/http/direct-request.ts';
 import { authenticate } from './authenticate.ts';
 import { runCall } from './call.ts';
 import type { Gateway } from './gateway.ts';
@@ -54,14 +55,14 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     const callId = gateway.newId('req');
     const target = readRequestTarget(request.url ?? '/');
     const path = target?.path ?? '/';
-    const dialect = chatDialects[dialectOfPath(path, request.headers)];
     response.on('error', (error) => gateway.logger.debug({ callId, err: error }, 'client connection failed'));
     const answer = (error: unknown): void => {
       const known = error instanceof GatewayError ? error : unexpected(gateway, callId, error);
+      const dialect = chatDialects[dialectOfPath(path, request.headers)];
       writeError(response, dialect, known, callId, askedFraming(dialect, target));
     };
     try {
-      serve(request, response, target, callId, dialect.id)?.catch(answer);
+      serve(request, response, target, callId)?.catch(answer);
     } catch (error) {
       answer(error);
     }
@@ -72,7 +73,6 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     response: ServerResponse,
     target: RequestTarget | undefined,
     callId: string,
-    dialect: DialectId,
   ): Promise<void> | undefined => {
     if (target === undefined) throw new GatewayError('invalid_url', 'the request target must be a path that begins with "/"');
     const match = findRoute(request.method ?? 'GET', target.path);
@@ -94,7 +94,8 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     if (route.type === 'chat' || route.type === 'generate-content') {
       return runCall(gateway, readCall(route, match.rest, target, { callId, request, response }));
     }
-    return serveModels(options, { request, response, callId, target }, { route, rest: match.rest, dialect: route.dialect ?? dialect });
+    const dialect = route.dialect ?? dialectOfPath(target.path, request.headers);
+    return serveModels(options, { request, response, callId, target }, { route, rest: match.rest, dialect });
   };
 
   const serveHealth = (response: ServerResponse, callId: string, probe: 'all' | 'live' | 'ready'): void => {
@@ -103,7 +104,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     writeJson(response, probe === 'live' || ready ? 200 : 503, callId, { live: true, ready, ...(ready ? {} : { reasons }) });
   };
 
-  const server = createServer(serverTimeouts, onRequest);
+  const server = createServer({ ...serverTimeouts, IncomingMessage: DirectRequest }, onRequest);
   server.on('upgrade', (request: IncomingMessage, socket: Duplex) => refuseUpgrade(request, socket, gateway.newId('req')));
   server.on('clientError', (error, socket) => refuseMalformed(error, socket));
   return {

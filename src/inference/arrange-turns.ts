@@ -10,8 +10,9 @@ export type TurnRules = {
 };
 
 /**
- * Puts a conversation into the order that vendors demand: every call is followed at once by its result, in one user turn and in the order of the calls; results
- * without a call are refused; empty text is left out, and turns that are empty without it. What was said by different speakers is never mixed.
+ * Puts a conversation into the order that vendors demand: every call is followed at once by its result, in one user turn and in the order
+ * of the calls; results without a call are refused; empty text is left out, and turns that are empty without it. What was said by different
+ * speakers is never mixed.
  */
 export function arrangeTurns(turns: readonly Turn[], rules: TurnRules, notes: TranslationNotes): readonly Turn[] {
   const spoken = turns.map(withoutEmptyText).filter((turn) => turn.parts.length > 0);
@@ -74,7 +75,10 @@ function pairResults(turns: readonly Turn[], notes: TranslationNotes): readonly 
   return joinResults(paired);
 }
 
-/** Some servers give the calls of one turn one id, which others refuse. Results stand in the order of the calls, so the n-th of both get the same. */
+/**
+ * Some servers give the calls of one turn one id, which others refuse. Results stand in the order of the calls, so the n-th of both get the
+ * same.
+ */
 function tellCallsApart(turn: Turn): Turn {
   const given = new Set(
     turn.parts.flatMap((part) => (part.kind === 'tool-call' ? [part.id] : part.kind === 'tool-result' ? [part.callId] : [])),
@@ -124,7 +128,9 @@ function joinTurns(turns: readonly Turn[], belongs: (last: Turn, turn: Turn) => 
   return joined;
 }
 
-/** The results of one assistant turn that was written as several belong to one user turn, and what the user says next follows in the same. */
+/**
+ * The results of one assistant turn that was written as several belong to one user turn, and what the user says next follows in the same.
+ */
 function joinResults(turns: readonly Turn[]): readonly Turn[] {
   const answersCalls = (turn: Turn): boolean => turn.role === 'user' && turn.parts[0]?.kind === 'tool-result';
   return joinTurns(turns, (last, turn) => answersCalls(last) && turn.role === 'user' && !answersCalls(turn));

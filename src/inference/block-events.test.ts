@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 
 import { cutAtSequences } from './cut-at-sequences.ts';
-import { createEventFolder } from './fold-events.ts';
+import { foldEvents } from './fold-events.ts';
 import type { EventStep, InferenceEvent } from './inference-event.ts';
 import type { InferenceReply, ReplyPart } from './inference-reply.ts';
 import { replayReply } from './replay-reply.ts';
@@ -12,12 +12,6 @@ import { restoreTools } from './restore-tools.ts';
 import { serializeBlocks } from './serialize-blocks.ts';
 
 const run = (step: EventStep, events: readonly InferenceEvent[]): readonly InferenceEvent[] => events.flatMap((event) => step(event));
-
-function fold(events: readonly InferenceEvent[]): InferenceReply {
-  const folder = createEventFolder();
-  for (const event of events) folder.push(event);
-  return folder.reply();
-}
 
 const text = fc.string({ minLength: 1, maxLength: 12, unit: 'grapheme' });
 const record = <T>(shape: { [K in keyof T]: fc.Arbitrary<T[K]> }): fc.Arbitrary<T> => fc.record(shape, { noNullPrototype: true });
@@ -66,7 +60,7 @@ function interleave(events: readonly InferenceEvent[], picks: readonly number[])
 }
 
 test('a reply that is replayed as a stream and added up again is the same reply', () => {
-  fc.assert(fc.property(reply, (whole) => assert.deepEqual(fold(replayReply(whole)), whole)));
+  fc.assert(fc.property(reply, (whole) => assert.deepEqual(foldEvents(replayReply(whole)), whole)));
 });
 
 test('overlapping blocks are put in line: one is open at a time, none loses a letter', () => {
@@ -81,7 +75,7 @@ test('overlapping blocks are put in line: one is open at a time, none loses a le
         if (event.type === 'block-started') open = event.index;
         if (event.type === 'block-ended') open = undefined;
       }
-      assert.deepEqual(fold(passed), whole);
+      assert.deepEqual(foldEvents(passed), whole);
     }),
   );
 });
@@ -113,7 +107,7 @@ describe('stop sequences of upstreams that have none', () => {
   ];
   for (const [name, stops, said, left, hit] of cases) {
     test(name, () => {
-      const { parts, stopReason, stopSequence } = fold(run(cutAtSequences(stops), say(...said)));
+      const { parts, stopReason, stopSequence } = foldEvents(run(cutAtSequences(stops), say(...said)));
       assert.deepEqual(parts, [{ kind: 'text', text: left }]);
       assert.deepEqual([stopReason, stopSequence], hit === undefined ? ['end', undefined] : ['stop-sequence', hit]);
     });
@@ -126,8 +120,8 @@ describe('stop sequences of upstreams that have none', () => {
         letters,
         fc.array(fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 1, maxLength: 3 }), { maxLength: 3 }),
         (all, stops) => {
-          const whole = fold(run(cutAtSequences(stops), all === '' ? say() : say(all)));
-          const pieces = fold(run(cutAtSequences(stops), say(...all.split(''))));
+          const whole = foldEvents(run(cutAtSequences(stops), all === '' ? say() : say(all)));
+          const pieces = foldEvents(run(cutAtSequences(stops), say(...all.split(''))));
           assert.deepEqual(pieces.parts, whole.parts);
         },
       ),
@@ -154,7 +148,9 @@ describe('tools that were changed on the way to the upstream', () => {
   const finished: InferenceEvent = { type: 'finished', stopReason: 'tool-calls' };
 
   test('a renamed function has its name again, others keep theirs', () => {
-    const restored = fold(run(restoreTools({ toolNames: new Map([['a_b', 'a/b']]) }), [...call('a_b'), ...call('other', 1), finished]));
+    const restored = foldEvents(
+      run(restoreTools({ toolNames: new Map([['a_b', 'a/b']]) }), [...call('a_b'), ...call('other', 1), finished]),
+    );
     assert.deepEqual(
       restored.parts.map((restoredPart) => restoredPart.kind === 'tool-call' && restoredPart.name),
       ['a/b', 'other'],
@@ -168,12 +164,12 @@ describe('tools that were changed on the way to the upstream', () => {
       { type: 'delta', index: 0, text: 'Here is the JSON:' },
       { type: 'block-ended', index: 0 },
     ];
-    const restored = fold(run(restoreTools({ answerTool: 'answer' }), [...beside, ...call('answer', 1), finished]));
+    const restored = foldEvents(run(restoreTools({ answerTool: 'answer' }), [...beside, ...call('answer', 1), finished]));
     assert.deepEqual([restored.parts, restored.stopReason], [[{ kind: 'text', text: '{"a":1}' }], 'end']);
   });
 
   test('a model that answers twice at once is heard once: two objects behind each other are no JSON', () => {
-    const restored = fold(run(restoreTools({ answerTool: 'answer' }), [...call('answer', 0), ...call('answer', 1), finished]));
+    const restored = foldEvents(run(restoreTools({ answerTool: 'answer' }), [...call('answer', 0), ...call('answer', 1), finished]));
     assert.deepEqual([restored.parts, restored.stopReason], [[{ kind: 'text', text: '{"a":1}' }], 'end']);
   });
 });

@@ -1,6 +1,9 @@
 import type { EventStep, InferenceEvent } from './inference-event.ts';
 
-/** How many stop sequences the gateway watches for in one reply, and of how many characters together: each of them is compared with every character of the reply. */
+/**
+ * How many stop sequences the gateway watches for in one reply, and of how many characters together: each of them is compared with every
+ * character of the reply.
+ */
 export const watchedSequencesMax = { count: 32, characters: 8192 } as const;
 
 /** Watches one text for one sequence, however the text is cut into pieces. Every character is looked at once (Knuth, Morris and Pratt). */
@@ -82,9 +85,9 @@ class WatchedText {
 }
 
 /**
- * Stop sequences for upstreams that have none: visible text passes up to the first sequence, and there the reply ends. What might be the beginning of a sequence is
- * held back until it is known. After `finished` nothing more comes, and the upstream can be stopped. The cost is that of the text times the number of sequences, which the caller
- * bounds by `watchedSequencesMax`.
+ * Stop sequences for upstreams that have none: visible text passes up to the first sequence, and there the reply ends. What might be the
+ * beginning of a sequence is held back until it is known. After `finished` nothing more comes, and the upstream can be stopped. The cost is
+ * that of the text times the number of sequences, which the caller bounds by `watchedSequencesMax`.
  */
 export function cutAtSequences(sequences: readonly string[]): EventStep {
   const watched = [...new Set(sequences)].filter((sequence) => sequence !== '');

@@ -4,9 +4,9 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 
 import { fitCallId } from './call-ids.ts';
+import { createFakeTraits, type TraitDifferences } from './fake-traits.ts';
 import type { ReasoningRequest } from './inference-request.ts';
-import type { ModelTraits } from './model-traits.ts';
-import { holdsWrappedProof, type Proof, readProof, unwrapProof, wrapProof, writeProof } from './proof.ts';
+import { type Proof, readProof, unwrapProof, wrapProof, writeProof } from './proof.ts';
 import { type FittedReasoning, fitReasoning } from './reasoning-scale.ts';
 import { parseToolArguments, repairToolArguments } from './tool-arguments.ts';
 import { fitToolNames } from './tool-names.ts';
@@ -32,26 +32,20 @@ describe('proofs in the fields of other dialects', () => {
     for (const text of ['gw1.', 'gw1.!!!', `gw1.${Buffer.from('{}').toString('base64url')}`, 'gw1', ''])
       assert.equal(unwrapProof(text), undefined);
   });
-  test('are found in a request before it is parsed, wrapped in base64 too', () => {
-    const wrapped = wrapProof({ origin: 'there', blob: 'abc' });
-    assert.equal(holdsWrappedProof(Buffer.from(`{"signature":"${wrapped}"}`)), true);
-    assert.equal(holdsWrappedProof(Buffer.from(`{"thoughtSignature":"${Buffer.from(wrapped).toString('base64')}"}`)), true);
-    assert.equal(holdsWrappedProof(Buffer.from('{"signature":"EqQBCkYIBBgC"}')), false);
-  });
 });
 
 describe('names of functions', () => {
   const rules = { pattern: /[a-zA-Z0-9_-]/, firstPattern: /[a-zA-Z_]/, charactersMax: 64 };
   test('that fit stay as they are', () => {
     const fitted = fitToolNames(['look_up', 'Read-File'], rules);
-    assert.equal(fitted.toWire('look_up'), 'look_up');
+    assert.equal(fitted.toWireName('look_up'), 'look_up');
     assert.equal(fitted.renamed.size, 0);
   });
   test('that do not fit are mapped to different names and back', () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.string({ minLength: 1, maxLength: 90, unit: 'grapheme' }), { maxLength: 8 }), (given) => {
-        const { toWire, renamed } = fitToolNames(given, rules);
-        const sent = given.map(toWire);
+        const { toWireName, renamed } = fitToolNames(given, rules);
+        const sent = given.map(toWireName);
         for (const name of sent) assert.match(name, /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/);
         assert.equal(new Set(sent).size, given.length);
         assert.deepEqual(
@@ -105,35 +99,7 @@ describe('results of calls', () => {
 });
 
 describe('effort against budget', () => {
-  const base: ModelTraits = {
-    reasoning: 'budget',
-    alwaysReasons: false,
-    fixedSampling: false,
-    structuredOutput: true,
-    jsonSchemaTools: true,
-    fetchesUrls: true,
-    imagesInToolResults: true,
-    prefill: true,
-    webSearch: true,
-    codeExecution: true,
-    mixesTools: true,
-    requiresProofs: false,
-    chat: {
-      outputLimitField: 'max_tokens',
-      systemRole: 'system',
-      streamOptions: true,
-      parallelToolCallsField: true,
-      forcedToolChoice: true,
-      reasoningField: 'reasoning_effort',
-      acceptsTopK: false,
-    },
-  };
-  type Row = readonly [
-    asked: ReasoningRequest | undefined,
-    traits: Partial<ModelTraits>,
-    fitted: FittedReasoning,
-    notes?: readonly string[],
-  ];
+  type Row = readonly [asked: ReasoningRequest | undefined, traits: TraitDifferences, fitted: FittedReasoning, notes?: readonly string[]];
   const rows: readonly Row[] = [
     [undefined, {}, { kind: 'default' }],
     [{ mode: 'on', budgetTokens: 5000 }, {}, { kind: 'budget', tokens: 5000 }],
@@ -163,7 +129,7 @@ describe('effort against budget', () => {
   for (const [asked, traits, fitted, noted] of rows) {
     test(`${JSON.stringify(asked)} for ${JSON.stringify(traits)}`, () => {
       const notes = createTranslationNotes(names, false);
-      assert.deepEqual(fitReasoning(asked, { ...base, ...traits }, notes), fitted);
+      assert.deepEqual(fitReasoning(asked, createFakeTraits({ reasoning: 'budget' }, traits), notes), fitted);
       assert.deepEqual(
         notes.list().map(({ kind, field }) => `${kind} ${field}`),
         noted ?? [],

@@ -23,15 +23,15 @@ function closeBlock(block: OpenBlock): ReplyPart {
   }
 }
 
-/** The parts that a stream has said so far, in the order in which their blocks began. */
-export type EventFolder = { readonly push: (event: InferenceEvent) => void; readonly reply: () => InferenceReply };
-
-/** Adds a stream up to the whole reply that says the same. A stream without `finished` folds to a reply that failed. */
-export function createEventFolder(): EventFolder {
+/**
+ * Adds a stream up to the whole reply that says the same, its parts in the order in which their blocks began. A stream without `finished`
+ * folds to a reply that failed.
+ */
+export function foldEvents(events: Iterable<InferenceEvent>): InferenceReply {
   const open = new Map<number, OpenBlock>();
   const parts = new Map<number, ReplyPart>();
   let reply: Omit<InferenceReply, 'parts'> = { stopReason: 'failed' };
-  const push = (event: InferenceEvent): void => {
+  for (const event of events) {
     switch (event.type) {
       case 'started':
       case 'finished':
@@ -53,11 +53,8 @@ export function createEventFolder(): EventFolder {
       case 'block-ended':
         readBlockEvent(event, open, parts);
     }
-  };
-  return {
-    push,
-    reply: () => ({ ...reply, parts: [...parts].toSorted(([first], [second]) => first - second).map(([, part]) => part) }),
-  };
+  }
+  return { ...reply, parts: [...parts].toSorted(([first], [second]) => first - second).map(([, part]) => part) };
 }
 
 function withoutType(event: Extract<InferenceEvent, { type: 'started' | 'finished' }>): Partial<InferenceReply> {

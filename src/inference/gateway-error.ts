@@ -1,6 +1,6 @@
 /**
- * The closed set of errors that Weir itself can answer with. A code is stable, is never reused, and belongs to one class; the
- * class decides the HTTP status, and each dialect words its own vendor's body from it. docs/reference/errors.md is checked against this table.
+ * The closed set of errors that Weir itself can answer with. A code is stable, is never reused, and belongs to one class; the class decides
+ * the HTTP status, and each dialect words its own vendor's body from it. docs/reference/errors.md is checked against this table.
  */
 export const errorCodes = {
   invalid_json: { status: 400, class: 'invalid_request' },

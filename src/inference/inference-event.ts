@@ -13,10 +13,10 @@ export type BlockStart =
 /**
  * One step of a streamed reply in the neutral form.
  *
- * The grammar: `started` once and first; every block `block-started`, then its deltas, then `block-ended`, told apart by an index that counts up from 0 in
- * the order in which blocks begin; blocks may overlap (parallel calls) until `serializeBlocks` has put them in line; `part` is a block that comes whole and takes an index of
- * its own; `usage` any number of times, each the whole of what is known so far; `finished` once and last, when every block has ended. A stream that broke has
- * no `finished`.
+ * The grammar: `started` once and first; every block `block-started`, then its deltas, then `block-ended`, told apart by an index that
+ * counts up from 0 in the order in which blocks begin; blocks may overlap (parallel calls) until `serializeBlocks` has put them in line;
+ * `part` is a block that comes whole and takes an index of its own; `usage` any number of times, each the whole of what is known so far;
+ * `finished` once and last, when every block has ended. A stream that broke has no `finished`.
  */
 export type InferenceEvent =
   | { readonly type: 'started'; readonly replyId?: string; readonly servedModel?: string }

@@ -3,8 +3,8 @@ import type { Citation } from './citation.ts';
 import type { Proof } from './proof.ts';
 
 /**
- * A chat request in the neutral form: what any dialect can say, in nobody's spelling. A dialect decodes its wire request into this and encodes
- * this into its own; two dialects that can both say a thing lose nothing of it on the way. See docs/reference/neutral-form.md.
+ * A chat request in the neutral form: what any dialect can say, in nobody's spelling. A dialect decodes its wire request into this and
+ * encodes this into its own; two dialects that can both say a thing lose nothing of it on the way. See docs/reference/neutral-form.md.
  */
 export type InferenceRequest = {
   /** The model name exactly as the client asked for it. */
@@ -36,7 +36,10 @@ export type VendorField = {
   /** Where it stands in the client's request, in that dialect's spelling of paths: `logit_bias`, `generationConfig.mediaResolution`. */
   readonly field: string;
   readonly value: JsonValue;
-  /** `harmless` when it means nothing elsewhere (a cache hint); `matters` when leaving it out changes the answer: then it is named to the client. */
+  /**
+   * `harmless` when it means nothing elsewhere (a cache hint); `matters` when leaving it out changes the answer: then it is named to the
+   * client.
+   */
   readonly weight: 'harmless' | 'matters';
 };
 
@@ -99,10 +102,10 @@ export type WebSearchTool = {
   readonly path?: string;
 };
 
-export type CodeExecutionTool = { readonly kind: 'code-execution'; readonly path?: string };
+type CodeExecutionTool = { readonly kind: 'code-execution'; readonly path?: string };
 
 /** A tool of one vendor that no other dialect can name. Another vendor's upstream refuses it. */
-export type VendorTool = { readonly kind: 'vendor'; readonly name: string; readonly wire: JsonObject; readonly path?: string };
+type VendorTool = { readonly kind: 'vendor'; readonly name: string; readonly wire: JsonObject; readonly path?: string };
 
 export type Tool = FunctionTool | WebSearchTool | CodeExecutionTool | VendorTool;
 
@@ -113,8 +116,8 @@ export type ToolChoice =
   | { readonly kind: 'allowed'; readonly names: readonly string[]; readonly required: boolean };
 
 /**
- * One turn of the conversation. A `system` turn stands in mid-conversation. Assistant turns hold text, refusals, reasoning, tool calls and server
- * tool activity in the order they were made; user turns hold text, media and tool results.
+ * One turn of the conversation. A `system` turn stands in mid-conversation. Assistant turns hold text, refusals, reasoning, tool calls and
+ * server tool activity in the order they were made; user turns hold text, media and tool results.
  */
 export type Turn = { readonly role: 'system' | 'user' | 'assistant'; readonly parts: readonly Part[]; readonly name?: string };
 
@@ -157,8 +160,8 @@ export type MediaSource =
   | { readonly kind: 'vendor-file'; readonly id: string; readonly mediaType?: string };
 
 /**
- * Thoughts of the model. `text` is what the vendor showed: the thoughts or their summary, its paragraphs as the vendor cut them; empty where it
- * showed nothing and only the proof matters. The proof belongs to the vendor that made it.
+ * Thoughts of the model. `text` is what the vendor showed: the thoughts or their summary, its paragraphs as the vendor cut them; empty
+ * where it showed nothing and only the proof matters. The proof belongs to the vendor that made it.
  */
 export type ReasoningPart = Placed & {
   readonly kind: 'reasoning';
@@ -202,7 +205,7 @@ export type ServerToolPart = Placed & {
 };
 
 /** A part that only one dialect knows. Another vendor's upstream refuses or drops it, and says so. */
-export type VendorPart = Placed & {
+type VendorPart = Placed & {
   readonly kind: 'vendor';
   readonly name: string;
   readonly wire: JsonObject;

@@ -1,8 +1,8 @@
 import type { ReasoningEffort } from './inference-request.ts';
 
 /**
- * What must be known of a model and its server to write a request that it accepts. Vendors' folders hold the facts of their models; an operator's
- * quirk flags set them for a server. Passthrough asks for none of this.
+ * What must be known of a model and its server to write a request that it accepts. Vendors' folders hold the facts of their models; an
+ * operator's quirk flags set them for a server. Passthrough asks for none of this.
  */
 export type ModelTraits = {
   /** The most output tokens it accepts in one reply: the default where a dialect demands a limit and the client set none. */

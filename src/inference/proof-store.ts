@@ -13,8 +13,8 @@ export type ProofStore = {
   /** Writes all of them. A row of the same lookup is replaced. */
   readonly putProofs: (proofs: readonly SealedProof[]) => Promise<void>;
   /**
-   * Those of the lookups that are there and expire after `nowMs`, in the order asked for. Reading stops after the row with which the sealed texts
-   * exceed `bytesMax`.
+   * Those of the lookups that are there and expire after `nowMs`, in the order asked for. Reading stops after the row with which the sealed
+   * texts exceed `bytesMax`.
    */
   readonly findProofs: (query: {
     readonly lookups: readonly string[];
@@ -22,8 +22,8 @@ export type ProofStore = {
     readonly bytesMax: number;
   }) => Promise<readonly SealedProof[]>;
   /**
-   * Deletes what has expired at `nowMs`, and, while the sealed texts exceed `bytesMax` together, what expires next; at most `rowsMax` rows. Returns how
-   * many: as many as `rowsMax` means that there may be more.
+   * Deletes what has expired at `nowMs`, and, while the sealed texts exceed `bytesMax` together, what expires next; at most `rowsMax` rows.
+   * Returns how many: as many as `rowsMax` means that there may be more.
    */
   readonly sweepProofs: (limits: { readonly nowMs: number; readonly bytesMax: number; readonly rowsMax: number }) => Promise<number>;
 };

@@ -1,6 +1,6 @@
 /**
- * An opaque value by which a vendor recognises its own reasoning: a thinking signature, encrypted reasoning, a thought signature. It is worthless
- * and refused elsewhere, so it goes back byte for byte to its origin and nowhere else.
+ * An opaque value by which a vendor recognises its own reasoning: a thinking signature, encrypted reasoning, a thought signature. It is
+ * worthless and refused elsewhere, so it goes back byte for byte to its origin and nowhere else.
  */
 export type Proof = {
   /** Who made it: the id of a vendor, or of an upstream whose vendor is unknown. */
@@ -38,19 +38,11 @@ export function unwrapProof(text: string): Proof | undefined {
 }
 
 /** Reads a dialect's proof field: a wrapped proof is of whom it names, anything else of the dialect's own vendor. */
-export function readProof(text: string, nativeOrigin: string): Proof {
-  return unwrapProof(text) ?? { origin: nativeOrigin, blob: text };
+export function readProof(text: string, vendorOrigin: string): Proof {
+  return unwrapProof(text) ?? { origin: vendorOrigin, blob: text };
 }
 
 /** Writes a dialect's proof field: the vendor's own as it is, a foreign one wrapped. */
-export function writeProof(proof: Proof, nativeOrigin: string): string {
-  return proof.origin === nativeOrigin ? proof.blob : wrapProof(proof);
-}
-
-/** The prefix, and what base64 makes of it: in generate-content the whole field is base64. */
-const wrappedMarks = [wrappedProofPrefix, Buffer.from(wrappedProofPrefix).toString('base64').slice(0, 5)];
-
-/** Whether a request may hold a wrapped proof. Cheap; a mark in a text makes it true as well. */
-export function holdsWrappedProof(bytes: Buffer): boolean {
-  return wrappedMarks.some((mark) => bytes.includes(mark));
+export function writeProof(proof: Proof, vendorOrigin: string): string {
+  return proof.origin === vendorOrigin ? proof.blob : wrapProof(proof);
 }

@@ -53,14 +53,15 @@ function fitEffort(effort: ReasoningEffort, traits: ModelTraits, notes: Translat
 }
 
 /**
- * Fits what a client asked of thinking to what a model can be told: effort and budget are mapped to each other, unknown efforts to the nearest known, and what
- * cannot be told is noted.
+ * Fits what a client asked of thinking to what a model can be told: effort and budget are mapped to each other, unknown efforts to the
+ * nearest known, and what cannot be told is noted.
  */
 export function fitReasoning(request: ReasoningRequest | undefined, traits: ModelTraits, notes: TranslationNotes): FittedReasoning {
   if (request === undefined) return { kind: 'default' };
   const off = request.mode === 'off' || request.effort === 'none' || request.budgetTokens === 0;
   if (traits.reasoning === 'none') {
-    if (!off && request.mode === 'on') notes.dropped('reasoning', 'this model does not think, or cannot be told how much');
+    const isAsked = request.mode === 'on' || request.effort !== undefined || request.budgetTokens !== undefined;
+    if (!off && isAsked) notes.dropped('reasoning', 'this model does not think, or cannot be told how much');
     return { kind: 'default' };
   }
   if (off) return switchOff(traits, notes);

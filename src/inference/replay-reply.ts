@@ -29,7 +29,7 @@ function replayPart(part: ReplyPart, index: number): readonly InferenceEvent[] {
   }
 }
 
-/** Says a whole reply as a stream, for clients that asked for one and upstreams that answered at once. The way back from `createEventFolder`. */
+/** Says a whole reply as a stream, for clients that asked for one and upstreams that answered at once. The way back from `foldEvents`. */
 export function replayReply(reply: InferenceReply): readonly InferenceEvent[] {
   const { replyId, servedModel, parts, usageReport, ...end } = reply;
   return [

@@ -10,8 +10,8 @@ export type ChangedTools = {
 };
 
 /**
- * Gives calls the names that the client knows, and turns the call of the tool that stands in for structured output into the text that it is. Text beside such an answer
- * is left out: the client reads the whole text as JSON.
+ * Gives calls the names that the client knows, and turns the call of the tool that stands in for structured output into the text that it
+ * is. Text beside such an answer is left out: the client reads the whole text as JSON.
  */
 export function restoreTools({ toolNames, answerTool }: ChangedTools): EventStep {
   const answers = new Set<number>();

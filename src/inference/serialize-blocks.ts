@@ -16,12 +16,12 @@ function hold({ held }: Block, event: BlockEvent): void {
 }
 
 /**
- * Puts overlapping blocks in line: one block is open at a time, the others wait until it has ended, and indices count up without gaps. Events of the open block
- * pass at once. A call that another call interrupts has not ended: it is only known to be complete when the upstream says so, so what the others say is held back
- * until then. Merging the two would corrupt the arguments of both.
+ * Puts overlapping blocks in line: one block is open at a time, the others wait until it has ended, and indices count up without gaps.
+ * Events of the open block pass at once. A call that another call interrupts has not ended: it is only known to be complete when the
+ * upstream says so, so what the others say is held back until then. Merging the two would corrupt the arguments of both.
  *
- * What comes out keeps to the grammar whatever goes in: events of blocks that have not begun or have ended are left out, and `finished` ends what is still open. How much
- * may wait is limited for the reply as a whole, by who reads it.
+ * What comes out keeps to the grammar whatever goes in: events of blocks that have not begun or have ended are left out, and `finished`
+ * ends what is still open. How much may wait is limited for the reply as a whole, by who reads it.
  */
 export function serializeBlocks(): EventStep {
   const blocks = new Map<number, Block>();

@@ -24,7 +24,10 @@ export function parseToolArguments(text: string): JsonObject | undefined {
   return isJsonObject(unpacked) ? unpacked : undefined;
 }
 
-/** The arguments of a call in the request's history. Refuses, naming the call, what is no JSON object: the upstream would refuse it namelessly. */
+/**
+ * The arguments of a call in the request's history. Refuses, naming the call, what is no JSON object: the upstream would refuse it
+ * namelessly.
+ */
 export function readToolArguments(part: ToolCallPart, notes: TranslationNotes): JsonObject {
   return (
     parseToolArguments(part.arguments) ??
@@ -32,7 +35,10 @@ export function readToolArguments(part: ToolCallPart, notes: TranslationNotes): 
   );
 }
 
-/** The arguments of a call that an upstream's model made. What is no JSON object is kept as text under `_raw`: it is never lost and never a string. */
+/**
+ * The arguments of a call that an upstream's model made. What is no JSON object is kept as text under `_raw`: it is never lost and never a
+ * string.
+ */
 export function repairToolArguments(text: string): JsonObject {
   return parseToolArguments(text) ?? { _raw: text };
 }

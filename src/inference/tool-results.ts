@@ -13,7 +13,10 @@ export function resultText(part: ToolResultPart): string {
   return part.isError ? `Error: ${text}` : text;
 }
 
-/** The text of a result as the object that generate-content demands: JSON objects as they are, everything else under `result`, errors under `error`. */
+/**
+ * The text of a result as the object that generate-content demands: JSON objects as they are, everything else under `result`, errors under
+ * `error`.
+ */
 export function resultObject(part: ToolResultPart): JsonObject {
   const text = joinTexts(part);
   if (part.isError) return { error: text };

@@ -1,7 +1,7 @@
 import { GatewayError } from './gateway-error.ts';
 
 /** A setting of a request that has a neutral name; each dialect says how its clients spell it. */
-export type NeutralField =
+type NeutralField =
   | 'instructions'
   | 'tools'
   | 'toolChoice'
@@ -25,8 +25,8 @@ export type NeutralField =
 export type FieldNames = Readonly<Record<NeutralField, string | undefined>>;
 
 /**
- * `adapted`: carried with another value or in another place than the client wrote; `emulated`: the gateway does it because the upstream cannot;
- * `dropped`: left out.
+ * `adapted`: carried with another value or in another place than the client wrote; `emulated`: the gateway does it because the upstream
+ * cannot; `dropped`: left out.
  */
 export type TranslationNote = { readonly kind: 'adapted' | 'emulated' | 'dropped'; readonly field: string; readonly reason: string };
 
@@ -42,7 +42,7 @@ export type TranslationNotes = {
 };
 
 /** A neutral field, or the path of a part or a vendor's field as the client wrote it. */
-export type NotedField = NeutralField | { readonly path: string | undefined; readonly otherwise: NeutralField };
+type NotedField = NeutralField | { readonly path: string | undefined; readonly otherwise: NeutralField };
 
 /** More notes than this are counted and not kept: a long history may repeat one loss a thousand times. */
 const notesMax = 32;

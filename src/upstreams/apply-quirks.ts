@@ -1,6 +1,9 @@
 import type { ChatTraits, ModelTraits } from '../inference/model-traits.ts';
 
-/** Traits of a server or model that are not the usual ones, by their names. The traits of chat completions stand beside the others: no two share a name. */
+/**
+ * Traits of a server or model that are not the usual ones, by their names. The traits of chat completions stand beside the others: no two
+ * share a name.
+ */
 export type Quirks = Partial<Omit<ModelTraits, 'chat'>> & Partial<ChatTraits>;
 
 const chatNames = {

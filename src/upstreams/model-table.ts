@@ -7,7 +7,8 @@ export type ModelRule = { readonly names: RegExp; readonly differs: Quirks };
 /**
  * Makes the look-up of a vendor's models. The first rule that matches holds, so special names stand before general ones.
  * @param usual what holds for names that no rule matches. Vendors name new models more often than old ones, so this is what the newest do.
- * @param plainName takes off what stands around a model's name at this vendor, such as `models/` or `ft:`; the rules see the rest in lower case.
+ * @param plainName takes off what stands around a model's name at this vendor, such as `models/` or `ft:`; the rules see the rest in lower
+ * case.
  */
 export function createModelTable(
   usual: ModelTraits,

@@ -46,11 +46,14 @@ export type UpstreamVendor = {
   readonly replyHeaders: readonly string[];
   /** Corrects a usage report where this vendor counts otherwise than its dialect says. */
   readonly correctUsage?: (report: UsageReport, dialect: DialectId) => UsageReport;
-  /** What a model accepts, by the name it has at this vendor. Never undefined: a name that is not known gets what the vendor's newest models do. */
+  /**
+   * What a model accepts, by the name it has at this vendor. Never undefined: a name that is not known gets what the vendor's newest models
+   * do.
+   */
   readonly traitsOf: (upstreamModel: string) => ModelTraits;
   /**
-   * Whose the proofs of reasoning are: of the vendor, so that any of its upstreams takes them, or of the single upstream, where the same name
-   * stands for servers that have nothing to do with each other.
+   * Whose the proofs of reasoning are: of the vendor, so that any of its upstreams takes them, or of the single upstream, where the same
+   * name stands for servers that have nothing to do with each other.
    */
   readonly proofsBelongTo: 'vendor' | 'upstream';
   /** Where such servers list their models in OpenAI's form, below the base address. Absent where models are known from the price book. */

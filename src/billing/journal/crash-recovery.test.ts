@@ -10,7 +10,8 @@ import { silentLogger } from '../../platform/log.ts';
 import { systemClock } from '../../platform/clock.ts';
 import type { CallEntry, CallOpening } from '../ledger/call-entry.ts';
 import { createJournal } from './create-journal.ts';
-import { decodeEncodedEntry, encodeEntry } from '../ledger/entry-json.ts';
+import { encodeEntry } from '../ledger/entry-json.ts';
+import { decodeForLedger } from '../ledger/ledger-form.ts';
 import { type RecordType, encodeRecord, recordTypes, scanSegment } from './journal-record.ts';
 import { MemoryJournalDisk } from './memory-journal-disk.ts';
 import type { LostCallSettler } from './settle-lost-call.ts';
@@ -56,7 +57,7 @@ async function recover(disk: MemoryJournalDisk) {
   const shipped: string[] = [];
   const store = {
     appendEncoded: async (entries: readonly Uint8Array[]) => {
-      for (const entry of entries.map((bytes) => decodeEncodedEntry(bytes))) {
+      for (const entry of entries.map((bytes) => decodeForLedger(bytes))) {
         shipped.push(entry.callId);
         rows.set(entry.callId, entry);
       }
@@ -220,7 +221,7 @@ describe('a real disk', () => {
   async function open(directory: string, rows: Map<string, CallEntry>) {
     const store = {
       appendEncoded: async (entries: readonly Uint8Array[]) => {
-        for (const entry of entries.map((bytes) => decodeEncodedEntry(bytes))) rows.set(entry.callId, entry);
+        for (const entry of entries.map((bytes) => decodeForLedger(bytes))) rows.set(entry.callId, entry);
         return entries.length;
       },
     };

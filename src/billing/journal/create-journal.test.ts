@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
 import { silentLogger } from '../../platform/log.ts';
-import { decodeEncodedEntry } from '../ledger/entry-json.ts';
+import { decodeForLedger } from '../ledger/ledger-form.ts';
 import type { CallEntry, CallOpening } from '../ledger/call-entry.ts';
 import { createPriceBook } from '../rating/price-book.ts';
 import { recomputeAmount } from '../rating/recompute-amount.ts';
@@ -61,8 +61,7 @@ class MemoryLedger {
   calls = 0;
   refuse: ((entries: readonly CallEntry[]) => boolean) | undefined;
 
-  appendEncoded = (entries: readonly Uint8Array[]): Promise<number> =>
-    this.appendEntries(entries.map((entry) => decodeEncodedEntry(entry)));
+  appendEncoded = (entries: readonly Uint8Array[]): Promise<number> => this.appendEntries(entries.map((entry) => decodeForLedger(entry)));
 
   async appendEntries(entries: readonly CallEntry[]): Promise<number> {
     this.calls += 1;

@@ -5,6 +5,7 @@ import { createSlotTable } from '../../platform/slot-table.ts';
 import type { CallEntry, CallOpening } from '../ledger/call-entry.ts';
 import type { LedgerStore } from '../ledger/ledger-store.ts';
 import { decodeEntry, encodeEntry, encodeOpening } from '../ledger/entry-json.ts';
+import { encodeForLedger, readLedgerText, toLedgerBytes } from '../ledger/ledger-form.ts';
 import { type JournalDisk, nodeJournalDisk } from './journal-disk.ts';
 import { decodeRecord, recordPayloadBytesMax, recordTypes } from './journal-record.ts';
 import { type Journal, JournalUnavailableError } from './journal.ts';
@@ -225,8 +226,9 @@ class FileJournal implements Journal {
   done(entry: CallEntry, then?: () => void): void {
     const call = this.#calls.take(entry.callId);
     const { json, isWritable } = this.#encode(entry, call?.opening);
+    const form = encodeForLedger(entry, json);
     const onWritten: StagedCallback = (refusal) => {
-      if (refusal !== undefined) this.#shipper.restore(item, json);
+      if (refusal !== undefined) this.#shipper.restore(item, form);
       then?.();
     };
     const position = isWritable ? this.#tryWrite(json, then === undefined ? undefined : onWritten) : undefined;
@@ -235,7 +237,7 @@ class FileJournal implements Journal {
     if (this.#closing !== undefined)
       this.#options.logger.error({ callId: entry.callId }, 'journal: a call ended after the journal was closed');
     const item: PendingEntry = { callId: entry.callId, position, segment };
-    this.#shipper.add(item, json);
+    this.#shipper.add(item, form);
     if (position === undefined) then?.();
   }
 
@@ -313,7 +315,8 @@ class FileJournal implements Journal {
     const bytes = this.#disk.readAt(join(this.#options.directory, segmentName(segment)), offset, length);
     const record = decodeRecord(bytes, 0);
     if (record?.type !== recordTypes.done) throw new Error(`There is no whole DONE record at ${offset} of ${segmentName(segment)}.`);
-    return Buffer.from(encodeEntry(decodeEntry(record.value)));
+    const entry = decodeEntry(record.value);
+    return toLedgerBytes(encodeForLedger(entry, encodeEntry(entry)));
   }
 
   #follow(from: { readonly segment: number; readonly start: number; readonly end: number }, to: { segment: number; start: number }): void {
@@ -331,9 +334,9 @@ class FileJournal implements Journal {
       if (call.head !== undefined) this.#writeHead(callId, call);
     });
     for (const item of this.#shipper.pending()) {
-      if (item.position === undefined && item.entry !== undefined && item.entry.length <= recordPayloadBytesMax) {
-        item.position = this.#tryAppend(recordTypes.done, item.entry.toString());
-      }
+      if (item.position !== undefined || item.entry === undefined) continue;
+      const json = readLedgerText(item.entry);
+      if (Buffer.byteLength(json) <= recordPayloadBytesMax) item.position = this.#tryAppend(recordTypes.done, json);
     }
   }
 

@@ -3,8 +3,8 @@
  * they would be copied to the old heap, with all the pool memory that they lie in, and be what makes full collections necessary.
  */
 export type EntryMemory = {
-  /** Keeps a text in UTF-8. The bytes stay until `release`. */
-  readonly keep: (text: string) => Buffer;
+  /** Keeps two texts end to end in UTF-8. The bytes stay until `release`. Joined before, they would be copied once more. */
+  readonly keep: (head: string, text: string) => Buffer;
   /** Gives back what `keep` returned. Once for each. */
   readonly release: (bytes: Buffer) => void;
 };
@@ -34,13 +34,14 @@ export function createEntryMemory(): EntryMemory {
     return current;
   };
   return {
-    keep: (text) => {
+    keep: (head, text) => {
       // An upper bound of its bytes: a character of JavaScript takes three at most.
-      const bound = text.length * 3;
-      if (bound > chunkBytes) return Buffer.from(text);
+      const bound = (head.length + text.length) * 3;
+      if (bound > chunkBytes) return Buffer.from(head + text);
       const chunk = current !== undefined && current.length + bound <= chunkBytes ? current : next();
       const start = chunk.length;
-      chunk.length += chunk.bytes.write(text, start, 'utf8');
+      chunk.length += chunk.bytes.write(head, start, 'utf8');
+      chunk.length += chunk.bytes.write(text, chunk.length, 'utf8');
       chunk.kept += 1;
       return chunk.bytes.subarray(start, chunk.length);
     },

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../platform/log.ts';
 import { createRingQueue } from '../../platform/ring-queue.ts';
+import type { LedgerForm } from '../ledger/ledger-form.ts';
 import type { LedgerStore } from '../ledger/ledger-store.ts';
 import { createEntryMemory } from './entry-memory.ts';
 import type { RecordPosition } from './segment-writer.ts';
@@ -9,7 +10,7 @@ import type { RecordPosition } from './segment-writer.ts';
 export type PendingEntry = {
   readonly callId: string;
   /**
-   * As encodeEntry writes it, in memory of the shipper. Absent while the journal's copy is the only one, because too many wait.
+   * As encodeForLedger writes it, in memory of the shipper. Absent while the journal's copy is the only one, because too many wait.
    */
   entry?: Buffer | undefined;
   /** Where the journal has it; absent while the journal could not be written. */
@@ -68,22 +69,22 @@ export class Shipper {
     return this.#pending.values();
   }
 
-  /** @param text the entry as encodeEntry writes it; absent for one that only the journal has */
-  add(item: PendingEntry, text?: string): void {
+  /** @param form absent for an entry that only the journal has */
+  add(item: PendingEntry, form?: LedgerForm): void {
     const isLeftToJournal = item.position !== undefined && this.#inMemory >= this.#options.entriesInMemoryMax;
-    if (text !== undefined && !isLeftToJournal) this.#keep(item, text);
+    if (form !== undefined && !isLeftToJournal) this.#keep(item, form);
     item.place = this.#pending.add(item);
     this.#schedule();
   }
 
   /** Takes back that the journal has an entry: its one copy is in memory again, whatever became of that meanwhile. */
-  restore(item: PendingEntry, text: string): void {
+  restore(item: PendingEntry, form: LedgerForm): void {
     item.position = undefined;
-    if (item.entry === undefined && item.place !== undefined) this.#keep(item, text);
+    if (item.entry === undefined && item.place !== undefined) this.#keep(item, form);
   }
 
-  #keep(item: PendingEntry, text: string): void {
-    item.entry = this.#memory.keep(text);
+  #keep(item: PendingEntry, { head, text }: LedgerForm): void {
+    item.entry = this.#memory.keep(head, text);
     this.#inMemory += 1;
   }
 

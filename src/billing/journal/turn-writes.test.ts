@@ -3,7 +3,7 @@ import { afterEach, test } from 'node:test';
 
 import { silentLogger } from '../../platform/log.ts';
 import type { CallEntry, CallOpening } from '../ledger/call-entry.ts';
-import { decodeEncodedEntry } from '../ledger/entry-json.ts';
+import { decodeForLedger } from '../ledger/ledger-form.ts';
 import { createPriceBook } from '../rating/price-book.ts';
 import { createJournal } from './create-journal.ts';
 import { recordTypes, scanSegment } from './journal-record.ts';
@@ -52,7 +52,7 @@ async function start(disk = new MemoryJournalDisk(), limits: { readonly entriesI
     disk,
     store: {
       appendEncoded: (entries) => {
-        for (const row of entries.map((bytes) => decodeEncodedEntry(bytes))) rows.set(row.callId, row);
+        for (const row of entries.map((bytes) => decodeForLedger(bytes))) rows.set(row.callId, row);
         return Promise.resolve(entries.length);
       },
     },

@@ -1,10 +1,28 @@
 import type { CallEntry, CallOpening } from './call-entry.ts';
 
+/** What is the same for every call that a key makes for a model, until a configuration changes it. */
+type CommonMembers = Omit<CallOpening, 'callId' | 'acceptedAtMs' | 'inputCharacters' | 'translation'>;
+
+/** The common members of a key and model as they were written last. */
+const known = new Map<string, { readonly members: CommonMembers; readonly text: string }>();
+/** Model names come from clients: the bound keeps odd ones from filling memory. */
+const knownMax = 1000;
+const knownCharactersMax = 1000;
+
 /** An opening as the journal writes it, and as every entry begins. What is undefined leaves no trace in the text. */
 export function encodeOpening(opening: CallOpening): string {
-  return JSON.stringify({
-    callId: opening.callId,
-    acceptedAtMs: opening.acceptedAtMs,
+  const { callId, acceptedAtMs, inputCharacters, translation } = opening;
+  const own = `{"callId":${JSON.stringify(callId)},"acceptedAtMs":${JSON.stringify(acceptedAtMs)},"inputCharacters":${JSON.stringify(inputCharacters)},`;
+  const common = encodeCommon(opening);
+  return translation === undefined ? `${own}${common}}` : `${own}${common},"translation":${JSON.stringify(translation)}}`;
+}
+
+/** The common members without their braces. They are encoded once as long as none of them changes. */
+function encodeCommon(opening: CommonMembers): string {
+  const key = `${opening.keyId}\n${opening.requestedModel}`;
+  const last = known.get(key);
+  if (last !== undefined && isSame(last.members, opening)) return last.text;
+  const members = {
     userName: opening.userName,
     keyId: opening.keyId,
     keyName: opening.keyName,
@@ -14,10 +32,27 @@ export function encodeOpening(opening: CallOpening): string {
     vendor: opening.vendor,
     upstreamModel: opening.upstreamModel,
     stream: opening.stream,
-    inputCharacters: opening.inputCharacters,
     priceVersion: opening.priceVersion,
-    translation: opening.translation,
-  } satisfies Record<keyof CallOpening, unknown>);
+  } satisfies Record<keyof CommonMembers, unknown>;
+  const text = JSON.stringify(members).slice(1, -1);
+  if (known.size >= knownMax) known.clear();
+  if (key.length <= knownCharactersMax) known.set(key, { members, text });
+  return text;
+}
+
+function isSame(one: CommonMembers, other: CommonMembers): boolean {
+  return (
+    one.keyId === other.keyId &&
+    one.requestedModel === other.requestedModel &&
+    one.userName === other.userName &&
+    one.keyName === other.keyName &&
+    one.dialect === other.dialect &&
+    one.upstream === other.upstream &&
+    one.vendor === other.vendor &&
+    one.upstreamModel === other.upstreamModel &&
+    one.stream === other.stream &&
+    one.priceVersion === other.priceVersion
+  );
 }
 
 /**
@@ -61,9 +96,4 @@ export function decodeEntry(value: unknown): CallEntry {
   }
   written.charge.amountNanoUsd = BigInt(amount);
   return written;
-}
-
-/** Reads an entry that was encoded and kept as UTF-8. */
-export function decodeEncodedEntry(bytes: Uint8Array): CallEntry {
-  return decodeEntry(JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()));
 }

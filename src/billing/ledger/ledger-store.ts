@@ -7,7 +7,7 @@ export type LedgerStore = {
    * nothing, so that shipping the same entries again is harmless. Returns the number of rows that were new.
    */
   readonly appendEntries: (entries: readonly CallEntry[]) => Promise<number>;
-  /** The same for entries as encodeEntry writes them, in UTF-8: the journal has them so, and bytes cost nothing to keep and to hand over. */
+  /** The same for entries as encodeForLedger writes them, in UTF-8: the journal has them so, and bytes cost nothing to keep and to hand over. */
   readonly appendEncoded: (entries: readonly Uint8Array[]) => Promise<number>;
   /** The user whose call the kept reply of this id belongs to. */
   readonly findReplyOwner: (replyId: string) => Promise<string | undefined>;

@@ -5,7 +5,7 @@ import type { CallEnd } from '../ledger/call-entry.ts';
 export type CallMeasurement = {
   readonly end: CallEnd;
   /** What the upstream reported; for a stream, everything merged. Absent when it reported nothing. */
-  readonly report?: UsageReport;
+  readonly report?: UsageReport | undefined;
   /** False when the reply ended, or was ended, before its terminal event: then the report is what was known so far. Default true. */
   readonly complete?: boolean;
   /** Usage seen earlier than the report, such as the last journalled progress. */
@@ -32,13 +32,16 @@ export function meterCall(call: CallMeasurement): MeteredCall {
   if (call.end === 'failed') return { usage: {}, estimated: false };
   const { report, complete = true } = call;
   if (report === undefined) return { usage: estimateMissing(call.progressUsage ?? {}, call), estimated: true };
-  const evidence = { rawUsage: report.raw, ...(report.serviceTier !== undefined && { serviceTier: report.serviceTier }) };
-  if (complete && report.trustworthy && hasCounts(report.usage)) return { usage: report.usage, estimated: false, ...evidence };
+  if (complete && report.trustworthy && hasCounts(report.usage)) return withEvidence(report.usage, false, report);
   const known = { ...call.progressUsage, ...report.usage };
   // A final output count stands even when another count of the report was malformed. A malformed count was left out of the report:
   // charging nothing for it would make a broken upstream a free one.
   const outputIsFinal = complete && report.usage.outputTokens !== undefined;
-  return { usage: outputIsFinal ? withInput(known, call) : estimateMissing(known, call), estimated: true, ...evidence };
+  return withEvidence(outputIsFinal ? withInput(known, call) : estimateMissing(known, call), true, report);
+}
+
+function withEvidence(usage: Usage, estimated: boolean, { raw, serviceTier }: UsageReport): MeteredCall {
+  return serviceTier === undefined ? { usage, rawUsage: raw, estimated } : { usage, rawUsage: raw, estimated, serviceTier };
 }
 
 /** Whether a report says anything about tokens; an empty object is as good as no report. */
@@ -47,7 +50,7 @@ function hasCounts(usage: Usage): boolean {
 }
 
 function hasInput({ inputTokens, cacheReadTokens, cacheWrite5mTokens, cacheWrite1hTokens }: Usage): boolean {
-  return [inputTokens, cacheReadTokens, cacheWrite5mTokens, cacheWrite1hTokens].some((count) => count !== undefined);
+  return (inputTokens ?? cacheReadTokens ?? cacheWrite5mTokens ?? cacheWrite1hTokens) !== undefined;
 }
 
 function estimateMissing(known: Usage, call: CallMeasurement): Usage {

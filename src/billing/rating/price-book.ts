@@ -43,7 +43,7 @@ export function createPriceBook({
   const problems = overrideProblems(overrides);
   if (problems.length > 0) throw new PriceBookError(problems);
   const find = createFinder(indexWindows(book.entries));
-  const own = new Map(overrides.map((override) => [override.model, override]));
+  const own = new Map(overrides.map((override) => [override.model, prepareOverride(override)]));
   return {
     version: `${book.version}+${contentHash({ book, overrides })}`,
     models: (vendor) => listModels(book.entries, vendor),
@@ -51,7 +51,7 @@ export function createPriceBook({
     rate: (call) => {
       const window = find(call.vendor, call.upstreamModel)?.find(({ effectiveFromMs }) => effectiveFromMs <= call.acceptedAtMs);
       const override = own.get(call.requestedModel);
-      if (override !== undefined) return chargeOf(overrideLines(call, override, window?.entry), `override/${override.model}`);
+      if (override !== undefined) return chargeOf(overrideLines(call, override, window?.entry), override.priceId);
       if (window !== undefined) return chargeOf(listLines(call, window.entry), window.priceId);
       return { amountNanoUsd: 0n, lines: [] };
     },
@@ -66,13 +66,19 @@ function listLines(call: RatedCall, entry: PriceBookEntry): ChargeLine[] {
   const serviceTier = call.serviceTier?.toLowerCase() ?? '';
   const multiplier = Object.hasOwn(entry.serviceTiers ?? {}, serviceTier) ? entry.serviceTiers?.[serviceTier] : undefined;
   const multipliers = multiplier === undefined ? undefined : { [`service_tier:${serviceTier}`]: multiplier };
-  return [...tokenLines(call.usage, tierPrices(entry, call.usage), multipliers), ...feeLines(call.usage, entry)];
+  return withFees(tokenLines(call.usage, tierPrices(entry, call.usage), multipliers), call.usage, entry.fees);
 }
 
-function overrideLines(call: RatedCall, override: PriceOverride, entry: PriceBookEntry | undefined): ChargeLine[] {
-  const { model: _, webSearch, ...prices } = override;
-  const fees = webSearch === undefined ? entry?.fees : { web_search: webSearch };
-  return [...tokenLines(call.usage, prices, undefined), ...feeLines(call.usage, { fees })];
+/** An override as it is used. Without fees the vendor's list prices searches. */
+type PreparedOverride = { readonly priceId: string; readonly prices: TokenPrices; readonly fees?: PriceBookEntry['fees'] };
+
+function prepareOverride({ model, webSearch, ...prices }: PriceOverride): PreparedOverride {
+  const priceId = `override/${model}`;
+  return webSearch === undefined ? { priceId, prices } : { priceId, prices, fees: { web_search: webSearch } };
+}
+
+function overrideLines(call: RatedCall, override: PreparedOverride, entry: PriceBookEntry | undefined): ChargeLine[] {
+  return withFees(tokenLines(call.usage, override.prices, undefined), call.usage, override.fees ?? entry?.fees);
 }
 
 /** The last tier whose bound lies below the total input, cache included. Summed in integers, because four counts may exceed 2^53. */
@@ -84,10 +90,10 @@ function tierPrices(entry: PriceBookEntry, usage: Usage): TokenPrices {
   return tier.prices;
 }
 
-function feeLines(usage: Usage, { fees }: { readonly fees?: PriceBookEntry['fees'] | undefined }): ChargeLine[] {
+/** The lines of the tokens with those of the fees after them. */
+function withFees(lines: ChargeLine[], usage: Usage, fees: PriceBookEntry['fees']): ChargeLine[] {
   const searches = usage.webSearches ?? 0;
-  if (searches === 0 || fees === undefined) return [];
-  const lines: ChargeLine[] = [];
+  if (searches === 0 || fees === undefined) return lines;
   if (fees.web_search !== undefined) lines.push({ meter: 'web_search', quantity: searches, unitPrice: fees.web_search, per: 1 });
   if (fees.grounded_prompt !== undefined) lines.push({ meter: 'grounded_prompt', quantity: 1, unitPrice: fees.grounded_prompt, per: 1 });
   return lines;

@@ -8,7 +8,7 @@ export type RatedCall = {
   readonly requestedModel: string;
   readonly acceptedAtMs: number;
   readonly usage: Usage;
-  readonly serviceTier?: string;
+  readonly serviceTier?: string | undefined;
 };
 
 export type PricedModel = { readonly vendor: string; readonly model: string; readonly displayName: string; readonly releasedAtMs: number };

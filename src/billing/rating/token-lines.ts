@@ -20,30 +20,26 @@ const meterPrices = {
 } as const satisfies Record<string, (prices: TokenPrices) => string>;
 
 type TokenMeter = keyof typeof meterPrices;
-const tokenMeters = Object.keys(meterPrices) as TokenMeter[];
 
 /** Charge lines for the tokens of a call at one tier's prices. Unknown and zero counts give no line. */
 export function tokenLines(usage: Usage, prices: TokenPrices, multipliers: ChargeLine['multipliers']): ChargeLine[] {
   const [inputText, inputAudio] = split(usage.inputTokens, usage.inputAudioTokens, prices.inputAudio);
   const [readText, readAudio] = split(usage.cacheReadTokens, usage.cacheReadAudioTokens, prices.cacheReadAudio);
   const [outputText, outputAudio] = split(usage.outputTokens, usage.outputAudioTokens, prices.outputAudio);
-  const quantities: Record<TokenMeter, number> = {
-    input: inputText,
-    input_audio: inputAudio,
-    cache_read: readText,
-    cache_read_audio: readAudio,
-    cache_write_5m: usage.cacheWrite5mTokens ?? 0,
-    cache_write_1h: usage.cacheWrite1hTokens ?? 0,
-    output: outputText,
-    output_audio: outputAudio,
-  };
   const lines: ChargeLine[] = [];
-  for (const meter of tokenMeters) {
-    const quantity = quantities[meter];
-    if (quantity === 0) continue;
+  const add = (meter: TokenMeter, quantity: number): void => {
+    if (quantity === 0) return;
     const line = { meter, quantity, unitPrice: meterPrices[meter](prices), per: tokensPerPrice };
     lines.push(multipliers === undefined ? line : { ...line, multipliers });
-  }
+  };
+  add('input', inputText);
+  add('input_audio', inputAudio);
+  add('cache_read', readText);
+  add('cache_read_audio', readAudio);
+  add('cache_write_5m', usage.cacheWrite5mTokens ?? 0);
+  add('cache_write_1h', usage.cacheWrite1hTokens ?? 0);
+  add('output', outputText);
+  add('output_audio', outputAudio);
   return lines;
 }
 

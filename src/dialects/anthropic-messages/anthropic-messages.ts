@@ -1,5 +1,5 @@
 import type { ChatDialect } from '../chat-dialect.ts';
-import { anthropicMessagesCodec } from './codec/codec.ts';
+import { codec } from './codec/codec.ts';
 import { createStreamTap } from './create-stream-tap.ts';
 import { editRequest } from './edit-request.ts';
 import { encodeError, encodeStreamError } from './encode-error.ts';
@@ -27,5 +27,5 @@ export const anthropicMessages: ChatDialect = {
   encodeStreamError,
   heartbeat: () => ping,
   rateLimitHeaders,
-  codec: anthropicMessagesCodec,
+  codec,
 };

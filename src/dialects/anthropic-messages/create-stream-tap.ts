@@ -1,7 +1,7 @@
 import type { UsageReport } from '../../inference/usage.ts';
 import type { Frame } from '../../platform/frames.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../platform/json/json-value.ts';
-import { parseJson } from '../../platform/json/parse-json.ts';
+import { parseJsonObject } from '../../platform/json/parse-json.ts';
 import type { ErrorInReply, FrameVerdict, StreamReport, StreamTap } from '../chat-dialect.ts';
 import { decodeUsage, mergeUsage } from './decode-usage.ts';
 import { readError } from './read-error.ts';
@@ -47,14 +47,9 @@ export function createStreamTap(): StreamTap {
 }
 
 function readFrame(tap: TapState, frame: Frame): void {
-  let event: JsonValue | undefined;
-  try {
-    event = parseJson(frame.data);
-  } catch {
-    // The frame is counted and passes on: what a client makes of it is between the client and the upstream.
-    event = undefined;
-  }
-  if (isJsonObject(event)) readEvent(tap, event, frame.event);
+  const event = parseJsonObject(frame.data);
+  if (event !== undefined) readEvent(tap, event, frame.event);
+  // It is counted and passes on: what a client makes of it is between the client and the upstream.
   else readMalformedFrame(tap, frame);
 }
 

@@ -1,8 +1,10 @@
+import { filledText, meaningOf, textOf } from '../../platform/json/json-readers.ts';
 import { isJsonObject } from '../../platform/json/json-value.ts';
 import type { ErrorInReply } from '../chat-dialect.ts';
+import { errorStatusOf } from '../error-status.ts';
 
 /** The statuses that the vendor sends with its error types, and the contract's `server_error` besides. */
-const statusByErrorType: Readonly<Record<string, number | undefined>> = {
+const statusByErrorType: Readonly<Record<string, number>> = {
   invalid_request_error: 400,
   authentication_error: 401,
   billing_error: 402,
@@ -24,16 +26,8 @@ const statusByErrorType: Readonly<Record<string, number | undefined>> = {
 export function readError(error: unknown): ErrorInReply {
   if (typeof error === 'string' && error !== '') return { message: error };
   if (!isJsonObject(error)) return { message: 'The upstream reported an error without a message.' };
-  const type = typeof error.type === 'string' ? error.type : undefined;
-  const message = typeof error.message === 'string' && error.message !== '' ? error.message : type;
-  const status = isErrorStatus(error.code)
-    ? error.code
-    : type !== undefined && Object.hasOwn(statusByErrorType, type)
-      ? statusByErrorType[type]
-      : undefined;
+  const type = textOf(error.type);
+  const message = filledText(error.message) ?? type;
+  const status = errorStatusOf(error.code) ?? meaningOf(type, statusByErrorType);
   return { message: message ?? 'The upstream reported an error without a message.', ...(status !== undefined && { status }) };
-}
-
-function isErrorStatus(value: unknown): value is number {
-  return typeof value === 'number' && Number.isInteger(value) && value >= 400 && value <= 599;
 }

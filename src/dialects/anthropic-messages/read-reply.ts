@@ -5,7 +5,7 @@ import { readError } from './read-error.ts';
 
 /** Reads a whole Messages reply. A body with an `error` member and no content, or no object at all, is an error in a 200's clothes. */
 export function readReply(reply: unknown): ReplyReport {
-  if (!isJsonObject(reply)) return { outputCharacters: 0, error: { message: 'The reply is not a JSON object.' } };
+  if (!isJsonObject(reply)) return { outputCharacters: 0, error: { message: 'The upstream sent no JSON object.' } };
   const usageReport = decodeUsage(reply.usage);
   return {
     ...(usageReport !== undefined && { usageReport }),

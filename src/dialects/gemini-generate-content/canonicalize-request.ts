@@ -24,7 +24,8 @@ type Walk = { readonly resolve: ResolveRef; readonly isCompatible: boolean };
  * Copies a request into its canonical form, by the rules of proto JSON: camelCase names (the client may write snake_case), null is absent,
  * enums by name (numbers, and in compatible mode any case), whole numbers that come as decimal strings. Besides: lists where the contract's
  * examples send a single object, a system instruction as content (also as text or as parts), the vendor's names of the search tools.
- * Free-form values (arguments, results, JSON Schemas, names of properties) are left as they are. What does not fit stays and is refused later.
+ * Free-form values (arguments, results, JSON Schemas, names of properties) are left as they are. What does not fit stays and is refused
+ * later.
  *
  * @throws GatewayError invalid_value when both spellings of one field are present
  */

@@ -1,7 +1,8 @@
 import type { UsageReport } from '../../inference/usage.ts';
-import { isJsonObject } from '../../platform/json/json-value.ts';
-import type { JsonObject } from '../../platform/json/json-value.ts';
+import { filledText } from '../../platform/json/json-readers.ts';
+import { isJsonObject, type JsonObject } from '../../platform/json/json-value.ts';
 import type { ErrorInReply } from '../chat-dialect.ts';
+import { errorStatusOf } from '../error-status.ts';
 import { decodeUsage } from './decode-usage.ts';
 
 /** What is known of one candidate after the chunks read so far. */
@@ -47,10 +48,9 @@ function readCandidate(candidate: JsonObject, known: CandidateState = {}): Candi
 
 /** Reads `{code, message, status}`. */
 function readErrorObject(error: JsonObject): ErrorInReply {
-  const message = typeof error.message === 'string' && error.message !== '' ? error.message : 'The model server reported an error.';
-  const { code } = error;
-  const isStatus = typeof code === 'number' && Number.isInteger(code) && code >= 400 && code <= 599;
-  return isStatus ? { message, status: code } : { message };
+  const message = filledText(error.message) ?? 'The upstream reported an error without a message.';
+  const status = errorStatusOf(error.code);
+  return status === undefined ? { message } : { message, status };
 }
 
 /** Adds a chunk (or a whole reply) to what is known. Pure: the state is replaced, not changed. */

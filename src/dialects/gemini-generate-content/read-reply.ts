@@ -22,6 +22,6 @@ export function reportReply(state: ReplyState, isFinal: boolean): ReplyReport {
 export function readReply(reply: unknown): ReplyReport {
   // A server that streams although it was not asked to, or wraps its error in an array, sends a list.
   const chunks = (Array.isArray(reply) ? reply : [reply]).filter(isJsonObject);
-  if (chunks.length === 0) return { outputCharacters: 0, error: { message: 'The model server sent no JSON object.' } };
+  if (chunks.length === 0) return { outputCharacters: 0, error: { message: 'The upstream sent no JSON object.' } };
   return reportReply(chunks.reduce(readChunk, emptyReplyState), true);
 }

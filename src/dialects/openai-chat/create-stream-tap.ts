@@ -1,6 +1,6 @@
 import type { Frame } from '../../platform/frames.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../platform/json/json-value.ts';
-import { parseJson } from '../../platform/json/parse-json.ts';
+import { parseJsonObject } from '../../platform/json/parse-json.ts';
 import type { ErrorInReply, FrameVerdict, StreamReport, StreamTap, TapOptions } from '../chat-dialect.ts';
 import { decodeUsage } from './decode-usage.ts';
 import { isError, readError } from './read-error.ts';
@@ -61,14 +61,9 @@ function readFrame(tap: TapState, frame: Frame): FrameVerdict {
     if (tap.terminal === 'none') tap.terminal = 'done';
     return 'forward';
   }
-  let chunk: JsonValue | undefined;
-  try {
-    chunk = parseJson(frame.data);
-  } catch {
-    // The frame is counted and passes on: what a client makes of it is between the client and the upstream.
-    chunk = undefined;
-  }
-  if (isJsonObject(chunk)) return readChunk(tap, chunk, frame.event);
+  const chunk = parseJsonObject(frame.data);
+  if (chunk !== undefined) return readChunk(tap, chunk, frame.event);
+  // It is counted and passes on: what a client makes of it is between the client and the upstream.
   tap.malformedFrames += 1;
   if (frame.event === 'error') fail(tap, readError(frame.data));
   return 'forward';

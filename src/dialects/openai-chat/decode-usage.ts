@@ -1,6 +1,7 @@
 import { createCountReader, type CountReader } from '../../inference/count-reader.ts';
 import type { Usage, UsageReport } from '../../inference/usage.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../platform/json/json-value.ts';
+import { membersOf } from '../../platform/json/json-readers.ts';
+import { isJsonObject, type JsonObject } from '../../platform/json/json-value.ts';
 
 /**
  * Reads a chat completions `usage` object into disjoint counts: `prompt_tokens` includes cache reads and writes, so both are taken off.
@@ -11,41 +12,34 @@ export function decodeUsage(raw: unknown, serviceTier?: unknown): UsageReport | 
   if (raw === undefined || raw === null) return undefined;
   if (!isJsonObject(raw)) return { usage: {}, raw, trustworthy: false };
   const counts = createCountReader();
-  const input = decodeInput(raw, counts);
+  const { usage, isConsistent } = decodeInput(raw, counts);
   const outputTokens = counts.read(raw.completion_tokens);
-  const details = objectOf(raw.completion_tokens_details);
+  const details = membersOf(raw.completion_tokens_details);
   const reasoningTokens = counts.read(details.reasoning_tokens);
   const outputAudioTokens = counts.read(details.audio_tokens);
-  const usage: Usage = {
-    ...input.usage,
-    ...(outputTokens !== undefined && { outputTokens }),
-    ...(reasoningTokens !== undefined && { reasoningTokens }),
-    ...(outputAudioTokens !== undefined && { outputAudioTokens }),
-  };
-  return {
-    usage,
-    raw,
-    trustworthy: counts.trustworthy() && input.isConsistent,
-    ...(typeof serviceTier === 'string' && { serviceTier }),
-  };
+  if (outputTokens !== undefined) usage.outputTokens = outputTokens;
+  if (reasoningTokens !== undefined) usage.reasoningTokens = reasoningTokens;
+  if (outputAudioTokens !== undefined) usage.outputAudioTokens = outputAudioTokens;
+  const trustworthy = counts.trustworthy() && isConsistent;
+  return typeof serviceTier === 'string' ? { usage, raw, trustworthy, serviceTier } : { usage, raw, trustworthy };
 }
 
-function decodeInput(raw: JsonObject, counts: CountReader): { readonly usage: Usage; readonly isConsistent: boolean } {
-  const details = objectOf(raw.prompt_tokens_details);
+/** Counts that are filled in one by one: spreading what is optional costs several times as much. */
+type Counts = { -readonly [Name in keyof Usage]: Usage[Name] };
+
+function decodeInput(raw: JsonObject, counts: CountReader): { readonly usage: Counts; readonly isConsistent: boolean } {
+  const details = membersOf(raw.prompt_tokens_details);
   const prompt = counts.read(raw.prompt_tokens);
   const cacheReadTokens = readCacheReads(raw, details, counts);
   const cacheWrite5mTokens = counts.read(details.cache_write_tokens);
   const rest = prompt === undefined ? undefined : prompt - (cacheReadTokens ?? 0) - (cacheWrite5mTokens ?? 0);
   const inputTokens = rest === undefined ? undefined : Math.max(0, rest);
-  return {
-    usage: {
-      ...(inputTokens !== undefined && { inputTokens }),
-      ...(cacheReadTokens !== undefined && { cacheReadTokens }),
-      ...(cacheWrite5mTokens !== undefined && { cacheWrite5mTokens }),
-      ...decodeInputAudio(details, inputTokens, counts),
-    },
-    isConsistent: rest === undefined || rest >= 0,
-  };
+  const usage: Counts = {};
+  if (inputTokens !== undefined) usage.inputTokens = inputTokens;
+  if (cacheReadTokens !== undefined) usage.cacheReadTokens = cacheReadTokens;
+  if (cacheWrite5mTokens !== undefined) usage.cacheWrite5mTokens = cacheWrite5mTokens;
+  decodeInputAudio(details, usage, counts);
+  return { usage, isConsistent: rest === undefined || rest >= 0 };
 }
 
 /** Servers after DeepSeek's manner count cache hits beside `prompt_tokens_details`; where both are given they mean the same tokens. */
@@ -59,12 +53,10 @@ function readCacheReads(raw: JsonObject, details: JsonObject, counts: CountReade
  * `audio_tokens` counts cached audio too. Where the server says how much of it was cached, that part goes to the cache reads; where it
  * does not, what exceeds the uncached input must have been cached and is priced as the cached text it is counted among.
  */
-function decodeInputAudio(details: JsonObject, inputTokens: number | undefined, counts: CountReader): Usage {
+function decodeInputAudio(details: JsonObject, usage: Counts, counts: CountReader): void {
   const audio = counts.read(details.audio_tokens);
-  const cachedAudio = counts.read(objectOf(details.cached_tokens_details).audio_tokens);
-  if (audio === undefined) return {};
-  const uncached = Math.min(Math.max(0, audio - (cachedAudio ?? 0)), inputTokens ?? audio);
-  return { inputAudioTokens: uncached, ...(cachedAudio !== undefined && { cacheReadAudioTokens: cachedAudio }) };
+  const cachedAudio = counts.read(membersOf(details.cached_tokens_details).audio_tokens);
+  if (audio === undefined) return;
+  usage.inputAudioTokens = Math.min(Math.max(0, audio - (cachedAudio ?? 0)), usage.inputTokens ?? audio);
+  if (cachedAudio !== undefined) usage.cacheReadAudioTokens = cachedAudio;
 }
-
-const objectOf = (value: JsonValue | undefined): JsonObject => (isJsonObject(value) ? value : {});

@@ -1,15 +1,19 @@
+import { filledText } from '../../platform/json/json-readers.ts';
 import { isJsonObject } from '../../platform/json/json-value.ts';
 import type { ErrorInReply } from '../chat-dialect.ts';
+import { errorStatusOf } from '../error-status.ts';
 
-/** Reads an `error` member, in the vendor's form or as the plain text that some servers send. The status is its `code` where that is one. */
+/**
+ * Reads an `error` member, in the vendor's form or as the plain text that some servers send. The status is its `code` where that is one.
+ */
 export function readError(error: unknown): ErrorInReply {
   if (typeof error === 'string' && error !== '') return { message: error };
   if (!isJsonObject(error)) return { message: 'The upstream reported an error without a message.' };
   const { message, code, type } = error;
-  const words = [message, code, type].find((value) => typeof value === 'string' && value !== '');
+  const status = errorStatusOf(code);
   return {
-    message: typeof words === 'string' ? words : 'The upstream reported an error without a message.',
-    ...(typeof code === 'number' && Number.isInteger(code) && code >= 400 && code <= 599 && { status: code }),
+    message: filledText(message) ?? filledText(code) ?? filledText(type) ?? 'The upstream reported an error without a message.',
+    ...(status !== undefined && { status }),
   };
 }
 

@@ -1,22 +1,24 @@
 import { countTextCharacters } from '../../inference/count-text-characters.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../platform/json/json-value.ts';
+import { membersOf } from '../../platform/json/json-readers.ts';
+import { isJsonObject, type JsonValue } from '../../platform/json/json-value.ts';
 import type { ReplyReport } from '../chat-dialect.ts';
 import { decodeUsage } from './decode-usage.ts';
 import { isError, readError } from './read-error.ts';
 
 /** Reads a whole chat completion. A body with an `error` member, or no object at all, is an error in a 200's clothes. */
 export function readReply(reply: unknown): ReplyReport {
-  if (!isJsonObject(reply)) return { outputCharacters: 0, error: { message: 'The reply is not a JSON object.' } };
+  if (!isJsonObject(reply)) return { outputCharacters: 0, error: { message: 'The upstream sent no JSON object.' } };
   const usageReport = decodeUsage(reply.usage, reply.service_tier);
-  const choices = Array.isArray(reply.choices) ? reply.choices.filter(isJsonObject) : [];
-  const stopReason = choices.map((choice) => choice.finish_reason).find((reason) => typeof reason === 'string');
-  return {
-    ...(usageReport !== undefined && { usageReport }),
-    ...(typeof reply.model === 'string' && { servedModel: reply.model }),
-    ...(typeof stopReason === 'string' && { stopReason }),
-    outputCharacters: choices.reduce((total, choice) => total + countGeneratedCharacters(choice.message), 0),
-    ...(isError(reply.error) && { error: readError(reply.error) }),
-  };
+  const report: { -readonly [Member in keyof ReplyReport]: ReplyReport[Member] } = { outputCharacters: 0 };
+  if (usageReport !== undefined) report.usageReport = usageReport;
+  if (typeof reply.model === 'string') report.servedModel = reply.model;
+  for (const choice of Array.isArray(reply.choices) ? reply.choices : []) {
+    if (!isJsonObject(choice)) continue;
+    if (report.stopReason === undefined && typeof choice.finish_reason === 'string') report.stopReason = choice.finish_reason;
+    report.outputCharacters += countGeneratedCharacters(choice.message);
+  }
+  if (isError(reply.error)) report.error = readError(reply.error);
+  return report;
 }
 
 /**
@@ -38,13 +40,8 @@ export function countGeneratedCharacters(message: JsonValue | undefined): number
 }
 
 function countCall(call: unknown): number {
-  if (!isJsonObject(call)) return 0;
-  return countArguments(memberOf(call, 'function', 'arguments')) + countArguments(memberOf(call, 'custom', 'input'));
-}
-
-function memberOf(object: JsonObject, outer: string, inner: string): JsonValue | undefined {
-  const value = object[outer];
-  return isJsonObject(value) ? value[inner] : undefined;
+  const { function: called, custom } = membersOf(call);
+  return countArguments(membersOf(called).arguments) + countArguments(membersOf(custom).input);
 }
 
 /** Some servers send arguments as an object where the vendor sends its JSON text. */

@@ -1,24 +1,13 @@
 import type { UsageReport } from '../../inference/usage.ts';
-import { isJsonObject } from '../../platform/json/json-value.ts';
-import type { JsonObject } from '../../platform/json/json-value.ts';
-import { parseJson } from '../../platform/json/parse-json.ts';
 import type { Frame } from '../../platform/frames.ts';
+import { isJsonObject, type JsonObject } from '../../platform/json/json-value.ts';
+import { parseJsonObject } from '../../platform/json/parse-json.ts';
 import type { ErrorInReply, StreamReport, StreamTap } from '../chat-dialect.ts';
 import { countItemCharacters, isBilledWebSearch } from './output-items.ts';
 import { outputItems, readErrorObject, readStopReason, readUsage } from './read-reply.ts';
 
 /** Deltas that are not text of the model: sound, and what a shell printed. */
 const uncountedDeltas = new Set(['response.audio.delta', 'response.shell_call_output_content.delta']);
-
-function parseEvent(data: string): JsonObject | undefined {
-  try {
-    const event = parseJson(data);
-    return isJsonObject(event) ? event : undefined;
-  } catch {
-    // The caller counts the frame as malformed; the bytes go on to the client as they are.
-    return undefined;
-  }
-}
 
 /** Merges a later report over an earlier one, field by field: a silent field keeps what was known. */
 function mergeReports(known: UsageReport | undefined, later: UsageReport | undefined): UsageReport | undefined {
@@ -48,7 +37,7 @@ class ResponseStreamTap {
   read(frame: Frame): 'forward' {
     // Compatible servers add the end mark of chat completions; it means nothing here.
     if (frame.data === '' || frame.data === '[DONE]') return 'forward';
-    const event = parseEvent(frame.data);
+    const event = parseJsonObject(frame.data);
     if (event === undefined) {
       this.#malformedFrames += 1;
       return 'forward';

@@ -27,7 +27,9 @@ function wordCode(error: GatewayError, status: number): string | null {
 
 const modelNotFoundStatus = 400;
 
-/** The vendor answers an unknown model with 400 here, unlike everywhere else; agents take 404 for an address that may come back, and try on. */
+/**
+ * The vendor answers an unknown model with 400 here, unlike everywhere else; agents take 404 for an address that may come back, and try on.
+ */
 function chooseStatus(error: GatewayError): number {
   const isModel = error.code === 'model_not_found' || error.code === 'upstream_model_not_found';
   return isModel && error.status === 404 ? modelNotFoundStatus : error.status;
@@ -40,7 +42,10 @@ const paramByCode: Partial<Record<ErrorCode, string>> = {
   context_length_exceeded: 'input',
 };
 
-/** The vendor's words for an input that is too long, by which agents know that they must shorten it; the numbers follow where they are known. */
+/**
+ * The vendor's words for an input that is too long, by which agents know that they must shorten it; the numbers follow where they are
+ * known.
+ */
 function wordOverflow(error: GatewayError): string {
   const { tokens, tokensMax } = error.details ?? {};
   const sizes =

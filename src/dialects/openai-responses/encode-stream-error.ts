@@ -6,8 +6,8 @@ import { createErrorBody } from './encode-error.ts';
 const encodeEvent = (type: string, event: object): Buffer => encodeSse({ event: type, data: JSON.stringify(event) });
 
 /**
- * `response.error.code` is a closed list at the vendor; these are the entries of it that a gateway can mean, and the code by which agents know that they must
- * shorten their input.
+ * `response.error.code` is a closed list at the vendor; these are the entries of it that a gateway can mean, and the code by which agents
+ * know that they must shorten their input.
  */
 const responseCodes = new Set(['rate_limit_exceeded', 'insufficient_quota', 'invalid_prompt', 'context_length_exceeded']);
 

@@ -1,6 +1,6 @@
 import type { ChatDialect } from '../chat-dialect.ts';
 import { openaiRateLimitHeaders } from '../openai-rate-limit-headers.ts';
-import { openaiResponsesCodec } from './codec/codec.ts';
+import { codec } from './codec/codec.ts';
 import { createStreamTap } from './create-stream-tap.ts';
 import { editRequest } from './edit-request.ts';
 import { encodeError } from './encode-error.ts';
@@ -27,5 +27,5 @@ export const openaiResponses: ChatDialect = {
   encodeStreamError,
   heartbeat: () => Buffer.from(': keep-alive\n\n'),
   rateLimitHeaders: openaiRateLimitHeaders,
-  codec: openaiResponsesCodec,
+  codec,
 };

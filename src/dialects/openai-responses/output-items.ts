@@ -3,7 +3,9 @@ import { isJsonObject } from '../../platform/json/json-value.ts';
 /** Members of output items and of their parts that hold generated text. */
 const textMembers = ['text', 'refusal', 'arguments', 'input', 'code'] as const;
 
-/** Characters of generated text in one output item: answer, refusal, reasoning, tool arguments. Results that tools returned do not count. */
+/**
+ * Characters of generated text in one output item: answer, refusal, reasoning, tool arguments. Results that tools returned do not count.
+ */
 export function countItemCharacters(item: unknown): number {
   if (!isJsonObject(item)) return 0;
   let characters = 0;

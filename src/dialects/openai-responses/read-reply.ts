@@ -1,6 +1,6 @@
 import type { UsageReport } from '../../inference/usage.ts';
-import { isJsonObject } from '../../platform/json/json-value.ts';
-import type { JsonObject } from '../../platform/json/json-value.ts';
+import { filledText, meaningOf, membersOf } from '../../platform/json/json-readers.ts';
+import { isJsonObject, type JsonObject } from '../../platform/json/json-value.ts';
 import type { ErrorInReply, ReplyReport } from '../chat-dialect.ts';
 import { decodeUsage } from './decode-usage.ts';
 import { countItemCharacters, isBilledWebSearch } from './output-items.ts';
@@ -17,12 +17,12 @@ const statusByErrorCode: Readonly<Record<string, number>> = {
 
 /** Reads `{code, message}` as it stands in a failed response, in an `error` event and in an error body. */
 export function readErrorObject(error: unknown): ErrorInReply {
-  if (typeof error === 'string') return { message: error };
-  if (!isJsonObject(error)) return { message: 'The model server reported an error without a message.' };
-  const message = typeof error.message === 'string' && error.message !== '' ? error.message : 'The model server reported an error.';
-  const { code } = error;
-  const status = typeof code === 'string' && Object.hasOwn(statusByErrorCode, code) ? statusByErrorCode[code] : undefined;
-  return status === undefined ? { message } : { message, status };
+  const { message, code } = membersOf(error);
+  const status = meaningOf(code, statusByErrorCode);
+  return {
+    message: filledText(error) ?? filledText(message) ?? 'The upstream reported an error without a message.',
+    ...(status !== undefined && { status }),
+  };
 }
 
 /** Usage of a response object, with the tier and the searches that the vendor reports outside `usage`. */
@@ -61,7 +61,7 @@ function findError(reply: JsonObject): ErrorInReply | undefined {
 
 /** Reads a whole response, or the error that a server wrapped in a 200. */
 export function readReply(reply: unknown): ReplyReport {
-  if (!isJsonObject(reply)) return { outputCharacters: 0, error: { message: 'The model server sent no JSON object.' } };
+  if (!isJsonObject(reply)) return { outputCharacters: 0, error: { message: 'The upstream sent no JSON object.' } };
   const items = outputItems(reply);
   const usageReport = readUsage(reply, items.filter(isBilledWebSearch).length);
   const stopReason = readStopReason(reply);

@@ -13,16 +13,24 @@ export type CollectOptions = {
   readonly complete: (body: Buffer, fail: (error: GatewayError) => void) => void;
 };
 
-/** Takes in a body as a whole, within its limits of size and silence. Nothing is sent before all has come, so every failure is still an HTTP status. */
+/**
+ * Takes in a body as a whole, within its limits of size and silence. Nothing is sent before all has come, so every failure is still an HTTP
+ * status.
+ */
 export function createCollectedReply(context: ExchangeContext, flow: UpstreamFlow, options: CollectOptions): ReplySink {
   return new CollectedReply(context, flow, options);
 }
+
+/** Pieces that are kept apart until they are joined. */
+const chunksMax = 4096;
 
 class CollectedReply implements ReplySink {
   readonly #context: ExchangeContext;
   readonly #flow: UpstreamFlow;
   readonly #options: CollectOptions;
-  readonly #chunks: Buffer[] = [];
+  /** Pieces that were joined, and those that came after them. */
+  readonly #joined: Buffer[] = [];
+  #chunks: Buffer[] = [];
   #length = 0;
   #lastDataMs: number;
 
@@ -37,14 +45,22 @@ class CollectedReply implements ReplySink {
     this.#lastDataMs = this.#context.clock.monotonicMs();
     this.#length += chunk.length;
     this.#chunks.push(chunk);
+    if (this.#chunks.length === chunksMax) this.#joinChunks();
     if (this.#length <= this.#options.bytesMax) return;
     this.#flow.stop();
     this.fail(new GatewayError('upstream_reply_too_large', this.#options.tooLarge));
   }
 
+  /** A piece of one byte takes as much memory as one of two hundred. */
+  #joinChunks(): void {
+    this.#joined.push(Buffer.concat(this.#chunks));
+    this.#chunks = [];
+  }
+
   end(): void {
-    const [only] = this.#chunks;
-    const body = this.#chunks.length === 1 && only !== undefined ? only : Buffer.concat(this.#chunks, this.#length);
+    const pieces = this.#joined.length === 0 ? this.#chunks : [...this.#joined, ...this.#chunks];
+    const [only] = pieces;
+    const body = pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces, this.#length);
     this.#options.complete(body, (error) => this.fail(error));
   }
 

@@ -28,8 +28,8 @@ function credentialsRejected(context: ExchangeContext, status: number): GatewayE
 }
 
 /**
- * Takes in an upstream's error answer and passes it on as it is: status, headers that may pass, and body. Two kinds are reworded: a refusal of the
- * gateway's own credential, which is none of the client's business, and bodies that no SDK can read.
+ * Takes in an upstream's error answer and passes it on as it is: status, headers that may pass, and body. Two kinds are reworded: a refusal
+ * of the gateway's own credential, which is none of the client's business, and bodies that no SDK can read.
  */
 export function createErrorReply(
   context: ExchangeContext,

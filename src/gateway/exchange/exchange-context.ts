@@ -27,8 +27,8 @@ export type ExchangeObserver = {
   readonly firstContent: () => void;
   readonly progress: (report: ReplyReport) => void;
   /**
-   * Called exactly once, before the last bytes are handed to the client. Those that can wait for the end of their turn of the event loop come as
-   * `then`, which is called once: so the books of a turn are written together. Without it they are written when this returns.
+   * Called exactly once, before the last bytes are handed to the client. Those that can wait for the end of their turn of the event loop
+   * come as `then`, which is called once: so the books of a turn are written together. Without it they are written when this returns.
    */
   readonly settled: (outcome: Outcome, then?: () => void) => void;
 };

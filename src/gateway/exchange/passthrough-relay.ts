@@ -8,7 +8,9 @@ import { scrubBytes } from './scrub-credential.ts';
 
 export type PassthroughOptions = {
   readonly dialect: ChatDialect;
-  /** The request's body, for streams: nothing else reads it, and a large one that stays until the reply comes is copied by every collection. */
+  /**
+   * The request's body, for streams: nothing else reads it, and a large one that stays until the reply comes is copied by every collection.
+   */
   readonly streamRequest: JsonObject;
   readonly requestId: string;
   readonly target: Target;

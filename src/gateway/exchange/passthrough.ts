@@ -31,10 +31,14 @@ export class PassthroughExchange implements UpstreamHandler, UpstreamFlow, Watch
     this.#startedMs = context.clock.monotonicMs();
   }
 
-  start(request: UpstreamRequest): void {
+  /** @param onClosed called once, when the client's reply is over one way or the other; never when the client had gone before the start */
+  start(request: UpstreamRequest, onClosed?: () => void): void {
     // A client may leave while its call is written down.
     if (this.#context.response.destroyed) return this.#leaveUnanswered();
-    this.#context.response.on('close', () => this.#onClientClose());
+    this.#context.response.on('close', () => {
+      onClosed?.();
+      this.#onClientClose();
+    });
     this.#context.target.upstream.client.send(request, this);
   }
 
@@ -47,8 +51,10 @@ export class PassthroughExchange implements UpstreamHandler, UpstreamFlow, Watch
     // Early hints and the like announce an answer and are none.
     if (this.#stopped || status < 200) return;
     this.#headersArrived = true;
-    this.#context.observer.head(status, readUpstreamRequestId(headers, this.#context.target.upstream));
-    this.#sink = this.#chooseSink(status, headers);
+    this.#guard(() => {
+      this.#context.observer.head(status, readUpstreamRequestId(headers, this.#context.target.upstream));
+      this.#sink = this.#chooseSink(status, headers);
+    });
   }
 
   #chooseSink(status: number, headers: ReplyHeaders): ReplySink | undefined {
@@ -117,8 +123,7 @@ export class PassthroughExchange implements UpstreamHandler, UpstreamFlow, Watch
     if (this.#stopped) return;
     this.#stopped = true;
     const failure = describeUpstreamFailure(error, this.#context.target, this.#headersArrived);
-    if (this.#sink === undefined) this.#abandon(failure);
-    else this.#sink.fail(failure);
+    this.#guard(() => (this.#sink === undefined ? this.#abandon(failure) : this.#sink.fail(failure)));
   }
 
   #onClientClose(): void {
@@ -165,8 +170,8 @@ export class PassthroughExchange implements UpstreamHandler, UpstreamFlow, Watch
   }
 
   /**
-   * A client that does not read the end of its reply would hold it in memory for as long as it likes. The socket's own time limit starts anew
-   * whenever bytes leave, so that a slow reader is left alone.
+   * A client that does not read the end of its reply would hold it in memory for as long as it likes. The socket's own time limit starts
+   * anew whenever bytes leave, so that a slow reader is left alone.
    */
   #limitReader(): void {
     const { response, timeouts } = this.#context;

@@ -12,7 +12,8 @@ export function passReplyHeaders(upstream: Upstream, headers: ReplyHeaders, requ
   const passed: Record<string, string> = {};
   for (const name in headers) {
     const value = headers[name];
-    if (value === undefined || handledHere.has(name) || !upstream.passesReplyHeader(name)) continue;
+    // Most do not pass.
+    if (value === undefined || !upstream.passesReplyHeader(name) || handledHere.has(name)) continue;
     passed[name] = scrubText(typeof value === 'string' ? value : value.join(', '), upstream.apiKey);
   }
   passed[requestIdHeader] = requestId;

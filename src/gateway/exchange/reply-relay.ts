@@ -6,7 +6,7 @@ import type { Frame, StreamFraming } from '../../platform/frames.ts';
 import type { GatewayLimits } from '../limits.ts';
 
 /** An upstream's error answer on its way to the client. */
-export type ErrorAnswer = {
+type ErrorAnswer = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /** The parsed body. */
@@ -14,8 +14,8 @@ export type ErrorAnswer = {
 };
 
 /**
- * How a reply gets from the upstream's dialect into the client's. There are two: passthrough hands the bytes on, translation reads them into the neutral form and
- * writes them anew. The exchange does the I/O for both, and metering reads the upstream's own words in both.
+ * How a reply gets from the upstream's dialect into the client's. There are two: passthrough hands the bytes on, translation reads them
+ * into the neutral form and writes them anew. The exchange does the I/O for both, and metering reads the upstream's own words in both.
  */
 export type ReplyRelay = {
   /** The framing of the upstream's stream. */

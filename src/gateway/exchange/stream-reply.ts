@@ -28,7 +28,9 @@ export class StreamReply implements ReplySink {
   readonly #stream: StreamRelay;
   #settled = false;
   #contentSeen = false;
-  /** Whether anything of the reply was or is about to be handed to the client: a translated reply may hold back what its upstream has said. */
+  /**
+   * Whether anything of the reply was or is about to be handed to the client: a translated reply may hold back what its upstream has said.
+   */
   #reachesClient = false;
   #lastDataMs: number;
   #lastWriteMs: number;

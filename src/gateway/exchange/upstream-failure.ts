@@ -22,14 +22,28 @@ const unreachable = new Set([
   'SELF_SIGNED_CERT_IN_CHAIN',
   'ERR_TLS_CERT_ALTNAME_INVALID',
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'CERT_NOT_YET_VALID',
+  'CERT_REVOKED',
+  'CERT_SIGNATURE_FAILURE',
+  'EPROTO',
+  'EHOSTDOWN',
+  'ENETDOWN',
+  'EADDRNOTAVAIL',
 ]);
+
+/** No connection came to be: unreachable, or its handshake failed. */
+function isUnreachable(reason: string): boolean {
+  return unreachable.has(reason) || reason.startsWith('ERR_SSL_') || reason.startsWith('ERR_TLS_');
+}
 
 /** Words a transport error for the client. The internal part names the upstream; the client learns only what it can act on. */
 export function describeUpstreamFailure(error: unknown, target: Target, headersArrived: boolean): GatewayError {
   if (error instanceof GatewayError) return error;
   const reason = code(error);
   const internal = `${target.upstream.id}: ${reason === '' ? String(error) : reason}`;
-  if (unreachable.has(reason)) {
+  if (!headersArrived && isUnreachable(reason)) {
     return new GatewayError('upstream_unreachable', 'Upstream connection error: the model service cannot be reached.', {
       internal,
       retryAfterSeconds: 1,

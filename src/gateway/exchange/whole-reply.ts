@@ -26,8 +26,10 @@ function withoutByteOrderMark(body: Buffer): Buffer {
 }
 
 /**
- * Takes in a whole reply, reads its usage and passes it on as its relay says: byte for byte, or translated. Nothing is sent before all has arrived, so every failure is still an HTTP status.
- * @param expected false when a stream was asked for, the upstream answered otherwise and the relay cannot make a stream of it: then only an error can be inside
+ * Takes in a whole reply, reads its usage and passes it on as its relay says: byte for byte, or translated. Nothing is sent before all has
+ * arrived, so every failure is still an HTTP status.
+ * @param expected false when a stream was asked for, the upstream answered otherwise and the relay cannot make a stream of it: then only an
+ * error can be inside
  */
 export function createWholeReply(
   context: ExchangeContext,

@@ -51,5 +51,5 @@ test('other chat routes take nothing from the path, and keep the keys of the que
   assert.equal(call.dialect.id, 'anthropic-messages');
   assert.equal(call.operation, 'count-tokens');
   assert.deepEqual(call.queryKeys, ['k']);
-  assert.equal('pathModel' in call, false);
+  assert.equal(call.pathModel, undefined);
 });

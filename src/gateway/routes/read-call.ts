@@ -48,7 +48,9 @@ export function readCall(
   target: RequestTarget,
   http: { readonly callId: string; readonly request: IncomingMessage; readonly response: ServerResponse },
 ): IncomingCall {
-  const described =
+  const described: Described =
     route.type === 'chat' ? { dialect: route.dialect, operation: route.operation } : describeGenerateContent(rest, target.query);
-  return { ...http, ...described, dialect: chatDialects[described.dialect], queryKeys: target.queryKeys };
+  const { dialect, operation, pathModel, pathFraming } = described;
+  const { callId, request, response } = http;
+  return { callId, request, response, dialect: chatDialects[dialect], operation, pathModel, pathFraming, queryKeys: target.queryKeys };
 }

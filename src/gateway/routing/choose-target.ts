@@ -17,9 +17,9 @@ export function chooseTarget(table: RoutingTable, dialect: ChatDialect, facts: C
   const targets = table.targetsOf(facts.requestedModel);
   const [preferred] = targets;
   if (preferred === undefined) throw unknownModel(facts.requestedModel);
-  const speaking = targets.filter((target) => target.upstream.dialects.includes(dialect.id));
-  if (!facts.needs.includes('threads')) return speaking[0] ?? preferred;
-  const stateful = speaking.find((target) => target.upstream.vendor.offers.includes('threads'));
+  const speaks = ({ upstream }: Target): boolean => upstream.dialects.includes(dialect.id);
+  if (!facts.needs.includes('threads')) return targets.find(speaks) ?? preferred;
+  const stateful = targets.find((target) => speaks(target) && target.upstream.vendor.offers.includes('threads'));
   if (stateful !== undefined) return stateful;
   throw new GatewayError(
     'thread_unsupported',

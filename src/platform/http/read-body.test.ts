@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, IncomingMessage } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { describe, test } from 'node:test';
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 
+import { DirectRequest } from './direct-request.ts';
 import { contentCodings, decodeBody, readBody } from './read-body.ts';
 
 /** A request whose body comes in these chunks. */
@@ -42,9 +43,13 @@ describe('reading a body', () => {
   });
 
   /** A request cut off after some bytes, as a server sees it. */
-  async function cut(bytes: string, read: (request: IncomingMessage, gone: Promise<unknown>) => Promise<unknown>): Promise<unknown> {
+  async function cut(
+    Request: typeof IncomingMessage,
+    bytes: string,
+    read: (request: IncomingMessage, gone: Promise<unknown>) => Promise<unknown>,
+  ): Promise<unknown> {
     const outcome = Promise.withResolvers<unknown>();
-    const server = createServer((request) => {
+    const server = createServer({ IncomingMessage: Request }, (request) => {
       const gone = new Promise((resolve) => void request.once('close', resolve));
       // A server has a listener for errors of its own.
       request.on('error', () => {});
@@ -67,18 +72,20 @@ describe('reading a body', () => {
     ['with a declared length', 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{"model":'],
     ['in chunks', 'POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n9\r\n{"model":\r\n'],
   ] as const) {
-    test(`a body ${name} that is cut is never taken for a whole one`, { timeout: 5000 }, async () => {
-      const error = await cut(bytes, (request) => readBody(request, 1000));
-      assert.equal((error as { problem?: string }).problem, 'incomplete');
-    });
-
-    test(`a body ${name} whose client had gone before it was read is not waited for`, { timeout: 5000 }, async () => {
-      const error = await cut(bytes, async (request, gone) => {
-        await gone;
-        return readBody(request, 1000);
+    for (const Request of [IncomingMessage, DirectRequest]) {
+      test(`a body ${name} that is cut is never taken for a whole one (${Request.name})`, { timeout: 5000 }, async () => {
+        const error = await cut(Request, bytes, (request) => readBody(request, 1000));
+        assert.equal((error as { problem?: string }).problem, 'incomplete');
       });
-      assert.equal((error as { problem?: string }).problem, 'incomplete');
-    });
+
+      test(`a body ${name} whose client had gone before it was read is not waited for (${Request.name})`, { timeout: 5000 }, async () => {
+        const error = await cut(Request, bytes, async (request, gone) => {
+          await gone;
+          return readBody(request, 1000);
+        });
+        assert.equal((error as { problem?: string }).problem, 'incomplete');
+      });
+    }
   }
 });
 

@@ -2,6 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib';
 
+import { DirectRequest } from './direct-request.ts';
+
 export type BodyProblem = 'too-large' | 'incomplete' | 'unsupported-encoding' | 'invalid-encoding';
 
 /** Why a request body could not be read. */
@@ -38,20 +40,25 @@ export function readBody(request: IncomingMessage, bytesMax: number): Promise<Bu
     const chunks: Buffer[] = [];
     let length = 0;
     const onData = (chunk: Buffer): void => {
+      // What follows a body that is too large is thrown away, so that the client can read the answer.
+      if (length > bytesMax) return;
       length += chunk.length;
-      if (length > bytesMax) {
-        request.off('data', onData);
-        request.resume();
-        reject(new BodyError('too-large', `the body is larger than ${bytesMax} bytes`));
+      if (length <= bytesMax) {
+        chunks.push(chunk);
         return;
       }
-      chunks.push(chunk);
+      chunks.length = 0;
+      reject(new BodyError('too-large', `the body is larger than ${bytesMax} bytes`));
     };
-    request.on('data', onData);
-    request.on('end', () => {
+    const onEnd = (): void => {
       const [only] = chunks;
-      resolve(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, length));
-    });
+      resolve(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks));
+    };
+    const isTaken = request instanceof DirectRequest && request.takeBody((piece) => (piece === null ? onEnd() : onData(piece)));
+    if (!isTaken) {
+      request.on('data', onData);
+      request.on('end', onEnd);
+    }
     const onCut = (cause?: unknown): void => reject(new BodyError('incomplete', 'the body ended before its declared length', { cause }));
     request.on('aborted', onCut);
     request.on('error', onCut);

@@ -48,9 +48,10 @@ export function parseReplyHead(text: string): ReplyHead {
   return { status, headers, framing: chooseFraming(status, headers), keepsAlive: !isVersion10 && !asksToClose(headers['connection']) };
 }
 
-/** Checks the lines of a trailer, which are headers that nobody reads. */
+/** Checks a line of a trailer: a header that nobody reads, and that must not say how long the body before it was. */
 export function checkTrailer(line: string): void {
   const colon = endOfName(line, 0, line.length);
+  if (/^(?:content-length|transfer-encoding)$/i.test(line.slice(0, colon))) throw new InvalidReplyError('its length comes after it');
   readValue(line, colon + 1, line.length);
 }
 
@@ -59,7 +60,11 @@ function endOfLine(text: string, start: number): number {
   return end === -1 ? text.length : end;
 }
 
+const plainSuccess = { status: 200, isVersion10: false } as const;
+
 function parseStatusLine(line: string): { readonly status: number; readonly isVersion10: boolean } {
+  // What nearly every reply begins with.
+  if (line === 'HTTP/1.1 200 OK') return plainSuccess;
   const match = /^HTTP\/1\.([01]) ([1-9][0-9]{2})(?: [\t\x20-\x7e\x80-\xff]*)?$/.exec(line);
   if (match === null) throw new InvalidReplyError('the status line cannot be read');
   return { status: Number(match[2]), isVersion10: match[1] === '0' };
@@ -73,12 +78,15 @@ function endOfName(text: string, start: number, end: number): number {
   return at;
 }
 
-/** A header value without the white space around it. */
+/**
+ * A header value without the white space around it. Tabs at its end stay: Node's parser takes them for a part of a length or a transfer coding, so that one
+ * reader would see chunks where another sees none; here both are then refused.
+ */
 function readValue(text: string, start: number, end: number): string {
   let first = start;
   let last = end;
   while (first < last && isBlank(text.charCodeAt(first))) first++;
-  while (last > first && isBlank(text.charCodeAt(last - 1))) last--;
+  while (last > first && text.charCodeAt(last - 1) === SPACE) last--;
   for (let at = first; at < last; at++) {
     const code = text.charCodeAt(at);
     if ((code < SPACE && code !== TAB) || code === DELETE) throw new InvalidReplyError('a header value holds a control character');

@@ -14,10 +14,18 @@ type State = 'head' | 'counted' | 'until-close' | 'chunk-size' | 'chunk-data' | 
 
 const CR = 0x0d;
 const LF = 0x0a;
-/** The size of a chunk in hexadecimal digits (exact as a number) and its extensions, which mean nothing to anybody. */
-const chunkSizePattern = /^([0-9a-fA-F]{1,12})[\t ]*(?:;[\t\x20-\x7e\x80-\xff]*)?$/;
+/**
+ * The size of a chunk in hexadecimal digits (exact as a number) and its extensions, which mean nothing to anybody. They are read by their grammar (RFC 9112,
+ * section 7.1.1, without its bad white space) all the same: where readers differ about a chunk's line, they differ about where the reply ends.
+ */
+const chunkSizePattern =
+  /^([0-9a-fA-F]{1,12})(?:;[!#$%&'*+\-.^_`|~0-9A-Za-z]+(?:=(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+|"(?:[\t\x20\x21\x23-\x5b\x5d-\x7e\x80-\xff]|\\[\t\x20-\x7e\x80-\xff])*"))?)*$/;
 const chunkLineBytesMax = 4096;
 const trailersMax = 64;
+/** A server that is still at work may say so several times a minute. */
+const interimHeadsMax = 256;
+/** What every head begins with. */
+const headBeginning = Buffer.from('HTTP/1.');
 
 /**
  * Reads the reply to one request out of the bytes of a connection, however they are cut. It holds back nothing of a body, and of a head or a chunk's
@@ -32,6 +40,7 @@ export class ReplyParser {
   /** Bytes that the body, or the chunk at hand, has left. */
   #left = 0;
   #trailers = 0;
+  #interimHeads = 0;
 
   constructor(events: ReplyEvents, headerBytesMax: number) {
     this.#events = events;
@@ -43,6 +52,7 @@ export class ReplyParser {
     this.#state = 'head';
     this.#held = undefined;
     this.#trailers = 0;
+    this.#interimHeads = 0;
   }
 
   /**
@@ -94,7 +104,8 @@ export class ReplyParser {
     const length = blank === -1 ? all.length : blank + 4;
     if (length > this.#headerBytesMax) throw new InvalidReplyError(`its headers are larger than ${this.#headerBytesMax} bytes`);
     if (blank === -1) {
-      this.#held = Buffer.from(all);
+      checkPartialHead(all, held);
+      this.#held = held === 0 ? Buffer.from(all) : all;
       return bytes.length;
     }
     this.#held = undefined;
@@ -110,6 +121,11 @@ export class ReplyParser {
 
   #begin(head: ReplyHead): void {
     if (head.status === 101) throw new InvalidReplyError('it switches to a protocol that nobody asked for');
+    if (head.status < 200) {
+      this.#interimHeads += 1;
+      if (this.#interimHeads > interimHeadsMax) throw new InvalidReplyError('it is announced without an end');
+      if (!head.keepsAlive) throw new InvalidReplyError('it is announced on a connection that ends with the announcement');
+    }
     this.#events.onHead(head);
     if (head.status < 200) return;
     const { framing } = head;
@@ -140,7 +156,7 @@ export class ReplyParser {
     if (held + end - at > chunkLineBytesMax) throw new InvalidReplyError('a line between chunks is too long');
     const line = this.#join(end === bytes.length ? bytes : bytes.subarray(0, end), at);
     if (newLine === -1) {
-      this.#held = Buffer.from(line);
+      this.#held = held === 0 ? Buffer.from(line) : line;
       return end;
     }
     this.#held = undefined;
@@ -166,5 +182,17 @@ export class ReplyParser {
   #end(): void {
     this.#state = 'ended';
     this.#events.onEnd();
+  }
+}
+
+/**
+ * Refuses what can no longer become a head: a server of another protocol, or one that ends lines otherwise, would be waited for until the call's time is over.
+ * @param checked how many of the bytes have been looked at before
+ */
+function checkPartialHead(bytes: Buffer, checked: number): void {
+  const length = Math.min(bytes.length, headBeginning.length);
+  if (bytes.compare(headBeginning, 0, length, 0, length) !== 0) throw new InvalidReplyError('it does not begin with HTTP/1');
+  for (let at = bytes.indexOf(LF, checked); at !== -1; at = bytes.indexOf(LF, at + 1)) {
+    if (bytes[at - 1] !== CR) throw new InvalidReplyError('a line of its head has no proper end');
   }
 }

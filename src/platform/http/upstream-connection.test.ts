@@ -106,7 +106,9 @@ describe('a connection to an upstream', () => {
     });
   }
 
-  test('on which bytes come while it is idle is closed, and they are nobody’s reply', async () => {
+  test('on which bytes come while it is idle is closed, and they are nobody’s reply', async (context) => {
+    // It is not for its age that it is closed.
+    context.mock.method(performance, 'now', () => 0);
     assert.equal((await send()).body, 'hi');
     const [first] = sockets;
     assert.ok(first);

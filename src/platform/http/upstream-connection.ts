@@ -37,6 +37,8 @@ class ConnectionClosedError extends Error {
 /** A request in one piece spares the kernel a scatter list; beyond this copying costs more than it spares. */
 const joinedBytesMax = 32 * 1024;
 
+const nothing = Buffer.alloc(0);
+
 /** One request on its connection: what its handler steers it with, even when the connection has gone on to another request. */
 class Exchange implements UpstreamController {
   readonly handler: UpstreamHandler;
@@ -77,6 +79,10 @@ export class UpstreamConnection {
   #exchange: Exchange | undefined;
   #head: ReplyHead | undefined;
   #hasEnded = false;
+  /** The memory that is being read, and where in it the pieces of the body that came with it are gathered. */
+  #memory: Buffer = nothing;
+  #gatheredStart = 0;
+  #gatheredEnd = 0;
   #isReady = false;
   #isPaused = false;
   /** The request that waits for the connection to be made. */
@@ -177,9 +183,17 @@ export class UpstreamConnection {
   #onRead(bytes: Buffer): void {
     // Bytes that nobody asked for: whatever they mean, they must not become the beginning of the next reply.
     if (this.#exchange === undefined) return void this.#socket.destroy();
+    this.#memory = bytes;
+    this.#gatheredStart = 0;
+    this.#gatheredEnd = 0;
     let used: number;
     try {
-      used = this.#parser.push(bytes);
+      try {
+        used = this.#parser.push(bytes);
+      } finally {
+        // Also what came before a fault, which was a proper part of the reply.
+        this.#handOver();
+      }
     } catch (error) {
       return this.#fail(error instanceof Error ? error : new Error('the reply could not be read'));
     }
@@ -192,12 +206,30 @@ export class UpstreamConnection {
     exchange?.handler.onResponseStart(exchange, head.status, head.headers);
   }
 
+  /**
+   * Moves a piece of the body up to those before it, over what has been read already. A reply in chunks of one byte would otherwise be a hundred times its
+   * size in memory, an object for each.
+   */
   #onBody(piece: Buffer): void {
+    const at = piece.byteOffset - this.#memory.byteOffset;
+    if (this.#gatheredEnd === 0) {
+      this.#gatheredStart = at;
+      this.#gatheredEnd = at;
+    } else if (at > this.#gatheredEnd) {
+      this.#memory.copyWithin(this.#gatheredEnd, at, at + piece.length);
+    }
+    this.#gatheredEnd += piece.length;
+  }
+
+  /** Hands on what was gathered of the body, as a copy: the memory that was read into is used again for the next read. */
+  #handOver(): void {
+    const memory = this.#memory;
+    const length = this.#gatheredEnd - this.#gatheredStart;
+    this.#memory = nothing;
     const exchange = this.#exchange;
-    if (exchange === undefined) return;
-    // The memory that was read into is used again for the next read.
-    const own = Buffer.allocUnsafe(piece.length);
-    own.set(piece);
+    if (exchange === undefined || length === 0) return;
+    const own = Buffer.allocUnsafe(length);
+    memory.copy(own, 0, this.#gatheredStart, this.#gatheredEnd);
     exchange.handler.onResponseData(exchange, own);
   }
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
 import { after, before, test } from 'node:test';
-import { createServer, getCACertificates, type Server, setDefaultCACertificates } from 'node:tls';
+import { createServer, getCACertificates, type Server, setDefaultCACertificates, type TLSSocket } from 'node:tls';
 
-import { createUpstreamClient } from './upstream-client.ts';
+import { createUpstreamClient, type UpstreamClient } from './upstream-client.ts';
 
 /** A certificate for localhost that its own key has signed, and that key, which protects nothing. */
 const block = (title: string, lines: readonly string[]): string =>
@@ -45,23 +45,42 @@ after(() => void server.close());
 
 type Told = { readonly body: string; readonly code: string | undefined };
 
-async function ask(host: string): Promise<Told> {
-  const client = createUpstreamClient({ origin: `https://${host}:${port}`, connectTimeoutMs: 5000, headerBytesMax: 8192 });
+const open = (host: string, to = port): UpstreamClient =>
+  createUpstreamClient({ origin: `https://${host}:${to}`, connectTimeoutMs: 5000, headerBytesMax: 8192 });
+
+function send(client: UpstreamClient): Promise<Told> {
   const { promise, resolve } = Promise.withResolvers<Told>();
-  let body = '';
+  const pieces: Buffer[] = [];
+  const settle = (code?: string): void => resolve({ body: Buffer.concat(pieces).toString('latin1'), code });
   client.send(
     { path: '/', method: 'POST', headers: { authorization: 'Bearer secret' }, body: Buffer.from('hello') },
     {
       onRequestStart: () => {},
       onResponseStart: () => {},
-      onResponseData: (_controller, piece) => (body += piece.toString()),
-      onResponseEnd: () => resolve({ body, code: undefined }),
-      onResponseError: (_controller, error) => resolve({ body, code: (error as NodeJS.ErrnoException).code }),
+      onResponseData: (_controller, piece) => void pieces.push(piece),
+      onResponseEnd: () => settle(),
+      onResponseError: (_controller, error) => settle((error as NodeJS.ErrnoException).code),
     },
   );
-  const told = await promise;
+  return promise;
+}
+
+async function ask(host: string): Promise<Told> {
+  const client = open(host);
+  const told = await send(client);
   await client.close();
   return told;
+}
+
+/** Runs with the certificate among those that are trusted. */
+async function trusting(step: () => Promise<void>): Promise<void> {
+  const usual = getCACertificates('default');
+  setDefaultCACertificates([...usual, cert]);
+  try {
+    await step();
+  } finally {
+    setDefaultCACertificates(usual);
+  }
 }
 
 test('nothing is sent to a server that cannot prove who it is', async () => {
@@ -69,15 +88,97 @@ test('nothing is sent to a server that cannot prove who it is', async () => {
   assert.equal(received, '');
 });
 
-test('a server that is trusted is spoken to, and one with another name is not', async () => {
-  const usual = getCACertificates('default');
-  setDefaultCACertificates([...usual, cert]);
-  try {
-    assert.equal((await ask('127.0.0.1')).code, 'ERR_TLS_CERT_ALTNAME_INVALID');
+test('a server that is trusted is spoken to, and one with another name is not, however often it is asked', () =>
+  trusting(async () => {
+    const client = open('127.0.0.1');
+    for (let round = 0; round < 3; round++) assert.equal((await send(client)).code, 'ERR_TLS_CERT_ALTNAME_INVALID');
+    await client.close();
     assert.equal(received, '');
     assert.deepEqual(await ask('localhost'), { body: 'ok', code: undefined });
     assert.match(received, /authorization: Bearer secret/);
+  }));
+
+/** A TLS server behind a wire that a test can cut. */
+async function behindWire(
+  answer: (socket: TLSSocket) => void,
+  step: (client: UpstreamClient, wire: { cutNext: boolean; cut: () => void }) => Promise<void>,
+) {
+  const secure = createServer({ key, cert }, (socket) => {
+    socket.on('error', () => socket.destroy());
+    socket.once('data', () => answer(socket));
+  }).listen(0, '127.0.0.1');
+  await once(secure, 'listening');
+  const sides: Socket[] = [];
+  const wire = {
+    cutNext: false,
+    cut: () => {
+      for (const side of sides.splice(0)) side.destroy();
+    },
+  };
+  const front = createTcpServer((near) => {
+    near.on('error', () => near.destroy());
+    if (wire.cutNext) {
+      wire.cutNext = false;
+      near.once('data', () => near.destroy());
+      return;
+    }
+    const far = connect((secure.address() as AddressInfo).port, '127.0.0.1');
+    far.on('error', () => near.destroy());
+    sides.push(near, far);
+    near.pipe(far).pipe(near);
+  }).listen(0, '127.0.0.1');
+  await once(front, 'listening');
+  const client = open('localhost', (front.address() as AddressInfo).port);
+  try {
+    await trusting(() => step(client, wire));
   } finally {
-    setDefaultCACertificates(usual);
+    wire.cut();
+    front.close();
+    secure.close();
+    await client.close();
   }
+}
+
+const reply = 'HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nhi';
+
+test('a session is used again, and forgotten when a connection with it does not come about', async () => {
+  const reused: boolean[] = [];
+  const answer = (socket: TLSSocket): void => {
+    reused.push(socket.isSessionReused());
+    socket.end(reply);
+  };
+  await behindWire(answer, async (client, wire) => {
+    for (let round = 0; round < 2; round++) assert.equal((await send(client)).body, 'hi');
+    wire.cutNext = true;
+    assert.equal((await send(client)).code, 'CONNECTION_CLOSED');
+    assert.equal((await send(client)).body, 'hi');
+  });
+  assert.deepEqual(reused, [false, true, false]);
+});
+
+test('a connection that is cut without a word of TLS is no end of a reply that has a length', () =>
+  behindWire(
+    (socket) => void socket.write('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhi', () => socket.destroy()),
+    async (client, wire) => {
+      const { body, code } = await send(client);
+      wire.cut();
+      assert.deepEqual([body, code], ['hi', 'CONNECTION_CLOSED']);
+    },
+  ));
+
+test('large replies at once do not get into each other', async () => {
+  const letters = ['a', 'b', 'c', 'd'];
+  let calls = 0;
+  const answer = (socket: TLSSocket): void => {
+    const body = (letters[calls++] ?? '').repeat(1_000_000);
+    socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
+  };
+  await behindWire(answer, async (client) => {
+    const told = await Promise.all(letters.map(() => send(client)));
+    assert.deepEqual(
+      told.map(({ body }) => body.length),
+      letters.map(() => 1_000_000),
+    );
+    assert.deepEqual(told.map(({ body }) => [...new Set(body)].join('')).toSorted(), letters);
+  });
 });

@@ -2,8 +2,8 @@ const quote = 0x22;
 const backslash = 0x5c;
 
 /**
- * Whether JSON text nests arrays and objects deeper than a limit. Parsing bears any depth, writing and every walk through the value do not: they end in a RangeError somewhere in the
- * thousands. One pass; text that is no JSON gives some answer.
+ * Whether JSON text nests arrays and objects deeper than a limit. Parsing bears any depth, writing and every walk through the value do not:
+ * they end in a RangeError somewhere in the thousands. One pass; text that is no JSON gives some answer.
  */
 export function isNestedDeeper(text: string, depthMax: number): boolean {
   let depth = 0;
@@ -28,7 +28,8 @@ export function isValueDeeper(value: unknown, depthMax: number): boolean {
     if (depth > depthMax) return true;
     const inner: object[] = [];
     for (const node of level) {
-      for (const member of Array.isArray(node) ? (node as readonly unknown[]) : Object.values(node)) {
+      const members: readonly unknown[] = Array.isArray(node) ? node : Object.values(node);
+      for (const member of members) {
         if (typeof member === 'object' && member !== null) inner.push(member);
       }
     }

@@ -1,4 +1,4 @@
-import type { JsonValue } from './json-value.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from './json-value.ts';
 
 /**
  * Parses JSON that came from outside; the one place that does.
@@ -13,4 +13,14 @@ import type { JsonValue } from './json-value.ts';
 export function parseJson(text: Buffer | string): JsonValue {
   // The type of a parsed JSON text is exactly this.
   return JSON.parse(typeof text === 'string' ? text : text.toString('utf8')) as JsonValue;
+}
+
+/** The object that a text is in JSON; undefined where it is another value, or no JSON. */
+export function parseJsonObject(text: Buffer | string): JsonObject | undefined {
+  try {
+    const value = parseJson(text);
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }

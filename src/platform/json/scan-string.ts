@@ -70,7 +70,10 @@ export class StringScanner {
     return found === -1 ? this.#bytes.length : found;
   }
 
-  /** Begins with the word that `position` lies in, and stops at a word that holds a quote, a backslash or a control byte, at the latest near `end`. */
+  /**
+   * Begins with the word that `position` lies in, and stops at a word that holds a quote, a backslash or a control byte, at the latest near
+   * `end`.
+   */
   #passPlainWords(position: number, end: number): number {
     const { words, shift } = (this.#view ??= toWords(this.#bytes));
     if (position < shift) return position;

@@ -1,6 +1,7 @@
 import type { CallEntry } from '../../billing/ledger/call-entry.ts';
 import { isBilled, statisticsCounts } from '../../billing/ledger/call-entry.ts';
 import { decodeEntry } from '../../billing/ledger/entry-json.ts';
+import type { EntrySummary } from '../../billing/ledger/ledger-form.ts';
 import { toStorableText } from '../storable-text.ts';
 import { StoreError } from '../store-error.ts';
 import type { SqlRow, SqlValue } from './open-database.ts';
@@ -40,10 +41,47 @@ export type UsageIncrement = {
 const amountNanoUsdMax = 2n ** 63n - 1n;
 
 /**
- * Turns an entry into the values of its row. Throws StoreError `entry-out-of-range` naming what cannot be kept exactly.
+ * The values of an entry's row: out of its summary, or out of the entry where there is none. Throws StoreError `entry-out-of-range` naming what
+ * cannot be kept exactly.
+ * @param summary as encodeForLedger writes it, possibly empty
  * @param text the entry as encodeEntry writes it
  */
-export function encodeCallRow(entry: CallEntry, text: string): CallRow {
+export function readCallRow(summary: string, text: string): CallRow {
+  if (summary === '') return encodeCallRow(decodeEntry(JSON.parse(text)), text);
+  const [
+    callId,
+    acceptedAtMs,
+    userName,
+    keyName,
+    requestedModel,
+    amount,
+    billed,
+    prompt,
+    completion,
+    cache,
+    cacheCreation,
+    useTime,
+    replyId,
+  ] = JSON.parse(summary) as EntrySummary;
+  return [
+    toStorableText(callId),
+    acceptedAtMs,
+    toStorableText(userName),
+    toStorableText(keyName),
+    toStorableText(requestedModel),
+    amount,
+    billed,
+    prompt,
+    completion,
+    cache,
+    cacheCreation,
+    useTime,
+    replyId === null ? null : toStorableText(replyId),
+    text,
+  ];
+}
+
+function encodeCallRow(entry: CallEntry, text: string): CallRow {
   const { amountNanoUsd } = entry.charge;
   if (amountNanoUsd > amountNanoUsdMax || amountNanoUsd < -amountNanoUsdMax) {
     throw outOfRange(entry.callId, 'charge.amountNanoUsd', 'beyond 64 bits');
@@ -87,7 +125,7 @@ export function readIncrement(row: CallRow): UsageIncrement | undefined {
   };
 }
 
-/** A value of a row that encodeCallRow made: whole, and a bigint where a number would not be exact. */
+/** A value of a row that readCallRow made: whole, and a bigint where a number would not be exact. */
 function toCount(value: SqlValue | undefined): number | bigint {
   if (typeof value === 'number' && Number.isSafeInteger(value)) return value;
   return BigInt(value ?? 0);

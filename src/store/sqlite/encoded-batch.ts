@@ -1,12 +1,13 @@
 import type { CallEntry } from '../../billing/ledger/call-entry.ts';
 import { encodeEntry } from '../../billing/ledger/entry-json.ts';
+import { encodeForLedger, toLedgerBytes } from '../../billing/ledger/ledger-form.ts';
 import { StoreError } from '../store-error.ts';
 import type { EncodedBatch } from './store-protocol.ts';
 
 /** Encodes an entry. Throws StoreError `entry-out-of-range` for one that has no JSON form. */
 export function encodeForStore(entry: CallEntry): Uint8Array {
   try {
-    return Buffer.from(encodeEntry(entry));
+    return toLedgerBytes(encodeForLedger(entry, encodeEntry(entry)));
   } catch (cause) {
     const message = `Entry ${entry.callId} cannot be booked: it has no JSON form.`;
     throw new StoreError('entry-out-of-range', message, { callIds: [entry.callId], cause });
@@ -25,9 +26,18 @@ export function joinEncoded(entries: readonly Uint8Array[]): EncodedBatch {
   return { bytes, lengths };
 }
 
-/** The texts of a batch, in order. */
-export function splitEncoded({ bytes, lengths }: EncodedBatch): readonly string[] {
+/** An entry of a batch: the line with its summary, empty for an odd one, and its text. */
+export type SplitEntry = { readonly summary: string; readonly text: string };
+
+/** The entries of a batch, in order. */
+export function splitEncoded({ bytes, lengths }: EncodedBatch): readonly SplitEntry[] {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let at = 0;
-  return lengths.map((length) => buffer.toString('utf8', at, (at += length)));
+  return lengths.map((length) => {
+    const lineEnd = buffer.indexOf(LF, at);
+    const summary = buffer.toString('utf8', at, lineEnd);
+    return { summary, text: buffer.toString('utf8', lineEnd + 1, (at += length)) };
+  });
 }
+
+const LF = 0x0a;

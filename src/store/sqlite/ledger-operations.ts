@@ -2,8 +2,7 @@ import type { CallEntry } from '../../billing/ledger/call-entry.ts';
 import { toStorableText } from '../storable-text.ts';
 import { StoreError } from '../store-error.ts';
 import type { LedgerStoreOperations } from './store-protocol.ts';
-import { decodeEntry } from '../../billing/ledger/entry-json.ts';
-import { callColumns, decodeCallEntry, encodeCallRow, readIncrement } from './call-entry-row.ts';
+import { callColumns, decodeCallEntry, readCallRow, readIncrement } from './call-entry-row.ts';
 import { splitEncoded } from './encoded-batch.ts';
 import { readText } from './read-column.ts';
 import type { CallRow, UsageIncrement } from './call-entry-row.ts';
@@ -30,7 +29,7 @@ const rollUps = {
 export function createLedgerOperations(database: Database): LedgerStoreOperations {
   return {
     appendBatch: (batch) => {
-      const rows = splitEncoded(batch).map((text) => encodeCallRow(decodeEntry(JSON.parse(text)), text));
+      const rows = splitEncoded(batch).map(({ summary, text }) => readCallRow(summary, text));
       try {
         return database.transact(() => appendRows(database, rows, insertNew));
       } catch (error) {
@@ -59,7 +58,8 @@ type Insert = (database: Database, rows: readonly CallRow[]) => readonly CallRow
 const insertNew: Insert = (database, rows) => {
   let at = 0;
   for (; at + rowsAtOnce <= rows.length; at += rowsAtOnce) {
-    const values = rows.slice(at, at + rowsAtOnce).flat();
+    const values: SqlValue[] = [];
+    for (const row of rows.slice(at, at + rowsAtOnce)) values.push(...row);
     if (database.run(insertCalls, ...values) !== rowsAtOnce) throw new RowsKnownError();
   }
   for (const row of rows.slice(at)) if (database.run(insertCall, ...row) === 0) throw new RowsKnownError();
@@ -81,26 +81,41 @@ function appendRows(database: Database, rows: readonly CallRow[], insert: Insert
 }
 
 /** What one batch adds to one row of a roll-up. */
-type RollUpSum = UsageIncrement & { readonly callIds: string[]; readonly amounts: (number | bigint)[] };
+type RollUpSum = Omit<UsageIncrement, 'callId'> & { readonly callIds: string[]; readonly amounts: (number | bigint)[] };
 
 /** Sums of increments, or of finer sums, by unit of time and names. */
 function sumUp(parts: readonly (UsageIncrement | RollUpSum)[], unitMs: number): readonly RollUpSum[] {
   const sums = new Map<string, RollUpSum>();
+  let last: RollUpSum | undefined;
   for (const part of parts) {
-    const [userName, tokenName, modelName] = part.names;
     const acceptedAtMs = Math.floor(part.acceptedAtMs / unitMs) * unitMs;
-    // No name holds the separator: NUL is not storable text.
-    const key = `${acceptedAtMs}\0${userName}\0${tokenName}\0${modelName}`;
-    const callIds = 'callIds' in part ? part.callIds : [part.callId];
-    const sum = sums.get(key);
-    if (sum === undefined) {
-      sums.set(key, { ...part, acceptedAtMs, callIds: [...callIds], amounts: [...part.amounts] });
-      continue;
+    // Calls that follow each other often count together, and comparing is cheaper than looking up.
+    const sum = last !== undefined && countsFor(last, acceptedAtMs, part.names) ? last : findSum(sums, acceptedAtMs, part.names);
+    last = sum;
+    if ('callIds' in part) sum.callIds.push(...part.callIds);
+    else sum.callIds.push(part.callId);
+    for (let index = 0; index < part.amounts.length; index++) {
+      sum.amounts[index] = add(sum.amounts[index] ?? 0, part.amounts[index] ?? 0);
     }
-    sum.callIds.push(...callIds);
-    for (const [index, amount] of part.amounts.entries()) sum.amounts[index] = add(sum.amounts[index] ?? 0, amount);
   }
   return [...sums.values()];
+}
+
+function countsFor(sum: RollUpSum, acceptedAtMs: number, [userName, tokenName, modelName]: UsageIncrement['names']): boolean {
+  const [sumUser, sumToken, sumModel] = sum.names;
+  return sum.acceptedAtMs === acceptedAtMs && sumToken === tokenName && sumModel === modelName && sumUser === userName;
+}
+
+/** The sum of a unit of time and names, a new one where there is none yet. */
+function findSum(sums: Map<string, RollUpSum>, acceptedAtMs: number, names: UsageIncrement['names']): RollUpSum {
+  const [userName, tokenName, modelName] = names;
+  // No name holds the separator: NUL is not storable text.
+  const key = `${acceptedAtMs}\0${userName}\0${tokenName}\0${modelName}`;
+  const found = sums.get(key);
+  if (found !== undefined) return found;
+  const sum = { acceptedAtMs, names, callIds: [], amounts: [] };
+  sums.set(key, sum);
+  return sum;
 }
 
 /** An exact sum: numbers as long as they are exact, which is nearly always and costs a tenth. */

@@ -1,21 +1,11 @@
-import type { ChatTraits, ModelTraits } from '../../inference/model-traits.ts';
+import type { ModelTraits } from '../../inference/model-traits.ts';
 import { createModelTable, type ModelRule } from '../model-table.ts';
-
-/** Read by no one: Anthropic speaks Messages only. */
-const unused: ChatTraits = {
-  outputLimitField: 'max_tokens',
-  systemRole: 'system',
-  streamOptions: true,
-  parallelToolCallsField: true,
-  forcedToolChoice: true,
-  reasoningField: 'reasoning_effort',
-  acceptsTopK: true,
-};
+import { usualChatTraits } from '../usual-chat-traits.ts';
 
 /**
- * What Sonnet 5, Opus 5 and Haiku 5.5 do. Sampling fields are refused by all models after Opus 4.6 (Anthropic's OpenAPI document, `temperature`), a
- * budget for thinking and a prefilled answer likewise (platform.claude.com, migration guide), efforts up to `max` with `xhigh` since Opus 4.7 (same,
- * effort), 128,000 tokens of output (same, models overview).
+ * What Sonnet 5, Opus 5 and Haiku 5.5 do. Sampling fields are refused by all models after Opus 4.6 (Anthropic's OpenAPI document,
+ * `temperature`), a budget for thinking and a prefilled answer likewise (platform.claude.com, migration guide), efforts up to `max` with
+ * `xhigh` since Opus 4.7 (same, effort), 128,000 tokens of output (same, models overview).
  */
 const newest: ModelTraits = {
   outputTokensMax: 128_000,
@@ -32,7 +22,7 @@ const newest: ModelTraits = {
   codeExecution: true,
   mixesTools: true,
   requiresProofs: false,
-  chat: unused,
+  chat: usualChatTraits,
 };
 
 /** Models up to 4.5 are steered by a budget, can be prefilled and take sampling fields. */

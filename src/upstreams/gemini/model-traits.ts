@@ -1,20 +1,11 @@
-import type { ChatTraits, ModelTraits } from '../../inference/model-traits.ts';
+import type { ModelTraits } from '../../inference/model-traits.ts';
 import { createModelTable, type ModelRule } from '../model-table.ts';
-
-/** Read by no one: Gemini speaks generate-content only. */
-const unused: ChatTraits = {
-  outputLimitField: 'max_tokens',
-  systemRole: 'system',
-  streamOptions: true,
-  parallelToolCallsField: false,
-  forcedToolChoice: true,
-  reasoningField: 'reasoning_effort',
-  acceptsTopK: true,
-};
+import { usualChatTraits } from '../usual-chat-traits.ts';
 
 /**
- * What Gemini 3 Flash and its successors do: levels of thinking from `minimal`, which is not none; images in function results; thought signatures
- * demanded back with function calls; https addresses fetched (ai.google.dev: thinking, Gemini 3, file input methods; output limits by the model pages).
+ * What Gemini 3 Flash and its successors do: levels of thinking from `minimal`, which is not none; images in function results; thought
+ * signatures demanded back with function calls; https addresses fetched (ai.google.dev: thinking, Gemini 3, file input methods; output
+ * limits by the model pages).
  */
 const newest: ModelTraits = {
   outputTokensMax: 65_536,
@@ -31,7 +22,7 @@ const newest: ModelTraits = {
   codeExecution: true,
   mixesTools: true,
   requiresProofs: true,
-  chat: unused,
+  chat: usualChatTraits,
 };
 
 /** Before Gemini 3: a budget instead of levels, function calls need no signature back, and functions stand alone. */

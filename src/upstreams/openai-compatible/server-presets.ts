@@ -1,11 +1,14 @@
 import type { ServerPreset } from '../upstream-vendor.ts';
 
 /**
- * Known servers and services, and where they depart from the usual (server-traits.ts). What depends on the model and not on the server is left as
- * usual, for the operator to say. Sources: what each documents of its chat completions in 2026, and public issue threads that quote what it refuses.
+ * Known servers and services, and where they depart from the usual (server-traits.ts). What depends on the model and not on the server is
+ * left as usual, for the operator to say. Sources: what each documents of its chat completions in 2026, and public issue threads that quote
+ * what it refuses.
  */
 export const serverPresets: Readonly<Record<string, ServerPreset>> = {
-  /** docs.vllm.ai: sampling extras, `chat_template_kwargs`, fetching of images. Whether thinking can be switched is up to the chat template. */
+  /**
+   * docs.vllm.ai: sampling extras, `chat_template_kwargs`, fetching of images. Whether thinking can be switched is up to the chat template.
+   */
   vllm: {
     quirks: { reasoning: 'effort', reasoningField: 'enable_thinking', acceptsTopK: true, fetchesUrls: true },
   },
@@ -13,13 +16,18 @@ export const serverPresets: Readonly<Record<string, ServerPreset>> = {
   sglang: {
     quirks: { reasoning: 'effort', reasoningField: 'enable_thinking', acceptsTopK: true, fetchesUrls: true },
   },
-  /** It does not act on `tool_choice`, and a model that cannot think answers 400 to being asked to (ollama/ollama#12561, taketwo/llm-ollama#54). */
+  /**
+   * It does not act on `tool_choice`, and a model that cannot think answers 400 to being asked to (ollama/ollama#12561,
+   * taketwo/llm-ollama#54).
+   */
   ollama: { quirks: { forcedToolChoice: false } },
   /** tools/server/README of llama.cpp: template arguments, thoughts in the history, sampling extras. */
   'llama-cpp': {
     quirks: { reasoning: 'effort', reasoningField: 'enable_thinking', reasoningHistoryField: 'reasoning_content', acceptsTopK: true },
   },
-  /** `tool_choice` may only be a word: naming a function is refused (lmstudio-ai/lmstudio-bug-tracker#670). lmstudio.ai/docs lists `top_k`. */
+  /**
+   * `tool_choice` may only be a word: naming a function is refused (lmstudio-ai/lmstudio-bug-tracker#670). lmstudio.ai/docs lists `top_k`.
+   */
   'lm-studio': { quirks: { forcedToolChoice: false, acceptsTopK: true } },
   /** openrouter.ai/docs: one `reasoning` object for all models, thoughts of earlier turns in `reasoning`, addresses of images and PDFs. */
   openrouter: {
@@ -34,8 +42,9 @@ export const serverPresets: Readonly<Record<string, ServerPreset>> = {
     },
   },
   /**
-   * api-docs.deepseek.com: thinking is on unless a field of its own switches it off, its efforts are these three, and answers may be JSON but not of
-   * a schema. A tool loop must bring the thoughts back (earendil-works/pi#3636), and no call can be forced while it thinks (XiaomiMiMo/MiMo-Code#2068).
+   * api-docs.deepseek.com: thinking is on unless a field of its own switches it off, its efforts are these three, and answers may be JSON
+   * but not of a schema. A tool loop must bring the thoughts back (earendil-works/pi#3636), and no call can be forced while it thinks
+   * (XiaomiMiMo/MiMo-Code#2068).
    */
   deepseek: {
     baseUrl: 'https://api.deepseek.com',
@@ -48,12 +57,16 @@ export const serverPresets: Readonly<Record<string, ServerPreset>> = {
       forcedToolChoice: false,
     },
   },
-  /** console.groq.com/docs: `max_tokens` is deprecated; schemas for answers, and efforts, only with some models and a 400 with the others. */
+  /**
+   * console.groq.com/docs: `max_tokens` is deprecated; schemas for answers, and efforts, only with some models and a 400 with the others.
+   */
   groq: {
     baseUrl: 'https://api.groq.com/openai/v1',
     quirks: { outputLimitField: 'max_completion_tokens', structuredOutput: false, fetchesUrls: true },
   },
-  /** It refuses fields that it does not know, `stream_options` among them, and sends the usage without being asked (dnakov/anon-kode#53). */
+  /**
+   * It refuses fields that it does not know, `stream_options` among them, and sends the usage without being asked (dnakov/anon-kode#53).
+   */
   mistral: { baseUrl: 'https://api.mistral.ai/v1', quirks: { streamOptions: false, fetchesUrls: true } },
   /** docs.together.ai: `top_k`, addresses of images. */
   together: { baseUrl: 'https://api.together.xyz/v1', quirks: { acceptsTopK: true, fetchesUrls: true } },

@@ -1,10 +1,11 @@
 import type { ModelTraits } from '../../inference/model-traits.ts';
 import { createModelTable, type ModelRule } from '../model-table.ts';
+import { usualChatTraits } from '../usual-chat-traits.ts';
 
 /**
- * What a reasoning model of OpenAI's accepts, with the efforts that every one since GPT-5.1 knows. Reasoning models refuse sampling fields and
- * `max_tokens` (reference of Responses and chat completions); those since 5.1 take sampling fields while their effort is `none`, which one trait
- * for all efforts cannot say: leaving them out is the side that never fails.
+ * What a reasoning model of OpenAI's accepts, with the efforts that every one since GPT-5.1 knows. Reasoning models refuse sampling fields
+ * and `max_tokens` (reference of Responses and chat completions); those since 5.1 take sampling fields while their effort is `none`, which
+ * one trait for all efforts cannot say: leaving them out is the side that never fails.
  */
 const newest: ModelTraits = {
   outputTokensMax: 128_000,
@@ -21,15 +22,7 @@ const newest: ModelTraits = {
   codeExecution: true,
   mixesTools: true,
   requiresProofs: false,
-  chat: {
-    outputLimitField: 'max_completion_tokens',
-    systemRole: 'developer',
-    streamOptions: true,
-    parallelToolCallsField: true,
-    forcedToolChoice: true,
-    reasoningField: 'reasoning_effort',
-    acceptsTopK: false,
-  },
+  chat: { ...usualChatTraits, outputLimitField: 'max_completion_tokens', systemRole: 'developer' },
 };
 
 const unthinking = { reasoning: 'none', fixedSampling: false, systemRole: 'system' } as const;

@@ -1,5 +1,6 @@
 import type { ModelTraits } from '../../inference/model-traits.ts';
 import { createModelTable, type ModelRule } from '../model-table.ts';
+import { usualChatTraits } from '../usual-chat-traits.ts';
 
 /** What Grok 4.5 does (docs.x.ai, reasoning): three efforts, and thinking cannot be switched off. */
 const newest: ModelTraits = {
@@ -16,16 +17,7 @@ const newest: ModelTraits = {
   codeExecution: true,
   mixesTools: true,
   requiresProofs: false,
-  chat: {
-    outputLimitField: 'max_completion_tokens',
-    systemRole: 'system',
-    streamOptions: true,
-    parallelToolCallsField: true,
-    forcedToolChoice: true,
-    reasoningField: 'reasoning_effort',
-    reasoningHistoryField: 'reasoning_content',
-    acceptsTopK: false,
-  },
+  chat: { ...usualChatTraits, outputLimitField: 'max_completion_tokens', reasoningHistoryField: 'reasoning_content' },
 };
 
 const rules: readonly ModelRule[] = [

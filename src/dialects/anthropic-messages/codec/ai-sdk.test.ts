@@ -9,7 +9,10 @@ import { replayReply } from '../../../inference/replay-reply.ts';
 import { encodeReply } from './encode-reply.ts';
 import { createWriting, encodeStream } from './test-kit.ts';
 
-/** Everything that a reply of another vendor can put into this dialect. The AI SDK rejects a whole reply for one member that it does not expect. */
+/**
+ * Everything that a reply of another vendor can put into this dialect. The AI SDK rejects a whole reply for one member that it does not
+ * expect.
+ */
 const reply: InferenceReply = {
   parts: [
     { kind: 'reasoning', text: ['a', 'b'], proof: { origin: 'openai', blob: 'B' } },

@@ -1,8 +1,6 @@
 import type { Citation } from '../../../inference/citation.ts';
+import { filledText, numberOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
-
-const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
-const numberOf = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined);
 
 /** Reads `citations` of a text block; the cited span is the block itself. What is no citation is left out. */
 export function decodeCitations(value: JsonValue | undefined): readonly Citation[] {
@@ -14,18 +12,18 @@ export function decodeCitation(value: unknown): Citation | undefined {
   if (!isJsonObject(value)) return undefined;
   const source = decodeSource(value);
   if (source === undefined) return undefined;
-  const citedText = textOf(value.cited_text);
-  const title = textOf(value.title) ?? textOf(value.document_title);
+  const citedText = filledText(value.cited_text);
+  const title = filledText(value.title) ?? filledText(value.document_title);
   return { ...(citedText === undefined ? {} : { citedText }), ...(title === undefined ? {} : { title }), source };
 }
 
 function decodeSource(value: JsonObject): Citation['source'] | undefined {
-  const url = textOf(value.url) ?? textOf(value.source);
+  const url = filledText(value.url) ?? filledText(value.source);
   if (value.type === 'web_search_result_location') return url === undefined ? undefined : { kind: 'url', url };
   // Search results that the caller gave name their source in words; only an address is one.
   if (value.type === 'search_result_location' && url !== undefined && /^https?:/i.test(url)) return { kind: 'url', url };
   const index = numberOf(value.document_index) ?? numberOf(value.search_result_index);
-  const fileId = textOf(value.file_id);
+  const fileId = filledText(value.file_id);
   if (index === undefined && fileId === undefined) return undefined;
   const locator = decodeLocator(value);
   return {

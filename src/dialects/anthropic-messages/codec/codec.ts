@@ -1,5 +1,4 @@
-import type { FieldNames } from '../../../inference/translation-notes.ts';
-import { isJsonObject } from '../../../platform/json/json-value.ts';
+import { countOf, membersOf } from '../../../platform/json/json-readers.ts';
 import type { ChatCodec } from '../../chat-codec.ts';
 import { decodeError } from './decode-error.ts';
 import { decodeReply } from './decode-reply.ts';
@@ -9,39 +8,16 @@ import { encodeCountRequest, encodeRequest } from './encode-request.ts';
 import { encodeUsage } from './encode-usage.ts';
 import { createEventDecoder } from './event-decoder.ts';
 import { createEventEncoder } from './event-encoder.ts';
+import { fieldNames } from './field-names.ts';
 import { removeForeignProofs } from './remove-foreign-proofs.ts';
 
-const fieldNames: FieldNames = {
-  instructions: 'system',
-  tools: 'tools',
-  toolChoice: 'tool_choice',
-  parallelToolCalls: 'tool_choice.disable_parallel_tool_use',
-  outputTokensMax: 'max_tokens',
-  stopSequences: 'stop_sequences',
-  outputFormat: 'output_config.format',
-  temperature: 'temperature',
-  topP: 'top_p',
-  topK: 'top_k',
-  seed: undefined,
-  presencePenalty: undefined,
-  frequencyPenalty: undefined,
-  reasoning: 'thinking',
-  endUser: 'metadata.user_id',
-  serviceTier: 'service_tier',
-  verbosity: undefined,
-  turns: 'messages',
-};
-
 /** Messages to and from the neutral form. */
-export const anthropicMessagesCodec: ChatCodec = {
+export const codec: ChatCodec = {
   fieldNames,
   decodeRequest,
   encodeRequest,
   encodeCountRequest,
-  decodeCount: (reply) => {
-    const count = isJsonObject(reply) ? reply.input_tokens : undefined;
-    return typeof count === 'number' && Number.isSafeInteger(count) && count >= 0 ? count : undefined;
-  },
+  decodeCount: (reply) => countOf(membersOf(reply).input_tokens),
   encodeCount: (inputTokens) => ({ input_tokens: inputTokens }),
   decodeReply,
   encodeReply,

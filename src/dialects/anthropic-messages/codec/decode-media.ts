@@ -1,8 +1,6 @@
 import type { MediaPart, MediaSource, TextPart } from '../../../inference/inference-request.ts';
+import { filledText, textOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
-import { wireText } from './read-wire.ts';
-
-const textOf = (value: JsonValue | undefined): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
 
 /** Texts of a content array, joined by line breaks; other blocks in it are left to the caller. */
 function joinTexts(content: readonly unknown[]): string {
@@ -12,9 +10,10 @@ function joinTexts(content: readonly unknown[]): string {
 function decodeSource(source: JsonValue | undefined): MediaSource {
   if (!isJsonObject(source)) return { kind: 'text', text: '' };
   const { type, media_type: mediaType, data, url, file_id: fileId, content } = source;
-  if (type === 'url') return { kind: 'url', url: wireText(url) };
-  if (type === 'file') return { kind: 'vendor-file', id: wireText(fileId) };
-  if (type === 'base64') return { kind: 'inline', mediaType: textOf(mediaType) ?? 'application/octet-stream', data: wireText(data) };
+  if (type === 'url') return { kind: 'url', url: textOf(url) ?? '' };
+  if (type === 'file') return { kind: 'vendor-file', id: textOf(fileId) ?? '' };
+  if (type === 'base64')
+    return { kind: 'inline', mediaType: filledText(mediaType) ?? 'application/octet-stream', data: textOf(data) ?? '' };
   if (type === 'content')
     return { kind: 'text', text: typeof content === 'string' ? content : joinTexts(Array.isArray(content) ? content : []) };
   return { kind: 'text', text: textOf(data) ?? '' };
@@ -26,8 +25,8 @@ export function decodeImage(block: JsonObject, path: string): MediaPart {
 
 /** A document, and after it the images that its own content holds, which have no place in a document elsewhere. */
 export function decodeDocument(block: JsonObject, path: string): readonly MediaPart[] {
-  const title = textOf(block.title);
-  const context = textOf(block.context);
+  const title = filledText(block.title);
+  const context = filledText(block.context);
   const document: MediaPart = {
     kind: 'media',
     media: 'file',
@@ -45,8 +44,8 @@ export function decodeDocument(block: JsonObject, path: string): readonly MediaP
 
 /** A search result that the caller found: a document whose context says where it is from. */
 export function decodeSearchResult(block: JsonObject, path: string): MediaPart {
-  const title = textOf(block.title);
-  const source = textOf(block.source);
+  const title = filledText(block.title);
+  const source = filledText(block.source);
   return {
     kind: 'media',
     media: 'file',
@@ -65,9 +64,11 @@ export function decodeResultContent(content: JsonValue | undefined, path: string
 }
 
 function decodeResultBlock(block: JsonObject, path: string): readonly (TextPart | MediaPart)[] {
-  switch (wireText(block.type)) {
-    case 'text':
-      return typeof block.text === 'string' && block.text !== '' ? [{ kind: 'text', text: block.text, path }] : [];
+  switch (textOf(block.type) ?? '') {
+    case 'text': {
+      const text = filledText(block.text);
+      return text === undefined ? [] : [{ kind: 'text', text, path }];
+    }
     case 'image':
       return [decodeImage(block, path)];
     case 'document':
@@ -75,7 +76,7 @@ function decodeResultBlock(block: JsonObject, path: string): readonly (TextPart 
     case 'search_result':
       return [decodeSearchResult(block, path)];
     case 'tool_reference':
-      return [{ kind: 'text', text: wireText(block.tool_name), path }];
+      return [{ kind: 'text', text: textOf(block.tool_name) ?? '', path }];
     default:
       // Whatever else a tool gives back is at least its JSON text to the model.
       return [{ kind: 'text', text: JSON.stringify(block), path }];

@@ -1,19 +1,18 @@
 import type { InferenceReply, ReplyPart } from '../../../inference/inference-reply.ts';
+import { filledText, membersOf, objectsOf, textOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject } from '../../../platform/json/json-value.ts';
 import type { ReplyReading } from '../../chat-codec.ts';
 import { decodeUsage } from '../decode-usage.ts';
 import { decodeCitations } from './citations.ts';
-import { decodeReasoning } from './decode-turns.ts';
+import { decodeReasoning } from './decode-messages.ts';
 import { createServerToolPairing, isServerToolResult, isServerToolUse, type ServerToolPairing } from './server-tools.ts';
 import { decodeEnding } from './stop-reasons.ts';
-import { wireText } from './read-wire.ts';
 
 /** Reads a whole message. Blocks of unknown types are left out. */
 export function decodeReply(reply: unknown, reading: ReplyReading): InferenceReply {
-  const message = isJsonObject(reply) ? reply : {};
+  const message = membersOf(reply);
   const pairing = createServerToolPairing();
-  const content: readonly unknown[] = Array.isArray(message.content) ? message.content : [];
-  const decoded = content.flatMap((block) => (isJsonObject(block) ? decodeBlock(block, reading, pairing) : []));
+  const decoded = objectsOf(message.content).flatMap((block) => decodeBlock(block, reading, pairing));
   const parts = [...decoded, ...pairing.unfinished()];
   const usageReport = decodeUsage(message.usage);
   return {
@@ -29,10 +28,10 @@ export function decodeReply(reply: unknown, reading: ReplyReading): InferenceRep
 }
 
 function decodeBlock(block: JsonObject, reading: ReplyReading, pairing: ServerToolPairing): readonly ReplyPart[] {
-  switch (wireText(block.type)) {
+  switch (textOf(block.type) ?? '') {
     case 'text': {
       const citations = decodeCitations(block.citations);
-      return [{ kind: 'text', text: typeof block.text === 'string' ? block.text : '', ...(citations.length === 0 ? {} : { citations }) }];
+      return [{ kind: 'text', text: textOf(block.text) ?? '', ...(citations.length === 0 ? {} : { citations }) }];
     }
     case 'thinking':
     case 'redacted_thinking':
@@ -40,7 +39,7 @@ function decodeBlock(block: JsonObject, reading: ReplyReading, pairing: ServerTo
     case 'tool_use':
       return [{ kind: 'tool-call', ...identifyCall(block, reading), arguments: writeArguments(block.input) }];
     default: {
-      const type = wireText(block.type);
+      const type = textOf(block.type) ?? '';
       if (isServerToolUse(type)) pairing.begin(block);
       return isServerToolResult(type) ? [pairing.finish(block)] : [];
     }
@@ -49,7 +48,7 @@ function decodeBlock(block: JsonObject, reading: ReplyReading, pairing: ServerTo
 
 /** The id and name of a `tool_use` block. Imitating servers leave the id out. */
 export function identifyCall({ id, name }: JsonObject, { newId }: ReplyReading): { readonly id: string; readonly name: string } {
-  return { id: typeof id === 'string' && id !== '' ? id : newId('toolu_'), name: typeof name === 'string' ? name : '' };
+  return { id: filledText(id) ?? newId('toolu'), name: textOf(name) ?? '' };
 }
 
 /** Arguments as JSON text. They are an object; imitating servers write the text itself. */

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { InferenceRequest, Part } from '../../../inference/inference-request.ts';
 import { wrapProof } from '../../../inference/proof.ts';
 import type { JsonObject, JsonValue } from '../../../platform/json/json-value.ts';
-import { anthropicMessagesCodec as codec } from './codec.ts';
+import { codec } from './codec.ts';
 import { writeCallProof, writeSignature } from './proof-fields.ts';
 import { decode, headers } from './test-kit.ts';
 

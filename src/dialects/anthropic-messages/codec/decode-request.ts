@@ -7,12 +7,12 @@ import type {
   Sampling,
   TextPart,
 } from '../../../inference/inference-request.ts';
+import { textOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
 import type { WireRequest } from '../../chat-dialect.ts';
 import { decodeToolChoice, decodeTools } from './decode-tools.ts';
-import { decodeTurns } from './decode-turns.ts';
+import { decodeMessages } from './decode-messages.ts';
 import { decodeVendorFields } from './decode-vendor-fields.ts';
-import { wireText } from './read-wire.ts';
 
 /**
  * Reads a validated Messages or count-tokens request.
@@ -34,10 +34,10 @@ export function decodeRequest({ operation, body }: WireRequest): InferenceReques
   const reasoning = decodeReasoningRequest(body);
   const endUser = isJsonObject(metadata) ? metadata.user_id : undefined;
   return {
-    model: wireText(model),
+    model: textOf(model) ?? '',
     stream: operation === 'generate' && stream === true,
     instructions: decodeSystem(body.system),
-    turns: decodeTurns(body.messages),
+    turns: decodeMessages(body.messages),
     tools: decodeTools(body.tools),
     ...decodeToolChoice(body.tool_choice),
     ...(typeof outputTokensMax === 'number' ? { outputTokensMax } : {}),

@@ -1,6 +1,7 @@
 import type { Tool, ToolChoice, WebSearchTool } from '../../../inference/inference-request.ts';
+import { textOf, textsOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
-import { wireText } from './read-wire.ts';
+import { readUserLocation } from '../../read-user-location.ts';
 
 /** Reads `tools` of a validated request. */
 export function decodeTools(tools: JsonValue | undefined): readonly Tool[] {
@@ -8,7 +9,9 @@ export function decodeTools(tools: JsonValue | undefined): readonly Tool[] {
   return tools.flatMap((tool: JsonValue, index) => (isJsonObject(tool) && !isToolSearch(tool) ? [decodeTool(tool, `tools.${index}`)] : []));
 }
 
-/** The vendor's search among tools that are loaded later. Elsewhere all tools are there from the start, and nothing is left to be searched. */
+/**
+ * The vendor's search among tools that are loaded later. Elsewhere all tools are there from the start, and nothing is left to be searched.
+ */
 export function isToolSearch({ type }: JsonObject): boolean {
   return typeof type === 'string' && type.startsWith('tool_search_tool_');
 }
@@ -18,7 +21,7 @@ function decodeTool(tool: JsonObject, path: string): Tool {
   if (typeof type !== 'string' || type === 'custom') {
     return {
       kind: 'function',
-      name: wireText(name),
+      name: textOf(name) ?? '',
       ...(typeof description === 'string' ? { description } : {}),
       ...(isJsonObject(parameters) ? { parameters } : {}),
       ...(typeof strict === 'boolean' ? { strict } : {}),
@@ -31,28 +34,20 @@ function decodeTool(tool: JsonObject, path: string): Tool {
 }
 
 function stringsOf(value: JsonValue | undefined): readonly string[] | undefined {
-  return Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : undefined;
+  return Array.isArray(value) ? textsOf(value) : undefined;
 }
 
 function decodeWebSearch(tool: JsonObject, path: string): WebSearchTool {
   const allowedDomains = stringsOf(tool.allowed_domains);
   const blockedDomains = stringsOf(tool.blocked_domains);
+  const userLocation = readUserLocation(tool.user_location);
   return {
     kind: 'web-search',
     ...(typeof tool.max_uses === 'number' ? { maxUses: tool.max_uses } : {}),
     ...(allowedDomains === undefined ? {} : { allowedDomains }),
     ...(blockedDomains === undefined ? {} : { blockedDomains }),
-    ...(isJsonObject(tool.user_location) ? { userLocation: decodeLocation(tool.user_location) } : {}),
+    ...(userLocation === undefined ? {} : { userLocation }),
     path,
-  };
-}
-
-function decodeLocation({ city, region, country, timezone }: JsonObject): NonNullable<WebSearchTool['userLocation']> {
-  return {
-    ...(typeof city === 'string' ? { city } : {}),
-    ...(typeof region === 'string' ? { region } : {}),
-    ...(typeof country === 'string' ? { country } : {}),
-    ...(typeof timezone === 'string' ? { timezone } : {}),
   };
 }
 
@@ -71,7 +66,7 @@ export function decodeToolChoice(choice: JsonValue | undefined): {
 }
 
 function decodeChoice({ type, name }: JsonObject): ToolChoice | undefined {
-  switch (wireText(type)) {
+  switch (textOf(type) ?? '') {
     case 'auto':
       return { kind: 'auto' };
     case 'none':
@@ -79,7 +74,7 @@ function decodeChoice({ type, name }: JsonObject): ToolChoice | undefined {
     case 'any':
       return { kind: 'required' };
     case 'tool':
-      return { kind: 'function', name: wireText(name) };
+      return { kind: 'function', name: textOf(name) ?? '' };
     default:
       return undefined;
   }

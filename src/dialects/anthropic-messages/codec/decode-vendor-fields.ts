@@ -43,8 +43,8 @@ const namedToolMembers = new Set(['name', 'description', 'input_schema', 'strict
 const isSet = (value: JsonValue | undefined): value is JsonValue => value !== undefined && value !== null && value !== false;
 
 /**
- * What a request says that has no neutral name. Throws for what lives at the vendor: a conversation (`thread`), a container, servers of tools that the vendor
- * would call.
+ * What a request says that has no neutral name. Throws for what lives at the vendor: a conversation (`thread`), a container, servers of
+ * tools that the vendor would call.
  */
 export function decodeVendorFields(body: JsonObject): readonly VendorField[] {
   refuseVendorState(body);
@@ -80,7 +80,9 @@ function weighField(field: string, value: JsonValue): VendorField['weight'] {
   return harmlessFields.has(field) ? 'harmless' : 'matters';
 }
 
-/** Clearing old tool results and thoughts saves input; compaction rewrites the conversation. Coding agents send the former with every call. */
+/**
+ * Clearing old tool results and thoughts saves input; compaction rewrites the conversation. Coding agents send the former with every call.
+ */
 function onlyClears(value: JsonValue): boolean {
   const edits = isJsonObject(value) && Array.isArray(value.edits) ? value.edits : [];
   return edits.every((edit: JsonValue) => isJsonObject(edit) && typeof edit.type === 'string' && edit.type.startsWith('clear_'));

@@ -1,5 +1,6 @@
 import type { MediaPart, MediaSource } from '../../../inference/inference-request.ts';
 import type { TranslationNotes } from '../../../inference/translation-notes.ts';
+import { meaningOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 
 const imageTypes: Readonly<Record<string, string | undefined>> = {
@@ -37,7 +38,7 @@ function encodeImageSource(source: OwnSource, refuse: (reason: string) => never)
   if (source.kind === 'url') return { type: 'url', url: source.url };
   if (source.kind === 'text') return refuse('an image cannot be given as text');
   const type = plainType(source.mediaType);
-  const mediaType = Object.hasOwn(imageTypes, type) ? imageTypes[type] : undefined;
+  const mediaType = meaningOf(type, imageTypes);
   if (mediaType === undefined) return refuse(`images must be JPEG, PNG, GIF or WebP, and this one is ${source.mediaType}`);
   return { type: 'base64', media_type: mediaType, data: source.data };
 }

@@ -6,7 +6,7 @@ import { repairToolArguments } from '../../../inference/tool-arguments.ts';
 import { isJsonObject, type JsonObject } from '../../../platform/json/json-value.ts';
 import type { ReplyWriting } from '../../chat-codec.ts';
 import { encodeCitation } from './citations.ts';
-import { callIdRules } from './encode-turns.ts';
+import { callIdRules } from './encode-messages.ts';
 import { encodeUsage } from './encode-usage.ts';
 import { writeCallProof, writeSignature } from './proof-fields.ts';
 import { encodeServerTool } from './server-tools.ts';
@@ -24,9 +24,10 @@ export function encodeReply(reply: InferenceReply, writing: ReplyWriting): JsonO
 }
 
 /**
- * Whether the client asked to see thoughts. One that did not reads the first block as the answer, and gets none; the proofs of its tool turns are kept by the gateway.
+ * Whether the client asked to see thoughts. One that did not reads the first block as the answer, and gets none; the proofs of its tool
+ * turns are kept by the gateway.
  */
-export function showsThinking({ request }: ReplyWriting): boolean {
+export function showsThoughts({ request }: ReplyWriting): boolean {
   const { thinking } = request;
   return isJsonObject(thinking) && thinking.type !== 'disabled';
 }
@@ -34,7 +35,7 @@ export function showsThinking({ request }: ReplyWriting): boolean {
 /** The members that a message begins with. Ids of other vendors are replaced: clients know this dialect's by its prefix. */
 export function encodeHead({ replyId, servedModel }: Pick<InferenceReply, 'replyId' | 'servedModel'>, writing: ReplyWriting): JsonObject {
   return {
-    id: replyId?.startsWith('msg_') === true ? replyId : writing.newId('msg_'),
+    id: replyId?.startsWith('msg_') === true ? replyId : writing.newId('msg'),
     type: 'message',
     role: 'assistant',
     model: servedModel ?? writing.requestedModel,
@@ -48,11 +49,11 @@ function encodePart(part: ReplyPart, writing: ReplyWriting): readonly JsonObject
     case 'refusal':
       return encodeText(part.text, undefined);
     case 'reasoning':
-      return showsThinking(writing) ? encodeReasoning(part.text.join('\n\n'), part.proof) : [];
+      return showsThoughts(writing) ? encodeReasoning(part.text.join('\n\n'), part.proof) : [];
     case 'tool-call': {
       const id = callIdOf(part.id);
       const call = { type: 'tool_use', id, name: part.name, input: repairToolArguments(part.arguments) };
-      return part.proof === undefined || !showsThinking(writing) ? [call] : [carryCallProof(id, part.proof), call];
+      return part.proof === undefined || !showsThoughts(writing) ? [call] : [carryCallProof(id, part.proof), call];
     }
     case 'server-tool':
     case 'media':

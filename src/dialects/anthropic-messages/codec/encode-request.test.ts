@@ -1,17 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import type { TraitDifferences } from '../../../inference/fake-traits.ts';
 import type { InferenceRequest, Turn } from '../../../inference/inference-request.ts';
-import type { ModelTraits } from '../../../inference/model-traits.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
-import { anthropicMessagesCodec as codec } from './codec.ts';
-import { createFit, createRequest, effortTraits, encode } from './test-kit.ts';
+import { createFakeRequest } from '../../fake-translation.ts';
+import { codec } from './codec.ts';
+import { createFit, effortTraits, encode } from './test-kit.ts';
 
 const tools = [{ kind: 'function', name: 'f', parameters: { type: 'object' } }] as const;
 
 type Expected = { readonly body: Readonly<Record<string, unknown>>; readonly notes?: readonly string[] };
 
-function check(name: string, request: Partial<InferenceRequest>, expected: Expected, traits: Partial<ModelTraits> = {}): void {
+function check(name: string, request: Partial<InferenceRequest>, expected: Expected, traits: TraitDifferences = {}): void {
   test(name, () => {
     const { body, notes } = encode(request, traits);
     for (const [field, value] of Object.entries(expected.body)) assert.deepEqual(body[field], value, field);
@@ -32,7 +33,7 @@ check(
 );
 test('max_tokens: 4096 where nothing is known', () => {
   const { outputTokensMax: _unknown, ...traits } = createFit().traits;
-  assert.equal(codec.encodeRequest(createRequest({}), { ...createFit(), traits }).body.max_tokens, 4096);
+  assert.equal(codec.encodeRequest(createFakeRequest({}), { ...createFit(), traits }).body.max_tokens, 4096);
 });
 
 check('thinking: nothing asked, nothing said', {}, { body: { thinking: undefined, output_config: undefined } });
@@ -192,8 +193,8 @@ check(
   { body: { stop_sequences: ['END'] }, notes: ['emulated stop_sequences'] },
 );
 test('stop sequences of white space are where the gateway cuts the reply', () => {
-  assert.deepEqual(codec.encodeRequest(createRequest({ stopSequences: ['\n\n', '', 'END'] }), createFit()).cutAt, ['\n\n']);
-  assert.equal(codec.encodeRequest(createRequest({ stopSequences: ['END'] }), createFit()).cutAt, undefined);
+  assert.deepEqual(codec.encodeRequest(createFakeRequest({ stopSequences: ['\n\n', '', 'END'] }), createFit()).cutAt, ['\n\n']);
+  assert.equal(codec.encodeRequest(createFakeRequest({ stopSequences: ['END'] }), createFit()).cutAt, undefined);
 });
 check('the end user', { endUser: 'u' }, { body: { metadata: { user_id: 'u' } } });
 check(
@@ -219,12 +220,12 @@ check(
 );
 
 test('strict translation refuses what would be dropped', () => {
-  const request = createRequest({ sampling: { seed: 1 } });
+  const request = createFakeRequest({ sampling: { seed: 1 } });
   assert.throws(() => codec.encodeRequest(request, createFit({}, true)), { code: 'untranslatable_field' });
 });
 
 test('a request for a count has neither limits nor sampling', () => {
-  const request = createRequest({
+  const request = createFakeRequest({
     tools,
     instructions: [{ kind: 'text', text: 'S' }],
     stream: true,

@@ -1,9 +1,10 @@
+import { dropVendorFields } from '../../../inference/drop-vendor-fields.ts';
 import type { InferenceRequest, Turn } from '../../../inference/inference-request.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { EncodedRequest, RequestFit } from '../../chat-codec.ts';
 import { encodeSampling } from './encode-sampling.ts';
 import { encodeTools, type EncodedTools } from './encode-tools.ts';
-import { encodeTurns } from './encode-turns.ts';
+import { encodeMessages } from './encode-messages.ts';
 import { fitAnswerSchema, isObjectSchema } from './fit-schema.ts';
 import { fitThinking, type FittedThinking } from './fit-thinking.ts';
 import { prepareTurns } from './prepare-turns.ts';
@@ -16,9 +17,7 @@ const countedFields = ['model', 'system', 'messages', 'tools', 'tool_choice', 't
 
 /** Writes a Messages request. */
 export function encodeRequest(request: InferenceRequest, fit: RequestFit): EncodedRequest {
-  for (const { field, weight } of request.vendorFields) {
-    if (weight === 'matters') fit.notes.dropped({ path: field, otherwise: 'turns' }, 'the vendor of this model has nothing like it');
-  }
+  dropVendorFields(request, fit.notes);
   const tools = encodeTools(request, fit);
   const turns = prepareTurns(request.turns, fit);
   const thinking = fitThinking(request, fit, { turns, isForced: isForced(tools.choice) });
@@ -28,7 +27,7 @@ export function encodeRequest(request: InferenceRequest, fit: RequestFit): Encod
     model: fit.upstreamModel,
     max_tokens: thinking.outputTokensMax,
     ...encodeSystem(request, fit),
-    messages: encodeTurns(endWithUser(turns, fit, thinking.isOn), fit, tools.toWire),
+    messages: encodeMessages(endWithUser(turns, fit, thinking.isOn), fit, tools.toWireName),
     ...(tools.tools.length === 0 ? {} : { tools: tools.tools }),
     ...encodeChoice(tools, thinking, fit),
     ...(thinking.thinking === undefined ? {} : { thinking: thinking.thinking }),
@@ -71,7 +70,10 @@ function encodeSystem(request: InferenceRequest, fit: RequestFit): JsonObject {
   return system === '' ? {} : { system };
 }
 
-/** What the vendor has no switch for is asked of the model: JSON without a schema, and a schema that is no object's where only a tool could stand in. */
+/**
+ * What the vendor has no switch for is asked of the model: JSON without a schema, and a schema that is no object's where only a tool could
+ * stand in.
+ */
 function encodeJsonHint({ outputFormat }: InferenceRequest, { traits, notes }: RequestFit): string | undefined {
   if (outputFormat === undefined) return undefined;
   const isPlain = outputFormat.kind === 'json';

@@ -5,7 +5,10 @@ import type { RequestFit } from '../../chat-codec.ts';
 /** With thinking on the vendor lets top-p only be this or more. */
 const thinkingTopPMin = 0.95;
 
-/** Writes the sampling fields, and notes what the vendor does not take: everything but its default where sampling is fixed, most of it where the model thinks. */
+/**
+ * Writes the sampling fields, and notes what the vendor does not take: everything but its default where sampling is fixed, most of it where
+ * the model thinks.
+ */
 export function encodeSampling(request: InferenceRequest, fit: RequestFit, thinks: boolean): JsonObject {
   noteUnknown(request, fit);
   const temperature = fitTemperature(request, fit, thinks);

@@ -2,14 +2,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import type { OutputFormat, Tool, Turn } from '../../../inference/inference-request.ts';
+import { textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
+import type { NotedRequest } from '../../fake-translation.ts';
 import { fitAnswerSchema } from './fit-schema.ts';
-import { wireText } from './read-wire.ts';
-import { type Encoded, encode } from './test-kit.ts';
+import { encode } from './test-kit.ts';
 
 const f: Tool = { kind: 'function', name: 'f', parameters: { type: 'object' }, path: 'tools.0' };
 const g: Tool = { kind: 'function', name: 'g', parameters: { type: 'object' }, path: 'tools.1' };
-const namesOf = ({ body }: Encoded): unknown[] => (body.tools as JsonObject[] | undefined)?.map(({ name }) => name) ?? [];
+const namesOf = ({ body }: NotedRequest): unknown[] => (body.tools as JsonObject[] | undefined)?.map(({ name }) => name) ?? [];
 
 test('functions: names, descriptions, and a schema that is always an object’s', () => {
   const { body } = encode({
@@ -208,9 +209,9 @@ test('structured output: the stand-in goes before thinking', () => {
 
 test('JSON without a schema, and a schema that is no object’s, are asked of the model', () => {
   const plain = encode({ outputFormat: { kind: 'json' }, instructions: [{ kind: 'text', text: 'Be brief.' }] });
-  assert.match(wireText(plain.body.system), /^Be brief\.\n\nAnswer with one JSON object/);
+  assert.match(textOf(plain.body.system) ?? '', /^Be brief\.\n\nAnswer with one JSON object/);
   assert.deepEqual(plain.notes, ['emulated output_config.format']);
   const list = encode({ outputFormat: { kind: 'json-schema', schema: { type: 'array' } } }, older);
-  assert.match(wireText(list.body.system), /schema .*\n\{"type":"array"\}$/);
+  assert.match(textOf(list.body.system) ?? '', /schema .*\n\{"type":"array"\}$/);
   assert.deepEqual([list.answerTool, list.notes], [undefined, ['emulated output_config.format']]);
 });

@@ -6,7 +6,7 @@ import type {
   ToolChoice,
   WebSearchTool,
 } from '../../../inference/inference-request.ts';
-import { fitToolNames } from '../../../inference/tool-names.ts';
+import { fitToolNames, listToolNames } from '../../../inference/tool-names.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { RequestFit } from '../../chat-codec.ts';
 import { fitAnswerSchema, fitInputSchema, isObjectSchema } from './fit-schema.ts';
@@ -17,7 +17,7 @@ type JsonSchemaFormat = Extract<OutputFormat, { kind: 'json-schema' }>;
 export type EncodedTools = {
   readonly tools: readonly JsonObject[];
   readonly choice: JsonObject | undefined;
-  readonly toWire: (name: string) => string;
+  readonly toWireName: (name: string) => string;
   readonly renamed: ReadonlyMap<string, string>;
   /** The tool whose arguments are the answer, where the model takes no schema for its answer. */
   readonly answerTool?: string;
@@ -31,36 +31,29 @@ const strictToolsMax = 20;
 /** Writes `tools` and `tool_choice`. */
 export function encodeTools(request: InferenceRequest, fit: RequestFit): EncodedTools {
   const offered = offeredTools(request);
-  const { toWire, renamed } = fitNames(request, offered);
+  const { toWireName, renamed } = fitNames(request, offered);
   const keepsStrict =
     fit.traits.structuredOutput && offered.filter((tool) => tool.kind === 'function' && tool.strict).length <= strictToolsMax;
-  const written = offered.flatMap((tool) => encodeTool(tool, { fit, toWire, keepsStrict }));
-  const answerTool = needsAnswerTool(request, fit) ? nameAnswerTool(request, toWire) : undefined;
+  const written = offered.flatMap((tool) => encodeTool(tool, { fit, toWireName, keepsStrict }));
+  const answerTool = needsAnswerTool(request, fit) ? nameAnswerTool(request, toWireName) : undefined;
   if (answerTool !== undefined && request.outputFormat?.kind === 'json-schema')
     written.push(encodeAnswerTool(request.outputFormat, answerTool));
-  const tools = written.length === 0 ? describeCalledTools(request, toWire) : written;
-  const choice = encodeChoice(request, { fit, toWire, answerTool, isOffered: written.length > 0, isCalled: tools.length > 0 });
-  return { tools, choice, toWire, renamed, ...(answerTool === undefined ? {} : { answerTool }) };
+  const tools = written.length === 0 ? describeCalledTools(request, toWireName) : written;
+  const choice = encodeChoice(request, { fit, toWireName, answerTool, isOffered: written.length > 0, isCalled: tools.length > 0 });
+  return { tools, choice, toWireName, renamed, ...(answerTool === undefined ? {} : { answerTool }) };
 }
 
 /** Names that the vendor takes. Those of its own tools are not free beside them: names must be unique. */
-function fitNames(request: InferenceRequest, offered: readonly Tool[]): Pick<EncodedTools, 'toWire' | 'renamed'> {
-  const names = namesOf(request);
-  const { toWire, renamed } = fitToolNames(names, nameRules);
+function fitNames(request: InferenceRequest, offered: readonly Tool[]): Pick<EncodedTools, 'toWireName' | 'renamed'> {
+  const names = listToolNames(request);
+  const { toWireName, renamed } = fitToolNames(names, nameRules);
   const taken = new Set(
     offered.flatMap(({ kind }) => (kind === 'web-search' || kind === 'code-execution' ? [kind.replace('-', '_')] : [])),
   );
-  const clashes = [...names].filter((name) => taken.has(toWire(name)));
-  if (clashes.length === 0) return { toWire, renamed };
-  const keepApart = (name: string): string => (taken.has(toWire(name)) ? `${toWire(name)}_function` : toWire(name));
-  return { toWire: keepApart, renamed: new Map([...renamed, ...clashes.map((name) => [keepApart(name), name] as const)]) };
-}
-
-function namesOf({ tools, turns, toolChoice }: InferenceRequest): ReadonlySet<string> {
-  const called = turns.flatMap(({ parts }) => parts.flatMap((part) => (part.kind === 'tool-call' ? [part.name] : [])));
-  const offered = tools.flatMap((tool) => (tool.kind === 'function' ? [tool.name] : []));
-  const chosen = toolChoice?.kind === 'function' ? [toolChoice.name] : toolChoice?.kind === 'allowed' ? toolChoice.names : [];
-  return new Set([...offered, ...called, ...chosen]);
+  const clashes = [...names].filter((name) => taken.has(toWireName(name)));
+  if (clashes.length === 0) return { toWireName, renamed };
+  const keepApart = (name: string): string => (taken.has(toWireName(name)) ? `${toWireName(name)}_function` : toWireName(name));
+  return { toWireName: keepApart, renamed: new Map([...renamed, ...clashes.map((name) => [keepApart(name), name] as const)]) };
 }
 
 /** All tools, or only those functions that the choice allows: the vendor knows no choice of several. */
@@ -69,7 +62,7 @@ function offeredTools({ tools, toolChoice }: InferenceRequest): readonly Tool[] 
   return tools.filter((tool) => tool.kind !== 'function' || toolChoice.names.includes(tool.name));
 }
 
-type ToolWriting = { readonly fit: RequestFit; readonly toWire: (name: string) => string; readonly keepsStrict: boolean };
+type ToolWriting = { readonly fit: RequestFit; readonly toWireName: (name: string) => string; readonly keepsStrict: boolean };
 
 function encodeTool(tool: Tool, writing: ToolWriting): readonly JsonObject[] {
   const { notes, traits } = writing.fit;
@@ -90,7 +83,7 @@ function encodeTool(tool: Tool, writing: ToolWriting): readonly JsonObject[] {
   }
 }
 
-function encodeFunction(tool: FunctionTool, { fit, toWire, keepsStrict }: ToolWriting): JsonObject {
+function encodeFunction(tool: FunctionTool, { fit, toWireName, keepsStrict }: ToolWriting): JsonObject {
   const { name, description, strict, path } = tool;
   const parameters: JsonObject = tool.parameters ?? { type: 'object', properties: {} };
   const schema = fitInputSchema(parameters);
@@ -102,7 +95,7 @@ function encodeFunction(tool: FunctionTool, { fit, toWire, keepsStrict }: ToolWr
   const isStrict = strict === true && keepsStrict;
   if (strict === true && !isStrict) fit.notes.adapted(place, 'the arguments of this function are not held to its schema here');
   return {
-    name: toWire(name),
+    name: toWireName(name),
     ...(description === undefined || description === '' ? {} : { description }),
     input_schema: isStrict ? fitAnswerSchema(schema) : schema,
     ...(isStrict ? { strict: true } : {}),
@@ -136,10 +129,10 @@ function needsAnswerTool({ outputFormat, toolChoice }: InferenceRequest, { trait
   return true;
 }
 
-function nameAnswerTool(request: InferenceRequest, toWire: (name: string) => string): string {
+function nameAnswerTool(request: InferenceRequest, toWireName: (name: string) => string): string {
   const { outputFormat } = request;
-  const taken = new Set([...namesOf(request)].map(toWire));
-  let name = toWire(outputFormat?.kind === 'json-schema' ? (outputFormat.name ?? 'answer') : 'answer');
+  const taken = new Set([...listToolNames(request)].map(toWireName));
+  let name = toWireName(outputFormat?.kind === 'json-schema' ? (outputFormat.name ?? 'answer') : 'answer');
   while (taken.has(name)) name = `${name.slice(0, nameRules.charactersMax - 7)}_answer`;
   return name;
 }
@@ -150,14 +143,14 @@ function encodeAnswerTool({ schema, description }: JsonSchemaFormat, name: strin
 }
 
 /** A history with calls needs their tools described even where no tool is offered any more. */
-function describeCalledTools({ turns }: InferenceRequest, toWire: (name: string) => string): readonly JsonObject[] {
-  const names = turns.flatMap(({ parts }) => parts.flatMap((part) => (part.kind === 'tool-call' ? [toWire(part.name)] : [])));
+function describeCalledTools({ turns }: InferenceRequest, toWireName: (name: string) => string): readonly JsonObject[] {
+  const names = turns.flatMap(({ parts }) => parts.flatMap((part) => (part.kind === 'tool-call' ? [toWireName(part.name)] : [])));
   return [...new Set(names)].map((name) => ({ name, input_schema: { type: 'object' } }));
 }
 
 type ChoiceFacts = {
   readonly fit: RequestFit;
-  readonly toWire: (name: string) => string;
+  readonly toWireName: (name: string) => string;
   readonly answerTool: string | undefined;
   readonly isOffered: boolean;
   readonly isCalled: boolean;
@@ -184,7 +177,7 @@ function encodeAnswerChoice({ tools, toolChoice }: InferenceRequest, answerTool:
   return { ...(mayCallOthers ? { type: 'any' } : { type: 'tool', name: answerTool }), disable_parallel_tool_use: true };
 }
 
-function writeChoice(choice: ToolChoice, { tools }: InferenceRequest, { fit, toWire }: ChoiceFacts): JsonObject {
+function writeChoice(choice: ToolChoice, { tools }: InferenceRequest, { fit, toWireName }: ChoiceFacts): JsonObject {
   switch (choice.kind) {
     case 'auto':
     case 'none':
@@ -196,7 +189,7 @@ function writeChoice(choice: ToolChoice, { tools }: InferenceRequest, { fit, toW
     case 'function': {
       const isKnown = tools.some((tool) => tool.kind === 'function' && tool.name === choice.name);
       if (!isKnown) fit.notes.refuse('toolChoice', `the tool '${choice.name}' is not among the tools`);
-      return { type: 'tool', name: toWire(choice.name) };
+      return { type: 'tool', name: toWireName(choice.name) };
     }
   }
 }

@@ -2,8 +2,8 @@ import type { Usage } from '../../../inference/usage.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 
 /**
- * Writes `usage`. `input_tokens` excludes what was read from and written to a cache, `output_tokens` includes thinking. The four counts that clients add up
- * are always there; the rest is left out where it is unknown.
+ * Writes `usage`. `input_tokens` excludes what was read from and written to a cache, `output_tokens` includes thinking. The four counts
+ * that clients add up are always there; the rest is left out where it is unknown.
  */
 export function encodeUsage(usage: Usage): JsonObject {
   const { inputTokens, cacheReadTokens, cacheWrite5mTokens, cacheWrite1hTokens, outputTokens, reasoningTokens, webSearches } = usage;

@@ -2,12 +2,14 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
+import { assertEventGrammar } from '../../../inference/assert-event-grammar.ts';
+import { foldEvents } from '../../../inference/fold-events.ts';
 import type { InferenceReply } from '../../../inference/inference-reply.ts';
+import { textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { openFixtures } from '../../fixture-suite.ts';
-import { anthropicMessagesCodec as codec } from './codec.ts';
-import { wireText } from './read-wire.ts';
-import { assertGrammar, createReading, decodeStream, fold } from './test-kit.ts';
+import { codec } from './codec.ts';
+import { createReading, decodeStream } from './test-kit.ts';
 
 const fixtures = openFixtures(join(import.meta.dirname, '../fixtures'));
 
@@ -19,7 +21,7 @@ for (const name of fixtures.casesOf('.stream.sse')) {
     const whole = decodeStream(body);
     const isBroken = broken.includes(name);
     if (isBroken) assert.ok(!whole.some(({ type }) => type === 'finished'));
-    else assertGrammar(whole);
+    else assertEventGrammar(whole, { isWhole: true });
     for (let chunkBytes = 1; chunkBytes < 40; chunkBytes += 1) assert.deepEqual(decodeStream(body, chunkBytes), whole);
   });
 }
@@ -32,16 +34,16 @@ function comparable({ parts, usageReport, ...reply }: InferenceReply): object {
 for (const name of fixtures.casesOf('.stream.sse').filter((stream) => fixtures.files.includes(`${stream}.reply.json`))) {
   test(`stream ${name} says what the whole reply says`, () => {
     const whole = codec.decodeReply(fixtures.readJson(`${name}.reply.json`), createReading());
-    assert.deepEqual(comparable(fold(decodeStream(fixtures.readBytes(`${name}.stream.sse`)))), comparable(whole));
+    assert.deepEqual(comparable(foldEvents(decodeStream(fixtures.readBytes(`${name}.stream.sse`)))), comparable(whole));
   });
 }
 
-const frame = (data: JsonObject): string => `event: ${wireText(data.type)}\ndata: ${JSON.stringify(data)}\n\n`;
+const frame = (data: JsonObject): string => `event: ${textOf(data.type) ?? ''}\ndata: ${JSON.stringify(data)}\n\n`;
 const streamOf = (...events: readonly JsonObject[]): string => events.map(frame).join('');
 const replyOf = (...events: readonly JsonObject[]): InferenceReply => {
   const decoded = decodeStream(streamOf(...events));
-  assertGrammar(decoded);
-  return fold(decoded);
+  assertEventGrammar(decoded, { isWhole: true });
+  return foldEvents(decoded);
 };
 
 const start = { type: 'message_start', message: { id: 'msg_1', model: 'm', usage: { input_tokens: 3, output_tokens: 1 } } };
@@ -52,7 +54,7 @@ const more = (index: number, delta: JsonObject): JsonObject => ({ type: 'content
 const end = (index: number): JsonObject => ({ type: 'content_block_stop', index });
 
 test('web search: use and result become one part, citations stay with their text', () => {
-  const reply = fold(decodeStream(fixtures.readBytes('web-search-citations.stream.sse')));
+  const reply = foldEvents(decodeStream(fixtures.readBytes('web-search-citations.stream.sse')));
   assert.deepEqual(
     reply.parts.map(({ kind }) => kind),
     ['text', 'server-tool', 'text', 'text'],
@@ -84,7 +86,7 @@ test('web search: use and result become one part, citations stay with their text
 });
 
 test('thinking, its signature and redacted thinking', () => {
-  const { parts } = fold(decodeStream(fixtures.readBytes('thinking-signature.stream.sse')));
+  const { parts } = foldEvents(decodeStream(fixtures.readBytes('thinking-signature.stream.sse')));
   assert.deepEqual(parts.slice(0, 2), [
     {
       kind: 'reasoning',
@@ -214,7 +216,7 @@ for (const [reason, stopReason] of [
 }
 
 test('the explanation of a refusal', () => {
-  const { stopReason, stopDetail } = fold(decodeStream(fixtures.readBytes('refusal.stream.sse')));
+  const { stopReason, stopDetail } = foldEvents(decodeStream(fixtures.readBytes('refusal.stream.sse')));
   assert.deepEqual([stopReason, stopDetail], ['refusal', 'The request was declined.']);
 });
 

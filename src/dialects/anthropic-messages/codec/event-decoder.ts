@@ -1,16 +1,16 @@
 import type { BlockStart, InferenceEvent } from '../../../inference/inference-event.ts';
 import type { Proof } from '../../../inference/proof.ts';
+import { textOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
-import { parseJson } from '../../../platform/json/parse-json.ts';
+import { parseJsonObject } from '../../../platform/json/parse-json.ts';
 import type { EventDecoder, ReplyReading } from '../../chat-codec.ts';
 import { decodeUsage, mergeUsage } from '../decode-usage.ts';
 import { decodeCitation, decodeCitations } from './citations.ts';
 import { identifyCall, writeArguments } from './decode-reply.ts';
-import { decodeReasoning } from './decode-turns.ts';
+import { decodeReasoning } from './decode-messages.ts';
 import { readSignature } from './proof-fields.ts';
 import { createServerToolPairing, isServerToolResult, isServerToolUse, type ServerToolPairing } from './server-tools.ts';
 import { decodeEnding } from './stop-reasons.ts';
-import { wireText } from './read-wire.ts';
 
 type OpenBlock =
   | {
@@ -57,21 +57,12 @@ export function createEventDecoder(reading: ReplyReading): EventDecoder {
   return {
     read: ({ data, event }) => {
       if (state.isOver || data === '' || event === 'ping') return [];
-      const parsed = parseEvent(data);
+      // The tap counts what is malformed.
+      const parsed = parseJsonObject(data);
       return parsed === undefined ? [] : readEvent(state, parsed, typeof parsed.type === 'string' ? parsed.type : (event ?? ''));
     },
     end: () => [],
   };
-}
-
-function parseEvent(data: string): JsonObject | undefined {
-  try {
-    const event = parseJson(data);
-    return isJsonObject(event) ? event : undefined;
-  } catch {
-    // The tap counts it as malformed.
-    return undefined;
-  }
 }
 
 function readEvent(state: DecoderState, event: JsonObject, type: string): readonly InferenceEvent[] {
@@ -125,7 +116,7 @@ function readUsage(state: DecoderState, raw: JsonValue | undefined): readonly In
 
 function startBlock(state: DecoderState, at: number, block: JsonObject): readonly InferenceEvent[] {
   const before = [...begin(state, {}), ...endBlock(state, at)];
-  switch (wireText(block.type)) {
+  switch (textOf(block.type) ?? '') {
     case 'text': {
       const index = state.nextIndex;
       const opened = openBlock(state, at, { kind: 'text' });
@@ -146,7 +137,7 @@ function startBlock(state: DecoderState, at: number, block: JsonObject): readonl
 }
 
 function startVendorBlock(state: DecoderState, at: number, block: JsonObject): readonly InferenceEvent[] {
-  const type = wireText(block.type);
+  const type = textOf(block.type) ?? '';
   if (isServerToolUse(type)) state.open.set(at, { kind: 'server-tool', block, input: '' });
   if (!isServerToolResult(type)) return [];
   return [{ type: 'part', index: state.nextIndex++, part: state.pairing.finish(block) }];
@@ -211,7 +202,7 @@ function endBlock(state: DecoderState, at: number): readonly InferenceEvent[] {
 }
 
 function withInput(block: JsonObject, input: string): JsonObject {
-  const parsed = input === '' ? undefined : parseEvent(input);
+  const parsed = input === '' ? undefined : parseJsonObject(input);
   return parsed === undefined ? block : { ...block, input: parsed };
 }
 

@@ -2,15 +2,16 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
+import { foldEvents } from '../../../inference/fold-events.ts';
 import type { InferenceEvent } from '../../../inference/inference-event.ts';
 import type { InferenceReply, ReplyPart } from '../../../inference/inference-reply.ts';
 import { unwrapProof } from '../../../inference/proof.ts';
 import { replayReply } from '../../../inference/replay-reply.ts';
 import { isJsonObject, type JsonObject } from '../../../platform/json/json-value.ts';
 import { openFixtures } from '../../fixture-suite.ts';
-import { anthropicMessagesCodec as codec } from './codec.ts';
+import { codec } from './codec.ts';
 import { readSignature } from './proof-fields.ts';
-import { createReading, createWriting, dataOf, decodeStream, encodeStream, fold, readWithSdk } from './test-kit.ts';
+import { createReading, createWriting, dataOf, decodeStream, encodeStream, readWithSdk } from './test-kit.ts';
 
 const usageReport = {
   usage: { inputTokens: 100, cacheReadTokens: 20, cacheWrite5mTokens: 7, outputTokens: 30, reasoningTokens: 5, webSearches: 1 },
@@ -91,7 +92,7 @@ for (const [name, value] of Object.entries(cases)) {
     assert.deepEqual(withoutParsed(said), whole);
   });
   test(`${name}: what it writes it reads`, () => {
-    const read = fold(decodeStream(encodeStream(replayReply(value))));
+    const read = foldEvents(decodeStream(encodeStream(replayReply(value))));
     const whole = codec.decodeReply(codec.encodeReply(value, createWriting()), createReading());
     assert.deepEqual({ ...read, usageReport: read.usageReport?.usage }, { ...whole, usageReport: whole.usageReport?.usage });
   });
@@ -207,7 +208,7 @@ for (const name of fixtures.casesOf('.stream.sse')) {
     const first = decodeStream(fixtures.readBytes(`${name}.stream.sse`));
     const second = decodeStream(encodeStream(first));
     const comparable = (list: readonly InferenceEvent[]): unknown => {
-      const { usageReport: report, ...rest } = fold(list);
+      const { usageReport: report, ...rest } = foldEvents(list);
       return { ...rest, output: report?.usage.outputTokens ?? 0 };
     };
     if (first.length > 0) assert.deepEqual(comparable(second), comparable(first));
@@ -227,7 +228,7 @@ test('a client that did not ask for thinking gets none: the first block is the a
       content.map((block) => block.type),
       ['text', 'tool_use'],
     );
-    const folded = fold(decodeStream(encodeStream(replayReply(value), createWriting(request))));
+    const folded = foldEvents(decodeStream(encodeStream(replayReply(value), createWriting(request))));
     assert.deepEqual(
       folded.parts.map((part) => part.kind),
       ['text', 'tool-call'],

@@ -4,7 +4,7 @@ import type { Usage } from '../../../inference/usage.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { EventEncoder, ReplyWriting } from '../../chat-codec.ts';
 import { encodeCitation } from './citations.ts';
-import { callIdOf, carryCallProof, encodeHead, encodeHiddenReasoning, encodeWholePart, showsThinking } from './encode-reply.ts';
+import { callIdOf, carryCallProof, encodeHead, encodeHiddenReasoning, encodeWholePart, showsThoughts } from './encode-reply.ts';
 import { encodeUsage } from './encode-usage.ts';
 import { writeSignature } from './proof-fields.ts';
 import { encodeEnding } from './stop-reasons.ts';
@@ -14,7 +14,7 @@ type OpenBlock = { readonly start: BlockStart; isWritten: boolean; hasText: bool
 
 type EncoderState = {
   readonly writing: ReplyWriting;
-  readonly showsThinking: boolean;
+  readonly showsThoughts: boolean;
   head: Extract<InferenceEvent, { type: 'started' }> | undefined;
   usage: Usage | undefined;
   block: OpenBlock | undefined;
@@ -28,7 +28,7 @@ type EncoderState = {
 export function createEventEncoder(writing: ReplyWriting): EventEncoder {
   const state: EncoderState = {
     writing,
-    showsThinking: showsThinking(writing),
+    showsThoughts: showsThoughts(writing),
     head: undefined,
     usage: undefined,
     block: undefined,
@@ -49,7 +49,7 @@ function writeEvent(state: EncoderState, event: InferenceEvent): string {
       return '';
     case 'block-started':
       // Its deltas find no block and say nothing.
-      if (event.block.kind === 'reasoning' && !state.showsThinking) return writeStart(state);
+      if (event.block.kind === 'reasoning' && !state.showsThoughts) return writeStart(state);
       state.block = { start: event.block, isWritten: false, hasText: false, isNewParagraph: false, proof: undefined };
       if (event.block.kind === 'tool-call') state.seen.toolCalls = true;
       if (event.block.kind === 'refusal') state.seen.refusals = true;
@@ -97,7 +97,7 @@ function writeBlockEvent(state: EncoderState, block: OpenBlock, event: BlockEven
       block.isNewParagraph = block.hasText;
       return '';
     case 'proof':
-      if (state.showsThinking) block.proof = event.proof;
+      if (state.showsThoughts) block.proof = event.proof;
       return '';
     case 'citation':
       return openBlock(state, block) + writeDelta(state, `"citations_delta","citation":${JSON.stringify(encodeCitation(event.citation))}`);

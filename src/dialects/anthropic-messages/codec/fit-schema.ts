@@ -28,8 +28,8 @@ const schemaMapMembers = new Set(['properties', '$defs', 'definitions']);
 const idleMembers = new Set(['$schema', '$id', '$comment', 'additionalProperties']);
 
 /**
- * Fits a JSON schema to what the vendor takes for an answer: every object is closed, alternatives are `anyOf`, and rules that its grammar does not know are said
- * in the description, where the model still reads them. The same object when nothing had to change.
+ * Fits a JSON schema to what the vendor takes for an answer: every object is closed, alternatives are `anyOf`, and rules that its grammar
+ * does not know are said in the description, where the model still reads them. The same object when nothing had to change.
  */
 export function fitAnswerSchema(schema: JsonObject): JsonObject {
   const fitted = fitSchema(schema);
@@ -82,8 +82,8 @@ export function isObjectSchema({ type, properties }: JsonObject): boolean {
 const alternatives = ['anyOf', 'oneOf', 'allOf'] as const;
 
 /**
- * Fits the schema of a function's arguments: it must be an object's, without alternatives at the top. Their properties are put together; what only some of them
- * require is optional then. The same object when nothing had to change.
+ * Fits the schema of a function's arguments: it must be an object's, without alternatives at the top. Their properties are put together;
+ * what only some of them require is optional then. The same object when nothing had to change.
  */
 export function fitInputSchema(schema: JsonObject): JsonObject {
   if (alternatives.every((name) => schema[name] === undefined)) return schema.type === 'object' ? schema : { ...schema, type: 'object' };

@@ -22,8 +22,8 @@ const off: JsonObject = { type: 'disabled' };
 type Conversation = { readonly turns: readonly Turn[]; readonly isForced: boolean };
 
 /**
- * Decides on thinking and on `max_tokens`, which holds both the thoughts and the answer. Thinking is switched off where the vendor would refuse it: with a forced
- * tool, and in a tool loop whose thoughts the client no longer has.
+ * Decides on thinking and on `max_tokens`, which holds both the thoughts and the answer. Thinking is switched off where the vendor would
+ * refuse it: with a forced tool, and in a tool loop whose thoughts the client no longer has.
  */
 export function fitThinking(request: InferenceRequest, fit: RequestFit, { turns, isForced }: Conversation): FittedThinking {
   const { traits, notes } = fit;
@@ -95,8 +95,8 @@ const hasCall = ({ parts }: Turn): boolean => parts.some((part) => part.kind ===
 const isResult = (part: Part): boolean => part.kind === 'tool-result';
 
 /**
- * Whether a turn with calls, of the loop that is going on or the last one, does not begin with its thoughts. With a budget the vendor refuses that; the reasoning
- * that is left in the turns is its own.
+ * Whether a turn with calls, of the loop that is going on or the last one, does not begin with its thoughts. With a budget the vendor
+ * refuses that; the reasoning that is left in the turns is its own.
  */
 function lacksThoughts(turns: readonly Turn[]): boolean {
   const lastQuestion = turns.findLastIndex((turn) => turn.role === 'user' && !turn.parts.some(isResult));

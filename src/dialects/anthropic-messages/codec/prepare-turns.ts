@@ -4,8 +4,8 @@ import type { RequestFit } from '../../chat-codec.ts';
 import { nativeBlocks } from './server-tools.ts';
 
 /**
- * Puts a conversation into the order that the vendor demands, after taking out what it could not read: blank text, reasoning that other vendors proved or
- * nobody did, the records of other vendors' tools.
+ * Puts a conversation into the order that the vendor demands, after taking out what it could not read: blank text, reasoning that other
+ * vendors proved or nobody did, the records of other vendors' tools.
  */
 export function prepareTurns(turns: readonly Turn[], fit: RequestFit): readonly Turn[] {
   const readable = turns.map((turn) => ({ ...turn, parts: turn.parts.filter((part) => isReadable(part, turn, fit)) }));

@@ -1,7 +1,5 @@
 import { type Proof, readProof, unwrapProof, wrapProof, wrappedProofPrefix, writeProof } from '../../../inference/proof.ts';
-
-/** Whose proofs this dialect's own fields hold when they are not wrapped. */
-const nativeOrigin = 'anthropic';
+import { vendorOrigin } from './vendor-origin.ts';
 
 /** Stands for reasoning that came without a proof: clients throw away thinking blocks that have no signature. */
 const unproven: Proof = { origin: '', blob: '' };
@@ -11,11 +9,13 @@ const callMark = ' call:';
 
 /** Writes `signature` or `data`. Never empty: reasoning without a proof gets a mark that `readSignature` takes off again. */
 export function writeSignature(proof: Proof | undefined): string {
-  return writeProof(proof ?? unproven, nativeOrigin);
+  return writeProof(proof ?? unproven, vendorOrigin);
 }
 
-/** Reads `signature` or `data` as a client or upstream wrote it; undefined where there is no proof, or only what is left of a damaged one. */
-export function readSignature(text: unknown, origin: string = nativeOrigin): Proof | undefined {
+/**
+ * Reads `signature` or `data` as a client or upstream wrote it; undefined where there is no proof, or only what is left of a damaged one.
+ */
+export function readSignature(text: unknown, origin: string = vendorOrigin): Proof | undefined {
   if (typeof text !== 'string' || text === '') return undefined;
   if (isForeignSignature(text) && unwrapProof(text) === undefined) return undefined;
   const proof = readProof(text, origin);

@@ -1,11 +1,12 @@
+import { membersOf, textOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
 import { isForeignSignature } from './proof-fields.ts';
 import { isForeignServerTool } from './server-tools.ts';
-import { wireText } from './read-wire.ts';
 
 /**
- * Takes out of a request what a gateway wrote into the vendor's fields for other vendors: thinking with wrapped proofs, records of their tools, citations
- * without the vendor's index. Turns that held nothing else go with it. Returns the same object when there is nothing of the kind.
+ * Takes out of a request what a gateway wrote into the vendor's fields for other vendors: thinking with wrapped proofs, records of their
+ * tools, citations without the vendor's index. Turns that held nothing else go with it. Returns the same object when there is nothing of
+ * the kind.
  */
 export function removeForeignProofs(body: JsonObject): JsonObject {
   const { messages } = body;
@@ -49,6 +50,6 @@ function withoutThinking(body: JsonObject): JsonObject {
   const off = { ...rest, thinking: { type: 'disabled' } };
   if (!isJsonObject(management) || !Array.isArray(management.edits))
     return management === undefined ? off : { ...off, context_management: management };
-  const edits = management.edits.filter((edit: JsonValue) => !(isJsonObject(edit) && wireText(edit.type).startsWith('clear_thinking')));
+  const edits = management.edits.filter((edit: JsonValue) => !(textOf(membersOf(edit).type) ?? '').startsWith('clear_thinking'));
   return edits.length === 0 ? off : { ...off, context_management: { ...management, edits } };
 }

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 
 import type { ServerToolPart } from '../../../inference/inference-request.ts';
 import { wrapProof } from '../../../inference/proof.ts';
+import { textOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
-import { wireText } from './read-wire.ts';
 
 /** How the ids of server tools begin that no vendor of this dialect ran: by it they are told apart when they come back. */
 const foreignIdPrefix = 'srvtoolu_gw1_';
@@ -26,9 +26,9 @@ export const isServerToolResult = (type: string): boolean => type !== 'tool_resu
 export function createServerToolPairing(): ServerToolPairing {
   const uses = new Map<string, JsonObject>();
   return {
-    begin: (use) => void uses.set(wireText(use.id), use),
+    begin: (use) => void uses.set(textOf(use.id) ?? '', use),
     finish: (result) => {
-      const id = wireText(result.tool_use_id);
+      const id = textOf(result.tool_use_id) ?? '';
       const use = uses.get(id);
       uses.delete(id);
       return decodePair(id, use, result);
@@ -45,7 +45,7 @@ function decodePair(id: string, use: JsonObject | undefined, result: JsonObject 
   const results = result === undefined ? undefined : decodeResults(result.content);
   return {
     kind: 'server-tool',
-    tool: toolOf(wireText(use?.name ?? result?.type)),
+    tool: toolOf(textOf(use?.name ?? result?.type) ?? ''),
     id,
     input: decodeInput(use?.input),
     ...(results === undefined ? {} : { results }),
@@ -74,7 +74,7 @@ function decodeResults(content: JsonValue | undefined): NonNullable<ServerToolPa
   if (Array.isArray(content)) return content.flatMap((item) => (isJsonObject(item) ? [decodeResult(item)] : []));
   if (typeof content === 'string') return [{ text: content }];
   if (!isJsonObject(content)) return [];
-  const printed = [wireText(content.stdout), wireText(content.stderr)].filter((text) => text !== '');
+  const printed = [textOf(content.stdout) ?? '', textOf(content.stderr) ?? ''].filter((text) => text !== '');
   return printed.length === 0 ? [] : [{ text: printed.join('\n') }];
 }
 

@@ -1,4 +1,5 @@
 import type { StopReason } from '../../../inference/inference-reply.ts';
+import { meaningOf, textOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
 
 const neutralByWire: Readonly<Record<string, StopReason | undefined>> = {
@@ -28,7 +29,7 @@ type Ending = { readonly stopReason: StopReason; readonly stopSequence?: string;
 /** Reads how a message ended, from the message itself or from the `delta` of its last event. Unknown reasons are ordinary ends. */
 export function decodeEnding(wire: JsonObject, hasToolCalls: boolean): Ending {
   const { stop_reason: reason, stop_sequence: sequence, stop_details: details } = wire;
-  const stopReason = (typeof reason === 'string' && Object.hasOwn(neutralByWire, reason) ? neutralByWire[reason] : undefined) ?? 'end';
+  const stopReason = meaningOf(reason, neutralByWire) ?? 'end';
   const stopDetail = readDetail(details);
   return {
     // Imitating servers call it an ordinary end although calls were made.
@@ -41,7 +42,7 @@ export function decodeEnding(wire: JsonObject, hasToolCalls: boolean): Ending {
 function readDetail(details: JsonValue | undefined): string | undefined {
   if (!isJsonObject(details)) return undefined;
   const said = [details.explanation, details.category].find((text) => typeof text === 'string' && text !== '');
-  return typeof said === 'string' ? said : undefined;
+  return textOf(said);
 }
 
 /** What a reply held, as far as it decides how its end is called. */

@@ -2,47 +2,37 @@ import assert from 'node:assert/strict';
 
 import Anthropic from '@anthropic-ai/sdk';
 
-import { createEventFolder } from '../../../inference/fold-events.ts';
+import type { TraitDifferences } from '../../../inference/fake-traits.ts';
 import type { InferenceEvent } from '../../../inference/inference-event.ts';
-import type { InferenceReply } from '../../../inference/inference-reply.ts';
 import type { InferenceRequest } from '../../../inference/inference-request.ts';
-import type { ModelTraits } from '../../../inference/model-traits.ts';
-import { createTranslationNotes } from '../../../inference/translation-notes.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
-import { createSseFrameReader } from '../../../platform/sse/sse-frame-reader.ts';
-import type { EncodedRequest, ReplyReading, ReplyWriting, RequestFit } from '../../chat-codec.ts';
+import type { ReplyWriting } from '../../chat-codec.ts';
+import {
+  createFakeRequest,
+  createFakeTranslation,
+  decodeFrames,
+  encodeEvents,
+  listNotes,
+  readFrames,
+  type NotedRequest,
+} from '../../fake-translation.ts';
 import { validateRequest } from '../validate-request.ts';
-import { anthropicMessagesCodec as codec } from './codec.ts';
+import { codec } from './codec.ts';
 
-/** A model that is steered by a budget, takes everything, and continues assistant turns. */
-export const budgetTraits: ModelTraits = {
-  outputTokensMax: 64_000,
-  reasoning: 'budget',
-  alwaysReasons: false,
-  fixedSampling: false,
-  structuredOutput: true,
-  jsonSchemaTools: true,
-  fetchesUrls: true,
-  imagesInToolResults: true,
-  prefill: true,
-  webSearch: true,
-  codeExecution: true,
-  mixesTools: true,
-  requiresProofs: false,
-  chat: {
-    outputLimitField: 'max_tokens',
-    systemRole: 'system',
-    streamOptions: true,
-    parallelToolCallsField: true,
-    forcedToolChoice: true,
-    reasoningField: 'reasoning_effort',
-    acceptsTopK: true,
-  },
-};
+/** The usual model is steered by a budget, takes everything, and continues assistant turns. */
+const translation = createFakeTranslation({
+  fieldNames: codec.fieldNames,
+  upstreamModel: 'claude-upstream',
+  traits: { outputTokensMax: 64_000, reasoning: 'budget' },
+  proofOrigin: 'anthropic',
+  idSeparator: '_',
+  writing: { createdAtMs: 0, inputTokensEstimate: 77 },
+});
 
-/** A model that is steered by an effort, with fixed sampling and without prefill. */
-export const effortTraits: ModelTraits = {
-  ...budgetTraits,
+export const { createFit, createReading } = translation;
+
+/** What makes the usual model one that is steered by an effort, with fixed sampling and without prefill. */
+export const effortTraits: TraitDifferences = {
   reasoning: 'effort',
   efforts: ['low', 'medium', 'high', 'xhigh', 'max'],
   fixedSampling: true,
@@ -51,37 +41,13 @@ export const effortTraits: ModelTraits = {
 
 export const headers = { 'anthropic-version': '2023-06-01' };
 
-export function createFit(traits: Partial<ModelTraits> = {}, strict = false): RequestFit {
-  return {
-    upstreamModel: 'claude-upstream',
-    traits: { ...budgetTraits, ...traits },
-    proofOrigin: 'anthropic',
-    notes: createTranslationNotes(codec.fieldNames, strict),
-  };
-}
-
-export function createRequest(parts: Partial<InferenceRequest>): InferenceRequest {
-  return {
-    model: 'asked',
-    stream: false,
-    instructions: [],
-    turns: [{ role: 'user', parts: [{ kind: 'text', text: 'Hi' }] }],
-    tools: [],
-    sampling: {},
-    vendorFields: [],
-    ...parts,
-  };
-}
-
-export type Encoded = EncodedRequest & { readonly notes: readonly string[] };
-
-/** Encodes a request, checks the body against this dialect's own schema, and gives the notes as `kind field`. */
-export function encode(parts: Partial<InferenceRequest>, traits: Partial<ModelTraits> = {}): Encoded {
-  const fit = createFit(traits);
-  const encoded = codec.encodeRequest(createRequest(parts), fit);
+/** Encodes a request and checks the body against this dialect's own schema. */
+export function encode(members: Partial<InferenceRequest>, differences: TraitDifferences = {}): NotedRequest {
+  const fit = createFit(differences);
+  const encoded = codec.encodeRequest(createFakeRequest(members), fit);
   validateRequest({ operation: 'generate', body: encoded.body, headers }, 'compatible');
   assert.ok(!JSON.stringify(encoded.body).includes(':null'), 'nothing is filled up with null');
-  return { ...encoded, notes: fit.notes.list().map(({ kind, field }) => `${kind} ${field}`) };
+  return { ...encoded, notes: listNotes(fit) };
 }
 
 export function decode(body: JsonObject): InferenceRequest {
@@ -90,50 +56,19 @@ export function decode(body: JsonObject): InferenceRequest {
   return codec.decodeRequest({ operation: 'generate', body: complete, headers });
 }
 
-function countIds(): (prefix: string) => string {
-  let count = 0;
-  return (prefix) => `${prefix}${(count += 1)}`;
-}
-
-export function createReading(): ReplyReading {
-  return { proofOrigin: 'anthropic', newId: countIds(), notes: createTranslationNotes(codec.fieldNames, false) };
-}
-
-export function createWriting(request: JsonObject = { thinking: { type: 'enabled', budget_tokens: 1024 } }): ReplyWriting {
-  return {
-    requestId: 'req_1',
-    requestedModel: 'asked',
-    request,
-    createdAtMs: 0,
-    inputTokensEstimate: 77,
-    newId: countIds(),
-    notes: createTranslationNotes(codec.fieldNames, false),
-  };
-}
+/** Writing for a client that asked to see thoughts, unless it sent another request. */
+export const createWriting = (request: JsonObject = { thinking: { type: 'enabled', budget_tokens: 1024 } }): ReplyWriting =>
+  translation.createWriting(request);
 
 /** Decodes a stream that comes in chunks of so many bytes. */
-export function decodeStream(body: Buffer | string, chunkBytes = Number.MAX_SAFE_INTEGER): readonly InferenceEvent[] {
-  const bytes = Buffer.from(body);
-  const reader = createSseFrameReader({ frameBytesMax: 1_000_000 });
-  const decoder = codec.createEventDecoder(createReading(), 'sse');
-  const events: InferenceEvent[] = [];
-  for (let at = 0; at < bytes.length; at += chunkBytes) {
-    for (const frame of reader.push(bytes.subarray(at, at + chunkBytes))) events.push(...decoder.read(frame));
-  }
-  return [...events, ...decoder.end()];
-}
+export const decodeStream = (body: Buffer | string, chunkBytes?: number): readonly InferenceEvent[] =>
+  decodeFrames(codec.createEventDecoder(createReading(), 'sse'), readFrames(body, 'sse', chunkBytes));
 
 export function encodeStream(events: readonly InferenceEvent[], writing: ReplyWriting = createWriting()): string {
   const encoder = codec.createEventEncoder(writing, 'sse');
-  const text = events.map((event) => encoder.write(event)).join('');
+  const text = encodeEvents(encoder, events);
   assert.equal(encoder.position().framesSent, text.split('\n\n').length - 1);
   return text;
-}
-
-export function fold(events: readonly InferenceEvent[]): InferenceReply {
-  const folder = createEventFolder();
-  for (const event of events) folder.push(event);
-  return folder.reply();
 }
 
 /** The events of a stream as its data members say them. */
@@ -152,20 +87,4 @@ export async function readWithSdk(stream: string): Promise<JsonObject> {
     .stream({ model: 'asked', max_tokens: 10, messages: [{ role: 'user', content: 'Hi' }] })
     .finalMessage();
   return JSON.parse(JSON.stringify(message)) as JsonObject;
-}
-
-/** Checks the grammar of neutral events: one beginning, blocks that end, one end. */
-export function assertGrammar(events: readonly InferenceEvent[], finishes = true): void {
-  const open = new Set<number>();
-  let next = 0;
-  events.forEach((event, at) => {
-    assert.equal(event.type === 'started', at === 0, `${event.type} at ${at}`);
-    assert.equal(event.type === 'finished', finishes && at === events.length - 1, `${event.type} at ${at}`);
-    if (event.type === 'block-started' || event.type === 'part') assert.equal(event.index, next++);
-    if (event.type === 'block-started') open.add(event.index);
-    else if ('index' in event && event.type !== 'part') assert.ok(open.has(event.index), `${event.type} of a block that is not open`);
-    if (event.type === 'block-ended') open.delete(event.index);
-    if (event.type === 'delta') assert.notEqual(event.text, '');
-  });
-  assert.equal(open.size, 0);
 }

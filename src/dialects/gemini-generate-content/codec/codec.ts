@@ -1,5 +1,6 @@
 import type { InferenceRequest } from '../../../inference/inference-request.ts';
-import { isJsonObject, type JsonObject } from '../../../platform/json/json-value.ts';
+import { countOf, membersOf } from '../../../platform/json/json-readers.ts';
+import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { ChatCodec, RequestFit } from '../../chat-codec.ts';
 import { decodeError } from './decode-error.ts';
 import { decodeReply } from './decode-reply.ts';
@@ -21,10 +22,8 @@ function encodeCountRequest(request: InferenceRequest, fit: RequestFit): JsonObj
 
 /** Proto may write counts as text. */
 function decodeCount(reply: unknown): number | undefined {
-  const total = isJsonObject(reply) ? reply.totalTokens : undefined;
-  if (typeof total !== 'number' && typeof total !== 'string') return undefined;
-  const count = Number(total);
-  return Number.isSafeInteger(count) && count >= 0 ? count : undefined;
+  const { totalTokens } = membersOf(reply);
+  return countOf(typeof totalTokens === 'string' ? Number(totalTokens) : totalTokens);
 }
 
 /** Both directions between generate-content and the neutral form. */

@@ -7,10 +7,10 @@ import type {
   Sampling,
   VendorField,
 } from '../../../inference/inference-request.ts';
+import { meaningOf, membersOf, numberOf, objectOf, textsOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { decodeJsonSchema } from './decode-json-schema.ts';
 import { decodeSchema } from './decode-schema.ts';
-import { numberOf, objectOf, textsOf, wordIn } from './read-wire.ts';
 
 type DecodedConfig = Pick<InferenceRequest, 'sampling' | 'outputTokensMax' | 'stopSequences' | 'outputFormat' | 'reasoning'> & {
   readonly vendorFields: readonly VendorField[];
@@ -117,7 +117,7 @@ function decodeThinking(config: JsonObject | undefined): ReasoningRequest | unde
   if (config === undefined) return undefined;
   const visible = typeof config.includeThoughts === 'boolean' ? { visible: config.includeThoughts } : {};
   const budgetTokens = numberOf(config.thinkingBudget);
-  const effort = wordIn(efforts, config.thinkingLevel);
+  const effort = meaningOf(config.thinkingLevel, efforts);
   if (budgetTokens === 0) return { mode: 'off', ...visible };
   if (budgetTokens !== undefined && budgetTokens > 0) return { mode: 'on', budgetTokens, ...visible, wantsProofs: true };
   if (effort !== undefined) return { mode: 'on', effort, ...visible, wantsProofs: true };
@@ -131,7 +131,7 @@ function listVendorFields(config: JsonObject): readonly VendorField[] {
     if (value === undefined || value === false || named.has(name)) continue;
     fields.push({ field: `generationConfig.${name}`, value, weight: harmless.has(name) ? 'harmless' : 'matters' });
   }
-  const format = objectOf(config.responseFormat) ?? {};
+  const format = membersOf(config.responseFormat);
   for (const [name, value] of Object.entries(format)) {
     if (name !== 'text' && value !== undefined) fields.push({ field: `generationConfig.responseFormat.${name}`, value, weight: 'matters' });
   }

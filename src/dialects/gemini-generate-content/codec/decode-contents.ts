@@ -9,10 +9,10 @@ import type {
   VendorField,
 } from '../../../inference/inference-request.ts';
 import { contentFromObject } from '../../../inference/tool-results.ts';
+import { filledText, itemsOf, membersOf, objectOf, objectsOf, textOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
 import { createCallBook, type CallBook, type Place } from './call-book.ts';
 import { decodeMedia } from './decode-media.ts';
-import { filledText, itemsOf, objectOf, objectsOf, textOf } from './read-wire.ts';
 import { readSignature, type CarriedReasoning } from './thought-signature.ts';
 
 type Speaker = 'user' | 'assistant';
@@ -129,7 +129,7 @@ function readCall(reading: Reading, call: JsonObject, signature: unknown, place:
 function readResult(reading: Reading, result: JsonObject, place: Place): ToolResultPart {
   const path = pathOf(place);
   const name = textOf(result.name) ?? '';
-  const response = objectOf(result.response) ?? {};
+  const response = membersOf(result.response);
   const failure = Object.keys(response).length === 1 ? textOf(response.error) : undefined;
   const text = failure ?? contentFromObject(response);
   if (result.willContinue === true) {
@@ -214,7 +214,7 @@ export function startCode(wire: JsonObject, newId: string): ServerToolPart {
 
 /** The same with what the code printed. */
 export function addCodeResult(part: ServerToolPart, wire: JsonObject): ServerToolPart {
-  const result = objectOf(wire.codeExecutionResult) ?? {};
+  const result = membersOf(wire.codeExecutionResult);
   const failed = typeof result.outcome === 'string' && result.outcome !== 'OUTCOME_OK' && result.outcome !== 'OUTCOME_UNSPECIFIED';
   return {
     ...part,

@@ -1,7 +1,7 @@
 import type { Citation } from '../../../inference/citation.ts';
 import type { ServerToolPart } from '../../../inference/inference-request.ts';
+import { countOf, filledText, itemsOf, membersOf, objectOf, objectsOf, textOf, textsOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
-import { countOf, filledText, itemsOf, objectOf, objectsOf, textOf, textsOf } from './read-wire.ts';
 import { createTextOffsets, type TextOffsets } from './text-offsets.ts';
 
 /** A text of the reply as it came: pieces of parts, joined. */
@@ -28,6 +28,9 @@ export function addGrounding(known: Grounding, candidate: JsonObject): Grounding
     recitations: recitations.length === 0 ? known.recitations : recitations,
   };
 }
+
+/** An index or offset: proto leaves a zero out, and writes large ones as text. */
+const indexOf = (value: unknown): number => countOf(typeof value === 'string' ? Number(value) : value) ?? 0;
 
 export type PlacedCitation = { readonly text: ReplyText; readonly citation: Citation };
 
@@ -60,16 +63,16 @@ export function decodeCitations(
   const last = texts.at(-1);
   if (last === undefined) return [];
   const finder = createSpanFinder(texts, places);
-  const sources = itemsOf(grounding.metadata.groundingChunks).map((chunk) => readSource(objectOf(chunk) ?? {}));
+  const sources = itemsOf(grounding.metadata.groundingChunks).map((chunk) => readSource(membersOf(chunk)));
   const placed: PlacedCitation[] = [];
   const add = (span: Span | undefined, source: Source): void => {
     const place = span === undefined ? {} : { start: span.start, end: span.end };
     placed.push({ text: span?.text ?? last, citation: { ...place, ...source } });
   };
   for (const support of objectsOf(grounding.metadata.groundingSupports)) {
-    const span = finder(objectOf(support.segment) ?? {});
+    const span = finder(membersOf(support.segment));
     for (const index of itemsOf(support.groundingChunkIndices)) {
-      const source = sources[countOf(index)];
+      const source = sources[indexOf(index)];
       if (source !== undefined) add(span, source);
     }
   }
@@ -121,9 +124,9 @@ function createSpanFinder(texts: readonly ReplyText[], places: ReadonlyMap<numbe
   };
 
   return (segment) => {
-    const part = countOf(segment.partIndex);
-    const start = countOf(segment.startIndex);
-    const end = countOf(segment.endIndex);
+    const part = indexOf(segment.partIndex);
+    const start = indexOf(segment.startIndex);
+    const end = indexOf(segment.endIndex);
     const words = filledText(segment.text);
     if (end <= start) return byWords(words);
     const first = part > 0 ? inPart(part, start, end, words) : inAllText(start, end, words);

@@ -6,8 +6,8 @@ const listKeywords = ['anyOf', 'oneOf', 'allOf', 'prefixItems'] as const;
 const mapKeywords = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'] as const;
 
 /**
- * Puts the names of types into lower case: the vendor's own agent program writes `OBJECT` and `STRING` into the fields that take JSON Schema, and
- * only this vendor reads them.
+ * Puts the names of types into lower case: the vendor's own agent program writes `OBJECT` and `STRING` into the fields that take JSON
+ * Schema, and only this vendor reads them.
  */
 export function decodeJsonSchema(schema: JsonObject): JsonObject {
   const decoded: Record<string, JsonValue | undefined> = { ...schema };

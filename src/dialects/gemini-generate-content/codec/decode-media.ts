@@ -1,6 +1,6 @@
 import type { MediaKind, MediaPart, MediaSource } from '../../../inference/inference-request.ts';
+import { filledText, meaningOf, objectOf, textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
-import { filledText, objectOf, textOf, wordIn } from './read-wire.ts';
 
 type Detail = 'low' | 'high';
 
@@ -11,7 +11,7 @@ const details: Readonly<Record<string, Detail>> = {
 };
 
 /** Reads a media resolution; undefined for the default and for levels without a neutral name. */
-export const decodeResolution = (value: unknown): Detail | undefined => wordIn(details, value);
+export const decodeResolution = (value: unknown): Detail | undefined => meaningOf(value, details);
 
 function kindOf(mediaType: string): MediaKind {
   const kind = mediaType.split('/')[0]?.toLowerCase();

@@ -1,4 +1,4 @@
-import { createEventFolder } from '../../../inference/fold-events.ts';
+import { foldEvents } from '../../../inference/fold-events.ts';
 import type { InferenceReply } from '../../../inference/inference-reply.ts';
 import { isJsonObject } from '../../../platform/json/json-value.ts';
 import type { ReplyReading } from '../../chat-codec.ts';
@@ -7,11 +7,7 @@ import { ChunkDecoder } from './event-decoder.ts';
 /** Reads a whole reply as the stream of one chunk that it is; a server that streams although it was not asked to sends a list of them. */
 export function decodeReply(reply: unknown, reading: ReplyReading): InferenceReply {
   const decoder = new ChunkDecoder(reading, true);
-  const folder = createEventFolder();
   const chunks: readonly unknown[] = Array.isArray(reply) ? reply : [reply];
-  for (const chunk of chunks) {
-    if (isJsonObject(chunk)) for (const event of decoder.read(chunk)) folder.push(event);
-  }
-  for (const event of decoder.end()) folder.push(event);
-  return folder.reply();
+  const said = chunks.filter(isJsonObject).flatMap((chunk) => decoder.read(chunk));
+  return foldEvents([...said, ...decoder.end()]);
 }

@@ -1,5 +1,6 @@
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { InferenceRequest, ServiceTier, TextPart, VendorField } from '../../../inference/inference-request.ts';
+import { itemsOf, meaningOf, membersOf, objectOf, objectsOf, textOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
 import type { WireRequest } from '../../chat-dialect.ts';
 import { canonicalizeRequest } from '../canonicalize-request.ts';
@@ -9,7 +10,6 @@ import { decodeConfig } from './decode-config.ts';
 import { decodeContents } from './decode-contents.ts';
 import { decodeResolution } from './decode-media.ts';
 import { decodeTools } from './decode-tools.ts';
-import { itemsOf, objectOf, objectsOf, textOf, wordIn } from './read-wire.ts';
 
 /** Members of the body that have a neutral name, or none that anybody needs. */
 const named: ReadonlySet<string> = new Set([
@@ -42,11 +42,11 @@ export function decodeRequest(request: WireRequest): InferenceRequest {
     const message = 'cachedContent: this cache is kept by another vendor. Send the cached contents in the request itself.';
     throw new GatewayError('untranslatable_field', message, { param: 'cachedContent' });
   }
-  const generationConfig = objectOf(body.generationConfig) ?? {};
+  const generationConfig = membersOf(body.generationConfig);
   const { vendorFields: configFields, ...config } = decodeConfig(generationConfig);
   const { vendorFields: toolFields, ...tools } = decodeTools(body);
   const { turns, vendorFields: contentFields } = decodeContents(body.contents, decodeResolution(generationConfig.mediaResolution));
-  const serviceTier = wordIn(tiers, body.serviceTier);
+  const serviceTier = meaningOf(body.serviceTier, tiers);
   return {
     model: readRequestedModel(request),
     stream: pathFraming !== undefined,

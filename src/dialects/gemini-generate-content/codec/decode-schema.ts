@@ -1,5 +1,5 @@
+import { objectsOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
-import { objectsOf } from './read-wire.ts';
 
 const copied = [
   'title',

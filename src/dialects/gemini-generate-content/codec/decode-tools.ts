@@ -1,8 +1,8 @@
 import type { FunctionTool, Tool, ToolChoice, VendorField } from '../../../inference/inference-request.ts';
+import { itemsOf, membersOf, objectOf, objectsOf, textOf, textsOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject } from '../../../platform/json/json-value.ts';
 import { decodeJsonSchema } from './decode-json-schema.ts';
 import { decodeSchema } from './decode-schema.ts';
-import { itemsOf, objectOf, objectsOf, textOf, textsOf } from './read-wire.ts';
 
 type DecodedTools = {
   readonly tools: readonly Tool[];
@@ -20,7 +20,7 @@ export function decodeTools(body: JsonObject): DecodedTools {
       if (value !== undefined) readTool(tools, vendorFields, key, { value, path: `tools[${index}].${key}` });
     }
   }
-  const config = objectOf(body.toolConfig) ?? {};
+  const config = membersOf(body.toolConfig);
   const toolChoice = decodeToolChoice(objectOf(config.functionCallingConfig));
   if (config.retrievalConfig !== undefined) {
     vendorFields.push({ field: 'toolConfig.retrievalConfig', value: config.retrievalConfig, weight: 'matters' });
@@ -39,7 +39,7 @@ function readTool(tools: Tool[], vendorFields: VendorField[], key: string, { val
       }
     }
   } else if (key === 'googleSearch' || key === 'googleSearchRetrieval') {
-    readSearch(tools, vendorFields, objectOf(value) ?? {}, path);
+    readSearch(tools, vendorFields, membersOf(value), path);
   } else if (key === 'codeExecution') {
     tools.push({ kind: 'code-execution', path });
   } else {

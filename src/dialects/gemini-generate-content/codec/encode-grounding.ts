@@ -43,7 +43,7 @@ const offset = (name: string, value: number): JsonObject => (value === 0 ? {} : 
 function encodeSupports({ text, citations, bytesBefore, partIndex }: CitedText, chunks: Chunks): readonly JsonObject[] {
   if (citations.length === 0) return [];
   const offsets = createTextOffsets(text);
-  const spans = new Map<string, { readonly segment: JsonObject; readonly indices: number[] }>();
+  const spans = new Map<string, { readonly segment: JsonObject; readonly indices: Set<number> }>();
   for (const citation of citations) {
     const start = offsets.toByte(citation.start ?? 0);
     // Without offsets the whole text is the cited span.
@@ -52,7 +52,7 @@ function encodeSupports({ text, citations, bytesBefore, partIndex }: CitedText, 
     const key = `${start}-${end}`;
     const known = spans.get(key);
     if (known !== undefined) {
-      if (!known.indices.includes(index)) known.indices.push(index);
+      known.indices.add(index);
       continue;
     }
     const words = offsets.slice(offsets.toCodePoint(start), offsets.toCodePoint(end));
@@ -62,9 +62,9 @@ function encodeSupports({ text, citations, bytesBefore, partIndex }: CitedText, 
       endIndex: bytesBefore + end,
       text: words,
     };
-    spans.set(key, { segment, indices: [index] });
+    spans.set(key, { segment, indices: new Set([index]) });
   }
-  return [...spans.values()].map(({ segment, indices }) => ({ segment, groundingChunkIndices: indices }));
+  return [...spans.values()].map(({ segment, indices }) => ({ segment, groundingChunkIndices: [...indices] }));
 }
 
 /** Writes the sources of a reply as `groundingMetadata`; undefined where it has none. The vendor's search widget cannot be made. */

@@ -1,6 +1,6 @@
 import type { MediaPart, MediaSource } from '../../../inference/inference-request.ts';
-import type { RequestFit } from '../../chat-codec.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
+import type { RequestFit } from '../../chat-codec.ts';
 
 /** Writes a medium that is not bound to a vendor. Text documents go as files, so that they stay apart from what is said. */
 export function encodeSource(source: Exclude<MediaSource, { kind: 'vendor-file' }>): JsonObject {
@@ -19,10 +19,10 @@ export function encodeMedia(part: MediaPart, { traits, notes }: RequestFit): rea
   const place = { path: part.path, otherwise: 'turns' } as const;
   const { source, title, context } = part;
   if (source.kind === 'vendor-file') {
-    return notes.refuse(place, 'this file is kept by another vendor and cannot be read here. Send its content in the request.');
+    return notes.refuse(place, 'this file is kept by another vendor; send its content instead');
   }
   if (source.kind === 'url' && !traits.fetchesUrls) {
-    return notes.refuse(place, 'this model cannot fetch addresses. Send the content in the request.');
+    return notes.refuse(place, 'the upstream of this model takes no address; send its content instead');
   }
   const about = [...(title === undefined ? [] : [`Title: ${title}`]), ...(context === undefined ? [] : [`Context: ${context}`])];
   if (about.length > 0) notes.adapted(place, 'title and context of the document are sent as text before it');

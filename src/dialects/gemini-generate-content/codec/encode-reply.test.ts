@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { GoogleGenAI, type Content, type GenerateContentConfig } from '@google/genai';
-import { createEventFolder } from '../../../inference/fold-events.ts';
+import { foldEvents } from '../../../inference/fold-events.ts';
 import type { InferenceEvent } from '../../../inference/inference-event.ts';
 import type { InferenceReply, StopReason } from '../../../inference/inference-reply.ts';
 import { replayReply } from '../../../inference/replay-reply.ts';
@@ -16,7 +16,7 @@ import { createJsonArrayFrameReader } from '../../../platform/sse/json-array-fra
 import { decodeReply } from './decode-reply.ts';
 import { encodeReply } from './encode-reply.ts';
 import { createEventEncoder } from './event-encoder.ts';
-import { chunksOf, createReading, createWriting, decodeBody, readStream, thoughtfulRequest, writeStream } from './test-kit.ts';
+import { chunksOf, createReading, createWriting, decode, decodeStream, encodeStream, thoughtfulRequest } from './test-kit.ts';
 
 const anthropic: Proof = { origin: 'anthropic', blob: 'c2ln' };
 const hidden: Proof = { origin: 'openai', blob: 'enc', hidden: true };
@@ -85,7 +85,7 @@ test('a whole reply', () => {
 });
 
 test('what a client sends back is what the vendor said, signatures and empty thoughts included (openai/openai-agents-python#4155)', () => {
-  const [, turn] = decodeBody({
+  const [, turn] = decode({
     contents: [{ parts: [{ text: 'q' }] }, { role: 'model', parts: contentOf(fullReply) }],
   }).turns;
   const expected = fullReply.parts.map((part) =>
@@ -100,7 +100,7 @@ test('what a client sends back is what the vendor said, signatures and empty tho
 test('thoughts are shown only to clients that asked for them; their signatures and they themselves travel all the same', () => {
   const parts = contentOf(fullReply, {});
   assert.ok(parts.every((part) => part.thought === undefined));
-  const [, turn] = decodeBody({ contents: [{ parts: [{ text: 'q' }] }, { role: 'model', parts }] }).turns;
+  const [, turn] = decode({ contents: [{ parts: [{ text: 'q' }] }, { role: 'model', parts }] }).turns;
   assert.deepEqual(
     turn?.parts.map(({ kind }) => kind),
     fullReply.parts.map(({ kind }) => kind),
@@ -137,7 +137,7 @@ test('the proof of a call or a text that another vendor made comes back on that 
     { kind: 'tool-call', id: '1', name: 'f', arguments: '{}', proof },
   ];
   const written = contentOf({ parts, stopReason: 'tool-calls' });
-  const [, turn] = decodeBody({ contents: [{ parts: [{ text: 'q' }] }, { role: 'model', parts: written }] }).turns;
+  const [, turn] = decode({ contents: [{ parts: [{ text: 'q' }] }, { role: 'model', parts: written }] }).turns;
   assert.deepEqual(
     turn?.parts.map(({ path: _path, ...part }) => part),
     parts,
@@ -238,14 +238,10 @@ const inPieces = (events: readonly InferenceEvent[]): readonly InferenceEvent[] 
 
 test('a stream says what the whole reply says, in both framings', () => {
   for (const framing of ['sse', 'json-array'] as const) {
-    const stream = Buffer.from(writeStream(inPieces(replayReply(fullReply)), framing, thoughtfulRequest));
-    const folder = createEventFolder();
-    for (const event of readStream(stream, framing)) folder.push(event);
+    const stream = Buffer.from(encodeStream(inPieces(replayReply(fullReply)), framing, thoughtfulRequest));
+    const folded = foldEvents(decodeStream(stream, framing));
     const whole = decodeReply(encodeReply(fullReply, createWriting(thoughtfulRequest)), createReading());
-    assert.deepEqual(
-      { ...folder.reply(), usageReport: folder.reply().usageReport?.usage },
-      { ...whole, usageReport: whole.usageReport?.usage },
-    );
+    assert.deepEqual({ ...folded, usageReport: folded.usageReport?.usage }, { ...whole, usageReport: whole.usageReport?.usage });
     const tap = createStreamTap({ framing, request: {} });
     const reader = createJsonArrayFrameReader({ frameBytesMax: 1e6 });
     if (framing === 'json-array') for (const frame of reader.push(stream)) tap.read(frame);
@@ -254,7 +250,7 @@ test('a stream says what the whole reply says, in both framings', () => {
 });
 
 test('chunks as the vendor writes them: one line between CR LF pairs, text at once, calls whole, the end and the usage in the last', () => {
-  const stream = writeStream(
+  const stream = encodeStream(
     [
       { type: 'started', replyId: 'r', servedModel: 's' },
       { type: 'usage', usageReport: { usage: { inputTokens: 3 }, raw: {}, trustworthy: true } },
@@ -319,7 +315,7 @@ test('the vendor’s SDK reads a stream and sends back what restores every proof
   for (const includeThoughts of [true, false]) {
     const config: GenerateContentConfig = { thinkingConfig: { includeThoughts } };
     const request = includeThoughts ? thoughtfulRequest : {};
-    const server = await serve(writeStream(inPieces(replayReply(fullReply)), 'sse', request), 'text/event-stream');
+    const server = await serve(encodeStream(inPieces(replayReply(fullReply)), 'sse', request), 'text/event-stream');
     try {
       const chat = new GoogleGenAI({ apiKey: 'k', httpOptions: { baseUrl: server.url } }).chats.create({ model: 'm', config });
       let text = '';
@@ -339,7 +335,7 @@ test('the vendor’s SDK reads a stream and sends back what restores every proof
       await chat
         .sendMessage({ message: [{ functionResponse: { id: 'toolu_1', name: 'f', response: { output: 'r' } } }] })
         .catch(() => undefined);
-      const [, turn, answer] = decodeBody({ contents: server.asked().contents }).turns;
+      const [, turn, answer] = decode({ contents: server.asked().contents }).turns;
       assert.deepEqual(
         turn?.parts.map((part) => (part.kind === 'reasoning' ? [part.text, part.proof] : part.kind === 'text' ? part.text : part.kind)),
         [[['First.', 'Second.'], anthropic], 'Héllo\n"you"', [[], hidden], 'tool-call', 'tool-call'],

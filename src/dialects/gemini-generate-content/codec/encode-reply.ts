@@ -1,12 +1,12 @@
 import type { InferenceReply } from '../../../inference/inference-reply.ts';
 import { replayReply } from '../../../inference/replay-reply.ts';
+import { textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { ReplyWriting } from '../../chat-codec.ts';
 import { encodeGrounding } from './encode-grounding.ts';
 import { encodeUsage } from './encode-usage.ts';
-import { encodeFinish } from './finish-reasons.ts';
+import { encodeEnding } from './stop-reasons.ts';
 import { PartWriter, type WrittenPart } from './part-writer.ts';
-import { textOf } from './read-wire.ts';
 import { showsThoughts } from './shows-thoughts.ts';
 
 /**
@@ -22,7 +22,7 @@ export function encodeReply(reply: InferenceReply, writing: ReplyWriting): JsonO
     candidates: [
       {
         content: { parts: parts.length === 0 ? [{ text: '' }] : parts, role: 'model' },
-        ...encodeFinish(reply.stopReason, reply.stopDetail),
+        ...encodeEnding(reply.stopReason, reply.stopDetail),
         index: 0,
         ...(grounding === undefined ? {} : { groundingMetadata: grounding }),
       },

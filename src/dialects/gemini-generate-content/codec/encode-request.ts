@@ -1,6 +1,7 @@
 import { arrangeTurns } from '../../../inference/arrange-turns.ts';
+import { dropVendorFields } from '../../../inference/drop-vendor-fields.ts';
 import type { FunctionTool, InferenceRequest, ServiceTier } from '../../../inference/inference-request.ts';
-import { fitToolNames } from '../../../inference/tool-names.ts';
+import { fitToolNames, listToolNames } from '../../../inference/tool-names.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { EncodedRequest, RequestFit } from '../../chat-codec.ts';
 import { encodeConfig } from './encode-config.ts';
@@ -21,24 +22,25 @@ const tiers: Readonly<Record<ServiceTier, string | undefined>> = {
 /** Writes a request for a server of this dialect. The model and the framing are in the path. */
 export function encodeRequest(asked: InferenceRequest, fit: RequestFit): EncodedRequest {
   const request = separateTools(asked, fit);
-  for (const { field, weight } of request.vendorFields) {
-    if (weight === 'matters') fit.notes.dropped({ path: field, otherwise: 'turns' }, 'this upstream has nothing like it');
-  }
+  dropVendorFields(request, fit.notes);
   const answerTool = createAnswerTool(request, fit);
-  const { toWire, renamed } = fitToolNames(listNames(request, answerTool), nameRules);
+  const { toWireName, renamed } = fitToolNames(
+    [...listToolNames(request), ...(answerTool === undefined ? [] : [answerTool.name])],
+    nameRules,
+  );
   const { config, cutAt } = encodeConfig(request, fit, answerTool !== undefined);
   const serviceTier = request.serviceTier === undefined ? undefined : tiers[request.serviceTier];
   const body: JsonObject = {
-    contents: encodeTurns(request, fit, toWire),
+    contents: encodeTurns(request, fit, toWireName),
     ...encodeInstructions(request),
-    ...encodeTools(request, { fit, toWireName: toWire, ...(answerTool === undefined ? {} : { answerTool }) }),
+    ...encodeTools(request, { fit, toWireName, ...(answerTool === undefined ? {} : { answerTool }) }),
     ...(Object.keys(config).length === 0 ? {} : { generationConfig: config }),
     ...(serviceTier === undefined ? {} : { serviceTier }),
   };
   return {
     body,
     ...(renamed.size === 0 ? {} : { toolNames: renamed }),
-    ...(answerTool === undefined ? {} : { answerTool: toWire(answerTool.name) }),
+    ...(answerTool === undefined ? {} : { answerTool: toWireName(answerTool.name) }),
     ...(cutAt === undefined ? {} : { cutAt }),
   };
 }
@@ -72,11 +74,4 @@ function createAnswerTool({ outputFormat, tools }: InferenceRequest, { traits, n
   while (isTaken(name)) name = `${name}_`;
   const description = outputFormat.description ?? 'Gives the final answer. Call it once, with the whole answer.';
   return { kind: 'function', name, description, parameters: outputFormat.schema };
-}
-
-/** All names that the request knows: of functions, and of calls of functions that are no longer offered. */
-function listNames({ tools, turns }: InferenceRequest, answerTool: FunctionTool | undefined): ReadonlySet<string> {
-  const declared = tools.flatMap((tool) => (tool.kind === 'function' ? [tool.name] : []));
-  const called = turns.flatMap((turn) => turn.parts.flatMap((part) => (part.kind === 'tool-call' ? [part.name] : [])));
-  return new Set([...declared, ...called, ...(answerTool === undefined ? [] : [answerTool.name])]);
 }

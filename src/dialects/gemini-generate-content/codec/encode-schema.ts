@@ -1,5 +1,5 @@
+import { meaningOf, membersOf, numberOf, objectOf, objectsOf, textOf, textsOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
-import { numberOf, objectOf, objectsOf, textOf, textsOf } from './read-wire.ts';
 
 /** How often a definition is written out within itself. Deeper data is taken as any object. */
 const recursionsMax = 2;
@@ -11,7 +11,8 @@ const depthMax = 24;
 const nodesMax = 2000;
 
 /**
- * Members that may be looked at in all. References that fan out, or a wide definition that is named a thousand times, would otherwise cost the square of what was sent, or its power.
+ * Members that may be looked at in all. References that fan out, or a wide definition that is named a thousand times, would otherwise cost
+ * the square of what was sent, or its power.
  */
 const membersMax = 250_000;
 
@@ -78,7 +79,7 @@ function joinVariants({ anyOf, ...rest }: JsonObject): JsonObject {
   const variants = objectsOf(anyOf).filter((variant) => variant.type === 'OBJECT');
   const [first, ...others] = variants;
   const required = textsOf(first?.required).filter((name) => others.every((variant) => textsOf(variant.required).includes(name)));
-  const properties: JsonObject = Object.fromEntries(variants.flatMap((variant) => Object.entries(objectOf(variant.properties) ?? {})));
+  const properties: JsonObject = Object.fromEntries(variants.flatMap((variant) => Object.entries(membersOf(variant.properties))));
   return {
     ...rest,
     type: 'OBJECT',
@@ -145,22 +146,37 @@ function findTarget(root: JsonObject, ref: string): JsonValue | undefined {
   return node;
 }
 
+/** Schemas that are being joined. They are added up in place: there may be thousands. */
+type Joined = {
+  readonly members: Map<string, JsonValue | undefined>;
+  readonly properties: Map<string, JsonValue | undefined>;
+  readonly required: Set<string>;
+};
+
+function addSchema({ members, properties, required }: Joined, schema: JsonObject): void {
+  for (const [name, value] of Object.entries(schema)) if (name !== 'allOf') members.set(name, value);
+  for (const [name, value] of Object.entries(objectOf(schema.properties) ?? {})) properties.set(name, value);
+  for (const name of textsOf(schema.required)) required.add(name);
+}
+
+function addAll(walk: Walk, joined: Joined, schema: JsonObject, trail: Trail): void {
+  addSchema(joined, schema);
+  for (const item of objectsOf(schema.allOf)) {
+    const resolved = spend(walk, item) ? resolve(walk, item, trail) : undefined;
+    if (resolved !== undefined) addAll(walk, joined, resolved.schema, resolved.trail);
+  }
+}
+
 /** All of several schemas as one: members of later ones stand, properties and required names are joined. */
 function joinAllOf(walk: Walk, schema: JsonObject, trail: Trail): JsonObject {
-  const { allOf, ...own } = schema;
-  return objectsOf(allOf).reduce<JsonObject>((joined, item) => {
-    const resolved = spend(walk, item) && spend(walk, joined) ? resolve(walk, item, trail) : undefined;
-    if (resolved === undefined) return joined;
-    const other = resolved.schema.allOf === undefined ? resolved.schema : joinAllOf(walk, resolved.schema, resolved.trail);
-    const properties = { ...objectOf(joined.properties), ...objectOf(other.properties) };
-    const required = [...new Set([...textsOf(joined.required), ...textsOf(other.required)])];
-    return {
-      ...joined,
-      ...other,
-      ...(Object.keys(properties).length === 0 ? {} : { properties }),
-      ...(required.length === 0 ? {} : { required }),
-    };
-  }, own);
+  if (schema.allOf === undefined) return schema;
+  const joined: Joined = { members: new Map(), properties: new Map(), required: new Set() };
+  addAll(walk, joined, schema, trail);
+  return {
+    ...Object.fromEntries(joined.members),
+    ...(joined.properties.size === 0 ? {} : { properties: Object.fromEntries(joined.properties) }),
+    ...(joined.required.size === 0 ? {} : { required: [...joined.required] }),
+  };
 }
 
 const described = (schema: JsonObject): JsonObject => {
@@ -195,7 +211,7 @@ function simplifyNode(walk: Walk, schema: JsonObject, trail: Trail): JsonObject 
     );
   }
   const type = named[0] === 'null' && wanted.length === 0 ? 'null' : (wanted[0] ?? guessType(listed));
-  const name = type !== undefined && Object.hasOwn(types, type) ? types[type] : undefined;
+  const name = meaningOf(type, types);
   if (name === undefined) return { ...anything, ...described(listed) };
   return { type: name, ...annotate(listed), ...nullable, ...simplifyTyped(walk, name, listed, trail) };
 }
@@ -251,7 +267,7 @@ function simplifyTyped(walk: Walk, type: string, schema: JsonObject, trail: Trai
 }
 
 function simplifyObject(walk: Walk, schema: JsonObject, trail: Trail): JsonObject {
-  const properties = Object.entries(objectOf(schema.properties) ?? {}).map(([name, value]): [string, JsonObject] => [
+  const properties = Object.entries(membersOf(schema.properties)).map(([name, value]): [string, JsonObject] => [
     name,
     simplify(walk, value, trail),
   ]);

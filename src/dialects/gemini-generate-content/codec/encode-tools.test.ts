@@ -218,7 +218,7 @@ test('parameters are an object with properties, or nothing', () => {
 
 test('names that the vendor refuses are mapped, everywhere alike, and can be mapped back', () => {
   const name = '1 weather/now';
-  const { body, whole } = encode({
+  const { body, toolNames } = encode({
     tools: [tool(name), tool('fine.name:x-1')],
     toolChoice: { kind: 'function', name },
     turns: [
@@ -227,10 +227,10 @@ test('names that the vendor refuses are mapped, everywhere alike, and can be map
       { role: 'user', parts: [{ kind: 'tool-result', callId: '1', content: [], isError: false }] },
     ],
   });
-  const [wire] = [...(whole.toolNames ?? [])].find(([, client]) => client === name) ?? [];
+  const [wire] = [...(toolNames ?? [])].find(([, client]) => client === name) ?? [];
   assert.match(wire ?? '', /^[A-Za-z_][A-Za-z0-9_.:-]{0,63}$/);
   assert.equal(JSON.stringify(body).split(`"${wire}"`).length - 1, 4);
-  assert.equal(whole.toolNames?.size, 1);
+  assert.equal(toolNames?.size, 1);
 });
 
 test('choices', () => {
@@ -308,8 +308,8 @@ test('structured output: the full schema, the subset, or a function whose argume
     responseMimeType,
     responseSchema: { type: 'OBJECT', properties: { a: { type: 'STRING', enum: ['x'] } } },
   });
-  const { body, whole, notes } = encode({ outputFormat: format, tools: [tool('final_answer')] }, { structuredOutput: false });
-  assert.deepEqual([whole.answerTool, notes], ['final_answer_', ['emulated generationConfig.responseMimeType']]);
+  const { body, answerTool, notes } = encode({ outputFormat: format, tools: [tool('final_answer')] }, { structuredOutput: false });
+  assert.deepEqual([answerTool, notes], ['final_answer_', ['emulated generationConfig.responseMimeType']]);
   assert.deepEqual(body.toolConfig, { functionCallingConfig: { mode: 'ANY' } });
   const alone = encode({ outputFormat: format }, { structuredOutput: false });
   assert.deepEqual(alone.body.toolConfig, { functionCallingConfig: { mode: 'ANY', allowedFunctionNames: ['final_answer'] } });

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { createEventFolder } from '../../../inference/fold-events.ts';
+import { assertEventGrammar } from '../../../inference/assert-event-grammar.ts';
+import { foldEvents } from '../../../inference/fold-events.ts';
 import type { InferenceEvent } from '../../../inference/inference-event.ts';
-import type { InferenceReply } from '../../../inference/inference-reply.ts';
 import type { StreamFraming } from '../../../platform/frames.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { openFixtures } from '../../fixture-suite.ts';
 import { decodeReply } from './decode-reply.ts';
-import { createReading, readStream } from './test-kit.ts';
+import { createReading, decodeStream } from './test-kit.ts';
 
 const { casesOf, readBytes, readJson, files } = openFixtures(join(import.meta.dirname, '..', 'fixtures'));
 
@@ -17,44 +17,20 @@ const streams: readonly (readonly [ending: string, framing: StreamFraming])[] = 
   ['.stream.json', 'json-array'],
 ];
 
-function fold(events: readonly InferenceEvent[]): InferenceReply {
-  const folder = createEventFolder();
-  for (const event of events) folder.push(event);
-  return folder.reply();
-}
-
-/** Obeys the grammar of events: `started` first, blocks numbered in order and closed, `finished` last and once. */
-function checkGrammar(events: readonly InferenceEvent[], isWhole: boolean): void {
-  const open = new Set<number>();
-  let next = 0;
-  for (const [at, event] of events.entries()) {
-    assert.equal(event.type === 'started', at === 0);
-    assert.equal(event.type === 'finished', isWhole && at === events.length - 1);
-    if (event.type === 'block-started') {
-      assert.equal(event.index, next++);
-      open.add(event.index);
-    } else if (event.type === 'part') assert.equal(event.index, next++);
-    else if (event.type === 'block-ended') assert.ok(open.delete(event.index));
-    else if ('index' in event) assert.ok(open.has(event.index));
-    if (event.type === 'delta') assert.notEqual(event.text, '');
-  }
-  if (isWhole) assert.equal(open.size, 0);
-}
-
 for (const [ending, framing] of streams) {
   for (const name of casesOf(ending)) {
     test(`stream ${name}${ending}: the same events for any chunk size, in the order that every reader expects`, () => {
       const body = readBytes(`${name}${ending}`);
-      const whole = readStream(body, framing);
+      const whole = decodeStream(body, framing);
       const { state } = readJson(`${name}.expected.json`);
-      checkGrammar(whole, state === 'complete');
+      assertEventGrammar(whole, { isWhole: state === 'complete' });
       for (let chunkBytes = 1; chunkBytes < 40; chunkBytes++)
-        assert.deepEqual(readStream(body, framing, chunkBytes), whole, `chunks of ${chunkBytes}`);
+        assert.deepEqual(decodeStream(body, framing, chunkBytes), whole, `chunks of ${chunkBytes}`);
     });
 
     if (files.includes(`${name}.reply.json`)) {
       test(`stream ${name}${ending}: adds up to the whole reply`, () => {
-        const streamed = fold(readStream(readBytes(`${name}${ending}`), framing));
+        const streamed = foldEvents(decodeStream(readBytes(`${name}${ending}`), framing));
         const reply = decodeReply(readJson(`${name}.reply.json`), createReading());
         assert.deepEqual({ ...streamed, usageReport: streamed.usageReport?.usage }, { ...reply, usageReport: reply.usageReport?.usage });
       });
@@ -67,12 +43,12 @@ test('a stream that is cut never finishes, wherever it is cut', () => {
   const end = body.lastIndexOf('finishReason');
   for (let at = 0; at < end; at += 7) {
     assert.ok(
-      readStream(body.subarray(0, at), 'sse').every((event) => event.type !== 'finished'),
+      decodeStream(body.subarray(0, at), 'sse').every((event) => event.type !== 'finished'),
       `cut at ${at}`,
     );
   }
   const array = readBytes('text-array.stream.json');
-  const events = readStream(array.subarray(0, array.lastIndexOf(']')), 'json-array');
+  const events = decodeStream(array.subarray(0, array.lastIndexOf(']')), 'json-array');
   assert.ok(events.every((event) => event.type !== 'finished'));
 });
 
@@ -85,7 +61,7 @@ const stop = { finishReason: 'STOP' };
 /** The events of chunks; of those that are told apart here, everything but what every stream has. */
 function read(...chunks: readonly unknown[]): readonly InferenceEvent[] {
   const body = chunks.map((one) => `data: ${typeof one === 'string' ? one : JSON.stringify(one)}\n\n`).join('');
-  return readStream(Buffer.from(body), 'sse').filter(({ type }) => type !== 'started' && type !== 'usage');
+  return decodeStream(Buffer.from(body), 'sse').filter(({ type }) => type !== 'started' && type !== 'usage');
 }
 
 const summary = (events: readonly InferenceEvent[]): readonly string[] =>
@@ -236,7 +212,7 @@ test('usage that comes after the finish reason counts, and keep-alive chunks beg
     JSON.stringify(chunk([{ text: 'a' }], stop)),
     '{"usageMetadata":{"promptTokenCount":5,"candidatesTokenCount":2,"thoughtsTokenCount":3,"totalTokenCount":10}}',
   ];
-  const events = readStream(Buffer.from(body.map((json) => `data: ${json}\r\n\r\n`).join('')), 'sse');
+  const events = decodeStream(Buffer.from(body.map((json) => `data: ${json}\r\n\r\n`).join('')), 'sse');
   assert.equal(events[0]?.type, 'started');
   const usages = events.flatMap((event) => (event.type === 'usage' ? [event.usageReport.usage] : []));
   assert.deepEqual(usages.at(-1), { inputTokens: 5, outputTokens: 5, reasoningTokens: 3 });

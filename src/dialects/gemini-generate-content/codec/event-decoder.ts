@@ -2,6 +2,7 @@ import type { InferenceEvent } from '../../../inference/inference-event.ts';
 import type { ServerToolPart } from '../../../inference/inference-request.ts';
 import type { Proof } from '../../../inference/proof.ts';
 import type { Frame, StreamFraming } from '../../../platform/frames.ts';
+import { filledText, objectOf, objectsOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
 import { parseJson } from '../../../platform/json/parse-json.ts';
 import type { EventDecoder, ReplyReading } from '../../chat-codec.ts';
@@ -9,8 +10,7 @@ import { emptyReplyState, findUsage, isFinished, readChunk } from '../read-chunk
 import { addCodeResult, startCode } from './decode-contents.ts';
 import { addGrounding, decodeCitations, decodeSearch, noGrounding, type PartPlace, type ReplyText } from './decode-grounding.ts';
 import { decodeMedia } from './decode-media.ts';
-import { decodeFinishReason } from './finish-reasons.ts';
-import { filledText, objectOf, objectsOf } from './read-wire.ts';
+import { decodeStopReason } from './stop-reasons.ts';
 import { isForeignSignature } from './thought-signature.ts';
 
 type OpenBlock = { readonly index: number; readonly kind: 'text' | 'reasoning'; readonly text?: ReplyText; isProven: boolean };
@@ -72,7 +72,7 @@ export class ChunkDecoder {
     this.#tellCitations();
     this.#open = undefined;
     for (const index of this.#unended) this.#events.push({ type: 'block-ended', index });
-    const search = decodeSearch(this.#grounding, () => this.#reading.newId('search_'));
+    const search = decodeSearch(this.#grounding, () => this.#reading.newId('search'));
     if (search !== undefined) this.#events.push({ type: 'part', index: this.#nextIndex++, part: search });
     const usageReport = findUsage(this.#state, true);
     if (usageReport !== undefined) this.#events.push({ type: 'usage', usageReport });
@@ -116,11 +116,11 @@ export class ChunkDecoder {
     const { text, functionCall, executableCode, codeExecutionResult } = part;
     const proof = this.#readProof(part.thoughtSignature);
     if (isJsonObject(codeExecutionResult)) {
-      this.#readCode(part, addCodeResult(this.#code ?? startCode(part, this.#reading.newId('code_')), part));
+      this.#readCode(part, addCodeResult(this.#code ?? startCode(part, this.#reading.newId('code')), part));
       return;
     }
     if (text !== '' || proof !== undefined) this.#flushCode();
-    if (isJsonObject(executableCode)) this.#readCode(part, startCode(part, this.#reading.newId('code_')));
+    if (isJsonObject(executableCode)) this.#readCode(part, startCode(part, this.#reading.newId('code')));
     else if (isJsonObject(functionCall)) this.#readCall(functionCall, proof);
     else if (typeof text === 'string' && text !== '') this.#readText(text, part.thought === true ? 'reasoning' : 'text', proof);
     else if (part.inlineData !== undefined || part.fileData !== undefined) this.#readMedia(part);
@@ -182,10 +182,10 @@ export class ChunkDecoder {
     this.#endBlock();
     this.#hasCalls = true;
     const index = this.#nextIndex++;
-    const id = filledText(call.id) ?? this.#reading.newId('call_');
+    const id = filledText(call.id) ?? this.#reading.newId('call');
     this.#events.push({ type: 'block-started', index, block: { kind: 'tool-call', id, name } });
     if (proof !== undefined) this.#events.push({ type: 'proof', index, proof });
-    const args = typeof call.args === 'string' && call.args !== '' ? call.args : JSON.stringify(call.args ?? {});
+    const args = filledText(call.args) ?? JSON.stringify(call.args ?? {});
     this.#events.push({ type: 'delta', index, text: args }, { type: 'block-ended', index });
   }
 
@@ -227,7 +227,7 @@ export class ChunkDecoder {
     const { blockReason, candidates } = this.#state;
     const finishReason = candidates.get(0)?.finishReason ?? [...candidates.values()][0]?.finishReason;
     if (finishReason === undefined && blockReason === undefined) {
-      this.#events.push({ type: 'finished', stopReason: candidates.size === 0 ? 'failed' : decodeFinishReason('STOP', this.#hasCalls) });
+      this.#events.push({ type: 'finished', stopReason: candidates.size === 0 ? 'failed' : decodeStopReason('STOP', this.#hasCalls) });
       return;
     }
     if (finishReason === undefined) {
@@ -235,7 +235,7 @@ export class ChunkDecoder {
       this.#events.push({ type: 'finished', stopReason: 'refusal', ...(stopDetail === undefined ? {} : { stopDetail }) });
       return;
     }
-    const stopReason = decodeFinishReason(finishReason, this.#hasCalls);
+    const stopReason = decodeStopReason(finishReason, this.#hasCalls);
     const isOdd = stopReason === 'refusal' || stopReason === 'failed';
     const stopDetail = isOdd ? (this.#finishMessage ?? finishReason) : undefined;
     this.#events.push({ type: 'finished', stopReason, ...(stopDetail === undefined ? {} : { stopDetail }) });

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { EventEncoder, ReplyWriting } from '../../chat-codec.ts';
 import { encodeGrounding } from './encode-grounding.ts';
 import { encodeUsage } from './encode-usage.ts';
-import { encodeFinish } from './finish-reasons.ts';
+import { encodeEnding } from './stop-reasons.ts';
 import { PartWriter, type WrittenPart } from './part-writer.ts';
 import { showsThoughts } from './shows-thoughts.ts';
 
@@ -45,7 +45,7 @@ export function createEventEncoder(writing: ReplyWriting, framing: StreamFraming
     const left = writer.end();
     const grounding = encodeGrounding(writer.sources(true));
     const rest: JsonObject = {
-      ...encodeFinish(stopReason, stopDetail),
+      ...encodeEnding(stopReason, stopDetail),
       index: 0,
       ...(grounding === undefined ? {} : { groundingMetadata: grounding }),
     };

@@ -1,8 +1,5 @@
 import type { FieldNames } from '../../../inference/translation-notes.ts';
 
-/** Whose proofs a thought signature of this dialect is, unless it says otherwise. */
-export const vendorOrigin = 'gemini';
-
 /** How clients of this dialect spell the neutral fields. */
 export const fieldNames: FieldNames = {
   instructions: 'systemInstruction',

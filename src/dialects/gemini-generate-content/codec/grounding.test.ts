@@ -7,7 +7,7 @@ import type { InferenceReply } from '../../../inference/inference-reply.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { decodeReply } from './decode-reply.ts';
 import { encodeReply } from './encode-reply.ts';
-import { createReading, createWriting, readStream, writeStream } from './test-kit.ts';
+import { createReading, createWriting, decodeStream, encodeStream } from './test-kit.ts';
 import { createTextOffsets } from './text-offsets.ts';
 
 // One to four bytes a character, a combining mark, a family of seven code points.
@@ -78,7 +78,7 @@ test('offsets count within the part of a whole reply, and within all text of a s
       ],
     },
   ];
-  const events = readStream(Buffer.from(stream.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('')), 'sse');
+  const events = decodeStream(Buffer.from(stream.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('')), 'sse');
   const citations = events.flatMap((event) => (event.type === 'citation' ? [[event.index, event.citation.start, event.citation.end]] : []));
   assert.deepEqual(citations, [
     [2, undefined, undefined],
@@ -179,7 +179,7 @@ test('citations are written once by source and once by span, in bytes of the par
 });
 
 test('in a stream they come with the last chunk, in bytes of all text', () => {
-  const stream = writeStream(replayReply(citingReply), 'sse');
+  const stream = encodeStream(replayReply(citingReply), 'sse');
   const last = JSON.parse(stream.trim().split('\r\n\r\n').at(-1)?.slice(6) ?? '') as { candidates: unknown[] };
   const before = Buffer.byteLength('Plain — ');
   assert.deepEqual((grounding(last.candidates[0]).groundingSupports as { segment: unknown }[])[1]?.segment, {

@@ -4,8 +4,9 @@ import type { RequestFit } from '../../chat-codec.ts';
 const jsonHint: TextPart = { kind: 'text', text: 'When you give the final answer, write one JSON object and nothing else.' };
 
 /**
- * Fits a request to models that take functions alone: beside them the vendor refuses its own tools ("Tool use with function calling is unsupported") and JSON answers
- * ("Function calling with a response mime type 'application/json' is unsupported"). Functions win, because the client's program waits for their calls.
+ * Fits a request to models that take functions alone: beside them the vendor refuses its own tools ("Tool use with function calling is
+ * unsupported") and JSON answers ("Function calling with a response mime type 'application/json' is unsupported"). Functions win, because
+ * the client's program waits for their calls.
  */
 export function separateTools(request: InferenceRequest, { traits, notes }: RequestFit): InferenceRequest {
   const functions = request.tools.filter((tool) => tool.kind === 'function');

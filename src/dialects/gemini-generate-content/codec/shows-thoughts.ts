@@ -1,6 +1,6 @@
+import { objectOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject, JsonValue } from '../../../platform/json/json-value.ts';
 import { toSnakeCase } from '../canonicalize-request.ts';
-import { objectOf } from './read-wire.ts';
 
 const pick = (object: JsonValue | undefined, name: string): JsonValue | undefined =>
   objectOf(object)?.[name] ?? objectOf(object)?.[toSnakeCase(name)];

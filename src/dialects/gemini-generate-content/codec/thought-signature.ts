@@ -1,8 +1,8 @@
 import { unwrapProof, wrappedProofPrefix, wrapProof, type Proof } from '../../../inference/proof.ts';
-import { isJsonObject, type JsonObject } from '../../../platform/json/json-value.ts';
-import { parseJson } from '../../../platform/json/parse-json.ts';
-import { textOf, textsOf } from './read-wire.ts';
-import { vendorOrigin } from './field-names.ts';
+import { textOf, textsOf } from '../../../platform/json/json-readers.ts';
+import type { JsonObject } from '../../../platform/json/json-value.ts';
+import { parseJsonObject } from '../../../platform/json/parse-json.ts';
+import { vendorOrigin } from './vendor-origin.ts';
 
 /**
  * What the vendor's documentation tells to send for calls that none of its models made.
@@ -50,15 +50,8 @@ export function readSignature(value: unknown): ReadSignature | undefined {
   return { kind: 'reasoning', reasoning };
 }
 
-function readCarried(packed: string): JsonObject {
-  try {
-    const carried = parseJson(Buffer.from(packed, 'base64url'));
-    return isJsonObject(carried) ? carried : {};
-  } catch {
-    // A client that shortened it has lost the thoughts; the proof may still be whole.
-    return {};
-  }
-}
+/** What a signature carries beside the proof. A client that shortened it has lost the thoughts; the proof may still be whole. */
+const readCarried = (packed: string): JsonObject => parseJsonObject(Buffer.from(packed, 'base64url')) ?? {};
 
 /** Base64 of a wrapped proof, with what belongs to it. */
 function wrapWith(proof: Proof, carried: JsonObject): string {

@@ -1,15 +1,15 @@
 import type { Citation } from '../../../inference/citation.ts';
+import { countCodePoints } from '../../../inference/count-code-points.ts';
 import type { InferenceEvent } from '../../../inference/inference-event.ts';
 import type { MediaPart } from '../../../inference/inference-request.ts';
 import type { Proof } from '../../../inference/proof.ts';
-import { countCharacters } from './citations.ts';
 import { shownBy } from './reasoning-details.ts';
 
 type Prose = { readonly kind: 'text' | 'refusal' | 'reasoning'; readonly index: number; text: string; isProven: boolean };
 
 /**
- * Turns what a stream says into events that keep to the grammar: one block of prose is open at a time, and calls, which may overlap, have indices of their
- * own. Citations wait for the end of the text that they are of, because servers send them before, within or after it.
+ * Turns what a stream says into events that keep to the grammar: one block of prose is open at a time, and calls, which may overlap, have
+ * indices of their own. Citations wait for the end of the text that they are of, because servers send them before, within or after it.
  */
 export class BlockWriter {
   readonly #proofOrigin: string;
@@ -112,7 +112,7 @@ export class BlockWriter {
   }
 
   #emitCitations({ index, text }: Prose, isLast: boolean): void {
-    const length = countCharacters(text);
+    const length = countCodePoints(text);
     const before = this.#textBefore;
     this.#textBefore += length;
     const isHere = ({ start }: Citation): boolean => isLast || (start !== undefined && start < before + length);

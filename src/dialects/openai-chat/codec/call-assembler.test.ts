@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { assertEventGrammar } from '../../../inference/assert-event-grammar.ts';
+import { foldEvents } from '../../../inference/fold-events.ts';
 import type { InferenceEvent } from '../../../inference/inference-event.ts';
 import { serializeBlocks } from '../../../inference/serialize-blocks.ts';
-import { checkGrammar } from './check-grammar.ts';
 import { createEventDecoder } from './event-decoder.ts';
 import { call, chunk, madeCall, partsOf, stop } from './fake-chunks.ts';
-import { eventsOf, fold, frameOf, readingOf } from './fake-fit.ts';
+import { createReading, decodeChunks, frameOf } from './test-kit.ts';
 
 test('tool calls of odd servers', () => {
   const cases: readonly [name: string, chunks: readonly unknown[], expected: readonly object[]][] = [
@@ -140,7 +141,7 @@ test('tool calls of odd servers', () => {
 });
 
 test('serialised, interleaved calls keep their arguments apart (BerriAI/litellm#15315)', () => {
-  const events = eventsOf([
+  const events = decodeChunks([
     call({ index: 0, id: 'a' }, 'f', '{"a"'),
     call({ index: 1, id: 'b' }, 'g', '{"b"'),
     call({ index: 0 }, undefined, ':1}'),
@@ -149,19 +150,19 @@ test('serialised, interleaved calls keep their arguments apart (BerriAI/litellm#
   ]);
   const step = serializeBlocks();
   const inLine = events.flatMap((event) => step(event));
-  checkGrammar(inLine, { overlaps: false });
-  assert.deepEqual(fold(inLine).parts, [madeCall('a', 'f', '{"a":1}'), madeCall('b', 'g', '{"b":2}')]);
+  assertEventGrammar(inLine, { overlaps: false });
+  assert.deepEqual(foldEvents(inLine).parts, [madeCall('a', 'f', '{"a":1}'), madeCall('b', 'g', '{"b":2}')]);
 });
 
 test('a call that is whole ends when the next begins, so that the next is not held back until the end', () => {
-  const types = eventsOf([call({ index: 0, id: 'a' }, 'f', '{"a":1}'), call({ index: 1, id: 'b' }, 'f', '{"a":1}'), stop]).map(
+  const types = decodeChunks([call({ index: 0, id: 'a' }, 'f', '{"a":1}'), call({ index: 1, id: 'b' }, 'f', '{"a":1}'), stop]).map(
     (event) => `${event.type} ${'index' in event ? event.index : ''}`,
   );
   assert.ok(types.indexOf('block-ended 0') < types.indexOf('block-started 1'));
 });
 
 test('arguments pass on as they come', () => {
-  const decoder = createEventDecoder(readingOf());
+  const decoder = createEventDecoder(createReading());
   const read = (value: unknown): readonly InferenceEvent[] => decoder.read(frameOf(JSON.stringify(value)));
   read(call({ index: 0, id: 'a' }, 'f', '{"a"'));
   assert.deepEqual(read(call({ index: 0 }, undefined, ':1')), [{ type: 'delta', index: 0, text: ':1' }]);

@@ -1,10 +1,10 @@
 import type { Proof } from '../../../inference/proof.ts';
+import { filledText, membersOf, numberOf, textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject, JsonValue } from '../../../platform/json/json-value.ts';
 import type { ReplyReading } from '../../chat-codec.ts';
 import type { BlockWriter } from './block-writer.ts';
 import { ObjectScan } from './object-scan.ts';
 import { readThoughtSignature } from './reasoning-details.ts';
-import { filledText, numberOf, objectOf, textOf } from './read-wire.ts';
 
 type Call = {
   /** Its number in the order in which calls came. */
@@ -41,7 +41,7 @@ function argumentsText(value: JsonValue | undefined): string {
 }
 
 function readPiece(call: JsonObject, isAlone: boolean): Piece {
-  const { name, arguments: input } = objectOf(call.function);
+  const { name, arguments: input } = membersOf(call.function);
   return {
     index: numberOf(call.index),
     id: filledText(call.id) ?? '',
@@ -53,10 +53,11 @@ function readPiece(call: JsonObject, isAlone: boolean): Piece {
 }
 
 /**
- * Puts calls together from deltas of servers that agree on little: index missing or always 0, ids missing, empty, late or in every chunk, names late, in pieces or
- * in every chunk, arguments as text, as an object, at once or not at all, several calls interleaved.
+ * Puts calls together from deltas of servers that agree on little: index missing or always 0, ids missing, empty, late or in every chunk,
+ * names late, in pieces or in every chunk, arguments as text, as an object, at once or not at all, several calls interleaved.
  *
- * A call's block begins when its name and its first arguments are known, or when something else begins; by then its id is settled, made if need be.
+ * A call's block begins when its name and its first arguments are known, or when something else begins; by then its id is settled, made if
+ * need be.
  */
 export class CallAssembler {
   readonly #reading: ReplyReading;

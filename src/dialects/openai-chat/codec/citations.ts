@@ -1,21 +1,18 @@
 import type { Citation } from '../../../inference/citation.ts';
+import { countOf, filledText, membersOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject } from '../../../platform/json/json-value.ts';
-import { filledText, objectOf } from './read-wire.ts';
-
-const offsetOf = (value: unknown): number | undefined =>
-  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 
 /**
- * Reads an annotation, nested as the vendor writes it or flat as some services do. Offsets count characters of the whole content. Undefined for kinds
- * that name no address.
+ * Reads an annotation, nested as the vendor writes it or flat as some services do. Offsets count characters of the whole content. Undefined
+ * for kinds that name no address.
  */
 export function decodeAnnotation(annotation: JsonObject): Citation | undefined {
   if (annotation.type !== 'url_citation') return undefined;
   const said = isJsonObject(annotation.url_citation) ? annotation.url_citation : annotation;
   const url = filledText(said.url);
   if (url === undefined) return undefined;
-  const start = offsetOf(said.start_index);
-  const end = offsetOf(said.end_index);
+  const start = countOf(said.start_index);
+  const end = countOf(said.end_index);
   const title = filledText(said.title);
   const citedText = filledText(said.content);
   return {
@@ -29,7 +26,7 @@ export function decodeAnnotation(annotation: JsonObject): Citation | undefined {
 /** Reads an entry of the `citations` and `search_results` of services that search by themselves: an address, or an object that has one. */
 export function decodeSource(entry: unknown): Citation | undefined {
   if (typeof entry === 'string') return entry === '' ? undefined : { source: { kind: 'url', url: entry } };
-  const { url, title } = objectOf(entry);
+  const { url, title } = membersOf(entry);
   const address = filledText(url);
   const named = filledText(title);
   return address === undefined ? undefined : { ...(named === undefined ? {} : { title: named }), source: { kind: 'url', url: address } };
@@ -39,8 +36,8 @@ export function decodeSource(entry: unknown): Citation | undefined {
 export type TextSpan = { readonly start: number; readonly end: number };
 
 /**
- * Writes a citation of a block's text as an annotation of the message. A citation without offsets is one of the whole block. Undefined for documents: this
- * dialect has a word for addresses only.
+ * Writes a citation of a block's text as an annotation of the message. A citation without offsets is one of the whole block. Undefined for
+ * documents: this dialect has a word for addresses only.
  */
 export function encodeAnnotation({ source, title, start, end }: Citation, span: TextSpan): JsonObject | undefined {
   if (source.kind !== 'url') return undefined;
@@ -49,13 +46,4 @@ export function encodeAnnotation({ source, title, start, end }: Citation, span: 
     end_index: end === undefined ? span.end : span.start + end,
   };
   return { type: 'url_citation', url_citation: { ...at, title: title ?? '', url: source.url } };
-}
-
-/** Characters as the vendor counts them: code points. */
-export function countCharacters(text: string): number {
-  let count = text.length;
-  for (let at = 0; at < text.length - 1; at++) {
-    if ((text.charCodeAt(at) & 0xfc00) === 0xd800 && (text.charCodeAt(at + 1) & 0xfc00) === 0xdc00) count -= 1;
-  }
-  return count;
 }

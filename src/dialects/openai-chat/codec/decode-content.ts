@@ -1,26 +1,22 @@
 import type { MediaPart, MediaSource, Part } from '../../../inference/inference-request.ts';
+import { filledText, membersOf, textOf, wordOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
-import { mediaTypeOfAudioFormat, mediaTypeOfFilename, readDataUrl } from './media-types.ts';
-import { filledText, objectOf, textOf, wordOf } from './read-wire.ts';
-
-function sourceOfUrl(url: string): MediaSource {
-  const inline = readDataUrl(url);
-  return inline === undefined ? { kind: 'url', url } : { kind: 'inline', ...inline };
-}
+import { readDataUrl } from '../../data-url.ts';
+import { mediaTypeOfAudioFormat, readFileData, readMediaUrl } from '../../openai-media.ts';
 
 /** Some clients write the address where the vendor wants an object with it. */
-const addressOf = (value: JsonValue | undefined): string | undefined => filledText(value) ?? filledText(objectOf(value).url);
+const addressOf = (value: JsonValue | undefined): string | undefined => filledText(value) ?? filledText(membersOf(value).url);
 
 function decodeImage(part: JsonObject, path: string): MediaPart | undefined {
   const url = addressOf(part.image_url);
   if (url === undefined) return undefined;
-  const word = objectOf(part.image_url).detail;
+  const word = membersOf(part.image_url).detail;
   const detail = word === 'original' ? 'high' : wordOf(word, ['low', 'high', 'auto']);
-  return { kind: 'media', media: 'image', source: sourceOfUrl(url), path, ...(detail === undefined ? {} : { detail }) };
+  return { kind: 'media', media: 'image', source: readMediaUrl(url), path, ...(detail === undefined ? {} : { detail }) };
 }
 
 function decodeAudio(part: JsonObject, path: string): MediaPart | undefined {
-  const { data, format } = objectOf(part.input_audio);
+  const { data, format } = membersOf(part.input_audio);
   const sound = filledText(data);
   if (sound === undefined) return undefined;
   const mediaType = mediaTypeOfAudioFormat(filledText(format) ?? 'wav');
@@ -33,13 +29,11 @@ function readFileSource(file: JsonObject): MediaSource | undefined {
   if (data === undefined) return fileId === undefined ? undefined : { kind: 'vendor-file', id: fileId };
   // OpenRouter takes an address here, the vendor plain base64 as well as a data URL.
   if (/^https?:/i.test(data)) return { kind: 'url', url: data };
-  const inline = readDataUrl(data) ?? { mediaType: mediaTypeOfFilename(textOf(file.filename)), data };
-  if (inline.mediaType === 'text/plain') return { kind: 'text', text: Buffer.from(inline.data, 'base64').toString() };
-  return { kind: 'inline', ...inline };
+  return readFileData(data, textOf(file.filename));
 }
 
 function decodeFile(part: JsonObject, path: string): MediaPart | undefined {
-  const file = objectOf(part.file);
+  const file = membersOf(part.file);
   const source = readFileSource(file);
   const filename = filledText(file.filename);
   return source && { kind: 'media', media: 'file', source, path, ...(filename === undefined ? {} : { filename }) };
@@ -47,7 +41,7 @@ function decodeFile(part: JsonObject, path: string): MediaPart | undefined {
 
 function decodeFromUrl(media: MediaPart['media'], value: JsonValue | undefined, path: string): MediaPart | undefined {
   const url = addressOf(value);
-  return url === undefined ? undefined : { kind: 'media', media, source: sourceOfUrl(url), path };
+  return url === undefined ? undefined : { kind: 'media', media, source: readMediaUrl(url), path };
 }
 
 function decodeKnownPart(part: JsonObject, path: string): Part | undefined {

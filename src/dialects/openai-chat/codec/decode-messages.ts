@@ -1,9 +1,9 @@
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { MediaPart, Part, TextPart, ToolCallPart, ToolResultPart, Turn } from '../../../inference/inference-request.ts';
+import { filledText, membersOf, objectsOf, textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject, JsonValue } from '../../../platform/json/json-value.ts';
 import { decodeContent } from './decode-content.ts';
 import { decodeReasoning, decodeThoughtSignature } from './reasoning-details.ts';
-import { filledText, objectOf, objectsOf, textOf } from './read-wire.ts';
 
 export type DecodedMessages = { readonly instructions: readonly TextPart[]; readonly turns: readonly Turn[] };
 
@@ -15,7 +15,9 @@ function isText(part: Part): part is TextPart {
   return part.kind === 'text';
 }
 
-/** Gives the calls of the older `function_call`, which has no ids, ids that say where they stand, and finds the one that a result answers. */
+/**
+ * Gives the calls of the older `function_call`, which has no ids, ids that say where they stand, and finds the one that a result answers.
+ */
 type FunctionCalls = { readonly add: (at: number, name: string) => string; readonly answer: (at: number, name: string) => string };
 
 function createFunctionCalls(): FunctionCalls {
@@ -83,7 +85,7 @@ function withProof(content: readonly Part[], proof: TextPart['proof']): readonly
 
 /** A spoken reply is kept by its vendor. What a client still has of it in words can be said anywhere. */
 function decodeSpokenReply(message: JsonObject, content: readonly Part[], path: string): readonly Part[] {
-  const audio = objectOf(message.audio);
+  const audio = membersOf(message.audio);
   if (filledText(audio.id) === undefined) return [];
   const transcript = filledText(audio.transcript);
   if (transcript !== undefined) return [{ kind: 'text', text: transcript, path: `${path}.audio` }];
@@ -95,7 +97,7 @@ function decodeSpokenReply(message: JsonObject, content: readonly Part[], path: 
 
 function decodeCalls(message: JsonObject, path: string, functionCalls: FunctionCalls, at: number): readonly Part[] {
   const calls = objectsOf(message.tool_calls).map((call, index) => decodeCall(call, `${path}.tool_calls[${index}]`));
-  const legacy = objectOf(message.function_call);
+  const legacy = membersOf(message.function_call);
   const name = filledText(legacy.name);
   if (name === undefined) return calls;
   const id = functionCalls.add(at, name);
@@ -107,7 +109,7 @@ const argumentsOf = (value: JsonValue | undefined): string =>
   textOf(value) ?? (value === undefined || value === null ? '' : JSON.stringify(value));
 
 function decodeCall(call: JsonObject, path: string): Part {
-  const { name, arguments: input } = objectOf(call.function);
+  const { name, arguments: input } = membersOf(call.function);
   const called = filledText(name);
   // Calls of the vendor's custom tools, which take free text, and of kinds to come.
   if (called === undefined) return { kind: 'vendor', name: textOf(call.type) ?? 'call', wire: call, elsewhere: 'refuse', path };

@@ -1,6 +1,6 @@
 import type { ReasoningEffort, ReasoningRequest } from '../../../inference/inference-request.ts';
+import { membersOf, numberOf, wordOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject } from '../../../platform/json/json-value.ts';
-import { numberOf, objectOf, wordOf } from './read-wire.ts';
 
 const efforts: readonly ReasoningEffort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'];
 
@@ -33,7 +33,7 @@ function readThinkingObject(value: unknown): ReasoningRequest | undefined {
 }
 
 function readTemplateSwitch(value: unknown): ReasoningRequest | undefined {
-  const { enable_thinking: enabled, thinking } = objectOf(value);
+  const { enable_thinking: enabled, thinking } = membersOf(value);
   return switched(enabled) ?? switched(thinking);
 }
 
@@ -51,7 +51,10 @@ const readers: readonly (readonly [field: string, read: (value: unknown) => Reas
   ['chat_template_kwargs', readTemplateSwitch],
 ];
 
-/** Reads how much the model shall think, in the spellings of the vendor and of the servers that imitate it. `fields` are those that were understood. */
+/**
+ * Reads how much the model shall think, in the spellings of the vendor and of the servers that imitate it. `fields` are those that were
+ * understood.
+ */
 export function decodeReasoningRequest(body: JsonObject): { readonly reasoning?: ReasoningRequest; readonly fields: readonly string[] } {
   const found = readers.flatMap(([field, read]) => {
     const request = read(body[field]);

@@ -1,11 +1,11 @@
 import type { InferenceRequest, OutputFormat, Sampling, ServiceTier, VendorField } from '../../../inference/inference-request.ts';
+import { filledText, membersOf, numberOf, objectsOf, textOf, textsOf, wordOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
 import type { WireRequest } from '../../chat-dialect.ts';
 import { decodeMessages } from './decode-messages.ts';
 import { decodeReasoningRequest } from './decode-reasoning-request.ts';
 import { decodeToolChoice, decodeTools } from './decode-tools.ts';
-import { filledText, numberOf, objectOf, objectsOf, textOf, textsOf, wordOf } from './read-wire.ts';
-import { decodeVendorFields, refuseUntranslatable } from './vendor-fields.ts';
+import { decodeVendorFields, refuseUntranslatable } from './decode-vendor-fields.ts';
 
 const tiers: readonly ServiceTier[] = ['auto', 'default', 'flex', 'priority'];
 
@@ -64,11 +64,11 @@ function decodeSampling(body: JsonObject): Sampling {
 }
 
 function decodeOutputFormat(format: unknown): OutputFormat | undefined {
-  const { type, json_schema: described, schema: bare } = objectOf(format);
+  const { type, json_schema: described, schema: bare } = membersOf(format);
   // llama.cpp and others take a schema beside the type.
   if (type === 'json_object') return isJsonObject(bare) ? { kind: 'json-schema', schema: bare } : { kind: 'json' };
   if (type !== 'json_schema') return undefined;
-  const { name, description, schema, strict } = objectOf(described);
+  const { name, description, schema, strict } = membersOf(described);
   const named = filledText(name);
   const explained = filledText(description);
   return {

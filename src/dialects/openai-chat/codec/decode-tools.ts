@@ -1,6 +1,8 @@
 import type { FunctionTool, Tool, ToolChoice, WebSearchTool } from '../../../inference/inference-request.ts';
+import { filledText, membersOf, objectsOf, textOf, wordOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject } from '../../../platform/json/json-value.ts';
-import { filledText, member, objectOf, objectsOf, textOf, wordOf } from './read-wire.ts';
+import { readUserLocation } from '../../read-user-location.ts';
+import { member } from './member.ts';
 
 function decodeFunction(definition: JsonObject, path: string): FunctionTool {
   const description = filledText(definition.description);
@@ -20,17 +22,11 @@ function decodeTool(tool: JsonObject, path: string): Tool {
 }
 
 function decodeWebSearch(options: JsonObject): WebSearchTool {
-  const location = objectOf(objectOf(options.user_location).approximate);
-  const userLocation = Object.fromEntries(
-    ['city', 'region', 'country', 'timezone'].flatMap((name) => {
-      const value = filledText(location[name]);
-      return value === undefined ? [] : [[name, value] as const];
-    }),
-  );
+  const userLocation = readUserLocation(membersOf(options.user_location).approximate);
   const contextSize = wordOf(options.search_context_size, ['low', 'medium', 'high']);
   return {
     kind: 'web-search',
-    ...(Object.keys(userLocation).length === 0 ? {} : { userLocation }),
+    ...(userLocation === undefined ? {} : { userLocation }),
     ...(contextSize === undefined ? {} : { contextSize }),
     path: 'web_search_options',
   };
@@ -46,7 +42,7 @@ export function decodeTools(body: JsonObject): readonly Tool[] {
 }
 
 function decodeAllowed(allowed: JsonObject): ToolChoice {
-  const names = objectsOf(allowed.tools).flatMap((tool) => filledText(objectOf(tool.function).name) ?? filledText(tool.name) ?? []);
+  const names = objectsOf(allowed.tools).flatMap((tool) => filledText(membersOf(tool.function).name) ?? filledText(tool.name) ?? []);
   return { kind: 'allowed', names, required: allowed.mode === 'required' };
 }
 
@@ -57,7 +53,7 @@ export function decodeToolChoice(body: JsonObject): ToolChoice | undefined {
   if (kind !== undefined) return { kind };
   if (!isJsonObject(choice)) return undefined;
   if (isJsonObject(choice.allowed_tools)) return decodeAllowed(choice.allowed_tools);
-  const name = filledText(objectOf(choice.function).name) ?? filledText(objectOf(choice.custom).name) ?? filledText(choice.name);
+  const name = filledText(membersOf(choice.function).name) ?? filledText(membersOf(choice.custom).name) ?? filledText(choice.name);
   return name === undefined ? undefined : { kind: 'function', name };
 }
 

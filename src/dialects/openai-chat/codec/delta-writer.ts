@@ -1,15 +1,16 @@
 import type { Citation } from '../../../inference/citation.ts';
+import { countCodePoints } from '../../../inference/count-code-points.ts';
 import type { BlockStart, InferenceEvent } from '../../../inference/inference-event.ts';
 import type { StopReason } from '../../../inference/inference-reply.ts';
 import type { MediaPart } from '../../../inference/inference-request.ts';
 import type { Proof } from '../../../inference/proof.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { ReplyWriting } from '../../chat-codec.ts';
-import { countCharacters, encodeAnnotation } from './citations.ts';
+import { writeDataUrl } from '../../data-url.ts';
+import { encodeAnnotation } from './citations.ts';
 import { isLegacyRequest } from './decode-tools.ts';
-import { writeDataUrl } from './media-types.ts';
+import { member } from './member.ts';
 import { encodeDetails, encodeThoughtSignature } from './reasoning-details.ts';
-import { member } from './read-wire.ts';
 import { encodeStopReason } from './stop-reasons.ts';
 
 type OpenBlock = {
@@ -27,7 +28,8 @@ const paragraphBreak = '\n\n';
 /**
  * Says a reply in deltas of this dialect: what a stream sends, and added up, the message of a whole reply.
  *
- * Lists that the official SDKs do not add up but replace (annotations, reasoning details, pictures) come once, whole, in a delta of their own at the end.
+ * Lists that the official SDKs do not add up but replace (annotations, reasoning details, pictures) come once, whole, in a delta of their
+ * own at the end.
  */
 export class DeltaWriter {
   readonly #writing: ReplyWriting;
@@ -174,7 +176,7 @@ export class DeltaWriter {
 
   #endText(citations: readonly Citation[], text: string): void {
     const start = this.#contentCharacters;
-    this.#contentCharacters += countCharacters(text);
+    this.#contentCharacters += countCodePoints(text);
     const span = { start, end: this.#contentCharacters };
     for (const citation of citations) {
       const annotation = encodeAnnotation(citation, span);

@@ -1,7 +1,8 @@
 import type { MediaPart, Part, TextPart } from '../../../inference/inference-request.ts';
 import type { TranslationNotes } from '../../../inference/translation-notes.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
-import { audioFormatOf, writeDataUrl } from './media-types.ts';
+import { writeDataUrl } from '../../data-url.ts';
+import { audioFormatOf } from '../../openai-media.ts';
 
 /** One thing that is said: text, which neighbours are joined with, or a part as the wire has it. */
 type Piece = string | JsonObject;
@@ -14,7 +15,8 @@ function refuseMedia(part: MediaPart, reason: string, notes: TranslationNotes): 
 
 function encodeImage(part: MediaPart, notes: TranslationNotes): JsonObject {
   const { source, detail } = part;
-  if (source.kind === 'vendor-file') return refuseMedia(part, 'the file belongs to another vendor; send its bytes or its address', notes);
+  if (source.kind === 'vendor-file')
+    return refuseMedia(part, 'this file is kept by another vendor; send its content or its address instead', notes);
   if (source.kind === 'text') return refuseMedia(part, 'a picture cannot be given as text', notes);
   const url = source.kind === 'url' ? source.url : writeDataUrl(source);
   return { type: 'image_url', image_url: { url, ...(detail === undefined ? {} : { detail }) } };
@@ -22,7 +24,8 @@ function encodeImage(part: MediaPart, notes: TranslationNotes): JsonObject {
 
 function encodeAudio(part: MediaPart, notes: TranslationNotes): JsonObject {
   const { source } = part;
-  if (source.kind !== 'inline') return refuseMedia(part, 'the upstream of this model takes sound as bytes only; send it as base64', notes);
+  if (source.kind !== 'inline')
+    return refuseMedia(part, 'the upstream of this model takes no address of a sound; send its content instead', notes);
   const format = audioFormatOf(source.mediaType);
   if (format === undefined) return refuseMedia(part, `the upstream of this model takes wav and mp3, not ${source.mediaType}`, notes);
   return { type: 'input_audio', input_audio: { data: source.data, format } };
@@ -41,9 +44,9 @@ function encodeFile(part: MediaPart, notes: TranslationNotes): Piece {
     case 'text':
       return documentText(part, source.text);
     case 'vendor-file':
-      return refuseMedia(part, 'the file belongs to another vendor; send its bytes', notes);
+      return refuseMedia(part, 'this file is kept by another vendor; send its content instead', notes);
     case 'url':
-      return refuseMedia(part, 'the upstream of this model takes no address of a document; send its bytes', notes);
+      return refuseMedia(part, 'the upstream of this model takes no address of a document; send its content instead', notes);
     case 'inline': {
       if (isPlainText(source.mediaType)) return documentText(part, Buffer.from(source.data, 'base64').toString());
       if (context !== undefined) notes.dropped({ path: part.path, otherwise: 'turns' }, 'the context of a document cannot be said here');
@@ -94,8 +97,8 @@ function encodePiece(part: Part, notes: TranslationNotes): readonly Piece[] {
 }
 
 /**
- * Writes what a user says: one text where there is nothing but text, for many servers know no lists (DeepSeek among them), and a list of parts
- * otherwise. Undefined when nothing is left.
+ * Writes what a user says: one text where there is nothing but text, for many servers know no lists (DeepSeek among them), and a list of
+ * parts otherwise. Undefined when nothing is left.
  */
 export function encodeUserContent(parts: readonly Part[], notes: TranslationNotes): string | readonly JsonObject[] | undefined {
   const content: JsonObject[] = [];

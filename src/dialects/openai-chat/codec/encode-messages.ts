@@ -8,7 +8,7 @@ import type { RequestFit } from '../../chat-codec.ts';
 import { encodeUserContent, joinSystemText, refuseVendorPart, splitResult } from './encode-content.ts';
 import { restoreDetail, restoreThoughtSignature } from './reasoning-details.ts';
 
-export type MessageFit = RequestFit & { readonly toolName: (name: string) => string };
+export type MessageFit = RequestFit & { readonly toWireName: (name: string) => string };
 
 const callIdRules = { pattern: /^[\x21-\x7e]+$/, charactersMax: 64 };
 
@@ -114,12 +114,15 @@ function encodeCall(part: Extract<Part, { kind: 'tool-call' }>, fit: MessageFit)
   return {
     id: fitId(part.id),
     type: 'function',
-    function: { name: fit.toolName(part.name), arguments: text },
+    function: { name: fit.toWireName(part.name), arguments: text },
     ...restoreThoughtSignature(part.proof, fit.proofOrigin),
   };
 }
 
-/** Thoughts go back to the server that had them, and to nobody else; those without a mark of their maker, to servers that want thoughts back. */
+/**
+ * Thoughts go back to the server that had them, and to nobody else; those without a mark of their maker, to servers that want thoughts
+ * back.
+ */
 function encodeReasoning(parts: readonly Part[], hasCalls: boolean, { traits, proofOrigin }: MessageFit): JsonObject {
   const own = parts.filter(
     (part): part is ReasoningPart => part.kind === 'reasoning' && (part.proof === undefined || part.proof.origin === proofOrigin),

@@ -3,8 +3,9 @@ import type { ModelTraits } from '../../../inference/model-traits.ts';
 import { fitToolNames } from '../../../inference/tool-names.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { RequestFit } from '../../chat-codec.ts';
+import { mentionsJson } from '../../mentions-json.ts';
 import { functionChoice } from './decode-tools.ts';
-import { member } from './read-wire.ts';
+import { member } from './member.ts';
 
 /** How a form of answer is asked for: members of the body, a hint in the system text, and a function that stands in for the form. */
 export type EncodedFormat = { readonly members: JsonObject; readonly hint?: string; readonly answerTool?: string };
@@ -17,16 +18,11 @@ const jsonHint = 'Answer with a single JSON object and nothing else.';
 type SchemaFormat = Extract<OutputFormat, { kind: 'json-schema' }>;
 
 const nameOf = ({ name }: SchemaFormat, otherwise: string): string =>
-  name === undefined ? otherwise : fitToolNames([name], nameRules).toWire(name);
-
-function saysJson(request: InferenceRequest): boolean {
-  const texts = [...request.instructions, ...request.turns.flatMap((turn) => turn.parts)];
-  return texts.some((part) => part.kind === 'text' && /json/i.test(part.text));
-}
+  name === undefined ? otherwise : fitToolNames([name], nameRules).toWireName(name);
 
 /** The vendor refuses this form unless the word stands in the conversation. */
 function encodeJson(request: InferenceRequest): EncodedFormat {
-  return { members: { response_format: { type: 'json_object' } }, ...(saysJson(request) ? {} : { hint: jsonHint }) };
+  return { members: { response_format: { type: 'json_object' } }, ...(mentionsJson(request) ? {} : { hint: jsonHint }) };
 }
 
 function encodeSchema(format: SchemaFormat): EncodedFormat {

@@ -3,20 +3,22 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import OpenAI from 'openai';
 import type { ChatCompletionStream } from 'openai/lib/ChatCompletionStream';
+import { foldEvents } from '../../../inference/fold-events.ts';
 import type { InferenceEvent } from '../../../inference/inference-event.ts';
 import type { InferenceReply, ReplyPart, StopReason } from '../../../inference/inference-reply.ts';
 import { replayReply } from '../../../inference/replay-reply.ts';
 import { isJsonObject, type JsonObject } from '../../../platform/json/json-value.ts';
+import { readFrames } from '../../fake-translation.ts';
 import { decodeReply } from './decode-reply.ts';
 import { encodeReply } from './encode-reply.ts';
 import { createEventDecoder } from './event-decoder.ts';
 import { createEventEncoder } from './event-encoder.ts';
-import { fold, framesOf, origin, readingOf, writingFor } from './fake-fit.ts';
+import { createReading, createWriting, origin } from './test-kit.ts';
 
 const wantsUsage = { stream: true, stream_options: { include_usage: true } };
 
 function streamOf(reply: InferenceReply, request: JsonObject = wantsUsage): string {
-  const encoder = createEventEncoder(writingFor(request));
+  const encoder = createEventEncoder(createWriting(request));
   return replayReply(reply)
     .map((event) => encoder.write(event))
     .join('');
@@ -37,7 +39,7 @@ const deltasOf = (stream: string): readonly unknown[] =>
 const replyOf = (parts: readonly ReplyPart[], stopReason: StopReason = 'end'): InferenceReply => ({ parts, stopReason });
 
 const messageOf = (reply: InferenceReply, request: JsonObject = {}): JsonObject => {
-  const [choice] = encodeReply(reply, writingFor(request)).choices as unknown as readonly [{ message: JsonObject }];
+  const [choice] = encodeReply(reply, createWriting(request)).choices as unknown as readonly [{ message: JsonObject }];
   return choice.message;
 };
 
@@ -70,7 +72,7 @@ test('a usage chunk comes only when the client asked for it and the usage is kno
 });
 
 test('nothing is written before there is something to say, and an empty reply still has its role', () => {
-  const encoder = createEventEncoder(writingFor());
+  const encoder = createEventEncoder(createWriting());
   assert.equal(encoder.write({ type: 'started', replyId: 'r1' }), '');
   assert.equal(encoder.write({ type: 'usage', usageReport }), '');
   assert.equal(encoder.position().framesSent, 0);
@@ -104,7 +106,7 @@ test('calls: id and name in the first delta only, index per call, arguments that
 
 test('clients of the older functions are answered with one function_call', () => {
   const request = { functions: [{ name: 'f' }] };
-  const writing = writingFor(request);
+  const writing = createWriting(request);
   const reply = encodeReply(replyOf(calls, 'tool-calls'), writing);
   assert.deepEqual(reply.choices, [
     {
@@ -142,7 +144,7 @@ test('finish reasons', () => {
     [replyOf(calls, 'output-limit'), 'length'],
   ];
   for (const [reply, reason] of cases) {
-    const [choice] = encodeReply(reply, writingFor()).choices as unknown as readonly [{ finish_reason: string }];
+    const [choice] = encodeReply(reply, createWriting()).choices as unknown as readonly [{ finish_reason: string }];
     assert.equal(choice.finish_reason, reason, reply.stopReason);
     assert.ok(streamOf(reply).includes(`"finish_reason":"${reason}"`));
   }
@@ -197,7 +199,7 @@ test('citations count characters of the whole content; a block without offsets i
 });
 
 test('pictures and sound; film is named as lost; what the vendor’s tools did is not shown', () => {
-  const writing = writingFor();
+  const writing = createWriting();
   const reply = encodeReply(
     replyOf([
       { kind: 'media', media: 'image', source: { kind: 'inline', mediaType: 'image/png', data: 'QUJD' } },
@@ -226,7 +228,7 @@ test('pictures and sound; film is named as lost; what the vendor’s tools did i
 
 test('the tier that was used, where the vendor has a word for it', () => {
   const of = (serviceTier: string): unknown =>
-    encodeReply({ ...replyOf([]), usageReport: { ...usageReport, serviceTier } }, writingFor()).service_tier;
+    encodeReply({ ...replyOf([]), usageReport: { ...usageReport, serviceTier } }, createWriting()).service_tier;
   assert.deepEqual(['priority', 'standard', 'ON_DEMAND', 'constructor'].map(of), ['priority', 'default', undefined, undefined]);
 });
 
@@ -267,7 +269,7 @@ const replies = fc
 test('stream and whole reply say the same to the official SDK', async () => {
   await fc.assert(
     fc.asyncProperty(replies, async (reply) => {
-      const whole = encodeReply(reply, writingFor()) as { choices: { message: Record<string, unknown> }[] };
+      const whole = encodeReply(reply, createWriting()) as { choices: { message: Record<string, unknown> }[] };
       const streamed = (await accumulate(streamOf(reply))) as { choices: { message: Record<string, unknown> }[] };
       for (const { message } of [...whole.choices, ...streamed.choices]) {
         message.content ??= '';
@@ -285,17 +287,17 @@ test('stream and whole reply say the same to the official SDK', async () => {
 test('what is written is read back the same, streamed or whole', () => {
   fc.assert(
     fc.property(replies, (reply) => {
-      const decoder = createEventDecoder(readingOf());
+      const decoder = createEventDecoder(createReading());
       const events: readonly InferenceEvent[] = [
-        ...framesOf(Buffer.from(streamOf(reply))).flatMap((frame) => decoder.read(frame)),
+        ...readFrames(Buffer.from(streamOf(reply))).flatMap((frame) => decoder.read(frame)),
         ...decoder.end(),
       ];
-      const streamed = fold(events);
+      const streamed = foldEvents(events);
       const textOf = (kind: ReplyPart['kind'], from: InferenceReply): string =>
         from.parts.flatMap((part) => (part.kind === kind && 'text' in part ? [part.text].flat() : [])).join('');
       const callsOf = (from: InferenceReply): unknown =>
         from.parts.filter((part) => part.kind === 'tool-call').map(({ name, arguments: args }) => [name, args]);
-      const whole = decodeReply(encodeReply(reply, writingFor()), readingOf());
+      const whole = decodeReply(encodeReply(reply, createWriting()), createReading());
       for (const read of [streamed, whole]) {
         assert.equal(textOf('text', read), textOf('text', reply));
         assert.equal(textOf('refusal', read), textOf('refusal', reply));
@@ -307,12 +309,12 @@ test('what is written is read back the same, streamed or whole', () => {
 });
 
 test('a reply that proves nothing is marked as its server’s', () => {
-  const { parts } = decodeReply({ choices: [{ message: { reasoning_content: 'hm', content: 'x' } }] }, readingOf());
+  const { parts } = decodeReply({ choices: [{ message: { reasoning_content: 'hm', content: 'x' } }] }, createReading());
   assert.deepEqual(parts[0], { kind: 'reasoning', text: ['hm'], proof: { origin, blob: '' } });
 });
 
 test('what is no reply at all is read as an empty one', () => {
   for (const reply of [undefined, 3, [], {}, { choices: 'x' }, { choices: [{}] }]) {
-    assert.deepEqual(decodeReply(reply, readingOf()), { parts: [], stopReason: 'end' });
+    assert.deepEqual(decodeReply(reply, createReading()), { parts: [], stopReason: 'end' });
   }
 });

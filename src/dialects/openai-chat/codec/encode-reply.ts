@@ -1,11 +1,11 @@
 import type { InferenceReply } from '../../../inference/inference-reply.ts';
 import { replayReply } from '../../../inference/replay-reply.ts';
+import { filledText, membersOf, objectsOf, textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { ReplyWriting } from '../../chat-codec.ts';
 import { DeltaWriter } from './delta-writer.ts';
 import { encodeUsage } from './encode-usage.ts';
-import { filledText, objectOf, objectsOf, textOf } from './read-wire.ts';
-import { writeHead, writeServiceTier } from './reply-head.ts';
+import { encodeHead, encodeServiceTier } from './reply-head.ts';
 
 /** Adds deltas up to the message that they make, as the official SDKs do. */
 class MessageBuilder {
@@ -22,7 +22,7 @@ class MessageBuilder {
     this.#refusal += textOf(refusal) ?? '';
     this.#reasoning += textOf(reasoning) ?? '';
     for (const piece of objectsOf(calls)) this.#addCall(piece);
-    if (call !== undefined) this.#functionCall = joinFunction(this.#functionCall, objectOf(call));
+    if (call !== undefined) this.#functionCall = joinFunction(this.#functionCall, membersOf(call));
     this.#rest = { ...this.#rest, ...rest };
   }
 
@@ -46,7 +46,7 @@ class MessageBuilder {
     this.#calls[at] = {
       ...known,
       ...rest,
-      function: joinFunction(known === undefined ? undefined : objectOf(known.function), objectOf(called)),
+      function: joinFunction(known === undefined ? undefined : membersOf(known.function), membersOf(called)),
     };
   }
 }
@@ -70,9 +70,9 @@ export function encodeReply(reply: InferenceReply, writing: ReplyWriting): JsonO
   if (tail !== undefined) builder.add(tail);
   const { usageReport } = reply;
   return {
-    ...writeHead('chat.completion', writing, reply),
+    ...encodeHead('chat.completion', writing, reply),
     choices: [{ index: 0, message: builder.message(), logprobs: null, finish_reason: deltas.finishReason(reply.stopReason) }],
     ...(usageReport === undefined ? {} : { usage: encodeUsage(usageReport.usage) }),
-    ...writeServiceTier(usageReport),
+    ...encodeServiceTier(usageReport),
   };
 }

@@ -1,37 +1,29 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { assistant, call, result, text, user } from '../../../inference/fake-turns.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { InferenceRequest, Part, Turn } from '../../../inference/inference-request.ts';
+import { objectsOf, textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
+import { createFakeRequest } from '../../fake-translation.ts';
 import { validateRequest } from '../validate-request.ts';
 import { decodeRequest } from './decode-request.ts';
-import { encoded, fitOf, origin, requestOf } from './fake-fit.ts';
-import { objectsOf, textOf } from './read-wire.ts';
+import { createFit, encode, origin } from './test-kit.ts';
 
-type Written = ReturnType<typeof encoded>;
+type Written = ReturnType<typeof encode>;
 
-function write(...given: Parameters<typeof encoded>): Written {
-  const written = encoded(...given);
+function write(...given: Parameters<typeof encode>): Written {
+  const written = encode(...given);
   validateRequest({ operation: 'generate', body: written.body, headers: {} }, 'compatible');
   return written;
 }
 
-const user = (...parts: Part[]): Turn => ({ role: 'user', parts });
-const assistant = (...parts: Part[]): Turn => ({ role: 'assistant', parts });
-const text = (value: string): Part => ({ kind: 'text', text: value });
-const call = (id: string, name = 'f', input = '{}'): Part => ({ kind: 'tool-call', id, name, arguments: input });
-const result = (callId: string, value = 'ok'): Part => ({
-  kind: 'tool-result',
-  callId,
-  content: [{ kind: 'text', text: value }],
-  isError: false,
-});
 const lookup = { kind: 'function', name: 'lookup', parameters: { type: 'object', properties: {} } } as const;
 const messagesOf = (turns: readonly Turn[], differences = {}): readonly JsonObject[] => write({ turns }, differences).messages;
 
 function refusedAt(members: Partial<InferenceRequest>, differences = {}): string | undefined {
   try {
-    encoded(members, differences);
+    encode(members, differences);
   } catch (error) {
     if (error instanceof GatewayError && error.code === 'untranslatable_field') return error.param;
     throw error;
@@ -40,7 +32,7 @@ function refusedAt(members: Partial<InferenceRequest>, differences = {}): string
 }
 
 test('the smallest request has nothing that was not said', () => {
-  assert.deepEqual(write({}).body, { model: 'm-1', messages: [{ role: 'user', content: 'Hello' }] });
+  assert.deepEqual(write({}).body, { model: 'm-1', messages: [{ role: 'user', content: 'Hi' }] });
 });
 
 test('system text is one message before the conversation, under the role that the server knows', () => {
@@ -95,7 +87,7 @@ test('content is null beside calls, and never null without them', () => {
 test('a call that was never answered gets a result that says so', () => {
   const written = write({ turns: [user(text('A')), assistant(call('a')), user(text('B'))] });
   assert.deepEqual(written.messages[2], { role: 'tool', tool_call_id: 'a', content: 'Error: The tool call was not executed.' });
-  assert.deepEqual(written.noted, ['adapted messages']);
+  assert.deepEqual(written.notes, ['adapted messages']);
 });
 
 test('an error result says that it is one', () => {
@@ -148,7 +140,7 @@ test('pictures of a tool follow its result in a user message, with a word on whe
       ],
     },
   ]);
-  assert.deepEqual(written.noted, ['adapted p']);
+  assert.deepEqual(written.notes, ['adapted p']);
 });
 
 test('media of the user', () => {
@@ -190,8 +182,8 @@ test('what this dialect cannot carry is refused by its path', () => {
 
 test('tools that this upstream has not are left out and named: agents offer them with every call', () => {
   for (const kind of ['web-search', 'code-execution'] as const) {
-    const { body, noted } = write({ tools: [{ kind, path: 'tools.8' }] }, { webSearch: false });
-    assert.deepEqual([body.tools, body.web_search_options, noted], [undefined, undefined, ['dropped tools.8']]);
+    const { body, notes } = write({ tools: [{ kind, path: 'tools.8' }] }, { webSearch: false });
+    assert.deepEqual([body.tools, body.web_search_options, notes], [undefined, undefined, ['dropped tools.8']]);
   }
 });
 
@@ -220,7 +212,7 @@ test('reasoning goes back to the server that had it and to no other, and is neve
     reasoning_content: 'own\n\nnobody’s',
     reasoning_details: details,
   });
-  assert.deepEqual(write({ turns }, { strict: true }).noted, []);
+  assert.deepEqual(write({ turns }, {}, true).notes, []);
   assert.deepEqual(messagesOf([user(text('A')), assistant(...parts.slice(2, 4)), user(text('C'))]).length, 2);
 });
 
@@ -250,7 +242,7 @@ test('a call’s proof goes back to its maker only', () => {
 test('what another vendor’s tools did is left out and named; what means nothing elsewhere as well', () => {
   const search: Part = { kind: 'server-tool', tool: 'web-search', id: 's', input: ['q'], wire: [], path: 'p1' };
   const vendor: Part = { kind: 'vendor', name: 'x', wire: {}, elsewhere: 'drop', path: 'p2' };
-  assert.deepEqual(write({ turns: [user(text('A')), assistant(search, vendor, text('B')), user(text('C'))] }).noted, [
+  assert.deepEqual(write({ turns: [user(text('A')), assistant(search, vendor, text('B')), user(text('C'))] }).notes, [
     'dropped p1',
     'dropped p2',
   ]);
@@ -270,11 +262,11 @@ test('hand-made conversations come back the same', () => {
     { role: 'system', parts: [text('S')] },
     user({ kind: 'media', media: 'image', source: { kind: 'inline', mediaType: 'image/png', data: 'QUJD' }, detail: 'low' }, text('C')),
   ];
-  const request = requestOf({ turns, instructions: [{ kind: 'text', text: 'I' }] });
+  const request = createFakeRequest({ turns, instructions: [{ kind: 'text', text: 'I' }] });
   const { body } = write(request);
   const read = decodeRequest({ operation: 'generate', body, headers: {} });
   const bare = JSON.stringify(read.turns, (key, value: unknown) => (key === 'path' ? undefined : value));
   assert.deepEqual(JSON.parse(bare), turns);
   assert.equal(read.instructions[0]?.text, 'I');
-  assert.equal(fitOf().notes.list().length, 0);
+  assert.equal(createFit().notes.list().length, 0);
 });

@@ -1,29 +1,30 @@
+import { dropVendorFields } from '../../../inference/drop-vendor-fields.ts';
 import type { InferenceRequest, Sampling } from '../../../inference/inference-request.ts';
-import { fitToolNames } from '../../../inference/tool-names.ts';
+import { fitToolNames, listToolNames } from '../../../inference/tool-names.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { EncodedRequest, RequestFit } from '../../chat-codec.ts';
 import { encodeMessages, type MessageFit } from './encode-messages.ts';
 import { encodeOutputFormat, nameRules } from './encode-output-format.ts';
 import { encodeReasoningRequest } from './encode-reasoning-request.ts';
 import { encodeTools } from './encode-tools.ts';
-import { member } from './read-wire.ts';
+import { member } from './member.ts';
 
 /** The vendor takes so many stop sequences. */
 const stopSequencesMax = 4;
 
 /** Writes a request for a server of this dialect, within what its traits say that it takes. */
 export function encodeRequest(request: InferenceRequest, fit: RequestFit): EncodedRequest {
-  noteVendorFields(request, fit);
-  const names = fitToolNames(functionNames(request), nameRules);
-  const messageFit: MessageFit = { ...fit, toolName: names.toWire };
+  dropVendorFields(request, fit.notes);
+  const names = fitToolNames(listToolNames(request), nameRules);
+  const messageFit: MessageFit = { ...fit, toWireName: names.toWireName };
   const format = encodeOutputFormat(request, fit);
-  const stop = encodeStop(request, fit);
+  const stop = encodeStopSequences(request, fit);
   const body: JsonObject = {
     model: fit.upstreamModel,
     messages: encodeMessages(request, messageFit, format.hint),
     ...encodeTools(request, messageFit),
     ...format.members,
-    ...encodeLimit(request, fit),
+    ...encodeOutputLimit(request, fit),
     ...encodeReasoningRequest(request, fit),
     ...encodeSampling(request.sampling, fit),
     ...stop.members,
@@ -41,28 +42,14 @@ export function encodeRequest(request: InferenceRequest, fit: RequestFit): Encod
   };
 }
 
-function noteVendorFields({ vendorFields }: InferenceRequest, { notes }: RequestFit): void {
-  for (const { field, weight } of vendorFields) {
-    if (weight === 'matters')
-      notes.dropped({ path: field, otherwise: 'turns' }, 'the upstream of this model speaks another interface, which has no such field');
-  }
-}
-
-/** Every name that stands in the request: functions that are offered, and calls of the past, which may be of functions that no longer are. */
-function functionNames({ tools, turns }: InferenceRequest): ReadonlySet<string> {
-  const offered = tools.flatMap((tool) => (tool.kind === 'function' ? [tool.name] : []));
-  const called = turns.flatMap((turn) => turn.parts.flatMap((part) => (part.kind === 'tool-call' ? [part.name] : [])));
-  return new Set([...offered, ...called]);
-}
-
-function encodeLimit({ outputTokensMax }: InferenceRequest, { traits, notes }: RequestFit): JsonObject {
+function encodeOutputLimit({ outputTokensMax }: InferenceRequest, { traits, notes }: RequestFit): JsonObject {
   if (outputTokensMax === undefined) return {};
   const limit = Math.min(outputTokensMax, traits.outputTokensMax ?? outputTokensMax);
   if (limit < outputTokensMax) notes.adapted('outputTokensMax', `the model writes at most ${limit} tokens`);
   return { [traits.chat.outputLimitField]: limit };
 }
 
-function encodeStop(
+function encodeStopSequences(
   { stopSequences = [] }: InferenceRequest,
   { traits, notes }: RequestFit,
 ): { members: JsonObject; cutAt: readonly string[] } {

@@ -4,19 +4,19 @@ import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { InferenceRequest, Tool, ToolChoice } from '../../../inference/inference-request.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { validateRequest } from '../validate-request.ts';
-import { encoded } from './fake-fit.ts';
+import { encode } from './test-kit.ts';
 
-type Differences = Parameters<typeof encoded>[1];
+type Differences = Parameters<typeof encode>[1];
 
 /** The members that were written besides model and messages, and the notes. */
 function settings(
   members: Partial<InferenceRequest>,
   differences?: Differences,
-): { readonly body: JsonObject; readonly noted: readonly string[] } {
-  const { body, noted } = encoded(members, differences);
+): { readonly body: JsonObject; readonly notes: readonly string[] } {
+  const { body, notes } = encode(members, differences);
   validateRequest({ operation: 'generate', body, headers: {} }, 'compatible');
   const { model: _model, messages: _messages, ...rest } = body;
-  return { body: rest, noted };
+  return { body: rest, notes };
 }
 
 const schema = { type: 'object', properties: { a: { type: 'string' } } } as const;
@@ -33,7 +33,7 @@ test('the output limit goes into the field that the server reads, and not beyond
   });
   assert.deepEqual(settings({ outputTokensMax: 128_000 }, { outputTokensMax: 16_384 }), {
     body: { max_tokens: 16_384 },
-    noted: ['adapted max_completion_tokens'],
+    notes: ['adapted max_completion_tokens'],
   });
   assert.deepEqual(settings({}, { outputTokensMax: 16_384 }).body, {});
 });
@@ -57,7 +57,7 @@ test('tools and choices', () => {
   for (const [toolChoice, expected] of choices) assert.deepEqual(settings({ tools: [lookup], toolChoice }).body.tool_choice, expected);
   assert.deepEqual(settings({ tools: [lookup, other], toolChoice: { kind: 'allowed', names: ['other'], required: true } }), {
     body: { tools: [otherWire], tool_choice: 'required' },
-    noted: ['adapted tool_choice'],
+    notes: ['adapted tool_choice'],
   });
 });
 
@@ -67,40 +67,40 @@ test('a choice without tools is not sent: the vendor refuses it', () => {
 
 test('servers that know fewer fields', () => {
   const forced = settings({ tools: [lookup], toolChoice: { kind: 'required' } }, { chat: { forcedToolChoice: false } });
-  assert.deepEqual([forced.body.tool_choice, forced.noted], [undefined, ['dropped tool_choice']]);
+  assert.deepEqual([forced.body.tool_choice, forced.notes], [undefined, ['dropped tool_choice']]);
   const single = settings({ tools: [lookup], parallelToolCalls: false }, { chat: { parallelToolCallsField: false } });
-  assert.deepEqual([single.body.parallel_tool_calls, single.noted], [undefined, ['dropped parallel_tool_calls']]);
+  assert.deepEqual([single.body.parallel_tool_calls, single.notes], [undefined, ['dropped parallel_tool_calls']]);
   assert.equal(settings({ tools: [lookup], parallelToolCalls: false }).body.parallel_tool_calls, false);
-  assert.deepEqual(settings({ sampling: { topK: 3 } }), { body: {}, noted: ['dropped top_k'] });
-  assert.deepEqual(settings({ sampling: { topK: 3 } }, { chat: { acceptsTopK: true } }), { body: { top_k: 3 }, noted: [] });
+  assert.deepEqual(settings({ sampling: { topK: 3 } }), { body: {}, notes: ['dropped top_k'] });
+  assert.deepEqual(settings({ sampling: { topK: 3 } }, { chat: { acceptsTopK: true } }), { body: { top_k: 3 }, notes: [] });
 });
 
 test('web search', () => {
   const search: Tool = { kind: 'web-search', contextSize: 'low', userLocation: { city: 'Bern' }, path: 'tools.0' };
   assert.deepEqual(settings({ tools: [search] }), {
     body: { web_search_options: { search_context_size: 'low', user_location: { type: 'approximate', approximate: { city: 'Bern' } } } },
-    noted: [],
+    notes: [],
   });
   assert.deepEqual(settings({ tools: [{ kind: 'web-search', maxUses: 1, path: 'tools.0' }] }), {
     body: { web_search_options: {} },
-    noted: ['dropped tools.0'],
+    notes: ['dropped tools.0'],
   });
 });
 
 test('stop sequences: four go up, the gateway watches for the rest', () => {
   const stopSequences = ['a', 'b', '', 'c', 'd', 'e'];
-  const written = encoded({ stopSequences });
-  assert.deepEqual([written.body.stop, written.cutAt, written.noted], [['a', 'b', 'c', 'd'], ['e'], ['emulated stop']]);
-  const fixed = encoded({ stopSequences: ['a'] }, { fixedSampling: true });
+  const written = encode({ stopSequences });
+  assert.deepEqual([written.body.stop, written.cutAt, written.notes], [['a', 'b', 'c', 'd'], ['e'], ['emulated stop']]);
+  const fixed = encode({ stopSequences: ['a'] }, { fixedSampling: true });
   assert.deepEqual([fixed.body.stop, fixed.cutAt], [undefined, ['a']]);
-  assert.equal(encoded({ stopSequences: ['a'] }).cutAt, undefined);
+  assert.equal(encode({ stopSequences: ['a'] }).cutAt, undefined);
 });
 
 test('models that fix their sampling are sent none; what says nothing is no loss', () => {
   const sampling = { temperature: 0.2, topP: 1, presencePenalty: 0, frequencyPenalty: 1, seed: 4 };
   assert.deepEqual(settings({ sampling }, { fixedSampling: true }), {
     body: { seed: 4 },
-    noted: ['dropped temperature', 'dropped frequency_penalty'],
+    notes: ['dropped temperature', 'dropped frequency_penalty'],
   });
   assert.deepEqual(settings({ sampling }).body, { temperature: 0.2, top_p: 1, presence_penalty: 0, frequency_penalty: 1, seed: 4 });
 });
@@ -139,25 +139,25 @@ test('structured output where the model takes a schema', () => {
 });
 
 test('structured output where the model takes none: a forced function, or a hint', () => {
-  const forced = encoded({ outputFormat }, { structuredOutput: false });
+  const forced = encode({ outputFormat }, { structuredOutput: false });
   assert.equal(forced.answerTool, 'answer');
   assert.deepEqual(forced.body.tool_choice, { type: 'function', function: { name: 'answer' } });
-  assert.deepEqual(forced.noted, ['emulated response_format']);
+  assert.deepEqual(forced.notes, ['emulated response_format']);
   for (const hinted of [
-    encoded({ outputFormat }, { structuredOutput: false, chat: { forcedToolChoice: false } }),
-    encoded({ outputFormat, tools: [lookup] }, { structuredOutput: false }),
-    encoded({ outputFormat: { ...outputFormat, schema: { type: 'array' } } }, { structuredOutput: false }),
+    encode({ outputFormat }, { structuredOutput: false, chat: { forcedToolChoice: false } }),
+    encode({ outputFormat, tools: [lookup] }, { structuredOutput: false }),
+    encode({ outputFormat: { ...outputFormat, schema: { type: 'array' } } }, { structuredOutput: false }),
   ]) {
     assert.match(JSON.stringify(hinted.messages[0]), /JSON schema:\\n\{\\"type\\":/);
-    assert.deepEqual([hinted.answerTool, hinted.noted, hinted.body.tool_choice], [undefined, ['emulated response_format'], undefined]);
+    assert.deepEqual([hinted.answerTool, hinted.notes, hinted.body.tool_choice], [undefined, ['emulated response_format'], undefined]);
   }
 });
 
 test('plain JSON needs the word in the conversation: the vendor refuses it otherwise', () => {
-  const hinted = encoded({ outputFormat: { kind: 'json' } });
+  const hinted = encode({ outputFormat: { kind: 'json' } });
   assert.match(JSON.stringify(hinted.messages[0]), /JSON/);
   assert.deepEqual(hinted.body.response_format, { type: 'json_object' });
-  const said = encoded({ outputFormat: { kind: 'json' }, instructions: [{ kind: 'text', text: 'Say it in json.' }] });
+  const said = encode({ outputFormat: { kind: 'json' }, instructions: [{ kind: 'text', text: 'Say it in json.' }] });
   assert.deepEqual(said.messages[0], { role: 'system', content: 'Say it in json.' });
 });
 
@@ -175,9 +175,9 @@ test('fields of the other vendor: named where they matter, refused where that wa
     { field: 'safetySettings', value: [1], weight: 'matters' },
     { field: 'metadata', value: {}, weight: 'harmless' },
   ] as const;
-  assert.deepEqual(settings({ vendorFields }), { body: {}, noted: ['dropped safetySettings'] });
+  assert.deepEqual(settings({ vendorFields }), { body: {}, notes: ['dropped safetySettings'] });
   assert.throws(
-    () => encoded({ vendorFields }, { strict: true }),
+    () => encode({ vendorFields }, {}, true),
     (error) => error instanceof GatewayError && error.param === 'safetySettings',
   );
 });

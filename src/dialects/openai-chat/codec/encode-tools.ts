@@ -3,7 +3,7 @@ import type { TranslationNotes } from '../../../inference/translation-notes.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { functionChoice } from './decode-tools.ts';
 import type { MessageFit } from './encode-messages.ts';
-import { member } from './read-wire.ts';
+import { member } from './member.ts';
 
 /** Functions that may be called, and what must be called of them. */
 type Selection = { readonly tools: readonly FunctionTool[]; readonly choice: ToolChoice | undefined };
@@ -18,7 +18,7 @@ function selectTools(request: InferenceRequest, notes: TranslationNotes): Select
   return { tools: allowed, choice: { kind: toolChoice.required ? 'required' : 'auto' } };
 }
 
-function encodeFunction(tool: FunctionTool, { toolName }: MessageFit): JsonObject {
+function encodeFunction(tool: FunctionTool, { toWireName }: MessageFit): JsonObject {
   const { name, description, parameters, strict } = tool;
   // The templates of many servers' models read both members without asking whether they are there.
   const schema =
@@ -28,7 +28,7 @@ function encodeFunction(tool: FunctionTool, { toolName }: MessageFit): JsonObjec
   return {
     type: 'function',
     function: {
-      name: toolName(name),
+      name: toWireName(name),
       ...member('description', description),
       parameters: schema,
       ...member('strict', strict),
@@ -36,14 +36,14 @@ function encodeFunction(tool: FunctionTool, { toolName }: MessageFit): JsonObjec
   };
 }
 
-function encodeChoice(choice: ToolChoice | undefined, { traits, notes, toolName }: MessageFit): JsonObject {
+function encodeChoice(choice: ToolChoice | undefined, { traits, notes, toWireName }: MessageFit): JsonObject {
   if (choice === undefined || choice.kind === 'allowed') return {};
   if (choice.kind === 'auto' || choice.kind === 'none') return { tool_choice: choice.kind };
   if (!traits.chat.forcedToolChoice) {
     notes.dropped('toolChoice', 'the upstream of this model cannot be made to call a function');
     return {};
   }
-  return { tool_choice: choice.kind === 'function' ? functionChoice(toolName(choice.name)) : 'required' };
+  return { tool_choice: choice.kind === 'function' ? functionChoice(toWireName(choice.name)) : 'required' };
 }
 
 function encodeParallel({ parallelToolCalls }: InferenceRequest, { traits, notes }: MessageFit): JsonObject {

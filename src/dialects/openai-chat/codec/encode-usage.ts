@@ -1,6 +1,6 @@
 import type { Usage } from '../../../inference/usage.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
-import { member } from './read-wire.ts';
+import { member } from './member.ts';
 
 const sumOf = (counts: readonly (number | undefined)[]): number | undefined => {
   const known = counts.filter((count) => count !== undefined);
@@ -10,8 +10,8 @@ const sumOf = (counts: readonly (number | undefined)[]): number | undefined => {
 const detailsOf = (name: string, details: JsonObject): JsonObject => (Object.keys(details).length === 0 ? {} : { [name]: details });
 
 /**
- * Writes usage as the vendor counts it: cache reads and writes are parts of the prompt, reasoning is a part of the completion. Its three totals must be
- * there, so an unknown one is 0; unknown details are left out.
+ * Writes usage as the vendor counts it: cache reads and writes are parts of the prompt, reasoning is a part of the completion. Its three
+ * totals must be there, so an unknown one is 0; unknown details are left out.
  */
 export function encodeUsage(usage: Usage): JsonObject {
   const { inputTokens, cacheReadTokens, cacheWrite5mTokens, cacheWrite1hTokens, outputTokens = 0 } = usage;

@@ -2,14 +2,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { serializeBlocks } from '../../../inference/serialize-blocks.ts';
+import { assertEventGrammar } from '../../../inference/assert-event-grammar.ts';
+import { foldEvents } from '../../../inference/fold-events.ts';
 import type { InferenceEvent } from '../../../inference/inference-event.ts';
+import { serializeBlocks } from '../../../inference/serialize-blocks.ts';
+import { readFrames } from '../../fake-translation.ts';
 import { openFixtures } from '../../fixture-suite.ts';
-import { checkGrammar } from './check-grammar.ts';
 import { decodeReply } from './decode-reply.ts';
 import { createEventDecoder } from './event-decoder.ts';
 import { call, chunk, madeCall, partsOf, stop } from './fake-chunks.ts';
-import { eventsOf, fold, frameOf, framesOf, origin, readingOf } from './fake-fit.ts';
+import { createReading, decodeChunks, frameOf, origin } from './test-kit.ts';
 
 const shown = { origin, blob: '' };
 
@@ -140,9 +142,9 @@ test('why it ended', () => {
     [[chunk({ content: 'x' }), chunk({}, 'toString')], 'end'],
   ];
   for (const [chunks, stopReason] of cases) {
-    const events = eventsOf(chunks);
-    checkGrammar(events, { overlaps: true });
-    assert.equal(fold(events).stopReason, stopReason, JSON.stringify(chunks));
+    const events = decodeChunks(chunks);
+    assertEventGrammar(events);
+    assert.equal(foldEvents(events).stopReason, stopReason, JSON.stringify(chunks));
   }
 });
 
@@ -151,8 +153,8 @@ test('content after a finish reason in the first chunk stays one text', () => {
 });
 
 test('vLLM’s stop_reason names the sequence', () => {
-  const { stopReason, stopSequence } = fold(
-    eventsOf([{ choices: [{ index: 0, delta: { content: 'x' }, finish_reason: 'stop', stop_reason: 'END' }] }]),
+  const { stopReason, stopSequence } = foldEvents(
+    decodeChunks([{ choices: [{ index: 0, delta: { content: 'x' }, finish_reason: 'stop', stop_reason: 'END' }] }]),
   );
   assert.deepEqual([stopReason, stopSequence], ['stop-sequence', 'END']);
 });
@@ -175,11 +177,11 @@ test('usage wherever it stands', () => {
     ],
   ];
   for (const [name, chunks] of cases) {
-    const events = eventsOf(chunks);
-    checkGrammar(events, { overlaps: true });
-    assert.deepEqual(fold(events).usageReport?.usage, { inputTokens: 7, outputTokens: 2 }, name);
+    const events = decodeChunks(chunks);
+    assertEventGrammar(events);
+    assert.deepEqual(foldEvents(events).usageReport?.usage, { inputTokens: 7, outputTokens: 2 }, name);
   }
-  assert.equal(fold(eventsOf([chunk({ content: 'x' }), stop])).usageReport, undefined);
+  assert.equal(foldEvents(decodeChunks([chunk({ content: 'x' }), stop])).usageReport, undefined);
 });
 
 test('citations belong to the text, wherever they come', () => {
@@ -227,15 +229,15 @@ test('citations belong to the text, wherever they come', () => {
     ['of kinds without an address', [chunk({ content: 'Hi', annotations: [{ type: 'file', file: {} }, 3] }), chunk({}, 'stop')], []],
   ];
   for (const [name, chunks, citations] of cases) {
-    const [text] = fold(eventsOf([...chunks, stop])).parts;
+    const [text] = foldEvents(decodeChunks([...chunks, stop])).parts;
     assert.deepEqual(text?.kind === 'text' ? (text.citations ?? []) : undefined, citations, name);
   }
 });
 
 test('offsets count from the text’s own block', () => {
   const citation = { type: 'url_citation', url_citation: { start_index: 4, end_index: 6, url: 'https://a.example', title: '' } };
-  const parts = fold(
-    eventsOf([
+  const parts = foldEvents(
+    decodeChunks([
       chunk({ content: 'One🌊' }),
       call({ index: 0, id: 'a' }, 'f', '{}'),
       chunk({ content: 'Two', annotations: [citation] }),
@@ -255,11 +257,11 @@ test('a stream that broke has no end', () => {
     frameOf('{"message":"x"}', 'error'),
   ];
   for (const failure of failures) {
-    const decoder = createEventDecoder(readingOf());
+    const decoder = createEventDecoder(createReading());
     decoder.read(frameOf(JSON.stringify(chunk({ content: 'x' }))));
     assert.deepEqual([...decoder.read(failure), ...decoder.read(frameOf('[DONE]')), ...decoder.end()], []);
   }
-  const cut = createEventDecoder(readingOf());
+  const cut = createEventDecoder(createReading());
   cut.read(frameOf(JSON.stringify(chunk({ content: 'x' }, 'stop'))));
   assert.deepEqual(cut.end(), []);
 });
@@ -271,17 +273,17 @@ for (const name of fixtures.casesOf('.stream.sse')) {
     const body = fixtures.readBytes(`${name}.stream.sse`);
     const expected = fixtures.readJson(`${name}.expected.json`);
     const read = (chunkBytes: number): readonly InferenceEvent[] => {
-      const decoder = createEventDecoder(readingOf());
-      return [...framesOf(body, chunkBytes).flatMap((frame) => decoder.read(frame)), ...decoder.end()];
+      const decoder = createEventDecoder(createReading());
+      return [...readFrames(body, 'sse', chunkBytes).flatMap((frame) => decoder.read(frame)), ...decoder.end()];
     };
     const events = read(body.length);
-    checkGrammar(events, { overlaps: true });
+    assertEventGrammar(events);
     assert.equal(events.at(-1)?.type === 'finished', expected.state === 'complete');
     for (let chunkBytes = 1; chunkBytes < 40; chunkBytes++) assert.deepEqual(read(chunkBytes), events);
-    assert.deepEqual(fold(events).usageReport?.usage, expected.usage);
+    assert.deepEqual(foldEvents(events).usageReport?.usage, expected.usage);
     if (!fixtures.files.includes(`${name}.reply.json`)) return;
-    const streamed = fold(events);
-    const whole = decodeReply(fixtures.readJson(`${name}.reply.json`), readingOf());
+    const streamed = foldEvents(events);
+    const whole = decodeReply(fixtures.readJson(`${name}.reply.json`), createReading());
     assert.deepEqual([streamed.parts, streamed.stopReason], [whole.parts, whole.stopReason]);
   });
 }
@@ -316,11 +318,11 @@ test('whatever a server sends, nothing is thrown and the grammar holds', () => {
   );
   fc.assert(
     fc.property(fc.array(anything, { maxLength: 12 }), (chunks) => {
-      const events = eventsOf(chunks);
-      if (events.at(-1)?.type === 'finished') checkGrammar(events, { overlaps: true });
+      const events = decodeChunks(chunks);
+      if (events.at(-1)?.type === 'finished') assertEventGrammar(events);
       const step = serializeBlocks();
       if (events.at(-1)?.type === 'finished')
-        checkGrammar(
+        assertEventGrammar(
           events.flatMap((event) => step(event)),
           { overlaps: false },
         );

@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject } from '../../../platform/json/json-value
 import type { EventEncoder, ReplyWriting } from '../../chat-codec.ts';
 import { DeltaWriter } from './delta-writer.ts';
 import { encodeUsage } from './encode-usage.ts';
-import { writeHead, writeServiceTier } from './reply-head.ts';
+import { encodeHead, encodeServiceTier } from './reply-head.ts';
 
 const endMark = 'data: [DONE]\n\n';
 
@@ -38,7 +38,7 @@ class ChunkWriter {
   }
 
   #setHead(started: { readonly replyId?: string; readonly servedModel?: string }): void {
-    this.#head = writeHead('chat.completion.chunk', this.#writing, started);
+    this.#head = encodeHead('chat.completion.chunk', this.#writing, started);
     this.#before = `data: ${JSON.stringify(this.#head).slice(0, -1)},"choices":[{"index":0,"delta":`;
     this.#after = `,"logprobs":null,"finish_reason":null}]${this.#sendsUsage ? ',"usage":null' : ''}}\n\n`;
   }
@@ -75,7 +75,7 @@ class ChunkWriter {
 
   #writeObject(members: JsonObject): string {
     this.frames++;
-    return `data: ${JSON.stringify({ ...this.#head, ...writeServiceTier(this.#report), ...members })}\n\n`;
+    return `data: ${JSON.stringify({ ...this.#head, ...encodeServiceTier(this.#report), ...members })}\n\n`;
   }
 
   #end(): string {

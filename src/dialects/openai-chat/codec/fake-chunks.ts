@@ -1,5 +1,6 @@
-import { checkGrammar } from './check-grammar.ts';
-import { eventsOf, fold } from './fake-fit.ts';
+import { assertEventGrammar } from '../../../inference/assert-event-grammar.ts';
+import { foldEvents } from '../../../inference/fold-events.ts';
+import { decodeChunks } from './test-kit.ts';
 
 /** A chunk of a stream with one choice. */
 export const chunk = (delta: unknown, finishReason: unknown = null): unknown => ({
@@ -20,7 +21,7 @@ export const madeCall = (id: string, name: string, args: string): object => ({ k
 
 /** The parts that chunks add up to, after a look at the grammar of their events. */
 export function partsOf(chunks: readonly unknown[]): unknown {
-  const events = eventsOf(chunks);
-  checkGrammar(events, { overlaps: true });
-  return fold(events).parts;
+  const events = decodeChunks(chunks);
+  assertEventGrammar(events);
+  return foldEvents(events).parts;
 }

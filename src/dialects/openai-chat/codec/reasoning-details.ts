@@ -1,8 +1,9 @@
 import type { ReasoningPart } from '../../../inference/inference-request.ts';
 import { readProof, unwrapProof, wrappedProofPrefix, wrapProof, type Proof } from '../../../inference/proof.ts';
-import { isJsonObject, type JsonObject } from '../../../platform/json/json-value.ts';
-import { parseJson } from '../../../platform/json/parse-json.ts';
-import { filledText, member, objectOf, objectsOf } from './read-wire.ts';
+import { filledText, membersOf, objectsOf } from '../../../platform/json/json-readers.ts';
+import type { JsonObject } from '../../../platform/json/json-value.ts';
+import { parseJsonObject } from '../../../platform/json/parse-json.ts';
+import { member } from './member.ts';
 
 /** The members under which servers show thoughts, in the order in which they are believed: some send the same text under several. */
 const thoughtMembers = ['reasoning_content', 'reasoning', 'thinking'] as const;
@@ -23,8 +24,8 @@ export const detailText = (entry: JsonObject): string | undefined => filledText(
 export const detailValue = (entry: JsonObject): string | undefined => filledText(entry.signature) ?? filledText(entry.data);
 
 /**
- * Takes the proof out of an entry that an upstream wrote. The upstream wants all of the entry back, so all of it is the proof but the text, which
- * travels as the text that it is. Undefined for an entry that proves nothing.
+ * Takes the proof out of an entry that an upstream wrote. The upstream wants all of the entry back, so all of it is the proof but the text,
+ * which travels as the text that it is. Undefined for an entry that proves nothing.
  */
 export function takeProof(entry: JsonObject, origin: string): Proof | undefined {
   if (detailValue(entry) === undefined) return undefined;
@@ -33,31 +34,24 @@ export function takeProof(entry: JsonObject, origin: string): Proof | undefined 
 }
 
 /**
- * What shown thoughts carry when their server proves nothing: only whose they are. Without it nobody could tell in the next request that they may go back to
- * it, which servers demand (openai-compatible ones with `reasoningHistoryField`).
+ * What shown thoughts carry when their server proves nothing: only whose they are. Without it nobody could tell in the next request that
+ * they may go back to it, which servers demand (openai-compatible ones with `reasoningHistoryField`).
  */
 export const shownBy = (origin: string): Proof => ({ origin, blob: '' });
 
-function parseEntry(blob: string): JsonObject | undefined {
-  if (!blob.startsWith('{')) return undefined;
-  try {
-    const entry = parseJson(blob);
-    return isJsonObject(entry) ? entry : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Writes reasoning back for the upstream that made it: the entry that it sent, with its text. Undefined where it proved nothing, or in another dialect. */
+/**
+ * Writes reasoning back for the upstream that made it: the entry that it sent, with its text. Undefined where it proved nothing, or in
+ * another dialect.
+ */
 export function restoreDetail({ text, proof }: ReasoningPart): JsonObject | undefined {
-  const entry = proof === undefined ? undefined : parseEntry(proof.blob);
+  const entry = proof === undefined ? undefined : parseJsonObject(proof.blob);
   if (entry === undefined || text.length === 0 || entry.type === 'reasoning.encrypted') return entry;
   return { ...entry, [entry.type === 'reasoning.summary' ? 'summary' : 'text']: text.join('\n\n') };
 }
 
 /**
- * Writes reasoning with its proof as entries for a client, one for each paragraph; entries of one piece of reasoning share their `index`. This dialect has no
- * vendor whose proofs these would be, so every proof is wrapped.
+ * Writes reasoning with its proof as entries for a client, one for each paragraph; entries of one piece of reasoning share their `index`.
+ * This dialect has no vendor whose proofs these would be, so every proof is wrapped.
  */
 export function encodeDetails({ text, proof, itemId }: ReasoningPart, index: number): readonly JsonObject[] {
   if (proof === undefined) return [];
@@ -74,7 +68,10 @@ export function encodeDetails({ text, proof, itemId }: ReasoningPart, index: num
 
 type Piece = { text: string[]; index: unknown; proof?: Proof; itemId?: string };
 
-/** Reads the reasoning that an assistant's message of a client brings back. Proofs that are not wrapped belong to nobody known here and are left out. */
+/**
+ * Reads the reasoning that an assistant's message of a client brings back. Proofs that are not wrapped belong to nobody known here and are
+ * left out.
+ */
 export function decodeReasoning(message: JsonObject, path: string): readonly ReasoningPart[] {
   const pieces: Piece[] = [];
   for (const entry of objectsOf(message.reasoning_details)) {
@@ -110,7 +107,7 @@ const gemini = 'gemini';
 
 /** Google's field for the proof of a call or of a text, as its own chat completions interface has it. */
 export const readThoughtSignature = (value: JsonObject): string | undefined =>
-  filledText(objectOf(objectOf(value.extra_content).google).thought_signature);
+  filledText(membersOf(membersOf(value.extra_content).google).thought_signature);
 
 /** Reads the proof of a call or of a text that a client brings back: a wrapped one is of whom it names, any other of the field's vendor. */
 export function decodeThoughtSignature(value: JsonObject): Proof | undefined {
@@ -123,7 +120,10 @@ export function decodeThoughtSignature(value: JsonObject): Proof | undefined {
 /** Writes a value for that field. */
 const thoughtSignature = (value: string): JsonObject => ({ extra_content: { google: { thought_signature: value } } });
 
-/** Writes a proof for a client. It is wrapped whoever made it: in the vendor's own interface the field is unknown, and only a wrapped one can be taken out. */
+/**
+ * Writes a proof for a client. It is wrapped whoever made it: in the vendor's own interface the field is unknown, and only a wrapped one
+ * can be taken out.
+ */
 export const encodeThoughtSignature = (proof: Proof): JsonObject => thoughtSignature(wrapProof(proof));
 
 /** Writes the proof of a call or of a text back for the upstream that made it. */

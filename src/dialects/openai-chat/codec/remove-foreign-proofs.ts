@@ -51,8 +51,8 @@ function cleanMessage(message: JsonObject): JsonObject {
 }
 
 /**
- * Takes wrapped proofs, which other dialects' vendors made, out of a request that passes to a server of this dialect, together with the reasoning
- * that they prove. Returns the same object when there are none.
+ * Takes wrapped proofs, which other dialects' vendors made, out of a request that passes to a server of this dialect, together with the
+ * reasoning that they prove. Returns the same object when there are none.
  */
 export function removeForeignProofs(body: JsonObject): JsonObject {
   if (!Array.isArray(body.messages)) return body;

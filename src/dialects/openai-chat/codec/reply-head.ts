@@ -1,9 +1,10 @@
 import type { UsageReport } from '../../../inference/usage.ts';
+import { meaningOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { ReplyWriting } from '../../chat-codec.ts';
 
 /** The members that a reply and all chunks of a stream begin with. */
-export function writeHead(
+export function encodeHead(
   object: 'chat.completion' | 'chat.completion.chunk',
   writing: ReplyWriting,
   { replyId, servedModel }: { readonly replyId?: string; readonly servedModel?: string },
@@ -26,7 +27,7 @@ const tiers: Readonly<Record<string, string>> = {
 };
 
 /** The tier that was used, in the vendor's words. Left out where it has none for it. */
-export function writeServiceTier(report: UsageReport | undefined): JsonObject {
-  const used = report?.serviceTier?.toLowerCase();
-  return used !== undefined && Object.hasOwn(tiers, used) ? { service_tier: tiers[used] } : {};
+export function encodeServiceTier(report: UsageReport | undefined): JsonObject {
+  const tier = meaningOf(report?.serviceTier?.toLowerCase(), tiers);
+  return tier === undefined ? {} : { service_tier: tier };
 }

@@ -1,14 +1,15 @@
 import type { InferenceEvent } from '../../../inference/inference-event.ts';
 import type { UsageReport } from '../../../inference/usage.ts';
+import { filledText, membersOf, objectsOf, textOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
 import type { ReplyReading } from '../../chat-codec.ts';
+import { readDataUrl } from '../../data-url.ts';
 import { decodeUsage } from '../decode-usage.ts';
 import { BlockWriter } from './block-writer.ts';
 import { CallAssembler } from './call-assembler.ts';
 import { decodeAnnotation, decodeSource } from './citations.ts';
-import { guessAudioType, readDataUrl } from './media-types.ts';
+import { guessAudioType } from './guess-audio-type.ts';
 import { detailText, readThoughts, readThoughtSignature, takeProof } from './reasoning-details.ts';
-import { filledText, objectOf, objectsOf, textOf } from './read-wire.ts';
 import { decodeStopReason, isUsualReason } from './stop-reasons.ts';
 
 /** Reads chunks of a stream, or a whole reply as one chunk, into events. Never throws, whatever a server sends. */
@@ -46,7 +47,7 @@ export class ReplyReader {
     if (typeof chunk.service_tier === 'string') this.#serviceTier = chunk.service_tier;
     for (const choice of choices) if (isJsonObject(choice)) this.#readChoice(choice);
     this.#readSources(chunk);
-    this.#readUsage(chunk.usage ?? objectOf(chunk.x_groq).usage);
+    this.#readUsage(chunk.usage ?? membersOf(chunk.x_groq).usage);
     return this.#writer.take();
   }
 
@@ -157,7 +158,7 @@ export class ReplyReader {
   }
 
   #readImage(image: JsonObject): void {
-    const url = filledText(objectOf(image.image_url).url);
+    const url = filledText(membersOf(image.image_url).url);
     if (url === undefined) return;
     const inline = readDataUrl(url);
     this.#calls.settle();

@@ -1,4 +1,5 @@
 import type { StopReason } from '../../../inference/inference-reply.ts';
+import { meaningOf } from '../../../platform/json/json-readers.ts';
 
 /** Words of the vendor and of servers and services that imitate it. */
 const stopReasons: Readonly<Record<string, StopReason>> = {
@@ -25,11 +26,11 @@ const stopReasons: Readonly<Record<string, StopReason>> = {
 export type ReplyContents = { readonly hasCalls: boolean; readonly hasRefusal: boolean };
 
 /**
- * Reads a finish reason. What the reply holds has the last word: servers say `stop` although calls came, and the other way round. A word that nobody
- * knows is an end.
+ * Reads a finish reason. What the reply holds has the last word: servers say `stop` although calls came, and the other way round. A word
+ * that nobody knows is an end.
  */
 export function decodeStopReason(finishReason: string | undefined, { hasCalls, hasRefusal }: ReplyContents): StopReason {
-  const known = finishReason !== undefined && Object.hasOwn(stopReasons, finishReason) ? stopReasons[finishReason] : undefined;
+  const known = meaningOf(finishReason, stopReasons);
   const reason = known ?? 'end';
   if (reason === 'end' || reason === 'tool-calls') {
     if (hasCalls) return 'tool-calls';

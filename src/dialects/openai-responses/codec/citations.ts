@@ -1,13 +1,10 @@
 import type { Citation } from '../../../inference/citation.ts';
+import { countOf, textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
-import { textOf } from './read-wire.ts';
-
-const offsetOf = (value: unknown): number | undefined =>
-  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 
 function readSpan(annotation: JsonObject): Pick<Citation, 'start' | 'end'> {
-  const start = offsetOf(annotation.start_index);
-  const end = offsetOf(annotation.end_index);
+  const start = countOf(annotation.start_index);
+  const end = countOf(annotation.end_index);
   return { ...(start === undefined ? {} : { start }), ...(end === undefined ? {} : { end }) };
 }
 
@@ -24,8 +21,8 @@ export function decodeAnnotation(annotation: JsonObject): Citation | undefined {
 }
 
 /**
- * Writes a citation as an annotation of a text part of so many characters. A citation without offsets is one of a whole block, and a block is a
- * part here.
+ * Writes a citation as an annotation of a text part of so many characters. A citation without offsets is one of a whole block, and a block
+ * is a part here.
  */
 export function encodeAnnotation(citation: Citation, partCharacters: number): JsonObject {
   const { source, title, start, end } = citation;
@@ -34,13 +31,4 @@ export function encodeAnnotation(citation: Citation, partCharacters: number): Js
   }
   const index = source.index ?? 0;
   return { type: 'file_citation', file_id: source.fileId ?? `document-${index}`, filename: title ?? `document-${index}`, index };
-}
-
-/** Characters as the vendor counts them: code points. */
-export function countCharacters(text: string): number {
-  let count = text.length;
-  for (let at = 0; at < text.length - 1; at++) {
-    if ((text.charCodeAt(at) & 0xfc00) === 0xd800 && (text.charCodeAt(at + 1) & 0xfc00) === 0xdc00) count -= 1;
-  }
-  return count;
 }

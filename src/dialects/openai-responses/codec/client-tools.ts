@@ -1,7 +1,6 @@
+import { objectsOf, textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
-import { isJsonObject } from '../../../platform/json/json-value.ts';
-import { parseJson } from '../../../platform/json/parse-json.ts';
-import { objectsOf, textOf } from './read-wire.ts';
+import { parseJsonObject } from '../../../platform/json/parse-json.ts';
 
 /** A tool of this dialect that other dialects carry as a plain function. */
 export type ClientTool = { readonly kind: 'function' | 'custom'; readonly name: string; readonly namespace?: string };
@@ -41,11 +40,6 @@ export const wrapCustomInput = (input: string): string => JSON.stringify({ input
 
 /** The custom tool's input out of a function's arguments. Arguments of another shape are the input themselves: nothing is lost. */
 export function unwrapCustomInput(text: string): string {
-  try {
-    const value = parseJson(text);
-    if (isJsonObject(value) && typeof value.input === 'string') return value.input;
-  } catch {
-    // A reply that was cut at its limit holds half an object.
-  }
-  return text;
+  // A reply that was cut at its limit holds half an object.
+  return textOf(parseJsonObject(text)?.input) ?? text;
 }

@@ -1,5 +1,6 @@
 import type { InferenceRequest } from '../../../inference/inference-request.ts';
-import { isJsonObject, type JsonObject } from '../../../platform/json/json-value.ts';
+import { countOf, membersOf } from '../../../platform/json/json-readers.ts';
+import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { ChatCodec, RequestFit } from '../../chat-codec.ts';
 import { decodeError } from './decode-error.ts';
 import { decodeReply } from './decode-reply.ts';
@@ -9,9 +10,13 @@ import { encodeRequest } from './encode-request.ts';
 import { encodeUsage } from './encode-usage.ts';
 import { createEventDecoder } from './event-decoder.ts';
 import { createEventEncoder } from './event-encoder.ts';
+import { fieldNames } from './field-names.ts';
 import { removeForeignProofs } from './remove-foreign-proofs.ts';
 
-/** What the vendor's counter reads of a request: everything that takes room in the prompt (`POST /responses/input_tokens` of its API description). */
+/**
+ * What the vendor's counter reads of a request: everything that takes room in the prompt (`POST /responses/input_tokens` of its API
+ * description).
+ */
 const countedFields = new Set([
   'model',
   'input',
@@ -29,35 +34,15 @@ function encodeCountRequest(request: InferenceRequest, fit: RequestFit): JsonObj
   return Object.fromEntries(Object.entries(body).filter(([field]) => countedFields.has(field)));
 }
 
-/** Responses to and from the neutral form. Clients of this dialect are offered no counter; its vendor has one that others are counted with. */
-export const openaiResponsesCodec: ChatCodec = {
-  fieldNames: {
-    instructions: 'instructions',
-    tools: 'tools',
-    toolChoice: 'tool_choice',
-    parallelToolCalls: 'parallel_tool_calls',
-    outputTokensMax: 'max_output_tokens',
-    stopSequences: undefined,
-    outputFormat: 'text.format',
-    temperature: 'temperature',
-    topP: 'top_p',
-    topK: undefined,
-    seed: undefined,
-    presencePenalty: undefined,
-    frequencyPenalty: undefined,
-    reasoning: 'reasoning',
-    endUser: 'user',
-    serviceTier: 'service_tier',
-    verbosity: 'text.verbosity',
-    turns: 'input',
-  },
+/**
+ * Responses to and from the neutral form. Clients of this dialect are offered no counter; its vendor has one that others are counted with.
+ */
+export const codec: ChatCodec = {
+  fieldNames,
   decodeRequest,
   encodeRequest,
   encodeCountRequest,
-  decodeCount: (reply) => {
-    const count = isJsonObject(reply) ? reply.input_tokens : undefined;
-    return typeof count === 'number' && Number.isSafeInteger(count) && count >= 0 ? count : undefined;
-  },
+  decodeCount: (reply) => countOf(membersOf(reply).input_tokens),
   decodeReply,
   encodeReply,
   createEventDecoder,

@@ -1,35 +1,8 @@
 import type { MediaPart, MediaSource, Part, TextPart } from '../../../inference/inference-request.ts';
+import { filledText, meaningOf, membersOf, objectsOf, textOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
+import { mediaTypeOfAudioFormat, readFileData, readMediaUrl } from '../../openai-media.ts';
 import { decodeAnnotation } from './citations.ts';
-import { filledText, objectOf, objectsOf, textOf } from './read-wire.ts';
-
-type Inline = { readonly mediaType: string; readonly data: string };
-
-/** Takes a data URL apart. Undefined for what is none. Data that is not base64 becomes so. */
-function readDataUrl(url: string): Inline | undefined {
-  const comma = url.indexOf(',');
-  if (comma === -1 || url.slice(0, 5).toLowerCase() !== 'data:') return undefined;
-  const [mediaType = '', ...attributes] = url.slice(5, comma).split(';');
-  const data = url.slice(comma + 1);
-  const isBase64 = attributes.some((attribute) => attribute.trim().toLowerCase() === 'base64');
-  return {
-    mediaType: mediaType === '' ? 'text/plain' : mediaType.toLowerCase(),
-    data: isBase64 ? data : Buffer.from(unescapeUrl(data)).toString('base64'),
-  };
-}
-
-function unescapeUrl(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
-
-const sourceOfUrl = (url: string): MediaSource => {
-  const inline = readDataUrl(url);
-  return inline === undefined ? { kind: 'url', url } : { kind: 'inline', ...inline };
-};
 
 const detailWords = { low: 'low', high: 'high', auto: 'auto', original: 'high' } as const;
 
@@ -37,38 +10,18 @@ function decodeImage(part: JsonObject, path: string): MediaPart | undefined {
   const url = filledText(part.image_url);
   const fileId = filledText(part.file_id);
   const source: MediaSource | undefined =
-    url !== undefined ? sourceOfUrl(url) : fileId !== undefined ? { kind: 'vendor-file', id: fileId } : undefined;
+    url !== undefined ? readMediaUrl(url) : fileId !== undefined ? { kind: 'vendor-file', id: fileId } : undefined;
   if (source === undefined) return undefined;
-  const word = textOf(part.detail);
-  const detail = word !== undefined && Object.hasOwn(detailWords, word) ? detailWords[word as keyof typeof detailWords] : undefined;
+  const detail = meaningOf(part.detail, detailWords);
   return { kind: 'media', media: 'image', source, path, ...(detail === undefined ? {} : { detail }) };
-}
-
-const mediaTypeByExtension: Readonly<Record<string, string>> = {
-  pdf: 'application/pdf',
-  txt: 'text/plain',
-  md: 'text/markdown',
-  csv: 'text/csv',
-  json: 'application/json',
-  html: 'text/html',
-};
-
-function guessMediaType(filename: string | undefined): string {
-  const extension = filename?.slice(filename.lastIndexOf('.') + 1).toLowerCase() ?? '';
-  return (Object.hasOwn(mediaTypeByExtension, extension) ? mediaTypeByExtension[extension] : undefined) ?? 'application/pdf';
 }
 
 function readFileSource(part: JsonObject): MediaSource | undefined {
   const data = filledText(part.file_data);
   const url = filledText(part.file_url);
   const fileId = filledText(part.file_id);
-  if (data !== undefined) {
-    const inline = readDataUrl(data) ?? { mediaType: guessMediaType(textOf(part.filename)), data };
-    // Every dialect can say a plain text; few take it as a file.
-    if (inline.mediaType === 'text/plain') return { kind: 'text', text: Buffer.from(inline.data, 'base64').toString() };
-    return { kind: 'inline', ...inline };
-  }
-  if (url !== undefined) return sourceOfUrl(url);
+  if (data !== undefined) return readFileData(data, textOf(part.filename));
+  if (url !== undefined) return readMediaUrl(url);
   return fileId === undefined ? undefined : { kind: 'vendor-file', id: fileId };
 }
 
@@ -79,17 +32,11 @@ function decodeFile(part: JsonObject, path: string): MediaPart | undefined {
 }
 
 function decodeAudio(part: JsonObject, path: string): MediaPart | undefined {
-  const audio = objectOf(part.input_audio);
+  const audio = membersOf(part.input_audio);
   const data = filledText(audio.data);
-  const format = textOf(audio.format) ?? 'wav';
-  return data === undefined
-    ? undefined
-    : {
-        kind: 'media',
-        media: 'audio',
-        source: { kind: 'inline', mediaType: format === 'mp3' ? 'audio/mpeg' : `audio/${format}`, data },
-        path,
-      };
+  if (data === undefined) return undefined;
+  const mediaType = mediaTypeOfAudioFormat(filledText(audio.format) ?? 'wav');
+  return { kind: 'media', media: 'audio', source: { kind: 'inline', mediaType, data }, path };
 }
 
 function decodeText(part: JsonObject, path: string): TextPart | undefined {

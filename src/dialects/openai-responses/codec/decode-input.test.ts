@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { wrapProof } from '../../../inference/proof.ts';
+import { textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject, JsonValue } from '../../../platform/json/json-value.ts';
-import { wrapCallProof } from './call-proofs.ts';
-import { decodeValid, withoutPaths } from './fake-translation.ts';
-import { textOf } from './read-wire.ts';
+import { writeCallProof } from './call-proofs.ts';
+import { decode, withoutPaths } from './test-kit.ts';
 
-const turnsOf = (input: JsonValue): unknown => withoutPaths(decodeValid({ input }).turns);
+const turnsOf = (input: JsonValue): unknown => withoutPaths(decode({ input }).turns);
 
 const text = (words: string): JsonObject => ({ kind: 'text', text: words });
 const image = (source: JsonObject, more: JsonObject = {}): JsonObject => ({ kind: 'media', media: 'image', source, ...more });
@@ -114,7 +114,7 @@ const read: readonly (readonly [name: string, input: JsonValue, turns: readonly 
     [
       { id: 'rs_gw_1', type: 'reasoning', summary: [], encrypted_content: wrapProof({ origin: 'anthropic', blob: 'sig', hidden: true }) },
       { type: 'function_call', call_id: 'call_1', name: 'w', arguments: '{}' },
-      { id: 'rs_gw_2', type: 'reasoning', summary: [], encrypted_content: wrapCallProof({ origin: 'gemini', blob: 'AbC=' }, 'call_1') },
+      { id: 'rs_gw_2', type: 'reasoning', summary: [], encrypted_content: writeCallProof({ origin: 'gemini', blob: 'AbC=' }, 'call_1') },
       { id: 'rs_gw_3', type: 'reasoning', summary: [], encrypted_content: 'gw1.damaged' },
       { id: 'rs_4', type: 'reasoning', summary: [] },
     ],
@@ -180,7 +180,7 @@ describe('input', () => {
   }
 
   test('system text that leads becomes instructions, after those of the field; later it is a turn', () => {
-    const request = decodeValid({
+    const request = decode({
       instructions: 'A',
       input: [
         { role: 'developer', content: 'B' },
@@ -237,7 +237,7 @@ describe('input', () => {
   }
 
   test('parts say where they stand', () => {
-    const request = decodeValid({
+    const request = decode({
       input: [
         {
           role: 'user',

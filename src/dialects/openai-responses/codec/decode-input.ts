@@ -1,12 +1,12 @@
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { MediaPart, Part, ReasoningPart, TextPart, ToolCallPart, ToolResultPart, Turn } from '../../../inference/inference-request.ts';
 import type { Proof } from '../../../inference/proof.ts';
+import { objectsOf, textOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
 import { readItemProof } from './call-proofs.ts';
 import { joinNamespace, wrapCustomInput } from './client-tools.ts';
 import { decodeContent, decodeContentPart } from './decode-content.ts';
 import { decodeGeneratedImage, decodeServerTool } from './decode-server-tool.ts';
-import { objectsOf, textOf } from './read-wire.ts';
 
 type DecodedInput = { readonly instructions: readonly TextPart[]; readonly turns: readonly Turn[] };
 
@@ -120,8 +120,8 @@ function collectCallProofs(items: readonly JsonObject[]): ReadonlyMap<string, Pr
 }
 
 /**
- * Reads the input: system text that leads it becomes instructions; what the model said in several items (reasoning, a message, calls) becomes one turn, and
- * so do the results of its calls.
+ * Reads the input: system text that leads it becomes instructions; what the model said in several items (reasoning, a message, calls)
+ * becomes one turn, and so do the results of its calls.
  *
  * @throws GatewayError untranslatable_field for references to items that the vendor keeps
  */

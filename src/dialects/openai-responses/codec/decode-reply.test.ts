@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import type { InferenceReply } from '../../../inference/inference-reply.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { decodeReply } from './decode-reply.ts';
-import { callItem, createReading, messageItem, outputText, responseOf } from './fake-translation.ts';
+import { callItem, createReading, messageItem, outputText, responseOf } from './test-kit.ts';
 
 const read = (output: readonly JsonObject[], more: JsonObject = {}): InferenceReply =>
   decodeReply(responseOf(output, more), createReading());
@@ -43,7 +43,7 @@ describe('whole replies', () => {
     [
       'a call without an id of its own',
       { type: 'function_call', name: 'f', arguments: '' },
-      [{ kind: 'tool-call', id: 'call_0', name: 'f', arguments: '' }],
+      [{ kind: 'tool-call', id: 'call_1', name: 'f', arguments: '' }],
     ],
     [
       'citations of pages and files; unknown ones say nothing',

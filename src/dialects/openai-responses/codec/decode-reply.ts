@@ -1,14 +1,12 @@
-import { createEventFolder } from '../../../inference/fold-events.ts';
+import { foldEvents } from '../../../inference/fold-events.ts';
 import type { InferenceReply } from '../../../inference/inference-reply.ts';
+import { membersOf } from '../../../platform/json/json-readers.ts';
 import type { ReplyReading } from '../../chat-codec.ts';
-import { objectOf } from './read-wire.ts';
 import { ResponseReader } from './response-reader.ts';
 
 /** Reads a whole response: what a stream says that tells everything at its end. */
 export function decodeReply(reply: unknown, reading: ReplyReading): InferenceReply {
   const reader = new ResponseReader(reading);
-  reader.finish(objectOf(reply));
-  const folder = createEventFolder();
-  for (const event of reader.take()) folder.push(event);
-  return folder.reply();
+  reader.finish(membersOf(reply));
+  return foldEvents(reader.take());
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
-import { decodeValid } from './fake-translation.ts';
+import { decode } from './test-kit.ts';
 
 describe('state that the vendor keeps is refused with the way around it', () => {
   const cases: readonly (readonly [param: string, fields: JsonObject])[] = [
@@ -26,7 +26,7 @@ describe('state that the vendor keeps is refused with the way around it', () => 
   for (const [param, fields] of cases) {
     test(`${param} ${JSON.stringify(fields)}`, () => {
       assert.throws(
-        () => decodeValid(fields),
+        () => decode(fields),
         (error) =>
           error instanceof GatewayError &&
           error.code === 'untranslatable_field' &&
@@ -37,7 +37,7 @@ describe('state that the vendor keeps is refused with the way around it', () => 
   }
 
   test('at their defaults they are not', () => {
-    assert.deepEqual(decodeValid({ previous_response_id: null, background: false, conversation: null, prompt: null }).vendorFields, []);
+    assert.deepEqual(decode({ previous_response_id: null, background: false, conversation: null, prompt: null }).vendorFields, []);
   });
 });
 
@@ -65,10 +65,10 @@ describe('settings', () => {
     [{ safety_identifier: 's' }, { endUser: 's' }],
     [{ stream: true }, { stream: true }],
   ];
-  const nothing = decodeValid({});
+  const nothing = decode({});
   for (const [fields, expected] of settings) {
     test(JSON.stringify(fields), () => {
-      const { turns: _turns, vendorFields, ...said } = decodeValid(fields);
+      const { turns: _turns, vendorFields, ...said } = decode(fields);
       const { turns: _none, vendorFields: _fields, ...silent } = nothing;
       assert.deepEqual(said, { ...silent, ...expected });
       assert.deepEqual(
@@ -79,7 +79,7 @@ describe('settings', () => {
   }
 
   test('fields without a neutral name are kept with what their loss means', () => {
-    const { vendorFields } = decodeValid({
+    const { vendorFields } = decode({
       metadata: { a: 'b' },
       store: false,
       prompt_cache_key: 'k',
@@ -110,6 +110,6 @@ describe('settings', () => {
   });
 
   test("what is the vendor's default anyway is no field", () => {
-    assert.deepEqual(decodeValid({ truncation: 'disabled', top_logprobs: 0, reasoning: { context: 'auto' } }).vendorFields, []);
+    assert.deepEqual(decode({ truncation: 'disabled', top_logprobs: 0, reasoning: { context: 'auto' } }).vendorFields, []);
   });
 });

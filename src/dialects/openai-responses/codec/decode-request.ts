@@ -9,11 +9,12 @@ import type {
   TextPart,
   VendorField,
 } from '../../../inference/inference-request.ts';
+import { filledText, membersOf, textOf, textsOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
 import type { WireRequest } from '../../chat-dialect.ts';
+import { openaiHarmlessFields } from '../../openai-harmless-fields.ts';
 import { decodeInput } from './decode-input.ts';
 import { decodeToolChoice, decodeTools } from './decode-tools.ts';
-import { filledText, objectOf, textOf, textsOf } from './read-wire.ts';
 
 /** State that the vendor keeps, and what to do without it. */
 const vendorState: Readonly<Record<string, string>> = {
@@ -43,16 +44,7 @@ const readFields = new Set([
   ...Object.keys(vendorState),
 ]);
 
-const harmlessFields = new Set([
-  'metadata',
-  'store',
-  'prompt_cache_key',
-  'prompt_cache_retention',
-  'prompt_cache_options',
-  'safety_identifier',
-  'stream_options',
-  'client_metadata',
-]);
+const harmlessFields = new Set(openaiHarmlessFields);
 
 /** Values that say nothing, because they are what the vendor does anyway. */
 const defaults: Readonly<Record<string, JsonValue>> = { truncation: 'disabled', top_logprobs: 0 };
@@ -103,7 +95,7 @@ function decodeReasoning(value: JsonValue | undefined, wantsProofs: boolean): Re
 }
 
 function readReasoningFields(value: JsonValue | undefined): readonly VendorField[] {
-  const { context, mode } = objectOf(value);
+  const { context, mode } = membersOf(value);
   return [
     ...(isAbsent(context) || context === 'auto' ? [] : [{ field: 'reasoning.context', value: context, weight: 'matters' } as const]),
     ...(isAbsent(mode) ? [] : [{ field: 'reasoning.mode', value: mode, weight: 'matters' } as const]),
@@ -111,7 +103,7 @@ function readReasoningFields(value: JsonValue | undefined): readonly VendorField
 }
 
 function decodeOutputFormat(value: JsonValue | undefined): OutputFormat | undefined {
-  const format = objectOf(value);
+  const format = membersOf(value);
   if (format.type === 'json_object') return { kind: 'json' };
   if (format.type !== 'json_schema' || !isJsonObject(format.schema)) return undefined;
   const name = filledText(format.name);
@@ -145,7 +137,7 @@ function decodeInstructions(value: JsonValue | undefined): readonly TextPart[] {
 
 /** The settings beside the conversation, with those that are absent left out. */
 function decodeSettings(body: JsonObject): Partial<InferenceRequest> {
-  const text = objectOf(body.text);
+  const text = membersOf(body.text);
   const outputFormat = decodeOutputFormat(text.format);
   const reasoning = decodeReasoning(body.reasoning, textsOf(body.include).includes('reasoning.encrypted_content'));
   const endUser = filledText(body.user) ?? filledText(body.safety_identifier);

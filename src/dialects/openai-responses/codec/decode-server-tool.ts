@@ -1,11 +1,11 @@
 import type { MediaPart, ServerToolPart } from '../../../inference/inference-request.ts';
+import { filledText, membersOf, objectsOf, textOf, textsOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
-import { filledText, objectOf, objectsOf, textOf, textsOf } from './read-wire.ts';
 
 type Results = NonNullable<ServerToolPart['results']>;
 
 function decodeWebSearch(item: JsonObject): Pick<ServerToolPart, 'tool' | 'input' | 'results'> {
-  const action = objectOf(item.action);
+  const action = membersOf(item.action);
   const queries = textsOf(action.queries);
   const query = filledText(action.query) ?? filledText(action.pattern) ?? filledText(action.url);
   const found = objectsOf(action.sources).length > 0 ? objectsOf(action.sources) : objectsOf(item.results);

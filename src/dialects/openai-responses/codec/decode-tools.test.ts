@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { JsonObject, JsonValue } from '../../../platform/json/json-value.ts';
-import { decodeValid, withoutPaths } from './fake-translation.ts';
+import { decode, withoutPaths } from './test-kit.ts';
 
 describe('tools', () => {
   const parameters = { type: 'object', properties: {} };
-  const toolsOf = (...tools: JsonObject[]): unknown => withoutPaths(decodeValid({ tools }).tools);
+  const toolsOf = (...tools: JsonObject[]): unknown => withoutPaths(decode({ tools }).tools);
 
   test('functions carry strict only where it was asked for', () => {
     assert.deepEqual(
@@ -22,7 +22,7 @@ describe('tools', () => {
 
   test('a custom tool is a function with one text, and its grammar is told to the model', () => {
     const format = { type: 'grammar', syntax: 'lark', definition: 'start: "x"' };
-    const request = decodeValid({ tools: [{ type: 'custom', name: 'apply', description: 'Applies.', format }] });
+    const request = decode({ tools: [{ type: 'custom', name: 'apply', description: 'Applies.', format }] });
     const [tool] = request.tools;
     assert.ok(tool?.kind === 'function');
     assert.deepEqual([tool.name, tool.parameters?.required], ['apply', ['input']]);
@@ -97,11 +97,11 @@ describe('tools', () => {
     ],
   ];
   for (const [wire, choice] of choices) {
-    test(`tool_choice ${JSON.stringify(wire)}`, () => assert.deepEqual(decodeValid({ tool_choice: wire }).toolChoice, choice));
+    test(`tool_choice ${JSON.stringify(wire)}`, () => assert.deepEqual(decode({ tool_choice: wire }).toolChoice, choice));
   }
 
   test('the choice of a tool of the vendor is named as lost', () => {
     const choice = { type: 'web_search_preview' };
-    assert.deepEqual(decodeValid({ tool_choice: choice }).vendorFields, [{ field: 'tool_choice', value: choice, weight: 'matters' }]);
+    assert.deepEqual(decode({ tool_choice: choice }).vendorFields, [{ field: 'tool_choice', value: choice, weight: 'matters' }]);
   });
 });

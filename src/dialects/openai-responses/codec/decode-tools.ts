@@ -1,8 +1,9 @@
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { FunctionTool, Tool, ToolChoice, VendorField, WebSearchTool } from '../../../inference/inference-request.ts';
+import { filledText, membersOf, objectsOf, textOf, textsOf, wordOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
+import { readUserLocation } from '../../read-user-location.ts';
 import { customToolParameters, joinNamespace } from './client-tools.ts';
-import { filledText, objectOf, objectsOf, textOf, textsOf } from './read-wire.ts';
 
 type DecodedTools = { readonly tools: readonly Tool[]; readonly fields: readonly VendorField[] };
 
@@ -26,9 +27,12 @@ function decodeFunction(tool: JsonObject, { path, namespace, introduction }: Pla
   };
 }
 
-/** A tool with free text as its input is carried as a function with one argument; the grammar of the text becomes part of what the model is told. */
+/**
+ * A tool with free text as its input is carried as a function with one argument; the grammar of the text becomes part of what the model is
+ * told.
+ */
 function decodeCustom(tool: JsonObject, place: Place): { readonly tool: FunctionTool; readonly fields: readonly VendorField[] } {
-  const format = objectOf(tool.format);
+  const format = membersOf(tool.format);
   const grammar = format.type === 'grammar' ? textOf(format.definition) : undefined;
   const rule = grammar === undefined ? undefined : `The input must follow this grammar (${textOf(format.syntax) ?? 'lark'}):\n${grammar}`;
   const description = paragraphs(place.introduction, textOf(tool.description), rule);
@@ -45,24 +49,12 @@ function decodeCustom(tool: JsonObject, place: Place): { readonly tool: Function
   };
 }
 
-function decodeUserLocation(value: JsonValue | undefined): WebSearchTool['userLocation'] {
-  if (!isJsonObject(value)) return undefined;
-  const { city, region, country, timezone } = value;
-  return {
-    ...(typeof city === 'string' && { city }),
-    ...(typeof region === 'string' && { region }),
-    ...(typeof country === 'string' && { country }),
-    ...(typeof timezone === 'string' && { timezone }),
-  };
-}
-
 function decodeWebSearch(tool: JsonObject, path: string): { readonly tool: WebSearchTool; readonly fields: readonly VendorField[] } {
-  const filters = objectOf(tool.filters);
+  const filters = membersOf(tool.filters);
   const allowedDomains = [...textsOf(filters.allowed_domains), ...textsOf(tool.domains)];
   const blockedDomains = textsOf(filters.blocked_domains);
-  const userLocation = decodeUserLocation(tool.user_location);
-  const size = tool.search_context_size;
-  const contextSize = size === 'low' || size === 'medium' || size === 'high' ? size : undefined;
+  const userLocation = readUserLocation(tool.user_location);
+  const contextSize = wordOf(tool.search_context_size, ['low', 'medium', 'high']);
   return {
     tool: {
       kind: 'web-search',

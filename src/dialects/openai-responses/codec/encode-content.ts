@@ -1,17 +1,18 @@
 import type { MediaPart, TextPart, ToolResultPart } from '../../../inference/inference-request.ts';
 import { resultText } from '../../../inference/tool-results.ts';
 import type { TranslationNotes } from '../../../inference/translation-notes.ts';
+import { meaningOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
+import { writeDataUrl } from '../../data-url.ts';
+import { audioFormatOf } from '../../openai-media.ts';
 
 /** What a part of a user message may be. */
 export type UserContent = TextPart | MediaPart;
 
-const dataUrl = (mediaType: string, data: string): string => `data:${mediaType};base64,${data}`;
-
 function encodeImage(part: MediaPart, notes: TranslationNotes): JsonObject {
   const { source } = part;
   const detail = part.detail === undefined ? {} : { detail: part.detail };
-  if (source.kind === 'inline') return { type: 'input_image', image_url: dataUrl(source.mediaType, source.data), ...detail };
+  if (source.kind === 'inline') return { type: 'input_image', image_url: writeDataUrl(source), ...detail };
   if (source.kind === 'url') return { type: 'input_image', image_url: source.url, ...detail };
   return refuseSource(part, notes);
 }
@@ -19,8 +20,8 @@ function encodeImage(part: MediaPart, notes: TranslationNotes): JsonObject {
 function refuseSource(part: MediaPart, notes: TranslationNotes): never {
   const reason =
     part.source.kind === 'vendor-file'
-      ? 'the file is kept by another vendor; send its content or a public address'
-      : `${part.media} cannot be given in this way to this model; send its content or a public address`;
+      ? 'this file is kept by another vendor; send its content or its address instead'
+      : `${part.media} cannot be given in this way to this model; send its content or its address instead`;
   return notes.refuse({ path: part.path, otherwise: 'turns' }, reason);
 }
 
@@ -34,7 +35,7 @@ const extensions: Readonly<Record<string, string>> = {
 
 /** The vendor wants a name for every file, and reads the kind of file from it. */
 function nameFile(part: MediaPart, mediaType: string): string {
-  return part.filename ?? part.title ?? `document.${Object.hasOwn(extensions, mediaType) ? extensions[mediaType] : 'pdf'}`;
+  return part.filename ?? part.title ?? `document.${meaningOf(mediaType, extensions) ?? 'pdf'}`;
 }
 
 function encodeFile(part: MediaPart, notes: TranslationNotes): readonly JsonObject[] {
@@ -45,7 +46,7 @@ function encodeFile(part: MediaPart, notes: TranslationNotes): readonly JsonObje
   }
   const about: readonly JsonObject[] = context === undefined || context === '' ? [] : [{ type: 'input_text', text: context }];
   if (source.kind === 'inline') {
-    const file = { filename: nameFile(part, source.mediaType), file_data: dataUrl(source.mediaType, source.data) };
+    const file = { filename: nameFile(part, source.mediaType), file_data: writeDataUrl(source) };
     return [...about, { type: 'input_file', ...file }];
   }
   if (source.kind === 'url') return [...about, { type: 'input_file', file_url: source.url }];
@@ -54,8 +55,7 @@ function encodeFile(part: MediaPart, notes: TranslationNotes): readonly JsonObje
 
 function encodeAudio(part: MediaPart, notes: TranslationNotes): JsonObject {
   const { source } = part;
-  const mediaType = source.kind === 'inline' ? source.mediaType : '';
-  const format = /^audio\/(?:mpeg|mp3)$/.test(mediaType) ? 'mp3' : /^audio\/(?:x-)?wave?$/.test(mediaType) ? 'wav' : undefined;
+  const format = source.kind === 'inline' ? audioFormatOf(source.mediaType) : undefined;
   if (source.kind !== 'inline' || format === undefined) {
     return notes.refuse({ path: part.path, otherwise: 'turns' }, 'this model takes sound as inline wav or mp3 only');
   }

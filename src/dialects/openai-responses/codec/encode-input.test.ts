@@ -1,38 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { assistant, result, text, user } from '../../../inference/fake-turns.ts';
 import type { Part, Turn } from '../../../inference/inference-request.ts';
 import type { ModelTraits } from '../../../inference/model-traits.ts';
+import { textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
-import { encodeValid, refusalOf } from './fake-translation.ts';
-import { textOf } from './read-wire.ts';
+import { call, encode, input, media, png, refusalOf, says } from './test-kit.ts';
 
-const inputOf = (turns: readonly Turn[], traits: Partial<ModelTraits> = {}): unknown => encodeValid({ turns }, traits).body.input;
+const inputOf = (turns: readonly Turn[], traits: Partial<ModelTraits> = {}): unknown => encode({ turns }, traits).body.input;
 
-const text = (words: string): Part => ({ kind: 'text', text: words });
-const call = (id: string, more: Partial<Extract<Part, { kind: 'tool-call' }>> = {}): Part => ({
-  kind: 'tool-call',
-  id,
-  name: 'w',
-  arguments: '{}',
-  ...more,
-});
-const result = (callId: string, words = 'ok', isError = false): Part => ({
-  kind: 'tool-result',
-  callId,
-  content: [{ kind: 'text', text: words }],
-  isError,
-});
-const media = (
-  kind: 'image' | 'file' | 'audio' | 'video',
-  source: Extract<Part, { kind: 'media' }>['source'],
-  more: object = {},
-): Part => ({ kind: 'media', media: kind, source, ...more });
-const user = (...parts: Part[]): Turn => ({ role: 'user', parts });
-const assistant = (...parts: Part[]): Turn => ({ role: 'assistant', parts });
-const says = (role: string, ...content: JsonObject[]): JsonObject => ({ type: 'message', role, content });
-const input = (words: string): JsonObject => ({ type: 'input_text', text: words });
 const output = (words: string): JsonObject => ({ type: 'output_text', text: words, annotations: [] });
-const png = { kind: 'inline', mediaType: 'image/png', data: 'iVBO' } as const;
 
 describe('history', () => {
   test('an assistant turn keeps its order; results follow their calls', () => {
@@ -69,7 +46,7 @@ describe('history', () => {
       ),
       user(text('c')),
     ];
-    const { body, notes } = encodeValid({ turns });
+    const { body, notes } = encode({ turns });
     assert.deepEqual(body.input, [says('user', input('a')), says('assistant', output('b')), says('user', input('c'))]);
     assert.deepEqual(notes, []);
   });
@@ -92,14 +69,14 @@ describe('history', () => {
   });
 
   test('a call without a result gets one (router-for-me/CLIProxyAPI#2368), a result without a call is refused (microsoft/vscode#320060)', () => {
-    const { body, notes } = encodeValid({ turns: [user(text('a')), assistant(call('call_1', { path: 'messages.1' })), user(text('b'))] });
+    const { body, notes } = encode({ turns: [user(text('a')), assistant(call('call_1', { path: 'messages.1' })), user(text('b'))] });
     assert.deepEqual((body.input as unknown[])[2], {
       type: 'function_call_output',
       call_id: 'call_1',
       output: 'Error: The tool call was not executed.',
     });
     assert.deepEqual(notes, ['adapted messages.1']);
-    refusalOf(() => encodeValid({ turns: [user(result('call_9'))] }));
+    refusalOf(() => encode({ turns: [user(result('call_9'))] }));
   });
 
   test('ids of calls that are too long fit, and the same in call and result', () => {
@@ -125,7 +102,7 @@ describe('history', () => {
 
   test('a reply that is to be continued is refused', () => {
     const turns = [user(text('a')), assistant({ kind: 'text', text: '{', path: 'messages.1.content' })];
-    assert.equal(refusalOf(() => encodeValid({ turns })).param, 'messages.1.content');
+    assert.equal(refusalOf(() => encode({ turns })).param, 'messages.1.content');
     assert.equal((inputOf(turns, { prefill: true }) as unknown[]).length, 2);
   });
 
@@ -150,10 +127,10 @@ describe('history', () => {
       path: 'messages.1.content.0',
     };
     const gone: Part = { kind: 'vendor', name: 'x', wire: {}, elsewhere: 'drop', path: 'messages.1.content.1' };
-    const { body, notes } = encodeValid({ turns: [user(text('a')), assistant(search, gone, text('b')), user(text('c'))] });
+    const { body, notes } = encode({ turns: [user(text('a')), assistant(search, gone, text('b')), user(text('c'))] });
     assert.equal((body.input as unknown[]).length, 3);
     assert.deepEqual(notes, ['dropped messages.1.content.0', 'dropped messages.1.content.1']);
-    assert.equal(refusalOf(() => encodeValid({ turns: [user({ ...gone, elsewhere: 'refuse' })] })).param, 'messages.1.content.1');
+    assert.equal(refusalOf(() => encode({ turns: [user({ ...gone, elsewhere: 'refuse' })] })).param, 'messages.1.content.1');
   });
 
   test('what the model drew is shown by the user', () => {
@@ -213,7 +190,7 @@ describe('media', () => {
     const image = { type: 'input_image', image_url: 'data:image/png;base64,iVBO' };
     assert.deepEqual((inputOf(turns(false)) as JsonObject[])[2]?.output, [input('Map'), image]);
     assert.deepEqual((inputOf(turns(true)) as JsonObject[])[2]?.output, [input('Error: '), input('Map'), image]);
-    const { body, notes } = encodeValid({ turns: turns(false) }, { imagesInToolResults: false });
+    const { body, notes } = encode({ turns: turns(false) }, { imagesInToolResults: false });
     assert.deepEqual((body.input as unknown[]).slice(2), [
       { type: 'function_call_output', call_id: 'call_1', output: 'Map' },
       says('user', input('Returned by the tool call call_1:'), image, input('b')),

@@ -1,11 +1,12 @@
 import { arrangeTurns } from '../../../inference/arrange-turns.ts';
 import { fitCallId } from '../../../inference/call-ids.ts';
+import { countCodePoints } from '../../../inference/count-code-points.ts';
 import type { MediaPart, Part, ReasoningPart, TextPart, ToolResultPart, Turn } from '../../../inference/inference-request.ts';
+import { textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { RequestFit } from '../../chat-codec.ts';
-import { countCharacters, encodeAnnotation } from './citations.ts';
+import { encodeAnnotation } from './citations.ts';
 import { encodeResult, encodeUserPart } from './encode-content.ts';
-import { textOf } from './read-wire.ts';
 
 /** The items written so far, with the message that can still be added to. */
 class InputWriter {
@@ -39,7 +40,7 @@ const callId = (id: string): string => fitCallId(id, { pattern: /^[\w.:/+=-]+$/,
 function encodeAnswerPart({ text, citations = [] }: TextPart): readonly JsonObject[] {
   if (text === '') return [];
   const pages = citations.filter((citation) => citation.source.kind === 'url');
-  const annotations = pages.length === 0 ? [] : pages.map((citation) => encodeAnnotation(citation, countCharacters(text)));
+  const annotations = pages.length === 0 ? [] : pages.map((citation) => encodeAnnotation(citation, countCodePoints(text)));
   return [{ type: 'output_text', text, annotations }];
 }
 

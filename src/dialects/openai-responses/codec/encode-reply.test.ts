@@ -3,9 +3,8 @@ import { describe, test } from 'node:test';
 import type { InferenceReply, ReplyPart } from '../../../inference/inference-reply.ts';
 import { wrapProof } from '../../../inference/proof.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
-import { wrapCallProof } from './call-proofs.ts';
+import { writeCallProof } from './call-proofs.ts';
 import { encodeReply } from './encode-reply.ts';
-import { createWriting } from './fake-translation.ts';
 import {
   anthropicProof as anthropic,
   citedPage as page,
@@ -13,13 +12,14 @@ import {
   replyOf as reply,
   sampleUsage as usageReport,
 } from './sample-replies.ts';
+import { createWriting } from './test-kit.ts';
 
 describe('the response object', () => {
   const written = (said: InferenceReply, request: JsonObject = {}): any => encodeReply(said, createWriting(request));
 
   test('all members of the contract are there', () => {
     assert.deepEqual(written(reply([{ kind: 'text', text: 'Hi' }])), {
-      id: 'resp_0',
+      id: 'resp_1',
       object: 'response',
       created_at: 1_794_000_000,
       completed_at: null,
@@ -29,7 +29,7 @@ describe('the response object', () => {
       model: 'served-model',
       output: [
         {
-          id: 'msg_1',
+          id: 'msg_2',
           type: 'message',
           status: 'completed',
           role: 'assistant',
@@ -147,7 +147,7 @@ describe('items', () => {
     const call: ReplyPart = { kind: 'tool-call', id: 'call_1', name: 'f', arguments: '{}', proof };
     assert.equal(outputOf([call]).length, 1);
     const [, item] = outputOf([call], proofsWanted);
-    assert.deepEqual([item.type, item.summary, item.encrypted_content], ['reasoning', [], wrapCallProof(proof, 'call_1')]);
+    assert.deepEqual([item.type, item.summary, item.encrypted_content], ['reasoning', [], writeCallProof(proof, 'call_1')]);
   });
 
   test('a custom tool gets its bare input, also where the model wrote something else', () => {

@@ -1,41 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
+import { assistant, result, text, user } from '../../../inference/fake-turns.ts';
 import type { InferenceRequest, Part, Turn } from '../../../inference/inference-request.ts';
 import type { ModelTraits } from '../../../inference/model-traits.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { decodeRequest } from './decode-request.ts';
 import { encodeRequest } from './encode-request.ts';
-import { createFit, encodeValid, refusalOf, requestOf } from './fake-translation.ts';
-
-const text = (words: string): Part => ({ kind: 'text', text: words });
-const call = (id: string, more: Partial<Extract<Part, { kind: 'tool-call' }>> = {}): Part => ({
-  kind: 'tool-call',
-  id,
-  name: 'w',
-  arguments: '{}',
-  ...more,
-});
-const result = (callId: string, words = 'ok', isError = false): Part => ({
-  kind: 'tool-result',
-  callId,
-  content: [{ kind: 'text', text: words }],
-  isError,
-});
-const media = (
-  kind: 'image' | 'file' | 'audio' | 'video',
-  source: Extract<Part, { kind: 'media' }>['source'],
-  more: object = {},
-): Part => ({ kind: 'media', media: kind, source, ...more });
-const user = (...parts: Part[]): Turn => ({ role: 'user', parts });
-const assistant = (...parts: Part[]): Turn => ({ role: 'assistant', parts });
-const says = (role: string, ...content: JsonObject[]): JsonObject => ({ type: 'message', role, content });
-const input = (words: string): JsonObject => ({ type: 'input_text', text: words });
-const png = { kind: 'inline', mediaType: 'image/png', data: 'iVBO' } as const;
+import { call, createFit, createRequest, encode, input, media, png, refusalOf, says } from './test-kit.ts';
 
 describe('the frame of a request', () => {
   test('nothing is stored, reasoning comes back encrypted, and nothing is said that was not asked', () => {
-    assert.deepEqual(encodeValid().body, {
+    assert.deepEqual(encode().body, {
       model: 'upstream-model',
       input: [says('user', input('Hi'))],
       include: ['reasoning.encrypted_content'],
@@ -44,7 +20,7 @@ describe('the frame of a request', () => {
   });
 
   test('a model that does not think is not asked for reasoning: it would refuse', () => {
-    assert.equal(encodeValid({}, { reasoning: 'none' }).body.include, undefined);
+    assert.equal(encode({}, { reasoning: 'none' }).body.include, undefined);
   });
 
   test('instructions are joined by a blank line', () => {
@@ -53,7 +29,7 @@ describe('the frame of a request', () => {
       { kind: 'text', text: '' },
       { kind: 'text', text: 'B' },
     ] as const;
-    assert.equal(encodeValid({ instructions }).body.instructions, 'A\n\nB');
+    assert.equal(encode({ instructions }).body.instructions, 'A\n\nB');
   });
 
   const settings: readonly (readonly [
@@ -117,7 +93,7 @@ describe('the frame of a request', () => {
   ];
   for (const [said, body, notes, traits] of settings) {
     test(JSON.stringify([said, traits]), () => {
-      const encoded = encodeValid(said, traits);
+      const encoded = encode(said, traits);
       const { model: _model, input: _input, include: _include, store: _store, ...rest } = encoded.body;
       assert.deepEqual(rest, body);
       assert.deepEqual(encoded.notes, notes);
@@ -125,19 +101,19 @@ describe('the frame of a request', () => {
   }
 
   test('thinking that is switched off needs no encrypted reasoning', () => {
-    const { body } = encodeValid({ reasoning: { mode: 'off' } });
+    const { body } = encode({ reasoning: { mode: 'off' } });
     assert.deepEqual([body.reasoning, body.include], [{ effort: 'none' }, undefined]);
-    assert.equal(encodeValid({ reasoning: { mode: 'off' } }, { efforts: ['low', 'high'] }).body.reasoning, undefined);
+    assert.equal(encode({ reasoning: { mode: 'off' } }, { efforts: ['low', 'high'] }).body.reasoning, undefined);
   });
 
   test('stop sequences are left to the gateway', () => {
-    const { cutAt, notes } = encodeValid({ stopSequences: ['END', ''] });
+    const { cutAt, notes } = encode({ stopSequences: ['END', ''] });
     assert.deepEqual([cutAt, notes], [['END'], ['emulated stop']]);
-    assert.equal('cutAt' in encodeValid({ stopSequences: [] }), false);
+    assert.equal('cutAt' in encode({ stopSequences: [] }), false);
   });
 
   test('strict translation refuses every loss', () => {
-    const error = refusalOf(() => encodeRequest(requestOf({ sampling: { topK: 3 } }), createFit({}, true)));
+    const error = refusalOf(() => encodeRequest(createRequest({ sampling: { topK: 3 } }), createFit({}, true)));
     assert.equal(error.param, 'top_k');
   });
 });
@@ -170,7 +146,7 @@ describe('there and back', () => {
   test('a conversation says the same after it was written and read', () => {
     fc.assert(
       fc.property(conversation, (turns) => {
-        const { body } = encodeValid({ turns });
+        const { body } = encode({ turns });
         assert.deepEqual(wordsOf(decodeRequest({ operation: 'generate', body, headers: {} }).turns), wordsOf(turns));
       }),
       { numRuns: 200 },
@@ -178,7 +154,7 @@ describe('there and back', () => {
   });
 
   test('settings and tools say the same', () => {
-    const request = requestOf({
+    const request = createRequest({
       stream: true,
       instructions: [{ kind: 'text', text: 'Be brief.' }],
       tools: [

@@ -1,8 +1,10 @@
+import { dropVendorFields } from '../../../inference/drop-vendor-fields.ts';
 import type { InferenceRequest, OutputFormat } from '../../../inference/inference-request.ts';
 import { fitReasoning } from '../../../inference/reasoning-scale.ts';
-import { fitToolNames } from '../../../inference/tool-names.ts';
+import { fitToolNames, listToolNames } from '../../../inference/tool-names.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { EncodedRequest, RequestFit } from '../../chat-codec.ts';
+import { mentionsJson } from '../../mentions-json.ts';
 import { encodeInput } from './encode-input.ts';
 import { encodeToolChoice, encodeTools, fitParameters } from './encode-tools.ts';
 
@@ -10,12 +12,6 @@ import { encodeToolChoice, encodeTools, fitParameters } from './encode-tools.ts'
 const outputTokensMin = 16;
 const nameRules = { pattern: /[\w-]/, charactersMax: 64 };
 const answerTool = 'answer';
-
-function noteVendorFields(request: InferenceRequest, fit: RequestFit): void {
-  for (const { field, weight } of request.vendorFields) {
-    if (weight === 'matters') fit.notes.dropped({ path: field, otherwise: 'turns' }, 'the interface of this model has no such field');
-  }
-}
 
 function encodeOutputLimit(request: InferenceRequest, fit: RequestFit): JsonObject {
   const { outputTokensMax: asked } = request;
@@ -100,9 +96,6 @@ function createAnswerTool(
   return { name, wire: { type: 'function', name, description, parameters: fitParameters(outputFormat.schema), strict: false } };
 }
 
-const mentionsJson = (request: InferenceRequest): boolean =>
-  [...request.instructions, ...request.turns.flatMap((turn) => turn.parts)].some((part) => part.kind === 'text' && /json/i.test(part.text));
-
 /** The vendor refuses JSON mode unless something in the conversation asks for JSON. */
 function encodeInstructions(request: InferenceRequest, fit: RequestFit): JsonObject {
   const texts = request.instructions.map((part) => part.text).filter((text) => text !== '');
@@ -143,28 +136,21 @@ function encodeToolFields(request: InferenceRequest, fit: RequestFit, toWireName
 
 type EncodedToolFields = { readonly fields: JsonObject; readonly include: readonly string[]; readonly answerTool?: string };
 
-function functionNames({ tools, turns }: InferenceRequest): readonly string[] {
-  return [
-    ...tools.flatMap((tool) => (tool.kind === 'function' ? [tool.name] : [])),
-    ...turns.flatMap(({ parts }) => parts.flatMap((part) => (part.kind === 'tool-call' ? [part.name] : []))),
-  ];
-}
-
 /**
- * Writes a request for an upstream that speaks Responses. Nothing is kept there: the whole conversation goes along, and reasoning comes back
- * encrypted so that it can go along as well.
+ * Writes a request for an upstream that speaks Responses. Nothing is kept there: the whole conversation goes along, and reasoning comes
+ * back encrypted so that it can go along as well.
  */
 export function encodeRequest(request: InferenceRequest, fit: RequestFit): EncodedRequest {
-  noteVendorFields(request, fit);
-  const { toWire, renamed } = fitToolNames(functionNames(request), nameRules);
-  const tools = encodeToolFields(request, fit, toWire);
+  dropVendorFields(request, fit.notes);
+  const { toWireName, renamed } = fitToolNames(listToolNames(request), nameRules);
+  const tools = encodeToolFields(request, fit, toWireName);
   const reasoning = encodeReasoning(request, fit);
   const include = [...reasoning.include, ...tools.include];
   const { endUser, serviceTier } = request;
   const body: JsonObject = {
     model: fit.upstreamModel,
     ...encodeInstructions(request, fit),
-    input: encodeInput(request.turns, fit, toWire),
+    input: encodeInput(request.turns, fit, toWireName),
     ...tools.fields,
     ...encodeOutputLimit(request, fit),
     ...encodeSampling(request, fit),

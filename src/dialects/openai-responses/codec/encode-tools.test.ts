@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { InferenceRequest, Tool } from '../../../inference/inference-request.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
-import { encodeValid, refusalOf } from './fake-translation.ts';
+import { encode, refusalOf } from './test-kit.ts';
 
 describe('tools', () => {
   const parameters = { type: 'object', properties: { a: { type: 'string' } } };
@@ -10,26 +10,26 @@ describe('tools', () => {
   const wire = (name: string): JsonObject => ({ type: 'function', name, parameters, strict: false });
 
   test('the vendor makes optional arguments required unless strict is switched off: it is, where it was not asked for', () => {
-    assert.deepEqual(encodeValid({ tools: [f] }).body.tools, [wire('f')]);
-    assert.deepEqual(encodeValid({ tools: [{ ...f, strict: true }] }).body.tools, [{ ...wire('f'), strict: true }]);
+    assert.deepEqual(encode({ tools: [f] }).body.tools, [wire('f')]);
+    assert.deepEqual(encode({ tools: [{ ...f, strict: true }] }).body.tools, [{ ...wire('f'), strict: true }]);
   });
 
   test('a schema that does not say what it is says so: the vendor refuses it otherwise', () => {
     const sent = (given: JsonObject): unknown =>
-      (encodeValid({ tools: [{ ...f, parameters: given }] }).body.tools as JsonObject[])[0]?.parameters;
+      (encode({ tools: [{ ...f, parameters: given }] }).body.tools as JsonObject[])[0]?.parameters;
     assert.deepEqual(sent({ type: 'object' }), { type: 'object', properties: {} });
     assert.deepEqual(sent({ properties: { a: {} }, required: ['a'] }), { type: 'object', properties: { a: {} }, required: ['a'] });
   });
 
   test('a function without parameters gets empty ones', () => {
-    assert.deepEqual(encodeValid({ tools: [{ kind: 'function', name: 'f' }] }).body.tools, [
+    assert.deepEqual(encode({ tools: [{ kind: 'function', name: 'f' }] }).body.tools, [
       { ...wire('f'), parameters: { type: 'object', properties: {} } },
     ]);
   });
 
   test('names that the vendor refuses are replaced in tools, choice and history, and can be mapped back', () => {
     const name = 'my.tool/ü';
-    const encoded = encodeValid({
+    const encoded = encode({
       tools: [{ ...f, name }],
       toolChoice: { kind: 'function', name },
       turns: [
@@ -66,14 +66,14 @@ describe('tools', () => {
   ];
   for (const [choice, expected] of choices) {
     test(`choice ${JSON.stringify(choice)}`, () => {
-      assert.deepEqual(encodeValid({ tools: [f], ...(choice && { toolChoice: choice }) }).body.tool_choice, expected);
+      assert.deepEqual(encode({ tools: [f], ...(choice && { toolChoice: choice }) }).body.tool_choice, expected);
     });
   }
 
   test('without tools no choice is sent and no switch for parallel calls: the vendor refuses them', () => {
-    const { body } = encodeValid({ toolChoice: { kind: 'auto' }, parallelToolCalls: false });
+    const { body } = encode({ toolChoice: { kind: 'auto' }, parallelToolCalls: false });
     assert.deepEqual([body.tool_choice, body.parallel_tool_calls], [undefined, undefined]);
-    assert.equal(encodeValid({ tools: [f], parallelToolCalls: false }).body.parallel_tool_calls, false);
+    assert.equal(encode({ tools: [f], parallelToolCalls: false }).body.parallel_tool_calls, false);
   });
 
   test('web search', () => {
@@ -86,7 +86,7 @@ describe('tools', () => {
       contextSize: 'high',
       path: 'tools.0',
     };
-    const { body, notes } = encodeValid({ tools: [search, f] });
+    const { body, notes } = encode({ tools: [search, f] });
     assert.deepEqual(body.tools, [
       {
         type: 'web_search',
@@ -100,32 +100,32 @@ describe('tools', () => {
       [body.max_tool_calls, body.include, notes],
       [2, ['reasoning.encrypted_content', 'web_search_call.action.sources'], []],
     );
-    const beside = encodeValid({ tools: [search, { kind: 'code-execution' }] });
+    const beside = encode({ tools: [search, { kind: 'code-execution' }] });
     assert.deepEqual([beside.body.max_tool_calls, beside.notes], [undefined, ['dropped tools.0']]);
-    const without = encodeValid({ tools: [search] }, { webSearch: false });
+    const without = encode({ tools: [search] }, { webSearch: false });
     assert.deepEqual([without.body.tools, without.notes], [undefined, ['dropped tools.0']]);
   });
 
   test('code execution runs in a fresh container', () => {
-    const { body } = encodeValid({ tools: [{ kind: 'code-execution' }] });
+    const { body } = encode({ tools: [{ kind: 'code-execution' }] });
     assert.deepEqual(body.tools, [{ type: 'code_interpreter', container: { type: 'auto' } }]);
-    assert.deepEqual(encodeValid({ tools: [{ kind: 'code-execution' }] }, { codeExecution: false }).notes, ['dropped tools']);
+    assert.deepEqual(encode({ tools: [{ kind: 'code-execution' }] }, { codeExecution: false }).notes, ['dropped tools']);
   });
 
   test('a tool of another vendor is refused where it stands', () => {
-    const error = refusalOf(() => encodeValid({ tools: [{ kind: 'vendor', name: 'bash_20250124', wire: {}, path: 'tools.3' }] }));
+    const error = refusalOf(() => encode({ tools: [{ kind: 'vendor', name: 'bash_20250124', wire: {}, path: 'tools.3' }] }));
     assert.equal(error.param, 'tools.3');
   });
 
   test('where the model has no structured output, a function stands in', () => {
     const outputFormat = { kind: 'json-schema', schema: { type: 'object' } } as const;
-    const alone = encodeValid({ outputFormat }, { structuredOutput: false });
+    const alone = encode({ outputFormat }, { structuredOutput: false });
     assert.deepEqual(
       [alone.answerTool, alone.body.tool_choice, alone.body.text],
       ['answer', { type: 'function', name: 'answer' }, undefined],
     );
     assert.deepEqual(alone.notes, ['emulated text.format']);
-    const beside = encodeValid({ outputFormat, tools: [{ ...f, name: 'answer' }] }, { structuredOutput: false });
+    const beside = encode({ outputFormat, tools: [{ ...f, name: 'answer' }] }, { structuredOutput: false });
     assert.deepEqual([beside.answerTool, beside.body.tool_choice], ['final_answer', 'required']);
   });
 });

@@ -3,61 +3,41 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import type { InferenceEvent } from '../../../inference/inference-event.ts';
+import { assertEventGrammar } from '../../../inference/assert-event-grammar.ts';
+import { foldEvents } from '../../../inference/fold-events.ts';
 import { serializeBlocks } from '../../../inference/serialize-blocks.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { decodeReply } from './decode-reply.ts';
 import {
   callItem,
   createReading,
-  fold,
+  decodeStream,
   messageItem,
   outputText,
   readFixture,
   readJsonFixture,
-  readStream,
   responseOf,
   streamOf,
-} from './fake-translation.ts';
+} from './test-kit.ts';
 
 const fixtures = readdirSync(join(import.meta.dirname, '../fixtures'));
 const namesOf = (ending: string): readonly string[] =>
   fixtures.filter((file) => file.endsWith(ending)).map((file) => file.slice(0, -ending.length));
 
-/** Checks that events keep to the grammar of the neutral stream. */
-function checkGrammar(events: readonly InferenceEvent[]): void {
-  const open = new Set<number>();
-  let next = 0;
-  let finished = false;
-  for (const [at, event] of events.entries()) {
-    assert.equal(finished, false, 'nothing comes after the end');
-    assert.equal(event.type === 'started', at === 0, 'started is first and only first');
-    if (event.type === 'block-started' || event.type === 'part') assert.equal(event.index, next++);
-    if (event.type === 'block-started') open.add(event.index);
-    else if (event.type !== 'part' && 'index' in event) assert.ok(open.has(event.index), `${event.type} of a block that is not open`);
-    if (event.type === 'delta') assert.notEqual(event.text, '');
-    if (event.type === 'block-ended') open.delete(event.index);
-    if (event.type === 'finished') {
-      assert.equal(open.size, 0, 'every block has ended');
-      finished = true;
-    }
-  }
-}
-
 describe('fixtures', () => {
   for (const name of namesOf('.stream.sse')) {
     test(`stream ${name}: the same events for pieces of any size, within the grammar`, () => {
       const body = readFixture(`${name}.stream.sse`);
-      const whole = readStream(body);
-      checkGrammar(whole);
-      for (const size of [1, 2, 3, 5, 7, 11, 61, 127, 512]) assert.deepEqual(readStream(body, size), whole, `pieces of ${size} bytes`);
+      const whole = decodeStream(body);
+      assertEventGrammar(whole);
+      for (const size of [1, 2, 3, 5, 7, 11, 61, 127, 512]) assert.deepEqual(decodeStream(body, size), whole, `pieces of ${size} bytes`);
     });
 
     test(`stream ${name}: cut anywhere it never ends by itself`, () => {
       const body = readFixture(`${name}.stream.sse`);
       const end = body.lastIndexOf('event: response.');
       for (let at = 0; at <= end; at += 41) {
-        const events = readStream(body.subarray(0, at), 512);
+        const events = decodeStream(body.subarray(0, at), 512);
         assert.ok(!events.some((event) => event.type === 'finished'), `cut at ${at}`);
       }
     });
@@ -65,7 +45,7 @@ describe('fixtures', () => {
 
   for (const name of namesOf('.stream.sse').filter((each) => fixtures.includes(`${each}.reply.json`))) {
     test(`${name}: the stream adds up to the whole reply`, () => {
-      const streamed = fold(readStream(readFixture(`${name}.stream.sse`)));
+      const streamed = foldEvents(decodeStream(readFixture(`${name}.stream.sse`)));
       assert.deepEqual(streamed, decodeReply(readJsonFixture(`${name}.reply.json`), createReading()));
     });
   }
@@ -232,16 +212,16 @@ describe('streams of servers that imitate the vendor', () => {
   ];
   for (const [name, events, output] of cases) {
     test(name, () => {
-      const read = readStream(streamOf(events));
-      checkGrammar(read);
-      assert.deepEqual(fold(read).parts, decodeReply(responseOf(output), createReading()).parts);
+      const read = decodeStream(streamOf(events));
+      assertEventGrammar(read);
+      assert.deepEqual(foldEvents(read).parts, decodeReply(responseOf(output), createReading()).parts);
       const line = serializeBlocks();
-      assert.deepEqual(fold(read.flatMap((event) => line(event))).parts, fold(read).parts);
+      assert.deepEqual(foldEvents(read.flatMap((event) => line(event))).parts, foldEvents(read).parts);
     });
   }
 
   test('what begins ends the text before it, so that nothing waits for an end that is not told', () => {
-    const events = readStream(streamOf([created, add(0, messageItem()), textDelta(0, 'Hi'), add(1, open('1'))]));
+    const events = decodeStream(streamOf([created, add(0, messageItem()), textDelta(0, 'Hi'), add(1, open('1'))]));
     assert.deepEqual(
       events.map(({ type }) => type),
       ['started', 'block-started', 'delta', 'block-ended', 'block-started'],
@@ -249,9 +229,9 @@ describe('streams of servers that imitate the vendor', () => {
   });
 
   test('the status is that of the event where the response has none', () => {
-    const events = readStream(streamOf([{ type: 'response.incomplete', response: { output: [] } }]));
+    const events = decodeStream(streamOf([{ type: 'response.incomplete', response: { output: [] } }]));
     assert.equal(events.at(-1)?.type === 'finished' && events.at(-1), events.at(-1));
-    assert.equal(fold(events).stopReason, 'output-limit');
+    assert.equal(foldEvents(events).stopReason, 'output-limit');
   });
 
   test('a response that failed has usage and no end', () => {
@@ -260,7 +240,7 @@ describe('streams of servers that imitate the vendor', () => {
       response: responseOf([], { status: 'failed', usage: { input_tokens: 1, output_tokens: 0 } }),
     };
     assert.deepEqual(
-      readStream(streamOf([created, failed, completed(messageItem(outputText('x')))])).map(({ type }) => type),
+      decodeStream(streamOf([created, failed, completed(messageItem(outputText('x')))])).map(({ type }) => type),
       ['started', 'usage'],
     );
   });
@@ -269,13 +249,13 @@ describe('streams of servers that imitate the vendor', () => {
     const body = Buffer.from(
       ': hi\n\ndata: [DONE]\n\ndata: {\n\ndata: 5\n\nevent: x\ndata: {"type":"brand.new"}\n\ndata: {"type":"response.output_text.delta"}\n\n',
     );
-    assert.deepEqual(readStream(body), []);
+    assert.deepEqual(decodeStream(body), []);
   });
 
   test('the type may stand in the event line alone', () => {
     const body = Buffer.from('event: response.output_text.delta\ndata: {"delta":"Hi","output_index":0,"content_index":0}\n\n');
     assert.deepEqual(
-      readStream(body).map(({ type }) => type),
+      decodeStream(body).map(({ type }) => type),
       ['started', 'block-started', 'delta'],
     );
   });
@@ -331,7 +311,7 @@ describe('whatever a server sends', () => {
 
   test('nothing is thrown, and what is said keeps to the grammar', () => {
     fc.assert(
-      fc.property(fc.array(event, { maxLength: 12 }), (events) => checkGrammar(readStream(streamOf(events as JsonObject[])))),
+      fc.property(fc.array(event, { maxLength: 12 }), (events) => assertEventGrammar(decodeStream(streamOf(events as JsonObject[])))),
       { numRuns: 1000 },
     );
   });

@@ -1,22 +1,17 @@
 import type { InferenceEvent } from '../../../inference/inference-event.ts';
 import type { Frame } from '../../../platform/frames.ts';
-import { isJsonObject, type JsonObject } from '../../../platform/json/json-value.ts';
-import { parseJson } from '../../../platform/json/parse-json.ts';
+import { membersOf, textOf } from '../../../platform/json/json-readers.ts';
+import type { JsonObject } from '../../../platform/json/json-value.ts';
+import { parseJsonObject } from '../../../platform/json/parse-json.ts';
 import type { EventDecoder, ReplyReading } from '../../chat-codec.ts';
-import { objectOf, textOf } from './read-wire.ts';
 import { ResponseReader } from './response-reader.ts';
 
 const nothing: readonly InferenceEvent[] = [];
 
 function parseEvent(data: string): JsonObject | undefined {
   if (data === '' || data === '[DONE]') return undefined;
-  try {
-    const event = parseJson(data);
-    return isJsonObject(event) ? event : undefined;
-  } catch {
-    // The tap counts the frame as malformed.
-    return undefined;
-  }
+  // The tap counts what is malformed.
+  return parseJsonObject(data);
 }
 
 function readDelta(reader: ResponseReader, type: string, event: JsonObject): void {
@@ -57,7 +52,7 @@ function readEvent(reader: ResponseReader, type: string, event: JsonObject): voi
     case 'response.reasoning_summary_text.done':
       return reader.completeReasoning(event, 'summary', textOf(event.text) ?? '');
     case 'response.reasoning_summary_part.done':
-      return reader.completeReasoning(event, 'summary', textOf(objectOf(event.part).text) ?? '');
+      return reader.completeReasoning(event, 'summary', textOf(membersOf(event.part).text) ?? '');
     case 'response.reasoning_text.done':
       return reader.completeReasoning(event, 'content', textOf(event.text) ?? '');
     case 'response.output_item.done':
@@ -79,7 +74,7 @@ export function createEventDecoder(reading: ReplyReading): EventDecoder {
     if (type.endsWith('.delta')) readDelta(reader, type, event);
     else if (Object.hasOwn(endStatus, type)) {
       ended = true;
-      const response = objectOf(event.response);
+      const response = membersOf(event.response);
       reader.finish({ ...response, status: response.status ?? endStatus[type] });
     } else if (type === 'response.failed') {
       ended = true;

@@ -3,15 +3,16 @@ import { describe, test } from 'node:test';
 import { createOpenAI } from '@ai-sdk/openai';
 import { generateText, streamText } from 'ai';
 import OpenAI from 'openai';
+import { foldEvents } from '../../../inference/fold-events.ts';
 import type { InferenceReply } from '../../../inference/inference-reply.ts';
 import { replayReply } from '../../../inference/replay-reply.ts';
+import { textOf } from '../../../platform/json/json-readers.ts';
 import { createSseFrameReader } from '../../../platform/sse/sse-frame-reader.ts';
 import type { ReplyWriting } from '../../chat-codec.ts';
 import { decodeReply } from './decode-reply.ts';
 import { encodeReply } from './encode-reply.ts';
-import { createReading, createWriting, fold, readStream, writeStream } from './fake-translation.ts';
-import { textOf } from './read-wire.ts';
 import { anthropicProof as anthropic, citedPage as page, replyOf as reply, samples } from './sample-replies.ts';
+import { createReading, createWriting, decodeStream, encodeStream } from './test-kit.ts';
 
 type WireEvent = { readonly event: string | undefined; readonly data: any };
 
@@ -21,7 +22,7 @@ function readWritten(text: string): readonly WireEvent[] {
   return reader.push(Buffer.from(text)).map((frame) => ({ event: frame.event, data: JSON.parse(frame.data) as unknown }));
 }
 
-const streamOf = (said: InferenceReply, writing: ReplyWriting): string => writeStream(replayReply(said), writing);
+const streamOf = (said: InferenceReply, writing: ReplyWriting): string => encodeStream(replayReply(said), writing);
 const typesOf = (events: readonly WireEvent[]): readonly string[] => events.map(({ data }) => String(data.type).replace('response.', ''));
 
 const answer =
@@ -79,8 +80,8 @@ describe('whole reply and stream speak in one voice', () => {
 
     test(`${name}: our own reader reads the same from both`, () => {
       assert.deepEqual(
-        fold(readStream(Buffer.from(stream), 61)),
-        whole.status === 'failed' ? fold(readStream(Buffer.from(stream))) : decodeReply(whole, createReading()),
+        foldEvents(decodeStream(Buffer.from(stream), 61)),
+        whole.status === 'failed' ? foldEvents(decodeStream(Buffer.from(stream))) : decodeReply(whole, createReading()),
       );
     });
   }

@@ -1,13 +1,15 @@
 import type { Citation } from '../../../inference/citation.ts';
+import { countCodePoints } from '../../../inference/count-code-points.ts';
 import type { BlockStart, InferenceEvent } from '../../../inference/inference-event.ts';
 import type { MediaPart, ServerToolPart } from '../../../inference/inference-request.ts';
 import type { Proof } from '../../../inference/proof.ts';
 import type { UsageReport } from '../../../inference/usage.ts';
+import { textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { EventEncoder, ReplyWriting, StreamPosition } from '../../chat-codec.ts';
-import { countCharacters, encodeAnnotation } from './citations.ts';
-import { describeEnd, describeProgress, echoRequest, type ResponseEnd } from './response-object.ts';
-import { textOf } from './read-wire.ts';
+import { encodeAnnotation } from './citations.ts';
+import { describeProgress, echoRequest } from './response-object.ts';
+import { encodeEnding, type ResponseEnding } from './stop-reasons.ts';
 import * as items from './write-items.ts';
 
 type OpenMessage = { readonly kind: 'message'; readonly id: string; readonly content: JsonObject[] };
@@ -47,7 +49,7 @@ export class ResponseWriter {
   #block: OpenBlock | undefined;
   #hasRefusal = false;
   #usageReport: UsageReport | undefined;
-  #end: ResponseEnd | undefined;
+  #end: ResponseEnding | undefined;
 
   constructor(writing: ReplyWriting) {
     this.#writing = writing;
@@ -264,7 +266,7 @@ export class ResponseWriter {
 
   #writeAnnotations({ citations, text }: OpenBlock): readonly JsonObject[] {
     if (citations.length === 0) return [];
-    const characters = countCharacters(text);
+    const characters = countCodePoints(text);
     if (citations.some(({ source }) => source.kind === 'document')) {
       this.#writing.notes.adapted(
         { path: 'output', otherwise: 'turns' },
@@ -317,7 +319,7 @@ export class ResponseWriter {
   }
 
   #finish(event: Extract<InferenceEvent, { type: 'finished' }>): string {
-    const end = describeEnd(event, this.#hasRefusal);
+    const end = encodeEnding(event, this.#hasRefusal);
     const closed = this.#closeItem(end.status === 'incomplete' ? 'incomplete' : 'completed');
     this.#end = end;
     return closed + this.#sendResponse(`response.${end.status}`);

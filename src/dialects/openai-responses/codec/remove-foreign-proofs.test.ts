@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { wrapProof } from '../../../inference/proof.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
-import { wrapCallProof } from './call-proofs.ts';
+import { writeCallProof } from './call-proofs.ts';
 import { encodeReply } from './encode-reply.ts';
-import { createWriting } from './fake-translation.ts';
 import { removeForeignProofs } from './remove-foreign-proofs.ts';
 import { anthropicProof, replyOf } from './sample-replies.ts';
+import { createWriting } from './test-kit.ts';
 
 const message = { role: 'user', content: 'Hi' };
 const reasoning = (more: JsonObject): JsonObject => ({ type: 'reasoning', summary: [], ...more });
@@ -14,7 +14,7 @@ const reasoning = (more: JsonObject): JsonObject => ({ type: 'reasoning', summar
 test('reasoning of other vendors goes, with wrapped, damaged and missing proofs', () => {
   const foreign = [
     reasoning({ id: 'rs_gw_1', encrypted_content: wrapProof(anthropicProof) }),
-    reasoning({ encrypted_content: wrapCallProof(anthropicProof, 'call_1') }),
+    reasoning({ encrypted_content: writeCallProof(anthropicProof, 'call_1') }),
     reasoning({ id: 'rs_1', encrypted_content: 'gw1.damaged' }),
     reasoning({ id: 'rs_gw_2', summary: [{ type: 'summary_text', text: 'Hm.' }] }),
     reasoning({ id: 'rs_gw_3', encrypted_content: null }),

@@ -3,8 +3,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform
 import { ownReasoningPrefix } from './write-items.ts';
 
 /**
- * Whether an item is reasoning of another vendor: its proof is wrapped, or it was written here without one. This vendor would refuse it, since it can neither
- * read the one nor find the other.
+ * Whether an item is reasoning of another vendor: its proof is wrapped, or it was written here without one. This vendor would refuse it,
+ * since it can neither read the one nor find the other.
  */
 function isForeignReasoning(item: JsonValue): boolean {
   if (!isJsonObject(item) || item.type !== 'reasoning') return false;

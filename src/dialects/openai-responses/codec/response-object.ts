@@ -1,36 +1,9 @@
-import type { InferenceReply } from '../../../inference/inference-reply.ts';
 import type { UsageReport } from '../../../inference/usage.ts';
+import { membersOf, objectsOf, textOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
 import type { ReplyWriting } from '../../chat-codec.ts';
 import { encodeUsage } from './encode-usage.ts';
-import { objectOf, objectsOf, textOf } from './read-wire.ts';
-
-/** How a response ended, in the vendor's words. */
-export type ResponseEnd = {
-  readonly status: 'completed' | 'incomplete' | 'failed';
-  readonly incompleteReason?: 'max_output_tokens' | 'content_filter';
-  readonly error?: JsonObject;
-};
-
-type Ending = Pick<InferenceReply, 'stopReason' | 'stopDetail'>;
-
-/** Says why a reply ended. A refusal that was spoken is an answer; one that was not is an answer that is missing. */
-export function describeEnd({ stopReason, stopDetail }: Ending, hasRefusal: boolean): ResponseEnd {
-  switch (stopReason) {
-    case 'end':
-    case 'stop-sequence':
-    case 'tool-calls':
-      return { status: 'completed' };
-    case 'output-limit':
-    case 'context-limit':
-    case 'pause':
-      return { status: 'incomplete', incompleteReason: 'max_output_tokens' };
-    case 'refusal':
-      return hasRefusal ? { status: 'completed' } : { status: 'incomplete', incompleteReason: 'content_filter' };
-    case 'failed':
-      return { status: 'failed', error: { code: 'server_error', message: stopDetail ?? 'The model could not finish its reply.' } };
-  }
-}
+import type { ResponseEnding } from './stop-reasons.ts';
 
 /** The vendor answers with its defaults filled in. */
 function echoTool(tool: JsonObject): JsonObject {
@@ -51,8 +24,8 @@ function echoFormat(value: JsonValue | undefined): JsonObject {
 
 /** What a response repeats of its request, the vendor's defaults where the client said nothing. The same in every snapshot. */
 export function echoRequest({ request }: ReplyWriting): JsonObject {
-  const text = objectOf(request.text);
-  const reasoning = objectOf(request.reasoning);
+  const text = membersOf(request.text);
+  const reasoning = membersOf(request.reasoning);
   return {
     background: false,
     instructions: request.instructions ?? null,
@@ -92,7 +65,7 @@ export type Snapshot = {
   readonly writing: ReplyWriting;
   readonly output: readonly JsonObject[];
   /** Absent while the response runs. */
-  readonly end?: ResponseEnd;
+  readonly end?: ResponseEnding;
   readonly usageReport?: UsageReport | undefined;
 };
 

@@ -1,13 +1,13 @@
 import type { BlockStart, InferenceEvent } from '../../../inference/inference-event.ts';
+import { filledText, objectsOf, textOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject } from '../../../platform/json/json-value.ts';
 import type { ReplyReading } from '../../chat-codec.ts';
 import { isBilledWebSearch } from '../output-items.ts';
 import { outputItems, readUsage } from '../read-reply.ts';
 import { decodeAnnotation } from './citations.ts';
 import { joinNamespace, wrapCustomInput } from './client-tools.ts';
-import { decodeEnd } from './decode-end.ts';
+import { decodeEnding } from './stop-reasons.ts';
 import { decodeGeneratedImage, decodeServerTool } from './decode-server-tool.ts';
-import { filledText, objectsOf, textOf } from './read-wire.ts';
 
 /** A block of the neutral stream, and how much of it has been said: servers repeat the whole at its end, and some say it only there. */
 type Block = { index: number; readonly start: BlockStart; begun: boolean; said: number; citations: number; ended: boolean };
@@ -45,8 +45,8 @@ const placeOf = (event: JsonObject): number | string =>
 const isCall = (type: string): boolean => type === 'function_call' || type === 'custom_tool_call';
 
 /**
- * Reads a response as it grows, whatever a server leaves out. What is told again at the end of a part, of an item and of the response is compared with
- * what has been said by its length, and only the rest is new.
+ * Reads a response as it grows, whatever a server leaves out. What is told again at the end of a part, of an item and of the response is
+ * compared with what has been said by its length, and only the rest is new.
  */
 export class ResponseReader {
   readonly #reading: ReplyReading;
@@ -160,7 +160,7 @@ export class ResponseReader {
     }
     for (const item of this.#items) this.#endItem(item);
     this.readUsage(response);
-    this.#events.push({ type: 'finished', ...decodeEnd(response, { hasCalls: this.#hasCalls, hasRefusal: this.#hasRefusal }) });
+    this.#events.push({ type: 'finished', ...decodeEnding(response, { hasCalls: this.#hasCalls, hasRefusal: this.#hasRefusal }) });
   }
 
   #itemAt(event: JsonObject, type: string): Item {

@@ -1,2 +1,2 @@
-/** Whom proofs in this dialect's own fields belong to when nothing else is known. */
+/** Whose proofs this dialect's own fields hold when nothing else is known. */
 export const vendorOrigin = 'openai';

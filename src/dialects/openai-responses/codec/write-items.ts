@@ -1,10 +1,10 @@
 import type { MediaPart, ServerToolPart } from '../../../inference/inference-request.ts';
 import { writeProof, type Proof } from '../../../inference/proof.ts';
+import { textOf, textsOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { ReplyWriting } from '../../chat-codec.ts';
-import { wrapCallProof } from './call-proofs.ts';
+import { writeCallProof } from './call-proofs.ts';
 import { type ClientTool, readClientTools, unwrapCustomInput } from './client-tools.ts';
-import { textOf, textsOf } from './read-wire.ts';
 import { vendorOrigin } from './vendor-origin.ts';
 
 /** The beginning of the ids of reasoning items made here. The vendor never stored them, so `removeForeignProofs` must know them. */
@@ -19,7 +19,9 @@ type ItemWords = {
   readonly newId: (prefix: string) => string;
 };
 
-/** What the client's request says of how output items shall look. Proofs are for clients that ask for them or keep the history themselves. */
+/**
+ * What the client's request says of how output items shall look. Proofs are for clients that ask for them or keep the history themselves.
+ */
 export function readItemWords({ request, newId }: ReplyWriting): ItemWords {
   const include = textsOf(request.include);
   return {
@@ -41,7 +43,7 @@ export function writeReasoningItem(id: string, paragraphs: readonly string[], pr
 
 /** The item that carries the proof of a call. */
 export function writeCallProofItem(proof: Proof, callId: string, words: ItemWords): JsonObject {
-  return { id: words.newId(ownReasoningPrefix), type: 'reasoning', summary: [], encrypted_content: wrapCallProof(proof, callId) };
+  return { id: words.newId(ownReasoningPrefix), type: 'reasoning', summary: [], encrypted_content: writeCallProof(proof, callId) };
 }
 
 /** A call that has begun, as the client knows its tool. */

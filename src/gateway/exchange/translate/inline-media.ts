@@ -37,7 +37,10 @@ async function inlinePart(part: MediaPart, { fetchMedia, hasLeft, notes }: Fetch
   }
 }
 
-/** Fetches the media that a request names by address and its upstream would not fetch. One after another, so that a request is no amplifier, and none once its client has gone. */
+/**
+ * Fetches the media that a request names by address and its upstream would not fetch. One after another, so that a request is no amplifier,
+ * and none once its client has gone.
+ */
 export async function inlineMedia(
   request: InferenceRequest,
   options: Fetching & { readonly dialect: DialectId; readonly traits: ModelTraits },

@@ -51,21 +51,28 @@ export async function decodeForTarget(
   const traits = target.upstream.traitsOf(target.upstreamModel);
   const { proofOrigin } = target.upstream;
   const decoded = client.codec.decodeRequest(request);
-  const inlined = await inlineMedia(decoded, { dialect: upstream.id, traits, fetchMedia: options.fetchMedia, hasLeft: options.hasLeft, notes });
+  const inlined = await inlineMedia(decoded, {
+    dialect: upstream.id,
+    traits,
+    fetchMedia: options.fetchMedia,
+    hasLeft: options.hasLeft,
+    notes,
+  });
   const neutral = await restoreProofs(inlined, caller.userName, options.vault, proofOrigin);
   return { neutral, fit: { upstreamModel: target.upstreamModel, traits, proofOrigin, notes } };
 }
 
-/** Writes a request for an upstream that speaks another dialect than the client, and gathers what its reply will be read and written with. */
+/**
+ * Writes a request for an upstream that speaks another dialect than the client, and gathers what its reply will be read and written with.
+ */
 export async function prepareTranslation(
   options: TranslationOptions,
 ): Promise<{ readonly translation: Translation; readonly upstreamRequest: UpstreamRequest }> {
-  const { client, upstream, request, target, framing, caller, vault, requestId } = options;
+  const { client, upstream, request, target, framing, caller, vault, requestId, newId } = options;
   const { neutral, fit } = await decodeForTarget(options);
   const encoded = upstream.codec.encodeRequest(neutral, fit);
   refuseManySequences(encoded.cutAt ?? [], fit.notes);
   const replyNotes = createTranslationNotes(client.codec.fieldNames, false);
-  const newId = (prefix: string): string => options.newId(prefix.replace(/_$/, ''));
   const translation: Translation = {
     client,
     upstream,

@@ -6,7 +6,9 @@ import { isNestedDeeper, isValueDeeper } from '../../../platform/json/json-depth
 /** What one event takes in memory besides its text, roughly. */
 const eventWeight = 64;
 
-/** Characters of a frame that are there in every frame: names, ids, counts. A stream of small pieces is mostly that, and none of it is kept. */
+/**
+ * Characters of a frame that are there in every frame: names, ids, counts. A stream of small pieces is mostly that, and none of it is kept.
+ */
 const envelopeCharacters = 512;
 
 function weightOf(event: InferenceEvent): number {
@@ -31,8 +33,9 @@ export function refuseDeepEvent({ data }: Frame): void {
 }
 
 /**
- * Limits what a translated stream can pile up: calls that wait for others to end, text that the client's dialect repeats at the end, thoughts that are kept with their proof. All of
- * it came in frames, so what these hold is added up, and a reply beyond the limit ends in an error as a whole reply of that size does.
+ * Limits what a translated stream can pile up: calls that wait for others to end, text that the client's dialect repeats at the end,
+ * thoughts that are kept with their proof. All of it came in frames, so what these hold is added up, and a reply beyond the limit ends in
+ * an error as a whole reply of that size does.
  * @param bytesMax the limit of a whole reply
  * @returns called with each frame and the events that were read out of it. Throws GatewayError `upstream_reply_too_large`.
  */

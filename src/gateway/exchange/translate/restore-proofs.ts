@@ -27,8 +27,8 @@ function proveTurn(turn: Turn, vaulted: ReadonlyMap<string, VaultedTurn>, origin
 }
 
 /**
- * Gives assistant turns that call tools the proofs back which their client has dropped, where this upstream's vendor made them. What the vault does not know stays as
- * it is.
+ * Gives assistant turns that call tools the proofs back which their client has dropped, where this upstream's vendor made them. What the
+ * vault does not know stays as it is.
  */
 export async function restoreProofs(
   request: InferenceRequest,

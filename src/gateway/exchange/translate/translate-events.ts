@@ -23,8 +23,8 @@ function chain(steps: readonly EventStep[]): (events: readonly InferenceEvent[])
 }
 
 /**
- * What happens between the upstream's words and the client's: blocks are put in line, tools get their names back, stop sequences that the upstream does not know
- * cut the text, and proofs that the client might lose are remembered before it learns of the end.
+ * What happens between the upstream's words and the client's: blocks are put in line, tools get their names back, stop sequences that the
+ * upstream does not know cut the text, and proofs that the client might lose are remembered before it learns of the end.
  */
 export function createEventLine({ encoded, correctUsage, rememberProofs }: Translation): EventLine {
   const { toolNames, answerTool, cutAt } = encoded;

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-import { createEventFolder } from '../../../inference/fold-events.ts';
+import { foldEvents } from '../../../inference/fold-events.ts';
 import type { InferenceEvent } from '../../../inference/inference-event.ts';
 import { replayReply } from '../../../inference/replay-reply.ts';
 import type { ReplyReport } from '../../../dialects/chat-dialect.ts';
@@ -53,9 +53,7 @@ function writeWhole({ client, framing, writing }: Translation, events: readonly 
     const encoder = client.codec.createEventEncoder(writing, framing);
     return events.map((event) => encoder.write(event)).join('');
   }
-  const folder = createEventFolder();
-  for (const event of events) folder.push(event);
-  return JSON.stringify(client.codec.encodeReply(folder.reply(), writing));
+  return JSON.stringify(client.codec.encodeReply(foldEvents(events), writing));
 }
 
 function replyHeaders({ client, framing, writing, notes }: Translation, headers: IncomingHttpHeaders): Record<string, string> {

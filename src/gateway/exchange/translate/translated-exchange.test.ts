@@ -149,6 +149,19 @@ describe('a translated stream', () => {
     assert.deepEqual(types(responses.response.text()).slice(-1), ['response.failed']);
   });
 
+  test('of which an event could not be read does not look complete: its words are missing', () => {
+    const call = start({ client: 'anthropic-messages', upstream: 'openai-chat' });
+    call.answerStream();
+    call.send(said('Hel'));
+    call.send('data: {"choices":[{"delta":{"content":"lo\n\n');
+    call.send(said('!', 'stop'));
+    call.send('data: [DONE]\n\n');
+    call.end();
+    assert.deepEqual(types(call.response.text()).slice(-1), ['error']);
+    assert.match(call.response.text(), /connection error: 1 events of the stream could not be read/);
+    assert.equal(call.outcomes[0]?.end, 'cut');
+  });
+
   test('ends at a stop sequence that the upstream does not know, and stops the upstream', () => {
     const call = start({ client: 'anthropic-messages', upstream: 'openai-chat', encoded: { cutAt: ['END'] } });
     call.answerStream();

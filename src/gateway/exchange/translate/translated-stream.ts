@@ -29,13 +29,19 @@ export function createTranslatedStream(translation: Translation, framing: Stream
   let decoderEnded = false;
   let failure: ErrorInReply | undefined;
 
+  /** What keeps a finished reply from being whole: the vendor gave it up, or words of it came in an event that nobody could read. */
+  const findFailure = ({ stopReason, stopDetail }: Extract<InferenceEvent, { type: 'finished' }>): ErrorInReply | undefined => {
+    if (stopReason === 'failed' && !client.codec.saysFailure) return failureOf(stopDetail);
+    const { malformedFrames } = tap.report();
+    if (malformedFrames === 0) return undefined;
+    return { message: `upstream connection error: ${malformedFrames} events of the stream could not be read`, status: 502 };
+  };
+
   const write = (events: readonly InferenceEvent[]): Buffer => {
     let text = '';
     for (const event of events) {
-      if (event.type === 'finished' && event.stopReason === 'failed' && !client.codec.saysFailure) {
-        failure = failureOf(event.stopDetail);
-        break;
-      }
+      if (event.type === 'finished') failure = findFailure(event);
+      if (failure !== undefined) break;
       if (held === undefined) text += encoder.write(event);
       else {
         held.push(event);

@@ -1,12 +1,20 @@
 import assert from 'node:assert/strict';
-import type { InferenceEvent } from '../../../inference/inference-event.ts';
 
-/** Asserts that events keep to the grammar of inference-event.ts. `overlaps` allows blocks that are open at once, as decoders may have them. */
-export function checkGrammar(events: readonly InferenceEvent[], { overlaps }: { readonly overlaps: boolean }): void {
+import type { InferenceEvent } from './inference-event.ts';
+
+type GrammarOptions = {
+  /** Whether the stream must have finished, or must not have. Left out, both may be. */
+  readonly isWhole?: boolean;
+  /** Whether blocks may be open side by side, as decoders may have them. */
+  readonly overlaps?: boolean;
+};
+
+/** Asserts that events keep to the grammar of inference-event.ts. */
+export function assertEventGrammar(events: readonly InferenceEvent[], { isWhole, overlaps = true }: GrammarOptions = {}): void {
   const open = new Set<number>();
   let next = 0;
   for (const [at, event] of events.entries()) {
-    if (event.type === 'started') assert.equal(at, 0, 'started comes first');
+    assert.equal(event.type === 'started', at === 0, 'started comes first, and only first');
     if (event.type === 'finished') {
       assert.equal(at, events.length - 1, 'finished comes last');
       assert.deepEqual([...open], [], 'every block has ended');
@@ -22,4 +30,5 @@ export function checkGrammar(events: readonly InferenceEvent[], { overlaps }: { 
       if (event.type === 'block-ended') open.delete(event.index);
     }
   }
+  if (isWhole !== undefined) assert.equal(events.at(-1)?.type === 'finished', isWhole, 'it finishes only if it is whole');
 }

@@ -1,6 +1,7 @@
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { VendorField } from '../../../inference/inference-request.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
+import { openaiHarmlessFields } from '../../openai-harmless-fields.ts';
 
 /** Fields that have a neutral name. Those of reasoning are known only where their value was understood. */
 const namedFields = new Set([
@@ -27,21 +28,14 @@ const namedFields = new Set([
   'n',
 ]);
 
-/** Fields that mean nothing to another vendor: caching, record keeping, speed, and how the stream is written. */
+/** Fields that mean nothing to another vendor: those of OpenAI's, and those of services and servers, for caching and speed. */
 const harmlessFields = new Set([
-  'stream_options',
-  'metadata',
-  'store',
-  'prompt_cache_key',
-  'prompt_cache_retention',
-  'prompt_cache_options',
-  'safety_identifier',
+  ...openaiHarmlessFields,
   'prediction',
   'service_tier',
   'verbosity',
   'cache_control',
   'session_id',
-  'client_metadata',
   'usage',
   'reasoning_format',
   'return_progress',

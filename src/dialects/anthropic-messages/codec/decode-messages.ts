@@ -1,13 +1,13 @@
 import type { Part, ReasoningPart, Turn } from '../../../inference/inference-request.ts';
+import { textOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
 import { decodeCitations } from './citations.ts';
 import { decodeDocument, decodeImage, decodeResultContent, decodeSearchResult } from './decode-media.ts';
 import { readCallProof, readSignature } from './proof-fields.ts';
 import { createServerToolPairing, isServerToolResult, isServerToolUse, type ServerToolPairing } from './server-tools.ts';
-import { wireText } from './read-wire.ts';
 
 /** Reads `messages` of a validated request. */
-export function decodeTurns(messages: JsonValue | undefined): readonly Turn[] {
+export function decodeMessages(messages: JsonValue | undefined): readonly Turn[] {
   if (!Array.isArray(messages)) return [];
   return messages.flatMap((message: JsonValue, index) => (isJsonObject(message) ? [decodeTurn(message, `messages.${index}.content`)] : []));
 }
@@ -25,7 +25,7 @@ function decodeParts(content: JsonValue | undefined, path: string): readonly Par
 }
 
 function decodeBlock(block: JsonObject, path: string, pairing: ServerToolPairing): readonly Part[] {
-  switch (wireText(block.type)) {
+  switch (textOf(block.type) ?? '') {
     case 'text':
       return decodeText(block, path);
     case 'image':
@@ -36,11 +36,17 @@ function decodeBlock(block: JsonObject, path: string, pairing: ServerToolPairing
       return [decodeSearchResult(block, path)];
     case 'tool_use':
       return [
-        { kind: 'tool-call', id: wireText(block.id), name: wireText(block.name), arguments: JSON.stringify(block.input ?? {}), path },
+        {
+          kind: 'tool-call',
+          id: textOf(block.id) ?? '',
+          name: textOf(block.name) ?? '',
+          arguments: JSON.stringify(block.input ?? {}),
+          path,
+        },
       ];
     case 'tool_result': {
       const content = decodeResultContent(block.content, `${path}.content`);
-      return [{ kind: 'tool-result', callId: wireText(block.tool_use_id), content, isError: block.is_error === true, path }];
+      return [{ kind: 'tool-result', callId: textOf(block.tool_use_id) ?? '', content, isError: block.is_error === true, path }];
     }
     case 'thinking':
     case 'redacted_thinking':
@@ -66,7 +72,7 @@ export function decodeReasoning(block: JsonObject, origin?: string): ReasoningPa
 }
 
 function decodeVendorBlock(block: JsonObject, path: string, pairing: ServerToolPairing): readonly Part[] {
-  const type = wireText(block.type);
+  const type = textOf(block.type) ?? '';
   if (isServerToolUse(type)) {
     pairing.begin(block);
     return [];

@@ -10,7 +10,7 @@ export const callIdRules = { pattern: /^[a-zA-Z0-9_-]+$/, charactersMax: 256 };
 
 type TurnWriting = {
   readonly fit: RequestFit;
-  readonly toWire: (name: string) => string;
+  readonly toWireName: (name: string) => string;
   /** The ids under which calls were sent and not yet answered, in order. A conversation may use an id twice, the vendor wants it once. */
   readonly sentIds: Map<string, { readonly ids: string[]; answered: number }>;
   /** Ids that were sent, and how often each was wanted. */
@@ -18,8 +18,8 @@ type TurnWriting = {
 };
 
 /** Writes arranged turns as `messages`. */
-export function encodeTurns(turns: readonly Turn[], fit: RequestFit, toWire: (name: string) => string): readonly JsonObject[] {
-  const writing: TurnWriting = { fit, toWire, sentIds: new Map(), usedIds: new Map() };
+export function encodeMessages(turns: readonly Turn[], fit: RequestFit, toWireName: (name: string) => string): readonly JsonObject[] {
+  const writing: TurnWriting = { fit, toWireName, sentIds: new Map(), usedIds: new Map() };
   return turns.map((turn) => ({ role: turn.role, content: encodeContent(turn, writing) }));
 }
 
@@ -65,12 +65,12 @@ function encodeReasoning({ text, proof }: ReasoningPart): JsonObject {
   return { type: 'thinking', thinking: text.join('\n\n'), signature: proof?.blob ?? '' };
 }
 
-function encodeCall(part: ToolCallPart, { fit, toWire, sentIds, usedIds }: TurnWriting): JsonObject {
+function encodeCall(part: ToolCallPart, { fit, toWireName, sentIds, usedIds }: TurnWriting): JsonObject {
   const id = takeId(fitCallId(part.id, callIdRules), usedIds);
   const sent = sentIds.get(part.id);
   if (sent === undefined) sentIds.set(part.id, { ids: [id], answered: 0 });
   else sent.ids.push(id);
-  return { type: 'tool_use', id, name: toWire(part.name), input: readToolArguments(part, fit.notes) };
+  return { type: 'tool_use', id, name: toWireName(part.name), input: readToolArguments(part, fit.notes) };
 }
 
 /** The id if nobody has it, and otherwise the id with the next number that is free. */

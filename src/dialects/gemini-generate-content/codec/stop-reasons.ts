@@ -24,7 +24,7 @@ const reasons: Readonly<Record<string, StopReason>> = {
 };
 
 /** Reads a finish reason. The vendor has none for calls, so they are told by the parts of the whole reply. */
-export function decodeFinishReason(finishReason: string, hasCalls: boolean): StopReason {
+export function decodeStopReason(finishReason: string, hasCalls: boolean): StopReason {
   // A reason that came after this was written ends a reply like any other.
   const reason = reasons[finishReason.toUpperCase()] ?? 'end';
   return reason === 'end' && hasCalls ? 'tool-calls' : reason;
@@ -45,7 +45,7 @@ const names: Readonly<Record<StopReason, string>> = {
  * Writes why a reply ended: the reason, and the message beside it where there is one. A detail that is one of the vendor's reasons is
  * the reason.
  */
-export function encodeFinish(
+export function encodeEnding(
   stopReason: StopReason,
   detail: string | undefined,
 ): { readonly finishReason: string; readonly finishMessage?: string } {

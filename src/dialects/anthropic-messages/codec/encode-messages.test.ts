@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { assistant, text, user } from '../../../inference/fake-turns.ts';
 import type { MediaPart, Part, Turn } from '../../../inference/inference-request.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
-import { anthropicMessagesCodec as codec } from './codec.ts';
-import { createFit, createRequest, decode, encode } from './test-kit.ts';
+import { createFakeRequest } from '../../fake-translation.ts';
+import { codec } from './codec.ts';
+import { createFit, decode, encode } from './test-kit.ts';
 
-const user = (...parts: readonly Part[]): Turn => ({ role: 'user', parts });
-const assistant = (...parts: readonly Part[]): Turn => ({ role: 'assistant', parts });
-const text = (said: string): Part => ({ kind: 'text', text: said });
 const call = (id: string, args = '{}'): Part => ({ kind: 'tool-call', id, name: 'f', arguments: args, path: `call ${id}` });
 const result = (callId: string, said = 'ok', isError = false): Part => ({
   kind: 'tool-result',
@@ -53,7 +52,7 @@ test('parallel results stand in one user turn, in the order of the calls, before
 test('input is an object and never a string (hass-agent-llm#42)', () => {
   const { messages } = encode({ turns: [user(text('Hi')), assistant(call('a', '{"x":"y"}')), user(result('a'))], tools }).body;
   assert.match(JSON.stringify(messages), /"input":\{"x":"y"\}/);
-  const broken = createRequest({ turns: [user(text('Hi')), assistant(call('a', '{"x"')), user(result('a'))], tools });
+  const broken = createFakeRequest({ turns: [user(text('Hi')), assistant(call('a', '{"x"')), user(result('a'))], tools });
   assert.throws(() => codec.encodeRequest(broken, createFit()), { code: 'untranslatable_field', param: 'call a' });
 });
 
@@ -196,7 +195,7 @@ for (const [name, part] of [
   ['a file at another vendor', media('file', { kind: 'vendor-file', id: 'file-1' })],
 ] as const) {
   test(`media: ${name} is refused by its place`, () => {
-    const request = createRequest({ turns: [user(part)] });
+    const request = createFakeRequest({ turns: [user(part)] });
     assert.throws(() => codec.encodeRequest(request, createFit()), { code: 'untranslatable_field', param: 'here' });
   });
 }

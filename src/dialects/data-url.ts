@@ -1,0 +1,27 @@
+/** Media as base64, in the standard alphabet, with their type. */
+export type InlineData = { readonly mediaType: string; readonly data: string };
+
+function unescapeUrl(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    // A stray percent sign: the text is meant as it stands.
+    return text;
+  }
+}
+
+/** Takes a data URL apart. Undefined for what is none. Data that is not base64 becomes so. */
+export function readDataUrl(url: string): InlineData | undefined {
+  const comma = url.indexOf(',');
+  if (comma === -1 || url.slice(0, 5).toLowerCase() !== 'data:') return undefined;
+  const [mediaType = '', ...attributes] = url.slice(5, comma).split(';');
+  const data = url.slice(comma + 1);
+  const isBase64 = attributes.some((attribute) => attribute.trim().toLowerCase() === 'base64');
+  return {
+    mediaType: mediaType === '' ? 'text/plain' : mediaType.toLowerCase(),
+    data: isBase64 ? data : Buffer.from(unescapeUrl(data)).toString('base64'),
+  };
+}
+
+/** Writes a data URL. */
+export const writeDataUrl = ({ mediaType, data }: InlineData): string => `data:${mediaType};base64,${data}`;

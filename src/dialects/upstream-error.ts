@@ -1,0 +1,87 @@
+import { type ErrorCode, GatewayError } from '../inference/gateway-error.ts';
+import { readContextOverflow, type ContextOverflow } from './read-context-overflow.ts';
+
+/** What an upstream's error answer says, whoever wrote it. */
+export type SaidError = {
+  /** The status of the answer, or where an error stands in a 200, the one that it names itself. */
+  readonly status: number;
+  /** The upstream's words, cut to `messageCharactersMax`; empty where it has none, or none that a client could use. */
+  readonly message: string;
+  /** The codes and types by which it names its kind. */
+  readonly words: readonly string[];
+  readonly retryAfterSeconds?: number | undefined;
+};
+
+/** No more of an upstream's words is passed on. */
+export const messageCharactersMax = 2000;
+
+const codeByStatus: Readonly<Record<number, ErrorCode | undefined>> = {
+  401: 'upstream_credentials_rejected',
+  402: 'upstream_quota_exhausted',
+  403: 'upstream_credentials_rejected',
+  404: 'upstream_model_not_found',
+  408: 'upstream_timeout',
+  413: 'request_too_large',
+  429: 'upstream_rate_limited',
+  503: 'upstream_overloaded',
+  504: 'upstream_timeout',
+  // Cloudflare's and Anthropic's own.
+  524: 'upstream_timeout',
+  529: 'upstream_overloaded',
+};
+
+/** The class of an error by its status alone. Dialects look at the upstream's words first, where those tell it better. */
+export function classifyStatus(status: number): ErrorCode {
+  return codeByStatus[status] ?? (status >= 400 && status < 500 ? 'upstream_refused_request' : 'upstream_error');
+}
+
+/** What clients are told instead of the upstream's words, because keys, bills and configured names are the operator's business. */
+const operatorsBusiness: Partial<Record<ErrorCode, string>> = {
+  upstream_credentials_rejected: "The upstream of this model refused the gateway's credentials.",
+  upstream_quota_exhausted: "The gateway's account at the upstream of this model has no credit left.",
+  upstream_model_not_found: 'The upstream does not know the model that is configured there.',
+};
+
+/** What clients are told where the upstream has no words for them. */
+const defaultWords: Partial<Record<ErrorCode, string>> = {
+  context_length_exceeded: 'The request is longer than the context of this model.',
+  upstream_timeout: 'The upstream of this model did not answer in time.',
+  upstream_overloaded: 'The upstream of this model is overloaded. Please try again later.',
+  upstream_rate_limited: 'The upstream of this model limits the rate of calls. Please try again later.',
+  request_too_large: 'The request is larger than the upstream of this model takes.',
+  upstream_refused_request: 'The upstream of this model refused the request without saying why.',
+};
+
+/** Names of the operator's account and anything like a key. The gateway takes out the key itself. */
+const secrets = /\b(?:org-|proj_|user-|acct_)[\w-]{6,}|\b(?:sk|gsk|xai|pk|rk)-[\w-]{8,}|\bBearer\s+\S+|\bAIza[\w-]{10,}/g;
+
+/**
+ * An error of this class, in words for the client; what those leave out is for the operator's log.
+ * @param details members of the error body that client programs read
+ */
+export function createUpstreamError(code: ErrorCode, said: SaidError, details?: ContextOverflow): GatewayError {
+  const { status, words, retryAfterSeconds } = said;
+  const message = said.message.replaceAll(secrets, '…');
+  const own = operatorsBusiness[code];
+  const kind = words.length === 0 ? '' : ` (${words.join(', ').slice(0, 100)})`;
+  const unsaid = own === undefined || message === '' ? '' : `: ${message.slice(0, 200)}`;
+  return new GatewayError(code, own ?? (message === '' ? (defaultWords[code] ?? 'The upstream of this model failed.') : message), {
+    internal: `the upstream answered ${status}${kind}${unsaid}`,
+    ...(details === undefined ? {} : { details }),
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    // A redirect is no failure of the model server's; everything else is as good as its 500.
+    ...(code === 'upstream_error' ? { status: status >= 300 && status < 400 ? 502 : 500 } : {}),
+  });
+}
+
+/** Statuses with which servers say that a request is too long; 200 is that of an error within a stream. */
+const overflowStatuses = new Set([200, 400, 413, 422, 500]);
+
+/**
+ * The error of a request that is longer than the model's context. Undefined for all others.
+ * @param counts sizes that are told beside the words; those in the words go before them
+ */
+export function createOverflowError(said: SaidError, counts: ContextOverflow = {}): GatewayError | undefined {
+  const overflow = overflowStatuses.has(said.status) ? readContextOverflow(said.message, said.words) : undefined;
+  return overflow && createUpstreamError('context_length_exceeded', said, { ...counts, ...overflow });
+}
