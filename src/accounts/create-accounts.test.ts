@@ -129,6 +129,26 @@ test('a disabled key is not enabled by being configured', async () => {
   assert.equal((await accounts.ensureApiKeyWithSecret(wanted)).disabledAtMs, clock.nowMs());
 });
 
+test('limits are given at creation, changed one by one, and go on with a configured key whose secret changes', async () => {
+  const { accounts } = setUp();
+  const { key } = await accounts.createApiKey({ userName: 'alice', name: 'ci', limits: { concurrency: 2, models: null } });
+  assert.deepEqual(key.limits, { concurrency: 2 });
+  assert.equal(await accounts.changeKeyLimits(key.id, { requestsPerMinute: 5, concurrency: null }), true);
+  assert.equal(await accounts.changeUserLimits('alice', { tokensPerMinute: 9 }), true);
+  const found = await accounts.findApiKey({ id: key.id });
+  assert.deepEqual([found?.limits, found?.userLimits], [{ requestsPerMinute: 5 }, { tokensPerMinute: 9 }]);
+  assert.deepEqual((await accounts.createApiKey({ userName: 'alice', name: 'second' })).key.userLimits, { tokensPerMinute: 9 });
+  assert.equal(await accounts.changeKeyLimits('nobody', { concurrency: 1 }), false);
+  assert.equal(await accounts.changeUserLimits('nobody', { concurrency: 1 }), false);
+  await assert.rejects(accounts.changeKeyLimits(key.id, { concurrency: 0 }), /no limit can have/);
+
+  const configured = { userName: 'operator', name: 'default' };
+  const first = await accounts.ensureApiKeyWithSecret({ ...configured, secret: 'the-first-secret' });
+  await accounts.changeKeyLimits(first.id, { concurrency: 7 });
+  const second = await accounts.ensureApiKeyWithSecret({ ...configured, secret: 'the-second-secret' });
+  assert.deepEqual(second.limits, { concurrency: 7 });
+});
+
 test('a configured secret that opens another key, or is none, is refused without being repeated in the message', async () => {
   const { accounts } = setUp();
   const { secret } = await accounts.createApiKey({ userName: 'alice', name: 'ci' });

@@ -14,11 +14,10 @@ function addHeaders(headers: Record<string, string>, of: 'requests' | 'tokens', 
   headers[`x-ratelimit-reset-${of}`] = formatDuration(resetMs);
 }
 
-/** Whole milliseconds as the vendor writes durations: the greatest unit first, zeros within and after it kept. */
+/** Whole milliseconds, a few minutes at most, as the vendor writes durations: the greatest unit first, and zeros after it. */
 function formatDuration(ms: number): string {
   if (ms < 1000) return `${ms}ms`;
   const minutes = Math.floor(ms / 60_000);
   const seconds = `${(ms % 60_000) / 1000}s`;
-  if (minutes < 60) return minutes === 0 ? seconds : `${minutes}m${seconds}`;
-  return `${Math.floor(minutes / 60)}h${minutes % 60}m${seconds}`;
+  return minutes === 0 ? seconds : `${minutes}m${seconds}`;
 }

@@ -29,6 +29,35 @@ test('a database of the first version is brought up to date with everything in i
   const key = { id: 'key-1', userId: 'user-1', userName: 'alice', name: 'ci', hash: 'hash-1', hint: 'abcd', createdAtMs: 2 };
   assert.deepEqual(await store.listApiKeys(), [{ ...key, strictTranslation: false }]);
   assert.equal(await store.pepper(), 'the old pepper');
+  await store.changeApiKeyLimits('key-1', { concurrency: 2 });
+  assert.deepEqual((await store.listApiKeys())[0]?.limits, { concurrency: 2 });
   await store.putProofs([{ lookup: 'a', sealed: 'AAAA', expiresAtMs: 10 }]);
   assert.equal(await store.sweepProofs({ nowMs: 10, bytesMax: 0, rowsMax: 10 }), 1);
+});
+
+test('limits that cannot be read are an error, never none', async (context) => {
+  const directory = mkdtempSync(join(tmpdir(), 'weir-limits-'));
+  context.after(() => rmSync(directory, { recursive: true, force: true }));
+  const path = join(directory, 'weir.db');
+  const store = await openSqliteStore({ path });
+  context.after(() => store.close());
+  const user = await store.ensureUser({ id: 'user-1', name: 'alice', createdAtMs: 1 });
+  const key = {
+    id: 'key-1',
+    userId: user.id,
+    userName: 'alice',
+    name: 'ci',
+    hash: 'h',
+    hint: 'x',
+    createdAtMs: 2,
+    strictTranslation: false,
+  };
+  await store.insertApiKey(key);
+  const database = openDatabase(path, { readOnly: false, busyTimeoutMs: 1000 });
+  context.after(() => database.close());
+  for (const written of ['{"concurrency":0}', '{"addresses":["10.0.0.0/99"]}', '{"unheardOf":1}', '{}x', '[]', '1']) {
+    database.run('update api_keys set limits = ?', written);
+    await assert.rejects(store.findApiKeyByHash('h'), { name: 'StoreError', kind: 'corrupt' }, written);
+    await assert.rejects(store.listApiKeys(), { kind: 'corrupt' }, written);
+  }
 });
