@@ -7,6 +7,14 @@ import { chatInterfaces } from '../support/interfaces.ts';
 import { type RunningWeir, startWeir } from '../support/start-weir.ts';
 
 /** What is refused, how, and in whose words: on every chat interface of a running gateway. */
+/** A field of each interface that the model of another cannot be told. */
+const lossyFields = {
+  'anthropic-messages': { top_k: 3 },
+  'openai-responses': { top_logprobs: 3 },
+  'openai-chat': { seed: 3 },
+  'gemini-generate-content': { generationConfig: { seed: 3 } },
+} as const;
+
 describe('refusals', () => {
   let weir: RunningWeir;
   let auth: Record<string, string>;
@@ -89,11 +97,12 @@ describe('refusals', () => {
         assert.match(answer.json.error.message, /no-such-model/);
       });
 
-      test('a model of an upstream that speaks other dialects names the interfaces that would work', async () => {
+      test('what cannot be said to a model of another interface is refused by its field, where a drop is forbidden', async () => {
         const other = api.dialect === 'anthropic-messages' ? 'gpt-5-mini' : 'claude-sonnet-4-5';
-        const answer = await post(`${weir.gatewayUrl}${api.path(other)}`, api.body(other, 'Hello'), { ...api.headers, ...auth });
-        assert.equal(answer.status, 400);
-        assert.match(answer.json.error.message, api.dialect === 'anthropic-messages' ? /\/v1\/responses/ : /\/v1\/messages/);
+        const lossy = { ...api.body(other, 'Hello'), ...lossyFields[api.dialect] };
+        const answer = await post(`${weir.gatewayUrl}${api.path(other)}`, lossy, { ...api.headers, ...auth, 'x-weir-strict': 'true' });
+        assert.equal(answer.status, 400, answer.text);
+        assert.match(answer.json.error.message, /top_k|seed|top_logprobs/);
       });
 
       test('credentials: none, a wrong one, two different ones', async () => {
