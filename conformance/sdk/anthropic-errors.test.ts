@@ -80,10 +80,12 @@ describe('Anthropic SDK, errors', () => {
     await assert.rejects(client.messages.countTokens(counted), Anthropic.NotFoundError);
   });
 
-  test('a model of another interface is refused with the interface that has it', async () => {
-    await assert.rejects(client.messages.create({ ...params, model: 'gpt-4.1' }), (error) => {
+  test('what a model of another interface cannot be told is refused by its field, where a drop is forbidden', async () => {
+    const strict = { headers: { 'x-weir-strict': 'true' } };
+    const lossy = { ...params, model: 'gpt-4.1', top_k: 3 };
+    await assert.rejects(client.messages.create(lossy, strict), (error) => {
       assert.ok(error instanceof Anthropic.BadRequestError);
-      assert.match(error.message, /\/v1\/responses/);
+      assert.match(error.message, /top_k/);
       return true;
     });
   });

@@ -95,17 +95,18 @@ describe('Google GenAI SDK, errors', () => {
       await Promise.all(awayFaults.map(raise));
     });
 
-    test(`${name}: an unknown model, and a model of another interface`, async () => {
+    test(`${name}: an unknown model, and what a model of another interface cannot be told`, async () => {
       await assert.rejects(call({}, client, 'no-such-model'), (error) => {
         assert.ok(error instanceof ApiError);
         assert.equal(error.status, 404);
         assert.equal(bodyOf(error).error.status, 'NOT_FOUND');
         return true;
       });
-      await assert.rejects(call({}, client, 'claude-sonnet-5'), (error) => {
+      const strict = { seed: 3, httpOptions: { headers: { 'x-weir-strict': 'true' } } };
+      await assert.rejects(call(strict, client, 'claude-sonnet-5'), (error) => {
         assert.ok(error instanceof ApiError);
         assert.equal(error.status, 400);
-        assert.match(error.message, /\/v1\/messages/);
+        assert.match(error.message, /generationConfig\.seed/);
         return true;
       });
     });

@@ -85,10 +85,11 @@ describe('openai SDK, errors', () => {
     });
   });
 
-  test('a model of another interface is refused with the interface that has it', async () => {
-    await assert.rejects(client.chat.completions.create({ model: 'claude-sonnet-5', messages }), (error) => {
+  test('what a model of another interface cannot be told is refused by its field, where a drop is forbidden', async () => {
+    const strict = { headers: { 'x-weir-strict': 'true' } };
+    await assert.rejects(client.chat.completions.create({ model: 'claude-sonnet-5', messages, seed: 3 }, strict), (error) => {
       assert.ok(error instanceof OpenAI.BadRequestError);
-      assert.match(error.message, /\/v1\/messages/);
+      assert.deepEqual([error.param, error.code], ['seed', 'untranslatable_field']);
       return true;
     });
   });
