@@ -160,6 +160,9 @@ describe('pictures that the gateway fetches', () => {
   });
 
   test('a client that leaves while its pictures are fetched: no further one is fetched, the upstream hears nothing, nothing is booked', async () => {
+    // Rows are shipped in order: with this one there, those of the calls before are there too.
+    const before = await bench.send(mode, 'openai-chat', plain);
+    await bench.ledger.row(String(before.headers['x-weir-request-id']));
     const [reachedBefore, rowsBefore] = [bench.reached(), (await bench.ledger.all()).length];
     const askedBefore = asked;
     const [part] = (pictures['anthropic-messages'](`${address}/slow`) as { messages: { content: object[] }[] }).messages[0]?.content ?? [];
