@@ -11,7 +11,7 @@ import type { StreamFraming } from '../platform/frames.ts';
 import { admit } from './admit.ts';
 import { authenticate } from './authenticate.ts';
 import type { ExchangeObserver } from './exchange/exchange-context.ts';
-import { PassthroughExchange } from './exchange/passthrough.ts';
+import { UpstreamExchange } from './exchange/upstream-exchange.ts';
 import { requestIdHeader } from './exchange/reply-headers.ts';
 import { tokenCountHeader } from './exchange/translate/count-relay.ts';
 import type { Gateway, GatewaySettings } from './gateway.ts';
@@ -85,7 +85,7 @@ export async function runCall(gateway: Gateway, call: IncomingCall): Promise<voi
     const observer = opening === undefined ? noBooks : followCall(gateway, call, admitted, opening);
     startExchange(
       gateway,
-      new PassthroughExchange({
+      new UpstreamExchange({
         requestId: callId,
         dialect,
         relay: taken === undefined ? plan.relay : withOwnLimits(plan.relay, taken),
@@ -177,7 +177,7 @@ function answerCount({ dialect, response, callId }: IncomingCall, inputTokens: n
   writeReply(response, 200, headers, Buffer.from(JSON.stringify(body)));
 }
 
-function startExchange(gateway: Gateway, exchange: PassthroughExchange, upstreamRequest: UpstreamRequest, response: ServerResponse): void {
+function startExchange(gateway: Gateway, exchange: UpstreamExchange, upstreamRequest: UpstreamRequest, response: ServerResponse): void {
   // A client may leave while its call is written down.
   if (response.destroyed) return exchange.start(upstreamRequest);
   const slot = gateway.deadlines.watch(exchange);

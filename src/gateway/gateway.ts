@@ -5,7 +5,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { Deadlines } from '../platform/http/deadlines.ts';
 import type { Logger } from '../platform/log.ts';
 import type { CallerDirectory } from './authenticate.ts';
-import type { PassthroughExchange } from './exchange/passthrough.ts';
+import type { UpstreamExchange } from './exchange/upstream-exchange.ts';
 import type { FetchMedia } from './exchange/translate/inline-media.ts';
 import type { GatewayLimits, GatewayTimeouts } from './limits.ts';
 import type { ProxyTest } from './limits/check-caller.ts';
@@ -39,5 +39,5 @@ export type Gateway = {
   readonly newId: (prefix: string) => string;
   readonly logger: Logger;
   /** Watches the exchanges under way. */
-  readonly deadlines: Deadlines<PassthroughExchange>;
+  readonly deadlines: Deadlines<UpstreamExchange>;
 };

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { createKeyDirectory } from '../accounts/key-directory.ts';
 import { createJournal } from '../billing/journal/create-journal.ts';
 import { createLostCallSettler } from '../billing/journal/settle-lost-call.ts';
-import type { PassthroughExchange } from '../gateway/exchange/passthrough.ts';
+import type { UpstreamExchange } from '../gateway/exchange/upstream-exchange.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { defaultMediaBytesMax } from '../gateway/limits.ts';
 import { createLimiter } from '../gateway/limits/limiter.ts';
@@ -108,7 +108,7 @@ export async function assembleGateway(options: {
   const keys = createKeyDirectory({ store, clock, refreshMs: keysRefreshMs, logger });
   await keys.start();
   opened.defer(() => keys.close());
-  const deadlines = createDeadlines<PassthroughExchange>({ clock, tickMs: deadlineTickMs });
+  const deadlines = createDeadlines<UpstreamExchange>({ clock, tickMs: deadlineTickMs });
   opened.defer(() => deadlines.close());
 
   const proofVault = openProofVault({ environment, store, clock, logger });

@@ -8,7 +8,7 @@ import type { CallFacts } from '../../inference/call-facts.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import type { ExchangeObserver } from '../exchange/exchange-context.ts';
 import { createFakeExchange, createFakeUpstream } from '../exchange/fake-exchange.ts';
-import { PassthroughExchange } from '../exchange/passthrough.ts';
+import { UpstreamExchange } from '../exchange/upstream-exchange.ts';
 import { createLimiter } from './limiter.ts';
 import { countUsedTokens, endWithCall, reserveCall, type TakenLimits, withOwnLimits } from './reserve-call.ts';
 
@@ -180,7 +180,7 @@ describe('every end of an exchange frees the slot, once', () => {
       taken,
       fake.context.response,
     );
-    const exchange = new PassthroughExchange({ ...fake.context, relay: withOwnLimits(fake.context.relay, taken), observer });
+    const exchange = new UpstreamExchange({ ...fake.context, relay: withOwnLimits(fake.context.relay, taken), observer });
     exchange.start({ path: '/x', method: 'POST', headers: {}, body: Buffer.alloc(0) });
     exchange.onRequestStart(fake.controller);
     refusal(wanted);

@@ -7,7 +7,7 @@ import { chatDialects } from '../../../dialects/registry.ts';
 import { createTranslationNotes } from '../../../inference/translation-notes.ts';
 import type { VaultedTurn } from '../../proof-vault/vaulted-turn.ts';
 import { createFakeExchange } from '../fake-exchange.ts';
-import { PassthroughExchange } from '../passthrough.ts';
+import { UpstreamExchange } from '../upstream-exchange.ts';
 import { createTranslateRelay } from './translate-relay.ts';
 
 type Road = {
@@ -40,7 +40,7 @@ function start({ client: clientId, upstream: upstreamId, stream = true, encoded 
     framing,
     rememberProofs: (turn) => void remembered.push(turn),
   });
-  const exchange = new PassthroughExchange({ ...fake.context, relay });
+  const exchange = new UpstreamExchange({ ...fake.context, relay });
   exchange.start({ path: '/', method: 'POST', headers: {}, body: Buffer.alloc(0) });
   const { controller } = fake;
   exchange.onRequestStart(controller);

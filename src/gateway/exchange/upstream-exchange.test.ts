@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import { chatDialects } from '../../dialects/registry.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import { createFakeExchange, type FakeExchangeOptions } from './fake-exchange.ts';
-import { PassthroughExchange } from './passthrough.ts';
+import { UpstreamExchange } from './upstream-exchange.ts';
 
 const { 'openai-chat': chat } = chatDialects;
 const whole = '{"choices":[{"message":{"content":"hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":1}}';
@@ -16,7 +16,7 @@ const streamed = [
 
 function start(options: Partial<FakeExchangeOptions> = {}) {
   const fake = createFakeExchange({ dialect: chat, ...options });
-  const exchange = new PassthroughExchange(fake.context);
+  const exchange = new UpstreamExchange(fake.context);
   exchange.start({ path: '/x', method: 'POST', headers: {}, body: undefined });
   const { controller } = fake;
   return {

@@ -13,10 +13,10 @@ import { createWholeReply } from './whole-reply.ts';
 const stopped = new Error('the gateway stopped the upstream call');
 
 /**
- * The exchange for a client and an upstream that speak the same dialect: bytes out are bytes in, a tap reads the usage. It listens to the
+ * One call's exchange with its upstream. What becomes of the bytes is the relay's business: passed on as they are, or translated. The exchange listens to the
  * upstream, to the client's leaving and to the clock, and settles the call exactly once, whichever comes first.
  */
-export class PassthroughExchange implements UpstreamHandler, UpstreamFlow, Watched {
+export class UpstreamExchange implements UpstreamHandler, UpstreamFlow, Watched {
   readonly #context: ExchangeContext;
   readonly #startedMs: number;
   #controller: UpstreamController | undefined;
