@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+
+import type { CallEntry } from '../../src/billing/ledger/call-entry.ts';
+import { auditBooks, type ClientView, compareStatistics, openLedger } from '../support/audit.ts';
+import { eventually } from '../support/http.ts';
+import { startSimulatorProcess } from '../support/start-simulator-process.ts';
+import { type RunningWeir, startWeir } from '../support/start-weir.ts';
+import { createRandom, makeCall, type modeOf, simulatedUpstreams } from './load.ts';
+
+const tokensPerSecond = 300;
+/** What half a second of a stream emits. */
+const lostTokensMax = tokensPerSecond / 2 + 16;
+
+type Addresses = Parameters<typeof simulatedUpstreams>[0];
+
+export type KillOptions = {
+  readonly kills: number;
+  readonly seed: number;
+  readonly clients: number;
+  /** What weir.yaml says besides the simulated vendors. */
+  readonly config?: (addresses: Addresses) => { readonly upstreams?: object; readonly models?: object };
+  /** The interface, model and way of the n-th call. */
+  readonly modeOf: (number: number) => ReturnType<typeof modeOf>;
+};
+
+/**
+ * Kills a gateway under load again and again, and holds its books against what the simulator served and what the clients saw: every answered call is booked once, and
+ * nobody pays too much. Returns the entries.
+ */
+export async function killUnderLoad(context: TestContext, options: KillOptions): Promise<readonly CallEntry[]> {
+  const { kills } = options;
+  const random = createRandom(options.seed);
+  const directory = mkdtempSync(join(tmpdir(), 'weir-kill-'));
+  const simulator = await startSimulatorProcess(join(directory, 'truth.jsonl'), {
+    pace: `tokensPerSecond=${tokensPerSecond};tokensPerFrame=4`,
+  });
+  const dataDirectory = join(directory, 'data');
+  const more = options.config?.(simulator.addresses) ?? {};
+  const config = JSON.stringify({ ...more, upstreams: { ...simulatedUpstreams(simulator.addresses), ...more.upstreams } });
+  const start = (): Promise<RunningWeir> => startWeir({ dataDirectory, config });
+  const views: ClientView[] = [];
+  let weir: RunningWeir | undefined;
+  let stopped = false;
+  let number = 0;
+  const client = async (): Promise<void> => {
+    while (!stopped) {
+      number += 1;
+      const { text: _, ...view } = await makeCall(weir?.gatewayUrl ?? '', weir?.apiKey ?? '', {
+        ...options.modeOf(number),
+        number,
+        steer: { 'output-tokens': String(20 + Math.floor(random() * 250)) },
+        ...(random() < 0.15 ? { leaveAfterMs: random() * 400 } : {}),
+      });
+      views.push(view);
+      // A dead gateway refuses at once; a client that hammers it would only heat the machine.
+      if (view.status === 0) await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  };
+  try {
+    mkdirSync(dataDirectory, { mode: 0o700 });
+    weir = await start();
+    const running = Array.from({ length: options.clients }, client);
+    const output: string[] = [];
+    for (let kill = 0; kill < kills; kill++) {
+      await new Promise((resolve) => setTimeout(resolve, 80 + random() * 500));
+      await weir.stop('SIGKILL');
+      output.push(weir.output());
+      weir = await start();
+    }
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    stopped = true;
+    await Promise.all(running);
+    await eventually(
+      () => simulator.truths().filter((truth) => truth.ending === 'open').length,
+      (open) => open === 0,
+    );
+    const entries = await readEntries(dataDirectory, simulator.truths().length);
+    const audit = auditBooks({ entries, truths: simulator.truths(), clients: views, lostTokensMax });
+    const shortfalls = audit.shortfalls.toSorted((left, right) => left - right);
+    context.diagnostic(
+      `${JSON.stringify(audit.counts)}; tokens short per lost stream: p50 ${shortfalls[Math.floor(shortfalls.length / 2)]}, max ${shortfalls.at(-1)}`,
+    );
+    assert.deepEqual(audit.problems, []);
+    assert.deepEqual(await compareStatistics(weir.monitorUrl, weir.billingToken, entries), []);
+    assert.ok((audit.counts['lost'] ?? 0) > kills, 'the kills struck calls');
+    assert.ok((audit.counts['complete'] ?? 0) > kills);
+    for (const text of [...output, weir.output()]) assert.doesNotMatch(text, /unhandled|uncaught|TypeError|RangeError|"quarantined":\["/i);
+    assert.equal(await weir.stop('SIGTERM'), 0);
+    const kept = readdirSync(join(dataDirectory, 'journal'));
+    assert.ok(kept.length <= 4, `what is in the ledger is given up by the journal: ${kept.join(', ')}`);
+    return entries;
+  } finally {
+    stopped = true;
+    await weir?.[Symbol.asyncDispose]();
+    await simulator[Symbol.asyncDispose]();
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/** What a client waits for is written before its last bytes go out; the ledger follows within the shipping interval. */
+async function readEntries(dataDirectory: string, reached: number): Promise<readonly CallEntry[]> {
+  const ledger = await openLedger(dataDirectory);
+  const rows = async (): Promise<number> => (await ledger.all()).length;
+  // A row that never comes is for the audit to tell.
+  await eventually(rows, (count) => count >= reached, 3000).catch(() => undefined);
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  const entries = await ledger.all();
+  await ledger.close();
+  return entries;
+}

@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import type { StoredApiKey } from '../../src/accounts/api-key.ts';
+import { hostileNames } from './hostile-names.ts';
+import { useEngine } from './store-under-test.ts';
+import type { StoreUnderTest } from './store-under-test.ts';
+
+/** What every store promises of users, keys and tokens. */
+export function accountsSuite(open: () => Promise<StoreUnderTest>): void {
+  const engine = useEngine(open);
+
+  async function createKey(label: string, changes: Partial<StoredApiKey> = {}): Promise<StoredApiKey> {
+    const user = await engine()
+      .store()
+      .ensureUser({ id: `user-${label}`, name: `user ${label}`, createdAtMs: 1 });
+    return {
+      id: `key-${label}`,
+      userId: user.id,
+      userName: user.name,
+      name: 'ci',
+      hint: 'abcd',
+      createdAtMs: 2,
+      strictTranslation: false,
+      hash: `hash-${label}`,
+      ...changes,
+    };
+  }
+
+  test('the pepper is random, made once and the same for every handle', async () => {
+    const pepper = await engine().store().pepper();
+    assert.match(pepper, /^[0-9a-f]{64}$/);
+    const another = await engine().openAnother();
+    assert.equal(await another.pepper(), pepper);
+    await engine().reopen();
+    assert.equal(await engine().store().pepper(), pepper);
+  });
+
+  test('a user of a known name is found, not made again', async () => {
+    const store = engine().store();
+    const first = await store.ensureUser({ id: 'user-a', name: 'Alice', createdAtMs: 1 });
+    assert.deepEqual(await store.ensureUser({ id: 'user-b', name: 'Alice', createdAtMs: 2 }), first);
+    assert.equal((await store.ensureUser({ id: 'user-c', name: 'alice', createdAtMs: 3 })).id, 'user-c');
+  });
+
+  test('twenty handles that ensure one user at once agree on it', async () => {
+    const stores = [engine().store(), await engine().openAnother()];
+    const users = await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        (stores[index % 2] ?? assert.fail()).ensureUser({ id: `racer-${index}`, name: 'racer', createdAtMs: index }),
+      ),
+    );
+    assert.equal(new Set(users.map((user) => user.id)).size, 1);
+  });
+
+  test('a key is read back whole, disabled and enabled again', async () => {
+    const store = engine().store();
+    const key = await createKey('life');
+    const before = await store.keysVersion();
+    assert.equal(await store.insertApiKey(key), true);
+    assert.deepEqual(await store.findApiKeyByHash(key.hash), key);
+    assert.equal(await store.setApiKeyDisabled(key.id, 77), true);
+    assert.deepEqual(await store.findApiKeyByHash(key.hash), { ...key, disabledAtMs: 77 });
+    assert.equal(await store.setApiKeyDisabled(key.id, undefined), true);
+    assert.deepEqual(await store.findApiKeyByHash(key.hash), key);
+    assert.equal(await store.setApiKeyStrictTranslation(key.id, true), true);
+    assert.deepEqual(await store.findApiKeyByHash(key.hash), { ...key, strictTranslation: true });
+    assert.equal(await store.deleteApiKey(key.id, 99), true);
+    assert.equal(await store.findApiKeyByHash(key.hash), undefined);
+    assert.ok((await store.keysVersion()) >= before + 5);
+  });
+
+  test('limits of a key and of its owner are read back, changed one by one and taken away', async () => {
+    const store = engine().store();
+    const key = await createKey('limited', { limits: { requestsPerMinute: 60, models: ['gpt-5*'] } });
+    await store.insertApiKey(key);
+    const version = await store.keysVersion();
+    assert.deepEqual(await store.findApiKeyByHash(key.hash), key);
+    assert.equal(await store.changeApiKeyLimits(key.id, { requestsPerMinute: null, addresses: ['10.0.0.0/8'], expiresAtMs: 9 }), true);
+    const limits = { models: ['gpt-5*'], addresses: ['10.0.0.0/8'], expiresAtMs: 9 };
+    assert.deepEqual(await store.findApiKeyByHash(key.hash), { ...key, limits });
+    assert.equal(await store.changeUserLimits(key.userName, { tokensPerMinute: 5, concurrency: 1 }), true);
+    const userLimits = { tokensPerMinute: 5, concurrency: 1 };
+    assert.deepEqual(await store.findApiKeyByHash(key.hash), { ...key, limits, userLimits });
+    assert.deepEqual((await store.listUsers()).find(({ id }) => id === key.userId)?.limits, userLimits);
+    await store.changeApiKeyLimits(key.id, { models: null, addresses: null, expiresAtMs: null });
+    await store.changeUserLimits(key.userName, { tokensPerMinute: null, concurrency: null });
+    const { limits: _none, ...unlimited } = key;
+    assert.deepEqual(await store.findApiKeyByHash(key.hash), unlimited);
+    assert.equal(await store.keysVersion(), version + 4);
+    assert.equal(await store.changeUserLimits('nobody', { concurrency: 1 }), false);
+  });
+
+  test('changes of limits at once by two handles all arrive', async () => {
+    const store = engine().store();
+    const other = await engine().openAnother();
+    const key = await createKey('raced');
+    await store.insertApiKey(key);
+    await Promise.all([store.changeApiKeyLimits(key.id, { requestsPerMinute: 1 }), other.changeApiKeyLimits(key.id, { concurrency: 2 })]);
+    assert.deepEqual((await store.findApiKeyByHash(key.hash))?.limits, { requestsPerMinute: 1, concurrency: 2 });
+  });
+
+  test('the name and the hash of a living key are refused and nothing changes; those of a deleted key are free', async () => {
+    const store = engine().store();
+    const key = await createKey('unique');
+    await store.insertApiKey(key);
+    const version = await store.keysVersion();
+    assert.equal(await store.insertApiKey({ ...key, id: 'other-id', hash: 'other-hash' }), false);
+    assert.equal(await store.insertApiKey({ ...key, id: 'other-id', name: 'other' }), false);
+    assert.equal(await store.keysVersion(), version);
+    await store.deleteApiKey(key.id, 5);
+    const reborn = { ...key, id: 'reborn' };
+    assert.equal(await store.insertApiKey(reborn), true);
+    assert.deepEqual(await store.findApiKeyByHash(key.hash), reborn);
+  });
+
+  test('changes of a key that is not there or deleted report false and leave the version', async () => {
+    const store = engine().store();
+    const key = await createKey('gone');
+    await store.insertApiKey(key);
+    await store.deleteApiKey(key.id, 5);
+    const version = await store.keysVersion();
+    for (const id of [key.id, 'never']) {
+      assert.equal(await store.setApiKeyDisabled(id, 1), false);
+      assert.equal(await store.setApiKeyDisabled(id, undefined), false);
+      assert.equal(await store.setApiKeyStrictTranslation(id, true), false);
+      assert.equal(await store.changeApiKeyLimits(id, { concurrency: 1 }), false);
+      assert.equal(await store.deleteApiKey(id, 1), false);
+    }
+    assert.equal(await store.keysVersion(), version);
+  });
+
+  test('keys are listed oldest first, disabled ones included, deleted ones not', async () => {
+    const store = engine().store();
+    const keys = await Promise.all([
+      createKey('list', { id: 'list-b', name: 'b', hash: 'list-b', createdAtMs: 1002, strictTranslation: true }),
+      createKey('list', { id: 'list-a', name: 'a', hash: 'list-a', createdAtMs: 1001, disabledAtMs: 4 }),
+      createKey('list', { id: 'list-c', name: 'c', hash: 'list-c', createdAtMs: 1003 }),
+    ]);
+    for (const key of keys) await store.insertApiKey(key);
+    await store.deleteApiKey('list-c', 9);
+    const listed = (await store.listApiKeys()).filter((key) => key.id.startsWith('list-'));
+    assert.deepEqual(listed, [keys[1], keys[0]]);
+  });
+
+  test('another handle sees a change and its version at once', async () => {
+    const another = await engine().openAnother();
+    const before = await another.keysVersion();
+    const key = await createKey('seen');
+    await engine().store().insertApiKey(key);
+    assert.ok((await another.keysVersion()) > before);
+    assert.deepEqual(await another.findApiKeyByHash(key.hash), key);
+  });
+
+  test('billing tokens: unique by name and hash, with and without a user, deleted for good', async () => {
+    const store = engine().store();
+    const all = { id: 'token-all', name: 'finance', createdAtMs: 1 };
+    const one = { id: 'token-one', name: 'alice only', userName: 'Alice', createdAtMs: 2 };
+    assert.equal(await store.insertBillingToken({ ...all, hash: 'bt-1' }), true);
+    assert.equal(await store.insertBillingToken({ ...one, hash: 'bt-2' }), true);
+    assert.equal(await store.insertBillingToken({ ...all, id: 'x', hash: 'bt-3' }), false);
+    assert.equal(await store.insertBillingToken({ ...all, id: 'x', name: 'x', hash: 'bt-1' }), false);
+    assert.deepEqual(await store.findBillingTokenByHash('bt-2'), one);
+    assert.deepEqual(await store.listBillingTokens(), [all, one]);
+    assert.equal(await store.deleteBillingToken('token-all'), true);
+    assert.equal(await store.deleteBillingToken('token-all'), false);
+    assert.equal(await store.findBillingTokenByHash('bt-1'), undefined);
+  });
+
+  test('hostile names are data', async () => {
+    const store = engine().store();
+    for (const [index, hostile] of hostileNames.entries()) {
+      const user = await store.ensureUser({ id: `hostile-${index}`, name: hostile, createdAtMs: 1 });
+      assert.equal(user.name, hostile);
+      const key = await createKey('x', { id: `hk-${index}`, userId: user.id, userName: hostile, name: hostile, hash: hostile });
+      assert.equal(await store.insertApiKey(key), true);
+      assert.deepEqual(await store.findApiKeyByHash(hostile), key);
+    }
+  });
+}

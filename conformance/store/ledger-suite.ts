@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import fc from 'fast-check';
+
+import type { CallEntry } from '../../src/billing/ledger/call-entry.ts';
+import { callEntries, createEntry } from './call-entries.ts';
+import { useEngine } from './store-under-test.ts';
+import type { StoreUnderTest } from './store-under-test.ts';
+import { startMs, startSeconds } from './suite-start.ts';
+
+/** What every store promises of booked calls. */
+export function ledgerSuite(open: () => Promise<StoreUnderTest>): void {
+  const engine = useEngine(open);
+
+  test('entry-round-trip: an entry comes back exactly as it was appended, absent members absent', async () => {
+    let run = 0;
+    await fc.assert(
+      fc.asyncProperty(callEntries({ prefix: 'trip', startMs, spanMs: 86_400_000, max: 20 }), async (generated) => {
+        const entries = generated.map((entry) => ({ ...entry, callId: `${entry.callId}-${(run += 1)}` }));
+        assert.equal(await engine().store().appendEntries(entries), entries.length);
+        for (const entry of entries) assert.deepEqual(await engine().store().findEntry(entry.callId), entry);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  test('amounts and sums beyond 2^53 are exact', async () => {
+    const store = engine().store();
+    const amountNanoUsd = 2n ** 53n + 1n;
+    const entries = [1, 2, 3].map((number) =>
+      createEntry(`large-${number}`, { userName: 'large', acceptedAtMs: startMs, charge: { amountNanoUsd, lines: [] } }),
+    );
+    await store.appendEntries(entries);
+    assert.equal((await store.findEntry('large-1'))?.charge.amountNanoUsd, amountNanoUsd);
+    const buckets = [{ startSeconds, endSeconds: startSeconds + 60 }];
+    for (const endSeconds of [startSeconds + 60, startSeconds + 59]) {
+      const rows = await store.queryStatistics({ buckets, startSeconds, endSeconds, userName: 'large', rowsMax: 10 });
+      assert.deepEqual(
+        rows.map((row) => row.amountNanoUsd),
+        [amountNanoUsd * 3n],
+      );
+    }
+  });
+
+  test('an entry that cannot be booked is named, and the batch around it is not booked', async () => {
+    const store = engine().store();
+    const good = createEntry('good');
+    const broken: readonly Partial<CallEntry>[] = [
+      { charge: { amountNanoUsd: 2n ** 63n, lines: [] } },
+      { usage: { outputTokens: 1.5 } },
+      { usage: { inputTokens: Number.POSITIVE_INFINITY } },
+      { durationMs: Number.NaN },
+      { acceptedAtMs: 1e300 },
+    ];
+    for (const changes of broken) {
+      await assert.rejects(store.appendEntries([good, createEntry('bad', changes)]), { kind: 'entry-out-of-range', callIds: ['bad'] });
+      assert.equal(await store.findEntry('good'), undefined);
+    }
+    assert.equal(await store.appendEntries([good]), 1);
+  });
+
+  test('a sum that leaves 64 bits is refused and names its entries', async () => {
+    const store = engine().store();
+    const huge = { userName: 'overflow', charge: { amountNanoUsd: 2n ** 62n, lines: [] } };
+    await store.appendEntries([createEntry('overflow-1', huge)]);
+    await assert.rejects(store.appendEntries([createEntry('overflow-2', huge)]), { kind: 'entry-out-of-range', callIds: ['overflow-2'] });
+    assert.equal(await store.findEntry('overflow-2'), undefined);
+  });
+
+  test('text that no encoding holds is kept in the entry and replaced in the statistics, not refused', async () => {
+    const store = engine().store();
+    const entry = createEntry('odd-text', { userName: 'odd', requestedModel: 'a\0b\ud800c' });
+    await store.appendEntries([entry]);
+    assert.deepEqual(await store.findEntry('odd-text'), entry);
+    const startSeconds = Math.floor(entry.acceptedAtMs / 60_000) * 60;
+    const bounds = { startSeconds, endSeconds: startSeconds + 60 };
+    const [row] = await store.queryStatistics({ ...bounds, buckets: [bounds], userName: 'odd', rowsMax: 10 });
+    assert.equal(row?.modelName, 'a\uFFFDb\uFFFDc');
+  });
+
+  test('append-only: a booked call can be neither changed nor removed nor replaced', async () => {
+    const entry = createEntry('kept', { userName: 'kept' });
+    await engine().store().appendEntries([entry]);
+    await assert.rejects(engine().tamper("update calls set amount_nano_usd = 0 where call_id = 'kept'"), /append-only/);
+    await assert.rejects(engine().tamper("delete from calls where call_id = 'kept'"), /append-only/);
+    const changed = createEntry('kept', { userName: 'kept', charge: { amountNanoUsd: 5n, lines: [] } });
+    assert.equal(await engine().store().appendEntries([changed]), 0);
+    assert.deepEqual(await engine().store().findEntry('kept'), entry);
+  });
+
+  test('what was appended is there after the database was closed and opened again', async () => {
+    const entry = createEntry('durable');
+    await engine().store().appendEntries([entry]);
+    await engine().reopen();
+    assert.deepEqual(await engine().store().findEntry('durable'), entry);
+    assert.equal(await engine().store().findEntry('never'), undefined);
+  });
+
+  test('listing is newest first, by user, in pages without gaps or repeats, also among equal times', async () => {
+    const store = engine().store();
+    const entries = Array.from({ length: 25 }, (_, index) =>
+      createEntry(`page-${String(index).padStart(2, '0')}`, {
+        userName: `pager ${index % 2}`,
+        acceptedAtMs: startMs + 1e9 + Math.floor(index / 5),
+      }),
+    );
+    await store.appendEntries(entries);
+    const newestFirst = entries.toReversed();
+    const pages: CallEntry[] = [];
+    for (;;) {
+      const before = pages.at(-1)?.callId;
+      const page = await store.listEntries({ limit: 7, ...(before === undefined ? {} : { before }) });
+      pages.push(...page.filter((entry) => entry.callId.startsWith('page-')));
+      if (page.length < 7 || pages.length >= 25) break;
+    }
+    assert.deepEqual(pages, newestFirst);
+    const ofUser = newestFirst.filter((entry) => entry.userName === 'pager 1');
+    assert.deepEqual(await store.listEntries({ limit: 100, userName: 'pager 1' }), ofUser);
+    assert.deepEqual(await store.listEntries({ limit: 100, userName: 'pager 1', before: 'page-13' }), ofUser.slice(6));
+    assert.deepEqual(await store.listEntries({ limit: 10, before: 'no such call' }), []);
+    await assert.rejects(store.listEntries({ limit: 0 }), { kind: 'constraint' });
+  });
+}
