@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 
 import type { AgentProgram } from './agent-program.ts';
 import { type BoundedRun, runBounded } from './run-bounded.ts';
@@ -17,6 +17,12 @@ export type ProgramRun = {
   readonly apiKey: string;
 };
 
+/** The path of the user's shell: npm puts this project's own Node first, which programs are not made for. */
+function ownPath(): string {
+  const entries = (process.env['PATH'] ?? '').split(delimiter);
+  return entries.filter((entry) => !entry.includes('node_modules')).join(delimiter);
+}
+
 /** Runs a program once on a task, in a home directory of its own that holds nothing but what its user had to write. */
 export async function runProgram({ directory, program, task, gatewayUrl, apiKey }: ProgramRun): Promise<BoundedRun> {
   const home = mkdtempSync(join(tmpdir(), 'weir-agent-'));
@@ -31,7 +37,7 @@ export async function runProgram({ directory, program, task, gatewayUrl, apiKey 
     }
     return await runBounded(join(directory, 'node_modules/.bin', program.binary), setup.command(task.prompt(program, note)), {
       cwd: work,
-      environment: { PATH: process.env['PATH'] ?? '', HOME: home, LANG: 'C.UTF-8', ...setup.environment },
+      environment: { PATH: ownPath(), HOME: home, LANG: 'C.UTF-8', ...setup.environment },
       limitMs,
     });
   } finally {
