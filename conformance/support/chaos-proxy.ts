@@ -1,0 +1,266 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+
+/** What a proxy does to the bytes that pass it. `afterBytes` counts the bytes of one reply, head included. */
+export type Trouble =
+  | { readonly type: 'none' }
+  /** Every byte is late, in both directions. */
+  | { readonly type: 'delay'; readonly ms: number }
+  /** Replies pass no faster than so. */
+  | { readonly type: 'slow'; readonly bytesPerSecond: number }
+  /** Nobody listens. */
+  | { readonly type: 'refuse' }
+  /** Connections are accepted and reset at once. */
+  | { readonly type: 'reset-on-connect' }
+  /** The connection is reset after so much of a reply; 0 is as soon as a request comes. */
+  | { readonly type: 'reset'; readonly afterBytes: number }
+  /** The connection ends in order after so much of a reply. */
+  | { readonly type: 'fin'; readonly afterBytes: number }
+  /** Nothing more comes after so much of a reply; 0 is a request that is read and never answered. */
+  | { readonly type: 'stall'; readonly afterBytes: number }
+  /** One bit of one byte of every reply is wrong. */
+  | { readonly type: 'flip'; readonly atByte: number }
+  /** The proxy itself answers. */
+  | { readonly type: 'status'; readonly status: number; readonly headers?: Readonly<Record<string, string>> };
+
+/** What becomes of the connections that are open when the trouble changes. `keep`: a reply under way goes on, the next request meets the new trouble. `freeze`: they
+ * stay open and nothing passes any more, ever, as when a machine has gone. */
+export type Existing = 'keep' | 'reset' | 'fin' | 'freeze';
+
+export type ProxyCounts = {
+  /** Connections accepted. */
+  readonly connections: number;
+  /** Requests whose first bytes came. */
+  readonly requests: number;
+  /** Requests whose reply has begun to pass from the target. */
+  readonly replies: number;
+  /** Connections open now. */
+  readonly open: number;
+};
+
+export type ChaosProxy = {
+  readonly port: number;
+  readonly set: (trouble: Trouble, existing?: Existing) => Promise<void>;
+  readonly counts: () => Promise<ProxyCounts>;
+  readonly [Symbol.asyncDispose]: () => Promise<void>;
+};
+
+/** A proxy in this process, with what only the process that holds it can do. */
+export type LocalChaosProxy = ChaosProxy & {
+  /** Listens anew with a queue of one connection, which is soon full when nobody accepts. */
+  readonly listenNarrowly: () => Promise<void>;
+};
+
+const host = '127.0.0.1';
+
+/** Starts a TCP proxy before a port of this machine. */
+export async function startChaosProxy(targetPort: number): Promise<LocalChaosProxy> {
+  const counts = { connections: 0, requests: 0, replies: 0 };
+  const links = new Set<Link>();
+  let trouble: Trouble = { type: 'none' };
+  let server: Server | undefined;
+  const accept = (socket: Socket): void => {
+    counts.connections += 1;
+    if (trouble.type === 'reset-on-connect') {
+      socket.on('error', () => {});
+      socket.resetAndDestroy();
+      return;
+    }
+    const link = new Link(socket, targetPort, { trouble: () => trouble, counts });
+    links.add(link);
+    socket.once('close', () => links.delete(link));
+  };
+  const listen = async (port: number, backlog?: number): Promise<number> => {
+    server?.close();
+    server = createServer({ allowHalfOpen: true, noDelay: true }, accept);
+    server.listen({ port, host, ...(backlog === undefined ? {} : { backlog }) });
+    await once(server, 'listening');
+    return (server.address() as AddressInfo).port;
+  };
+  const port = await listen(0);
+  const stopListening = (): void => {
+    server?.close();
+    server = undefined;
+  };
+  return {
+    port,
+    set: async (next, existing = 'keep') => {
+      const listens = server !== undefined;
+      trouble = next;
+      if (next.type === 'refuse') stopListening();
+      else if (!listens) await listen(port);
+      for (const link of links) link.meet(existing);
+    },
+    counts: () => Promise.resolve({ ...counts, open: links.size }),
+    listenNarrowly: async () => void (await listen(port, 1)),
+    [Symbol.asyncDispose]: () => {
+      stopListening();
+      for (const link of links) link.meet('reset');
+      return Promise.resolve();
+    },
+  };
+}
+
+type LinkContext = { readonly trouble: () => Trouble; readonly counts: { requests: number; replies: number } };
+
+/** One connection of a client and, once something is to pass, the one to the target that belongs to it. */
+class Link {
+  readonly #near: Socket;
+  #far: Socket | undefined;
+  readonly #targetPort: number;
+  readonly #context: LinkContext;
+  /** The trouble of the request under way. */
+  #trouble: Trouble = { type: 'none' };
+  /** Bytes of its reply that have come. */
+  #replyBytes = 0;
+  #isRequesting = false;
+  #isFrozen = false;
+  #request = '';
+  /** Resolves when what is held back of the reply has passed. */
+  #passed: Promise<void> = Promise.resolve();
+
+  constructor(near: Socket, targetPort: number, context: LinkContext) {
+    this.#near = near;
+    this.#targetPort = targetPort;
+    this.#context = context;
+    near.on('error', () => near.destroy());
+    near.on('close', () => this.#far?.destroy());
+    near.on('data', (chunk: Buffer) => this.#fromClient(chunk));
+    near.on('end', () => {
+      if (this.#far === undefined) near.end();
+      else this.#far.end();
+    });
+  }
+
+  meet(existing: Existing): void {
+    if (existing === 'keep') return;
+    if (existing === 'freeze') {
+      this.#isFrozen = true;
+      this.#near.pause();
+      this.#far?.pause();
+      return;
+    }
+    if (existing === 'fin') this.#near.end();
+    else this.#reset();
+    this.#far?.destroy();
+  }
+
+  #reset(): void {
+    // A reset of a socket that is being shut down never completes, and then the process that did it cannot end.
+    if (this.#near.writableEnded) this.#near.destroy();
+    else this.#near.resetAndDestroy();
+    this.#far?.destroy();
+  }
+
+  #fromClient(chunk: Buffer): void {
+    if (!this.#isRequesting) {
+      this.#isRequesting = true;
+      this.#replyBytes = 0;
+      this.#request = '';
+      this.#trouble = this.#context.trouble();
+      this.#context.counts.requests += 1;
+    }
+    const trouble = this.#trouble;
+    if (trouble.type === 'status') return this.#answer(chunk, trouble);
+    if (trouble.type === 'stall' && trouble.afterBytes === 0) return;
+    if (trouble.type === 'reset' && trouble.afterBytes === 0) return this.#reset();
+    const far = this.#reach();
+    if (trouble.type === 'delay') setTimeout(() => far.write(chunk), trouble.ms);
+    else if (!far.write(chunk)) {
+      this.#near.pause();
+      far.once('drain', () => this.#isFrozen || this.#near.resume());
+    }
+  }
+
+  #answer(chunk: Buffer, { status, headers = {} }: Trouble & { type: 'status' }): void {
+    this.#request += chunk.toString('latin1');
+    const end = this.#request.indexOf('\r\n\r\n');
+    const declared = Number(/\r\ncontent-length: *(\d+)/i.exec(this.#request)?.[1] ?? 0);
+    if (end === -1 || this.#request.length < end + 4 + declared) return;
+    this.#isRequesting = false;
+    const body = JSON.stringify({ error: { message: `the proxy answers ${status}`, type: 'server_error' } });
+    const further = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    this.#near.write(
+      `HTTP/1.1 ${status} Trouble\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n${further.join('')}\r\n${body}`,
+    );
+  }
+
+  #reach(): Socket {
+    if (this.#far !== undefined) return this.#far;
+    const far = connect({ port: this.#targetPort, host, allowHalfOpen: true, noDelay: true });
+    far.on('error', () => this.#reset());
+    far.on('data', (chunk: Buffer) => this.#fromTarget(chunk));
+    far.on('end', () => void this.#passed.then(() => this.#isFrozen || this.#near.end()));
+    this.#far = far;
+    return far;
+  }
+
+  #fromTarget(chunk: Buffer): void {
+    if (this.#replyBytes === 0) this.#context.counts.replies += 1;
+    // A reply that has begun ends the request: what the client sends after it is the next one.
+    this.#isRequesting = false;
+    const from = this.#replyBytes;
+    this.#replyBytes += chunk.length;
+    const trouble = this.#trouble;
+    switch (trouble.type) {
+      case 'reset':
+      case 'fin':
+      case 'stall':
+        return this.#passUntil(chunk, trouble.afterBytes - from, trouble.type);
+      case 'flip': {
+        const at = trouble.atByte - from;
+        const damaged = Buffer.from(chunk);
+        if (at >= 0 && at < damaged.length) damaged[at] = (damaged[at] ?? 0) ^ 0x04;
+        return this.#pass(damaged);
+      }
+      case 'delay':
+        return this.#passLater(async () => {
+          await wait(trouble.ms);
+          if (!this.#near.destroyed) this.#near.write(chunk);
+        });
+      case 'slow':
+        return this.#passLater(() => this.#drip(chunk, trouble.bytesPerSecond));
+      case 'none':
+      case 'refuse':
+      case 'reset-on-connect':
+      case 'status':
+        return this.#pass(chunk);
+    }
+  }
+
+  #pass(chunk: Buffer): void {
+    if (this.#near.destroyed || this.#near.write(chunk)) return;
+    this.#far?.pause();
+    this.#near.once('drain', () => this.#isFrozen || this.#far?.resume());
+  }
+
+  #passUntil(chunk: Buffer, bytes: number, then: 'reset' | 'fin' | 'stall'): void {
+    if (chunk.length < bytes) return this.#pass(chunk);
+    if (bytes >= 0) this.#near.write(chunk.subarray(0, bytes), () => this.#strike(then));
+  }
+
+  #strike(then: 'reset' | 'fin' | 'stall'): void {
+    if (then === 'reset') return this.#reset();
+    if (then === 'fin') {
+      this.#near.end();
+      this.#far?.destroy();
+      return;
+    }
+    this.meet('freeze');
+  }
+
+  #passLater(step: () => Promise<void>): void {
+    this.#passed = this.#passed.then(step);
+  }
+
+  async #drip(chunk: Buffer, bytesPerSecond: number): Promise<void> {
+    const piece = Math.max(1, Math.ceil(bytesPerSecond / 20));
+    this.#far?.pause();
+    for (let at = 0; at < chunk.length && !this.#near.destroyed; at += piece) {
+      this.#near.write(chunk.subarray(at, at + piece));
+      await wait((piece / bytesPerSecond) * 1000);
+    }
+    this.#far?.resume();
+  }
+}
