@@ -1,0 +1,34 @@
+import { after, before, describe, test } from 'node:test';
+
+import { allModes } from './fault-bench.ts';
+import { afterContent, beforeContent, refusals } from './fault-rows.ts';
+import { assertHonest, assertInvisible, assertRefused, casesOf, startTwoTargets, type TwoTargets } from './two-targets.ts';
+
+const invisible = casesOf(beforeContent, allModes, ['same']);
+const honest = casesOf(afterContent, allModes, ['same']);
+const refused = casesOf(refusals, allModes, ['same']);
+
+/** The upstream fault table: every way in which a model's first target fails, while a second one is well. */
+describe('one of two targets fails', () => {
+  let bench: TwoTargets;
+  before(async () => {
+    bench = await startTwoTargets([...invisible, ...honest, ...refused]);
+  });
+  after(() => bench[Symbol.asyncDispose]());
+
+  describe('before content: the client never knows', { concurrency: 8 }, () => {
+    for (const which of invisible) {
+      test(`${which.row.name}, ${which.mode.title}`, async () => assertInvisible(which, await bench.run(which)));
+    }
+  });
+
+  describe('after content: the client is told, and nothing is tried again', { concurrency: 8 }, () => {
+    for (const which of honest) test(`${which.row.name}, ${which.mode.title}`, async () => assertHonest(which, await bench.run(which)));
+  });
+
+  describe("the caller's mistakes are told as they are", { concurrency: 8 }, () => {
+    for (const which of refused) test(`${which.row.name}, ${which.mode.title}`, async () => assertRefused(which, await bench.run(which)));
+  });
+
+  test('afterwards everything is as it should be', () => bench.assertSound());
+});

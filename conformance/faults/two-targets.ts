@@ -1,0 +1,269 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+
+import { type RunningSimulator, startSimulator } from 'weir-simulator';
+
+import type { CallEntry } from '../../src/billing/ledger/call-entry.ts';
+import { compareStatistics, type Ledger, openLedger, plannedUsage, type Truth } from '../support/audit.ts';
+import { startChaosProxy, type Trouble } from '../support/chaos-proxy.ts';
+import { type ChaosProxyProcess, startChaosProxyProcess } from '../support/chaos-proxy-process.ts';
+import { eventually } from '../support/http.ts';
+import { arrayInterface } from '../support/interfaces.ts';
+import { openCall, type ReceivedReply } from '../support/open-call.ts';
+import { upstreamKey } from '../support/start-simulated-weir.ts';
+import { type RunningWeir, startWeir } from '../support/start-weir.ts';
+import { assertErrorEvent, type Mode } from './fault-bench.ts';
+import { concerns, type FaultRow } from './fault-rows.ts';
+
+type Vendor = keyof RunningSimulator['addresses'];
+
+const vendorOf: Readonly<Record<Mode['api']['dialect'], Vendor>> = {
+  'anthropic-messages': 'anthropic',
+  'openai-responses': 'openai',
+  'openai-chat': 'openai',
+  'gemini-generate-content': 'gemini',
+};
+
+/** Where a call goes when its first target fails: to the same vendor, or by translation to another. */
+export type Fallback = 'same' | 'translated';
+
+const otherVendor: Readonly<Record<Vendor, Vendor>> = { anthropic: 'openai', openai: 'gemini', gemini: 'anthropic', xai: 'anthropic' };
+
+/** One call of the table: how the first target fails, how the client asks, and what the second target is. */
+export type FaultCase = { readonly row: FaultRow; readonly mode: Mode; readonly fallback: Fallback };
+
+export function casesOf(rows: readonly FaultRow[], modes: readonly Mode[], fallbacks: readonly Fallback[]): readonly FaultCase[] {
+  return rows.flatMap((row) =>
+    modes
+      .filter((mode) => concerns(row, mode, mode.api === arrayInterface))
+      .flatMap((mode) => fallbacks.map((fallback) => ({ row, mode, fallback }))),
+  );
+}
+
+export type Seen = {
+  readonly reply: ReceivedReply;
+  readonly entry: CallEntry;
+  /** What each simulated vendor knows of the call. */
+  readonly first: readonly Truth[];
+  readonly second: readonly Truth[];
+};
+
+/** A Weir whose every model has two targets, of which the first fails in its own way. */
+export type TwoTargets = {
+  readonly weir: RunningWeir;
+  readonly ledger: Ledger;
+  readonly run: (which: FaultCase) => Promise<Seen>;
+  readonly assertSound: () => Promise<void>;
+  readonly [Symbol.asyncDispose]: () => Promise<void>;
+};
+
+const modelOf = ({ row, mode, fallback }: FaultCase): string =>
+  `${row.id}-${fallback}-${mode.title}`.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
+
+/** A hundred thousandth of a dollar a token, whatever the token: amounts are then counts. */
+const price = { input: '1', output: '1' };
+const nanoUsdPerToken = 1000n;
+
+/** @param cases all that will be run: each has a model, and so a health, of its own */
+export async function startTwoTargets(cases: readonly FaultCase[]): Promise<TwoTargets> {
+  const [first, second] = [await startSimulator({ seed: 'first' }), await startSimulator({ seed: 'second' })];
+  const places = await openPlaces();
+  const upstreams: Record<string, object> = {};
+  const models: Record<string, object> = {};
+  for (const which of cases) {
+    const { row, mode, fallback } = which;
+    const name = modelOf(which);
+    const vendor = vendorOf[mode.api.dialect];
+    const other = fallback === 'same' ? vendor : otherVendor[vendor];
+    const id = row.aboutCredential === true ? `a-${name}`.slice(0, 64) : `a-${row.id}-${vendor}`;
+    const baseUrl = places.baseUrl(first.addresses[vendor], row.place);
+    upstreams[id] = { vendor, baseUrl, apiKey: upstreamKey, forwardHeaders: ['x-simulator-*'] };
+    upstreams[`b-${other}`] = {
+      vendor: other,
+      baseUrl: second.addresses[other],
+      apiKey: upstreamKey,
+      forwardHeaders: ['x-simulator-tag', 'x-simulator-output-tokens', 'x-simulator-pace'],
+    };
+    models[name] = {
+      targets: [
+        { upstream: id, model: name },
+        { upstream: `b-${other}`, model: name },
+      ],
+      price,
+    };
+  }
+  const timeouts = { connectMs: 500, firstByteMs: 900, idleMs: 900 };
+  const limits = { eventBytesMax: 1_000_000 };
+  const weir = await startWeir({ config: JSON.stringify({ upstreams, models, timeouts, limits }) });
+  const ledger = await openLedger(weir.dataDirectory);
+  let lastTag = 0;
+  const run = async (which: FaultCase): Promise<Seen> => {
+    const { row, mode } = which;
+    const { api, stream } = mode;
+    const tag = `two-${(lastTag += 1)}`;
+    const model = modelOf(which);
+    const reply = await openCall(`${weir.gatewayUrl}${api.path(model, stream)}`, {
+      headers: {
+        authorization: `Bearer ${weir.apiKey}`,
+        ...api.headers,
+        'x-simulator-tag': tag,
+        'x-simulator-output-tokens': '120',
+        ...(row.fault === undefined ? {} : { 'x-simulator-fault': row.fault }),
+      },
+      body: JSON.stringify(api.body(model, 'Hello there', stream)),
+      limitMs: 15_000,
+    }).done;
+    const entry = await ledger.row(String(reply.headers['x-weir-request-id']));
+    const of = (simulator: RunningSimulator): readonly Truth[] => simulator.records().filter((record) => record.tag === tag);
+    await eventually(
+      () => [...of(first), ...of(second)].filter(({ ending }) => ending === 'open').length,
+      (open) => open === 0,
+    );
+    return { reply, entry, first: of(first), second: of(second) };
+  };
+  return {
+    weir,
+    ledger,
+    run,
+    assertSound: async () => {
+      const differences = async () => compareStatistics(weir.monitorUrl, weir.billingToken, await ledger.all());
+      await eventually(differences, (found) => found.length === 0);
+      const output = weir.output();
+      assert.doesNotMatch(output, /unhandled|uncaught|failed inside the gateway|TypeError|RangeError/i);
+      assert.ok(!output.includes(upstreamKey), 'the upstream key was printed');
+    },
+    [Symbol.asyncDispose]: async () => {
+      await ledger.close();
+      await weir[Symbol.asyncDispose]();
+      await Promise.all([first.close(), second.close(), places.close()]);
+    },
+  };
+}
+
+/** Places at which no vendor answers, each in its own way. */
+async function openPlaces(): Promise<{
+  readonly baseUrl: (address: string, place: FaultRow['place']) => string;
+  readonly close: () => Promise<void>;
+}> {
+  const closed = createServer().listen(0, '127.0.0.1');
+  await once(closed, 'listening');
+  const nobody = (closed.address() as AddressInfo).port;
+  closed.close();
+  const open = async (trouble: Trouble) => {
+    const proxy = await startChaosProxy(nobody);
+    await proxy.set(trouble);
+    return proxy;
+  };
+  const vanished: ChaosProxyProcess = await startChaosProxyProcess(nobody);
+  await vanished.vanish();
+  const resetting = await open({ type: 'reset-on-connect' });
+  const silent = await open({ type: 'stall', afterBytes: 0 });
+  const ports = {
+    nobody,
+    vanished: vanished.port,
+    'plain-behind-tls': resetting.port,
+    'reset-on-connect': resetting.port,
+    silent: silent.port,
+  };
+  return {
+    baseUrl: (address, place) => {
+      if (place === undefined) return address;
+      const url = new URL(address);
+      if (place === 'plain-behind-tls') url.protocol = 'https:';
+      else url.port = String(ports[place]);
+      return url.href;
+    },
+    close: async () => {
+      for (const proxy of [vanished, resetting, silent]) await proxy[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const count = (text: string, pattern: RegExp): number => text.match(new RegExp(pattern, 'gm'))?.length ?? 0;
+const distinct = (text: string, pattern: RegExp): number => new Set(Array.from(text.matchAll(pattern), ([, value]) => value)).size;
+
+/** Asserts that a reply is one reply: opened once, with one id, and ended once. */
+function assertOneReply({ api, stream }: Mode, { text }: ReceivedReply): void {
+  if (!stream) return;
+  switch (api.dialect) {
+    case 'anthropic-messages':
+      assert.equal(count(text, /^event: message_start$/), 1, 'opened once');
+      assert.equal(count(text, /^event: message_stop$/), 1, 'ended once');
+      return;
+    case 'openai-responses':
+      assert.equal(count(text, /^event: response\.created$/), 1, 'opened once');
+      assert.equal(count(text, /^event: response\.completed$/), 1, 'ended once');
+      return;
+    case 'openai-chat':
+      assert.equal(distinct(text, /"id":\s*"(chatcmpl[^"]*)"/g), 1, 'one id');
+      assert.equal(count(text, /^data: \[DONE\]$/), 1, 'ended once');
+      return;
+    case 'gemini-generate-content':
+      assert.equal(distinct(text, /"responseId":\s*"([^"]*)"/g), 1, 'one id');
+      assert.equal(count(text, /"finishReason"/), 1, 'ended once');
+  }
+}
+
+function assertExact(entry: CallEntry, truth: Truth): void {
+  const { inputTokens = 0, cacheReadTokens = 0, cacheWrite5mTokens = 0, cacheWrite1hTokens = 0, outputTokens = 0 } = plannedUsage(truth);
+  const tokens = inputTokens + cacheReadTokens + cacheWrite5mTokens + cacheWrite1hTokens + outputTokens;
+  assert.equal(entry.estimated, false);
+  assert.equal(entry.charge.amountNanoUsd, BigInt(tokens) * nanoUsdPerToken);
+}
+
+/** The first target failed before any content: the client gets the second's reply and nothing else, and pays for it once. */
+export function assertInvisible({ row, mode, fallback }: FaultCase, { reply, entry, first, second }: Seen): void {
+  assert.equal(reply.status, 200, reply.text.slice(0, 500));
+  assert.equal(reply.end, 'complete');
+  if (mode.stream) {
+    assert.match(reply.text, mode.api.terminal);
+    assert.doesNotMatch(reply.text, mode.api.errorEvent);
+  } else assert.equal(mode.api.errorType(JSON.parse(reply.text)), undefined);
+  if (mode.api === arrayInterface) assert.ok(Array.isArray(JSON.parse(reply.text)));
+  assertOneReply(mode, reply);
+  assert.equal(reply.headers['retry-after'], undefined, 'no advice of the first');
+  assert.ok(!reply.text.includes('Simulated inner failure'));
+  assert.ok(first.length <= 3, `${first.length} attempts at the first`);
+  if (row.place === undefined) assert.ok(first.length >= 1, 'the first was tried');
+  assert.equal(second.length, 1, 'the second was called once');
+  const [answered] = second;
+  assert.ok(answered);
+  assert.equal(answered.ending, 'completed');
+  assert.equal(entry.end, 'finished');
+  assert.match(entry.upstream, /^b-/);
+  if (entry.upstreamRequestId !== undefined) assert.equal(entry.upstreamRequestId, answered.requestId);
+  assert.equal(entry.translation !== undefined, fallback === 'translated');
+  assertExact(entry, answered);
+}
+
+/** The first target failed after content: one error event, no completion mark, no second attempt, and a charge for what was delivered. */
+export function assertHonest({ mode }: FaultCase, { reply, entry, first, second }: Seen): void {
+  // The vendor's own error event may go on as it is.
+  const isOwn = first[0]?.fault === 'error-event';
+  if (!isOwn) assertErrorEvent(mode, reply);
+  assert.equal(reply.status, 200);
+  assert.equal(reply.end, 'complete');
+  assert.doesNotMatch(reply.text, mode.api.terminal);
+  assert.match(reply.text, /"error"|"response\.failed"/);
+  if (!isOwn) assert.equal(count(reply.text, mode.api.errorEvent), 1, 'one error event');
+  assert.deepEqual([first.length, second.length], [1, 0], 'no attempt after content');
+  const [answered] = first;
+  assert.ok(answered);
+  assert.equal(entry.end, 'cut');
+  assert.equal(entry.estimated, true);
+  assert.ok(entry.charge.amountNanoUsd > 0n, 'content flowed, so it is not free');
+  const { inputTokens = 0, cacheReadTokens = 0, cacheWrite5mTokens = 0 } = plannedUsage(answered);
+  // Counts that estimates may be off by: their rules and the upstream's round differently.
+  const tokensMax = inputTokens + cacheReadTokens + cacheWrite5mTokens + answered.emittedTokens + 32;
+  assert.ok(entry.charge.amountNanoUsd <= BigInt(tokensMax) * nanoUsdPerToken, `${entry.charge.amountNanoUsd} for ${tokensMax} tokens`);
+}
+
+/** The caller's own mistake: told as it is, free, and no other target hears of it. */
+export function assertRefused({ mode }: FaultCase, { reply, entry, first, second }: Seen): void {
+  assert.match(String(reply.status), /^4\d\d$/);
+  assert.doesNotMatch(reply.text, mode.api.terminal);
+  assert.deepEqual([first.length, second.length], [1, 0]);
+  assert.equal(entry.end, 'failed');
+  assert.equal(entry.charge.amountNanoUsd, 0n);
+}
