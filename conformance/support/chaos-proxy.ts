@@ -35,6 +35,8 @@ export type ProxyCounts = {
   readonly requests: number;
   /** Requests whose reply has begun to pass from the target. */
   readonly replies: number;
+  /** Bytes of replies that have come from the target. */
+  readonly replyBytes: number;
   /** Connections open now. */
   readonly open: number;
 };
@@ -56,7 +58,7 @@ const host = '127.0.0.1';
 
 /** Starts a TCP proxy before a port of this machine. */
 export async function startChaosProxy(targetPort: number): Promise<LocalChaosProxy> {
-  const counts = { connections: 0, requests: 0, replies: 0 };
+  const counts = { connections: 0, requests: 0, replies: 0, replyBytes: 0 };
   const links = new Set<Link>();
   let trouble: Trouble = { type: 'none' };
   let server: Server | undefined;
@@ -102,7 +104,7 @@ export async function startChaosProxy(targetPort: number): Promise<LocalChaosPro
   };
 }
 
-type LinkContext = { readonly trouble: () => Trouble; readonly counts: { requests: number; replies: number } };
+type LinkContext = { readonly trouble: () => Trouble; readonly counts: { requests: number; replies: number; replyBytes: number } };
 
 /** One connection of a client and, once something is to pass, the one to the target that belongs to it. */
 class Link {
@@ -202,6 +204,7 @@ class Link {
     this.#isRequesting = false;
     const from = this.#replyBytes;
     this.#replyBytes += chunk.length;
+    this.#context.counts.replyBytes += chunk.length;
     const trouble = this.#trouble;
     switch (trouble.type) {
       case 'reset':

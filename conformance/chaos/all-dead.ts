@@ -1,0 +1,121 @@
+import { setTimeout as wait } from 'node:timers/promises';
+
+import { residentBytes } from '../support/process-memory.ts';
+import { type ChaosOptions, type Lane, type OpenLane, startChaosBench } from './chaos-bench.ts';
+import { percentile, type SeenCall } from './open-loop.ts';
+
+export type AllDeadOptions = Pick<ChaosOptions, 'lanes' | 'timeouts' | 'config'> & {
+  readonly perLanePerSecond: number;
+  readonly deadSeconds: number;
+  /** After so long it should be known that nobody is there. */
+  readonly knownAfterSeconds: number;
+  readonly backSeconds: number;
+};
+
+/** R4: every upstream is dead. Times in milliseconds. */
+export type AllDeadFigures = {
+  readonly lane: Lane;
+  readonly calls: number;
+  /** Requests that the upstreams saw for each call; undefined where nobody is there to count. */
+  readonly wireAttemptsPerCall: number | undefined;
+  /** From the call to the end of its answer: of calls that were made when it was known, and of the ones before. */
+  readonly answerP50Ms: number;
+  readonly answerP99Ms: number;
+  readonly answerP99AtFirstMs: number;
+  /** Answers by status, of all calls while everything was dead. */
+  readonly statuses: Readonly<Record<string, number>>;
+  readonly withoutRetryAfter: number;
+  /** From the recovery until the first call succeeded, and until every call did; undefined when that never came. */
+  readonly firstSuccessAfterMs: number | undefined;
+  readonly allSucceedAfterMs: number | undefined;
+};
+
+export type AllDead = { readonly lanes: readonly AllDeadFigures[]; readonly memoryGrowthBytes: number | undefined };
+
+/** Lets every upstream of every lane die under a constant load, looks at what the upstreams and the clients saw, and lets them come back. */
+export async function measureAllDead(options: AllDeadOptions): Promise<AllDead> {
+  const { perLanePerSecond, deadSeconds, knownAfterSeconds, backSeconds } = options;
+  await using bench = await startChaosBench({ ...options, pace: 'tokensPerFrame=4' });
+  const { pid } = bench.weir.process;
+  const memoryBefore = residentBytes(pid);
+  await Promise.all(bench.lanes.flatMap(({ first, second }) => [first.die(), second.die()]));
+  const before = await countRequests(bench.lanes);
+  const diedAtMs = now();
+  const load = bench.load({ perLanePerSecond, seconds: deadSeconds + backSeconds, limitMs: 30_000 });
+  await wait(deadSeconds * 1000);
+  const after = await countRequests(bench.lanes);
+  const memoryAfter = residentBytes(pid);
+  await Promise.all(bench.lanes.flatMap(({ first, second }) => [first.revive(), second.revive()]));
+  const revivedAtMs = now();
+  const seen = await load.done;
+  const knownAtMs = diedAtMs + knownAfterSeconds * 1000;
+  return {
+    lanes: options.lanes.map((lane, index) => {
+      const own = seen.filter(({ model }) => model === lane.name);
+      const attempts = (after[index] ?? 0) - (before[index] ?? 0);
+      return { ...judge(own, attempts, { knownAtMs, revivedAtMs, lane }), ...recovery(own, revivedAtMs) };
+    }),
+    memoryGrowthBytes: memoryBefore === undefined || memoryAfter === undefined ? undefined : memoryAfter - memoryBefore,
+  };
+}
+
+const now = (): number => performance.timeOrigin + performance.now();
+
+/** A stopped process cannot count, and where nobody listens nobody does. */
+const isCounted = ({ death }: Lane): boolean => death !== 'black-hole' && death !== 'refuse';
+
+function countRequests(lanes: readonly OpenLane[]): Promise<readonly number[]> {
+  return Promise.all(
+    lanes.map(async (lane) => {
+      if (!isCounted(lane)) return 0;
+      const [first, second] = await Promise.all([lane.first.counts(), lane.second.counts()]);
+      return first.requests + second.requests;
+    }),
+  );
+}
+
+function judge(
+  seen: readonly SeenCall[],
+  attempts: number,
+  { knownAtMs, revivedAtMs, lane }: { readonly knownAtMs: number; readonly revivedAtMs: number; readonly lane: Lane },
+): Omit<AllDeadFigures, 'firstSuccessAfterMs' | 'allSucceedAfterMs'> {
+  const made = seen.filter(({ startedAtMs }) => startedAtMs < revivedAtMs);
+  // A call that waits when the upstreams come back may succeed after all.
+  const ended = made.filter(({ startedAtMs, tookMs }) => startedAtMs + tookMs < revivedAtMs);
+  const took = (calls: readonly SeenCall[], share: number): number =>
+    percentile(
+      calls.map(({ tookMs }) => tookMs),
+      share,
+    );
+  const known = ended.filter(({ startedAtMs }) => startedAtMs >= knownAtMs);
+  return {
+    lane,
+    calls: made.length,
+    wireAttemptsPerCall: isCounted(lane) ? attempts / made.length : undefined,
+    answerP50Ms: took(known, 0.5),
+    answerP99Ms: took(known, 0.99),
+    answerP99AtFirstMs: took(
+      ended.filter(({ startedAtMs }) => startedAtMs < knownAtMs),
+      0.99,
+    ),
+    statuses: countStatuses(ended),
+    withoutRetryAfter: ended.filter(({ status, retryAfter }) => status === 503 && retryAfter === undefined).length,
+  };
+}
+
+function countStatuses(calls: readonly SeenCall[]): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const { status } of calls) counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
+}
+
+function recovery(seen: readonly SeenCall[], revivedAtMs: number): Pick<AllDeadFigures, 'firstSuccessAfterMs' | 'allSucceedAfterMs'> {
+  const later = seen.filter(({ startedAtMs }) => startedAtMs > revivedAtMs);
+  const succeeded = later.filter(({ complete }) => complete).map((call) => call.startedAtMs + call.tookMs - revivedAtMs);
+  const failed = later.filter(({ complete }) => !complete).map(({ startedAtMs }) => startedAtMs - revivedAtMs);
+  const lastFailure = Math.max(0, ...failed);
+  return {
+    firstSuccessAfterMs: succeeded.length === 0 ? undefined : Math.min(...succeeded),
+    allSucceedAfterMs: later.some(({ startedAtMs }) => startedAtMs - revivedAtMs > lastFailure) ? lastFailure : undefined,
+  };
+}

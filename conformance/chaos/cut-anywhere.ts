@@ -1,0 +1,166 @@
+import { type RunningSimulator, startSimulator } from 'weir-simulator';
+
+import { type Ledger, openLedger } from '../support/audit.ts';
+import { type LocalChaosProxy, startChaosProxy, type Trouble } from '../support/chaos-proxy.ts';
+import { allModes, type Mode } from '../faults/fault-bench.ts';
+import { openCall, type ReceivedReply } from '../support/open-call.ts';
+import { upstreamKey } from '../support/start-simulated-weir.ts';
+import { type RunningWeir, startWeir } from '../support/start-weir.ts';
+
+/** How many cuts of each reply, spread over its bytes; all bytes when it is Infinity. */
+export type CutOptions = { readonly cutsPerReply: number };
+
+/** R5: what became of calls whose connection was cut at a byte of the upstream's reply. */
+export type CutFigures = {
+  /** How the reply was asked for. */
+  readonly mode: string;
+  readonly how: string;
+  readonly replyBytes: number;
+  readonly cuts: number;
+  /** Cut before content: the client got the other target's whole reply. */
+  readonly invisible: number;
+  /** Cut before content, and the client was told by a status. */
+  readonly refused: number;
+  /** Cut after content: the client was told by the dialect's error event. */
+  readonly told: number;
+  /** Cut after the last byte that matters: the client has it all. */
+  readonly whole: number;
+  /** A sentence for each that was anything else. */
+  readonly wrong: readonly string[];
+};
+
+type Vendor = keyof RunningSimulator['addresses'];
+type Lane = { readonly name: string; readonly mode: Mode; readonly vendor: Vendor; readonly proxy: LocalChaosProxy };
+
+const vendorOf: Readonly<Record<Mode['api']['dialect'], Vendor>> = {
+  'anthropic-messages': 'anthropic',
+  'openai-responses': 'openai',
+  'openai-chat': 'openai',
+  'gemini-generate-content': 'gemini',
+};
+
+const sentences = 6;
+/** Each name lies within one frame of four-token pieces. */
+const texts = { first: 'Alpha says hello'.repeat(sentences), second: 'Omega says hello'.repeat(sentences) } as const;
+
+/** Cuts the replies of the first of two targets at many bytes, in order and by reset, and judges what the client got. */
+export async function measureCuts(options: CutOptions): Promise<readonly CutFigures[]> {
+  const simulator = await startSimulator();
+  const lanes = await Promise.all(
+    allModes.map(async (mode, index): Promise<Lane> => {
+      const vendor = vendorOf[mode.api.dialect];
+      return { name: `cut${index}`, mode, vendor, proxy: await startChaosProxy(Number(new URL(simulator.addresses[vendor]).port)) };
+    }),
+  );
+  const weir = await startCutWeir(simulator, lanes);
+  const ledger = await openLedger(weir.dataDirectory);
+  try {
+    const figures = await Promise.all(lanes.map((lane) => cutLane({ lane, weir, ledger }, options)));
+    return figures.flat();
+  } finally {
+    await ledger.close();
+    await weir[Symbol.asyncDispose]();
+    await Promise.all(lanes.map(({ proxy }) => proxy[Symbol.asyncDispose]()));
+    await simulator.close();
+  }
+}
+
+function startCutWeir(simulator: RunningSimulator, lanes: readonly Lane[]): Promise<RunningWeir> {
+  const upstreams: Record<string, object> = {};
+  const models: Record<string, object> = {};
+  for (const { name, vendor, proxy } of lanes) {
+    const url = new URL(simulator.addresses[vendor]);
+    url.port = String(proxy.port);
+    upstreams[`${name}-first`] = {
+      vendor,
+      baseUrl: url.href.replace(/\/$/, ''),
+      apiKey: upstreamKey,
+      forwardHeaders: ['x-simulator-text'],
+    };
+    upstreams[`${name}-second`] = { vendor, baseUrl: simulator.addresses[vendor], apiKey: upstreamKey };
+    // Each call asks for a model of its own, so that none suffers from what the others did to the target's health.
+    const targets = ['first', 'second'].map((which) => ({ upstream: `${name}-${which}`, model: `${name}-*` }));
+    models[`${name}-*`] = { targets };
+  }
+  return startWeir({ config: JSON.stringify({ upstreams, models, timeouts: { firstByteMs: 3000, idleMs: 3000 } }) });
+}
+
+type CutBench = { readonly lane: Lane; readonly weir: RunningWeir; readonly ledger: Ledger };
+
+async function ask({ lane, weir }: CutBench, number: string): Promise<ReceivedReply> {
+  const { mode, name } = lane;
+  const { api, stream } = mode;
+  const model = `${name}-${number}`;
+  const directive = `[[simulator text=${encodeURIComponent(texts.second)}]]`;
+  return openCall(`${weir.gatewayUrl}${api.path(model, stream)}`, {
+    // The header wins over the directive, and only the first target gets it: the two say different things.
+    headers: { authorization: `Bearer ${weir.apiKey}`, ...api.headers, 'x-simulator-text': encodeURIComponent(texts.first) },
+    body: JSON.stringify(api.body(model, `Hello ${directive}`, stream)),
+    limitMs: 15_000,
+  }).done;
+}
+
+async function cutLane(bench: CutBench, { cutsPerReply }: CutOptions): Promise<readonly CutFigures[]> {
+  const { proxy, mode } = bench.lane;
+  const { replyBytes: before } = await proxy.counts();
+  const plain = await ask(bench, 'plain');
+  if (!isFinished(mode, plain)) throw new Error(`${mode.title}: a plain call failed: ${plain.status} ${plain.text}`);
+  const replyBytes = (await proxy.counts()).replyBytes - before;
+  const step = Math.max(1, Math.floor(replyBytes / cutsPerReply));
+  const figures: CutFigures[] = [];
+  for (const how of ['fin', 'reset'] as const) {
+    const replies: { readonly at: number; readonly reply: ReceivedReply }[] = [];
+    // At no byte there is no reply to cut.
+    for (let at = 1; at < replyBytes; at += step) {
+      await proxy.set({ type: how, afterBytes: at } satisfies Trouble);
+      replies.push({ at, reply: await ask(bench, `${how}-${at}`) });
+    }
+    await proxy.set({ type: 'none' });
+    const counts = { invisible: 0, refused: 0, told: 0, whole: 0 };
+    const wrong: string[] = [];
+    for (const { at, reply } of replies) {
+      const verdict = await judge(bench, reply);
+      if (verdict in counts) counts[verdict as keyof typeof counts] += 1;
+      else wrong.push(`cut by ${how} after ${at} of ${replyBytes} bytes: ${verdict}: ${reply.status} ${reply.text.slice(-400)}`);
+    }
+    figures.push({ mode: mode.title, how, replyBytes, cuts: replies.length, ...counts, wrong });
+  }
+  return figures;
+}
+
+function isFinished({ api, stream }: Mode, { status, text }: ReceivedReply): boolean {
+  if (status !== 200) return false;
+  if (stream) return api.terminal.test(text);
+  try {
+    return api.errorType(JSON.parse(text)) === undefined;
+  } catch {
+    // Half a JSON is no reply.
+    return false;
+  }
+}
+
+/** Names what became of a cut call, in the words of the figures or as what is wrong with it. */
+async function judge({ lane, ledger }: CutBench, reply: ReceivedReply): Promise<string> {
+  const { mode } = lane;
+  const { text, status, end } = reply;
+  if (end !== 'complete') return 'the transport did not end';
+  const entry = await ledger.row(String(reply.headers['x-weir-request-id']));
+  const isFree = (entry.usage.outputTokens ?? 0) === 0;
+  if (status !== 200) {
+    if (status < 500) return 'not a 5xx';
+    return isFree ? 'refused' : 'refused, and metered';
+  }
+  const [saysFirst, saysSecond] = [text.includes('Alpha'), text.includes('Omega')];
+  if (saysFirst && saysSecond) return 'two replies in one';
+  const toldError = mode.stream && mode.api.errorEvent.test(text);
+  if (isFinished(mode, reply)) {
+    if (toldError) return 'finished and broken';
+    if (entry.end !== 'finished') return `finished, and booked as ${entry.end}`;
+    if (entry.upstream.endsWith('-first') !== saysFirst) return 'booked by the wrong target';
+    if (text.split(/Alpha|Omega/).length !== sentences + 1) return 'looks finished and is not';
+    return saysFirst ? 'whole' : 'invisible';
+  }
+  if (!toldError) return 'broken off without a word';
+  if (entry.end === 'failed') return isFree ? 'told' : 'failed, and metered';
+  return entry.end === 'cut' && !isFree ? 'told' : `told, and booked as ${entry.end}`;
+}

@@ -1,0 +1,128 @@
+import { setTimeout as wait } from 'node:timers/promises';
+
+import { type ChaosOptions, type Lane, type OpenLane, startChaosBench } from './chaos-bench.ts';
+import { percentile, type SeenCall } from './open-loop.ts';
+
+export type DeadUpstreamOptions = Pick<ChaosOptions, 'lanes' | 'timeouts' | 'config'> & {
+  readonly perLanePerSecond: number;
+  /** Before, during and after the outage. */
+  readonly wellSeconds: number;
+  readonly deadSeconds: number;
+  readonly backSeconds: number;
+};
+
+/** R3: one of two upstreams is dead for a while. Times in milliseconds. */
+export type DeadUpstreamFigures = {
+  readonly lane: Lane;
+  readonly calls: number;
+  /** Calls that had begun to answer when the upstream died and broke. Nothing can be done for them. */
+  readonly brokenStreams: number;
+  /** Calls that no client should have seen fail. */
+  readonly failures: number;
+  readonly examples: readonly string[];
+  readonly firstByteP99WellMs: number;
+  readonly firstByteP99DeadMs: number;
+  /** From the recovery until the upstream answers again, and until it has half of the calls that it had before; undefined when that never came. */
+  readonly firstReplyAfterMs: number | undefined;
+  readonly backAfterMs: number | undefined;
+  /** Streams that broke off and did not say so. */
+  readonly dishonest: number;
+};
+
+const tokensPerSecond = 100;
+const sampleMs = 250;
+const samplesPerSecond = 1000 / sampleMs;
+
+/** Lets the first of two upstreams of each lane die under a constant load, and looks at what the clients saw of it. */
+export async function measureDeadUpstream(options: DeadUpstreamOptions): Promise<readonly DeadUpstreamFigures[]> {
+  const { perLanePerSecond, wellSeconds, deadSeconds, backSeconds } = options;
+  await using bench = await startChaosBench({ ...options, pace: `tokensPerSecond=${tokensPerSecond};tokensPerFrame=4;firstTokenMs=30` });
+  const load = bench.load({
+    perLanePerSecond,
+    seconds: wellSeconds + deadSeconds + backSeconds,
+    // Replies take a second, so that some are always under way.
+    headers: { 'x-simulator-output-tokens': String(tokensPerSecond) },
+    limitMs: 60_000,
+  });
+  const before = await countReplies(bench.lanes);
+  await wait(wellSeconds * 1000);
+  const well = await countReplies(bench.lanes);
+  const diedAtMs = now();
+  await Promise.all(bench.lanes.map(({ first }) => first.die()));
+  await wait(deadSeconds * 1000);
+  await Promise.all(bench.lanes.map(({ first }) => first.revive()));
+  const revivedAtMs = now();
+  const returns = bench.lanes.map((lane, index) => {
+    const usualPerSecond = ((well[index] ?? 0) - (before[index] ?? 0)) / wellSeconds;
+    return watchReturn(lane, usualPerSecond, backSeconds * 1000);
+  });
+  const back = await Promise.all(returns);
+  const seen = await load.done;
+  return options.lanes.map((lane, index) => ({
+    lane,
+    ...judge(
+      seen.filter(({ model }) => model === lane.name),
+      diedAtMs,
+      revivedAtMs,
+    ),
+    ...(back[index] ?? { firstReplyAfterMs: undefined, backAfterMs: undefined }),
+  }));
+}
+
+const now = (): number => performance.timeOrigin + performance.now();
+
+function countReplies(lanes: readonly OpenLane[]): Promise<readonly number[]> {
+  return Promise.all(lanes.map(async ({ first }) => (await first.counts()).replies));
+}
+
+async function watchReturn(
+  { first }: OpenLane,
+  usualPerSecond: number,
+  limitMs: number,
+): Promise<Pick<DeadUpstreamFigures, 'firstReplyAfterMs' | 'backAfterMs'>> {
+  const startedMs = performance.now();
+  const { replies: atFirst } = await first.counts();
+  const samples = [atFirst];
+  let firstReplyAfterMs: number | undefined;
+  while (performance.now() - startedMs < limitMs) {
+    await wait(sampleMs);
+    const { replies } = await first.counts();
+    samples.push(replies);
+    const elapsedMs = performance.now() - startedMs;
+    if (replies > atFirst) firstReplyAfterMs ??= elapsedMs;
+    const inLastSecond = replies - (samples.at(-1 - samplesPerSecond) ?? atFirst);
+    if (firstReplyAfterMs !== undefined && inLastSecond >= usualPerSecond / 2) return { firstReplyAfterMs, backAfterMs: elapsedMs };
+  }
+  return { firstReplyAfterMs, backAfterMs: undefined };
+}
+
+function judge(
+  seen: readonly SeenCall[],
+  diedAtMs: number,
+  revivedAtMs: number,
+): Omit<DeadUpstreamFigures, 'lane' | 'firstReplyAfterMs' | 'backAfterMs'> {
+  const failed = seen.filter(({ complete }) => !complete);
+  const hadBegun = ({ startedAtMs, firstByteMs = Infinity }: SeenCall): boolean => startedAtMs + firstByteMs <= diedAtMs;
+  const failures = failed.filter((call) => !hadBegun(call));
+  const firstByteP99 = (fromMs: number, toMs: number): number =>
+    percentile(
+      seen
+        .filter(({ startedAtMs, complete }) => complete && startedAtMs >= fromMs && startedAtMs < toMs)
+        .map(({ firstByteMs = 0 }) => firstByteMs),
+      0.99,
+    );
+  return {
+    calls: seen.length,
+    brokenStreams: failed.length - failures.length,
+    failures: failures.length,
+    examples: failures
+      .slice(0, 5)
+      .map(
+        ({ status, words = '', startedAtMs, tookMs }) =>
+          `${Math.round(startedAtMs - diedAtMs)} ms after the death, for ${Math.round(tookMs)} ms: ${status} ${words}`,
+      ),
+    firstByteP99WellMs: firstByteP99(0, diedAtMs),
+    firstByteP99DeadMs: firstByteP99(diedAtMs, revivedAtMs),
+    dishonest: failed.filter(({ status, stream, toldError }) => status === 200 && stream && !toldError).length,
+  };
+}
