@@ -13,7 +13,7 @@ import { type OpenLoopTask, type SeenCall, startOpenLoop } from './open-loop.ts'
 type Vendor = keyof SimulatorProcess['addresses'];
 
 /** The ways in which an upstream dies. */
-export type Death = 'refuse' | 'reset' | 'black-hole' | '5xx' | 'stall';
+type Death = 'refuse' | 'reset' | 'black-hole' | '5xx' | 'stall';
 
 /** A model with two targets, each behind a proxy of its own, and how they will die. */
 export type Lane = {
@@ -28,7 +28,7 @@ export type Lane = {
 export type OpenLane = Lane & { readonly first: Mortal; readonly second: Mortal };
 
 /** A proxy whose upstream can die and come back. */
-export type Mortal = Pick<ChaosProxy, 'counts'> & { readonly die: () => Promise<void>; readonly revive: () => Promise<void> };
+type Mortal = Pick<ChaosProxy, 'counts'> & { readonly die: () => Promise<void>; readonly revive: () => Promise<void> };
 
 export type ChaosBench = {
   readonly weir: RunningWeir;

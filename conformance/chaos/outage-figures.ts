@@ -1,0 +1,112 @@
+import { type AllDeadOptions, type AllDeadFigures, measureAllDead } from './all-dead.ts';
+import type { Lane } from './chaos-bench.ts';
+import { type CutFigures, type CutOptions, measureCuts } from './cut-anywhere.ts';
+import { type DeadUpstreamFigures, type DeadUpstreamOptions, measureDeadUpstream } from './dead-upstream.ts';
+import { duration, type Figure, size } from './figures.ts';
+
+/** Every way to die, each in another dialect, and one whose fallback is reached by translation. */
+export const lanes: readonly Lane[] = [
+  { name: 'refuse', dialect: 'anthropic-messages', death: 'refuse' },
+  { name: 'reset', dialect: 'openai-chat', death: 'reset' },
+  { name: 'black-hole', dialect: 'openai-responses', death: 'black-hole' },
+  { name: 'status', dialect: 'gemini-generate-content', death: '5xx' },
+  { name: 'stall', dialect: 'anthropic-messages', death: 'stall' },
+  { name: 'translated', dialect: 'openai-chat', death: 'refuse', translated: true },
+];
+
+const deathWords: Readonly<Record<Lane['death'], string>> = {
+  refuse: 'refuses connections',
+  reset: 'resets connections',
+  'black-hole': 'has vanished (nothing is answered)',
+  '5xx': 'answers 503',
+  stall: 'accepts and stays silent',
+};
+
+const describeLane = ({ dialect, death, translated }: Lane): string =>
+  `${deathWords[death]}; ${dialect}${translated === true ? ', the other target by translation' : ''}`;
+
+/** Calls may wait at an upstream of which nobody knows yet that it is silent. */
+const failuresAllowed: Readonly<Record<Lane['death'], number>> = { refuse: 0, reset: 0, 'black-hole': 5, '5xx': 0, stall: 5 };
+const backWithinMs = 40_000;
+
+type OneDead = DeadUpstreamOptions & {
+  /** By how much more a first byte may take than before, for all but one of a hundred calls. */
+  readonly addedMsMax: (lane: Lane) => number;
+};
+
+/** R3: one of two upstreams is dead. */
+export async function oneDeadFigures(options: OneDead): Promise<readonly Figure[]> {
+  const measured = await measureDeadUpstream(options);
+  return measured.map((figures) => oneDeadFigure(figures, options));
+}
+
+function oneDeadFigure(figures: DeadUpstreamFigures, { deadSeconds, addedMsMax }: OneDead): Figure {
+  const { lane, calls, failures, brokenStreams, firstByteP99DeadMs, firstByteP99WellMs, backAfterMs, dishonest, examples } = figures;
+  const addedMs = Math.max(0, firstByteP99DeadMs - firstByteP99WellMs);
+  const allowed = failuresAllowed[lane.death];
+  return {
+    row: 'R3',
+    what: `one of two upstreams ${describeLane(lane)}, ${deadSeconds} s`,
+    measured: `${failures} of ${calls} calls failed (and ${brokenStreams} streams that were running); p99 first byte +${duration(addedMs)}; back after ${duration(backAfterMs)}; ${dishonest} broken streams did not say so`,
+    gate: `≤ ${allowed} failed; +${duration(addedMsMax(lane))}; ${duration(backWithinMs)}; 0`,
+    isMet: failures <= allowed && addedMs <= addedMsMax(lane) && (backAfterMs ?? Infinity) <= backWithinMs && dishonest === 0,
+    examples,
+  };
+}
+
+type AllDeadGates = AllDeadOptions & {
+  readonly knownAnswerMsMax: number;
+  readonly firstAnswerMsMax: number;
+  readonly memoryGrowthBytesMax: number;
+};
+
+const wireAttemptsMax = 1.2;
+
+/** R4: all upstreams are dead. */
+export async function allDeadFigures(options: AllDeadGates): Promise<readonly Figure[]> {
+  const { lanes: measured, memoryGrowthBytes } = await measureAllDead(options);
+  const memory: Figure = {
+    row: 'R4',
+    what: `all upstreams are dead, ${options.deadSeconds} s: memory`,
+    measured: `+${size(memoryGrowthBytes)}`,
+    gate: `≤ ${size(options.memoryGrowthBytesMax)}`,
+    isMet: (memoryGrowthBytes ?? 0) <= options.memoryGrowthBytesMax,
+  };
+  return [...measured.map((figures) => allDeadFigure(figures, options)), memory];
+}
+
+function allDeadFigure(figures: AllDeadFigures, gates: AllDeadGates): Figure {
+  const { lane, calls, wireAttemptsPerCall, statuses, answerP50Ms, answerP99Ms, answerP99AtFirstMs, withoutRetryAfter } = figures;
+  const { firstSuccessAfterMs, allSucceedAfterMs } = figures;
+  const others = Object.entries(statuses).filter(([status]) => status !== '503' && status !== '504');
+  const attempts = wireAttemptsPerCall === undefined ? 'not countable' : wireAttemptsPerCall.toFixed(2);
+  return {
+    row: 'R4',
+    what: `every upstream ${describeLane(lane)}, ${gates.deadSeconds} s`,
+    measured: `${calls} calls; wire attempts per call: ${attempts}; answers ${JSON.stringify(statuses)}, p99 ${duration(answerP99AtFirstMs)} at first, then p50 ${duration(answerP50Ms)}, p99 ${duration(answerP99Ms)}; ${withoutRetryAfter} 503 without retry-after; first success ${duration(firstSuccessAfterMs)} after the recovery, all after ${duration(allSucceedAfterMs)}`,
+    gate: `≤ ${wireAttemptsMax}; only 503 and 504; ≤ ${duration(gates.firstAnswerMsMax)}, then ≤ ${duration(gates.knownAnswerMsMax)}; 0; ≤ ${duration(backWithinMs)}`,
+    isMet:
+      (wireAttemptsPerCall ?? 0) <= wireAttemptsMax &&
+      others.length === 0 &&
+      answerP99AtFirstMs <= gates.firstAnswerMsMax &&
+      answerP99Ms <= gates.knownAnswerMsMax &&
+      withoutRetryAfter === 0 &&
+      (allSucceedAfterMs ?? Infinity) <= backWithinMs,
+  };
+}
+
+/** R5: replies cut at any byte. */
+export async function cutFigures(options: CutOptions): Promise<readonly Figure[]> {
+  return (await measureCuts(options)).map(cutFigure);
+}
+
+function cutFigure({ mode, how, replyBytes, cuts, invisible, refused, told, whole, wrong }: CutFigures): Figure {
+  return {
+    row: 'R5',
+    what: `the connection ends at any byte (${how}); ${mode}`,
+    measured: `${cuts} cuts of ${replyBytes} bytes: ${invisible} not noticed, ${told} told by an error event, ${whole} whole already, ${refused} told by a status; ${wrong.length} dishonest`,
+    gate: '0 dishonest, 0 told by a status',
+    isMet: wrong.length === 0 && refused === 0,
+    examples: wrong,
+  };
+}

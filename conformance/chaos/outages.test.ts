@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+
+import type { Figure } from './figures.ts';
+import { allDeadFigures, cutFigures, lanes, oneDeadFigures } from './outage-figures.ts';
+
+const timeouts = { connectMs: 600, firstByteMs: 1200, idleMs: 1200 };
+/** A test machine that does other things too. */
+const slackMs = 800;
+
+function assertMet(figures: readonly Figure[]): void {
+  for (const { row, what, measured, gate, isMet, examples = [] } of figures) {
+    assert.ok(isMet, `${row}, ${what}: ${measured}; expected ${gate}\n${examples.slice(0, 5).join('\n')}`);
+  }
+}
+
+/** The short form of the reliability table; `npm run test:faults -- --long` is the long one. */
+describe('outages under load', () => {
+  test('F62, F67: one of two upstreams dies, and no client notices', async () => {
+    const figures = await oneDeadFigures({
+      lanes,
+      timeouts,
+      perLanePerSecond: 8,
+      wellSeconds: 2,
+      deadSeconds: 4,
+      backSeconds: 9,
+      addedMsMax: ({ death }) => slackMs + (death === 'stall' ? timeouts.firstByteMs : timeouts.connectMs),
+    });
+    assertMet(figures);
+  });
+
+  test('F40, F67: every upstream is dead: no storm, quick answers, and back at once', async () => {
+    const figures = await allDeadFigures({
+      lanes: lanes.filter(({ translated }) => translated !== true),
+      timeouts,
+      perLanePerSecond: 20,
+      deadSeconds: 6,
+      knownAfterSeconds: 4,
+      backSeconds: 9,
+      knownAnswerMsMax: slackMs,
+      firstAnswerMsMax: 2 * timeouts.firstByteMs + slackMs,
+      memoryGrowthBytesMax: 64 * 1024 * 1024,
+    });
+    assertMet(figures);
+  });
+
+  test('F62, F63, F64: a connection cut at any byte is made up for or told', async () => assertMet(await cutFigures({ cutsPerReply: 8 })));
+});

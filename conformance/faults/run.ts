@@ -1,0 +1,61 @@
+import { parseArgs } from 'node:util';
+
+import { type Figure, writeTable } from '../chaos/figures.ts';
+import { allDeadFigures, cutFigures, lanes, oneDeadFigures } from '../chaos/outage-figures.ts';
+import { faultTableFigures } from './fault-table-figures.ts';
+
+/**
+ * Measures what docs/reference/reliability.md promises, and prints the table. The short form takes two minutes, `--long` about half an hour; `--only R3,R4` measures some
+ * rows. The exit code says whether every gate was met.
+ */
+const { values } = parseArgs({ options: { long: { type: 'boolean', default: false }, only: { type: 'string' } } });
+const isLong = values.long;
+
+const timeouts = isLong ? { connectMs: 3000, firstByteMs: 10_000, idleMs: 10_000 } : { connectMs: 1000, firstByteMs: 2000, idleMs: 2000 };
+
+async function oneDead(): Promise<readonly Figure[]> {
+  const common = { timeouts, addedMsMax: () => timeouts.connectMs };
+  if (!isLong) return oneDeadFigures({ ...common, lanes, perLanePerSecond: 10, wellSeconds: 3, deadSeconds: 6, backSeconds: 12 });
+  const figures: Figure[] = [];
+  // One after the other, so that they do not take the machine from each other.
+  for (const lane of lanes) {
+    const options = { ...common, lanes: [lane], perLanePerSecond: 100, wellSeconds: 10, deadSeconds: 60, backSeconds: 42 };
+    figures.push(...(await oneDeadFigures(options)));
+  }
+  return figures;
+}
+
+async function allDead(): Promise<readonly Figure[]> {
+  const known = lanes.filter(({ translated }) => translated !== true);
+  const common = { timeouts, knownAnswerMsMax: 10, firstAnswerMsMax: 2 * timeouts.firstByteMs, memoryGrowthBytesMax: 32 * 1024 * 1024 };
+  if (!isLong) {
+    const options = { ...common, lanes: known, perLanePerSecond: 20, deadSeconds: 8, knownAfterSeconds: 5, backSeconds: 12 };
+    return allDeadFigures({ ...options, knownAnswerMsMax: 100 });
+  }
+  const figures: Figure[] = [];
+  for (const lane of known) {
+    const options = { ...common, lanes: [lane], perLanePerSecond: 100, deadSeconds: 60, knownAfterSeconds: 25, backSeconds: 42 };
+    figures.push(...(await allDeadFigures(options)));
+  }
+  return figures;
+}
+
+const measurements: readonly { readonly row: string; readonly measure: () => Promise<readonly Figure[]> }[] = [
+  { row: 'R3', measure: oneDead },
+  { row: 'R4', measure: allDead },
+  { row: 'R5', measure: () => faultTableFigures(isLong ? ['same', 'translated'] : ['same']) },
+  { row: 'R5', measure: () => cutFigures({ cutsPerReply: isLong ? 400 : 20 }) },
+];
+
+const wanted = values.only?.split(',');
+const figures: Figure[] = [];
+for (const { row, measure } of measurements) {
+  if (wanted !== undefined && !wanted.includes(row)) continue;
+  const found = await measure();
+  figures.push(...found);
+  for (const { what, isMet, examples = [] } of found) {
+    if (!isMet) process.stderr.write(`${row}, ${what}\n${examples.map((example) => `  ${example}\n`).join('')}`);
+  }
+}
+process.stdout.write(`${writeTable(figures)}\n`);
+process.exitCode = figures.every(({ isMet }) => isMet) ? 0 : 1;

@@ -1,0 +1,234 @@
+import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { after, before, describe, test } from 'node:test';
+
+import { generateSecret } from '../../src/accounts/api-key-format.ts';
+import { routes } from '../../src/gateway/routes/route-table.ts';
+import { allModes, type Mode, streamModes } from '../faults/fault-bench.ts';
+import { by, type LimitsBench, startLimitsBench } from '../limits/limits-bench.ts';
+import { call, rawExchange } from '../support/http.ts';
+import { chatInterfaces } from '../support/interfaces.ts';
+import { residentBytes } from '../support/process-memory.ts';
+import { startWeir } from '../support/start-weir.ts';
+
+/** The carriers of a credential, each with the request that uses it. */
+const carriers: readonly (readonly [name: string, headers: (key: string) => Record<string, string>, query: (key: string) => string])[] = [
+  ['Authorization', (key) => ({ authorization: `Bearer ${key}` }), () => ''],
+  ['x-api-key', (key) => ({ 'x-api-key': key }), () => ''],
+  ['x-goog-api-key', (key) => ({ 'x-goog-api-key': key }), () => ''],
+  ['?key=', () => ({}), (key) => `?key=${encodeURIComponent(key)}`],
+];
+
+/** What went wrong at other gateways, by its row of docs/reference/failures.md, as a client would try it here. */
+describe('known failures of gateways', () => {
+  let bench: LimitsBench;
+  before(async () => {
+    bench = await startLimitsBench();
+  });
+  after(() => bench[Symbol.asyncDispose]());
+
+  const modelsUrl = (): string => `${bench.weir.gatewayUrl}/v1/models`;
+  const secondKey = (key: string): string => `${key.slice(0, -10)}${key.slice(-10) === '0000000000' ? '1111111111' : '0000000000'}`;
+
+  describe('who decides where a call goes', () => {
+    test('F68: no field and no header of a caller names the server that gets the operator’s credential', async () => {
+      let connections = 0;
+      const canary = createServer((socket) => {
+        connections += 1;
+        socket.destroy();
+      }).listen(0, '127.0.0.1');
+      await once(canary, 'listening');
+      const address = `http://127.0.0.1:${(canary.address() as AddressInfo).port}`;
+      const names = ['api_base', 'base_url', 'baseUrl', 'api_url', 'endpoint', 'url', 'host', 'proxy', 'vendor', 'upstream', 'target'];
+      try {
+        for (const mode of allModes) {
+          for (const name of names) {
+            const value = name === 'vendor' || name === 'upstream' || name === 'target' ? { baseUrl: address } : address;
+            await bench.send(mode, { body: { [name]: value, metadata: { [name]: address } } });
+          }
+          const headers = Object.fromEntries(
+            ['x-api-base', 'x-base-url', 'x-upstream-url', 'x-forwarded-host', 'x-original-url', 'forwarded'].map((name) => [
+              name,
+              address,
+            ]),
+          );
+          assert.equal((await bench.send(mode, { headers })).status, 200, 'headers that mean nothing change nothing');
+        }
+        assert.equal(connections, 0);
+      } finally {
+        canary.close();
+      }
+    });
+
+    test('F70, F83: neither the Host header nor another spelling of a path opens a route without a key', async () => {
+      const body = JSON.stringify(chatInterfaces[2]?.body('gpt-4.1', 'Hello'));
+      const ask = async (target: string, host: string): Promise<string> =>
+        rawExchange(
+          bench.weir.gatewayUrl,
+          `POST ${target} HTTP/1.1\r\nhost: ${host}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`,
+          { limitMs: 3000 },
+        );
+      const hosts = ['a/../health?x', 'localhost/health', 'x\\..\\health', '[::1]', 'evil.example:80', '127.0.0.1@evil.example', ''];
+      for (const host of hosts) assert.match(await ask('/v1/chat/completions', host), /^HTTP\/1\.1 40[01] /, `Host: ${host}`);
+      const targets = [
+        '/health/../v1/chat/completions',
+        '/health/%2e%2e/v1/chat/completions',
+        '//v1/chat/completions',
+        '/v1//chat/completions',
+        '/v1/chat/completions/',
+        '/V1/chat/completions',
+        '/v1/chat%2fcompletions',
+        '/v1/chat/completions;health',
+        '/v1/chat/completions?/health',
+        '/v1/chat/completions#/health',
+        'http://127.0.0.1/v1/chat/completions',
+        '*',
+      ];
+      const before = bench.simulator.records().length;
+      for (const target of targets) assert.match(await ask(target, 'localhost'), /^HTTP\/1\.1 4\d\d /, target);
+      assert.equal(bench.simulator.records().length, before, 'nothing reached an upstream');
+    });
+
+    test('F84: every route asks for a key, but for health and the name of the program', async () => {
+      const open = routes.filter(({ route }) => route.type !== 'health' && route.type !== 'root');
+      assert.ok(open.length > 8);
+      for (const { method, path } of open) {
+        const rest = method === 'POST' ? 'gemini-2.5-flash:generateContent' : 'gpt-4.1';
+        const url = `${bench.weir.gatewayUrl}${path.replace('*', rest)}`;
+        const answer = await call(url, {
+          method,
+          headers: { 'content-type': 'application/json', 'anthropic-version': '2023-06-01' },
+          ...(method === 'POST' ? { body: '{}' } : {}),
+        });
+        assert.equal(answer.status, 401, `${method} ${path}: ${answer.text}`);
+      }
+    });
+  });
+
+  describe('keys', () => {
+    test('F69: a key that is a piece of SQL is a wrong key like any other', async () => {
+      for (const key of [
+        `' OR '1'='1`,
+        `x'; DROP TABLE api_keys; --`,
+        `" OR 1=1 --`,
+        `%`,
+        `_`,
+        `sk-weir-%_%_%`,
+        `\\`,
+        `1) UNION SELECT 1 --`,
+      ]) {
+        for (const [name, headers, query] of carriers) {
+          const answer = await call(`${modelsUrl()}${query(key)}`, { headers: headers(key) });
+          assert.equal(answer.status, 401, `${name}: ${key}: ${answer.text}`);
+        }
+      }
+      assert.equal((await call(modelsUrl(), { headers: { 'x-api-key': bench.weir.apiKey } })).status, 200, 'the keys are still there');
+    });
+
+    test('F71: a key is known by all of it, also right after one that begins alike', async () => {
+      const good = await bench.createKey('alike');
+      for (let round = 0; round < 3; round++) {
+        assert.equal((await call(modelsUrl(), { headers: { 'x-api-key': good } })).status, 200);
+        for (const wrong of [secondKey(good), good.slice(0, -1), `${good}0`, good.slice(0, 20), good.toUpperCase(), ` ${good.slice(1)}`])
+          assert.equal((await call(modelsUrl(), { headers: { 'x-api-key': wrong } })).status, 401, wrong.slice(0, 20));
+      }
+    });
+
+    test('F72: what is kept of a key opens nothing', async () => {
+      const good = await bench.createKey('hashed');
+      const bytes = hash('sha256', good, 'buffer');
+      const kept = [bytes.toString('hex'), bytes.toString('base64'), bytes.toString('base64url'), good.split('_')[0] ?? '', 'hashed'];
+      for (const wrong of kept) assert.equal((await call(modelsUrl(), { headers: { 'x-api-key': wrong } })).status, 401, wrong);
+    });
+
+    test('F78: what a key may not do it may not do, whatever carries it', async () => {
+      const key = await bench.createKey('narrow', { models: 'gpt-4.1' });
+      for (const api of chatInterfaces.filter(({ dialect }) => dialect !== 'openai-chat')) {
+        for (const [name, headers, query] of carriers) {
+          const path = api.path(api.model);
+          const answer = await call(`${bench.weir.gatewayUrl}${path}${query(key)}`, {
+            method: 'POST',
+            headers: { 'content-type': 'application/json', ...api.headers, ...headers(key) },
+            body: JSON.stringify(api.body(api.model, 'Hello')),
+          });
+          assert.equal(answer.status, api.unknownModelStatus, `${api.dialect} by ${name}: ${answer.text}`);
+        }
+      }
+    });
+
+    test('F87: a refusal shows nothing of the key that it refuses', async () => {
+      const wrong = generateSecret('sk-weir', (size) => new Uint8Array(size).fill(7)).secret;
+      for (const api of chatInterfaces) {
+        for (const [name, headers, query] of carriers) {
+          const answer = await call(`${bench.weir.gatewayUrl}${api.path(api.model)}${query(wrong)}`, {
+            method: 'POST',
+            headers: { 'content-type': 'application/json', ...api.headers, ...headers(wrong) },
+            body: JSON.stringify(api.body(api.model, 'Hello')),
+          });
+          assert.equal(answer.status, 401, name);
+          const told = answer.text + JSON.stringify(answer.headers);
+          for (const part of [wrong.slice(0, 20), wrong.slice(-12), hash('sha256', wrong).slice(0, 12)]) {
+            assert.ok(!told.includes(part), `${name}: ${told}`);
+          }
+        }
+      }
+      assert.ok(!bench.weir.output().includes(wrong.slice(8, 20)));
+    });
+
+    test('F93: wrong keys with the id of a good one do not lock it out, and nobody is another address by saying so', async () => {
+      const good = await bench.createKey('victim', { addresses: '127.0.0.1' });
+      await Promise.all(
+        Array.from({ length: 300 }, async (_, index) => {
+          const wrong = index % 2 === 0 ? secondKey(good) : `${good.slice(0, 18)}_${String(index).padStart(43, '0')}_000000`;
+          const answer = await call(modelsUrl(), { headers: { 'x-api-key': wrong, 'x-forwarded-for': `10.0.0.${index % 256}` } });
+          assert.equal(answer.status, 401);
+        }),
+      );
+      assert.equal((await call(modelsUrl(), { headers: { 'x-api-key': good, 'x-forwarded-for': '203.0.113.9' } })).status, 200);
+      const elsewhere = await bench.createKey('elsewhere', { addresses: '203.0.113.9' });
+      for (const header of ['x-forwarded-for', 'x-real-ip', 'forwarded', 'cf-connecting-ip', 'true-client-ip']) {
+        const value = header === 'forwarded' ? 'for=203.0.113.9' : '203.0.113.9';
+        const answer = await call(modelsUrl(), { headers: { 'x-api-key': elsewhere, [header]: value } });
+        assert.equal(answer.status, 403, header);
+      }
+    });
+
+    test('F76: a gateway or a monitor whose secret is empty does not start', async () => {
+      for (const name of ['WEIR_API_KEY', 'WEIR_BILLING_TOKEN']) {
+        const start = async (): Promise<void> => {
+          const weir = await startWeir({ environment: { [name]: ' ' } });
+          await weir[Symbol.asyncDispose]();
+        };
+        await assert.rejects(start, /secret is 8 to 256/, name);
+      }
+    });
+  });
+
+  const skip = residentBytes(process.pid) === undefined ? 'this system does not tell the memory of a process' : false;
+
+  test('F61: memory does not grow with the number of streams', { skip }, async () => {
+    const run = async (calls: number): Promise<void> => {
+      const waiting = Array.from({ length: calls }, (_, index) => streamModes[index % streamModes.length] as Mode);
+      const worker = async (): Promise<void> => {
+        for (let mode = waiting.pop(); mode !== undefined; mode = waiting.pop()) {
+          assert.equal((await bench.send(mode, { ...by(bench.weir.apiKey), steer: { 'output-tokens': '300' } })).status, 200);
+        }
+      };
+      await Promise.all(Array.from({ length: 8 }, worker));
+    };
+    const resident = (): number => residentBytes(bench.weir.process.pid) ?? 0;
+    // Code is loaded and the heap finds its size.
+    await run(400);
+    const before = resident();
+    await run(400);
+    const growth = resident() - before;
+    assert.ok(growth < 48 * 1024 * 1024, `${Math.round(growth / 1024 / 1024)} MB for 400 streams`);
+  });
+
+  test('afterwards nothing unforeseen was printed', () => {
+    assert.doesNotMatch(bench.weir.output(), /unhandled|uncaught|failed inside the gateway|TypeError|RangeError/i);
+    assert.equal(bench.weir.process.exitCode, null);
+  });
+});
