@@ -142,7 +142,7 @@ async function refusal(gatewayUrl: string, apiKey: string, api: ChatInterface) {
   });
 }
 
-test('the database is locked by somebody for seconds: calls go on, and their rows come when it is free', async () => {
+test('F55, F57: the database is locked by somebody for seconds: calls go on, and their rows come when it is free', async () => {
   await using simulated = await startSimulatedWeir();
   const { weir } = simulated;
   const database = new DatabaseSync(join(weir.dataDirectory, 'weir.sqlite'));

@@ -52,7 +52,7 @@ async function assertBooks(simulated: SimulatedWeir, clients: readonly ClientVie
 const simulator = ({ simulator: running }: SimulatedWeir) => running.records();
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-  test(`${signal}: streams that end within the grace end as ever, everything is booked, exit code 0`, async () => {
+  test(`F53, ${signal}: streams that end within the grace end as ever, everything is booked, exit code 0`, async () => {
     await using simulated = await startSimulatedWeir();
     const calls = await startCalls(simulated, 40, 300, 300);
     const stopped = simulated.weir.stop(signal);

@@ -113,7 +113,7 @@ describe('faults before the first content', () => {
     describe(mode.title, { concurrency: 8 }, () => {
       for (const { name, fault, status, words, only } of cases) {
         if (only !== undefined && !only(mode)) continue;
-        test(`${name}: an error status, and free`, async () => {
+        test(`F26, F64, ${name}: an error status, and free`, async () => {
           const reply = await bench.send(mode, { steer: { fault } });
           assertErrorStatus(mode, reply, status);
           assert.match(reply.text, words);

@@ -23,7 +23,7 @@ describe('the client leaves', { concurrency: 8 }, () => {
 
   for (const mode of streamModes) {
     for (const how of ['fin', 'rst', 'half'] as const) {
-      test(`${mode.title}: mid-stream (${how})`, async () => {
+      test(`F19, F20, F30, F32, ${mode.title}: mid-stream (${how})`, async () => {
         const { tag, call } = bench.open(mode, { steer: { pace, 'output-tokens': '2000' } });
         await call.until((text) => shown(text) > 12);
         const head = await call.head;
@@ -35,11 +35,12 @@ describe('the client leaves', { concurrency: 8 }, () => {
         assertPartly(entry, truth, 'client-left');
         const visible = truth.emittedTokens - (truth.plannedUsage?.reasoningTokens ?? 0);
         assert.ok((entry.usage.outputTokens ?? 0) >= visible - inFlightTokens, `booked ${entry.usage.outputTokens} of ${visible}`);
+        assert.ok((entry.usage.inputTokens ?? 0) + (entry.usage.cacheReadTokens ?? 0) > 0, 'its input is known');
         if (how === 'half') assert.notEqual((await call.done).end, 'complete');
       });
     }
 
-    test(`${mode.title}: just before the last event`, async () => {
+    test(`F29, ${mode.title}: just before the last event`, async () => {
       const { tag, call } = bench.open(mode, {
         steer: { pace: 'tokensPerSecond=2000;tokensPerFrame=4', 'output-tokens': '400', fault: 'stall-mid-stream;after=98;ms=3000' },
       });

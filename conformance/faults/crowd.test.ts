@@ -21,7 +21,7 @@ before(async () => {
 });
 after(() => bench[Symbol.asyncDispose]());
 
-test(`${callsTotal} calls at once, of which some leave anywhere: nobody reads another's text and everybody pays their own`, async () => {
+test(`F88, F90: ${callsTotal} calls at once, of which some leave anywhere: nobody reads another's text and everybody pays their own`, async () => {
   const random = createRandom(20_260_102);
   const calls = Array.from({ length: callsTotal }, async (_, number) => {
     const mode = allModes[number % allModes.length] as Mode;

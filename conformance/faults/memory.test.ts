@@ -80,7 +80,7 @@ describe('memory', { skip }, () => {
   const [messages] = streamModes;
   assert.ok(messages);
 
-  test('clients that never read their streams: the upstream waits, memory stays bounded, and the calls are closed and settled', async () => {
+  test('F60: clients that never read their streams: the upstream waits, memory stays bounded, and the calls are closed and settled', async () => {
     const count = 12;
     let tags: string[] = [];
     await allClosed(3000);

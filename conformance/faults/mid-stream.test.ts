@@ -33,7 +33,7 @@ describe('faults in the middle of a stream', () => {
   for (const mode of streamModes) {
     describe(mode.title, { concurrency: 8 }, () => {
       for (const fault of broken) {
-        test(`${fault}: the dialect's error event, and a charge for what was delivered`, async () => {
+        test(`F24, F25, F28, ${fault}: the dialect's error event, and a charge for what was delivered`, async () => {
           const reply = await bench.send(mode, steer(fault));
           assertErrorEvent(mode, reply);
           assert.match(reply.text, /connection error|terminated/i);
@@ -48,7 +48,7 @@ describe('faults in the middle of a stream', () => {
         });
       }
 
-      test("the vendor's own error event goes on, and nothing follows it", async () => {
+      test("F27: the vendor's own error event goes on, and nothing follows it", async () => {
         const reply = await bench.send(mode, steer('error-event;after=5'));
         assert.equal(reply.status, 200);
         assert.equal(reply.end, 'complete');
@@ -92,7 +92,7 @@ describe('faults in the middle of a stream', () => {
         });
       }
 
-      test('a malformed event passes on, and the stream goes on', async () => {
+      test('F62: a malformed event passes on, and the stream goes on', async () => {
         const reply = await bench.send(mode, steer('malformed-event;after=5'));
         const [entry] = [await bench.rowOf(reply), await bench.truthOf(reply.tag)];
         assert.equal(reply.end, 'complete');

@@ -69,7 +69,7 @@ describe('pictures by address for an upstream that does not fetch', () => {
   const plain = answers(200, 'application/json', JSON.stringify(speeches['openai-chat'].whole('words')));
 
   for (const client of clients) {
-    test(`${client}: every address inside is refused with a 400 that names the field, and nothing is sent`, async () => {
+    test(`F79, F80, ${client}: every address inside is refused with a 400 that names the field, and nothing is sent`, async () => {
       const before = bench.reached();
       for (const url of inside) {
         const reply = await bench.send(modeOf(client), 'openai-chat', plain, { body: pictures[client](url) as Record<string, unknown> });

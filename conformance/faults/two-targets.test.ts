@@ -16,13 +16,13 @@ describe('one of two targets fails', () => {
   });
   after(() => bench[Symbol.asyncDispose]());
 
-  describe('before content: the client never knows', { concurrency: 8 }, () => {
+  describe('F31, F62, F63, F66, F91, before content: the client never knows', { concurrency: 8 }, () => {
     for (const which of invisible) {
       test(`${which.row.name}, ${which.mode.title}`, async () => assertInvisible(which, await bench.run(which)));
     }
   });
 
-  describe('after content: the client is told, and nothing is tried again', { concurrency: 8 }, () => {
+  describe('F41, after content: the client is told, and nothing is tried again', { concurrency: 8 }, () => {
     for (const which of honest) test(`${which.row.name}, ${which.mode.title}`, async () => assertHonest(which, await bench.run(which)));
   });
 

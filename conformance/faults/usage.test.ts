@@ -48,7 +48,7 @@ describe('usage that cannot be taken as it stands', { concurrency: 4 }, () => {
       });
     }
 
-    test(`${mode.title}: a reported zero stays zero and is no estimate`, async () => {
+    test(`F23, ${mode.title}: a reported zero stays zero and is no estimate`, async () => {
       const reply = await bench.send(mode, { steer: { usage: replaced(mode, 'zero') } });
       const entry = await bench.rowOf(reply);
       assert.equal(entry.end, 'finished');

@@ -91,7 +91,7 @@ function* filesOf(directory: string): Generator<string> {
   }
 }
 
-test('no secret and no prompt is in the data directory, in the log, or in an answer to somebody else', async () => {
+test('F86: no secret and no prompt is in the data directory, in the log, or in an answer to somebody else', async () => {
   const made = await runWeir(['keys', 'create', '--user', madeUser, '--name', 'one'], { WEIR_DATA_DIR: simulated.weir.dataDirectory });
   madeSecret = made.stdout.trim();
   assert.match(madeSecret, /^sk-weir-/);

@@ -32,7 +32,7 @@ describe('stored state belongs to the tenant that made it', () => {
   });
   after(() => running[Symbol.asyncDispose]());
 
-  test('a response cannot be continued by another user', async () => {
+  test('F85: a response cannot be continued by another user', async () => {
     const model = 'gpt-4.1';
     const mine = await openai(running.weir.apiKey).responses.create({ model, input: 'My secret is 4711.' });
     const theirs = openai(strangerKey).responses.create({ model, input: 'What is the secret?', previous_response_id: mine.id });

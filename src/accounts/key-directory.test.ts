@@ -54,7 +54,7 @@ test('a known key is found in memory, whoever made its secret', async (context) 
   assert.deepEqual(store.calls, callsAfterStart);
 });
 
-test('S7: ten thousand random keys ask the store nothing', async (context) => {
+test('F93, S7: ten thousand random keys ask the store nothing', async (context) => {
   const { store, directory, signal } = setUp(context);
   await directory.start();
   const callsAfterStart = { ...store.calls };
@@ -176,7 +176,7 @@ test('changed-during-refresh: a change between version and list is not lost', as
   assert.equal(directory.find(first.secret), undefined);
 });
 
-test('store-down: known keys open, unknown ones are unavailable and never wrong, and it ends with the outage', async (context) => {
+test('F58, store-down: known keys open, unknown ones are unavailable and never wrong, and it ends with the outage', async (context) => {
   const lines: string[] = [];
   const log = (_fields: unknown, message?: string): void => void lines.push(message ?? '');
   const { store, accounts, directory, signal } = setUp(context, { logger: { ...silentLogger, error: log, info: log } });
@@ -199,7 +199,7 @@ test('store-down: known keys open, unknown ones are unavailable and never wrong,
   assert.equal(lines.length, 2, 'one line when it begins and one when it ends');
 });
 
-test('store-down-from-the-start: nothing is known, nobody is told that a key is wrong', async (context) => {
+test('F56, store-down-from-the-start: nothing is known, nobody is told that a key is wrong', async (context) => {
   const { store, directory, signal } = setUp(context);
   store.mode = 'down';
   await directory.start();

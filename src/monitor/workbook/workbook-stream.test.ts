@@ -186,7 +186,7 @@ function shown(name: string): string {
   return name.toWellFormed().replace(/[\ufffe\uffff]/g, '\ufffd');
 }
 
-test('a thousand hostile names stay text, in well-formed XML without a single formula', async () => {
+test('F94: a thousand hostile names stay text, in well-formed XML without a single formula', async () => {
   const names = hostileNames();
   const archive = await makeWorkbook(names.map((name) => row({ userName: name, tokenName: name, modelName: name })));
   const files = unzip(archive);
