@@ -13,7 +13,7 @@ import { type OpenLoopTask, type SeenCall, startOpenLoop } from './open-loop.ts'
 type Vendor = keyof SimulatorProcess['addresses'];
 
 /** The ways in which an upstream dies. */
-type Death = 'refuse' | 'reset' | 'black-hole' | '5xx' | 'stall';
+type Death = 'refuse' | 'reset' | 'black-hole' | '5xx' | 'half-5xx' | 'stall';
 
 /** A model with two targets, each behind a proxy of its own, and how they will die. */
 export type Lane = {
@@ -131,6 +131,8 @@ async function startMortal(targetPort: number, death: Death, proxies: ChaosProxy
         return proxy.set({ type: 'reset', afterBytes: 0 }, 'reset');
       case '5xx':
         return proxy.set({ type: 'status', status: 503 }, 'keep');
+      case 'half-5xx':
+        return proxy.set({ type: 'status', status: 529, every: 2 }, 'keep');
       case 'stall':
         return proxy.set({ type: 'stall', afterBytes: 0 }, 'freeze');
     }

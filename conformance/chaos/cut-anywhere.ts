@@ -14,13 +14,14 @@ export type CutOptions = { readonly cutsPerReply: number };
 export type CutFigures = {
   /** How the reply was asked for. */
   readonly mode: string;
+  readonly stream: boolean;
   readonly how: string;
-  readonly replyBytes: number;
   readonly cuts: number;
   /** Cut before content: the client got the other target's whole reply. */
   readonly invisible: number;
-  /** Cut before content, and the client was told by a status. */
+  /** Cut before content, and the client was told by a status: how many, and a sentence for each. */
   readonly refused: number;
+  readonly refusals: readonly string[];
   /** Cut after content: the client was told by the dialect's error event. */
   readonly told: number;
   /** Cut after the last byte that matters: the client has it all. */
@@ -117,13 +118,15 @@ async function cutLane(bench: CutBench, { cutsPerReply }: CutOptions): Promise<r
     }
     await proxy.set({ type: 'none' });
     const counts = { invisible: 0, refused: 0, told: 0, whole: 0 };
-    const wrong: string[] = [];
+    const [wrong, refusals]: [string[], string[]] = [[], []];
     for (const { at, reply } of replies) {
       const verdict = await judge(bench, reply);
+      const sentence = `cut by ${how} after ${at} of ${replyBytes} bytes: ${verdict}: ${reply.status} ${reply.text.slice(-400)}`;
       if (verdict in counts) counts[verdict as keyof typeof counts] += 1;
-      else wrong.push(`cut by ${how} after ${at} of ${replyBytes} bytes: ${verdict}: ${reply.status} ${reply.text.slice(-400)}`);
+      else wrong.push(sentence);
+      if (verdict === 'refused') refusals.push(sentence);
     }
-    figures.push({ mode: mode.title, how, replyBytes, cuts: replies.length, ...counts, wrong });
+    figures.push({ mode: mode.title, stream: mode.stream, how, cuts: replies.length, ...counts, refusals, wrong });
   }
   return figures;
 }

@@ -10,7 +10,8 @@ export const lanes: readonly Lane[] = [
   { name: 'reset', dialect: 'openai-chat', death: 'reset' },
   { name: 'black-hole', dialect: 'openai-responses', death: 'black-hole' },
   { name: 'status', dialect: 'gemini-generate-content', death: '5xx' },
-  { name: 'stall', dialect: 'anthropic-messages', death: 'stall' },
+  { name: 'half', dialect: 'anthropic-messages', death: 'half-5xx' },
+  { name: 'stall', dialect: 'openai-responses', death: 'stall' },
   { name: 'translated', dialect: 'openai-chat', death: 'refuse', translated: true },
 ];
 
@@ -19,6 +20,7 @@ const deathWords: Readonly<Record<Lane['death'], string>> = {
   reset: 'resets connections',
   'black-hole': 'has vanished (nothing is answered)',
   '5xx': 'answers 503',
+  'half-5xx': 'answers every other call with 529',
   stall: 'accepts and stays silent',
 };
 
@@ -26,7 +28,14 @@ const describeLane = ({ dialect, death, translated }: Lane): string =>
   `${deathWords[death]}; ${dialect}${translated === true ? ', the other target by translation' : ''}`;
 
 /** Calls may wait at an upstream of which nobody knows yet that it is silent. */
-const failuresAllowed: Readonly<Record<Lane['death'], number>> = { refuse: 0, reset: 0, 'black-hole': 5, '5xx': 0, stall: 5 };
+const failuresAllowed: Readonly<Record<Lane['death'], number>> = {
+  refuse: 0,
+  reset: 0,
+  'black-hole': 5,
+  '5xx': 0,
+  'half-5xx': 0,
+  stall: 5,
+};
 const backWithinMs = 40_000;
 
 type OneDead = DeadUpstreamOptions & {
@@ -97,16 +106,21 @@ function allDeadFigure(figures: AllDeadFigures, gates: AllDeadGates): Figure {
 
 /** R5: replies cut at any byte. */
 export async function cutFigures(options: CutOptions): Promise<readonly Figure[]> {
-  return (await measureCuts(options)).map(cutFigure);
+  const measured = await measureCuts(options);
+  return [false, true].map((stream) => cutFigure(measured.filter((figures) => figures.stream === stream)));
 }
 
-function cutFigure({ mode, how, replyBytes, cuts, invisible, refused, told, whole, wrong }: CutFigures): Figure {
+function cutFigure(all: readonly CutFigures[]): Figure {
+  const sum = (count: 'cuts' | 'invisible' | 'told' | 'whole' | 'refused'): number =>
+    all.reduce((total, figures) => total + figures[count], 0);
+  const wrong = all.flatMap((figures) => figures.wrong);
+  const refused = all.flatMap(({ mode, how, refusals }) => refusals.map((refusal) => `${mode}, ${how}: ${refusal}`));
   return {
     row: 'R5',
-    what: `the connection ends at any byte (${how}); ${mode}`,
-    measured: `${cuts} cuts of ${replyBytes} bytes: ${invisible} not noticed, ${told} told by an error event, ${whole} whole already, ${refused} told by a status; ${wrong.length} dishonest`,
+    what: `the upstream's connection ends or is reset at any byte of a ${all[0]?.stream === true ? 'stream' : 'whole reply'}, in all dialects`,
+    measured: `${sum('cuts')} cuts: ${sum('invisible')} made up for by the other target, ${sum('told')} told by an error event, ${sum('whole')} whole already, ${sum('refused')} told by a status; ${wrong.length} dishonest`,
     gate: '0 dishonest, 0 told by a status',
-    isMet: wrong.length === 0 && refused === 0,
-    examples: wrong,
+    isMet: wrong.length === 0 && refused.length === 0,
+    examples: [...wrong, ...refused],
   };
 }

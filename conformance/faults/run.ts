@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 
+import { bombFigures } from '../chaos/bomb-figures.ts';
 import { type Figure, writeTable } from '../chaos/figures.ts';
 import { allDeadFigures, cutFigures, lanes, oneDeadFigures } from '../chaos/outage-figures.ts';
 import { faultTableFigures } from './fault-table-figures.ts';
@@ -26,7 +27,7 @@ async function oneDead(): Promise<readonly Figure[]> {
 }
 
 async function allDead(): Promise<readonly Figure[]> {
-  const known = lanes.filter(({ translated }) => translated !== true);
+  const known = lanes.filter(({ death, translated }) => translated !== true && death !== 'half-5xx');
   const common = { timeouts, knownAnswerMsMax: 10, firstAnswerMsMax: 2 * timeouts.firstByteMs, memoryGrowthBytesMax: 32 * 1024 * 1024 };
   if (!isLong) {
     const options = { ...common, lanes: known, perLanePerSecond: 20, deadSeconds: 8, knownAfterSeconds: 5, backSeconds: 12 };
@@ -45,6 +46,7 @@ const measurements: readonly { readonly row: string; readonly measure: () => Pro
   { row: 'R4', measure: allDead },
   { row: 'R5', measure: () => faultTableFigures(isLong ? ['same', 'translated'] : ['same']) },
   { row: 'R5', measure: () => cutFigures({ cutsPerReply: isLong ? 400 : 20 }) },
+  { row: 'R9', measure: () => bombFigures({ unpackedBytes: (isLong ? 1024 : 100) * 1024 * 1024, atOnce: 8 }) },
 ];
 
 const wanted = values.only?.split(',');

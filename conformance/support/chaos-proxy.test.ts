@@ -101,6 +101,14 @@ describe('the chaos proxy', () => {
     });
   }
 
+  test('every other request is answered by the proxy', async () => {
+    await using proxy = await startChaosProxy(target);
+    await proxy.set({ type: 'status', status: 500, every: 2 });
+    const statuses: number[] = [];
+    for (let round = 0; round < 4; round++) statuses.push((await ask(proxy.port)).status);
+    assert.deepEqual(statuses, [200, 500, 200, 500]);
+  });
+
   test('nobody listens, and then somebody does, on the same port', async () => {
     await using proxy = await startChaosProxy(target);
     await proxy.set({ type: 'refuse' });

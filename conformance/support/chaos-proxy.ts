@@ -21,8 +21,8 @@ export type Trouble =
   | { readonly type: 'stall'; readonly afterBytes: number }
   /** One bit of one byte of every reply is wrong. */
   | { readonly type: 'flip'; readonly atByte: number }
-  /** The proxy itself answers. */
-  | { readonly type: 'status'; readonly status: number; readonly headers?: Readonly<Record<string, string>> };
+  /** The proxy itself answers every n-th request; all if absent. */
+  | { readonly type: 'status'; readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly every?: number };
 
 /** What becomes of the connections that are open when the trouble changes. `keep`: a reply under way goes on, the next request meets the new trouble. `freeze`: they
  * stay open and nothing passes any more, ever, as when a machine has gone. */
@@ -117,6 +117,8 @@ class Link {
   /** Bytes of its reply that have come. */
   #replyBytes = 0;
   #isRequesting = false;
+  /** Of the request under way, among those of all connections. */
+  #number = 0;
   #isFrozen = false;
   #request = '';
   /** Resolves when what is held back of the reply has passed. */
@@ -162,9 +164,10 @@ class Link {
       this.#request = '';
       this.#trouble = this.#context.trouble();
       this.#context.counts.requests += 1;
+      this.#number = this.#context.counts.requests;
     }
     const trouble = this.#trouble;
-    if (trouble.type === 'status') return this.#answer(chunk, trouble);
+    if (trouble.type === 'status' && this.#number % (trouble.every ?? 1) === 0) return this.#answer(chunk, trouble);
     if (trouble.type === 'stall' && trouble.afterBytes === 0) return;
     if (trouble.type === 'reset' && trouble.afterBytes === 0) return this.#reset();
     const far = this.#reach();
