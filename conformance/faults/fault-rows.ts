@@ -1,3 +1,4 @@
+import type { DialectId } from '../../src/dialects/chat-dialect.ts';
 import type { Mode } from './fault-bench.ts';
 
 /** How the first target of a model goes wrong. */
@@ -14,7 +15,34 @@ export type FaultRow = {
   readonly only?: 'stream' | 'whole';
   /** Array streams have no such fault. */
   readonly notArray?: boolean;
+  /** What else the vendor is steered to, and what the request asks for; then only of the dialects named. */
+  readonly steer?: Readonly<Record<string, string>>;
+  readonly body?: Partial<Record<DialectId, object>>;
+  /** What of the reply the client has seen when it breaks. */
+  readonly shows?: RegExp;
 };
+
+const parameters = { type: 'object', properties: { subject: { type: 'string' } }, required: ['subject'] };
+const toolCall = {
+  shows: /look_up/,
+  steer: {
+    'tool-calls': '1',
+    'tool-arguments': encodeURIComponent(JSON.stringify({ subject: 'the weather of tomorrow, and of the day after' })),
+  },
+  body: {
+    'anthropic-messages': { tools: [{ name: 'look_up', input_schema: parameters }], tool_choice: { type: 'any' } },
+    'openai-responses': { tools: [{ type: 'function', name: 'look_up', parameters, strict: false }], tool_choice: 'required' },
+    'openai-chat': { tools: [{ type: 'function', function: { name: 'look_up', parameters } }], tool_choice: 'required' },
+  },
+} as const;
+const thinking = {
+  shows: /Let me/,
+  steer: { reasoning: encodeURIComponent('Let me think about this for quite a while. '.repeat(8)) },
+  body: {
+    'anthropic-messages': { max_tokens: 3000, thinking: { type: 'enabled', budget_tokens: 1024 } },
+    'gemini-generate-content': { generationConfig: { thinkingConfig: { includeThoughts: true, thinkingBudget: 1024 } } },
+  },
+} as const;
 
 /** Failures before the first content: another target can still answer, and the client need never know. */
 export const beforeContent: readonly FaultRow[] = [
@@ -88,6 +116,8 @@ export const afterContent: readonly FaultRow[] = [
   { id: 'mid-long', name: 'a body shorter than its length', fault: 'truncate;how=long-length;after=5', only: 'stream' },
   { id: 'mid-stall', name: 'silence', fault: 'stall-mid-stream;after=5', only: 'stream' },
   { id: 'mid-error', name: 'an error event', fault: 'error-event;after=5', only: 'stream' },
+  { id: 'mid-tool', name: 'reset after the beginning of a tool call', fault: 'reset-mid-stream;after=2', only: 'stream', ...toolCall },
+  { id: 'mid-thought', name: 'reset in the middle of thoughts', fault: 'reset-mid-stream;after=3', only: 'stream', ...thinking },
   { id: 'mid-huge', name: 'an event of 3 MB', fault: 'huge-event;after=5;bytes=3000000', only: 'stream', notArray: true },
 ];
 
@@ -103,5 +133,6 @@ export const refusals: readonly FaultRow[] = [
 export function concerns(row: FaultRow, mode: Mode, isArray: boolean): boolean {
   if (row.only === 'stream' && !mode.stream) return false;
   if (row.only === 'whole' && mode.stream) return false;
+  if (row.body !== undefined && row.body[mode.api.dialect] === undefined) return false;
   return !(isArray && row.notArray === true);
 }

@@ -110,8 +110,9 @@ export async function startTwoTargets(cases: readonly FaultCase[]): Promise<TwoT
         'x-simulator-tag': tag,
         'x-simulator-output-tokens': '120',
         ...(row.fault === undefined ? {} : { 'x-simulator-fault': row.fault }),
+        ...Object.fromEntries(Object.entries(row.steer ?? {}).map(([name, value]) => [`x-simulator-${name}`, value])),
       },
-      body: JSON.stringify(api.body(model, 'Hello there', stream)),
+      body: JSON.stringify({ ...api.body(model, 'Hello there', stream), ...row.body?.[api.dialect] }),
       limitMs: 15_000,
     }).done;
     const entry = await ledger.row(String(reply.headers['x-weir-request-id']));
@@ -238,7 +239,7 @@ export function assertInvisible({ row, mode, fallback }: FaultCase, { reply, ent
 }
 
 /** The first target failed after content: one error event, no completion mark, no second attempt, and a charge for what was delivered. */
-export function assertHonest({ mode }: FaultCase, { reply, entry, first, second }: Seen): void {
+export function assertHonest({ row, mode }: FaultCase, { reply, entry, first, second }: Seen): void {
   // The vendor's own error event may go on as it is.
   const isOwn = first[0]?.fault === 'error-event';
   if (!isOwn) assertErrorEvent(mode, reply);
@@ -247,6 +248,7 @@ export function assertHonest({ mode }: FaultCase, { reply, entry, first, second 
   assert.doesNotMatch(reply.text, mode.api.terminal);
   assert.match(reply.text, /"error"|"response\.failed"/);
   if (!isOwn) assert.equal(count(reply.text, mode.api.errorEvent), 1, 'one error event');
+  if (row.shows !== undefined) assert.match(reply.text, row.shows);
   assert.deepEqual([first.length, second.length], [1, 0], 'no attempt after content');
   const [answered] = first;
   assert.ok(answered);
