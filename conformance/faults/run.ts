@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { bombFigures } from '../chaos/bomb-figures.ts';
 import { type Figure, writeTable } from '../chaos/figures.ts';
 import { allDeadFigures, cutFigures, lanes, oneDeadFigures } from '../chaos/outage-figures.ts';
+import { suiteFigure, suites } from '../chaos/suite-figures.ts';
 import { faultTableFigures } from './fault-table-figures.ts';
 
 /**
@@ -41,23 +42,28 @@ async function allDead(): Promise<readonly Figure[]> {
   return figures;
 }
 
+const others = suites(isLong).map((suite) => ({ row: suite.row, measure: async () => [await suiteFigure(suite)] }));
+
 const measurements: readonly { readonly row: string; readonly measure: () => Promise<readonly Figure[]> }[] = [
   { row: 'R3', measure: oneDead },
   { row: 'R4', measure: allDead },
   { row: 'R5', measure: () => faultTableFigures(isLong ? ['same', 'translated'] : ['same']) },
   { row: 'R5', measure: () => cutFigures({ cutsPerReply: isLong ? 400 : 20 }) },
   { row: 'R9', measure: () => bombFigures({ unpackedBytes: (isLong ? 1024 : 100) * 1024 * 1024, atOnce: 8 }) },
+  ...others,
 ];
 
 const wanted = values.only?.split(',');
 const figures: Figure[] = [];
 for (const { row, measure } of measurements) {
   if (wanted !== undefined && !wanted.includes(row)) continue;
-  const found = await measure();
+  const found = await measure().catch((error: unknown): readonly Figure[] => [
+    { row, what: 'could not be measured', measured: '', gate: '', isMet: false, examples: [String(error)] },
+  ]);
   figures.push(...found);
   for (const { what, isMet, examples = [] } of found) {
     if (!isMet) process.stderr.write(`${row}, ${what}\n${examples.map((example) => `  ${example}\n`).join('')}`);
   }
 }
-process.stdout.write(`${writeTable(figures)}\n`);
+process.stdout.write(`${writeTable(figures.toSorted((left, right) => Number(left.row.slice(1)) - Number(right.row.slice(1))))}\n`);
 process.exitCode = figures.every(({ isMet }) => isMet) ? 0 : 1;

@@ -1,0 +1,103 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+
+import type { Figure } from './figures.ts';
+
+/** A test that prints figures: its file, how large it is to be, and which of its lines tell them. */
+export type Suite = {
+  readonly row: string;
+  readonly what: string;
+  readonly file: string;
+  readonly environment?: Readonly<Record<string, string>>;
+  /** The first group of each match is a figure. */
+  readonly figures: RegExp;
+  /** Makes one text of the figures; all of them, each once, if absent. */
+  readonly sum?: (found: readonly string[]) => string;
+  readonly gate: string;
+  readonly limitMs: number;
+};
+
+const repository = join(import.meta.dirname, '../..');
+const examplesMax = 5;
+
+/** Runs a test of another part in a process of its own. Its gates are its own assertions. */
+export async function suiteFigure({ row, what, file, environment = {}, figures, sum, gate, limitMs }: Suite): Promise<Figure> {
+  const child = spawn(process.execPath, ['--test', '--test-isolation=none', '--test-reporter=spec', join(repository, file)], {
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let printed = '';
+  child.stdout.on('data', (chunk: Buffer) => void (printed += chunk.toString()));
+  const timer = setTimeout(() => child.kill('SIGKILL'), limitMs);
+  const code = await new Promise<number | null>((resolve) => void child.once('close', resolve));
+  clearTimeout(timer);
+  const found = [...new Set(Array.from(printed.matchAll(figures), ([, text = '']) => text.trim()))];
+  const failed = printed.split('failing tests:')[1] ?? '';
+  return {
+    row,
+    what,
+    measured: found.length === 0 ? 'nothing' : (sum?.(found) ?? found.join('; ')),
+    gate,
+    isMet: code === 0 && found.length > 0,
+    examples: Array.from(failed.matchAll(/^\s*(?:✖.*|\w*Error.*)$/gm), ([line]) => line.trim()).slice(0, examplesMax),
+  };
+}
+
+/** The line with the greatest number of milliseconds at its end. */
+function longest(found: readonly string[]): string {
+  const ms = (line: string): number => Number(/([0-9.]+) ms$/.exec(line)?.[1] ?? 0);
+  const [worst = ''] = found.toSorted((left, right) => ms(right) - ms(left));
+  return `${found.length} bodies, the longest block by ${worst.replaceAll(/\s+/g, ' ')}`;
+}
+
+const minuteMs = 60_000;
+
+/** What other parts measure of themselves. The long form has the sizes that are promised. */
+export function suites(isLong: boolean): readonly Suite[] {
+  return [
+    {
+      row: 'R6',
+      what: `${isLong ? '1,000' : '60'} clients that never read a stream of 64 MB`,
+      file: 'conformance/faults/stalled-readers.test.ts',
+      environment: isLong ? { WEIR_STALLED_CLIENTS: '1000', WEIR_STALLED_MS: '25000' } : {},
+      figures: /^(.* MB each at most.*)$/gm,
+      gate: '≤ 1 MB each; closed and settled within 2.5 times the time for it',
+      limitMs: 15 * minuteMs,
+    },
+    {
+      row: 'R7',
+      what: `${isLong ? '5,000' : '300'} clients that send a byte a second`,
+      file: 'conformance/faults/slow-senders.test.ts',
+      environment: isLong ? { WEIR_SLOW_CLIENTS: '5000' } : {},
+      figures: /^(p99 .* slow clients.*|\w+: closed after .*)$/gm,
+      gate: "others' p99 < 2×; closed ≤ 15 s",
+      limitMs: 5 * minuteMs,
+    },
+    {
+      row: 'R8',
+      what: 'large and hostile bodies of up to 28 MB',
+      file: 'conformance/faults/large-bodies.test.ts',
+      figures: /^(.* MB {2}\d{3} .* ms)$/gm,
+      sum: longest,
+      gate: '≤ 50 ms on a quiet machine',
+      limitMs: 5 * minuteMs,
+    },
+    {
+      row: 'R11',
+      what: 'SIGTERM with 500 live streams, by one process and by workers',
+      file: 'conformance/books/drain.test.ts',
+      figures: /^ℹ (.*live streams.*)$/gm,
+      gate: '0 cut within the grace; the rest told and settled; exit code 0',
+      limitMs: 10 * minuteMs,
+    },
+    {
+      row: 'R11',
+      what: `workers replaced, and two gateways restarted in turn, at ${isLong ? 200 : 40} calls/s`,
+      file: 'conformance/books/rolling-restart.test.ts',
+      environment: isLong ? { WEIR_ROLL_RATE: '200', WEIR_ROLLS: '3' } : {},
+      figures: /^ℹ (.*calls, .* failed)$/gm,
+      gate: '0 failed',
+      limitMs: 10 * minuteMs,
+    },
+  ];
+}
