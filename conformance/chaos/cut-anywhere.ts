@@ -40,6 +40,9 @@ const vendorOf: Readonly<Record<Mode['api']['dialect'], Vendor>> = {
   'gemini-generate-content': 'gemini',
 };
 
+/** Calls that fall back to one upstream, and the bytes of the longest reply. */
+const callsPerPart = 50;
+const cutsMax = 8000;
 const sentences = 6;
 /** Each name lies within one frame of four-token pieces. */
 const texts = { first: 'Alpha says hello'.repeat(sentences), second: 'Omega says hello'.repeat(sentences) } as const;
@@ -53,7 +56,8 @@ export async function measureCuts(options: CutOptions): Promise<readonly CutFigu
       return { name: `cut${index}`, mode, vendor, proxy: await startChaosProxy(Number(new URL(simulator.addresses[vendor]).port)) };
     }),
   );
-  const weir = await startCutWeir(simulator, lanes);
+  const parts = Math.ceil((2 * Math.min(options.cutsPerReply, cutsMax)) / callsPerPart) + 1;
+  const weir = await startCutWeir(simulator, lanes, parts);
   const ledger = await openLedger(weir.dataDirectory);
   try {
     const figures = await Promise.all(lanes.map((lane) => cutLane({ lane, weir, ledger }, options)));
@@ -66,7 +70,7 @@ export async function measureCuts(options: CutOptions): Promise<readonly CutFigu
   }
 }
 
-function startCutWeir(simulator: RunningSimulator, lanes: readonly Lane[]): Promise<RunningWeir> {
+function startCutWeir(simulator: RunningSimulator, lanes: readonly Lane[], parts: number): Promise<RunningWeir> {
   const upstreams: Record<string, object> = {};
   const models: Record<string, object> = {};
   for (const { name, vendor, proxy } of lanes) {
@@ -78,20 +82,24 @@ function startCutWeir(simulator: RunningSimulator, lanes: readonly Lane[]): Prom
       apiKey: upstreamKey,
       forwardHeaders: ['x-simulator-text'],
     };
-    upstreams[`${name}-second`] = { vendor, baseUrl: simulator.addresses[vendor], apiKey: upstreamKey };
-    // Each call asks for a model of its own, so that none suffers from what the others did to the target's health.
-    const targets = ['first', 'second'].map((which) => ({ upstream: `${name}-${which}`, model: `${name}-*` }));
-    models[`${name}-*`] = { targets };
+    for (let part = 0; part < parts; part++) {
+      // What one upstream takes over from others is bounded, so many share it.
+      upstreams[`${name}-second-${part}`] = { vendor, baseUrl: simulator.addresses[vendor], apiKey: upstreamKey };
+      // Each call asks for a model of its own, so that none suffers from what the others did to the target's health.
+      const pattern = `${name}-${part}-*`;
+      const targets = [`${name}-first`, `${name}-second-${part}`].map((upstream) => ({ upstream, model: pattern }));
+      models[pattern] = { targets };
+    }
   }
   return startWeir({ config: JSON.stringify({ upstreams, models, timeouts: { firstByteMs: 3000, idleMs: 3000 } }) });
 }
 
 type CutBench = { readonly lane: Lane; readonly weir: RunningWeir; readonly ledger: Ledger };
 
-async function ask({ lane, weir }: CutBench, number: string): Promise<ReceivedReply> {
+async function ask({ lane, weir }: CutBench, number: number): Promise<ReceivedReply> {
   const { mode, name } = lane;
   const { api, stream } = mode;
-  const model = `${name}-${number}`;
+  const model = `${name}-${Math.floor(number / callsPerPart)}-${number}`;
   const directive = `[[simulator text=${encodeURIComponent(texts.second)}]]`;
   return openCall(`${weir.gatewayUrl}${api.path(model, stream)}`, {
     // The header wins over the directive, and only the first target gets it: the two say different things.
@@ -104,17 +112,18 @@ async function ask({ lane, weir }: CutBench, number: string): Promise<ReceivedRe
 async function cutLane(bench: CutBench, { cutsPerReply }: CutOptions): Promise<readonly CutFigures[]> {
   const { proxy, mode } = bench.lane;
   const { replyBytes: before } = await proxy.counts();
-  const plain = await ask(bench, 'plain');
+  const plain = await ask(bench, 0);
   if (!isFinished(mode, plain)) throw new Error(`${mode.title}: a plain call failed: ${plain.status} ${plain.text}`);
   const replyBytes = (await proxy.counts()).replyBytes - before;
   const step = Math.max(1, Math.floor(replyBytes / cutsPerReply));
   const figures: CutFigures[] = [];
+  let calls = 0;
   for (const how of ['fin', 'reset'] as const) {
     const replies: { readonly at: number; readonly reply: ReceivedReply }[] = [];
     // At no byte there is no reply to cut.
     for (let at = 1; at < replyBytes; at += step) {
       await proxy.set({ type: how, afterBytes: at } satisfies Trouble);
-      replies.push({ at, reply: await ask(bench, `${how}-${at}`) });
+      replies.push({ at, reply: await ask(bench, (calls += 1)) });
     }
     await proxy.set({ type: 'none' });
     const counts = { invisible: 0, refused: 0, told: 0, whole: 0 };

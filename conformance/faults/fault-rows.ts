@@ -97,13 +97,6 @@ export const beforeContent: readonly FaultRow[] = [
     // The simulator's error event continues an array, so it cannot be its first element.
     notArray: true,
   },
-  {
-    id: 'opening-huge',
-    name: 'an event of 3 MB after the opening events',
-    fault: 'huge-event;after=0;bytes=3000000',
-    only: 'stream',
-    notArray: true,
-  },
 ];
 
 /** Failures after content has reached the client: nothing can be undone, and the client must be told. */
@@ -127,6 +120,18 @@ export const refusals: readonly FaultRow[] = [
   { id: '413', name: '413', fault: 'status;status=413' },
   { id: '422', name: '422', fault: 'status;status=422' },
   { id: 'overflow', name: 'a prompt too long for the model', fault: 'context-overflow' },
+];
+
+/** An answer that is larger than the gateway takes would be so again, and paid again: no other target is asked for it. */
+export const tooLarge: readonly FaultRow[] = [
+  {
+    id: 'opening-huge',
+    name: 'an event of 3 MB after the opening events',
+    fault: 'huge-event;after=0;bytes=3000000',
+    only: 'stream',
+    notArray: true,
+  },
+  { id: 'whole-huge', name: 'a whole reply of 3 MB', fault: 'huge-event;bytes=3000000', only: 'whole' },
 ];
 
 /** Whether a row has a meaning for a way of asking. */

@@ -1,10 +1,11 @@
 import type { Figure } from '../chaos/figures.ts';
 import { allModes } from './fault-bench.ts';
-import { afterContent, beforeContent, type FaultRow, refusals } from './fault-rows.ts';
+import { afterContent, beforeContent, type FaultRow, refusals, tooLarge } from './fault-rows.ts';
 import {
   assertHonest,
   assertInvisible,
   assertRefused,
+  assertTooLarge,
   casesOf,
   type Fallback,
   type FaultCase,
@@ -26,6 +27,7 @@ const parts: readonly Part[] = [
   { what: 'before content: the client never knows', gate: 'all', rows: beforeContent, check: assertInvisible },
   { what: 'after content: one honest error event, no second attempt', gate: 'all', rows: afterContent, check: assertHonest },
   { what: "the caller's mistakes are told as they are", gate: 'all', rows: refusals, check: assertRefused },
+  { what: 'answers that are too large are not asked for again', gate: 'all', rows: tooLarge, check: assertTooLarge },
 ];
 
 /** R5: the upstream fault table, as figures. */

@@ -1,18 +1,19 @@
 import { after, before, describe, test } from 'node:test';
 
 import { allModes } from './fault-bench.ts';
-import { afterContent, beforeContent, refusals } from './fault-rows.ts';
-import { assertHonest, assertInvisible, assertRefused, casesOf, startTwoTargets, type TwoTargets } from './two-targets.ts';
+import { afterContent, beforeContent, refusals, tooLarge } from './fault-rows.ts';
+import { assertHonest, assertInvisible, assertRefused, assertTooLarge, casesOf, startTwoTargets, type TwoTargets } from './two-targets.ts';
 
 const invisible = casesOf(beforeContent, allModes, ['same']);
 const honest = casesOf(afterContent, allModes, ['same']);
 const refused = casesOf(refusals, allModes, ['same']);
+const large = casesOf(tooLarge, allModes, ['same']);
 
 /** The upstream fault table: every way in which a model's first target fails, while a second one is well. */
 describe('one of two targets fails', () => {
   let bench: TwoTargets;
   before(async () => {
-    bench = await startTwoTargets([...invisible, ...honest, ...refused]);
+    bench = await startTwoTargets([...invisible, ...honest, ...refused, ...large]);
   });
   after(() => bench[Symbol.asyncDispose]());
 
@@ -28,6 +29,10 @@ describe('one of two targets fails', () => {
 
   describe("the caller's mistakes are told as they are", { concurrency: 8 }, () => {
     for (const which of refused) test(`${which.row.name}, ${which.mode.title}`, async () => assertRefused(which, await bench.run(which)));
+  });
+
+  describe('answers that are too large are not asked for again', { concurrency: 8 }, () => {
+    for (const which of large) test(`${which.row.name}, ${which.mode.title}`, async () => assertTooLarge(which, await bench.run(which)));
   });
 
   test('afterwards everything is as it should be', () => bench.assertSound());

@@ -79,7 +79,9 @@ export async function startTwoTargets(cases: readonly FaultCase[]): Promise<TwoT
     const id = row.aboutCredential === true ? `a-${name}`.slice(0, 64) : `a-${row.id}-${vendor}`;
     const baseUrl = places.baseUrl(first.addresses[vendor], row.place);
     upstreams[id] = { vendor, baseUrl, apiKey: upstreamKey, forwardHeaders: ['x-simulator-*'] };
-    upstreams[`b-${other}`] = {
+    // What a fallback takes over is bounded for each upstream, and the table is no outage: each row has a second of its own.
+    const fallbackId = `b-${row.id}-${other}`;
+    upstreams[fallbackId] = {
       vendor: other,
       baseUrl: second.addresses[other],
       apiKey: upstreamKey,
@@ -88,13 +90,13 @@ export async function startTwoTargets(cases: readonly FaultCase[]): Promise<TwoT
     models[name] = {
       targets: [
         { upstream: id, model: name },
-        { upstream: `b-${other}`, model: name },
+        { upstream: fallbackId, model: name },
       ],
       price,
     };
   }
   const timeouts = { connectMs: 500, firstByteMs: 900, idleMs: 900 };
-  const limits = { eventBytesMax: 1_000_000 };
+  const limits = { eventBytesMax: 1_000_000, replyBytesMax: 1_000_000 };
   const weir = await startWeir({ config: JSON.stringify({ upstreams, models, timeouts, limits }) });
   const ledger = await openLedger(weir.dataDirectory);
   let lastTag = 0;
@@ -262,8 +264,17 @@ export function assertHonest({ row, mode }: FaultCase, { reply, entry, first, se
 }
 
 /** The caller's own mistake: told as it is, free, and no other target hears of it. */
-export function assertRefused({ mode }: FaultCase, { reply, entry, first, second }: Seen): void {
-  assert.match(String(reply.status), /^4\d\d$/);
+export function assertRefused(which: FaultCase, seen: Seen): void {
+  assertToldOnce(which, seen, /^4\d\d$/);
+}
+
+/** An answer that cannot be taken: told, free, and no other target hears of it. */
+export function assertTooLarge(which: FaultCase, seen: Seen): void {
+  assertToldOnce(which, seen, /^5\d\d$/);
+}
+
+function assertToldOnce({ mode }: FaultCase, { reply, entry, first, second }: Seen, status: RegExp): void {
+  assert.match(String(reply.status), status, reply.text.slice(0, 500));
   assert.doesNotMatch(reply.text, mode.api.terminal);
   assert.deepEqual([first.length, second.length], [1, 0]);
   assert.equal(entry.end, 'failed');
