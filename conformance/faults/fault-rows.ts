@@ -99,8 +99,10 @@ export const beforeContent: readonly FaultRow[] = [
   },
 ];
 
-/** Failures after content has reached the client: nothing can be undone, and the client must be told. */
-export const afterContent: readonly FaultRow[] = [
+/** Slow enough for each event to reach the client by itself: what breaks in the same breath as it begins has delivered nothing. */
+const paced = 'tokensPerSecond=800;tokensPerFrame=4';
+
+const breaksOff: readonly FaultRow[] = [
   { id: 'mid-reset', name: 'reset between events', fault: 'reset-mid-stream;after=5', only: 'stream' },
   { id: 'mid-reset-inside', name: 'reset inside an event', fault: 'reset-mid-stream;after=5;cut=inside', only: 'stream' },
   { id: 'mid-fin', name: 'end of the connection', fault: 'truncate;how=fin;after=5', only: 'stream' },
@@ -113,6 +115,9 @@ export const afterContent: readonly FaultRow[] = [
   { id: 'mid-thought', name: 'reset in the middle of thoughts', fault: 'reset-mid-stream;after=3', only: 'stream', ...thinking },
   { id: 'mid-huge', name: 'an event of 3 MB', fault: 'huge-event;after=5;bytes=3000000', only: 'stream', notArray: true },
 ];
+
+/** Failures after content has reached the client: nothing can be undone, and the client must be told. */
+export const afterContent = breaksOff.map((row): FaultRow => ({ ...row, steer: { pace: paced, ...row.steer } }));
 
 /** What the caller did wrong is nobody's failure: it is told, and no other target hears of it. */
 export const refusals: readonly FaultRow[] = [
