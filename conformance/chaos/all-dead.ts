@@ -20,10 +20,12 @@ export type AllDeadFigures = {
   readonly wireAttemptsPerCall: number | undefined;
   /** From the call to the end of its answer: of calls that were made when it was known, and of the ones before. */
   readonly answerP50Ms: number;
+  readonly answerP90Ms: number;
   readonly answerP99Ms: number;
   readonly answerP99AtFirstMs: number;
   /** Answers by status, of all calls while everything was dead. */
   readonly statuses: Readonly<Record<string, number>>;
+  /** 503 that say nothing of when to try again, of calls that were made when it was known; before, what the vendor says goes on as it is. */
   readonly withoutRetryAfter: number;
   /** From the recovery until the first call succeeded, and until every call did; undefined when that never came. */
   readonly firstSuccessAfterMs: number | undefined;
@@ -93,13 +95,14 @@ function judge(
     calls: made.length,
     wireAttemptsPerCall: isCounted(lane) ? attempts / made.length : undefined,
     answerP50Ms: took(known, 0.5),
+    answerP90Ms: took(known, 0.9),
     answerP99Ms: took(known, 0.99),
     answerP99AtFirstMs: took(
       ended.filter(({ startedAtMs }) => startedAtMs < knownAtMs),
       0.99,
     ),
     statuses: countStatuses(ended),
-    withoutRetryAfter: ended.filter(({ status, retryAfter }) => status === 503 && retryAfter === undefined).length,
+    withoutRetryAfter: known.filter(({ status, retryAfter }) => status === 503 && retryAfter === undefined).length,
   };
 }
 
