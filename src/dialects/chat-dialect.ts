@@ -80,6 +80,11 @@ export type StreamTap = {
   readonly read: (frame: Frame) => FrameVerdict;
   /** The `state` of the report without the cost of building one: it is asked for after every chunk. */
   readonly state: () => StreamReport['state'];
+  /**
+   * Whether anything of the reply itself has passed: text, reasoning, arguments, a tool at work, or an event that is not known. The frames that only open a
+   * reply (`message_start`, `response.created`, a first chunk with a role) are none. Until it is true another upstream can still answer instead.
+   */
+  readonly hasContent: () => boolean;
   readonly report: () => StreamReport;
 };
 

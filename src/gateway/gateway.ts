@@ -5,13 +5,15 @@ import type { Clock } from '../platform/clock.ts';
 import type { Deadlines } from '../platform/http/deadlines.ts';
 import type { Logger } from '../platform/log.ts';
 import type { CallerDirectory } from './authenticate.ts';
-import type { UpstreamExchange } from './exchange/upstream-exchange.ts';
 import type { FetchMedia } from './exchange/translate/inline-media.ts';
+import type { Health } from './health/health.ts';
 import type { GatewayLimits, GatewayTimeouts } from './limits.ts';
 import type { ProxyTest } from './limits/check-caller.ts';
 import type { Limiter } from './limits/limiter.ts';
 import type { ProofVault } from './proof-vault/proof-vault.ts';
 import type { ReplyOwners } from './reply-owners.ts';
+import type { RunningCall } from './retry/call-attempts.ts';
+import type { RetryBudget } from './retry/retry-budget.ts';
 import type { RoutingTable } from './routing/routing-table.ts';
 
 /** What a configuration decides for a call. Read once per call, so that a reload never changes a call under way. */
@@ -38,6 +40,11 @@ export type Gateway = {
   readonly clock: Clock;
   readonly newId: (prefix: string) => string;
   readonly logger: Logger;
-  /** Watches the exchanges under way. */
-  readonly deadlines: Deadlines<UpstreamExchange>;
+  /** The health of the targets that calls go to. */
+  readonly health: Health;
+  readonly retryBudget: RetryBudget;
+  /** From 0 up to and not including 1. */
+  readonly random: () => number;
+  /** Watches the calls under way. */
+  readonly deadlines: Deadlines<RunningCall>;
 };

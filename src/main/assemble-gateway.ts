@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { createKeyDirectory } from '../accounts/key-directory.ts';
 import { createJournal } from '../billing/journal/create-journal.ts';
 import { createLostCallSettler } from '../billing/journal/settle-lost-call.ts';
-import type { UpstreamExchange } from '../gateway/exchange/upstream-exchange.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { defaultMediaBytesMax } from '../gateway/limits.ts';
 import { createLimiter } from '../gateway/limits/limiter.ts';
 import { createReplyOwners } from '../gateway/reply-owners.ts';
+import type { RunningCall } from '../gateway/retry/call-attempts.ts';
 import { createGatewayServer } from '../gateway/server.ts';
 import type { Clock } from '../platform/clock.ts';
 import { createDeadlines } from '../platform/http/deadlines.ts';
@@ -108,7 +108,7 @@ export async function assembleGateway(options: {
   const keys = createKeyDirectory({ store, clock, refreshMs: keysRefreshMs, logger });
   await keys.start();
   opened.defer(() => keys.close());
-  const deadlines = createDeadlines<UpstreamExchange>({ clock, tickMs: deadlineTickMs });
+  const deadlines = createDeadlines<RunningCall>({ clock, tickMs: deadlineTickMs });
   opened.defer(() => deadlines.close());
 
   const proofVault = openProofVault({ environment, store, clock, logger });
@@ -118,6 +118,9 @@ export async function assembleGateway(options: {
     callers: { find: keys.find, resolve: (secret) => keys.resolve(secret, AbortSignal.timeout(2000)) },
     journal,
     limiter: createLimiter({ clock }),
+    health: { of: () => ({ availability: () => ({ usable: true, state: 'healthy' }), inFlight: () => 0, begin: () => ({ headArrived: () => {}, end: () => {} }) }), report: () => [] },
+    retryBudget: { take: () => ({ release: () => {} }), refund: () => {} },
+    random: Math.random,
     replyOwners: createReplyOwners({ store }),
     proofVault,
     fetchMedia: (url) => fetchNamedMedia(url, live.config().media),

@@ -9,7 +9,7 @@ import type { Usage } from '../../inference/usage.ts';
 export type Journal = {
   /**
    * Before the upstream is called. Throws JournalUnavailableError, or gives it to `then`, when it cannot be written: then the call must not be made,
-   * and the journal knows nothing of it.
+   * and the journal knows nothing of it. A further attempt opens its call again: what was recorded of the attempt before it is then void.
    */
   readonly open: (opening: CallOpening, then?: (refusal: JournalUnavailableError | undefined) => void) => void;
   /**

@@ -45,6 +45,7 @@ function openStream({ dialect, streamRequest, target }: PassthroughOptions, fram
     },
     end: (rest) => rest,
     state: tap.state,
+    hasContent: tap.hasContent,
     report: tap.report,
     endedEarly: () => false,
     hasEndMark: dialect.hasEndMark(framing),

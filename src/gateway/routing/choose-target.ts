@@ -13,6 +13,11 @@ export function unknownModel(name: string): GatewayError {
  * Chooses where a call goes: the model's first target that speaks the client's dialect, because nothing is lost there; else its first target, by translation. Throws
  * `model_not_found` for a model that nobody serves, and `thread_unsupported` where a stateful thread would be lost.
  */
+export function rankTargets(table: RoutingTable, dialect: ChatDialect, facts: CallFacts): readonly Target[] {
+  const first = chooseTarget(table, dialect, facts);
+  return [first, ...table.targetsOf(facts.requestedModel).filter((target) => target !== first)];
+}
+
 export function chooseTarget(table: RoutingTable, dialect: ChatDialect, facts: CallFacts): Target {
   const targets = table.targetsOf(facts.requestedModel);
   const [preferred] = targets;

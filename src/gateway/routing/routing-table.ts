@@ -12,6 +12,8 @@ export type Upstream = {
   /** Path part of the base address, without a trailing slash. */
   readonly basePath: string;
   readonly apiKey: string | undefined;
+  /** Names the credential without telling it. */
+  readonly credentialId: string;
   readonly dialects: readonly DialectId[];
   /** Tells which client headers pass besides the vendor's own list. */
   readonly passesRequestHeader: (name: string) => boolean;

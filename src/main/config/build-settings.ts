@@ -74,6 +74,7 @@ function buildUpstream(id: string, configured: ConfiguredUpstream, connectMs: nu
     vendor,
     basePath: base.pathname.replace(/\/+$/, ''),
     apiKey: configured.apiKey,
+    credentialId: id,
     dialects: configured.dialects ?? vendor.dialects,
     passesRequestHeader: compileHeaderList([...vendor.requestHeaders, ...(configured.forwardHeaders ?? [])]),
     passesForeignHeader: compileHeaderList([...commonRequestHeaders, ...(configured.forwardHeaders ?? [])]),
