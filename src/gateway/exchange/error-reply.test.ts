@@ -15,7 +15,7 @@ function start(status: number, options: Partial<FakeExchangeOptions> & { headers
     resume: () => controller.resume(),
     stop: () => controller.abort(new Error('stopped')),
   };
-  const reply = createErrorReply(fake.context, flow, status, options.headers ?? headers);
+  const reply = createErrorReply(fake.context, flow, { status, headers: options.headers ?? headers, received: {} });
   const take = (body: string): void => {
     if (body !== '') reply.data(Buffer.from(body));
     reply.end();

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { UpstreamErrorReply } from '../../chat-codec.ts';
 import { errorStatusOf } from '../../error-status.ts';
 import type { ContextOverflow } from '../../read-context-overflow.ts';
-import { classifyStatus, createOverflowError, createUpstreamError, messageCharactersMax, type SaidError } from '../../upstream-error.ts';
+import { classifyStatus, createOverflowError, createUpstreamError, messageCharactersMax, type SaidError, isModeration } from '../../upstream-error.ts';
 
 /** No more of a message is looked at. */
 const readCharactersMax = 10_000;
@@ -49,7 +49,6 @@ const quotaWords =
 const overloadWords = /overloaded|at capacity|no available (?:server|worker|channel)|engine is currently|server is busy/i;
 const modelWords =
   /model\b.{0,200}(?:does not exist|not found|not exist|unknown|not supported by|is not available)|no such model|unknown model/i;
-const moderationWords = /flagged|moderation|content[ _]policy|usage guidelines|safety/i;
 
 function isAbout(said: SaidError, words: readonly string[], pattern: RegExp): boolean {
   return said.words.some((word) => words.includes(word)) || pattern.test(said.message);
@@ -57,7 +56,7 @@ function isAbout(said: SaidError, words: readonly string[], pattern: RegExp): bo
 
 /** The class of an error by its status, and where the status says little, by its words. */
 function classify(said: SaidError): ErrorCode {
-  if (said.status === 403 && moderationWords.test(said.message)) return 'upstream_refused_request';
+  if (isModeration(said)) return 'upstream_refused_request';
   if (said.status === 400 && isAbout(said, ['invalid_api_key'], keyWords)) return 'upstream_credentials_rejected';
   const code = classifyStatus(said.status);
   if (code === 'upstream_rate_limited' && isAbout(said, ['insufficient_quota', 'billing_hard_limit_reached'], quotaWords)) {
