@@ -20,7 +20,9 @@ import { checkCaller, mayCall } from './limits/check-caller.ts';
 import { countUsedTokens, endWithCall, reserveCall, type TakenLimits, withOwnLimits } from './limits/reserve-call.ts';
 import { type ExchangePlan, planExchange } from './plan-exchange.ts';
 import { readRequest } from './read-request.ts';
-import { chooseTarget, unknownModel } from './routing/choose-target.ts';
+import { alwaysHealthy } from './routing/always-healthy.ts';
+import { rankTargets, unknownModel } from './routing/rank-targets.ts';
+import { timeoutsOf } from './routing/target-timeouts.ts';
 import type { Target } from './routing/routing-table.ts';
 import { writeReply } from './write-reply.ts';
 
@@ -53,9 +55,21 @@ export async function runCall(gateway: Gateway, call: IncomingCall): Promise<voi
   const request = toWireRequest(call, body);
   dialect.validateRequest(request, settings.validation);
   const facts = dialect.readFacts(request);
-  if (facts.continues !== undefined) await gateway.replyOwners.check(facts.continues, caller.userName);
+  const keptAt = facts.continues === undefined ? undefined : await gateway.replyOwners.check(facts.continues, caller.userName);
   if (!mayCall(caller, facts.requestedModel)) throw unknownModel(facts.requestedModel);
-  const target = chooseTarget(settings.routing, dialect, facts);
+  const { routing: table } = settings;
+  const [target] = rankTargets({
+    table,
+    dialect,
+    facts,
+    request,
+    caller,
+    keptAt,
+    health: alwaysHealthy,
+    nowMs: acceptedAtMs,
+    random: Math.random,
+  });
+  if (target === undefined) throw unknownModel(facts.requestedModel);
   const framing = call.pathFraming ?? (facts.stream ? 'sse' : undefined);
   const taken = takeLimits(gateway, call, { settings, caller, facts, target });
   try {
@@ -77,7 +91,8 @@ export async function runCall(gateway: Gateway, call: IncomingCall): Promise<voi
     if (response.destroyed) return taken?.reservation.release();
     if (plan.kind === 'estimate') return answerCount(call, plan.inputTokens);
 
-    const { limits, timeouts } = settings;
+    const { limits } = settings;
+    const timeouts = timeoutsOf(target, facts.stream, settings.timeouts);
     const { clock, logger } = gateway;
     const { priceBook } = settings.routing;
     const admitted = { plan, caller, facts, target, acceptedAtMs, startedMs, priceBook, taken };

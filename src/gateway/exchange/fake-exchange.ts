@@ -149,6 +149,7 @@ export function createFakeUpstream(options: Pick<FakeExchangeOptions, 'vendor' |
   const vendor = upstreamVendors[options.vendor ?? 'openai-compatible'];
   return {
     id: 'one',
+    credentialId: 'one',
     vendor,
     basePath: '/base',
     apiKey: options.apiKey,

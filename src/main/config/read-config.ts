@@ -7,6 +7,7 @@ import { describeProblems } from '../../platform/schema/describe-problems.ts';
 import type { SchemaProblem } from '../../platform/schema/schema-problem.ts';
 import { upstreamVendors } from '../../upstreams/registry.ts';
 import { type Config, configSchema, type ConfiguredUpstream } from './config-schema.ts';
+import { findCredentialProblems, findRoutingProblems } from './find-routing-problems.ts';
 import { quirkNames } from './quirks-schema.ts';
 
 /** Something wrong with a configuration file, and where. Lines and columns count from 1. */
@@ -138,8 +139,10 @@ function findUpstreamProblems(name: string, upstream: ConfiguredUpstream): reado
 function findBrokenReferences(config: Config): readonly Problem[] {
   const found: Problem[] = [];
   const names = Object.keys(config.upstreams ?? {});
-  for (const [name, upstream] of Object.entries(config.upstreams ?? {})) found.push(...findUpstreamProblems(name, upstream));
+  for (const [name, upstream] of Object.entries(config.upstreams ?? {}))
+    found.push(...findUpstreamProblems(name, upstream), ...findCredentialProblems(name, upstream));
   for (const [name, model] of Object.entries(config.models ?? {})) {
+    found.push(...findRoutingProblems(name, model, config.upstreams));
     for (const [index, target] of model.targets.entries()) {
       if (names.length === 0 || names.includes(target.upstream)) continue;
       found.push({
