@@ -32,6 +32,9 @@ const conditionsSchema = Type.Object(
   { additionalProperties: false, minProperties: 1, description: 'The target takes only calls that meet all of these.' },
 );
 
+/** The members of `when`. */
+export const conditionNames: readonly string[] = Object.keys(conditionsSchema.properties);
+
 const milliseconds = (meaning: string) =>
   Type.Optional(Type.Integer({ minimum: 10, maximum: 86_400_000, description: `${meaning}, in milliseconds.` }));
 
