@@ -15,6 +15,8 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   reply_not_found: 'The reply or thread to continue does not exist, or is not of this user: the two are answered alike.',
   untranslatable_field:
     'The field cannot be said to the upstream of this model, which speaks another interface, and leaving it out would not do or was forbidden.',
+  no_suitable_target:
+    'The model is served, but none of its targets takes such a call: the message names what each of them takes (`when` in the configuration).',
   context_length_exceeded:
     'The upstream says that the request is longer than what the model can read. Worded as clients of each interface recognise it.',
   upstream_refused_request: 'An upstream of another interface refused the translated request; its message is passed on.',

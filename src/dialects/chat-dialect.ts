@@ -32,6 +32,17 @@ export type WireRequest = {
   readonly pathFraming?: StreamFraming | undefined;
 };
 
+/** What a request holds that not every model takes, in any of its turns. */
+export type RequestFeatures = {
+  /** Pictures, and moving ones. */
+  readonly images: boolean;
+  readonly documents: boolean;
+  /** Sound that is sent or asked for. */
+  readonly audio: boolean;
+  /** Whether the model is offered any tool. */
+  readonly tools: boolean;
+};
+
 /** What the dialect needs to know of the target to fit the request to it. */
 export type TargetFit = {
   readonly requestedModel: string;
@@ -128,6 +139,13 @@ export type ChatDialect = {
   readonly validateRequest: (request: WireRequest, mode: ValidationMode) => void;
   /** Reads the facts of a validated request. */
   readonly readFacts: (request: WireRequest) => CallFacts;
+  /** Reads what conditions of targets ask for. Costs a walk over the turns: called only where a model has such conditions. */
+  readonly readFeatures: (request: WireRequest) => RequestFeatures;
+  /**
+   * A text of bounded length that is the same for all calls of a conversation, and seldom for two conversations: the session that the client names in the body, else
+   * how the conversation begins. Called only where several targets share the calls.
+   */
+  readonly readConversation: (request: WireRequest) => string;
   /** The byte edits that fit a validated body to its target: model name, documented spellings, asking for usage. Usually none or one. */
   readonly editRequest: (request: WireRequest, bytes: Buffer, fit: TargetFit) => readonly JsonEdit[];
   readonly readReply: (reply: unknown) => ReplyReport;

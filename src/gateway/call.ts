@@ -12,7 +12,7 @@ import { checkCaller, mayCall } from './limits/check-caller.ts';
 import { reserveCall, type TakenLimits } from './limits/reserve-call.ts';
 import { readRequest } from './read-request.ts';
 import { CallAttempts } from './retry/call-attempts.ts';
-import { rankTargets, unknownModel } from './routing/choose-target.ts';
+import { rankTargets, unknownModel } from './routing/rank-targets.ts';
 import type { Target } from './routing/routing-table.ts';
 import { toWireRequest } from './to-wire-request.ts';
 import { writeReply } from './write-reply.ts';
@@ -46,9 +46,11 @@ export async function runCall(gateway: Gateway, call: IncomingCall): Promise<voi
   const request = toWireRequest(call, body);
   dialect.validateRequest(request, settings.validation);
   const facts = dialect.readFacts(request);
-  if (facts.continues !== undefined) await gateway.replyOwners.check(facts.continues, caller.userName);
+  const keptAt = facts.continues === undefined ? undefined : await gateway.replyOwners.check(facts.continues, caller.userName);
   if (!mayCall(caller, facts.requestedModel)) throw unknownModel(facts.requestedModel);
-  const targets = rankTargets(settings.routing, dialect, facts);
+  const { clock, health, random } = gateway;
+  const nowMs = clock.monotonicMs();
+  const targets = rankTargets({ table: settings.routing, dialect, facts, request, caller, keptAt, health, nowMs, random });
   const framing = call.pathFraming ?? (facts.stream ? 'sse' : undefined);
   const taken = takeLimits(gateway, call, { settings, caller, facts, target: targets[0] });
   try {

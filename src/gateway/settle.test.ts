@@ -173,7 +173,7 @@ describe('the books of a running call', () => {
         },
         clock: { nowMs: () => -1, monotonicMs: () => nowMs },
         logger: { debug: log, info: log, warn: log, error: log },
-        replyOwners: { remember: (entry) => void remembered.push(entry), check: () => Promise.resolve() },
+        replyOwners: { remember: (entry) => void remembered.push(entry), check: () => Promise.resolve('one') },
       },
       opening,
       upstreamDialect: 'openai-chat',

@@ -14,6 +14,7 @@ export const errorCodes = {
   thread_unsupported: { status: 400, class: 'invalid_request' },
   reply_not_found: { status: 400, class: 'invalid_request' },
   untranslatable_field: { status: 400, class: 'invalid_request' },
+  no_suitable_target: { status: 400, class: 'invalid_request' },
   context_length_exceeded: { status: 400, class: 'invalid_request' },
   upstream_refused_request: { status: 400, class: 'invalid_request' },
   invalid_url: { status: 400, class: 'invalid_request' },

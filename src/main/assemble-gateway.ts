@@ -4,10 +4,12 @@ import { createKeyDirectory } from '../accounts/key-directory.ts';
 import { createJournal } from '../billing/journal/create-journal.ts';
 import { createLostCallSettler } from '../billing/journal/settle-lost-call.ts';
 import type { Gateway } from '../gateway/gateway.ts';
+import { createHealth } from '../gateway/health/create-health.ts';
 import { defaultMediaBytesMax } from '../gateway/limits.ts';
 import { createLimiter } from '../gateway/limits/limiter.ts';
 import { createReplyOwners } from '../gateway/reply-owners.ts';
 import type { RunningCall } from '../gateway/retry/call-attempts.ts';
+import { createRetryBudget } from '../gateway/retry/retry-budget.ts';
 import { createGatewayServer } from '../gateway/server.ts';
 import type { Clock } from '../platform/clock.ts';
 import { createDeadlines } from '../platform/http/deadlines.ts';
@@ -118,8 +120,8 @@ export async function assembleGateway(options: {
     callers: { find: keys.find, resolve: (secret) => keys.resolve(secret, AbortSignal.timeout(2000)) },
     journal,
     limiter: createLimiter({ clock }),
-    health: { of: () => ({ availability: () => ({ usable: true, state: 'healthy' }), inFlight: () => 0, begin: () => ({ headArrived: () => {}, end: () => {} }) }), report: () => [] },
-    retryBudget: { take: () => ({ release: () => {} }), refund: () => {} },
+    health: createHealth({ clock, random: Math.random, logger }),
+    retryBudget: createRetryBudget(),
     random: Math.random,
     replyOwners: createReplyOwners({ store }),
     proofVault,

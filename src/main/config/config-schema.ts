@@ -4,6 +4,7 @@ import { rateLimitFields } from '../../accounts/access-limits.ts';
 import { defaultLimits, defaultMediaBytesMax, defaultTimeouts } from '../../gateway/limits.ts';
 import { upstreamVendors } from '../../upstreams/registry.ts';
 import { quirksSchema } from './quirks-schema.ts';
+import { balanceSchema, dialectNames, ownTimeouts, targetsSchema } from './routing-schema.ts';
 
 const presetNames = Object.values(upstreamVendors).flatMap(({ presets }) => Object.keys(presets ?? {}));
 
@@ -37,8 +38,15 @@ const upstreamSchema = Type.Object(
     apiKey: Type.Optional(
       Type.String({ minLength: 1, description: 'Credential, best as a reference: "${NAME}". None is sent when absent.' }),
     ),
+    apiKeys: Type.Optional(
+      Type.Array(Type.String({ minLength: 1 }), {
+        minItems: 1,
+        maxItems: 64,
+        description: 'Several credentials of one account, in place of apiKey. Calls are shared among them.',
+      }),
+    ),
     dialects: Type.Optional(
-      Type.Array(Type.Enum(['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini-generate-content']), {
+      Type.Array(Type.Enum([...dialectNames]), {
         minItems: 1,
         description: 'Interfaces that this server speaks, where it speaks more or fewer than its vendor says.',
       }),
@@ -68,16 +76,9 @@ const rateLimits = (description: string) => Type.Optional(Type.Object(rateLimitF
 
 const modelSchema = Type.Object(
   {
-    targets: Type.Array(
-      Type.Object(
-        {
-          upstream: Type.String({ minLength: 1, description: 'Name of an upstream.' }),
-          model: Type.Optional(Type.String({ minLength: 1, maxLength: 256, description: 'Its name there. Default: the same name.' })),
-        },
-        { additionalProperties: false },
-      ),
-      { minItems: 1, description: "Where the model's calls go: the first target that speaks the caller's interface." },
-    ),
+    targets: targetsSchema,
+    balance: balanceSchema,
+    timeouts: ownTimeouts("Timeouts of this model's calls. They beat those for all."),
     price: Type.Optional(priceSchema),
     limits: rateLimits(
       'What all callers of this model may use together. Entries have their limits each for itself, also where they lead to one model.',
@@ -162,7 +163,13 @@ export const configSchema = Type.Object(
       Type.Object(
         {
           connectMs: milliseconds('Time to connect to an upstream', defaultTimeouts.connectMs),
-          firstByteMs: milliseconds("Time to an upstream's status line", defaultTimeouts.firstByteMs),
+          firstByteMs: Type.Optional(
+            Type.Integer({
+              minimum: 10,
+              maximum: 86_400_000,
+              description: `Time to an upstream's status line, in milliseconds. Default: ${defaultTimeouts.firstByteMs}, and 60000 for streams of vendors' models that do not think.`,
+            }),
+          ),
           idleMs: milliseconds('Silence within a reply', defaultTimeouts.idleMs),
           totalMs: milliseconds('The whole call', defaultTimeouts.totalMs),
           stalledReaderMs: milliseconds('How long a client may leave sent bytes unread', defaultTimeouts.stalledReaderMs),

@@ -29,5 +29,6 @@ export const openaiCompatible: UpstreamVendor = {
   traitsOf: () => usualServerTraits,
   proofsBelongTo: 'upstream',
   modelListPath: '/models',
+  answersLate: true,
   presets: serverPresets,
 };

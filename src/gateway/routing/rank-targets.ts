@@ -1,0 +1,158 @@
+import type { ChatDialect, RequestFeatures, WireRequest } from '../../dialects/chat-dialect.ts';
+import type { CallFacts } from '../../inference/call-facts.ts';
+import { GatewayError } from '../../inference/gateway-error.ts';
+import type { HealthSubject, TargetHealth } from '../health/health.ts';
+import { describeUnknownReply } from '../reply-owners.ts';
+import { balanceTier, type Candidate } from './balance-tier.ts';
+import { findUnmetCondition } from './conditions.ts';
+import { hashConversation } from './conversation-key.ts';
+import type { Route, RoutedTarget, Tier } from './route.ts';
+import type { RoutingTable, Target } from './routing-table.ts';
+import { describeUnavailable } from './unavailable.ts';
+
+/** What ranking asks of the health of targets. */
+export type RankedHealth = {
+  readonly of: (
+    subject: HealthSubject,
+  ) => Pick<TargetHealth, 'availability' | 'inFlight'> & { readonly admitsLastResort?: (nowMs: number) => boolean };
+};
+
+/** A call that looks for its targets. */
+export type RankedCall = {
+  readonly table: Pick<RoutingTable, 'routeOf'>;
+  readonly dialect: Pick<ChatDialect, 'id' | 'readFeatures' | 'readConversation'>;
+  readonly facts: CallFacts;
+  readonly request: WireRequest;
+  readonly caller: { readonly userId: string };
+  /** Id of the upstream that keeps the reply which the call continues, where it continues one. */
+  readonly keptAt?: string | undefined;
+  readonly health: RankedHealth;
+  readonly nowMs: number;
+  /** An even draw from 0 to 1. */
+  readonly random: () => number;
+};
+
+/** The error for a model that nobody serves, and for one that the caller may not call: the two are answered alike. */
+export function unknownModel(name: string): GatewayError {
+  const message = `model: ${name.slice(0, 256)} is not served here; GET /v1/models lists what is`;
+  return new GatewayError('model_not_found', message, { param: 'model' });
+}
+
+/**
+ * All targets that may take a call now, in the order in which it is to try them; never none. By priority, then as the model's balance says; targets at which calls
+ * wait for longer than they should come after all others, and those that do not work are left out.
+ * @throws GatewayError `model_not_found`, `thread_unsupported`, `reply_not_found`, `no_suitable_target`, and where no suitable target works
+ * `upstream_unreachable`, `upstream_rate_limited` or `upstream_credentials_rejected`
+ */
+export function rankTargets(call: RankedCall): readonly Target[] {
+  const { table, dialect, facts } = call;
+  const route = table.routeOf(facts.requestedModel);
+  if (route === undefined || route.targets.length === 0) throw unknownModel(facts.requestedModel);
+  const tiers = findSuitable(call, route, route.tiersFor(dialect.id));
+  const [first] = tiers;
+  const [only] = first ?? [];
+  if (tiers.length === 1 && first?.length === 1 && only !== undefined) return takeOnly(call, route, only);
+  return rankTiers(call, route, tiers);
+}
+
+/** Most models have one target, and then there is nothing to read, to hash or to copy. */
+function takeOnly(call: RankedCall, route: Route, only: RoutedTarget): readonly Target[] {
+  const health = call.health.of(only.subject);
+  const availability = health.availability(call.nowMs);
+  if (!availability.usable && health.admitsLastResort?.(call.nowMs) !== true) {
+    throw describeUnavailable(call.facts.requestedModel, [availability]);
+  }
+  return route.targets.length === 1 ? route.targets : [only.target];
+}
+
+/** The tiers without the targets that cannot take the call, whatever their health. */
+function findSuitable(call: RankedCall, route: Route, tiers: readonly Tier[]): readonly Tier[] {
+  const { facts } = call;
+  const isStateful = facts.continues !== undefined || facts.needs.length > 0;
+  if (!isStateful && !route.isConditional) return tiers;
+  const keeping = isStateful ? findKeeping(call, tiers) : tiers;
+  return route.isConditional ? findConditioned(call, keeping) : keeping;
+}
+
+/** State is kept by an upstream that was spoken to in the caller's own dialect, and a call that continues it can go nowhere else. */
+function findKeeping({ dialect, facts, keptAt }: RankedCall, tiers: readonly Tier[]): readonly Tier[] {
+  const threads = facts.needs.includes('threads');
+  const stateful = filterTiers(
+    tiers,
+    ({ target: { upstream } }) => upstream.dialects.includes(dialect.id) && (!threads || upstream.vendor.offers.includes('threads')),
+  );
+  if (threads && stateful.length === 0) throw describeThreadless(facts.requestedModel);
+  if (facts.continues === undefined) return stateful;
+  const keeping = keptAt === undefined ? stateful : filterTiers(stateful, ({ target }) => target.upstream.id === keptAt);
+  if (keeping.length === 0) throw describeUnknownReply(facts.continues);
+  return keeping;
+}
+
+function findConditioned(call: RankedCall, tiers: readonly Tier[]): readonly Tier[] {
+  const { dialect, facts, request } = call;
+  const unmet: string[] = [];
+  let features: RequestFeatures | undefined;
+  const conditioned = { dialect: dialect.id, facts, features: () => (features ??= dialect.readFeatures(request)) };
+  const suitable = filterTiers(tiers, ({ target: { when, upstream, upstreamModel } }) => {
+    const reason = when === undefined ? undefined : findUnmetCondition(when, conditioned);
+    if (reason !== undefined) unmet.push(`${upstream.id}/${upstreamModel} takes ${reason}`);
+    return reason === undefined;
+  });
+  if (suitable.length === 0) throw describeUnsuitable(facts.requestedModel, unmet);
+  return suitable;
+}
+
+function filterTiers(tiers: readonly Tier[], isSuitable: (routed: RoutedTarget) => boolean): readonly Tier[] {
+  return tiers.map((tier) => tier.filter(isSuitable)).filter((tier) => tier.length > 0);
+}
+
+function rankTiers(call: RankedCall, route: Route, tiers: readonly Tier[]): readonly Target[] {
+  const { health, nowMs } = call;
+  let hash: number | undefined;
+  const conversation = (): number => (hash ??= hashConversation(call.dialect, call.request, call.caller.userId));
+  const ranked: Target[] = [];
+  const suspects: Target[] = [];
+  for (const tier of tiers) {
+    const candidates: Candidate[] = [];
+    for (const routed of tier) {
+      const target = health.of(routed.subject);
+      const availability = target.availability(nowMs);
+      if (availability.usable) candidates.push({ routed, state: availability.state, inFlight: target.inFlight() });
+    }
+    for (const { routed, state } of balanceTier(candidates, route.balance, conversation, call.random)) {
+      (state === 'suspect' ? suspects : ranked).push(routed.target);
+    }
+  }
+  ranked.push(...suspects);
+  return ranked.length > 0 ? ranked : takeLastResort(call, route, tiers, conversation);
+}
+
+/** Where nothing works, the target that would have been the first one is tried at the rate that its health admits. */
+function takeLastResort(call: RankedCall, route: Route, tiers: readonly Tier[], conversation: () => number): readonly Target[] {
+  const { health, nowMs } = call;
+  for (const tier of tiers) {
+    const candidates = tier.map((routed): Candidate => ({ routed, state: 'probe', inFlight: 0 }));
+    for (const { routed } of balanceTier(candidates, route.balance, conversation, call.random)) {
+      if (health.of(routed.subject).admitsLastResort?.(nowMs) === true) return [routed.target];
+    }
+  }
+  const availabilities = tiers.flatMap((tier) => tier.map(({ subject }) => health.of(subject).availability(nowMs)));
+  throw describeUnavailable(call.facts.requestedModel, availabilities);
+}
+
+function describeThreadless(model: string): GatewayError {
+  return new GatewayError(
+    'thread_unsupported',
+    `thread: the upstream of ${model} keeps no message threads; send the whole history in messages`,
+    { param: 'thread', details: { error_code: 'thread_unsupported_request', unsupported: ['thread'] } },
+  );
+}
+
+/** A model may have many targets; the first few say enough, and the log has them all. */
+const wordedTargetsMax = 8;
+
+function describeUnsuitable(model: string, unmet: readonly string[]): GatewayError {
+  const more = unmet.length > wordedTargetsMax ? `; and ${unmet.length - wordedTargetsMax} more` : '';
+  const message = `model: no target of ${model.slice(0, 256)} takes this call: ${unmet.slice(0, wordedTargetsMax).join('; ')}${more}`;
+  return new GatewayError('no_suitable_target', message, { param: 'model', internal: unmet.join('; ') });
+}
