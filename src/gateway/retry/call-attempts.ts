@@ -21,7 +21,7 @@ import { AttemptObserver } from './attempt-observer.ts';
 import { openAttempt } from './open-attempt.ts';
 import { forbidsRetry, parseRetryAfter } from './parse-retry-after.ts';
 import type { RetryGrant } from './retry-budget.ts';
-import { decideRetry, isWithinReach, type RetryDecision } from './retry-policy.ts';
+import { decideRetry, isWithinReach, namedWaitMsMax, type RetryDecision } from './retry-policy.ts';
 
 /** A call under way, as the clock and the shutdown see it. */
 export type RunningCall = Watched & {
@@ -221,7 +221,11 @@ export class CallAttempts implements RunningCall {
       if (second === undefined || availability.state === 'suspect') second = { target, waitMs };
     }
     if (second !== undefined || reach !== 'any-target') return second;
-    return health.of(subjectOf(failed)).availability(nowMs).usable ? { target: failed, waitMs } : undefined;
+    const availability = health.of(subjectOf(failed)).availability(nowMs);
+    if (availability.usable) return { target: failed, waitMs };
+    // One that wants fewer calls takes them again after a while, which this call has as well as any other.
+    if (availability.reason !== 'rate-limited' || availability.againInMs > namedWaitMsMax) return undefined;
+    return { target: failed, waitMs: Math.max(waitMs, availability.againInMs) };
   }
 
   /** The call is the taker's to end. */

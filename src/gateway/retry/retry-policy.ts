@@ -10,7 +10,7 @@ const errorWaitMs = 100;
 const rateLimitWaitMs = 500;
 const waitMsMax = 5000;
 /** An upstream that wants more time than this is not waited for: its answer goes to the client. */
-const namedWaitMsMax = 10_000;
+export const namedWaitMsMax = 10_000;
 
 /** An attempt that failed. */
 export type FailedAttempt = {
