@@ -12,6 +12,7 @@ import { checkCaller, mayCall } from './limits/check-caller.ts';
 import { reserveCall, type TakenLimits } from './limits/reserve-call.ts';
 import { readRequest } from './read-request.ts';
 import { CallAttempts } from './retry/call-attempts.ts';
+import { alwaysHealthy } from './routing/always-healthy.ts';
 import { rankTargets, unknownModel } from './routing/rank-targets.ts';
 import type { Target } from './routing/routing-table.ts';
 import { toWireRequest } from './to-wire-request.ts';
@@ -48,7 +49,8 @@ export async function runCall(gateway: Gateway, call: IncomingCall): Promise<voi
   const facts = dialect.readFacts(request);
   const keptAt = facts.continues === undefined ? undefined : await gateway.replyOwners.check(facts.continues, caller.userName);
   if (!mayCall(caller, facts.requestedModel)) throw unknownModel(facts.requestedModel);
-  const { clock, health, random } = gateway;
+  const { clock, random } = gateway;
+  const health = settings.retries.avoidFailing ? gateway.health : alwaysHealthy;
   const nowMs = clock.monotonicMs();
   const targets = rankTargets({ table: settings.routing, dialect, facts, request, caller, keptAt, health, nowMs, random });
   const framing = call.pathFraming ?? (facts.stream ? 'sse' : undefined);

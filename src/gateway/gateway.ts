@@ -7,7 +7,7 @@ import type { Logger } from '../platform/log.ts';
 import type { CallerDirectory } from './authenticate.ts';
 import type { FetchMedia } from './exchange/translate/inline-media.ts';
 import type { Health } from './health/health.ts';
-import type { GatewayLimits, GatewayTimeouts } from './limits.ts';
+import type { GatewayLimits, GatewayTimeouts, RetrySettings } from './limits.ts';
 import type { ProxyTest } from './limits/check-caller.ts';
 import type { Limiter } from './limits/limiter.ts';
 import type { ProofVault } from './proof-vault/proof-vault.ts';
@@ -21,6 +21,7 @@ export type GatewaySettings = {
   readonly routing: RoutingTable;
   readonly limits: GatewayLimits;
   readonly timeouts: GatewayTimeouts;
+  readonly retries: RetrySettings;
   readonly validation: ValidationMode;
   /** What keys may use that have no limit of their own. */
   readonly perKey?: RateLimits;

@@ -14,6 +14,14 @@ export type GatewayTimeouts = {
   readonly heartbeatMs: number;
 };
 
+/** What is done about upstreams that fail before they have said anything. */
+export type RetrySettings = {
+  /** Attempts of one call altogether, at all its targets. */
+  readonly attemptsMax: number;
+  /** Whether targets that do not work are left out until they do. */
+  readonly avoidFailing: boolean;
+};
+
 export type GatewayLimits = {
   readonly requestBytesMax: number;
   readonly requestDepthMax: number;
@@ -37,6 +45,8 @@ export const defaultTimeouts: GatewayTimeouts = {
   stalledReaderMs: 60 * second,
   heartbeatMs: 15 * second,
 };
+
+export const defaultRetries: RetrySettings = { attemptsMax: 3, avoidFailing: true };
 
 export const defaultLimits: GatewayLimits = {
   requestBytesMax: 32 * mebibyte,

@@ -10,6 +10,7 @@ import { DirectRequest } from '../platform/http/direct-request.ts';
 import { authenticate } from './authenticate.ts';
 import { runCall } from './call.ts';
 import type { Gateway } from './gateway.ts';
+import type { Health } from './health/health.ts';
 import { checkCaller, mayCall } from './limits/check-caller.ts';
 import { readAltFraming, readRequestTarget, type RequestTarget } from './request-target.ts';
 import { readCall } from './routes/read-call.ts';
@@ -101,7 +102,13 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
   const serveHealth = (response: ServerResponse, callId: string, probe: 'all' | 'live' | 'ready'): void => {
     const reasons = [...(draining ? ['shutting down'] : []), ...options.notReady()];
     const ready = reasons.length === 0;
-    writeJson(response, probe === 'live' || ready ? 200 : 503, callId, { live: true, ready, ...(ready ? {} : { reasons }) });
+    const state = {
+      live: true,
+      ready,
+      ...(ready ? {} : { reasons }),
+      ...(probe === 'all' ? { targets: describeTargets(gateway.health) } : {}),
+    };
+    writeJson(response, probe === 'live' || ready ? 200 : 503, callId, state);
   };
 
   const server = createServer({ ...serverTimeouts, IncomingMessage: DirectRequest }, onRequest);
@@ -114,6 +121,26 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
       await drain(server, gateway, graceMs);
     },
   };
+}
+
+/** More would be nothing that a person reads; the metrics have them all. */
+const shownTargetsMax = 200;
+
+/** The targets that calls went to lately, those that do not work first. Which credential it is, is told by its place and never by its value. */
+function describeTargets(health: Health): readonly object[] {
+  const order = ['rejected', 'failing', 'rate-limited', 'suspect', 'healthy'];
+  return health
+    .report()
+    .toSorted((first, second) => order.indexOf(first.state) - order.indexOf(second.state))
+    .slice(0, shownTargetsMax)
+    .map(({ upstreamId, credentialId, upstreamModel, state, againInMs }) => ({
+      upstream: upstreamId,
+      // Without the mark that tells a renewed key from its predecessor.
+      credential: credentialId.replace(/~.*$/, ''),
+      model: upstreamModel,
+      state,
+      ...(againInMs === undefined ? {} : { againInMs }),
+    }));
 }
 
 /** Answers with the models, in the list format of a dialect. */

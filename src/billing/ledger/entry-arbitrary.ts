@@ -28,7 +28,15 @@ export const entries: fc.Arbitrary<CallEntry> = fc.record(
     priceVersion: text,
     failedAttempts: fc.array(
       fc.record(
-        { upstream: text, credential: text, upstreamModel: text, upstreamStatus: count, upstreamRequestId: text, errorCode: text, durationMs: count },
+        {
+          upstream: text,
+          credential: text,
+          upstreamModel: text,
+          upstreamStatus: count,
+          upstreamRequestId: text,
+          errorCode: text,
+          durationMs: count,
+        },
         { requiredKeys: ['upstream', 'credential', 'upstreamModel', 'errorCode', 'durationMs'] },
       ),
       { minLength: 1, maxLength: 2 },

@@ -59,5 +59,10 @@ export function createStreamTap({ framing }: TapOptions): StreamTap {
     return editFrame(frame);
   };
 
-  return { read, state, hasContent: () => hasContent, report: () => ({ ...reportReply(reply, state() === 'complete'), state: state(), malformedFrames }) };
+  return {
+    read,
+    state,
+    hasContent: () => hasContent,
+    report: () => ({ ...reportReply(reply, state() === 'complete'), state: state(), malformedFrames }),
+  };
 }

@@ -41,11 +41,7 @@ export type ErrorAnswer = {
  * Takes in an upstream's error answer and passes it on as it is: status, headers that may pass, and body. Two kinds are reworded: a refusal
  * of the gateway's own credential, which is none of the client's business, and bodies that no SDK can read.
  */
-export function createErrorReply(
-  context: ExchangeContext,
-  flow: UpstreamFlow,
-  { status, headers, received }: ErrorAnswer,
-): ReplySink {
+export function createErrorReply(context: ExchangeContext, flow: UpstreamFlow, { status, headers, received }: ErrorAnswer): ReplySink {
   const { target, limits, observer, response } = context;
   const refusal = { upstreamStatus: status, headers: received };
   const complete = (raw: Buffer, fail: (error: GatewayError) => void): void => {

@@ -151,7 +151,7 @@ for (const [id, { opening, content, error }] of Object.entries(streams)) {
           assertUntouched(call, 'upstream_error');
           assert.equal(call.handedOver[0]?.upstreamStatus, status);
           call.handedOver[0]?.answer();
-          assert.equal(call.response.status, status, 'answered after all, it is the upstream\'s own answer');
+          assert.equal(call.response.status, status, "answered after all, it is the upstream's own answer");
           assert.equal(call.response.text(), '{"error":{"message":"no"}}');
         }
       }
@@ -174,7 +174,10 @@ describe('an attempt without an answer', () => {
 
   test('no connection, a closed one, silence, a page: each is offered and nothing is written', () => {
     const failures: readonly (readonly [string, (call: Started) => void])[] = [
-      ['upstream_unreachable', (call) => call.exchange.onResponseError(call.controller, Object.assign(new Error(), { code: 'ECONNREFUSED' }))],
+      [
+        'upstream_unreachable',
+        (call) => call.exchange.onResponseError(call.controller, Object.assign(new Error(), { code: 'ECONNREFUSED' })),
+      ],
       ['upstream_connection_error', (call) => call.exchange.onResponseError(call.controller, cut)],
       ['upstream_timeout', (call) => call.exchange.check(call.advance(601_000))],
       [

@@ -16,7 +16,7 @@ import type { IncomingCall } from '../call.ts';
 import { createFakeExchange, createFakeUpstream } from '../exchange/fake-exchange.ts';
 import type { Gateway } from '../gateway.ts';
 import { createHealth } from '../health/create-health.ts';
-import { defaultLimits, defaultTimeouts } from '../limits.ts';
+import { defaultLimits, defaultRetries, defaultTimeouts, type RetrySettings } from '../limits.ts';
 import { createLimiter } from '../limits/limiter.ts';
 import { createRoutingTable, type Target } from '../routing/routing-table.ts';
 import { CallAttempts, type RunningCall } from './call-attempts.ts';
@@ -34,7 +34,10 @@ const caller: ApiKey = { id: 'k', name: 'key', hint: 'k', userId: 'u', userName:
 type Sent = { readonly to: string; readonly request: UpstreamRequest; readonly handler: UpstreamHandler; aborted: boolean };
 
 /** A call to targets of which each is named after its upstream, with a journal that keeps everything and a clock that tests turn. */
-async function start(names: readonly string[] = ['a', 'b', 'c'], options: { readonly refusesOpening?: (attempt: number) => boolean } = {}) {
+async function start(
+  names: readonly string[] = ['a', 'b', 'c'],
+  options: Partial<RetrySettings> & { readonly refusesOpening?: (attempt: number) => boolean } = {},
+) {
   const fake = createFakeExchange({ dialect, framing: 'sse', body });
   const { clock } = fake.context;
   const sent: Sent[] = [];
@@ -73,6 +76,7 @@ async function start(names: readonly string[] = ['a', 'b', 'c'], options: { read
     routing: createRoutingTable({ upstreams: targets.map(({ upstream }) => upstream), models: [], priceBook, configuredAtMs: 0 }),
     limits: defaultLimits,
     timeouts: defaultTimeouts,
+    retries: { ...defaultRetries, ...options },
     validation: 'compatible',
   } as const;
   const gateway = {
@@ -87,9 +91,26 @@ async function start(names: readonly string[] = ['a', 'b', 'c'], options: { read
     replyOwners: { remember: () => {} },
     newId: () => 'id',
   } as unknown as Gateway;
-  const call = { callId: 'req_1', dialect, operation: 'generate', queryKeys: [], request: { headers: {} }, response: fake.response } as unknown as IncomingCall;
+  const call = {
+    callId: 'req_1',
+    dialect,
+    operation: 'generate',
+    queryKeys: [],
+    request: { headers: {} },
+    response: fake.response,
+  } as unknown as IncomingCall;
   const facts = { requestedModel: 'm', stream: true, inputCharacters: 5, needs: [] };
-  const known = { call, settings, caller, facts, framing: 'sse', targets, taken: undefined, acceptedAtMs: 0, startedMs: clock.monotonicMs() } as const;
+  const known = {
+    call,
+    settings,
+    caller,
+    facts,
+    framing: 'sse',
+    targets,
+    taken: undefined,
+    acceptedAtMs: 0,
+    startedMs: clock.monotonicMs(),
+  } as const;
   const attempts = new CallAttempts(gateway, known, bytes);
   await attempts.start({ operation: 'generate', body, headers: {} }, bytes);
   const last = (): Sent => {
@@ -107,8 +128,10 @@ async function start(names: readonly string[] = ['a', 'b', 'c'], options: { read
     entries,
     wire: () => sent.map(({ to }) => to).join(' '),
     breakOff: (code: string) => last().handler.onResponseError(controller, Object.assign(new Error(code), { code })),
-    answer: (status: number, headers: Record<string, string> = { 'content-type': status === 200 ? 'text/event-stream' : 'application/json' }) =>
-      last().handler.onResponseStart(controller, status, headers),
+    answer: (
+      status: number,
+      headers: Record<string, string> = { 'content-type': status === 200 ? 'text/event-stream' : 'application/json' },
+    ) => last().handler.onResponseStart(controller, status, headers),
     data: (text: string) => last().handler.onResponseData(controller, Buffer.from(text)),
     end: () => last().handler.onResponseEnd(controller),
     refuse: (status: number, headers: Record<string, string> = {}) => {
@@ -133,6 +156,12 @@ async function succeed(call: Started): Promise<void> {
   call.data(ending);
   call.end();
   await call.settle();
+}
+
+function breakDown(call: Started, upstreamId: string): void {
+  for (let failure = 0; failure < 5; failure += 1) {
+    call.gateway.health.of({ upstreamId, credentialId: upstreamId, upstreamModel: 'm' }).begin().end({ type: 'failed' });
+  }
 }
 
 describe('a call whose first target fails before it has said anything', () => {
@@ -270,12 +299,22 @@ describe('F40: attempts have a bound', () => {
     assert.equal(call.response.status, 503);
   });
 
-  test('a target that is out of use is not the next one', async () => {
+  test('an operator can have fewer', async () => {
+    const call = await start(['a', 'b'], { attemptsMax: 1 });
+    call.refuse(503);
+    await call.settle(60_000);
+    assert.equal(call.wire(), 'a');
+    assert.equal(call.response.status, 503);
+  });
+
+  test('a target that is out of use is not the next one, unless the operator wants it asked all the same', async () => {
+    const insistent = await start(['a', 'b', 'c'], { avoidFailing: false });
+    breakDown(insistent, 'b');
+    insistent.refuse(503);
+    await insistent.settle();
+    assert.equal(insistent.wire(), 'a b');
     const call = await start();
-    for (let failure = 0; failure < 5; failure += 1) {
-      const ticket = call.gateway.health.of({ upstreamId: 'b', credentialId: 'b', upstreamModel: 'm' }).begin();
-      ticket.end({ type: 'failed' });
-    }
+    breakDown(call, 'b');
     call.refuse(503);
     await call.settle();
     assert.equal(call.wire(), 'a c');
@@ -342,7 +381,7 @@ test('whatever happens in whatever order, a call is settled once, answered once,
         else if (!live()) continue;
         else if (each === 'reset') call.breakOff('ECONNRESET');
         else if (/^\d/.test(each) && isFresh) call.refuse(Number(each));
-        else if (each === 'open' && isFresh) (opened = call.sent.length), call.answer(200), call.data(opening);
+        else if (each === 'open' && isFresh) ((opened = call.sent.length), call.answer(200), call.data(opening));
         else if (!isFresh && each === 'content') call.data(content);
         else if (!isFresh && each === 'error') call.data('data: {"error":{"message":"busy","code":503}}\n\n');
         else if (!isFresh && each === 'end') call.end();

@@ -13,6 +13,7 @@ import type { Gateway, GatewaySettings } from '../gateway.ts';
 import type { AttemptTicket } from '../health/health.ts';
 import { type TakenLimits, withOwnLimits } from '../limits/reserve-call.ts';
 import { type EstimatedCount, type ExchangePlan, planExchange } from '../plan-exchange.ts';
+import { alwaysHealthy } from '../routing/always-healthy.ts';
 import { subjectOf } from '../routing/route.ts';
 import type { Target } from '../routing/routing-table.ts';
 import { timeoutsOf } from '../routing/target-timeouts.ts';
@@ -103,7 +104,19 @@ export class CallAttempts implements RunningCall {
     const { call, facts, framing, caller, acceptedAtMs } = this.#known;
     const { callId: requestId, dialect, response } = call;
     const hasLeft = (): boolean => response.destroyed;
-    return planExchange({ gateway: this.#gateway, requestId, dialect, request, bytes, facts, target, framing, caller, acceptedAtMs, hasLeft });
+    return planExchange({
+      gateway: this.#gateway,
+      requestId,
+      dialect,
+      request,
+      bytes,
+      facts,
+      target,
+      framing,
+      caller,
+      acceptedAtMs,
+      hasLeft,
+    });
   }
 
   /** Writes an attempt down and begins it, unless it is one that is no longer wanted by then. */
@@ -169,7 +182,8 @@ export class CallAttempts implements RunningCall {
   #takeOver(failure: UndeliveredFailure, target: Target, observer: AttemptObserver, ticket: AttemptTicket): boolean {
     const decision = this.#decide(failure);
     ticket.end(decision.verdict);
-    const next = decision.retry && this.#bytes !== undefined ? this.#chooseNext(target, decision) : undefined;
+    const mayGoOn = this.#bytes !== undefined && this.#failed.length + 1 < this.#known.settings.retries.attemptsMax;
+    const next = decision.retry && mayGoOn ? this.#chooseNext(target, decision) : undefined;
     if (!decision.retry || next === undefined) return this.#answerBetter(failure, decision);
     const { retryBudget, deadlines, clock } = this.#gateway;
     const grant = retryBudget.take(next.target.upstream.id, decision.cost, deadlines.size());
@@ -209,7 +223,8 @@ export class CallAttempts implements RunningCall {
 
   /** The best target that was not tried yet; else, where that can help, the same once more. */
   #chooseNext(failed: Target, { reach, waitMs }: Extract<RetryDecision, { retry: true }>): Next | undefined {
-    const { health, clock } = this.#gateway;
+    const { clock } = this.#gateway;
+    const health = this.#known.settings.retries.avoidFailing ? this.#gateway.health : alwaysHealthy;
     const nowMs = clock.monotonicMs();
     let second: Next | undefined;
     for (const target of this.#known.targets) {

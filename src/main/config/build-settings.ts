@@ -1,5 +1,5 @@
 import type { GatewaySettings } from '../../gateway/gateway.ts';
-import { defaultLimits, defaultTimeouts } from '../../gateway/limits.ts';
+import { defaultLimits, defaultTimeouts, defaultRetries } from '../../gateway/limits.ts';
 import { createRoutingTable, type Upstream } from '../../gateway/routing/routing-table.ts';
 import { createTimeoutRule } from '../../gateway/routing/target-timeouts.ts';
 import type { PriceBookData } from '../../billing/rating/parse-price-book.ts';
@@ -130,6 +130,7 @@ export function buildSettings(options: {
     }),
     limits: { ...defaultLimits, ...limits },
     timeouts,
+    retries: { ...defaultRetries, ...config.retries },
     validation: config.validation ?? 'compatible',
     ...(perKey === undefined ? {} : { perKey }),
     ...(config.trustedProxies === undefined ? {} : { isProxy: compileAddressList(config.trustedProxies) }),

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 
 import { rateLimitFields } from '../../accounts/access-limits.ts';
-import { defaultLimits, defaultMediaBytesMax, defaultTimeouts } from '../../gateway/limits.ts';
+import { defaultLimits, defaultMediaBytesMax, defaultTimeouts, defaultRetries } from '../../gateway/limits.ts';
 import { upstreamVendors } from '../../upstreams/registry.ts';
 import { quirksSchema } from './quirks-schema.ts';
 import { balanceSchema, dialectNames, ownTimeouts, targetsSchema } from './routing-schema.ts';
@@ -133,6 +133,28 @@ export const configSchema = Type.Object(
           perKey: rateLimits('What each key may use that has no such limit of its own.'),
         },
         { additionalProperties: false },
+      ),
+    ),
+    retries: Type.Optional(
+      Type.Object(
+        {
+          attemptsMax: Type.Optional(
+            Type.Integer({
+              minimum: 1,
+              maximum: 3,
+              default: defaultRetries.attemptsMax,
+              description: 'Attempts of one call altogether, at all its targets. 1: nothing is tried again.',
+            }),
+          ),
+          avoidFailing: Type.Optional(
+            Type.Boolean({
+              default: defaultRetries.avoidFailing,
+              description:
+                'Whether targets that keep failing, limit the rate of calls or refuse the credential are left out until they work again. With false every call is sent wherever it is routed to.',
+            }),
+          ),
+        },
+        { additionalProperties: false, description: 'What is done about upstreams that fail before they have said anything.' },
       ),
     ),
     trustedProxies: Type.Optional(

@@ -4,7 +4,14 @@ import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { UpstreamErrorReply } from '../../chat-codec.ts';
 import { errorStatusOf } from '../../error-status.ts';
 import type { ContextOverflow } from '../../read-context-overflow.ts';
-import { classifyStatus, createOverflowError, createUpstreamError, messageCharactersMax, type SaidError, isModeration } from '../../upstream-error.ts';
+import {
+  classifyStatus,
+  createOverflowError,
+  createUpstreamError,
+  messageCharactersMax,
+  type SaidError,
+  isModeration,
+} from '../../upstream-error.ts';
 
 /** No more of a message is looked at. */
 const readCharactersMax = 10_000;

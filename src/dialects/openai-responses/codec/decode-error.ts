@@ -2,7 +2,14 @@ import type { ErrorCode, GatewayError } from '../../../inference/gateway-error.t
 import { filledText, meaningOf, membersOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject } from '../../../platform/json/json-value.ts';
 import type { UpstreamErrorReply } from '../../chat-codec.ts';
-import { classifyStatus, createOverflowError, createUpstreamError, isModeration, messageCharactersMax, type SaidError } from '../../upstream-error.ts';
+import {
+  classifyStatus,
+  createOverflowError,
+  createUpstreamError,
+  isModeration,
+  messageCharactersMax,
+  type SaidError,
+} from '../../upstream-error.ts';
 
 /** The vendor's codes and types that tell the class better than the status: events have none, and imitating servers choose it freely. */
 const codeByWord: Readonly<Record<string, ErrorCode>> = {
