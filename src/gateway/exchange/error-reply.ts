@@ -18,7 +18,6 @@ function parseIfJson(body: Buffer): JsonValue | undefined {
 
 function credentialsRejected(context: ExchangeContext, status: number): GatewayError {
   const { upstream } = context.target;
-  context.logger.error({ upstream: upstream.id, status }, 'the upstream refuses the configured credential');
   return new GatewayError(
     'upstream_credentials_rejected',
     'the model service refuses the gateway; its operator has to renew the credential',
