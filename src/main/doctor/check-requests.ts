@@ -19,7 +19,7 @@ export function outputLimit(traits: ModelTraits, allowance: Allowance): number {
 
 const text = (words: string): TextPart => ({ kind: 'text', text: words });
 
-export const user = (...parts: readonly Part[]): Turn => ({ role: 'user', parts });
+const user = (...parts: readonly Part[]): Turn => ({ role: 'user', parts });
 
 /** A short request in the neutral form; `changes` says what a check is about. */
 export function createRequest(

@@ -127,6 +127,7 @@ async function probeCertificate(
   }
   const { result: socket, tookMs } = opened;
   const certificate = socket.getPeerCertificate();
+  const protocol = socket.getProtocol() ?? 'TLS';
   const problem: unknown = socket.authorized ? undefined : socket.authorizationError;
   socket.destroy();
   if (problem !== undefined && problem !== null) {
@@ -136,7 +137,7 @@ async function probeCertificate(
     return { verdict: 'bad', subject, ...explained, tookMs };
   }
   const days = Math.floor((Date.parse(certificate.valid_to) - nowMs) / dayMs);
-  const says = `${socket.getProtocol() ?? 'TLS'}, the certificate is good for ${days} more ${days === 1 ? 'day' : 'days'}`;
+  const says = `${protocol}, the certificate is good for ${days} more ${days === 1 ? 'day' : 'days'}`;
   if (days >= expiryWarningDays) return { verdict: 'good', subject, says, tookMs };
   return { verdict: 'warning', subject, says, advice: "see that the server's certificate is renewed", tookMs };
 }

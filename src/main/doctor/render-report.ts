@@ -1,13 +1,4 @@
-import {
-  checkNames,
-  type CheckName,
-  type CheckResult,
-  type DoctorReport,
-  type Finding,
-  type MatrixRow,
-  type Section,
-  type Verdict,
-} from './finding.ts';
+import { checkNames, type CheckName, type DoctorReport, type Finding, type MatrixRow, type Section, type Verdict } from './finding.ts';
 
 export type RenderStyle = {
   /** Columns of the terminal. */
@@ -65,6 +56,16 @@ export function renderReport(report: DoctorReport, style: RenderStyle): string {
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
 }
 
+type Aside = {
+  readonly verdict: Verdict;
+  readonly says: string;
+  readonly advice: string | undefined;
+  readonly names: Set<string>;
+  readonly rows: Set<string>;
+};
+
+const asideOrder: readonly Verdict[] = ['bad', 'warning', 'none', 'good'];
+
 class Painter {
   readonly #style: RenderStyle;
 
@@ -101,9 +102,9 @@ class Painter {
         : 4 + tableWidth <= this.#style.width
           ? this.#belowLabels(rows, columns, labels)
           : this.#asList(rows, labels);
-    const asides = rows.flatMap((row, at) => this.#asides(row, labels[at] ?? ''));
+    const asides = this.#asides(rows);
     const legend = `  ${(['good', 'bad', 'warning', 'none'] as const).map((verdict) => `${this.#mark(verdict)} ${legendWords[verdict]}`).join('   ')}   ~ streamed`;
-    return [this.#bold('Conformance'), ...lines, legend, ...asides].join('\n');
+    return [this.#bold('Conformance'), ...lines, legend, ...(asides.length === 0 ? [] : ['', ...asides])].join('\n');
   }
 
   #besideLabels(
@@ -139,23 +140,26 @@ class Painter {
     });
   }
 
-  /** What is to be said about the cells that are not green. Cells that say the same are named together. */
-  #asides({ results }: MatrixRow, label: string): readonly string[] {
-    const groups = new Map<string, CheckResult[]>();
-    for (const result of results) {
-      if (result.verdict === 'good' || result.says === undefined) continue;
-      const key = `${result.verdict} ${result.says} ${result.advice ?? ''}`;
-      groups.set(key, [...(groups.get(key) ?? []), result]);
+  /** What is to be said about the cells that are not green. What is the same in several cells is said once, with the rows that it is about. */
+  #asides(rows: readonly MatrixRow[]): readonly string[] {
+    const groups = new Map<string, Aside>();
+    for (const { upstream, title, results } of rows) {
+      for (const { check, verdict, says, advice } of results) {
+        if (verdict === 'good' || says === undefined) continue;
+        const key = `${verdict} ${says} ${advice ?? ''}`;
+        const group = groups.get(key) ?? { verdict, says, advice, names: new Set(), rows: new Set() };
+        group.names.add(headings[check]);
+        group.rows.add(`${upstream} ${title}`);
+        groups.set(key, group);
+      }
     }
-    if (groups.size === 0) return [];
-    const told = [...groups.values()].flatMap((group) => {
-      const [first] = group;
-      if (first === undefined) return [];
-      const names = group.map(({ check }) => headings[check]).join(', ');
-      const line = `    ${this.#mark(first.verdict)} ${wrap(`${names}: ${first.says ?? ''}`, this.#style.width, 6)}`;
-      return first.advice === undefined ? [line] : [line, this.#advice(first.advice, 6)];
+    // What is wrong comes before what is merely so.
+    const told = [...groups.values()].toSorted((one, other) => asideOrder.indexOf(one.verdict) - asideOrder.indexOf(other.verdict));
+    return told.flatMap(({ verdict, says, advice, names, rows: about }) => {
+      const place = rows.length === 1 ? '' : ` (${[...about].join(', ')})`;
+      const line = `  ${this.#mark(verdict)} ${wrap(`${[...names].join(', ')}: ${says}${place}`, this.#style.width, 4)}`;
+      return advice === undefined ? [line] : [line, this.#advice(advice, 4)];
     });
-    return ['', `  ${label}`, ...told];
   }
 
   conclusion({ healthy, aborted, simulated, sections, upstreams }: DoctorReport): string {
