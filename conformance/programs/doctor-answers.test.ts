@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { describe, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
 
 import type { CheckName, Verdict } from '../../src/main/doctor/finding.ts';
 import {
@@ -261,6 +262,29 @@ const faults: readonly (readonly [name: string, odd: Answering, about: CheckName
     'error',
     'bad',
     /was accepted/,
+  ],
+  [
+    'a compressed reply',
+    onBody(
+      () => true,
+      (body, response) =>
+        response
+          .writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' })
+          .end(gzipSync(JSON.stringify(wholeReply(body)))),
+    ),
+    'reply',
+    'bad',
+    /compressed \(gzip\).*compression off/,
+  ],
+  [
+    'a list of models that is none',
+    (body, response) => {
+      if (body === undefined) sendJson(response, 200, { status: 'ok' });
+      return body === undefined;
+    },
+    'credential',
+    'warning',
+    /no list of models.*another service/,
   ],
   [
     'a redirect',

@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { systemClock } from '../../platform/clock.ts';
 import { chooseChecks, countCalls } from '../doctor/examine-model.ts';
 import { checkNames, type CheckName } from '../doctor/finding.ts';
-import { renderReport, type RenderStyle } from '../doctor/render-report.ts';
+import { renderReport, type RenderStyle, wrap } from '../doctor/render-report.ts';
 import { runDoctor } from '../doctor/run-doctor.ts';
 import type { Environment } from '../environment.ts';
 
@@ -53,7 +53,8 @@ async function examine(environment: Environment, written: WrittenOptions): Promi
   process.once('SIGINT', () => abort.abort());
   process.once('SIGTERM', () => abort.abort());
   const isJson = written.json === true;
-  if (!isJson && written.calls) console.log(`${announceCost(written.check)}\n`);
+  const style = readStyle(environment);
+  if (!isJson && written.calls) console.log(`${wrap(announceCost(written.check), style.width, 0)}\n`);
   const progress = createProgress(!isJson && process.stderr.isTTY);
   const report = await runDoctor({
     environment,
@@ -66,7 +67,7 @@ async function examine(environment: Environment, written: WrittenOptions): Promi
     timeoutMs: written.timeout * 1000,
     onStep: progress.show,
   }).finally(progress.clear);
-  process.stdout.write(isJson ? `${JSON.stringify(report, null, 2)}\n` : renderReport(report, readStyle(environment)));
+  process.stdout.write(isJson ? `${JSON.stringify(report, null, 2)}\n` : renderReport(report, style));
   process.exitCode = report.aborted ? 130 : report.healthy ? 0 : 1;
 }
 
@@ -79,14 +80,17 @@ function announceCost(checks: readonly CheckName[]): string {
 function createProgress(isShown: boolean): { readonly show: (what: string) => void; readonly clear: () => void } {
   const clear = (): void => void (isShown && process.stderr.write('\r\u001b[K'));
   const show = (what: string): void =>
-    void (isShown && process.stderr.write(`\r\u001b[K${what.slice(0, (process.stderr.columns ?? 80) - 1)}`));
+    void (isShown && process.stderr.write(`\r\u001b[K${what.slice(0, (knownWidth(process.stderr.columns) ?? 80) - 1)}`));
   return { show, clear };
 }
+
+/** Terminals that do not know their width say nothing, or 0. */
+const knownWidth = (columns: number | undefined): number | undefined => (columns !== undefined && columns > 0 ? columns : undefined);
 
 function readStyle({ variable }: Environment): RenderStyle {
   const { isTTY, columns } = process.stdout;
   const said = Number(variable('COLUMNS') ?? '');
-  const width = columns ?? (Number.isInteger(said) && said > 0 ? said : defaultWidth);
+  const width = knownWidth(columns) ?? knownWidth(Number.isInteger(said) ? said : undefined) ?? defaultWidth;
   const colour = variable('FORCE_COLOR') !== undefined || (isTTY && variable('NO_COLOR') === undefined && variable('TERM') !== 'dumb');
   const locale = variable('LC_ALL') ?? variable('LC_CTYPE') ?? variable('LANG') ?? '';
   return { width: Math.max(width, narrowest), colour, unicode: !/^(?:C|POSIX)$/.test(locale) };

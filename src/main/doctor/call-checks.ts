@@ -4,7 +4,7 @@ import type { InferenceRequest } from '../../inference/inference-request.ts';
 import type { UsageReport } from '../../inference/usage.ts';
 import { type Answer, AskError } from './ask-upstream.ts';
 import { explainAnswer, explainSilence, mediaTypeOf, saidIn, showWords } from './explain-failure.ts';
-import type { CheckName, CheckResult } from './finding.ts';
+import { type CheckName, type CheckResult, tidyWords } from './finding.ts';
 import { type Conversation, encode, readStream, readWhole, sendBody, type StreamReading } from './speak.ts';
 import { suggestQuirk } from './suggest-quirk.ts';
 
@@ -26,7 +26,7 @@ async function generate(conversation: Conversation, check: CheckName, request: I
     const encoded = encode(conversation, request);
     const answer = await sendBody(conversation, encoded.body, { operation: 'generate', streams: request.stream });
     if (answer === undefined) return { failed: { verdict: 'none', says: 'this upstream has no route for it' } };
-    if (answer.status === 200) return { answer, encoded };
+    if (answer.status === 200) return refuseCompressed(answer) ?? { answer, encoded };
     const explained = explainAnswer(answer, dialect.id, model, patient);
     const quirk = answer.status === 400 || answer.status === 422 ? suggestQuirk(conversation, check, saidIn(answer, patient)) : undefined;
     return { failed: { verdict: 'bad', ...explained, ...(quirk === undefined ? {} : { advice: quirk }) }, status: answer.status };
@@ -34,6 +34,14 @@ async function generate(conversation: Conversation, check: CheckName, request: I
     if (!(error instanceof AskError)) throw error;
     return { failed: { verdict: 'bad', ...explainSilence(error, patient, limits.timeoutMs), ...endless(conversation, error) } };
   }
+}
+
+/** Replies are read as they pass, so the gateway asks for none that is compressed. */
+function refuseCompressed({ headers }: Answer): { readonly failed: Outcome } | undefined {
+  const coding = tidyWords(String(headers['content-encoding'] ?? 'identity'));
+  if (coding === 'identity') return undefined;
+  const advice = 'the gateway can read no usage in it: switch compression off in the server, or in the proxy before it';
+  return { failed: bad(`the reply is compressed (${coding}), though it was asked not to be`, advice) };
 }
 
 /** A stream that has said all and stays open: the gateway ends it by itself where the dialect has an end mark, and waits where it has none. */

@@ -18,9 +18,10 @@ export type CredentialCheck = {
 const subject = 'credential';
 const http: Pick<Finding, 'subject'> = { subject: 'HTTP' };
 
-/** The models in a list of OpenAI's or Anthropic's form, a bare list, or one of Gemini's form. */
-function readModels(body: unknown): readonly string[] {
-  const listed = Array.isArray(body) ? body : (membersOf(body).data ?? membersOf(body).models);
+/** The models in a list of OpenAI's or Anthropic's form, a bare list, or one of Gemini's form; undefined where it is none. */
+function readModels(body: unknown): readonly string[] | undefined {
+  const listed: unknown = Array.isArray(body) ? body : (membersOf(body).data ?? membersOf(body).models);
+  if (!Array.isArray(listed)) return undefined;
   return objectsOf(listed).flatMap(({ id, name }) => {
     const model = filledText(id) ?? filledText(name);
     return model === undefined ? [] : [model.replace(/^models\//, '')];
@@ -57,6 +58,7 @@ export async function checkCredential(patient: Patient, limits: AskLimits, nowMs
   const parsed = parseBody(answer.body);
   if (answer.status === 200 && parsed !== undefined) {
     const models = readModels(parsed);
+    if (models === undefined) return { findings: [answered, strangeList(patient)], models: [], mayCall: true, ...skew };
     const told = apiKey === undefined ? 'none is configured, and none is asked for here' : `${keySource} is accepted`;
     const open =
       apiKey !== undefined && vendor.keysUrl === undefined ? ' (for the list of models, which some servers give to anybody)' : '';
@@ -80,6 +82,11 @@ export async function checkCredential(patient: Patient, limits: AskLimits, nowMs
       : explainAnswer(answer, dialect, '', patient)),
   };
   return { findings: [answered, failed], models: [], mayCall: isLimit, ...skew };
+}
+
+function strangeList({ address, upstream }: Patient): Finding {
+  const says = `what GET ${address}${upstream.vendor.probePath} answers is JSON and no list of models`;
+  return { verdict: 'warning', subject, says, advice: 'if no call succeeds either, check baseUrl: this may be another service' };
 }
 
 function noList(answer: Answer): string {

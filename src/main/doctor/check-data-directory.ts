@@ -24,6 +24,15 @@ function nearestDirectory(path: string): string {
 
 /** Looks at the data directory without making or changing anything in it. */
 export function checkDataDirectory(dataDirectory: string): readonly Finding[] {
+  try {
+    return lookInto(dataDirectory);
+  } catch (error) {
+    const says = tidyWords(`it cannot be looked at: ${error instanceof Error ? error.message : String(error)}`);
+    return [{ verdict: 'bad', subject: 'directory', says, advice: 'run weir doctor as the user that runs Weir' }];
+  }
+}
+
+function lookInto(dataDirectory: string): readonly Finding[] {
   const path = resolve(dataDirectory);
   const there = existsSync(path);
   if (there && !statSync(path).isDirectory())

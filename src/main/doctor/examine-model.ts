@@ -1,5 +1,6 @@
-import type { Outcome } from './call-checks.ts';
-import { checkNames, type CheckName, type CheckResult, type MatrixRow } from './finding.ts';
+import { bad, type Outcome } from './call-checks.ts';
+import { showWords } from './explain-failure.ts';
+import { checkNames, type CheckName, type CheckResult, type MatrixRow, tidyWords } from './finding.ts';
 import { checkCount, checkError } from './free-checks.ts';
 import type { Conversation } from './speak.ts';
 import { checkJson, checkTool, checkToolResult, checkToolStream } from './structure-checks.ts';
@@ -55,6 +56,16 @@ export function chooseChecks(asked: readonly CheckName[], mayCost: boolean): Rea
 
 const notRun = (says: string): Outcome => ({ verdict: 'none', says });
 
+/** What no check expects, an operator must not meet as a stack in place of the report. */
+async function runSafely(run: RunCheck, conversation: Conversation, memory: RowMemory): Promise<Outcome> {
+  try {
+    return await run(conversation, memory);
+  } catch (error) {
+    const says = showWords(error instanceof Error ? error.message : String(error), conversation.patient);
+    return bad(`the check itself failed: ${says}`, 'this may be a defect of Weir: report it, with what server it is');
+  }
+}
+
 /**
  * Runs the chosen checks of one row one after another: a small server answers one call at a time. When the first call fails, or the
  * time is over, the rest are not run: they would say the same again, and cost.
@@ -77,9 +88,9 @@ export async function examineModel(
     }
     onCheck(check);
     const startedMs = performance.now();
-    const outcome = await checks[check].run(conversation, memory);
+    const outcome = await runSafely(checks[check].run, conversation, memory);
     results.push({ check, ...outcome, tookMs: Math.round(performance.now() - startedMs) });
     if (check === 'reply' && outcome.verdict === 'bad') hopeless = 'not run: the first call failed';
   }
-  return { upstream: patient.upstream.id, model, dialect: dialect.id, title: dialect.title, results };
+  return { upstream: patient.upstream.id, model: tidyWords(model), dialect: dialect.id, title: dialect.title, results };
 }

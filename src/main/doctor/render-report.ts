@@ -15,15 +15,15 @@ const headings: Readonly<Record<CheckName, string>> = {
   usage: 'usage',
   'stream-usage': 'usage~',
   stop: 'stop',
-  system: 'system',
+  system: 'sys',
   tool: 'tool',
   'tool-stream': 'tool~',
   'tool-result': 'result',
   json: 'json',
-  image: 'image',
-  utf8: 'utf8~',
+  image: 'img',
+  utf8: 'utf8',
   count: 'count',
-  error: 'error',
+  error: 'err',
 };
 
 const unicodeMarks: Readonly<Record<Verdict, string>> = { good: '✓', bad: '✗', warning: '!', none: '–' };
@@ -31,7 +31,7 @@ const asciiMarks: Readonly<Record<Verdict, string>> = { good: '+', bad: 'x', war
 const colours: Readonly<Record<Verdict, number>> = { good: 32, bad: 31, warning: 33, none: 90 };
 
 /** Breaks a text into lines of at most `width` characters, at blanks where there are any. Continued lines stand `indent` to the right. */
-function wrap(text: string, width: number, indent: number): string {
+export function wrap(text: string, width: number, indent: number): string {
   const room = Math.max(width - indent, 20);
   const lines: string[] = [];
   let line = '';
@@ -95,7 +95,7 @@ class Painter {
     const columns = checkNames.filter((name) => rows.some(({ results }) => results.some(({ check }) => check === name)));
     const labels = rows.map(({ upstream, model, title }) => `${upstream}  ${model}  ${title}`);
     const labelWidth = Math.max(...labels.map((label) => label.length));
-    const tableWidth = columns.reduce((sum, name) => sum + headings[name].length + 1, 0);
+    const tableWidth = columns.reduce((sum, name) => sum + headings[name].length + 1, -1);
     const lines =
       4 + labelWidth + tableWidth <= this.#style.width
         ? this.#besideLabels(rows, columns, labels, labelWidth)
