@@ -1,7 +1,7 @@
 import { createUpstreamHeaders } from '../../gateway/prepare-request.ts';
 import { filledText, objectsOf, membersOf } from '../../platform/json/json-readers.ts';
 import { type Answer, AskError, askUpstream, type AskLimits } from './ask-upstream.ts';
-import { explainAnswer, explainSilence, mediaTypeOf, parseBody } from './explain-failure.ts';
+import { baseUrlHint, explainAnswer, explainSilence, mediaTypeOf, parseBody } from './explain-failure.ts';
 import type { Finding } from './finding.ts';
 import type { Patient } from './patient.ts';
 
@@ -68,7 +68,12 @@ export async function checkCredential(patient: Patient, limits: AskLimits, nowMs
   // Servers without a list of models may serve all the same: the first call will tell.
   if ([404, 405, 501].includes(answer.status)) {
     const says = `no list of models at ${patient.address}${vendor.probePath} (${answer.status}), so the first call has to prove it`;
-    return { findings: [answered, { verdict: 'none', subject, says }], models: [], mayCall: true, ...skew };
+    return {
+      findings: [answered, { verdict: 'none', subject, says, advice: `is that address right? baseUrl ${baseUrlHint(patient)}` }],
+      models: [],
+      mayCall: true,
+      ...skew,
+    };
   }
   const isLimit = answer.status === 429 || answer.status >= 500;
   const failed: Finding = {

@@ -161,7 +161,7 @@ export function explainAnswer(answer: Answer, dialect: DialectId, model: string,
   if (status === 404 || status === 405)
     return {
       says: `${status}, there is no such model or route${quoted}`,
-      advice: `either the model "${tidyWords(model)}" is not served (weir doctor --model NAME checks another), or the path is wrong: baseUrl is ${patient.address}, ${baseUrlHint(patient)}; if the server lacks this interface, leave ${dialect} out of its dialects`,
+      advice: `either the model "${tidyWords(model)}" is not served (weir doctor --model NAME checks another), or the path is wrong: baseUrl is ${patient.address}, which ${baseUrlHint(patient)}; if the server lacks this interface, leave ${dialect} out of its dialects`,
     };
   const known = adviceByCode[error.code];
   if (known !== undefined) return { says: `${status}${quoted}`, advice: known };
@@ -169,7 +169,8 @@ export function explainAnswer(answer: Answer, dialect: DialectId, model: string,
   return { says: `${status}${quoted}`, advice: 'the server refuses a plain request: what it says above names the reason' };
 }
 
-function baseUrlHint({ upstream }: Patient): string {
+/** Where the base address of such an upstream ends. */
+export function baseUrlHint({ upstream }: Patient): string {
   const { id } = upstream.vendor;
-  return id === 'anthropic' || id === 'gemini' ? 'which is to stand without /v1' : 'which usually ends in /v1';
+  return id === 'anthropic' || id === 'gemini' ? 'is to stand without /v1' : 'usually ends in /v1';
 }

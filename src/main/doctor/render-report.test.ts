@@ -17,7 +17,10 @@ const reportOf = (...rows: readonly MatrixRow[]): DoctorReport => ({
   aborted: false,
   simulated: false,
   sections: [
-    { title: 'Configuration', findings: [{ verdict: 'warning', subject: 'prices', says: 'word '.repeat(60).trim(), advice: 'act on it' }] },
+    {
+      title: 'Configuration',
+      findings: [{ verdict: 'warning', subject: 'prices', says: `${'word '.repeat(60)}${'x'.repeat(300)}`, advice: 'act on it' }],
+    },
   ],
   upstreams: rows.map((each) => ({
     upstream: each.upstream,
@@ -49,8 +52,7 @@ describe('what people see', () => {
 
   test('where the character set has no check marks, letters stand for them', () => {
     const text = renderReport(reportOf(row('one', 'good'), row('two', 'bad')), { ...plain, unicode: false });
-    assert.equal(Buffer.from(text, 'latin1').toString('latin1'), text);
-    assert.ok([...text].every((character) => character.charCodeAt(0) < 128));
+    assert.match(text, /^[\n -~]+$/);
   });
 
   test('with colour the columns stand as they do without', () => {

@@ -30,12 +30,16 @@ const unicodeMarks: Readonly<Record<Verdict, string>> = { good: '✓', bad: '✗
 const asciiMarks: Readonly<Record<Verdict, string>> = { good: '+', bad: 'x', warning: '!', none: '-' };
 const colours: Readonly<Record<Verdict, number>> = { good: 32, bad: 31, warning: 33, none: 90 };
 
-/** Breaks a text into lines of at most `width` characters, at blanks where there are any. Continued lines stand `indent` to the right. */
+function cutWord(word: string, length: number): readonly string[] {
+  return word.length <= length ? [word] : [word.slice(0, length), ...cutWord(word.slice(length), length)];
+}
+
+/** Breaks a text into lines of at most `width` characters, at blanks where they come often enough. Continued lines stand `indent` to the right. */
 export function wrap(text: string, width: number, indent: number): string {
   const room = Math.max(width - indent, 20);
   const lines: string[] = [];
   let line = '';
-  for (const word of text.split(' ')) {
+  for (const word of text.split(' ').flatMap((whole) => cutWord(whole, room))) {
     if (line !== '' && line.length + 1 + word.length > room) {
       lines.push(line);
       line = word;
