@@ -2,7 +2,7 @@ import { createUpstreamHeaders } from '../../gateway/prepare-request.ts';
 import { filledText, objectsOf, membersOf } from '../../platform/json/json-readers.ts';
 import { type Answer, AskError, askUpstream, type AskLimits } from './ask-upstream.ts';
 import { baseUrlHint, explainAnswer, explainSilence, mediaTypeOf, parseBody } from './explain-failure.ts';
-import type { Finding } from './finding.ts';
+import { type Finding, tidyWords } from './finding.ts';
 import type { Patient } from './patient.ts';
 
 export type CredentialCheck = {
@@ -58,7 +58,7 @@ export async function checkCredential(patient: Patient, limits: AskLimits, nowMs
   const parsed = parseBody(answer.body);
   if (answer.status === 200 && parsed !== undefined) {
     const models = readModels(parsed);
-    if (models === undefined) return { findings: [answered, strangeList(patient)], models: [], mayCall: true, ...skew };
+    if (models === undefined) return { findings: [answered, strangeList(patient, answer)], models: [], mayCall: true, ...skew };
     const told = apiKey === undefined ? 'none is configured, and none is asked for here' : `${keySource} is accepted`;
     const open =
       apiKey !== undefined && vendor.keysUrl === undefined ? ' (for the list of models, which some servers give to anybody)' : '';
@@ -75,26 +75,16 @@ export async function checkCredential(patient: Patient, limits: AskLimits, nowMs
       ...skew,
     };
   }
+  if (answer.status === 200 && mediaTypeOf(answer) !== 'text/html')
+    return { findings: [answered, strangeList(patient, answer)], models: [], mayCall: true, ...skew };
   const isLimit = answer.status === 429 || answer.status >= 500;
-  const failed: Finding = {
-    verdict: isLimit ? 'warning' : 'bad',
-    subject,
-    ...(answer.status === 200
-      ? {
-          ...explainAnswer({ ...answer, headers: { ...answer.headers, 'content-type': 'text/html' } }, dialect, '', patient),
-          says: noList(answer),
-        }
-      : explainAnswer(answer, dialect, '', patient)),
-  };
+  const failed: Finding = { verdict: isLimit ? 'warning' : 'bad', subject, ...explainAnswer(answer, dialect, '', patient) };
   return { findings: [answered, failed], models: [], mayCall: isLimit, ...skew };
 }
 
-function strangeList({ address, upstream }: Patient): Finding {
-  const says = `what GET ${address}${upstream.vendor.probePath} answers is JSON and no list of models`;
-  return { verdict: 'warning', subject, says, advice: 'if no call succeeds either, check baseUrl: this may be another service' };
-}
-
-function noList(answer: Answer): string {
+/** Something that is no list may be the fault of the list alone: the first call will tell. */
+function strangeList({ address, upstream }: Patient, answer: Answer): Finding {
   const type = mediaTypeOf(answer);
-  return `200 with ${answer.body.length} bytes of ${type === '' ? 'no content type' : type} where a list of models was expected`;
+  const says = `GET ${address}${upstream.vendor.probePath} answers ${answer.body.length} bytes of ${type === '' ? 'no content type' : tidyWords(type)}, which are no list of models`;
+  return { verdict: 'warning', subject, says, advice: 'if no call succeeds either, check baseUrl: this may be another service' };
 }

@@ -19,7 +19,8 @@ export function showWords(text: string, { upstream }: Patient): string {
 /** The parsed body, undefined when it is no JSON. */
 export function parseBody(body: Buffer): unknown {
   try {
-    return parseJson(body);
+    // A parser may ignore a byte order mark, and the gateway's does.
+    return parseJson(body.subarray(body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? 3 : 0));
   } catch {
     return undefined;
   }
@@ -140,6 +141,10 @@ function renewKey(status: number, { upstream, keySource }: Patient): string {
   return `${status}: ${keySource} is refused; ${where} and restart Weir${rights}`;
 }
 
+/** What vendors say where the status is that of any other refusal. */
+const keyWords = /\b(?:incorrect|invalid|expired) api[ _-]?key|api key (?:not valid|expired)/i;
+const modelWords = /\bmodel\b.{0,200}(?:does not exist|not found|is not available)|no such model|unknown model/i;
+
 /** Explains an answer that is an error, or is none of this interface. */
 export function explainAnswer(answer: Answer, dialect: DialectId, model: string, patient: Patient): Explanation {
   const { status } = answer;
@@ -151,14 +156,14 @@ export function explainAnswer(answer: Answer, dialect: DialectId, model: string,
   }
   const error = chatDialects[dialect].codec.decodeError({ status, body: parseBody(answer.body) });
   const quoted = said === '' ? '' : `: ${said}`;
-  if (status === 401 || error.code === 'upstream_credentials_rejected')
+  if (status === 401 || error.code === 'upstream_credentials_rejected' || keyWords.test(said))
     return { says: `${status}, the credential is refused${quoted}`, advice: renewKey(status, patient) };
   if (type === 'text/html')
     return {
       says: `${status} with an HTML page${quoted}`,
       advice: `a web page and no interface is at ${patient.address}: check baseUrl (the path and port), and whether a login page or a proxy stands before the server`,
     };
-  if (status === 404 || status === 405)
+  if (status === 404 || status === 405 || error.code === 'upstream_model_not_found' || modelWords.test(said))
     return {
       says: `${status}, there is no such model or route${quoted}`,
       advice: `either the model "${tidyWords(model)}" is not served (weir doctor --model NAME checks another), or the path is wrong: baseUrl is ${patient.address}, which ${baseUrlHint(patient)}; if the server lacks this interface, leave ${dialect} out of its dialects`,
