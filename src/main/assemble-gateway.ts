@@ -24,6 +24,7 @@ import { loadConfig } from './config/load-config.ts';
 import type { Environment } from './environment.ts';
 import { formatUrl, listenError } from './listen.ts';
 import { openProofVault } from './open-proof-vault.ts';
+import { startSimulatedUpstreams } from './start-simulated-upstreams.ts';
 import type { Welcome } from './welcome.ts';
 import type { RoutingTable } from '../gateway/routing/routing-table.ts';
 import type { DialectId } from '../dialects/chat-dialect.ts';
@@ -46,23 +47,12 @@ const mediaTimeoutMs = 20_000;
 const defaultDrainMs = 30_000;
 
 /** Starts the simulated vendors when no upstream is configured anywhere; undefined when there is one. */
-async function startSimulatedUpstreams(
+async function startSimulatedIfNeeded(
   environment: Environment,
   opened: AsyncDisposableStack,
 ): Promise<Readonly<Record<string, ConfiguredUpstream>> | undefined> {
   const { config } = loadConfig(environment.configPath, environment.variable);
-  if (findUpstreams(config, environment.variable, undefined) !== undefined) return undefined;
-  // Loaded only where it serves: a production gateway never reads a line of it.
-  const { startSimulator } = await import('weir-simulator');
-  const simulator = await startSimulator({});
-  opened.defer(() => simulator.close());
-  const vendors = ['anthropic', 'openai', 'gemini', 'xai'] as const;
-  return Object.fromEntries(
-    vendors.map((vendor) => [
-      `simulated-${vendor}`,
-      { vendor, baseUrl: simulator.addresses[vendor], apiKey: 'simulated', forwardHeaders: ['x-simulator-*'] },
-    ]),
-  );
+  return findUpstreams(config, environment.variable, undefined) === undefined ? await startSimulatedUpstreams(opened) : undefined;
 }
 
 async function openJournal(options: {
@@ -95,7 +85,7 @@ export async function assembleGateway(options: {
   readonly opened: AsyncDisposableStack;
 }): Promise<RunningGateway> {
   const { environment, logger, store, clock, opened } = options;
-  const simulated = options.withSimulator ? await startSimulatedUpstreams(environment, opened) : undefined;
+  const simulated = options.withSimulator ? await startSimulatedIfNeeded(environment, opened) : undefined;
   const live = createLiveSettings({
     path: environment.configPath,
     variable: environment.variable,

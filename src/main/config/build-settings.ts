@@ -49,7 +49,7 @@ function presetOf({ vendor, preset }: ConfiguredUpstream): ServerPreset | undefi
 }
 
 /** The address of an upstream: its own, else its preset's, else its vendor's. */
-function baseUrlOf(configured: ConfiguredUpstream): string | undefined {
+export function baseUrlOf(configured: ConfiguredUpstream): string | undefined {
   return configured.baseUrl ?? presetOf(configured)?.baseUrl ?? upstreamVendors[configured.vendor].defaultBaseUrl;
 }
 
