@@ -67,7 +67,7 @@ test('whatever is taken, released and refilled in whatever order: never more at 
     fc.record({ succeed: fc.constantFrom('a', 'b') }),
   );
   fc.assert(
-    fc.property(fc.array(step, { maxLength: 400 }), (steps) => {
+    fc.property(fc.array(step, { maxLength: 400, size: 'max' }), (steps) => {
       const budget = createRetryBudget();
       const running = new Set<RetryGrant>();
       for (const each of steps) {
