@@ -73,6 +73,24 @@ describe('what takes a target out', () => {
     assert.ok(lines.includes('warn: the upstream fails and is left alone for a time'));
   });
 
+  test('half of those that say something: clients who leave do not thin it out', () => {
+    const { of, attempt, see } = setUpHealth();
+    for (let pairs = 0; pairs < 10; pairs += 1) {
+      attempt(of(), answered);
+      for (let times = 0; times < 10; times += 1) attempt(of(), unknown);
+      attempt(of(), failed);
+    }
+    assert.equal(see(of()), 'failing 5000');
+  });
+
+  test('failures of attempts that are older than a success are no row', () => {
+    const { of, attempt, see } = setUpHealth();
+    const older = Array.from({ length: 9 }, () => of().begin());
+    attempt(of(), answered);
+    for (const ticket of older) ticket.end(failed);
+    assert.equal(see(of()), 'healthy');
+  });
+
   test('streams that always break off after their first content', () => {
     const { of, see } = setUpHealth();
     for (let times = 0; times < 5; times += 1) {
@@ -220,6 +238,18 @@ describe('the way back', () => {
     attempt(target, answered);
     for (const ticket of hanging) ticket.end(failed);
     assert.equal(see(target), 'healthy');
+  });
+
+  test('the failures that took it out are forgotten with its recovery', () => {
+    const { of, attempt, see, advance } = setUpHealth();
+    for (let pairs = 0; pairs < 10; pairs += 1) {
+      attempt(of(), answered);
+      attempt(of(), failed);
+    }
+    advance(5000);
+    attempt(of(), answered);
+    attempt(of(), failed);
+    assert.equal(see(of()), 'healthy');
   });
 
   test('one that fails again within a minute is left alone for longer, later from the start', () => {
