@@ -52,6 +52,16 @@ describe('retries at a time', () => {
     }
   });
 
+  test('are not counted where a healthy upstream takes over: only its bucket bounds them', () => {
+    const budget = createRetryBudget();
+    const moved = Array.from({ length: 150 }, () => budget.takeFailover('healthy', 5)).filter(Boolean);
+    assert.equal(moved.length, 100);
+    assert.ok(budget.take('other', 5, 1));
+    for (let times = 0; times < 5; times += 1) budget.succeeded('healthy');
+    assert.ok(budget.takeFailover('healthy', 5));
+    assert.ok(!budget.takeFailover('healthy', 5));
+  });
+
   test('a refused retry takes nothing', () => {
     const budget = createRetryBudget();
     for (let times = 0; times < 3; times += 1) budget.take('other', 5, 1);
