@@ -1,7 +1,6 @@
 const buckets = 10;
-/** Time covered by the whole window. Attempts leave it a bucket at a time. */
-export const failureWindowMs = 30_000;
-const bucketMs = failureWindowMs / buckets;
+/** Attempts leave the window of 30 seconds a bucket at a time. */
+const bucketMs = 3000;
 
 /**
  * Attempts and failures of the last 30 seconds, in memory of fixed size. An attempt is counted when it is sent and a failure when it is known, however

@@ -174,8 +174,11 @@ export class TrackedTarget implements TargetHealth, AttemptListener {
   }
 
   #endWait({ headMs, sentMs, epoch }: Attempt, { type }: AttemptVerdict): void {
-    if (headMs < 0) this.#watch.leave(epoch);
-    else if (type === 'answered' || type === 'unknown') this.#watch.learn(headMs - sentMs);
+    if (headMs < 0) {
+      // Without a head, only failures and those who left have nothing to say of the upstream's silence.
+      if (type === 'failed' || type === 'unknown') this.#watch.leave(epoch);
+      else this.#watch.headArrived();
+    } else if (type === 'answered' || type === 'unknown') this.#watch.learn(headMs - sentMs);
   }
 
   #hearGood(attempt: Attempt): void {

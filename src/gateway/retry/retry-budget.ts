@@ -18,6 +18,11 @@ export type RetryBudget = {
    * @returns undefined where there is no budget left: the call ends with the failure it has
    */
   readonly take: (upstreamId: string, cost: number, activeCalls: number) => RetryGrant | undefined;
+  /**
+   * The same for a retry at another upstream, which is healthy: only the bucket bounds it. When an upstream breaks all its connections at once, everything
+   * that was under way there moves in one moment, and routing would have moved it anyway had it known a moment sooner.
+   */
+  readonly takeFailover: (upstreamId: string, cost: number) => boolean;
   /** An attempt at the upstream went well. */
   readonly succeeded: (upstreamId: string) => void;
   /** What is left in the upstream's bucket. */
@@ -34,14 +39,20 @@ export function createRetryBudget(): RetryBudget {
   /** What was taken from each bucket; full ones are not kept. */
   const taken = new Map<string, number>();
   const running = { retries: 0 };
+  const spend = (upstreamId: string, cost: number): boolean => {
+    const spent = (taken.get(upstreamId) ?? 0) + cost;
+    if (spent > bucketSize) return false;
+    taken.set(upstreamId, spent);
+    return true;
+  };
   return {
     take: (upstreamId, cost, activeCalls) => {
-      const spent = (taken.get(upstreamId) ?? 0) + cost;
-      if (spent > bucketSize || running.retries >= Math.max(concurrentMin, Math.floor(activeShare * activeCalls))) return undefined;
-      taken.set(upstreamId, spent);
+      const hasRoom = running.retries < Math.max(concurrentMin, Math.floor(activeShare * activeCalls));
+      if (!hasRoom || !spend(upstreamId, cost)) return undefined;
       running.retries += 1;
       return new Grant(running);
     },
+    takeFailover: spend,
     succeeded: (upstreamId) => {
       if (taken.size === 0) return;
       const spent = taken.get(upstreamId);
