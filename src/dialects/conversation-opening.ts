@@ -1,9 +1,9 @@
 import { isJsonObject, type JsonValue } from '../platform/json/json-value.ts';
 
 /** How much is read of a text: enough to tell conversations apart, little enough to cost a microsecond. */
-const edgeCharacters = 256;
+const edgeCharacters = 128;
 /** How much is collected of one part of the opening, such as the first user turn. */
-const partCharactersMax = 1024;
+const partCharactersMax = 512;
 
 /** Members that differ between calls of one conversation, or between two spellings of one text. Agent programs move their cache marks from turn to turn. */
 const skippedMembers = new Set(['cache_control', 'type', 'role', 'id', 'detail']);

@@ -17,7 +17,11 @@ describe('features', () => {
     ['an image in an earlier turn', { messages: [turn('user', [image]), turn('assistant', 'ok'), turn('user', 'so?')] }, { images: true }],
     ['a document', { messages: [turn('user', [{ type: 'text', text: 'x' }, document])] }, { documents: true }],
     ['an uploaded file', { messages: [turn('user', [{ type: 'container_upload', file_id: 'f' }])] }, { documents: true }],
-    ['an image in the result of a tool', { messages: [turn('user', [{ type: 'tool_result', content: [image, document] }])] }, { images: true, documents: true }],
+    [
+      'an image in the result of a tool',
+      { messages: [turn('user', [{ type: 'tool_result', content: [image, document] }])] },
+      { images: true, documents: true },
+    ],
     ['tools', { messages: [turn('user', 'x')], tools: [{ name: 't', input_schema: {} }] }, { tools: true }],
     ['an empty list of tools', { messages: [turn('user', 'x')], tools: [] }, {}],
     ['nothing at all', {}, {}],
@@ -31,9 +35,19 @@ describe('the conversation', () => {
   const of = (body: JsonObject): string => readConversation(request(body));
 
   test('is the same as it grows, however its text is spelled and wherever the cache marks are', () => {
-    const grown = { ...opening, messages: [turn('user', [{ type: 'text', text: 'hello', cache_control: { type: 'ephemeral' } }]), turn('assistant', 'hi'), turn('user', 'more')] };
+    const grown = {
+      ...opening,
+      messages: [
+        turn('user', [{ type: 'text', text: 'hello', cache_control: { type: 'ephemeral' } }]),
+        turn('assistant', 'hi'),
+        turn('user', 'more'),
+      ],
+    };
     assert.equal(of(grown), of(opening));
-    assert.equal(of({ ...opening, system: [{ type: 'text', text: 'be brief', cache_control: { type: 'ephemeral', ttl: '1h' } }] }), of(opening));
+    assert.equal(
+      of({ ...opening, system: [{ type: 'text', text: 'be brief', cache_control: { type: 'ephemeral', ttl: '1h' } }] }),
+      of(opening),
+    );
     assert.equal(of({ ...opening, model: 'other', max_tokens: 5, temperature: 1 }), of(opening));
   });
 
@@ -58,8 +72,13 @@ describe('the conversation', () => {
 
   test('is read from a bounded part of a huge request', () => {
     const huge = 'x'.repeat(10_000_000);
-    const long = of({ system: Array.from({ length: 1000 }, () => ({ type: 'text', text: huge })), messages: [turn('user', huge)], tools: Array.from({ length: 5000 }, (_, index) => ({ name: `${index}${'n'.repeat(200)}` })) });
+    const long = of({
+      system: Array.from({ length: 1000 }, () => ({ type: 'text', text: huge })),
+      messages: [turn('user', huge)],
+      tools: Array.from({ length: 5000 }, (_, index) => ({ name: `${index}${'n'.repeat(200)}` })),
+    });
     assert.ok(long.length < 8000, String(long.length));
-    for (const body of [{}, { messages: [] }, { messages: [turn('assistant', 'x')] }, { system: null, messages: [turn('user', null)] }]) assert.equal(typeof of(body), 'string');
+    for (const body of [{}, { messages: [] }, { messages: [turn('assistant', 'x')] }, { system: null, messages: [turn('user', null)] }])
+      assert.equal(typeof of(body), 'string');
   });
 });

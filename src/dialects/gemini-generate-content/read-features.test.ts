@@ -18,7 +18,11 @@ describe('features', () => {
     ['sound', says(inline('audio/wav')), { audio: true }],
     ['a spoken answer', { ...says({ text: 'x' }), generationConfig: { responseModalities: ['AUDIO'] } }, { audio: true }],
     ['a document', says({ file_data: { mime_type: 'application/pdf', file_uri: 'x' } }), { documents: true }],
-    ['an image that a function answered with', says({ functionResponse: { name: 'f', response: {}, parts: [inline('image/png')] } }), { images: true }],
+    [
+      'an image that a function answered with',
+      says({ functionResponse: { name: 'f', response: {}, parts: [inline('image/png')] } }),
+      { images: true },
+    ],
     ['tools', { ...says({ text: 'x' }), tools: [{ googleSearch: {} }] }, { tools: true }],
     ['a request that is counted', { generateContentRequest: says(inline('image/png')) }, { images: true }],
     ['a single content in place of a list', { contents: { parts: inline('image/png') } }, { images: true }],
@@ -35,7 +39,11 @@ describe('the conversation', () => {
   const of = (body: JsonObject): string => readConversation(request(body));
 
   test('is the same as it grows, in either spelling', () => {
-    const contents = [{ parts: [{ text: 'hello' }] }, { role: 'model', parts: [{ text: 'hi' }] }, { role: 'user', parts: [{ text: 'more' }] }];
+    const contents = [
+      { parts: [{ text: 'hello' }] },
+      { role: 'model', parts: [{ text: 'hi' }] },
+      { role: 'user', parts: [{ text: 'more' }] },
+    ];
     assert.equal(of({ ...opening, contents }), of(opening));
     assert.equal(of({ contents, system_instruction: system, tools: [{ function_declarations: [{ name: 'read' }] }] }), of(opening));
     assert.equal(of({ generateContentRequest: opening }), of(opening), 'counting it belongs to it');

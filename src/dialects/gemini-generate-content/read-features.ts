@@ -55,7 +55,9 @@ export function readConversation(wireRequest: WireRequest): string {
   const request = requestOf(wireRequest);
   const first = listOf(request.contents).find((content) => isJsonObject(content) && content.role !== 'model');
   const system = pick(request, 'systemInstruction');
-  const names = listOf(request.tools).map((tool) => collectToolNames(isJsonObject(tool) ? pick(tool, 'functionDeclarations') : undefined, nameOf));
+  const names = listOf(request.tools).map((tool) =>
+    collectToolNames(isJsonObject(tool) ? pick(tool, 'functionDeclarations') : undefined, nameOf),
+  );
   return joinOpening(collectText(system), names.join(''), collectText(isJsonObject(first) ? first.parts : undefined));
 }
 

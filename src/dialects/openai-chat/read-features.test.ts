@@ -34,7 +34,10 @@ describe('the conversation', () => {
 
   test('is the same as it grows, however its text is spelled', () => {
     assert.equal(of({ ...opening, messages: [system, user('hello'), { role: 'assistant', content: 'hi' }, user('more')] }), of(opening));
-    assert.equal(of({ ...opening, messages: [{ role: 'developer', content: 'be brief' }, user([{ type: 'text', text: 'hello' }])] }), of(opening));
+    assert.equal(
+      of({ ...opening, messages: [{ role: 'developer', content: 'be brief' }, user([{ type: 'text', text: 'hello' }])] }),
+      of(opening),
+    );
     assert.equal(of({ ...opening, user: 'alice', safety_identifier: 'alice', metadata: { a: 'b' } }), of(opening));
   });
 
@@ -58,7 +61,9 @@ describe('the conversation', () => {
 
   test('is read from a bounded part of a huge request', () => {
     const huge = 'x'.repeat(10_000_000);
-    assert.ok(of({ messages: Array.from({ length: 1000 }, () => ({ role: 'system', content: huge })), prompt_cache_key: null }).length < 8000);
+    assert.ok(
+      of({ messages: Array.from({ length: 1000 }, () => ({ role: 'system', content: huge })), prompt_cache_key: null }).length < 8000,
+    );
     assert.ok(of({ prompt_cache_key: huge }).length < 8000);
     for (const body of [{}, { messages: [] }, { messages: [null] }, { messages: [user(null)] }]) assert.equal(typeof of(body), 'string');
   });

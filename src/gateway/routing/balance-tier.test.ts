@@ -63,7 +63,13 @@ describe('shares by weight', () => {
         const [first, second = 'none'] = idsOf(rankFake(table, inSession(`s${index}`)));
         if (first === 'a') seconds.push(second);
       }
-      assert.ok(chiSquare(countFirsts(seconds.length, (index) => [seconds[index] ?? '']), rest, seconds.length) < bound);
+      assert.ok(
+        chiSquare(
+          countFirsts(seconds.length, (index) => [seconds[index] ?? '']),
+          rest,
+          seconds.length,
+        ) < bound,
+      );
     });
   }
 });
@@ -89,7 +95,10 @@ describe('conversations', () => {
         const table = tier(weights);
         const health = fakeHealth({ [down]: { availability: { usable: false, reason: 'failing', againInMs: 1 } } });
         const before = idsOf(rankFake(table, inSession(session)));
-        assert.deepEqual(idsOf(rankFake(table, { ...inSession(session), health })), before.filter((id) => id !== down));
+        assert.deepEqual(
+          idsOf(rankFake(table, { ...inSession(session), health })),
+          before.filter((id) => id !== down),
+        );
       }),
     );
   });
@@ -100,7 +109,10 @@ describe('conversations', () => {
         const order = idsOf(rankFake(tier(weights), inSession(session)));
         const [gone, ...left] = Object.keys(weights).toReversed();
         const fewer = Object.fromEntries(left.map((id) => [id, weights[id] ?? 1]));
-        assert.deepEqual(idsOf(rankFake(tier(fewer), inSession(session))), order.filter((id) => id !== gone));
+        assert.deepEqual(
+          idsOf(rankFake(tier(fewer), inSession(session))),
+          order.filter((id) => id !== gone),
+        );
       }),
     );
   });
@@ -143,7 +155,8 @@ describe('bounded load of conversations', () => {
       const [chosen = ''] = idsOf(rankFake(table, { ...session, health: fakeHealth(states) }));
       inFlight[chosen] = (inFlight[chosen] ?? 0) + 1;
     }
-    for (const [id, weight] of Object.entries(weights)) assert.ok((inFlight[id] ?? 0) <= (1.25 * 1000 * weight) / 4 + 5, JSON.stringify(inFlight));
+    for (const [id, weight] of Object.entries(weights))
+      assert.ok((inFlight[id] ?? 0) <= (1.25 * 1000 * weight) / 4 + 5, JSON.stringify(inFlight));
   });
 });
 

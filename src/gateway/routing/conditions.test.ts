@@ -49,7 +49,11 @@ describe('a model with conditions', () => {
     fakeTarget('small', { when: { inputTokensMax: 10 } }),
     fakeTarget('large', { when: { inputTokensMin: 11, inputTokensMax: 100 } }),
   ]);
-  const withImage = { operation: 'generate', headers: {}, body: { messages: [{ role: 'user', content: [{ type: 'image_url' }] }] } } as const;
+  const withImage = {
+    operation: 'generate',
+    headers: {},
+    body: { messages: [{ role: 'user', content: [{ type: 'image_url' }] }] },
+  } as const;
 
   test('sends each call where it fits, and never elsewhere', () => {
     assert.deepEqual(idsOf(rankFake(table)), ['small']);
@@ -62,7 +66,10 @@ describe('a model with conditions', () => {
       () => rankFake(table, { facts: { inputCharacters: 4000 } }),
       (error: Error & { code?: string; status?: number; param?: string }) => {
         assert.deepEqual([error.code, error.status, error.param], ['no_suitable_target', 400, 'model']);
-        assert.match(error.message, /vision\/m takes calls with images; small\/m takes calls of at most 10 input tokens \(this one has about 1000\); large/);
+        assert.match(
+          error.message,
+          /vision\/m takes calls with images; small\/m takes calls of at most 10 input tokens \(this one has about 1000\); large/,
+        );
         return true;
       },
     );
@@ -76,6 +83,9 @@ describe('a model with conditions', () => {
 
   test('a model of very many targets is not listed without end', () => {
     const many = fakeTable(Array.from({ length: 64 }, (_, index) => fakeTarget(`t${index}`, { when: { images: true } })));
-    assert.throws(() => rankFake(many), (error: Error) => /; and 56 more$/.test(error.message) && error.message.length < 1000);
+    assert.throws(
+      () => rankFake(many),
+      (error: Error) => /; and 56 more$/.test(error.message) && error.message.length < 1000,
+    );
   });
 });

@@ -10,7 +10,15 @@ const hashOf = (headers: Readonly<Record<string, string>>, userId = 'alice', mor
   hashConversation(chatDialects['openai-chat'], { operation: 'generate', body: { ...body, ...more }, headers }, userId);
 
 test('every header by which agent programs name their session is one', () => {
-  const names = ['x-weir-session', 'x-claude-code-session-id', 'session-id', 'session_id', 'conversation_id', 'x-session-id', 'x-session-affinity'];
+  const names = [
+    'x-weir-session',
+    'x-claude-code-session-id',
+    'session-id',
+    'session_id',
+    'conversation_id',
+    'x-session-id',
+    'x-session-affinity',
+  ];
   for (const name of names) {
     assert.equal(hashOf({ [name]: 's1' }), hashOf({ [name]: 's1' }, 'alice', { messages: [] }), `${name} beats what is said`);
     assert.notEqual(hashOf({ [name]: 's1' }), hashOf({ [name]: 's2' }), name);

@@ -14,7 +14,11 @@ const probe: Availability = { usable: true, state: 'probe' };
 
 describe('priorities', () => {
   test('decide before everything else, whatever the order of the list', () => {
-    const table = fakeTable([fakeTarget('third', { priority: 3 }), fakeTarget('first', { priority: 1 }), fakeTarget('second', { priority: 2 })]);
+    const table = fakeTable([
+      fakeTarget('third', { priority: 3 }),
+      fakeTarget('first', { priority: 1 }),
+      fakeTarget('second', { priority: 2 }),
+    ]);
     assert.deepEqual(idsOf(rankFake(table)), ['first', 'second', 'third']);
     assert.deepEqual(idsOf(table.targetsOf('m')), ['first', 'second', 'third']);
   });
@@ -34,7 +38,12 @@ describe('priorities', () => {
 
   test('without any, those that speak the interface come first, each in the order of the list', () => {
     const table = fakeTable(
-      [fakeTarget('a', { upstream: fakeUpstream('a', 'anthropic') }), fakeTarget('b'), fakeTarget('c', { upstream: fakeUpstream('c', 'gemini') }), fakeTarget('d')],
+      [
+        fakeTarget('a', { upstream: fakeUpstream('a', 'anthropic') }),
+        fakeTarget('b'),
+        fakeTarget('c', { upstream: fakeUpstream('c', 'gemini') }),
+        fakeTarget('d'),
+      ],
       { ordered: false },
     );
     assert.deepEqual(idsOf(rankFake(table)), ['b', 'd', 'a', 'c']);
@@ -77,13 +86,18 @@ describe('health', () => {
       const down = fakeHealth(Object.fromEntries(Object.entries(states).map(([id, availability]) => [id, { availability }])));
       assert.throws(() => rankFake(table, { health: down }), { code, status, retryAfterSeconds });
       const single = fakeTable([fakeTarget('b')]);
-      assert.throws(() => rankFake(single, { health: down }), (error: Error & { code?: string }) => error.code?.startsWith('upstream_') === true);
+      assert.throws(
+        () => rankFake(single, { health: down }),
+        (error: Error & { code?: string }) => error.code?.startsWith('upstream_') === true,
+      );
     });
   }
 
   test('a single target is held to its health like others', () => {
     const single = fakeTable([fakeTarget('a')]);
-    assert.throws(() => rankFake(single, { health: fakeHealth({ a: { availability: rejected } }) }), { code: 'upstream_credentials_rejected' });
+    assert.throws(() => rankFake(single, { health: fakeHealth({ a: { availability: rejected } }) }), {
+      code: 'upstream_credentials_rejected',
+    });
     assert.deepEqual(idsOf(rankFake(single, { health: fakeHealth({ a: { availability: failing(5), lastResort: true } }) })), ['a']);
     assert.deepEqual(idsOf(rankFake(single, { health: fakeHealth({ a: { availability: suspect } }) })), ['a']);
   });
@@ -91,7 +105,8 @@ describe('health', () => {
 
 describe('calls that continue what an upstream keeps', () => {
   const both = [...chat, 'openai-responses'] as const;
-  const at = (id: string, credentialId = id): Target => fakeTarget(id, { upstream: { ...fakeUpstream(id, 'openai-compatible', both), credentialId }, priority: id === 'a' ? 1 : 2 });
+  const at = (id: string, credentialId = id): Target =>
+    fakeTarget(id, { upstream: { ...fakeUpstream(id, 'openai-compatible', both), credentialId }, priority: id === 'a' ? 1 : 2 });
   const table = fakeTable([at('a'), at('b', 'b#1'), at('b', 'b#2')]);
   const continues = { replyId: 'resp_1', param: 'previous_response_id' };
   const continued = { dialect: 'openai-responses', facts: { continues } } as const;
@@ -107,18 +122,29 @@ describe('calls that continue what an upstream keeps', () => {
   });
 
   test('are answered as unknown where the model does not go there, or is spoken to in another interface there', () => {
-    assert.throws(() => rankFake(table, { ...continued, keptAt: 'gone' }), { code: 'reply_not_found', status: 400, param: 'previous_response_id' });
+    assert.throws(() => rankFake(table, { ...continued, keptAt: 'gone' }), {
+      code: 'reply_not_found',
+      status: 400,
+      param: 'previous_response_id',
+    });
     const foreign = fakeTable([fakeTarget('a', { upstream: fakeUpstream('a', 'anthropic') })]);
     assert.throws(() => rankFake(foreign, { ...continued, keptAt: 'a' }), { code: 'reply_not_found' });
   });
 
   test('a thread goes to all upstreams that keep threads, and continued to the one that has it', () => {
     const claude = (id: string): Target => fakeTarget(id, { upstream: fakeUpstream(id, 'anthropic') });
-    const threads = fakeTable([claude('x'), fakeTarget('local', { upstream: fakeUpstream('local', 'openai-compatible', ['anthropic-messages']) }), claude('y')]);
+    const threads = fakeTable([
+      claude('x'),
+      fakeTarget('local', { upstream: fakeUpstream('local', 'openai-compatible', ['anthropic-messages']) }),
+      claude('y'),
+    ]);
     const create = { dialect: 'anthropic-messages', facts: { needs: ['threads'] } } as const;
     assert.deepEqual(idsOf(rankFake(threads, create)), ['x', 'y']);
     const goesOn = { ...create, facts: { ...create.facts, continues: { replyId: 'msg_1', param: 'thread.previous_message_id' } } };
     assert.deepEqual(idsOf(rankFake(threads, { ...goesOn, keptAt: 'y' })), ['y']);
-    assert.throws(() => rankFake(threads, { ...goesOn, keptAt: 'local' }), { code: 'reply_not_found', details: { error_code: 'thread_not_found' } });
+    assert.throws(() => rankFake(threads, { ...goesOn, keptAt: 'local' }), {
+      code: 'reply_not_found',
+      details: { error_code: 'thread_not_found' },
+    });
   });
 });

@@ -35,7 +35,9 @@ const upstreams = `upstreams:
 
 describe('several credentials', () => {
   test('become targets that share the weight of one, over one pool of connections', () => {
-    const { routing, opened } = build(`${upstreams}models: { m: { targets: [{ upstream: a, priority: 1, weight: 3 }, { upstream: b, priority: 1 }] } }`);
+    const { routing, opened } = build(
+      `${upstreams}models: { m: { targets: [{ upstream: a, priority: 1, weight: 3 }, { upstream: b, priority: 1 }] } }`,
+    );
     assert.deepEqual(
       routing.targetsOf('m').map(({ upstream, weight, priority }) => [upstream.id, upstream.apiKey, weight, priority]),
       [
