@@ -26,7 +26,7 @@ function collect(value: JsonValue | undefined, before: string): string {
   if (typeof value === 'string') return `${before}${clip(value)}\n`;
   let collected = before;
   if (Array.isArray(value)) {
-    for (const item of value) {
+    for (const item of value as readonly JsonValue[]) {
       if (collected.length >= partCharactersMax) return collected;
       collected = collect(item, collected);
     }
@@ -46,9 +46,10 @@ const namedToolsMax = 32;
 /** The names of tools, as `nameOf` finds them. */
 export function collectToolNames(tools: JsonValue | undefined, nameOf: (tool: JsonValue) => JsonValue | undefined): string {
   if (!Array.isArray(tools)) return '';
+  const list: readonly JsonValue[] = tools;
   let names = '';
-  for (let index = 0; index < tools.length && index < namedToolsMax; index++) {
-    const name = nameOf(tools[index] ?? null);
+  for (let index = 0; index < list.length && index < namedToolsMax; index++) {
+    const name = nameOf(list[index] ?? null);
     if (typeof name === 'string') names += `${name.slice(0, 64)},`;
   }
   return names;

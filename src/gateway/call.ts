@@ -21,7 +21,7 @@ import { countUsedTokens, endWithCall, reserveCall, type TakenLimits, withOwnLim
 import { type ExchangePlan, planExchange } from './plan-exchange.ts';
 import { readRequest } from './read-request.ts';
 import { alwaysHealthy } from './routing/always-healthy.ts';
-import { rankTargets, unknownModel } from './routing/rank-targets.ts';
+import { type RankedCall, rankTargets, unknownModel } from './routing/rank-targets.ts';
 import { timeoutsOf } from './routing/target-timeouts.ts';
 import type { Target } from './routing/routing-table.ts';
 import { writeReply } from './write-reply.ts';
@@ -57,19 +57,7 @@ export async function runCall(gateway: Gateway, call: IncomingCall): Promise<voi
   const facts = dialect.readFacts(request);
   const keptAt = facts.continues === undefined ? undefined : await gateway.replyOwners.check(facts.continues, caller.userName);
   if (!mayCall(caller, facts.requestedModel)) throw unknownModel(facts.requestedModel);
-  const { routing: table } = settings;
-  const [target] = rankTargets({
-    table,
-    dialect,
-    facts,
-    request,
-    caller,
-    keptAt,
-    health: alwaysHealthy,
-    nowMs: acceptedAtMs,
-    random: Math.random,
-  });
-  if (target === undefined) throw unknownModel(facts.requestedModel);
+  const target = firstTarget({ table: settings.routing, dialect, facts, request, caller, keptAt, nowMs: acceptedAtMs });
   const framing = call.pathFraming ?? (facts.stream ? 'sse' : undefined);
   const taken = takeLimits(gateway, call, { settings, caller, facts, target });
   try {
@@ -92,7 +80,6 @@ export async function runCall(gateway: Gateway, call: IncomingCall): Promise<voi
     if (plan.kind === 'estimate') return answerCount(call, plan.inputTokens);
 
     const { limits } = settings;
-    const timeouts = timeoutsOf(target, facts.stream, settings.timeouts);
     const { clock, logger } = gateway;
     const { priceBook } = settings.routing;
     const admitted = { plan, caller, facts, target, acceptedAtMs, startedMs, priceBook, taken };
@@ -108,7 +95,7 @@ export async function runCall(gateway: Gateway, call: IncomingCall): Promise<voi
         target,
         response,
         limits,
-        timeouts,
+        timeouts: timeoutsOf(target, facts.stream, settings.timeouts),
         clock,
         logger,
         observer,
@@ -121,6 +108,12 @@ export async function runCall(gateway: Gateway, call: IncomingCall): Promise<voi
     taken?.reservation.release();
     throw error;
   }
+}
+
+function firstTarget(call: Omit<RankedCall, 'health' | 'random'>): Target {
+  const [target] = rankTargets({ ...call, health: alwaysHealthy, random: Math.random });
+  if (target === undefined) throw unknownModel(call.facts.requestedModel);
+  return target;
 }
 
 /** Takes what the call needs of the limits that concern it; counting tokens is not limited. @throws GatewayError `rate_limited` */
