@@ -1,9 +1,9 @@
 import { isJsonObject, type JsonValue } from '../platform/json/json-value.ts';
 
 /** How much is read of a text: enough to tell conversations apart, little enough to cost a microsecond. */
-const edgeCharacters = 256;
+const edgeCharacters = 128;
 /** How much is collected of one part of the opening, such as the first user turn. */
-const partCharactersMax = 1024;
+const partCharactersMax = 512;
 
 /** Members that differ between calls of one conversation, or between two spellings of one text. Agent programs move their cache marks from turn to turn. */
 const skippedMembers = new Set(['cache_control', 'type', 'role', 'id', 'detail']);
@@ -26,7 +26,7 @@ function collect(value: JsonValue | undefined, before: string): string {
   if (typeof value === 'string') return `${before}${clip(value)}\n`;
   let collected = before;
   if (Array.isArray(value)) {
-    for (const item of value) {
+    for (const item of value as readonly JsonValue[]) {
       if (collected.length >= partCharactersMax) return collected;
       collected = collect(item, collected);
     }
@@ -46,9 +46,10 @@ const namedToolsMax = 32;
 /** The names of tools, as `nameOf` finds them. */
 export function collectToolNames(tools: JsonValue | undefined, nameOf: (tool: JsonValue) => JsonValue | undefined): string {
   if (!Array.isArray(tools)) return '';
+  const list: readonly JsonValue[] = tools;
   let names = '';
-  for (let index = 0; index < tools.length && index < namedToolsMax; index++) {
-    const name = nameOf(tools[index] ?? null);
+  for (let index = 0; index < list.length && index < namedToolsMax; index++) {
+    const name = nameOf(list[index] ?? null);
     if (typeof name === 'string') names += `${name.slice(0, 64)},`;
   }
   return names;

@@ -33,7 +33,8 @@ function readSession(metadata: JsonValue | undefined): string | undefined {
 }
 
 function readOpening({ system, tools, messages }: WireRequest['body']): string {
-  const first = Array.isArray(messages) ? messages.find((message) => isJsonObject(message) && message.role === 'user') : undefined;
+  const turns: readonly JsonValue[] = Array.isArray(messages) ? messages : [];
+  const first = turns.find((message) => isJsonObject(message) && message.role === 'user');
   const names = collectToolNames(tools, (tool) => (isJsonObject(tool) ? tool.name : undefined));
   return joinOpening(collectText(system), names, collectText(isJsonObject(first) ? first.content : undefined));
 }

@@ -29,7 +29,9 @@ export function readFeatures(wireRequest: WireRequest): RequestFeatures {
 /** The vendor takes a single value where it expects a list of them. */
 function listOf(value: JsonValue | undefined): readonly JsonValue[] {
   if (value === undefined) return [];
-  return Array.isArray(value) ? value : [value];
+  if (!Array.isArray(value)) return [value];
+  const list: readonly JsonValue[] = value;
+  return list;
 }
 
 function readParts(parts: JsonValue | undefined, found: { images: boolean; documents: boolean; audio: boolean }): void {

@@ -1,11 +1,23 @@
 /**
- * Hashes text to an unsigned 32-bit number (FNV-1a over its UTF-16 units, then mixed). Not for secrets: it only has to spread evenly and to be the
+ * Hashes text to an unsigned 32-bit number: MurmurHash3 over pairs of its UTF-16 units. Not for secrets: it only has to spread evenly and to be the
  * same in every process. A caller who finds collisions gains nothing but its own calls at one target, which the bound on load ends.
  */
 export function hashText(text: string, start = 0): number {
-  let hash = 0x811c9dc5 ^ start;
-  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
-  return mix(hash);
+  let hash = start | 0;
+  const { length } = text;
+  const even = length & ~1;
+  for (let at = 0; at < even; at += 2) {
+    let pair = Math.imul(text.charCodeAt(at) | (text.charCodeAt(at + 1) << 16), 0xcc9e2d51);
+    pair = Math.imul((pair << 15) | (pair >>> 17), 0x1b873593);
+    hash ^= pair;
+    hash = (hash << 13) | (hash >>> 19);
+    hash = (Math.imul(hash, 5) + 0xe6546b64) | 0;
+  }
+  if (even < length) {
+    const last = Math.imul(text.charCodeAt(even), 0xcc9e2d51);
+    hash ^= Math.imul((last << 15) | (last >>> 17), 0x1b873593);
+  }
+  return mix(hash ^ length);
 }
 
 /** The finalizer of MurmurHash3: every bit of the input changes every bit of the result with probability one half. */

@@ -51,8 +51,8 @@ function wordPlace({ target: { upstream, upstreamModel } }: Place): string {
 }
 
 function wordShare(share: number): string {
-  const percent = share * 100;
-  return `${percent >= 10 ? Math.round(percent) : Number(percent.toPrecision(2))} %`;
+  const percent = Number((share * 100).toFixed(1));
+  return percent === 0 ? 'under 0.1 %' : `${percent} %`;
 }
 
 function wordDetails({ target: { when }, credentials }: Place): string {

@@ -65,7 +65,10 @@ function findTargetProblems(
   }
   const { inputTokensMin, inputTokensMax } = target.when ?? {};
   if (inputTokensMin !== undefined && inputTokensMax !== undefined && inputTokensMin > inputTokensMax) {
-    found.push({ path: ['when', 'inputTokensMin'], message: `no call has at least ${inputTokensMin} and at most ${inputTokensMax} input tokens` });
+    found.push({
+      path: ['when', 'inputTokensMin'],
+      message: `no call has at least ${inputTokensMin} and at most ${inputTokensMax} input tokens`,
+    });
   }
   return found;
 }

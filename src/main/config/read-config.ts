@@ -108,7 +108,8 @@ function wordConfigProblem(problem: SchemaProblem): string {
   const words = wordProblem(problem);
   if (problem.rule !== 'unknown-field') return words;
   const [part, , member, , within] = problem.path;
-  const names = part === 'upstreams' && member === 'quirks' ? quirkNames : part === 'models' && within === 'when' ? conditionNames : undefined;
+  const names =
+    part === 'upstreams' && member === 'quirks' ? quirkNames : part === 'models' && within === 'when' ? conditionNames : undefined;
   return names === undefined ? words : `${words}; there are: ${names.join(', ')}`;
 }
 

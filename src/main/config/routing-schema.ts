@@ -3,8 +3,7 @@ import Type, { type Static } from 'typebox';
 /** Interfaces by the name they have in the configuration. */
 export const dialectNames = ['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini-generate-content'] as const;
 
-const flag = (what: string) =>
-  Type.Optional(Type.Boolean({ description: `true: only calls with ${what}; false: only calls without.` }));
+const flag = (what: string) => Type.Optional(Type.Boolean({ description: `true: only calls with ${what}; false: only calls without.` }));
 
 const tokens = (bound: string) =>
   Type.Optional(
@@ -66,7 +65,7 @@ const targetSchema = Type.Object(
       Type.Integer({ minimum: 1, maximum: 1000, default: 1, description: 'Its part of the calls that the targets of its priority share.' }),
     ),
     when: Type.Optional(conditionsSchema),
-    timeouts: ownTimeouts("Timeouts of calls at this target. They beat those of the model."),
+    timeouts: ownTimeouts('Timeouts of calls at this target. They beat those of the model.'),
   },
   { additionalProperties: false },
 );
