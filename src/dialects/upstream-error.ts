@@ -42,6 +42,14 @@ export function isModeration({ status, message }: SaidError): boolean {
   return status === 403 && moderationWords.test(message);
 }
 
+const keyWords =
+  /(?:incorrect|invalid|missing|no) api[ _-]?key|api key (?:not valid|expired|is invalid)|invalid[ _](?:authentication|token)/i;
+
+/** Whether a 400 is about the credential: some vendors refuse bad keys so. */
+export function isKeyProblem({ status, message, words }: SaidError): boolean {
+  return status === 400 && (words.includes('invalid_api_key') || keyWords.test(message));
+}
+
 /** What clients are told instead of the upstream's words, because keys, bills and configured names are the operator's business. */
 const operatorsBusiness: Partial<Record<ErrorCode, string>> = {
   upstream_credentials_rejected: "The upstream of this model refused the gateway's credentials.",

@@ -102,12 +102,8 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
   const serveHealth = (response: ServerResponse, callId: string, probe: 'all' | 'live' | 'ready'): void => {
     const reasons = [...(draining ? ['shutting down'] : []), ...options.notReady()];
     const ready = reasons.length === 0;
-    const state = {
-      live: true,
-      ready,
-      ...(ready ? {} : { reasons }),
-      ...(probe === 'all' ? { targets: describeTargets(gateway.health) } : {}),
-    };
+    const targets = probe === 'all' ? { targets: describeTargets(gateway.health) } : {};
+    const state = { live: true, ready, ...(ready ? {} : { reasons }), ...targets };
     writeJson(response, probe === 'live' || ready ? 200 : 503, callId, state);
   };
 

@@ -34,12 +34,14 @@ export class AttemptObserver implements ExchangeObserver {
   readonly #attempt: FollowedAttempt;
   readonly #books: ExchangeObserver;
   readonly #startedMs: number;
+  readonly #isStream: boolean;
   #status: number | undefined;
   #upstreamRequestId: string | undefined;
 
   constructor(gateway: Gateway, known: KnownCall, attempt: FollowedAttempt) {
     this.#gateway = gateway;
     this.#attempt = attempt;
+    this.#isStream = known.framing !== undefined;
     this.#books = followBooks(gateway, known, attempt);
     this.#startedMs = gateway.clock.monotonicMs();
   }
@@ -47,7 +49,8 @@ export class AttemptObserver implements ExchangeObserver {
   head(status: number, upstreamRequestId: string | undefined): void {
     this.#status = status;
     this.#upstreamRequestId = upstreamRequestId;
-    this.#attempt.ticket.headArrived();
+    // A stream has only said that it will come: what stalls between its head and its content is to be suspected too.
+    if (!this.#isStream || status > 299) this.#attempt.ticket.headArrived();
     this.#books.head(status, upstreamRequestId);
   }
 
@@ -74,6 +77,11 @@ export class AttemptObserver implements ExchangeObserver {
     if (error === undefined) return { type: 'unknown' };
     const upstreamStatus = this.#status === undefined ? {} : { upstreamStatus: this.#status };
     return decideRetry({ error, ...upstreamStatus, attempt: 1, isDelivered: true, hasClientLeft: false }, this.#gateway.random).verdict;
+  }
+
+  /** How long it has waited for its upstream's status line; undefined when that has come. */
+  waitedMs(nowMs: number): number | undefined {
+    return this.#status === undefined ? nowMs - this.#startedMs : undefined;
   }
 
   /** Gives back what it took as an attempt that follows another. May be called again. */

@@ -9,6 +9,7 @@ import { parseJsonObject } from '../../platform/json/parse-json.ts';
 import type { IncomingCall } from '../call.ts';
 import type { UndeliveredFailure } from '../exchange/exchange-context.ts';
 import { UpstreamExchange } from '../exchange/upstream-exchange.ts';
+import { upstreamTimeout } from '../exchange/upstream-failure.ts';
 import type { Gateway, GatewaySettings } from '../gateway.ts';
 import type { AttemptTicket } from '../health/health.ts';
 import { type TakenLimits, withOwnLimits } from '../limits/reserve-call.ts';
@@ -47,6 +48,12 @@ export type KnownCall = {
 /** Another attempt that is to follow a failed one. */
 type Pending = { readonly failure: UndeliveredFailure; readonly target: Target; readonly grant: RetryGrant; dueMs: number };
 
+/** A call that has waited for less than this is not given up for a stall: it may be paid for. */
+const stallMs = 10_000;
+
+/** That of an attempt elsewhere, which counts for no more than what it takes of the bucket. */
+const freeGrant: RetryGrant = { release: () => {} };
+
 /** Another target to try, and how long to wait before. */
 type Next = { readonly target: Target; readonly waitMs: number };
 
@@ -64,6 +71,7 @@ export class CallAttempts implements RunningCall {
   readonly #tried: Target[] = [];
   #firstError: GatewayError | undefined;
   #exchange: UpstreamExchange | undefined;
+  #observer: AttemptObserver | undefined;
   #pending: Pending | undefined;
   #slot: number | undefined;
 
@@ -139,6 +147,7 @@ export class CallAttempts implements RunningCall {
       grant: pending?.grant,
       onContent: () => (this.#bytes = undefined),
     });
+    this.#observer = observer;
     this.#exchange = this.#createExchange(target, plan, observer, ticket);
     this.#begin(this.#exchange, plan);
   }
@@ -185,16 +194,22 @@ export class CallAttempts implements RunningCall {
     const mayGoOn = this.#bytes !== undefined && this.#failed.length + 1 < this.#known.settings.retries.attemptsMax;
     const next = decision.retry && mayGoOn ? this.#chooseNext(target, decision) : undefined;
     if (!decision.retry || next === undefined) return this.#answerBetter(failure, decision);
-    const { retryBudget, deadlines, clock } = this.#gateway;
-    const grant = retryBudget.take(next.target.upstream.id, decision.cost, deadlines.size());
+    const grant = this.#takeGrant(target, next, decision.cost);
     if (grant === undefined) return false;
     this.#firstError ??= failure.error;
     this.#failed.push(observer.describeFailure(failure.error));
     observer.release();
-    const pending = { failure, target: next.target, grant, dueMs: clock.monotonicMs() + next.waitMs };
+    const pending = { failure, target: next.target, grant, dueMs: this.#gateway.clock.monotonicMs() + next.waitMs };
     this.#pending = pending;
     if (next.waitMs === 0) this.#tryNext(pending);
     return true;
+  }
+
+  #takeGrant(failed: Target, { target, waitMs }: Next, cost: number): RetryGrant | undefined {
+    const { retryBudget, deadlines } = this.#gateway;
+    const { id } = target.upstream;
+    if (waitMs > 0 || id === failed.upstream.id) return retryBudget.take(id, cost, deadlines.size());
+    return retryBudget.takeFailover(id, cost) ? freeGrant : undefined;
   }
 
   #decide({ error, upstreamStatus, headers }: UndeliveredFailure): RetryDecision {
@@ -277,10 +292,35 @@ export class CallAttempts implements RunningCall {
 
   check(nowMs: number): void {
     const pending = this.#pending;
-    if (pending === undefined) return this.#exchange?.check(nowMs);
+    if (pending === undefined) {
+      if (!this.#endStalled(nowMs)) this.#exchange?.check(nowMs);
+      return;
+    }
     const { startedMs, settings } = this.#known;
     if (nowMs >= startedMs + settings.timeouts.totalMs) this.#takePending()?.failure.answer();
     else if (nowMs >= pending.dueMs) this.#tryNext(pending);
+  }
+
+  /**
+   * Ends an attempt of which nothing is to be hoped, long before its time limit: no call to its target has been answered for much longer than usual, and
+   * another target works.
+   */
+  #endStalled(nowMs: number): boolean {
+    const { settings, targets } = this.#known;
+    const target = this.#tried.at(-1);
+    const waitedMs = this.#observer?.waitedMs(nowMs);
+    if (waitedMs === undefined || waitedMs < stallMs || target === undefined) return false;
+    if (!settings.retries.avoidFailing || targets.length === this.#tried.length || this.#bytes === undefined) return false;
+    const { health } = this.#gateway;
+    const stateOf = (each: Target): string => {
+      const availability = health.of(subjectOf(each)).availability(nowMs);
+      return availability.usable ? availability.state : availability.reason;
+    };
+    // A suspect that nobody has called for a while may be tried by the next call; that helps those that wait in no way.
+    if (!['suspect', 'probe'].includes(stateOf(target))) return false;
+    if (!targets.some((each) => !this.#tried.includes(each) && stateOf(each) === 'healthy')) return false;
+    this.#exchange?.terminate(upstreamTimeout(target, 'reply', waitedMs));
+    return true;
   }
 
   terminate(error: GatewayError): void {

@@ -10,6 +10,7 @@ import {
   createUpstreamError,
   messageCharactersMax,
   type SaidError,
+  isKeyProblem,
   isModeration,
 } from '../../upstream-error.ts';
 
@@ -49,8 +50,6 @@ function readStatus(status: number, error: JsonObject): number {
 const cutMessage = (message: string): string =>
   message.length > messageCharactersMax ? `${message.slice(0, messageCharactersMax)}…` : message;
 
-const keyWords =
-  /(?:incorrect|invalid|missing|no) api[ _-]?key|api key (?:not valid|expired|is invalid)|invalid[ _](?:authentication|token)/i;
 const quotaWords =
   /insufficient[ _](?:quota|balance|credits?|funds)|exceeded your current quota|billing|requires more credits|credit balance/i;
 const overloadWords = /overloaded|at capacity|no available (?:server|worker|channel)|engine is currently|server is busy/i;
@@ -64,7 +63,7 @@ function isAbout(said: SaidError, words: readonly string[], pattern: RegExp): bo
 /** The class of an error by its status, and where the status says little, by its words. */
 function classify(said: SaidError): ErrorCode {
   if (isModeration(said)) return 'upstream_refused_request';
-  if (said.status === 400 && isAbout(said, ['invalid_api_key'], keyWords)) return 'upstream_credentials_rejected';
+  if (isKeyProblem(said)) return 'upstream_credentials_rejected';
   const code = classifyStatus(said.status);
   if (code === 'upstream_rate_limited' && isAbout(said, ['insufficient_quota', 'billing_hard_limit_reached'], quotaWords)) {
     return 'upstream_quota_exhausted';

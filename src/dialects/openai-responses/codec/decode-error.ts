@@ -6,6 +6,7 @@ import {
   classifyStatus,
   createOverflowError,
   createUpstreamError,
+  isKeyProblem,
   isModeration,
   messageCharactersMax,
   type SaidError,
@@ -36,6 +37,7 @@ function findError(body: unknown): unknown {
 function classify(said: SaidError): ErrorCode {
   const { status, words } = said;
   if (isModeration(said)) return 'upstream_refused_request';
+  if (isKeyProblem(said)) return 'upstream_credentials_rejected';
   const byWord = words.map((word) => meaningOf(word, codeByWord)).find((code) => code !== undefined);
   if (byWord !== undefined) return byWord;
   const byStatus = classifyStatus(status);
