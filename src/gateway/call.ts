@@ -57,7 +57,7 @@ export async function runCall(gateway: Gateway, call: IncomingCall): Promise<voi
   const facts = dialect.readFacts(request);
   const keptAt = facts.continues === undefined ? undefined : await gateway.replyOwners.check(facts.continues, caller.userName);
   if (!mayCall(caller, facts.requestedModel)) throw unknownModel(facts.requestedModel);
-  const target = firstTarget({ table: settings.routing, dialect, facts, request, caller, keptAt, nowMs: acceptedAtMs });
+  const target = firstTarget({ table: settings.routing, dialect, facts, request, caller, keptAt, nowMs: startedMs });
   const framing = call.pathFraming ?? (facts.stream ? 'sse' : undefined);
   const taken = takeLimits(gateway, call, { settings, caller, facts, target });
   try {
