@@ -4,17 +4,18 @@ import type { CallEntry, CallOpening } from '../../billing/ledger/call-entry.ts'
 import { createPriceBook } from '../../billing/rating/price-book.ts';
 import { loadShippedPriceBook } from '../../billing/rating/load-shipped-price-book.ts';
 import { chatDialects } from '../../dialects/registry.ts';
+import type { Clock } from '../../platform/clock.ts';
 import { createDeadlines } from '../../platform/http/deadlines.ts';
 import type { UpstreamHandler, UpstreamRequest } from '../../platform/http/upstream-client.ts';
 import { silentLogger } from '../../platform/log.ts';
 import type { IncomingCall } from '../call.ts';
-import { createFakeExchange, createFakeUpstream } from '../exchange/fake-exchange.ts';
+import { createFakeExchange, createFakeUpstream, type FakeExchange } from '../exchange/fake-exchange.ts';
 import type { Gateway } from '../gateway.ts';
 import { createHealth } from '../health/create-health.ts';
 import { defaultLimits, defaultRetries, defaultTimeouts, type RetrySettings } from '../limits.ts';
 import { createLimiter } from '../limits/limiter.ts';
 import { createRoutingTable, type Target } from '../routing/routing-table.ts';
-import { CallAttempts, type RunningCall } from './call-attempts.ts';
+import { CallAttempts, type KnownCall, type RunningCall } from './call-attempts.ts';
 import { createRetryBudget } from './retry-budget.ts';
 
 const dialect = chatDialects['openai-chat'];
@@ -59,6 +60,39 @@ function createMemoryJournal(openings: CallOpening[], entries: CallEntry[], refu
   };
 }
 
+function createGateway(clock: Clock, journal: Journal): Gateway {
+  const gateway = {
+    journal,
+    clock,
+    logger: silentLogger,
+    deadlines: createDeadlines<RunningCall>({ clock, tickMs: 1_000_000 }),
+    limiter: createLimiter({ clock }),
+    health: createHealth({ clock, random: () => 0.5, logger: silentLogger }),
+    retryBudget: createRetryBudget(),
+    random: () => 0.5,
+    replyOwners: { remember: () => {} },
+    newId: () => 'id',
+  };
+  return gateway as unknown as Gateway;
+}
+
+function createKnownCall({ response, context: { clock } }: FakeExchange, targets: readonly Target[], retries: RetrySettings): KnownCall {
+  const priceBook = createPriceBook({ book: loadShippedPriceBook() });
+  const routing = createRoutingTable({ upstreams: targets.map(({ upstream }) => upstream), models: [], priceBook, configuredAtMs: 0 });
+  const call = { callId: 'req_1', dialect, operation: 'generate', queryKeys: [], request: { headers: {} }, response };
+  return {
+    call: call as unknown as IncomingCall,
+    settings: { routing, limits: defaultLimits, timeouts: defaultTimeouts, retries, validation: 'compatible' },
+    caller,
+    facts: { requestedModel: 'm', stream: true, inputCharacters: 5, needs: [] },
+    framing: 'sse',
+    targets,
+    taken: undefined,
+    acceptedAtMs: 0,
+    startedMs: clock.monotonicMs(),
+  };
+}
+
 /** A call to targets of which each is named after its upstream, with a journal that keeps everything and a clock that tests turn. */
 export async function startAttempts(
   names: readonly string[] = ['a', 'b', 'c'],
@@ -71,47 +105,8 @@ export async function startAttempts(
   const openings: CallOpening[] = [];
   const entries: CallEntry[] = [];
   const journal = createMemoryJournal(openings, entries, options.refusesOpening);
-  const deadlines = createDeadlines<RunningCall>({ clock, tickMs: 1_000_000 });
-  const priceBook = createPriceBook({ book: loadShippedPriceBook() });
-  const settings = {
-    routing: createRoutingTable({ upstreams: targets.map(({ upstream }) => upstream), models: [], priceBook, configuredAtMs: 0 }),
-    limits: defaultLimits,
-    timeouts: defaultTimeouts,
-    retries: { ...defaultRetries, ...options },
-    validation: 'compatible',
-  } as const;
-  const gateway = {
-    journal,
-    clock,
-    logger: silentLogger,
-    deadlines,
-    limiter: createLimiter({ clock }),
-    health: createHealth({ clock, random: () => 0.5, logger: silentLogger }),
-    retryBudget: createRetryBudget(),
-    random: () => 0.5,
-    replyOwners: { remember: () => {} },
-    newId: () => 'id',
-  } as unknown as Gateway;
-  const call = {
-    callId: 'req_1',
-    dialect,
-    operation: 'generate',
-    queryKeys: [],
-    request: { headers: {} },
-    response: fake.response,
-  } as unknown as IncomingCall;
-  const facts = { requestedModel: 'm', stream: true, inputCharacters: 5, needs: [] };
-  const known = {
-    call,
-    settings,
-    caller,
-    facts,
-    framing: 'sse',
-    targets,
-    taken: undefined,
-    acceptedAtMs: 0,
-    startedMs: clock.monotonicMs(),
-  } as const;
+  const gateway = createGateway(clock, journal);
+  const known = createKnownCall(fake, targets, { ...defaultRetries, ...options });
   const attempts = new CallAttempts(gateway, known, bytes);
   await attempts.start({ operation: 'generate', body, headers: {} }, bytes);
   const last = (): Sent => {

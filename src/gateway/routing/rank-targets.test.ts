@@ -62,12 +62,27 @@ describe('health', () => {
   const table = fakeTable([fakeTarget('a', { priority: 1 }), fakeTarget('b', { priority: 2 }), fakeTarget('c', { priority: 3 })]);
   const ranked = (states: Parameters<typeof fakeHealth>[0]): readonly string[] => idsOf(rankFake(table, { health: fakeHealth(states) }));
 
-  test('what does not work is left out, what is slow comes last, what is on probation stands where its priority puts it', () => {
+  test('what does not work is left out, what is slow comes after what is well', () => {
     assert.deepEqual(ranked({ a: { availability: failing(1) } }), ['b', 'c']);
     assert.deepEqual(ranked({ a: { availability: suspect } }), ['b', 'c', 'a']);
     assert.deepEqual(ranked({ a: { availability: suspect }, c: { availability: suspect } }), ['b', 'a', 'c']);
-    assert.deepEqual(ranked({ b: { availability: probe } }), ['a', 'b', 'c']);
     assert.deepEqual(ranked({ a: { availability: suspect }, b: { availability: limited(5) }, c: { availability: rejected } }), ['a']);
+  });
+
+  test('what is on probation is tried as the first choice only: nobody is sent from one failing target to another', () => {
+    assert.deepEqual(ranked({ a: { availability: probe } }), ['a', 'b', 'c']);
+    assert.deepEqual(ranked({ b: { availability: probe } }), ['a', 'c', 'b']);
+    assert.deepEqual(ranked({ a: { availability: probe }, b: { availability: probe } }), ['a', 'c', 'b']);
+    assert.deepEqual(ranked({ a: { availability: failing(1) }, b: { availability: probe } }), ['b', 'c']);
+    assert.deepEqual(ranked({ a: { availability: suspect }, b: { availability: probe }, c: { availability: failing(1) } }), ['a', 'b']);
+    assert.deepEqual(ranked({ a: { availability: probe }, b: { availability: suspect } }), ['a', 'c', 'b']);
+  });
+
+  test('as a last resort, limited ones come before failing ones, and refused ones are the last', () => {
+    const out = (availability: Availability) => ({ availability, lastResort: true });
+    assert.deepEqual(ranked({ a: out(rejected), b: out(failing(1)), c: out(limited(9000)) }), ['c']);
+    assert.deepEqual(ranked({ a: out(rejected), b: out(failing(1)), c: { availability: limited(9000) } }), ['b']);
+    assert.deepEqual(ranked({ a: out(rejected), b: { availability: failing(1) }, c: { availability: failing(1) } }), ['a']);
   });
 
   test('where nothing works, the first that admits a last resort is tried, alone', () => {

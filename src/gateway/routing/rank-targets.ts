@@ -27,6 +27,7 @@ export type RankedCall = {
   /** Id of the upstream that keeps the reply which the call continues, where it continues one. */
   readonly keptAt?: string | undefined;
   readonly health: RankedHealth;
+  /** Monotonic, by the clock of `health`. */
   readonly nowMs: number;
   /** An even draw from 0 to 1. */
   readonly random: () => number;
@@ -40,7 +41,8 @@ export function unknownModel(name: string): GatewayError {
 
 /**
  * All targets that may take a call now, in the order in which it is to try them; never none. By priority, then as the model's balance says; targets at which calls
- * wait for longer than they should come after all others, and those that do not work are left out.
+ * wait for longer than they should come after those that are well, and those that do not work are left out. Where none works it is the one that is tried as a last resort.
+ * Asked once for a call, before its first attempt: asking may take a last resort.
  * @throws GatewayError `model_not_found`, `thread_unsupported`, `reply_not_found`, `no_suitable_target`, and where no suitable target works
  * `upstream_unreachable`, `upstream_rate_limited` or `upstream_credentials_rejected`
  */
@@ -110,8 +112,8 @@ function rankTiers(call: RankedCall, route: Route, tiers: readonly Tier[]): read
   const { health, nowMs } = call;
   let hash: number | undefined;
   const conversation = (): number => (hash ??= hashConversation(call.dialect, call.request, call.caller.userId));
-  const ranked: Target[] = [];
-  const suspects: Target[] = [];
+  const balance = (candidates: readonly Candidate[]) => balanceTier(candidates, route.balance, conversation, call.random);
+  const ranked: Candidate[] = [];
   for (const tier of tiers) {
     const candidates: Candidate[] = [];
     for (const routed of tier) {
@@ -119,25 +121,48 @@ function rankTiers(call: RankedCall, route: Route, tiers: readonly Tier[]): read
       const availability = target.availability(nowMs);
       if (availability.usable) candidates.push({ routed, state: availability.state, inFlight: target.inFlight() });
     }
-    for (const { routed, state } of balanceTier(candidates, route.balance, conversation, call.random)) {
-      (state === 'suspect' ? suspects : ranked).push(routed.target);
-    }
+    ranked.push(...balance(candidates));
   }
-  ranked.push(...suspects);
-  return ranked.length > 0 ? ranked : takeLastResort(call, route, tiers, conversation);
+  return ranked.length > 0 ? orderByState(ranked) : takeLastResort(call, tiers, balance);
 }
 
-/** Where nothing works, the target that would have been the first one is tried at the rate that its health admits. */
-function takeLastResort(call: RankedCall, route: Route, tiers: readonly Tier[], conversation: () => number): readonly Target[] {
-  const { health, nowMs } = call;
-  for (const tier of tiers) {
-    const candidates = tier.map((routed): Candidate => ({ routed, state: 'probe', inFlight: 0 }));
-    for (const { routed } of balanceTier(candidates, route.balance, conversation, call.random)) {
-      if (health.of(routed.subject).admitsLastResort?.(nowMs) === true) return [routed.target];
-    }
-  }
-  const availabilities = tiers.flatMap((tier) => tier.map(({ subject }) => health.of(subject).availability(nowMs)));
-  throw describeUnavailable(call.facts.requestedModel, availabilities);
+/**
+ * A target on probation that is the call's first choice stays it: only so it comes back, and the call is repeated elsewhere if it fails. As a second choice it would make a call
+ * meet two failing targets, so there it stands behind all that work.
+ */
+function orderByState(ranked: readonly Candidate[]): readonly Target[] {
+  if (ranked.every(({ state }) => state === 'healthy')) return ranked.map(({ routed }) => routed.target);
+  const [first, ...others] = ranked;
+  const isProbed = first?.state === 'probe';
+  const rest = isProbed ? others : ranked;
+  const ordered = isProbed ? [first] : [];
+  for (const wanted of ['healthy', 'suspect', 'probe']) ordered.push(...rest.filter(({ state }) => state === wanted));
+  return ordered.map(({ routed }) => routed.target);
+}
+
+/** What is likeliest to be over, or wrong, first. */
+const lastResortOrder = ['rate-limited', 'failing', 'rejected'];
+
+/** Where nothing works, a target is tried all the same as often as its health admits it: of those with the mildest reason the one that would have been the first choice. */
+function takeLastResort(
+  { health, nowMs, facts }: RankedCall,
+  tiers: readonly Tier[],
+  balance: (candidates: readonly Candidate[]) => readonly Candidate[],
+): readonly Target[] {
+  const tried = tiers
+    .flatMap((tier) => balance(tier.map((routed): Candidate => ({ routed, state: 'probe', inFlight: 0 }))))
+    .map(({ routed }) => {
+      const known = health.of(routed.subject);
+      const availability = known.availability(nowMs);
+      return { target: routed.target, known, availability, place: availability.usable ? -1 : lastResortOrder.indexOf(availability.reason) };
+    })
+    .toSorted((first, second) => first.place - second.place);
+  const admitted = tried.find(({ known }) => known.admitsLastResort?.(nowMs) === true);
+  if (admitted !== undefined) return [admitted.target];
+  throw describeUnavailable(
+    facts.requestedModel,
+    tried.map(({ availability }) => availability),
+  );
 }
 
 function describeThreadless(model: string): GatewayError {
