@@ -8,6 +8,7 @@ import type { CallFacts } from '../inference/call-facts.ts';
 import type { TranslationNote } from '../inference/translation-notes.ts';
 import type { UpstreamRequest } from '../platform/http/upstream-client.ts';
 import type { StreamFraming } from '../platform/frames.ts';
+import { WorkTurns } from '../platform/turn-queue.ts';
 import { admit } from './admit.ts';
 import { authenticate } from './authenticate.ts';
 import type { ExchangeObserver } from './exchange/exchange-context.ts';
@@ -19,7 +20,7 @@ import { keepBooks, noBooks } from './keep-books.ts';
 import { checkCaller, mayCall } from './limits/check-caller.ts';
 import { countUsedTokens, endWithCall, reserveCall, type TakenLimits, withOwnLimits } from './limits/reserve-call.ts';
 import { type ExchangePlan, planExchange } from './plan-exchange.ts';
-import { readRequest } from './read-request.ts';
+import { largeBodyBytes, readRequest } from './read-request.ts';
 import { chooseTarget, unknownModel } from './routing/choose-target.ts';
 import type { Target } from './routing/routing-table.ts';
 import { writeReply } from './write-reply.ts';
@@ -52,6 +53,8 @@ export async function runCall(gateway: Gateway, call: IncomingCall): Promise<voi
   const { bytes, body } = await readRequest(call.request, settings.limits);
   const request = toWireRequest(call, body);
   dialect.validateRequest(request, settings.validation);
+  // What checks a large body and what writes it on take their time each; others have a turn between.
+  if (bytes.length > largeBodyBytes) await new WorkTurns().giveWay();
   const facts = dialect.readFacts(request);
   if (facts.continues !== undefined) await gateway.replyOwners.check(facts.continues, caller.userName);
   if (!mayCall(caller, facts.requestedModel)) throw unknownModel(facts.requestedModel);
