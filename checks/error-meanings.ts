@@ -35,6 +35,7 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   model_not_found: 'No upstream serves this model. `GET /v1/models` lists what is served.',
   route_not_found: 'There is nothing at this path.',
   method_not_allowed: 'The path takes other methods; the `allow` header names them.',
+  request_timeout: 'The body came too slowly: less than 10 KiB in ten seconds, or not whole after five minutes.',
   request_too_large: 'The body is larger than `limits.requestBytesMax`.',
   unsupported_media_type: 'The content type is not JSON.',
   unsupported_content_encoding: 'The body is compressed in a way that is not known here.',

@@ -6,6 +6,7 @@ import type { ChatDialect, DialectId } from '../dialects/chat-dialect.ts';
 import { chatDialects } from '../dialects/registry.ts';
 import { GatewayError } from '../inference/gateway-error.ts';
 import type { StreamFraming } from '../platform/frames.ts';
+import { guardConnections, type SlowBody } from '../platform/http/connection-guard.ts';
 import { DirectRequest } from '../platform/http/direct-request.ts';
 import { authenticate } from './authenticate.ts';
 import { runCall } from './call.ts';
@@ -37,13 +38,20 @@ export type GatewayServerOptions = {
 type ModelsRoute = Extract<Route, { type: 'models' | 'model' }>;
 
 const second = 1000;
-/** Limits on how slowly a client may send: headers within 10 s, the whole request within 5 min (reliability reference, 3.6). */
-const serverTimeouts = {
+/**
+ * Limits on how slowly a client may send, and how long a connection may be idle: longer than usual balancers keep one, so that it is they who close it. A peer that
+ * has vanished without a word is found by the system's own probes.
+ */
+const serverSettings = {
   headersTimeout: 10 * second,
-  requestTimeout: 300 * second,
+  // Behind `bodyPace`, which answers in the client's dialect.
+  requestTimeout: 330 * second,
   keepAliveTimeout: 75 * second,
   connectionsCheckingInterval: 2 * second,
+  keepAlive: true,
+  keepAliveInitialDelay: 30 * second,
 };
+const bodyPace = { windowMs: 10 * second, bytesMin: 10 * 1024, totalMs: 300 * second };
 
 /** The HTTP server of the gateway: finds the route of each request, and answers whatever a route throws in the client's dialect. */
 export function createGatewayServer(options: GatewayServerOptions): GatewayServer {
@@ -53,6 +61,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
 
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     const callId = gateway.newId('req');
+    guard.begin(request, response);
     const target = readRequestTarget(request.url ?? '/');
     const path = target?.path ?? '/';
     response.on('error', (error) => gateway.logger.debug({ callId, err: error }, 'client connection failed'));
@@ -104,7 +113,14 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     writeJson(response, probe === 'live' || ready ? 200 : 503, callId, { live: true, ready, ...(ready ? {} : { reasons }) });
   };
 
-  const server = createServer({ ...serverTimeouts, IncomingMessage: DirectRequest }, onRequest);
+  const server = createServer({ ...serverSettings, IncomingMessage: DirectRequest }, onRequest);
+  const guard = guardConnections(server, {
+    clock: gateway.clock,
+    pace: bodyPace,
+    tickMs: second,
+    connectionsMax: () => gateway.settings().limits.connectionsMax,
+    onSlow: (slow) => refuseSlowBody(slow, gateway.newId('req')),
+  });
   server.on('upgrade', (request: IncomingMessage, socket: Duplex) => refuseUpgrade(request, socket, gateway.newId('req')));
   server.on('clientError', (error, socket) => refuseMalformed(error, socket));
   return {
@@ -112,6 +128,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     drain: async (graceMs) => {
       draining = true;
       await drain(server, gateway, graceMs);
+      guard.close();
     },
   };
 }
@@ -176,6 +193,17 @@ function refuseUpgrade(request: IncomingMessage, socket: Duplex, callId: string)
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.on('error', () => socket.destroy());
   socket.end(Buffer.concat([Buffer.from(`HTTP/1.1 426 Upgrade Required\r\n${lines.join('')}\r\n`), reply.body]));
+}
+
+/** Answers a client whose body comes too slowly, and ends its connection: what it still sends would be taken for the next request. */
+function refuseSlowBody({ request, response, reason }: SlowBody, callId: string): void {
+  const target = readRequestTarget(request.url ?? '/');
+  const dialect = chatDialects[dialectOfPath(target?.path ?? '/', request.headers)];
+  const error = new GatewayError('request_timeout', reason, { headers: { connection: 'close' } });
+  writeError(response, dialect, error, callId, askedFraming(dialect, target));
+  // What has been written leaves with the end of the sending side; a client that does not read it is not waited for.
+  request.socket.destroySoon();
+  setTimeout(() => request.socket.destroy(), second).unref();
 }
 
 /** Bytes that are no HTTP request never reach a route; they are answered in the shape most clients read, and the connection ends. */

@@ -26,6 +26,7 @@ export const errorCodes = {
   upstream_model_not_found: { status: 404, class: 'not_found' },
   route_not_found: { status: 404, class: 'not_found' },
   method_not_allowed: { status: 405, class: 'method_not_allowed' },
+  request_timeout: { status: 408, class: 'invalid_request' },
   request_too_large: { status: 413, class: 'too_large' },
   unsupported_media_type: { status: 415, class: 'unsupported_media_type' },
   unsupported_content_encoding: { status: 415, class: 'unsupported_media_type' },
