@@ -26,6 +26,7 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   upstream_overloaded: 'The upstream is overloaded; nothing was charged.',
   upstream_quota_exhausted: "The operator's account at the upstream has no credit left.",
   invalid_url: 'The request target is no path.',
+  invalid_host: 'The request has two Host headers, or one that is no host name.',
   expired_api_key: 'The key, or its owner, had a date of expiry and it has passed.',
   missing_api_key: 'The request carries no API key.',
   invalid_api_key: 'The API key is unknown, disabled or deleted.',

@@ -10,6 +10,7 @@ import { guardConnections, type SlowBody } from '../platform/http/connection-gua
 import { DirectRequest } from '../platform/http/direct-request.ts';
 import { authenticate } from './authenticate.ts';
 import { runCall } from './call.ts';
+import { checkHost } from './check-host.ts';
 import type { Gateway } from './gateway.ts';
 import { checkCaller, mayCall } from './limits/check-caller.ts';
 import { readAltFraming, readRequestTarget, type RequestTarget } from './request-target.ts';
@@ -83,7 +84,9 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     target: RequestTarget | undefined,
     callId: string,
   ): Promise<void> | undefined => {
-    if (target === undefined) throw new GatewayError('invalid_url', 'the request target must be a path that begins with "/"');
+    if (target === undefined)
+      throw new GatewayError('invalid_url', 'the request target must be a path that begins with "/", without a fragment');
+    checkHost(request);
     const match = findRoute(request.method ?? 'GET', target.path);
     if (!match.found) throw noRoute(request, target.path, match);
     const { route } = match;

@@ -17,6 +17,7 @@ export const errorCodes = {
   context_length_exceeded: { status: 400, class: 'invalid_request' },
   upstream_refused_request: { status: 400, class: 'invalid_request' },
   invalid_url: { status: 400, class: 'invalid_request' },
+  invalid_host: { status: 400, class: 'invalid_request' },
   expired_api_key: { status: 401, class: 'authentication' },
   missing_api_key: { status: 401, class: 'authentication' },
   invalid_api_key: { status: 401, class: 'authentication' },
