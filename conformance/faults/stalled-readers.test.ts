@@ -124,8 +124,9 @@ describe('clients that never read', { skip, timeout: 170_000 }, () => {
       process.stdout.write(`${from} from ${to}, events of ${frameBytes}: ${told}\n`);
       assert.ok(taken < 40, told);
       assert.ok((await ledger.all()).slice(-count).every(({ end }) => end === 'client-left'));
-      // The memory of a process that has just begun grows by itself.
-      assert.ok(peak - before < count * mebibyte + 60 * mebibyte, told);
+      // A translation keeps the text that it has passed on, which is what the system's buffers took; the memory of a process that has just begun grows by itself.
+      const eachMax = from === to ? 1 : 1 + taken;
+      assert.ok(peak - before < count * eachMax * mebibyte + 60 * mebibyte, told);
     });
   }
 });
