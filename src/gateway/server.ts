@@ -6,11 +6,12 @@ import type { ChatDialect, DialectId } from '../dialects/chat-dialect.ts';
 import { chatDialects } from '../dialects/registry.ts';
 import { GatewayError } from '../inference/gateway-error.ts';
 import type { StreamFraming } from '../platform/frames.ts';
-import { guardConnections, type SlowBody } from '../platform/http/connection-guard.ts';
+import { type ConnectionGuard, guardConnections, type SlowBody } from '../platform/http/connection-guard.ts';
 import { DirectRequest } from '../platform/http/direct-request.ts';
 import { authenticate } from './authenticate.ts';
 import { runCall } from './call.ts';
 import { checkHost } from './check-host.ts';
+import { bodyPace, serverSettings } from './client-pace.ts';
 import type { Gateway } from './gateway.ts';
 import { checkCaller, mayCall } from './limits/check-caller.ts';
 import { readAltFraming, readRequestTarget, type RequestTarget } from './request-target.ts';
@@ -19,6 +20,8 @@ import { createRouter, dialectOfPath, type Route, type RouteMatch } from './rout
 import { listModels, showModel } from './routes/serve-models.ts';
 import { writeError, writeReply } from './write-reply.ts';
 import { requestIdHeader } from './exchange/reply-headers.ts';
+
+const second = 1000;
 
 export type GatewayServer = {
   /** Begins to serve. Port 0 picks a free one. Resolves with the address in use. */
@@ -37,22 +40,6 @@ export type GatewayServerOptions = {
 };
 
 type ModelsRoute = Extract<Route, { type: 'models' | 'model' }>;
-
-const second = 1000;
-/**
- * Limits on how slowly a client may send, and how long a connection may be idle: longer than usual balancers keep one, so that it is they who close it. A peer that
- * has vanished without a word is found by the system's own probes.
- */
-const serverSettings = {
-  headersTimeout: 10 * second,
-  // Behind `bodyPace`, which answers in the client's dialect.
-  requestTimeout: 330 * second,
-  keepAliveTimeout: 75 * second,
-  connectionsCheckingInterval: 2 * second,
-  keepAlive: true,
-  keepAliveInitialDelay: 30 * second,
-};
-const bodyPace = { windowMs: 10 * second, bytesMin: 10 * 1024, totalMs: 300 * second };
 
 /** The HTTP server of the gateway: finds the route of each request, and answers whatever a route throws in the client's dialect. */
 export function createGatewayServer(options: GatewayServerOptions): GatewayServer {
@@ -117,13 +104,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
   };
 
   const server = createServer({ ...serverSettings, IncomingMessage: DirectRequest }, onRequest);
-  const guard = guardConnections(server, {
-    clock: gateway.clock,
-    pace: bodyPace,
-    tickMs: second,
-    connectionsMax: () => gateway.settings().limits.connectionsMax,
-    onSlow: (slow) => refuseSlowBody(slow, gateway.newId('req')),
-  });
+  const guard = guardClients(server, gateway);
   server.on('upgrade', (request: IncomingMessage, socket: Duplex) => refuseUpgrade(request, socket, gateway.newId('req')));
   server.on('clientError', (error, socket) => refuseMalformed(error, socket));
   return {
@@ -196,6 +177,16 @@ function refuseUpgrade(request: IncomingMessage, socket: Duplex, callId: string)
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.on('error', () => socket.destroy());
   socket.end(Buffer.concat([Buffer.from(`HTTP/1.1 426 Upgrade Required\r\n${lines.join('')}\r\n`), reply.body]));
+}
+
+function guardClients(server: Server, gateway: Gateway): ConnectionGuard {
+  return guardConnections(server, {
+    clock: gateway.clock,
+    pace: bodyPace,
+    tickMs: second,
+    connectionsMax: () => gateway.settings().limits.connectionsMax,
+    onSlow: (slow) => refuseSlowBody(slow, gateway.newId('req')),
+  });
 }
 
 /** Answers a client whose body comes too slowly, and ends its connection: what it still sends would be taken for the next request. */
