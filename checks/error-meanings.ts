@@ -7,7 +7,8 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   missing_required_field: 'A required field is absent.',
   unknown_field: 'A field that the interface does not have (only with `validation: documented`).',
   missing_required_header: 'A header that the interface demands is absent, such as `anthropic-version`.',
-  body_too_deep: 'The body is nested deeper than 64 levels or has more than 250,000 values.',
+  body_too_deep:
+    'The body is nested deeper than 64 levels or has more than 250,000 values, or has a key or number of more than 64 KiB, or 1 MiB of white space in one place.',
   duplicate_key: 'An object has the same key twice; which of the two counts would be a guess.',
   body_incomplete: 'The connection ended before the whole body had come.',
   thread_unsupported:
@@ -27,6 +28,7 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   upstream_overloaded: 'The upstream is overloaded; nothing was charged.',
   upstream_quota_exhausted: "The operator's account at the upstream has no credit left.",
   invalid_url: 'The request target is no path.',
+  invalid_host: 'The request has two Host headers, or one that is no host name.',
   expired_api_key: 'The key, or its owner, had a date of expiry and it has passed.',
   missing_api_key: 'The request carries no API key.',
   invalid_api_key: 'The API key is unknown, disabled or deleted.',
@@ -36,6 +38,7 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   model_not_found: 'No upstream serves this model. `GET /v1/models` lists what is served.',
   route_not_found: 'There is nothing at this path.',
   method_not_allowed: 'The path takes other methods; the `allow` header names them.',
+  request_timeout: 'The body came too slowly: less than 10 KiB in ten seconds, or not whole after five minutes.',
   request_too_large: 'The body is larger than `limits.requestBytesMax`.',
   unsupported_media_type: 'The content type is not JSON.',
   unsupported_content_encoding: 'The body is compressed in a way that is not known here.',

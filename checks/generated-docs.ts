@@ -4,6 +4,7 @@ import { configSchema } from '../src/main/config/config-schema.ts';
 import { gatewayOpenApi } from '../src/gateway/routes/open-api.ts';
 import { monitorOpenApi } from '../src/monitor/open-api.ts';
 import { errorMeanings } from './error-meanings.ts';
+import { writeTimeoutsPage } from './timeouts-page.ts';
 
 const note = '<!-- Written by `npm run docs` from the code. Do not edit. -->';
 
@@ -95,6 +96,7 @@ export function generatedDocs(): Readonly<Record<string, string>> {
   return {
     'docs/reference/config.md': configPage(),
     'docs/reference/errors.md': errorsPage(),
+    'docs/guide/timeouts.md': writeTimeoutsPage(note),
     'docs/reference/openapi/gateway.json': `${JSON.stringify(gatewayOpenApi(), undefined, 2)}\n`,
     'docs/reference/openapi/monitor.json': `${JSON.stringify(monitorOpenApi(), undefined, 2)}\n`,
   };

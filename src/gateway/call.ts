@@ -4,13 +4,14 @@ import type { ApiKey } from '../accounts/api-key.ts';
 import type { ChatDialect, Operation } from '../dialects/chat-dialect.ts';
 import type { CallFacts } from '../inference/call-facts.ts';
 import type { StreamFraming } from '../platform/frames.ts';
+import { WorkTurns } from '../platform/turn-queue.ts';
 import { authenticate } from './authenticate.ts';
 import { requestIdHeader } from './exchange/reply-headers.ts';
 import { tokenCountHeader } from './exchange/translate/count-relay.ts';
 import type { Gateway, GatewaySettings } from './gateway.ts';
 import { checkCaller, mayCall } from './limits/check-caller.ts';
 import { reserveCall, type TakenLimits } from './limits/reserve-call.ts';
-import { readRequest } from './read-request.ts';
+import { largeBodyBytes, readRequest } from './read-request.ts';
 import { CallAttempts } from './retry/call-attempts.ts';
 import { alwaysHealthy } from './routing/always-healthy.ts';
 import { rankTargets, unknownModel } from './routing/rank-targets.ts';
@@ -46,6 +47,8 @@ export async function runCall(gateway: Gateway, call: IncomingCall): Promise<voi
   const { bytes, body } = await readRequest(call.request, settings.limits);
   const request = toWireRequest(call, body);
   dialect.validateRequest(request, settings.validation);
+  // What checks a large body and what writes it on take their time each; others have a turn between.
+  if (bytes.length > largeBodyBytes) await new WorkTurns().giveWay();
   const facts = dialect.readFacts(request);
   const keptAt = facts.continues === undefined ? undefined : await gateway.replyOwners.check(facts.continues, caller.userName);
   if (!mayCall(caller, facts.requestedModel)) throw unknownModel(facts.requestedModel);

@@ -32,6 +32,8 @@ export type GatewayLimits = {
   readonly eventBytesMax: number;
   /** An upstream's error body. */
   readonly errorBytesMax: number;
+  /** Connections of clients at a time. */
+  readonly connectionsMax: number;
 };
 
 const second = 1000;
@@ -55,6 +57,7 @@ export const defaultLimits: GatewayLimits = {
   replyBytesMax: 64 * mebibyte,
   eventBytesMax: 32 * mebibyte,
   errorBytesMax: mebibyte,
+  connectionsMax: 50_000,
 };
 
 /** A file that a request names by its address: about the most that vendors take. */

@@ -6,9 +6,12 @@ import type { ChatDialect, DialectId } from '../dialects/chat-dialect.ts';
 import { chatDialects } from '../dialects/registry.ts';
 import { GatewayError } from '../inference/gateway-error.ts';
 import type { StreamFraming } from '../platform/frames.ts';
+import { type ConnectionGuard, guardConnections, type SlowBody } from '../platform/http/connection-guard.ts';
 import { DirectRequest } from '../platform/http/direct-request.ts';
 import { authenticate } from './authenticate.ts';
 import { runCall } from './call.ts';
+import { checkHost } from './check-host.ts';
+import { bodyPace, serverSettings } from './client-pace.ts';
 import type { Gateway } from './gateway.ts';
 import type { Health } from './health/health.ts';
 import { checkCaller, mayCall } from './limits/check-caller.ts';
@@ -18,6 +21,8 @@ import { createRouter, dialectOfPath, type Route, type RouteMatch } from './rout
 import { listModels, showModel } from './routes/serve-models.ts';
 import { writeError, writeReply } from './write-reply.ts';
 import { requestIdHeader } from './exchange/reply-headers.ts';
+
+const second = 1000;
 
 export type GatewayServer = {
   /** Begins to serve. Port 0 picks a free one. Resolves with the address in use. */
@@ -37,15 +42,6 @@ export type GatewayServerOptions = {
 
 type ModelsRoute = Extract<Route, { type: 'models' | 'model' }>;
 
-const second = 1000;
-/** Limits on how slowly a client may send: headers within 10 s, the whole request within 5 min (reliability reference, 3.6). */
-const serverTimeouts = {
-  headersTimeout: 10 * second,
-  requestTimeout: 300 * second,
-  keepAliveTimeout: 75 * second,
-  connectionsCheckingInterval: 2 * second,
-};
-
 /** The HTTP server of the gateway: finds the route of each request, and answers whatever a route throws in the client's dialect. */
 export function createGatewayServer(options: GatewayServerOptions): GatewayServer {
   const { gateway } = options;
@@ -54,6 +50,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
 
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     const callId = gateway.newId('req');
+    guard.begin(request, response);
     const target = readRequestTarget(request.url ?? '/');
     const path = target?.path ?? '/';
     response.on('error', (error) => gateway.logger.debug({ callId, err: error }, 'client connection failed'));
@@ -75,7 +72,9 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     target: RequestTarget | undefined,
     callId: string,
   ): Promise<void> | undefined => {
-    if (target === undefined) throw new GatewayError('invalid_url', 'the request target must be a path that begins with "/"');
+    if (target === undefined)
+      throw new GatewayError('invalid_url', 'the request target must be a path that begins with "/", without a fragment');
+    checkHost(request);
     const match = findRoute(request.method ?? 'GET', target.path);
     if (!match.found) throw noRoute(request, target.path, match);
     const { route } = match;
@@ -107,7 +106,8 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     writeJson(response, probe === 'live' || ready ? 200 : 503, callId, state);
   };
 
-  const server = createServer({ ...serverTimeouts, IncomingMessage: DirectRequest }, onRequest);
+  const server = createServer({ ...serverSettings, IncomingMessage: DirectRequest }, onRequest);
+  const guard = guardClients(server, gateway);
   server.on('upgrade', (request: IncomingMessage, socket: Duplex) => refuseUpgrade(request, socket, gateway.newId('req')));
   server.on('clientError', (error, socket) => refuseMalformed(error, socket));
   return {
@@ -115,6 +115,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     drain: async (graceMs) => {
       draining = true;
       await drain(server, gateway, graceMs);
+      guard.close();
     },
   };
 }
@@ -199,6 +200,27 @@ function refuseUpgrade(request: IncomingMessage, socket: Duplex, callId: string)
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.on('error', () => socket.destroy());
   socket.end(Buffer.concat([Buffer.from(`HTTP/1.1 426 Upgrade Required\r\n${lines.join('')}\r\n`), reply.body]));
+}
+
+function guardClients(server: Server, gateway: Gateway): ConnectionGuard {
+  return guardConnections(server, {
+    clock: gateway.clock,
+    pace: bodyPace,
+    tickMs: second,
+    connectionsMax: () => gateway.settings().limits.connectionsMax,
+    onSlow: (slow) => refuseSlowBody(slow, gateway.newId('req')),
+  });
+}
+
+/** Answers a client whose body comes too slowly, and ends its connection: what it still sends would be taken for the next request. */
+function refuseSlowBody({ request, response, reason }: SlowBody, callId: string): void {
+  const target = readRequestTarget(request.url ?? '/');
+  const dialect = chatDialects[dialectOfPath(target?.path ?? '/', request.headers)];
+  const error = new GatewayError('request_timeout', reason, { headers: { connection: 'close' } });
+  writeError(response, dialect, error, callId, askedFraming(dialect, target));
+  // What has been written leaves with the end of the sending side; a client that does not read it is not waited for.
+  request.socket.destroySoon();
+  setTimeout(() => request.socket.destroy(), second).unref();
 }
 
 /** Bytes that are no HTTP request never reach a route; they are answered in the shape most clients read, and the connection ends. */

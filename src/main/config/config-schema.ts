@@ -130,6 +130,15 @@ export const configSchema = Type.Object(
           requestBytesMax: bytes('Largest request body', defaultLimits.requestBytesMax),
           replyBytesMax: bytes('Largest whole reply', defaultLimits.replyBytesMax),
           eventBytesMax: bytes('Largest event of a stream', defaultLimits.eventBytesMax),
+          connectionsMax: Type.Optional(
+            Type.Integer({
+              minimum: 10,
+              maximum: 1_000_000,
+              default: defaultLimits.connectionsMax,
+              description:
+                'Connections of clients at a time. More are closed as they come; the file descriptors of the process are the other limit.',
+            }),
+          ),
           perKey: rateLimits('What each key may use that has no such limit of its own.'),
         },
         { additionalProperties: false },
