@@ -10,6 +10,8 @@ import type { FetchMedia } from './exchange/translate/inline-media.ts';
 import type { GatewayLimits, GatewayTimeouts } from './limits.ts';
 import type { ProxyTest } from './limits/check-caller.ts';
 import type { Limiter } from './limits/limiter.ts';
+import type { Gatekeeper } from './overload/gatekeeper.ts';
+import type { OverloadSettings } from './overload/overload-settings.ts';
 import type { ProofVault } from './proof-vault/proof-vault.ts';
 import type { ReplyOwners } from './reply-owners.ts';
 import type { RoutingTable } from './routing/routing-table.ts';
@@ -20,6 +22,7 @@ export type GatewaySettings = {
   readonly limits: GatewayLimits;
   readonly timeouts: GatewayTimeouts;
   readonly validation: ValidationMode;
+  readonly overload: OverloadSettings;
   /** What keys may use that have no limit of their own. */
   readonly perKey?: RateLimits;
   /** Reverse proxies whose word about their clients' addresses is taken. */
@@ -31,6 +34,7 @@ export type Gateway = {
   readonly callers: CallerDirectory;
   readonly journal: Journal;
   readonly limiter: Limiter;
+  readonly gatekeeper: Gatekeeper;
   readonly replyOwners: ReplyOwners;
   readonly proofVault: ProofVault;
   readonly fetchMedia: FetchMedia;

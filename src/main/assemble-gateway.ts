@@ -7,6 +7,9 @@ import type { UpstreamExchange } from '../gateway/exchange/upstream-exchange.ts'
 import type { Gateway } from '../gateway/gateway.ts';
 import { defaultMediaBytesMax } from '../gateway/limits.ts';
 import { createLimiter } from '../gateway/limits/limiter.ts';
+import { createGatekeeper } from '../gateway/overload/gatekeeper.ts';
+import { createLoopGauge } from '../gateway/overload/loop-gauge.ts';
+import { createMemoryGauge } from '../gateway/overload/memory-gauge.ts';
 import { createReplyOwners } from '../gateway/reply-owners.ts';
 import { createGatewayServer } from '../gateway/server.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -114,10 +117,20 @@ export async function assembleGateway(options: {
   const proofVault = openProofVault({ environment, store, clock, logger });
   opened.defer(() => proofVault.close());
 
+  const gatekeeper = createGatekeeper({
+    settings: () => live.settings().overload,
+    clock,
+    logger,
+    readLoop: createLoopGauge(),
+    readMemoryShare: createMemoryGauge(),
+  });
+  opened.defer(() => gatekeeper.close());
+
   const gateway: Gateway = {
     callers: { find: keys.find, resolve: (secret) => keys.resolve(secret, AbortSignal.timeout(2000)) },
     journal,
     limiter: createLimiter({ clock }),
+    gatekeeper,
     replyOwners: createReplyOwners({ store }),
     proofVault,
     fetchMedia: (url) => fetchNamedMedia(url, live.config().media),

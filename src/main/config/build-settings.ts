@@ -1,5 +1,6 @@
 import type { GatewaySettings } from '../../gateway/gateway.ts';
 import { defaultLimits, defaultTimeouts } from '../../gateway/limits.ts';
+import { defaultOverload } from '../../gateway/overload/overload-settings.ts';
 import { type ConfiguredModel, createRoutingTable, type Upstream } from '../../gateway/routing/routing-table.ts';
 import type { PriceBookData } from '../../billing/rating/parse-price-book.ts';
 import { createPriceBook, type PriceOverride } from '../../billing/rating/price-book.ts';
@@ -136,6 +137,7 @@ export function buildSettings(options: {
     limits: { ...defaultLimits, ...limits },
     timeouts,
     validation: config.validation ?? 'compatible',
+    overload: { ...defaultOverload, ...config.overload },
     ...(perKey === undefined ? {} : { perKey }),
     ...(config.trustedProxies === undefined ? {} : { isProxy: compileAddressList(config.trustedProxies) }),
   };
