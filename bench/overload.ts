@@ -54,7 +54,7 @@ async function run(bench: OverloadBench, title: string, work: Partial<Offer>, co
     peak = Math.max(peak, closed.good / closed.seconds);
   }
   for (const times of [1, 2, 3]) show(`${title}: ${times} times the peak`, await offer({ perSecond: peak * times, connections: 4000 }));
-  const quiet = { apiKey: await bench.createKey(`quiet ${title}`), perSecond: peak / 10, connections: 500 };
+  const quiet = { apiKey: await bench.createKey(title.replaceAll(',', '')), perSecond: peak / 10, connections: 500 };
   show(`${title}: a tenant alone`, await offer(quiet));
   const [flood, beside] = await Promise.all([offer({ perSecond: peak * 2, connections: 2000 }), offer(quiet)]);
   show(`${title}: beside one that floods`, beside);

@@ -37,7 +37,7 @@ export type Offered = {
   readonly shedMs: Percentiles;
 };
 
-export type Percentiles = { readonly p50: number; readonly p90: number; readonly p99: number };
+type Percentiles = { readonly p50: number; readonly p90: number; readonly p99: number };
 
 const offer = JSON.parse(process.argv[2] ?? '{}') as Offer;
 const connectionsMax = 8000;

@@ -7,31 +7,37 @@ import { callsFloor, createAdaptiveLimit, type LoopSample } from './adaptive-lim
 
 const loopDelayMs = 50;
 const targetMs = 20;
-const calm: LoopSample = { turnMs: 2, busyShare: 1, inFlight: 10, admitted: 10, refused: 0, wasFelt: false };
+const calm: LoopSample = { turnMs: 2, workMs: 2, busyShare: 1, inFlight: 10, admitted: 10, refused: 0, wasFelt: false };
 
 test('one long turn is no overload, two in a row are', () => {
   const limit = createAdaptiveLimit();
-  assert.equal(limit.step({ ...calm, turnMs: 400 }, loopDelayMs), undefined);
+  assert.equal(limit.step({ ...calm, turnMs: 400, workMs: 400 }, loopDelayMs), undefined);
   assert.equal(limit.step(calm, loopDelayMs), undefined);
-  assert.equal(limit.step({ ...calm, turnMs: 400, inFlight: 300 }, loopDelayMs), undefined);
-  assert.equal(limit.step({ ...calm, turnMs: 400, inFlight: 300 }, loopDelayMs), 300);
+  assert.equal(limit.step({ ...calm, turnMs: 400, workMs: 400, inFlight: 300 }, loopDelayMs), undefined);
+  assert.equal(limit.step({ ...calm, turnMs: 400, workMs: 400, inFlight: 300 }, loopDelayMs), 300);
 });
 
 test('long turns of a loop that also rests are no overload', () => {
   const limit = createAdaptiveLimit();
-  for (let step = 0; step < 20; step += 1) assert.equal(limit.step({ ...calm, turnMs: 400, busyShare: 0.7 }, loopDelayMs), undefined);
+  for (let step = 0; step < 20; step += 1)
+    assert.equal(limit.step({ ...calm, turnMs: 400, workMs: 400, busyShare: 0.7 }, loopDelayMs), undefined);
+});
+
+test('turns that are long for want of a processor are no overload', () => {
+  const limit = createAdaptiveLimit();
+  for (let step = 0; step < 20; step += 1) assert.equal(limit.step({ ...calm, turnMs: 400, workMs: 10 }, loopDelayMs), undefined);
 });
 
 test('without refusals the limit goes away, after a while', () => {
   const limit = createAdaptiveLimit();
-  for (let step = 0; step < 2; step += 1) limit.step({ ...calm, turnMs: 400 }, loopDelayMs);
+  for (let step = 0; step < 2; step += 1) limit.step({ ...calm, turnMs: 400, workMs: 400 }, loopDelayMs);
   for (let step = 0; step < 49; step += 1) assert.notEqual(limit.step(calm, loopDelayMs), undefined);
   assert.equal(limit.step(calm, loopDelayMs), undefined);
 });
 
 test('calls that last are cut once, not again and again before they have ended', () => {
   const limit = createAdaptiveLimit();
-  const streams = { turnMs: 60, busyShare: 1, inFlight: 1000, admitted: 0, refused: 0, wasFelt: true };
+  const streams = { turnMs: 60, workMs: 60, busyShare: 1, inFlight: 1000, admitted: 0, refused: 0, wasFelt: true };
   let now: number | undefined;
   for (let step = 0; step < 30; step += 1) now = limit.step(streams, loopDelayMs);
   assert.equal(now, 800);
@@ -40,15 +46,15 @@ test('calls that last are cut once, not again and again before they have ended',
 test('long turns of another cause leave a few calls', () => {
   const limit = createAdaptiveLimit();
   for (let step = 0; step < 50; step += 1) {
-    const now = limit.step({ turnMs: 500, busyShare: 1, inFlight: 0, admitted: 0, refused: 0, wasFelt: true }, loopDelayMs);
+    const now = limit.step({ turnMs: 500, workMs: 500, busyShare: 1, inFlight: 0, admitted: 0, refused: 0, wasFelt: true }, loopDelayMs);
     if (now !== undefined) assert.equal(now, callsFloor);
   }
 });
 
 test('what refusals take is not answered by letting fewer calls in', () => {
   const limit = createAdaptiveLimit();
-  for (let step = 0; step < 2; step += 1) limit.step({ ...calm, turnMs: 60, inFlight: 100 }, loopDelayMs);
-  const storm = { turnMs: 40, busyShare: 1, inFlight: 100, admitted: 10, refused: 3000, wasFelt: true };
+  for (let step = 0; step < 2; step += 1) limit.step({ ...calm, turnMs: 60, workMs: 60, inFlight: 100 }, loopDelayMs);
+  const storm = { turnMs: 40, workMs: 40, busyShare: 1, inFlight: 100, admitted: 10, refused: 3000, wasFelt: true };
   assert.ok((limit.step(storm, loopDelayMs) ?? 0) > 100);
 });
 
@@ -66,7 +72,10 @@ function settleAt(upstreamMs: number, costMs: number): { readonly share: number;
     // A call is read in one turn and answered in another.
     turnMs = Math.max(0.5, (inFlight * costMs - upstreamMs) / 2);
     const perMs = Math.min(1 / costMs, inFlight / (upstreamMs + 2 * turnMs));
-    const now = limit.step({ turnMs, busyShare: perMs * costMs, inFlight, admitted: perMs * 100, refused: 0, wasFelt: true }, loopDelayMs);
+    const now = limit.step(
+      { turnMs, workMs: turnMs, busyShare: perMs * costMs, inFlight, admitted: perMs * 100, refused: 0, wasFelt: true },
+      loopDelayMs,
+    );
     inFlight = now ?? inFlight;
     if (step < 300) continue;
     sum += perMs * costMs;

@@ -42,15 +42,16 @@ const refusalsPerCall = 4;
 /**
  * Finds how many calls at a time the process can serve. Its event loop takes one turn after the other, and everything that has arrived meanwhile waits for the
  * next: when more comes than it can do, turns grow without end. The mean turn is therefore the queue, wherever in the kernel it stands, and single
- * long pauses hardly show in it. The limit is on calls under way and not on calls per second, because a call may use the process for minutes.
+ * long pauses hardly show in it. Once it is too long, the work in it is what the limit follows: on a machine that others use as well, turns are long with few calls too. The limit is on calls under way and not on calls per second, because a call may use the process for minutes.
  */
 export function createAdaptiveLimit(): AdaptiveLimit {
   let limit: number | undefined;
   let longTurns = 0;
   let calmSteps = 0;
 
-  function begin({ turnMs, busyShare, inFlight }: LoopSample, loopDelayMs: number): void {
-    longTurns = turnMs > loopDelayMs && busyShare > busyMin ? longTurns + 1 : 0;
+  function begin({ turnMs, workMs, busyShare, inFlight }: LoopSample, loopDelayMs: number): void {
+    const isLong = turnMs > loopDelayMs && workMs > loopDelayMs * targetShare && busyShare > busyMin;
+    longTurns = isLong ? longTurns + 1 : 0;
     if (longTurns < longTurnsMin) return;
     longTurns = 0;
     calmSteps = 0;
@@ -60,7 +61,7 @@ export function createAdaptiveLimit(): AdaptiveLimit {
   /** Cuts below what is under way, not below the last limit: calls that last long would not feel several cuts before the first has worked. */
   function adapt(current: number, sample: LoopSample, targetMs: number): number {
     const { inFlight, busyShare, wasFelt } = sample;
-    const excess = turnOfCalls(sample) / targetMs - 1;
+    const excess = workOfCalls(sample) / targetMs - 1;
     if (excess > 0 && busyShare > busyMin)
       return Math.min(current, Math.max(callsFloor, inFlight * (1 - Math.min(cutMax, excess * cutGain))));
     return wasFelt ? current + 1 + current * (growthMin + growthMax * (1 - busyShare)) * Math.max(0, -excess) : current;
@@ -74,14 +75,14 @@ export function createAdaptiveLimit(): AdaptiveLimit {
       }
       const targetMs = loopDelayMs * targetShare;
       limit = adapt(limit, sample, targetMs);
-      calmSteps = sample.wasFelt || (sample.turnMs > targetMs && sample.busyShare > busyMin) ? 0 : calmSteps + 1;
+      calmSteps = sample.wasFelt || (sample.workMs > targetMs && sample.busyShare > busyMin) ? 0 : calmSteps + 1;
       if (calmSteps * stepMs >= calmMs) limit = undefined;
       return limit === undefined ? undefined : Math.floor(limit);
     },
   };
 }
 
-/** The part of a turn that calls take. Fewer calls would not make shorter what refusals take. */
-function turnOfCalls({ turnMs, admitted, refused }: LoopSample): number {
-  return refused === 0 ? turnMs : (turnMs * (admitted + 1)) / (admitted + 1 + refused / refusalsPerCall);
+/** The work of a turn that calls make. Fewer calls would not make less what refusals are. */
+function workOfCalls({ workMs, admitted, refused }: LoopSample): number {
+  return refused === 0 ? workMs : (workMs * (admitted + 1)) / (admitted + 1 + refused / refusalsPerCall);
 }

@@ -8,8 +8,8 @@ import type { LoopReading } from './loop-gauge.ts';
 import { defaultOverload, type OverloadSettings } from './overload-settings.ts';
 
 const stays = (): boolean => false;
-const quick: LoopReading = { turnMs: 1, busyShare: 0.3 };
-const slow: LoopReading = { turnMs: 200, busyShare: 1 };
+const quick: LoopReading = { turnMs: 1, workMs: 1, busyShare: 0.3 };
+const slow: LoopReading = { turnMs: 200, workMs: 200, busyShare: 1 };
 
 describe('gatekeeper', () => {
   let keeper: Gatekeeper;
@@ -86,7 +86,7 @@ describe('gatekeeper', () => {
 
   test('another tenant gets in while one floods', () => {
     fill('flood', 1000);
-    loop = { turnMs: 20, busyShare: 1 };
+    loop = { turnMs: 20, workMs: 20, busyShare: 1 };
     passMs(100);
     loop = slow;
     passMs(300);

@@ -29,7 +29,7 @@ export type Gatekeeper = {
   readonly close: () => void;
 };
 
-export type GateStanding = GateCounts &
+type GateStanding = GateCounts &
   ProcessStanding & {
     /** For how long connections of refused requests are not read, in milliseconds. */
     readonly restMs: number;

@@ -4,7 +4,7 @@ import type { LoopGauge, LoopReading } from './loop-gauge.ts';
 import type { MemoryGauge } from './memory-gauge.ts';
 
 /** What the gate did since it was looked at last. */
-export type GateActivity = {
+type GateActivity = {
   readonly inFlight: number;
   readonly admitted: number;
   readonly refused: number;
@@ -50,7 +50,12 @@ export function createProcessWatch(options: {
 
   function report(before: number | undefined, inFlight: number): void {
     if ((before === undefined) === (limit === undefined)) return;
-    const figures = { inFlight, turnMs: Math.round(loop.turnMs), memoryShare: Math.round(memoryShare * 100) / 100 };
+    const figures = {
+      inFlight,
+      turnMs: Math.round(loop.turnMs),
+      workMs: Math.round(loop.workMs),
+      memoryShare: Math.round(memoryShare * 100) / 100,
+    };
     if (limit === undefined) logger.info({ ...figures, refusedCalls }, 'no longer overloaded');
     else logger.warn(figures, 'overloaded: calls are limited to what the process can serve');
     refusedCalls = 0;
