@@ -3,6 +3,8 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { test } from 'node:test';
 
+import { Client } from 'undici';
+
 import { systemClock } from '../../platform/clock.ts';
 import { createConnectionPacer } from './connection-pacer.ts';
 
@@ -28,15 +30,18 @@ function hammer(port: number, ms: number): Promise<number> {
 test('refused connections rest when refusals are many, are read again, and not at all when they are few', async () => {
   const pacer = createConnectionPacer({ clock: systemClock });
   const server = createServer((request: IncomingMessage, response) => {
-    pacer.rest(request);
+    pacer.rest(request, 4);
     response.end('no');
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   try {
     const free = await hammer(port, 500);
-    pacer.adjust(1_000_000, 1);
-    pacer.adjust(1_000_000, 1);
+    // As if all of that had come in a thousandth of a second.
+    pacer.adjust(0.001);
+    assert.equal(pacer.restMs(), 50);
+    await hammer(port, 200);
+    pacer.adjust(0.0001);
     assert.equal(pacer.restMs(), 100);
     const paced = await hammer(port, 500);
     assert.ok(free > 30, `${free} answers without a rest`);
@@ -48,11 +53,41 @@ test('refused connections rest when refusals are many, are read again, and not a
   }
 });
 
-test('rests grow to a second and end by themselves', () => {
+test('a connection that rests in the middle of a body goes on with the next request', async () => {
   const pacer = createConnectionPacer({ clock: systemClock });
-  for (let step = 0; step < 10; step += 1) pacer.adjust(1000, 0.1);
+  const server = createServer((request: IncomingMessage, response) => {
+    pacer.rest(request, 1_000_000);
+    response.end('no');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const client = new Client(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const send = async (): Promise<string> =>
+    (await client.request({ path: '/', method: 'POST', body: Buffer.alloc(3_000_000) })).body.text();
+  try {
+    await send();
+    pacer.adjust(0.001);
+    assert.ok(pacer.restMs() > 0);
+    assert.deepEqual([await send(), await send(), await send()], ['no', 'no', 'no']);
+  } finally {
+    await client.destroy();
+    pacer.close();
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+test('rests grow to a second and end by themselves; a large body counts for more', () => {
+  const pacer = createConnectionPacer({ clock: systemClock });
+  const request = { socket: { destroyed: true } } as unknown as IncomingMessage;
+  for (let step = 0; step < 10; step += 1) {
+    for (let refusal = 0; refusal < 100; refusal += 1) pacer.rest(request, 100_000);
+    pacer.adjust(0.1);
+  }
   assert.equal(pacer.restMs(), 1000);
-  for (let step = 0; step < 40; step += 1) pacer.adjust(10, 0.1);
+  for (let step = 0; step < 40; step += 1) {
+    for (let refusal = 0; refusal < 100; refusal += 1) pacer.rest(request, 100);
+    pacer.adjust(0.1);
+  }
   assert.equal(pacer.restMs(), 0);
   pacer.close();
 });

@@ -8,10 +8,10 @@ import type { Clock } from '../../platform/clock.ts';
  * were just refused are not read for a while. What their clients send meanwhile waits in the kernel, which costs nothing, and is answered then.
  */
 export type ConnectionPacer = {
-  /** Told how many were refused in how many seconds; sets for how long connections rest. */
-  readonly adjust: (refusals: number, seconds: number) => void;
   /** Lets the connection of a refused request rest, if that is called for, after this turn. */
-  readonly rest: (request: IncomingMessage) => void;
+  readonly rest: (request: IncomingMessage, bodyBytes: number) => void;
+  /** Sets for how long connections rest, by what was refused in these seconds. */
+  readonly adjust: (seconds: number) => void;
   /** Milliseconds; 0 normally. */
   readonly restMs: () => number;
   readonly close: () => void;
@@ -19,6 +19,8 @@ export type ConnectionPacer = {
 
 /** About a tenth of the process at 25 µs each. */
 const refusalsPerSecondMax = 4000;
+/** Reading so much of a body, to throw it away, costs as much again. */
+const bytesPerRefusal = 16 * 1024;
 const restMinMs = 50;
 const restMaxMs = 1000;
 const tickMs = 25;
@@ -27,6 +29,7 @@ const spread = 16;
 
 export function createConnectionPacer({ clock }: { readonly clock: Clock }): ConnectionPacer {
   let restMs = 0;
+  let refusals = 0;
   let rests = 0;
   /** Of this turn. */
   let refused: IncomingMessage[] = [];
@@ -41,9 +44,9 @@ export function createConnectionPacer({ clock }: { readonly clock: Clock }): Con
     timer = resting.length === 0 ? undefined : setTimeout(wakeUp, tickMs).unref();
   }
 
-  /** Once the parser is through with what it was given. A body of which more is to come has to be read before anything else can be. */
+  /** Once the parser is through with what it was given. What is still to come of a body is read and thrown away after the rest. */
   function pauseRefused(): void {
-    for (const { complete, socket } of refused) if (complete && !socket.destroyed) pause(socket);
+    for (const { socket } of refused) if (!socket.destroyed) pause(socket);
     refused = [];
     if (resting.length > 0) timer ??= setTimeout(wakeUp, tickMs).unref();
   }
@@ -55,11 +58,13 @@ export function createConnectionPacer({ clock }: { readonly clock: Clock }): Con
   }
 
   return {
-    adjust: (refusals, seconds) => {
+    adjust: (seconds) => {
       if (refusals > refusalsPerSecondMax * seconds) restMs = Math.min(restMaxMs, Math.max(restMinMs, restMs * 2));
       else restMs = restMs < restMinMs ? 0 : restMs * 0.9;
+      refusals = 0;
     },
-    rest: (request) => {
+    rest: (request, bodyBytes) => {
+      refusals += 1 + bodyBytes / bytesPerRefusal;
       if (restMs === 0) return;
       if (refused.length === 0) setImmediate(pauseRefused);
       refused.push(request);

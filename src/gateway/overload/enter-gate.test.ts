@@ -7,6 +7,7 @@ import { request } from 'undici';
 
 import type { ChatDialect } from '../../dialects/chat-dialect.ts';
 import { chatDialects } from '../../dialects/registry.ts';
+import { readBody } from '../../platform/http/read-body.ts';
 import { enterGate } from './enter-gate.ts';
 import { expectedBytes } from './expected-bytes.ts';
 import { FairGate, type GateBounds } from './fair-gate.ts';
@@ -14,6 +15,15 @@ import type { Gatekeeper } from './gatekeeper.ts';
 
 const bounds: GateBounds = { calls: 1, spareCalls: 0, bytes: 1000, waiting: 0, waitMs: 50 };
 const callId = 'req_01aaaaaaaaaaaaaaaaaaaaaaaa';
+
+/** Waits for what comes by itself, for five seconds at most. */
+async function eventually(isThere: () => boolean): Promise<void> {
+  const untilMs = performance.now() + 5000;
+  while (!isThere()) {
+    assert.ok(performance.now() < untilMs, 'not there in time');
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
 
 describe('a call at the gate', () => {
   let server: Server;
@@ -35,7 +45,12 @@ describe('a call at the gate', () => {
   };
   const answer = (incoming: IncomingMessage, response: ServerResponse): void => {
     const entered = enterGate(keeper, { callId, request: incoming, response, dialect }, 'a', 500);
-    if (entered !== undefined && !(entered instanceof Promise)) response.end('served');
+    void Promise.resolve(entered).then(async (admission) => {
+      if (admission === undefined) return;
+      const bytes = await readBody(incoming, 500);
+      admission.holdBytes(bytes.length);
+      response.end(`served ${bytes.length}`);
+    });
   };
   const send = (): ReturnType<typeof request> => request(url, { method: 'POST', body: 'x'.repeat(100), reset: true });
 
@@ -46,8 +61,8 @@ describe('a call at the gate', () => {
   });
   after(() => server.close());
 
-  const newGate = (): void => {
-    gate = new FairGate({ nowMs: () => 0, wakeAfter: () => {}, bounds });
+  const newGate = (other: Partial<GateBounds> = {}): void => {
+    gate = new FairGate({ nowMs: () => 0, wakeAfter: () => {}, bounds: { ...bounds, ...other } });
   };
 
   test('a served call gives its place back when its reply is over', async () => {
@@ -78,6 +93,24 @@ describe('a call at the gate', () => {
       assert.equal(refusals, before + 1);
     });
   }
+
+  test('one that waited is served whole, although its body came meanwhile; one that left takes no place', async () => {
+    newGate({ waiting: 5 });
+    const place = gate.admit('a', 10, () => false);
+    assert.ok(place !== undefined && !(place instanceof Promise));
+    const left = new AbortController();
+    const leaving = request(url, { method: 'POST', body: 'x'.repeat(100), signal: left.signal });
+    await eventually(() => gate.counts().waiting === 1);
+    left.abort();
+    await assert.rejects(leaving);
+    const waiting = send();
+    await eventually(() => gate.counts().delayed === 2);
+    place.release();
+    const { body } = await waiting;
+    assert.equal(await body.text(), 'served 100');
+    await eventually(() => gate.counts().inFlight === 0);
+    assert.equal(gate.counts().admitted, 2);
+  });
 
   test('short memory ends the connection with the answer', async () => {
     newGate();

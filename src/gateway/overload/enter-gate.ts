@@ -21,17 +21,21 @@ type ArrivingCall = {
 export function enterGate(gatekeeper: Gatekeeper, call: ArrivingCall, tenantId: string, requestBytesMax: number): AdmitResult {
   const { request, response } = call;
   if (gatekeeper.closesConnections()) response.shouldKeepAlive = false;
-  const admitted = gatekeeper.admit(tenantId, expectedBytes(request, requestBytesMax), () => response.destroyed);
-  return admitted instanceof Promise ? admitted.then((late) => settle(gatekeeper, call, late)) : settle(gatekeeper, call, admitted);
+  const bytes = expectedBytes(request, requestBytesMax);
+  const admitted = gatekeeper.admit(tenantId, bytes, () => response.destroyed);
+  return admitted instanceof Promise
+    ? admitted.then((late) => settle(gatekeeper, call, bytes, late))
+    : settle(gatekeeper, call, bytes, admitted);
 }
 
 function settle(
   gatekeeper: Gatekeeper,
   { request, response, dialect, callId }: ArrivingCall,
+  bytes: number,
   admission: Admission | undefined,
 ): Admission | undefined {
   if (admission === undefined) {
-    gatekeeper.wasRefused(request);
+    gatekeeper.wasRefused(request, bytes);
     shedCall(response, dialect, callId, gatekeeper.retryAfterSeconds());
     return undefined;
   }

@@ -23,7 +23,7 @@ export type Gatekeeper = {
   /** Whether connections should end with their answers, because memory is short. */
   readonly closesConnections: () => boolean;
   /** To be told of every request that was refused here or for want of a key: when they become many, their connections are read more slowly. */
-  readonly wasRefused: (request: IncomingMessage) => void;
+  readonly wasRefused: (request: IncomingMessage, bodyBytes: number) => void;
   /** For those who watch the process. */
   readonly standing: () => GateStanding;
   readonly close: () => void;
@@ -54,7 +54,6 @@ export function createGatekeeper(options: GatekeeperOptions): Gatekeeper {
   const { settings, clock } = options;
   const process = createProcessWatch(options);
   const pacer = createConnectionPacer(options);
-  let refusals = 0;
   let waitTimer: NodeJS.Timeout | undefined;
   /** Seconds over which refused calls are told to spread, and how many have been told. */
   let spreadSeconds = 1;
@@ -83,8 +82,7 @@ export function createGatekeeper(options: GatekeeperOptions): Gatekeeper {
     const seconds = Math.max(0.001, (now.atMs - last.atMs) / 1000);
     const ended = admitted - (now.inFlight - last.inFlight);
     gate.setBounds(boundsFor(configured, limit, now.inFlight, ended / seconds));
-    pacer.adjust(refusals, seconds);
-    refusals = 0;
+    pacer.adjust(seconds);
     spreadSeconds = Math.min(retryAfterMaxSeconds, 1 + Math.floor(refused / Math.max(1, admitted)));
     last = now;
   }
@@ -94,10 +92,7 @@ export function createGatekeeper(options: GatekeeperOptions): Gatekeeper {
     admit: (tenantId, bytes, hasLeft) => gate.admit(tenantId, bytes, hasLeft),
     retryAfterSeconds: () => 1 + (told++ % spreadSeconds),
     closesConnections: process.isMemoryTight,
-    wasRefused: (request) => {
-      refusals += 1;
-      pacer.rest(request);
-    },
+    wasRefused: pacer.rest,
     standing: () => ({ ...gate.counts(), ...process.standing(), restMs: pacer.restMs() }),
     close: () => {
       pacer.close();
