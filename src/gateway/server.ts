@@ -58,7 +58,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     response.on('error', (error) => gateway.logger.debug({ callId, err: error }, 'client connection failed'));
     const answer = (error: unknown): void => {
       const known = error instanceof GatewayError ? error : unexpected(gateway, callId, error);
-      if (known.class === 'authentication') gateway.gatekeeper.wasRefused(request);
+      if (known.class === 'authentication') gateway.gatekeeper.wasRefused(request, 0);
       const dialect = chatDialects[dialectOfPath(path, request.headers)];
       writeError(response, dialect, known, callId, askedFraming(dialect, target));
     };
