@@ -7,7 +7,7 @@ import type { UpstreamExchange } from '../gateway/exchange/upstream-exchange.ts'
 import type { Gateway } from '../gateway/gateway.ts';
 import { defaultMediaBytesMax } from '../gateway/limits.ts';
 import { createLimiter } from '../gateway/limits/limiter.ts';
-import { createGatekeeper } from '../gateway/overload/gatekeeper.ts';
+import { createGatekeeper, type Gatekeeper } from '../gateway/overload/gatekeeper.ts';
 import { createLoopGauge } from '../gateway/overload/loop-gauge.ts';
 import { createMemoryGauge } from '../gateway/overload/memory-gauge.ts';
 import { createReplyOwners } from '../gateway/reply-owners.ts';
@@ -117,20 +117,11 @@ export async function assembleGateway(options: {
   const proofVault = openProofVault({ environment, store, clock, logger });
   opened.defer(() => proofVault.close());
 
-  const gatekeeper = createGatekeeper({
-    settings: () => live.settings().overload,
-    clock,
-    logger,
-    readLoop: createLoopGauge(),
-    readMemoryShare: createMemoryGauge(),
-  });
-  opened.defer(() => gatekeeper.close());
-
   const gateway: Gateway = {
     callers: { find: keys.find, resolve: (secret) => keys.resolve(secret, AbortSignal.timeout(2000)) },
     journal,
     limiter: createLimiter({ clock }),
-    gatekeeper,
+    gatekeeper: openGatekeeper(live, clock, logger, opened),
     replyOwners: createReplyOwners({ store }),
     proofVault,
     fetchMedia: (url) => fetchNamedMedia(url, live.config().media),
@@ -161,6 +152,18 @@ export async function assembleGateway(options: {
       });
     },
   };
+}
+
+function openGatekeeper(live: LiveSettings, clock: Clock, logger: Logger, opened: AsyncDisposableStack): Gatekeeper {
+  const gatekeeper = createGatekeeper({
+    settings: () => live.settings().overload,
+    clock,
+    logger,
+    readLoop: createLoopGauge(),
+    readMemoryShare: createMemoryGauge(),
+  });
+  opened.defer(() => gatekeeper.close());
+  return gatekeeper;
 }
 
 function fetchNamedMedia(url: string, configured: Config['media']): ReturnType<typeof fetchMedia> {

@@ -175,7 +175,8 @@ export const configSchema = Type.Object(
               minimum: 1_048_576,
               maximum: 1_099_511_627_776,
               default: defaultOverload.requestBytesInFlightMax,
-              description: 'Request bodies held in memory at a time, in bytes. Bodies of unknown or compressed length count as the largest that is allowed.',
+              description:
+                'Request bodies held in memory at a time, in bytes. Bodies of unknown or compressed length count as the largest that is allowed.',
             }),
           ),
           loopDelayMs: milliseconds(
