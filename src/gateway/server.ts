@@ -196,10 +196,13 @@ function refuseMalformed(error: Error & { code?: string }, socket: Duplex): void
   );
 }
 
+/** Connections that may wait to be accepted, where the system allows as many: a full queue refuses whoever comes, whatever its share. */
+const acceptQueue = 4096;
+
 function listen(server: Server, host: string, port: number): Promise<{ host: string; port: number }> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, host, () => {
+    server.listen(port, host, acceptQueue, () => {
       server.off('error', reject);
       const address = server.address() as AddressInfo;
       resolve({ host: address.address, port: address.port });
