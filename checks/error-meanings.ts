@@ -52,6 +52,8 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   upstream_credentials_rejected: "The upstream refuses the operator's credential. The operator has to renew it; the caller's key is fine.",
   journal_unavailable: 'The journal cannot be written, for example because the disk is full. No call is made that could not be booked.',
   accounts_unavailable: 'The key is not known in memory and the database cannot be asked at the moment.',
+  overloaded:
+    'The gateway has more calls than it can serve. Nothing was read or charged. Send the request again after `retry-after`. Messages clients get their vendor’s 529.',
   shutting_down: 'The gateway is ending. Send the request again; another process or the next start takes it.',
   upstream_timeout: 'The upstream was silent for longer than the configured time.',
 };

@@ -10,6 +10,7 @@ import { requestIdHeader } from './exchange/reply-headers.ts';
 import { tokenCountHeader } from './exchange/translate/count-relay.ts';
 import type { Gateway, GatewaySettings } from './gateway.ts';
 import { checkCaller, mayCall } from './limits/check-caller.ts';
+import { enterGate } from './overload/enter-gate.ts';
 import { reserveCall, type TakenLimits } from './limits/reserve-call.ts';
 import { largeBodyBytes, readRequest } from './read-request.ts';
 import { CallAttempts } from './retry/call-attempts.ts';
@@ -44,7 +45,11 @@ export async function runCall(gateway: Gateway, call: IncomingCall): Promise<voi
   const known = authenticate(call.request, call.queryKeys, gateway.callers);
   const caller = known instanceof Promise ? await known : known;
   checkCaller(caller, call.request, acceptedAtMs, settings.isProxy);
+  const entered = enterGate(gateway.gatekeeper, call, caller.userId, settings.limits.requestBytesMax);
+  const admission = entered instanceof Promise ? await entered : entered;
+  if (admission === undefined) return;
   const { bytes, body } = await readRequest(call.request, settings.limits);
+  admission.holdBytes(bytes.length);
   const request = toWireRequest(call, body);
   dialect.validateRequest(request, settings.validation);
   // What checks a large body and what writes it on take their time each; others have a turn between.

@@ -10,6 +10,8 @@ import type { Health } from './health/health.ts';
 import type { GatewayLimits, GatewayTimeouts, RetrySettings } from './limits.ts';
 import type { ProxyTest } from './limits/check-caller.ts';
 import type { Limiter } from './limits/limiter.ts';
+import type { Gatekeeper } from './overload/gatekeeper.ts';
+import type { OverloadSettings } from './overload/overload-settings.ts';
 import type { ProofVault } from './proof-vault/proof-vault.ts';
 import type { ReplyOwners } from './reply-owners.ts';
 import type { RunningCall } from './retry/call-attempts.ts';
@@ -23,6 +25,7 @@ export type GatewaySettings = {
   readonly timeouts: GatewayTimeouts;
   readonly retries: RetrySettings;
   readonly validation: ValidationMode;
+  readonly overload: OverloadSettings;
   /** What keys may use that have no limit of their own. */
   readonly perKey?: RateLimits;
   /** Reverse proxies whose word about their clients' addresses is taken. */
@@ -34,6 +37,7 @@ export type Gateway = {
   readonly callers: CallerDirectory;
   readonly journal: Journal;
   readonly limiter: Limiter;
+  readonly gatekeeper: Gatekeeper;
   readonly replyOwners: ReplyOwners;
   readonly proofVault: ProofVault;
   readonly fetchMedia: FetchMedia;

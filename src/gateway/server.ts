@@ -56,6 +56,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     response.on('error', (error) => gateway.logger.debug({ callId, err: error }, 'client connection failed'));
     const answer = (error: unknown): void => {
       const known = error instanceof GatewayError ? error : unexpected(gateway, callId, error);
+      if (known.class === 'authentication') gateway.gatekeeper.wasRefused(request, 0);
       const dialect = chatDialects[dialectOfPath(path, request.headers)];
       writeError(response, dialect, known, callId, askedFraming(dialect, target));
     };
@@ -240,10 +241,13 @@ function refuseMalformed(error: Error & { code?: string }, socket: Duplex): void
   );
 }
 
+/** Connections that may wait to be accepted, where the system allows as many: a full queue refuses whoever comes, whatever its share. */
+const acceptQueue = 4096;
+
 function listen(server: Server, host: string, port: number): Promise<{ host: string; port: number }> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, host, () => {
+    server.listen(port, host, acceptQueue, () => {
       server.off('error', reject);
       const address = server.address() as AddressInfo;
       resolve({ host: address.address, port: address.port });

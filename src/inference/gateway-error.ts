@@ -46,6 +46,7 @@ export const errorCodes = {
   upstream_quota_exhausted: { status: 503, class: 'unavailable' },
   journal_unavailable: { status: 503, class: 'unavailable' },
   accounts_unavailable: { status: 503, class: 'unavailable' },
+  overloaded: { status: 503, class: 'unavailable' },
   shutting_down: { status: 503, class: 'unavailable' },
   upstream_timeout: { status: 504, class: 'timeout' },
 } as const satisfies Record<string, { status: number; class: string }>;

@@ -7,6 +7,9 @@ import type { Gateway } from '../gateway/gateway.ts';
 import { createHealth } from '../gateway/health/create-health.ts';
 import { defaultMediaBytesMax } from '../gateway/limits.ts';
 import { createLimiter } from '../gateway/limits/limiter.ts';
+import { createGatekeeper, type Gatekeeper } from '../gateway/overload/gatekeeper.ts';
+import { createLoopGauge } from '../gateway/overload/loop-gauge.ts';
+import { createMemoryGauge } from '../gateway/overload/memory-gauge.ts';
 import { createReplyOwners } from '../gateway/reply-owners.ts';
 import type { RunningCall } from '../gateway/retry/call-attempts.ts';
 import { createRetryBudget } from '../gateway/retry/retry-budget.ts';
@@ -113,6 +116,7 @@ export async function assembleGateway(options: {
     health: createHealth({ clock, random: Math.random, logger }),
     retryBudget: createRetryBudget(),
     random: Math.random,
+    gatekeeper: openGatekeeper(live, clock, logger, opened),
     replyOwners: createReplyOwners({ store }),
     proofVault,
     fetchMedia: (url) => fetchNamedMedia(url, live.config().media),
@@ -143,6 +147,18 @@ export async function assembleGateway(options: {
       });
     },
   };
+}
+
+function openGatekeeper(live: LiveSettings, clock: Clock, logger: Logger, opened: AsyncDisposableStack): Gatekeeper {
+  const gatekeeper = createGatekeeper({
+    settings: () => live.settings().overload,
+    clock,
+    logger,
+    readLoop: createLoopGauge(),
+    readMemoryShare: createMemoryGauge(),
+  });
+  opened.defer(() => gatekeeper.close());
+  return gatekeeper;
 }
 
 function fetchNamedMedia(url: string, configured: Config['media']): ReturnType<typeof fetchMedia> {

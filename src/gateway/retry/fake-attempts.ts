@@ -14,6 +14,7 @@ import type { Gateway } from '../gateway.ts';
 import { createHealth } from '../health/create-health.ts';
 import { defaultLimits, defaultRetries, defaultTimeouts, type RetrySettings } from '../limits.ts';
 import { createLimiter } from '../limits/limiter.ts';
+import { defaultOverload } from '../overload/overload-settings.ts';
 import { createRoutingTable, type Target } from '../routing/routing-table.ts';
 import { CallAttempts, type KnownCall, type RunningCall } from './call-attempts.ts';
 import { createRetryBudget } from './retry-budget.ts';
@@ -82,7 +83,7 @@ function createKnownCall({ response, context: { clock } }: FakeExchange, targets
   const call = { callId: 'req_1', dialect, operation: 'generate', queryKeys: [], request: { headers: {} }, response };
   return {
     call: call as unknown as IncomingCall,
-    settings: { routing, limits: defaultLimits, timeouts: defaultTimeouts, retries, validation: 'compatible' },
+    settings: { routing, limits: defaultLimits, timeouts: defaultTimeouts, retries, overload: defaultOverload, validation: 'compatible' },
     caller,
     facts: { requestedModel: 'm', stream: true, inputCharacters: 5, needs: [] },
     framing: 'sse',

@@ -2,6 +2,7 @@ import type { GatewaySettings } from '../../gateway/gateway.ts';
 import { defaultLimits, defaultTimeouts, defaultRetries } from '../../gateway/limits.ts';
 import { createRoutingTable, type Upstream } from '../../gateway/routing/routing-table.ts';
 import { createTimeoutRule } from '../../gateway/routing/target-timeouts.ts';
+import { defaultOverload } from '../../gateway/overload/overload-settings.ts';
 import type { PriceBookData } from '../../billing/rating/parse-price-book.ts';
 import { createPriceBook, type PriceOverride } from '../../billing/rating/price-book.ts';
 import { compileAddressList } from '../../platform/http/address-list.ts';
@@ -132,6 +133,7 @@ export function buildSettings(options: {
     timeouts,
     retries: { ...defaultRetries, ...config.retries },
     validation: config.validation ?? 'compatible',
+    overload: { ...defaultOverload, ...config.overload },
     ...(perKey === undefined ? {} : { perKey }),
     ...(config.trustedProxies === undefined ? {} : { isProxy: compileAddressList(config.trustedProxies) }),
   };

@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox';
 
 import { rateLimitFields } from '../../accounts/access-limits.ts';
 import { defaultLimits, defaultMediaBytesMax, defaultTimeouts, defaultRetries } from '../../gateway/limits.ts';
+import { defaultOverload } from '../../gateway/overload/overload-settings.ts';
 import { upstreamVendors } from '../../upstreams/registry.ts';
 import { quirksSchema } from './quirks-schema.ts';
 import { balanceSchema, dialectNames, ownTimeouts, targetsSchema } from './routing-schema.ts';
@@ -188,6 +189,35 @@ export const configSchema = Type.Object(
           additionalProperties: false,
           description: 'Files that a request names by address, where the upstream cannot fetch them and the gateway does.',
         },
+      ),
+    ),
+    overload: Type.Optional(
+      Type.Object(
+        {
+          callsMax: Type.Optional(
+            Type.Integer({
+              minimum: 16,
+              maximum: 1_000_000,
+              default: defaultOverload.callsMax,
+              description: 'Calls under way at a time, open streams included. A tenth is kept for users that have less than their share.',
+            }),
+          ),
+          requestBytesInFlightMax: Type.Optional(
+            Type.Integer({
+              minimum: 1_048_576,
+              maximum: 1_099_511_627_776,
+              default: defaultOverload.requestBytesInFlightMax,
+              description:
+                'Request bodies held in memory at a time, in bytes. Bodies of unknown or compressed length count as the largest that is allowed.',
+            }),
+          ),
+          loopDelayMs: milliseconds(
+            'Mean length of a turn of the event loop beyond which calls are limited to what the process can serve',
+            defaultOverload.loopDelayMs,
+          ),
+          waitMs: milliseconds('How long a call may wait for a place before it is refused', defaultOverload.waitMs),
+        },
+        { additionalProperties: false, description: 'How much one gateway process takes on, and when it refuses calls.' },
       ),
     ),
     timeouts: Type.Optional(
