@@ -15,13 +15,14 @@ import { UpstreamExchange } from './exchange/upstream-exchange.ts';
 import { requestIdHeader } from './exchange/reply-headers.ts';
 import { tokenCountHeader } from './exchange/translate/count-relay.ts';
 import type { Gateway, GatewaySettings } from './gateway.ts';
-import { keepBooks, noBooks } from './keep-books.ts';
+import { keepBooks, keepNoBooks } from './keep-books.ts';
 import { checkCaller, mayCall } from './limits/check-caller.ts';
 import { countUsedTokens, endWithCall, reserveCall, type TakenLimits, withOwnLimits } from './limits/reserve-call.ts';
 import { type ExchangePlan, planExchange } from './plan-exchange.ts';
 import { readRequest } from './read-request.ts';
 import { chooseTarget, unknownModel } from './routing/choose-target.ts';
 import type { Target } from './routing/routing-table.ts';
+import type { CallReport } from './telemetry/call-report.ts';
 import { writeReply } from './write-reply.ts';
 
 /** A request that a chat route has recognised. */
@@ -40,7 +41,7 @@ export type IncomingCall = {
  * The road of one call, from its head to the moment its exchange runs; the exchange goes on by itself and settles the call. Every refusal on the
  * way is thrown as a GatewayError before anything was spent.
  */
-export async function runCall(gateway: Gateway, call: IncomingCall): Promise<void> {
+export async function runCall(gateway: Gateway, call: IncomingCall, report: CallReport): Promise<void> {
   const acceptedAtMs = gateway.clock.nowMs();
   const startedMs = gateway.clock.monotonicMs();
   const { dialect, callId, response } = call;
@@ -48,11 +49,13 @@ export async function runCall(gateway: Gateway, call: IncomingCall): Promise<voi
 
   const known = authenticate(call.request, call.queryKeys, gateway.callers);
   const caller = known instanceof Promise ? await known : known;
+  report.caller = caller;
   checkCaller(caller, call.request, acceptedAtMs, settings.isProxy);
   const { bytes, body } = await readRequest(call.request, settings.limits);
   const request = toWireRequest(call, body);
   dialect.validateRequest(request, settings.validation);
   const facts = dialect.readFacts(request);
+  report.facts = facts;
   if (facts.continues !== undefined) await gateway.replyOwners.check(facts.continues, caller.userName);
   if (!mayCall(caller, facts.requestedModel)) throw unknownModel(facts.requestedModel);
   const target = chooseTarget(settings.routing, dialect, facts);
@@ -80,9 +83,10 @@ export async function runCall(gateway: Gateway, call: IncomingCall): Promise<voi
     const { limits, timeouts } = settings;
     const { clock, logger } = gateway;
     const { priceBook } = settings.routing;
-    const admitted = { plan, caller, facts, target, acceptedAtMs, startedMs, priceBook, taken };
+    const admitted = { plan, caller, facts, target, acceptedAtMs, startedMs, priceBook, taken, report };
+    report.exchanging();
     const opening = call.operation === 'count-tokens' ? undefined : await admitCall(gateway, call, admitted);
-    const observer = opening === undefined ? noBooks : followCall(gateway, call, admitted, opening);
+    const observer = opening === undefined ? keepNoBooks(report) : followCall(gateway, call, admitted, opening);
     startExchange(
       gateway,
       new UpstreamExchange({
@@ -97,8 +101,9 @@ export async function runCall(gateway: Gateway, call: IncomingCall): Promise<voi
         clock,
         logger,
         observer,
+        chunkGaps: opening === undefined || framing === undefined ? undefined : gateway.telemetry.chunkGaps(opening),
       }),
-      plan.upstreamRequest,
+      gateway.telemetry.attempt(report, plan.upstreamRequest),
       response,
     );
   } catch (error) {
@@ -129,6 +134,7 @@ type AdmittedCall = {
   readonly startedMs: number;
   readonly priceBook: PriceBook;
   readonly taken: TakenLimits | undefined;
+  readonly report: CallReport;
 };
 
 /** Opens a call in the books. */
@@ -150,7 +156,7 @@ function admitCall(gateway: Gateway, { callId, dialect }: IncomingCall, admitted
 
 /** Returns what follows the exchange of a call that is in the books. */
 function followCall(gateway: Gateway, { response }: IncomingCall, admitted: AdmittedCall, opening: CallOpening): ExchangeObserver {
-  const { plan, facts, target, startedMs, priceBook, taken } = admitted;
+  const { plan, facts, target, startedMs, priceBook, taken, report } = admitted;
   const { translation } = plan;
   const books = keepBooks({
     gateway,
@@ -158,6 +164,7 @@ function followCall(gateway: Gateway, { response }: IncomingCall, admitted: Admi
     upstreamDialect: plan.upstreamDialect.id,
     priceBook,
     startedMs,
+    report,
     vendor: target.upstream.vendor,
     // A translated reply is kept by nobody under the id that the client sees.
     keepsReply: facts.keepsReply === true && translation === undefined,

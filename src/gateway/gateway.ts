@@ -13,6 +13,7 @@ import type { Limiter } from './limits/limiter.ts';
 import type { ProofVault } from './proof-vault/proof-vault.ts';
 import type { ReplyOwners } from './reply-owners.ts';
 import type { RoutingTable } from './routing/routing-table.ts';
+import type { Telemetry } from './telemetry/telemetry.ts';
 
 /** What a configuration decides for a call. Read once per call, so that a reload never changes a call under way. */
 export type GatewaySettings = {
@@ -38,6 +39,7 @@ export type Gateway = {
   readonly clock: Clock;
   readonly newId: (prefix: string) => string;
   readonly logger: Logger;
+  readonly telemetry: Telemetry;
   /** Watches the exchanges under way. */
   readonly deadlines: Deadlines<UpstreamExchange>;
 };

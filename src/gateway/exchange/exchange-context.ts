@@ -6,6 +6,7 @@ import type { CallEnd } from '../../billing/ledger/call-entry.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { StreamFraming } from '../../platform/frames.ts';
 import type { Logger } from '../../platform/log.ts';
+import type { Histogram } from '../../platform/metrics/metric-registry.ts';
 import type { GatewayLimits, GatewayTimeouts } from '../limits.ts';
 import type { Target } from '../routing/routing-table.ts';
 import type { ReplyRelay } from './reply-relay.ts';
@@ -49,6 +50,8 @@ export type ExchangeContext = {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly observer: ExchangeObserver;
+  /** Where the seconds between the pieces of a stream are counted, where somebody counts. */
+  readonly chunkGaps?: Histogram | undefined;
 };
 
 /** The flow of upstream bytes, as far as a reply may steer it. */
