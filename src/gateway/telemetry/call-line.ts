@@ -4,11 +4,22 @@ import type { EndedCall, FailedAttempt } from './call-report.ts';
 /** What a client chose is written down this far. */
 const textCharactersMax = 128;
 
+/** Nearly every name and id: looking is cheaper than escaping what needs none. */
+const needsNoEscape = /^[ !#-[\]-~]*$/;
+
 /** One member of the line, escaped; nothing where there is no value. */
 function text(name: string, value: string | undefined): string {
-  return value === undefined
-    ? ''
-    : `,"${name}":${JSON.stringify(value.length > textCharactersMax ? value.slice(0, textCharactersMax) : value)}`;
+  if (value === undefined) return '';
+  const bounded = value.length > textCharactersMax ? value.slice(0, textCharactersMax) : value;
+  return needsNoEscape.test(bounded) ? `,"${name}":"${bounded}"` : `,"${name}":${JSON.stringify(bounded)}`;
+}
+
+let formatted = { ms: 0, text: '' };
+
+/** The time as ISO 8601. The lines of a turn have the same. */
+function formatTime(ms: number): string {
+  if (formatted.ms !== ms) formatted = { ms, text: new Date(ms).toISOString() };
+  return formatted.text;
 }
 
 const plain = (name: string, value: number | boolean | undefined): string => (value === undefined ? '' : `,"${name}":${value}`);
@@ -22,7 +33,7 @@ function failedAttempts(attempts: readonly FailedAttempt[] | undefined): string 
   if (attempts === undefined || attempts.length === 0) return ',"attempts":1';
   const told = attempts.map(
     ({ upstream, upstreamModel, upstreamStatus, errorCode, durationMs }) =>
-      `{"upstream":${JSON.stringify(upstream)}${text('model', upstreamModel)}${plain('status', upstreamStatus)}${text('code', errorCode)}${plain('durationMs', durationMs)}}`,
+      `{"durationMs":${durationMs}${text('upstream', upstream)}${text('model', upstreamModel)}${plain('status', upstreamStatus)}${text('code', errorCode)}}`,
   );
   return `,"attempts":${attempts.length + 1},"failedAttempts":[${told.join(',')}]`;
 }
@@ -63,7 +74,8 @@ export function writeCallLine(call: EndedCall, nowMs: number, suppressed: number
   const { report, end, status, durationMs } = call;
   const { entry, error } = report;
   return (
-    `{"level":${wentWrong(call) ? 40 : 30},"time":"${new Date(nowMs).toISOString()}","callId":${JSON.stringify(report.callId)}` +
+    `{"level":${wentWrong(call) ? 40 : 30},"time":"${formatTime(nowMs)}"` +
+    text('callId', report.callId) +
     text('user', report.caller?.userName) +
     text('keyName', report.caller?.name) +
     text('dialect', report.dialect) +
@@ -108,7 +120,7 @@ export function writeTerminalLine(call: EndedCall, nowMs: number, suppressed: nu
   }
   parts.push(seconds(durationMs));
   const code = error?.code ?? entry?.errorCode;
-  if (code !== undefined) parts.push(code);
+  if (code !== undefined) parts.push(shown(code));
   if (error?.internal !== undefined) parts.push(shown(error.internal));
   if (caller !== undefined) parts.push(`${shown(caller.userName)}/${shown(caller.name)}`);
   parts.push(report.callId);
