@@ -150,9 +150,9 @@ test('times of a stream are those of its entry, and the gaps between its pieces 
 
 test('the journal and the targets are asked when somebody looks', () => {
   const { registry, samples } = count();
-  let reason: string | undefined;
+  const reasons: string[] = [];
   addGatewayGauges(registry, {
-    journal: { pendingEntries: () => 3, unavailableReason: () => reason },
+    journal: { pendingEntries: () => 3, unavailableReason: () => reasons[0] },
     health: {
       report: () => [
         { upstreamId: 'one', credentialId: 'a', upstreamModel: 'm', state: 'failing', againInMs: 5, inFlight: 2, consecutiveFailures: 7 },
@@ -161,7 +161,7 @@ test('the journal and the targets are asked when somebody looks', () => {
   });
   assert.equal(sumSamples(samples(), 'weir_journal_pending_entries'), 3);
   assert.equal(sumSamples(samples(), 'weir_journal_unavailable'), 0);
-  reason = 'disk full';
+  reasons.push('disk full');
   const shown = samples();
   assert.equal(sumSamples(shown, 'weir_journal_unavailable'), 1);
   assert.equal(sumSamples(shown, 'weir_target_state', { upstream: 'one', state: 'failing' }), 1);

@@ -34,6 +34,17 @@ function createListing(routing: () => RoutingTable): (model: string) => boolean 
   };
 }
 
+/** Says what became of the spans. */
+export function addSpanMetrics(registry: MetricRegistry, counts: () => { readonly sent: number; readonly dropped: number }): void {
+  registry.collected({
+    name: 'weir_spans_total',
+    help: 'Spans of traces, by whether they were sent or dropped.',
+    labels: ['result'],
+    type: 'counter',
+    read: () => Object.entries(counts()).map(([result, value]) => ({ labels: [result], value })),
+  });
+}
+
 function openTraces(
   tracing: Tracing,
   isListed: (model: string) => boolean,
@@ -41,19 +52,7 @@ function openTraces(
 ): TelemetryOptions['traces'] {
   const exporter = new SpanExporter(tracing, logger, clock.monotonicMs);
   opened.defer(() => exporter.close(lastSpansMs));
-  registry?.collected({
-    name: 'weir_spans_total',
-    help: 'Spans, by what became of them.',
-    labels: ['result'],
-    type: 'counter',
-    read: () => {
-      const { sent, dropped } = exporter.counts();
-      return [
-        { labels: ['sent'], value: sent },
-        { labels: ['dropped'], value: dropped },
-      ];
-    },
-  });
+  if (registry !== undefined) addSpanMetrics(registry, () => exporter.counts());
   return {
     sampling: tracing.sampling,
     sink: { callsEnded: (calls) => exporter.add(calls.flatMap((call) => createCallSpans(call, isListed))) },

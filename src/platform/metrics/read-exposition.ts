@@ -76,7 +76,7 @@ export function readExposition(text: string): readonly Sample[] {
       const plain = types.get(current) === 'histogram' ? found.replace(/_(?:bucket|sum|count)$/, '') : found;
       if (plain !== current || !types.has(plain)) throw new Error(`a sample out of place: ${line}`);
       const sample = { name: found, labels: readLabels(labels), value: readValue(value), text: value };
-      const key = `${found} ${JSON.stringify(Object.entries(sample.labels).toSorted())}`;
+      const key = `${found} ${JSON.stringify(sample.labels, Object.keys(sample.labels).toSorted())}`;
       if (seen.has(key)) throw new Error(`a series is there twice: ${line}`);
       seen.add(key);
       if (types.get(current) === 'counter' && !(sample.value >= 0 && found.endsWith('_total')))
