@@ -4,7 +4,7 @@ import { createGatekeeper } from '../src/gateway/overload/gatekeeper.ts';
 import { createLoopGauge } from '../src/gateway/overload/loop-gauge.ts';
 import { defaultOverload } from '../src/gateway/overload/overload-settings.ts';
 import { systemClock } from '../src/platform/clock.ts';
-import { createLogger } from '../src/platform/log.ts';
+import { silentLogger } from '../src/platform/log.ts';
 import type { Offer, Offered } from '../conformance/overload/offer-load.ts';
 import { type OverloadBench, startOverloadBench } from '../conformance/overload/overload-bench.ts';
 
@@ -18,7 +18,7 @@ function costOfAdmission(): number {
   const keeper = createGatekeeper({
     settings: () => defaultOverload,
     clock: systemClock,
-    logger: createLogger({ level: 'silent' }),
+    logger: silentLogger,
     readLoop: createLoopGauge(),
     readMemoryShare: () => 0.1,
   });

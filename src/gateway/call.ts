@@ -17,6 +17,7 @@ import { CallAttempts } from './retry/call-attempts.ts';
 import { alwaysHealthy } from './routing/always-healthy.ts';
 import { rankTargets, unknownModel } from './routing/rank-targets.ts';
 import type { Target } from './routing/routing-table.ts';
+import type { CallReport } from './telemetry/call-report.ts';
 import { toWireRequest } from './to-wire-request.ts';
 import { writeReply } from './write-reply.ts';
 
@@ -36,7 +37,7 @@ export type IncomingCall = {
  * The road of one call, from its head to the moment its exchange runs; the exchange goes on by itself and settles the call. Every refusal on the
  * way is thrown as a GatewayError before anything was spent.
  */
-export async function runCall(gateway: Gateway, call: IncomingCall): Promise<void> {
+export async function runCall(gateway: Gateway, call: IncomingCall, report: CallReport): Promise<void> {
   const acceptedAtMs = gateway.clock.nowMs();
   const startedMs = gateway.clock.monotonicMs();
   const { dialect } = call;
@@ -44,6 +45,7 @@ export async function runCall(gateway: Gateway, call: IncomingCall): Promise<voi
 
   const known = authenticate(call.request, call.queryKeys, gateway.callers);
   const caller = known instanceof Promise ? await known : known;
+  report.caller = caller;
   checkCaller(caller, call.request, acceptedAtMs, settings.isProxy);
   const entered = enterGate(gateway.gatekeeper, call, caller.userId, settings.limits.requestBytesMax);
   const admission = entered instanceof Promise ? await entered : entered;
@@ -55,6 +57,7 @@ export async function runCall(gateway: Gateway, call: IncomingCall): Promise<voi
   // What checks a large body and what writes it on take their time each; others have a turn between.
   if (bytes.length > largeBodyBytes) await new WorkTurns().giveWay();
   const facts = dialect.readFacts(request);
+  report.facts = facts;
   const keptAt = facts.continues === undefined ? undefined : await gateway.replyOwners.check(facts.continues, caller.userName);
   if (!mayCall(caller, facts.requestedModel)) throw unknownModel(facts.requestedModel);
   const { clock, random } = gateway;
@@ -64,7 +67,11 @@ export async function runCall(gateway: Gateway, call: IncomingCall): Promise<voi
   const framing = call.pathFraming ?? (facts.stream ? 'sse' : undefined);
   const taken = takeLimits(gateway, call, { settings, caller, facts, target: targets[0] });
   try {
-    const attempts = new CallAttempts(gateway, { call, settings, caller, facts, framing, targets, taken, acceptedAtMs, startedMs }, bytes);
+    const attempts = new CallAttempts(
+      gateway,
+      { call, settings, caller, facts, framing, targets, taken, acceptedAtMs, startedMs, report },
+      bytes,
+    );
     const estimate = await attempts.start(request, bytes);
     if (estimate !== undefined) answerCount(call, estimate.inputTokens);
   } catch (error) {

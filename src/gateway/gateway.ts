@@ -17,6 +17,7 @@ import type { ReplyOwners } from './reply-owners.ts';
 import type { RunningCall } from './retry/call-attempts.ts';
 import type { RetryBudget } from './retry/retry-budget.ts';
 import type { RoutingTable } from './routing/routing-table.ts';
+import type { Telemetry } from './telemetry/telemetry.ts';
 
 /** What a configuration decides for a call. Read once per call, so that a reload never changes a call under way. */
 export type GatewaySettings = {
@@ -45,6 +46,7 @@ export type Gateway = {
   readonly clock: Clock;
   readonly newId: (prefix: string) => string;
   readonly logger: Logger;
+  readonly telemetry: Telemetry;
   /** The health of the targets that calls go to. */
   readonly health: Health;
   readonly retryBudget: RetryBudget;

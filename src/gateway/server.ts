@@ -19,6 +19,7 @@ import { readAltFraming, readRequestTarget, type RequestTarget } from './request
 import { readCall } from './routes/read-call.ts';
 import { createRouter, dialectOfPath, type Route, type RouteMatch } from './routes/route-table.ts';
 import { listModels, showModel } from './routes/serve-models.ts';
+import type { CallReport } from './telemetry/call-report.ts';
 import { writeError, writeReply } from './write-reply.ts';
 import { requestIdHeader } from './exchange/reply-headers.ts';
 
@@ -40,6 +41,14 @@ export type GatewayServerOptions = {
   readonly startedAtMs: number;
 };
 
+/** A request and what becomes of it. The report is there once it is known to be a call. */
+type Handled = {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly callId: string;
+  report: CallReport | undefined;
+};
+
 type ModelsRoute = Extract<Route, { type: 'models' | 'model' }>;
 
 /** The HTTP server of the gateway: finds the route of each request, and answers whatever a route throws in the client's dialect. */
@@ -54,25 +63,24 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     const target = readRequestTarget(request.url ?? '/');
     const path = target?.path ?? '/';
     response.on('error', (error) => gateway.logger.debug({ callId, err: error }, 'client connection failed'));
+    const handled: Handled = { request, response, callId, report: undefined };
     const answer = (error: unknown): void => {
       const known = error instanceof GatewayError ? error : unexpected(gateway, callId, error);
       if (known.class === 'authentication') gateway.gatekeeper.wasRefused(request, 0);
       const dialect = chatDialects[dialectOfPath(path, request.headers)];
+      handled.report ??= gateway.telemetry.begin({ callId, dialect: dialect.id, request, response });
+      handled.report.refused(known);
       writeError(response, dialect, known, callId, askedFraming(dialect, target));
     };
     try {
-      serve(request, response, target, callId)?.catch(answer);
+      serve(handled, target)?.catch(answer);
     } catch (error) {
       answer(error);
     }
   };
 
-  const serve = (
-    request: IncomingMessage,
-    response: ServerResponse,
-    target: RequestTarget | undefined,
-    callId: string,
-  ): Promise<void> | undefined => {
+  const serve = (handled: Handled, target: RequestTarget | undefined): Promise<void> | undefined => {
+    const { request, response, callId } = handled;
     if (target === undefined)
       throw new GatewayError('invalid_url', 'the request target must be a path that begins with "/", without a fragment');
     checkHost(request);
@@ -93,7 +101,9 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
         headers: { connection: 'close' },
       });
     if (route.type === 'chat' || route.type === 'generate-content') {
-      return runCall(gateway, readCall(route, match.rest, target, { callId, request, response }));
+      const call = readCall(route, match.rest, target, handled);
+      handled.report = gateway.telemetry.begin({ callId, dialect: call.dialect.id, operation: call.operation, request, response });
+      return runCall(gateway, call, handled.report);
     }
     const dialect = route.dialect ?? dialectOfPath(target.path, request.headers);
     return serveModels(options, { request, response, callId, target }, { route, rest: match.rest, dialect });
@@ -109,8 +119,8 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
 
   const server = createServer({ ...serverSettings, IncomingMessage: DirectRequest }, onRequest);
   const guard = guardClients(server, gateway);
-  server.on('upgrade', (request: IncomingMessage, socket: Duplex) => refuseUpgrade(request, socket, gateway.newId('req')));
-  server.on('clientError', (error, socket) => refuseMalformed(error, socket));
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex) => refuseUpgrade(request, socket, gateway));
+  server.on('clientError', (error, socket) => refuseMalformed(error, socket, gateway));
   return {
     listen: (host, port) => listen(server, host, port),
     drain: async (graceMs) => {
@@ -193,7 +203,9 @@ function writeJson(response: ServerResponse, status: number, callId: string, ans
 }
 
 /** Answers a WebSocket attempt at once with 426, on which agent programs fall back to plain HTTP without losing time. */
-function refuseUpgrade(request: IncomingMessage, socket: Duplex, callId: string): void {
+function refuseUpgrade(request: IncomingMessage, socket: Duplex, { newId, telemetry }: Gateway): void {
+  const callId = newId('req');
+  telemetry.malformed('upgrade_required');
   const path = readRequestTarget(request.url ?? '/')?.path ?? '/';
   const error = new GatewayError('upgrade_required', 'this address is served over plain HTTP; send the request as POST');
   const reply = chatDialects[dialectOfPath(path, request.headers)].encodeError(error, callId);
@@ -225,11 +237,12 @@ function refuseSlowBody({ request, response, reason }: SlowBody, callId: string)
 }
 
 /** Bytes that are no HTTP request never reach a route; they are answered in the shape most clients read, and the connection ends. */
-function refuseMalformed(error: Error & { code?: string }, socket: Duplex): void {
+function refuseMalformed(error: Error & { code?: string }, socket: Duplex, { telemetry }: Gateway): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
   }
+  telemetry.malformed('invalid_http_request');
   const status =
     { HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large', ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout' }[error.code ?? ''] ??
     '400 Bad Request';

@@ -13,12 +13,14 @@ import { createMemoryGauge } from '../gateway/overload/memory-gauge.ts';
 import { createReplyOwners } from '../gateway/reply-owners.ts';
 import type { RunningCall } from '../gateway/retry/call-attempts.ts';
 import { createRetryBudget } from '../gateway/retry/retry-budget.ts';
+import { addGatewayGauges } from '../gateway/telemetry/gateway-gauges.ts';
 import { createGatewayServer } from '../gateway/server.ts';
 import type { Clock } from '../platform/clock.ts';
 import { createDeadlines } from '../platform/http/deadlines.ts';
 import { fetchMedia } from '../platform/http/fetch-media.ts';
 import { createIds } from '../platform/ids.ts';
-import type { Logger } from '../platform/log.ts';
+import type { LogDestination, Logger } from '../platform/log.ts';
+import type { MetricRegistry } from '../platform/metrics/metric-registry.ts';
 import type { Store } from '../store/store.ts';
 import { findUpstreams, type UpstreamSource } from './config/build-settings.ts';
 import type { Config, ConfiguredUpstream } from './config/config-schema.ts';
@@ -28,12 +30,16 @@ import type { Environment } from './environment.ts';
 import { formatUrl, listenError } from './listen.ts';
 import { openProofVault } from './open-proof-vault.ts';
 import { startSimulatedUpstreams } from './start-simulated-upstreams.ts';
+import { assembleTelemetry } from './telemetry/assemble-telemetry.ts';
+import { serveMetrics } from './telemetry/serve-metrics.ts';
 import type { Welcome } from './welcome.ts';
 import type { RoutingTable } from '../gateway/routing/routing-table.ts';
 import type { DialectId } from '../dialects/chat-dialect.ts';
 
 export type RunningGateway = {
   readonly url: string;
+  /** Where the metrics are; absent where they are not served. */
+  readonly metricsUrl: string | undefined;
   readonly source: UpstreamSource;
   readonly examples: Welcome['examples'];
   readonly reload: () => void;
@@ -82,6 +88,7 @@ async function openJournal(options: {
 export async function assembleGateway(options: {
   readonly environment: Environment;
   readonly logger: Logger;
+  readonly logDestination: LogDestination;
   readonly store: Store;
   readonly clock: Clock;
   readonly withSimulator: boolean;
@@ -98,6 +105,7 @@ export async function assembleGateway(options: {
     pollMs: configPollMs,
   });
   opened.defer(() => live.close());
+  const { telemetry, registry } = assembleTelemetry({ ...options, routing: () => live.settings().routing });
   const journal = await openJournal({ environment, store, live, clock, logger });
   opened.defer(() => journal.close());
   const keys = createKeyDirectory({ store, clock, refreshMs: keysRefreshMs, logger });
@@ -124,6 +132,7 @@ export async function assembleGateway(options: {
     clock,
     newId: createIds(clock),
     logger,
+    telemetry,
     deadlines,
   };
   const notReady = (): readonly string[] => {
@@ -135,8 +144,11 @@ export async function assembleGateway(options: {
     throw listenError(error, 'WEIR_PORT', environment.host, environment.port);
   });
   opened.defer(() => server.drain(0));
+  if (registry !== undefined) addGatewayGauges(registry, { journal, health: gateway.health });
+  const metricsUrl = await openMetrics(registry, options);
   return {
     url: formatUrl(address.host, address.port),
+    metricsUrl,
     source: live.source(),
     examples: chooseExamples(live.settings().routing),
     reload: live.reload,
@@ -159,6 +171,18 @@ function openGatekeeper(live: LiveSettings, clock: Clock, logger: Logger, opened
   });
   opened.defer(() => gatekeeper.close());
   return gatekeeper;
+}
+
+/** Serves the metrics where they have an address. */
+async function openMetrics(
+  registry: MetricRegistry | undefined,
+  { environment, logger, opened }: { readonly environment: Environment; readonly logger: Logger; readonly opened: AsyncDisposableStack },
+): Promise<string | undefined> {
+  const { metrics } = environment;
+  if (registry === undefined || metrics === undefined) return undefined;
+  const server = await serveMetrics({ ...metrics, logger, snapshots: () => Promise.resolve([registry.snapshot()]) });
+  opened.defer(() => server.close());
+  return server.url;
 }
 
 function fetchNamedMedia(url: string, configured: Config['media']): ReturnType<typeof fetchMedia> {

@@ -260,6 +260,10 @@ class FileJournal implements Journal {
     );
   }
 
+  pendingEntries(): number {
+    return this.#shipper.size;
+  }
+
   unavailableReason(): string | undefined {
     if (this.#closing !== undefined) return 'the journal is closed';
     if (this.#shipper.size >= this.#limits.entriesPendingMax) return `${this.#shipper.size} entries wait for the ledger store`;

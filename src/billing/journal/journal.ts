@@ -26,6 +26,8 @@ export type Journal = {
   readonly done: (entry: CallEntry, then?: () => void) => void;
   /** Why new billable calls must be refused, or undefined when all is well. */
   readonly unavailableReason: () => string | undefined;
+  /** How many entries are done and not yet in the store. */
+  readonly pendingEntries: () => number;
   /** Resolves when every entry done so far is in the store. */
   readonly drain: (signal: AbortSignal) => Promise<void>;
   readonly close: () => Promise<void>;

@@ -7,6 +7,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { StreamFraming } from '../../platform/frames.ts';
 import type { ReplyHeaders } from '../../platform/http/reply-head.ts';
 import type { Logger } from '../../platform/log.ts';
+import type { Histogram } from '../../platform/metrics/metric-registry.ts';
 import type { GatewayLimits, GatewayTimeouts } from '../limits.ts';
 import type { Target } from '../routing/routing-table.ts';
 import type { ReplyRelay } from './reply-relay.ts';
@@ -71,6 +72,8 @@ export type ExchangeContext = {
    * the exchange has to end the call itself.
    */
   readonly handOver: (failure: UndeliveredFailure) => boolean;
+  /** Where the seconds between the pieces of a stream are counted, where somebody counts. */
+  readonly chunkGaps?: Histogram | undefined;
 };
 
 /** The flow of upstream bytes, as far as a reply may steer it. */

@@ -56,7 +56,9 @@ export class StreamReply implements ReplySink {
   }
 
   data(chunk: Buffer): void {
-    this.#lastDataMs = this.#context.clock.monotonicMs();
+    const nowMs = this.#context.clock.monotonicMs();
+    if (this.#contentSeen) this.#context.chunkGaps?.observe((nowMs - this.#lastDataMs) / 1000);
+    this.#lastDataMs = nowMs;
     let frames: readonly Frame[];
     try {
       frames = this.#reader.push(chunk);

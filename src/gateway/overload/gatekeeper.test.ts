@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, mock, test } from 'node:test';
 
-import { createLogger } from '../../platform/log.ts';
+import { silentLogger } from '../../platform/log.ts';
 import type { Admission } from './fair-gate.ts';
 import { createGatekeeper, type Gatekeeper } from './gatekeeper.ts';
 import type { LoopReading } from './loop-gauge.ts';
@@ -27,7 +27,7 @@ describe('gatekeeper', () => {
     keeper = createGatekeeper({
       settings: () => settings,
       clock: { nowMs: () => nowMs, monotonicMs: () => nowMs },
-      logger: createLogger({ level: 'silent' }),
+      logger: silentLogger,
       readLoop: () => loop,
       readMemoryShare: () => memoryShare,
     });

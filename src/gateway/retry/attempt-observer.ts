@@ -5,7 +5,7 @@ import type { TranslationNote } from '../../inference/translation-notes.ts';
 import type { ExchangeObserver, Outcome } from '../exchange/exchange-context.ts';
 import type { Gateway } from '../gateway.ts';
 import type { AttemptTicket, AttemptVerdict } from '../health/health.ts';
-import { keepBooks, noBooks } from '../keep-books.ts';
+import { keepBooks, keepNoBooks } from '../keep-books.ts';
 import { countUsedTokens, endWithCall } from '../limits/reserve-call.ts';
 import type { ExchangePlan } from '../plan-exchange.ts';
 import type { Target } from '../routing/routing-table.ts';
@@ -106,7 +106,7 @@ export class AttemptObserver implements ExchangeObserver {
 
 /** Returns what keeps the books of an attempt, and ends with it what was taken of the call's limits. */
 function followBooks(gateway: Gateway, known: KnownCall, { opening, plan, target }: FollowedAttempt): ExchangeObserver {
-  if (opening === undefined) return noBooks;
+  if (opening === undefined) return keepNoBooks(known.report);
   const { translation } = plan;
   const { facts, taken, settings, startedMs, call } = known;
   const books = keepBooks({
@@ -115,6 +115,7 @@ function followBooks(gateway: Gateway, known: KnownCall, { opening, plan, target
     upstreamDialect: plan.upstreamDialect.id,
     priceBook: settings.routing.priceBook,
     startedMs,
+    report: known.report,
     vendor: target.upstream.vendor,
     // A translated reply is kept by nobody under the id that the client sees.
     keepsReply: facts.keepsReply === true && translation === undefined,

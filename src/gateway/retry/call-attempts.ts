@@ -19,6 +19,7 @@ import { subjectOf } from '../routing/route.ts';
 import type { Target } from '../routing/routing-table.ts';
 import { timeoutsOf } from '../routing/target-timeouts.ts';
 import { toWireRequest } from '../to-wire-request.ts';
+import type { CallReport } from '../telemetry/call-report.ts';
 import { AttemptObserver } from './attempt-observer.ts';
 import { openAttempt } from './open-attempt.ts';
 import { forbidsRetry, parseRetryAfter } from './parse-retry-after.ts';
@@ -43,6 +44,8 @@ export type KnownCall = {
   readonly taken: TakenLimits | undefined;
   readonly acceptedAtMs: number;
   readonly startedMs: number;
+  /** What is told of the call. */
+  readonly report: CallReport;
 };
 
 /** Another attempt that is to follow a failed one. */
@@ -53,6 +56,15 @@ const stallMs = 10_000;
 
 /** That of an attempt elsewhere, which counts for no more than what it takes of the bucket. */
 const freeGrant: RetryGrant = { release: () => {} };
+
+/** An attempt that is in the books and about to be sent. */
+type OpenedAttempt = {
+  readonly target: Target;
+  readonly plan: ExchangePlan;
+  readonly opening: CallOpening | undefined;
+  readonly observer: AttemptObserver;
+  readonly ticket: AttemptTicket;
+};
 
 /** Another target to try, and how long to wait before. */
 type Next = { readonly target: Target; readonly waitMs: number };
@@ -131,6 +143,7 @@ export class CallAttempts implements RunningCall {
   async #run(target: Target, plan: ExchangePlan, pending?: Pending): Promise<void> {
     const ticket = this.#gateway.health.of(subjectOf(target)).begin();
     let opening: CallOpening | undefined;
+    this.#known.report.exchanging();
     try {
       opening = await openAttempt(this.#gateway, this.#known, { target, plan, failed: this.#failed });
     } catch (error) {
@@ -148,13 +161,13 @@ export class CallAttempts implements RunningCall {
       onContent: () => (this.#bytes = undefined),
     });
     this.#observer = observer;
-    this.#exchange = this.#createExchange(target, plan, observer, ticket);
+    this.#exchange = this.#createExchange({ target, plan, opening, observer, ticket });
     this.#begin(this.#exchange, plan);
   }
 
-  #createExchange(target: Target, { relay }: ExchangePlan, observer: AttemptObserver, ticket: AttemptTicket): UpstreamExchange {
+  #createExchange({ target, plan: { relay }, opening, observer, ticket }: OpenedAttempt): UpstreamExchange {
     const { call, settings, framing, taken, startedMs } = this.#known;
-    const { clock, logger } = this.#gateway;
+    const { clock, logger, telemetry } = this.#gateway;
     const { limits } = settings;
     const timeouts = timeoutsOf(target, framing !== undefined, settings.timeouts);
     return new UpstreamExchange({
@@ -170,18 +183,20 @@ export class CallAttempts implements RunningCall {
       logger,
       observer,
       endsByMs: startedMs + timeouts.totalMs,
+      chunkGaps: opening === undefined || framing === undefined ? undefined : telemetry.chunkGaps(opening),
       handOver: (failure) => this.#takeOver(failure, target, observer, ticket),
     });
   }
 
   #begin(exchange: UpstreamExchange, { upstreamRequest }: ExchangePlan): void {
-    const { response } = this.#known.call;
+    const { call, report } = this.#known;
+    const { deadlines, telemetry } = this.#gateway;
+    const request = telemetry.attempt(report, upstreamRequest);
     // A client may leave while its call is written down.
-    if (response.destroyed || this.#slot !== undefined) return exchange.start(upstreamRequest);
-    const { deadlines } = this.#gateway;
+    if (call.response.destroyed || this.#slot !== undefined) return exchange.start(request);
     const slot = deadlines.watch(this);
     this.#slot = slot;
-    exchange.start(upstreamRequest, () => {
+    exchange.start(request, () => {
       deadlines.unwatch(slot);
       this.#takePending()?.failure.answer();
     });

@@ -16,6 +16,8 @@ import { defaultLimits, defaultRetries, defaultTimeouts, type RetrySettings } fr
 import { createLimiter } from '../limits/limiter.ts';
 import { defaultOverload } from '../overload/overload-settings.ts';
 import { createRoutingTable, type Target } from '../routing/routing-table.ts';
+import type { CallStart } from '../telemetry/call-report.ts';
+import { createTelemetry } from '../telemetry/telemetry.ts';
 import { CallAttempts, type KnownCall, type RunningCall } from './call-attempts.ts';
 import { createRetryBudget } from './retry-budget.ts';
 
@@ -56,6 +58,7 @@ function createMemoryJournal(openings: CallOpening[], entries: CallEntry[], refu
       then?.();
     },
     unavailableReason: () => undefined,
+    pendingEntries: () => 0,
     drain: () => Promise.resolve(),
     close: () => Promise.resolve(),
   };
@@ -73,6 +76,7 @@ function createGateway(clock: Clock, journal: Journal): Gateway {
     random: () => 0.5,
     replyOwners: { remember: () => {} },
     newId: () => 'id',
+    telemetry: createTelemetry({ clock, logger: silentLogger }),
   };
   return gateway as unknown as Gateway;
 }
@@ -91,6 +95,7 @@ function createKnownCall({ response, context: { clock } }: FakeExchange, targets
     taken: undefined,
     acceptedAtMs: 0,
     startedMs: clock.monotonicMs(),
+    report: createTelemetry({ clock, logger: silentLogger }).begin(call as unknown as CallStart),
   };
 }
 
