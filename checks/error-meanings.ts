@@ -7,7 +7,8 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   missing_required_field: 'A required field is absent.',
   unknown_field: 'A field that the interface does not have (only with `validation: documented`).',
   missing_required_header: 'A header that the interface demands is absent, such as `anthropic-version`.',
-  body_too_deep: 'The body is nested deeper than 64 levels or has more than 250,000 values.',
+  body_too_deep:
+    'The body is nested deeper than 64 levels or has more than 250,000 values, or has a key or number of more than 64 KiB, or 1 MiB of white space in one place.',
   duplicate_key: 'An object has the same key twice; which of the two counts would be a guess.',
   body_incomplete: 'The connection ended before the whole body had come.',
   thread_unsupported:
@@ -15,6 +16,8 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   reply_not_found: 'The reply or thread to continue does not exist, or is not of this user: the two are answered alike.',
   untranslatable_field:
     'The field cannot be said to the upstream of this model, which speaks another interface, and leaving it out would not do or was forbidden.',
+  no_suitable_target:
+    'The model is served, but none of its targets takes such a call: the message names what each of them takes (`when` in the configuration).',
   context_length_exceeded:
     'The upstream says that the request is longer than what the model can read. Worded as clients of each interface recognise it.',
   upstream_refused_request: 'An upstream of another interface refused the translated request; its message is passed on.',
@@ -25,6 +28,7 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   upstream_overloaded: 'The upstream is overloaded; nothing was charged.',
   upstream_quota_exhausted: "The operator's account at the upstream has no credit left.",
   invalid_url: 'The request target is no path.',
+  invalid_host: 'The request has two Host headers, or one that is no host name.',
   expired_api_key: 'The key, or its owner, had a date of expiry and it has passed.',
   missing_api_key: 'The request carries no API key.',
   invalid_api_key: 'The API key is unknown, disabled or deleted.',
@@ -34,6 +38,7 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   model_not_found: 'No upstream serves this model. `GET /v1/models` lists what is served.',
   route_not_found: 'There is nothing at this path.',
   method_not_allowed: 'The path takes other methods; the `allow` header names them.',
+  request_timeout: 'The body came too slowly: less than 10 KiB in ten seconds, or not whole after five minutes.',
   request_too_large: 'The body is larger than `limits.requestBytesMax`.',
   unsupported_media_type: 'The content type is not JSON.',
   unsupported_content_encoding: 'The body is compressed in a way that is not known here.',
@@ -47,6 +52,8 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   upstream_credentials_rejected: "The upstream refuses the operator's credential. The operator has to renew it; the caller's key is fine.",
   journal_unavailable: 'The journal cannot be written, for example because the disk is full. No call is made that could not be booked.',
   accounts_unavailable: 'The key is not known in memory and the database cannot be asked at the moment.',
+  overloaded:
+    'The gateway has more calls than it can serve. Nothing was read or charged. Send the request again after `retry-after`. Messages clients get their vendor’s 529.',
   shutting_down: 'The gateway is ending. Send the request again; another process or the next start takes it.',
   upstream_timeout: 'The upstream was silent for longer than the configured time.',
 };

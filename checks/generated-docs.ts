@@ -3,7 +3,13 @@ import { environmentVariables } from '../src/main/environment.ts';
 import { configSchema } from '../src/main/config/config-schema.ts';
 import { gatewayOpenApi } from '../src/gateway/routes/open-api.ts';
 import { monitorOpenApi } from '../src/monitor/open-api.ts';
+import { createMetricFamilies } from '../src/gateway/telemetry/metric-families.ts';
+import { addGatewayGauges } from '../src/gateway/telemetry/gateway-gauges.ts';
+import { addProcessMetrics } from '../src/main/telemetry/process-metrics.ts';
+import { addSpanMetrics } from '../src/main/telemetry/assemble-telemetry.ts';
+import { createMetricRegistry } from '../src/platform/metrics/metric-registry.ts';
 import { errorMeanings } from './error-meanings.ts';
+import { writeTimeoutsPage } from './timeouts-page.ts';
 
 const note = '<!-- Written by `npm run docs` from the code. Do not edit. -->';
 
@@ -90,11 +96,45 @@ function errorsPage(): string {
   ].join('\n');
 }
 
+function metricsPage(): string {
+  const registry = createMetricRegistry();
+  createMetricFamilies(registry, { calls: () => 0, streams: () => 0 });
+  addGatewayGauges(registry, { journal: { pendingEntries: () => 0, unavailableReason: () => undefined }, health: { report: () => [] } });
+  addSpanMetrics(registry, () => ({ sent: 0, dropped: 0 }));
+  addProcessMetrics(registry)();
+  const metrics = registry.snapshot();
+  const rows = metrics.map(
+    ({ name, type, labels, help }) => `| \`${name}\` | ${type} | ${labels.map((label) => `\`${label}\``).join(', ')} | ${help} |`,
+  );
+  const bounds = metrics.flatMap(({ name, bounds: own }) => (own === undefined ? [] : [`| \`${name}\` | ${own.join(', ')} |`]));
+  return [
+    '# Metrics',
+    '',
+    note,
+    '',
+    "What `GET /metrics` says ([how to turn it on](../guide/observe.md)). Names that begin with `gen_ai_` are those of OpenTelemetry's conventions for generative AI in Prometheus' spelling; there they are",
+    'still in development. A model is a label only under a name that the gateway lists, otherwise it is `other`; a metric has at most 1000 series, and what is more is counted as `other` in every label. No label names a user or a key.',
+    '',
+    '| Metric | Type | Labels | Meaning |',
+    '|---|---|---|---|',
+    ...rows,
+    '',
+    '## Buckets',
+    '',
+    '| Histogram | Upper bounds |',
+    '|---|---|',
+    ...bounds,
+    '',
+  ].join('\n');
+}
+
 /** Every generated document: its path from the root, and what it must contain. */
 export function generatedDocs(): Readonly<Record<string, string>> {
   return {
     'docs/reference/config.md': configPage(),
     'docs/reference/errors.md': errorsPage(),
+    'docs/guide/timeouts.md': writeTimeoutsPage(note),
+    'docs/reference/metrics.md': metricsPage(),
     'docs/reference/openapi/gateway.json': `${JSON.stringify(gatewayOpenApi(), undefined, 2)}\n`,
     'docs/reference/openapi/monitor.json': `${JSON.stringify(monitorOpenApi(), undefined, 2)}\n`,
   };

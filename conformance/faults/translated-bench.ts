@@ -28,6 +28,8 @@ type Further = {
   readonly body?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly limitMs?: number;
+  /** The whole body instead of a usual one, written with the name of the model. */
+  readonly text?: (model: string) => string;
 };
 
 const modelFor = (to: DialectId): string => `to-${to}`;
@@ -68,8 +70,11 @@ function readAll(request: IncomingMessage, done: (body: string) => void): void {
   request.on('error', () => {});
 }
 
-/** Starts the server and the Weir before it. @param config what else weir.yaml says */
-export async function startScriptedWeir(config: Readonly<Record<string, unknown>> = {}): Promise<ScriptedWeir> {
+/** Starts the server and the Weir before it. @param config what else weir.yaml says @param nodeArguments of Weir's own node */
+export async function startScriptedWeir(
+  config: Readonly<Record<string, unknown>> = {},
+  nodeArguments: readonly string[] = [],
+): Promise<ScriptedWeir> {
   const scripts = new Map<string, Script>();
   let reached = 0;
   let lastTag = 0;
@@ -84,7 +89,7 @@ export async function startScriptedWeir(config: Readonly<Record<string, unknown>
     dialects.map((to) => [to, { ...vendorOf[to], baseUrl, apiKey: upstreamKey, forwardHeaders: ['x-script'] }]),
   );
   const models = Object.fromEntries(dialects.map((to) => [modelFor(to), { targets: [{ upstream: to, model: upstreamModel[to] }] }]));
-  const weir = await startWeir({ config: JSON.stringify({ ...config, upstreams, models }) });
+  const weir = await startWeir({ config: JSON.stringify({ ...config, upstreams, models }), nodeArguments });
   const ledger = await openLedger(weir.dataDirectory);
   const open: ScriptedWeir['open'] = ({ api, stream }, to, script, further = {}) => {
     const tag = `script-${(lastTag += 1)}`;
@@ -93,7 +98,7 @@ export async function startScriptedWeir(config: Readonly<Record<string, unknown>
     const body = { ...api.body(model, 'Hello there', stream), ...further.body };
     return openCall(`${weir.gatewayUrl}${api.path(model, stream)}`, {
       headers: { authorization: `Bearer ${weir.apiKey}`, ...api.headers, 'x-script': tag, ...further.headers },
-      body: JSON.stringify(body),
+      body: further.text?.(model) ?? JSON.stringify(body),
       ...(further.limitMs === undefined ? {} : { limitMs: further.limitMs }),
     });
   };

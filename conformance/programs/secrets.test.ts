@@ -3,14 +3,21 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 
-import { eventually, post } from '../support/http.ts';
+import { call, eventually, post } from '../support/http.ts';
 import { openLedger } from '../support/audit.ts';
 import { arrayInterface, chatInterfaces } from '../support/interfaces.ts';
 import { openCall } from '../support/open-call.ts';
+import { type Collector, startCollector } from '../support/start-collector.ts';
 import { type SimulatedWeir, startSimulatedWeir, upstreamKey } from '../support/start-simulated-weir.ts';
 import { runWeir } from './run-weir.ts';
 
-const environment = { WEIR_API_KEY: 'client-secret-5f2b9c', WEIR_BILLING_TOKEN: 'billing-secret-77aa01', WEIR_LOG_LEVEL: 'debug' };
+const environment = {
+  WEIR_API_KEY: 'client-secret-5f2b9c',
+  WEIR_BILLING_TOKEN: 'billing-secret-77aa01',
+  WEIR_LOG_LEVEL: 'debug',
+  WEIR_METRICS_PORT: '0',
+};
+const collectorSecret = 'collector-secret-3ab941';
 /** Planted in prompts, system prompts and tool descriptions. */
 const promptCanary = 'prompt-canary-1d9e4b';
 /** Planted in replies. */
@@ -18,13 +25,22 @@ const replyCanary = 'reply-canary-c03f88';
 const wrongKey = 'wrong-secret-e81d33';
 const madeUser = 'mallory';
 
+let collector: Collector;
 let simulated: SimulatedWeir;
 let madeSecret = '';
 const received: string[] = [];
 before(async () => {
-  simulated = await startSimulatedWeir({ timeouts: { firstByteMs: 400, idleMs: 400 }, weir: { environment } });
+  collector = await startCollector();
+  const traces = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_EXPORTER_OTLP_HEADERS: `x-collector-key=${collectorSecret}` };
+  simulated = await startSimulatedWeir({
+    timeouts: { firstByteMs: 400, idleMs: 400 },
+    weir: { environment: { ...environment, ...traces } },
+  });
 });
-after(() => simulated[Symbol.asyncDispose]());
+after(async () => {
+  await simulated[Symbol.asyncDispose]();
+  await collector[Symbol.asyncDispose]();
+});
 
 const faults = [
   '',
@@ -108,7 +124,8 @@ test('F86: no secret and no prompt is in the data directory, in the log, or in a
     secret,
     ...[0, 1, 2].map((skip) => Buffer.from(secret.slice(skip, skip + Math.floor((secret.length - skip) / 3) * 3)).toString('base64')),
   ];
-  const secrets = { ...environment, WEIR_LOG_LEVEL: 'never-there', upstreamKey, promptCanary, replyCanary, madeSecret };
+  const { WEIR_API_KEY, WEIR_BILLING_TOKEN } = environment;
+  const secrets = { WEIR_API_KEY, WEIR_BILLING_TOKEN, upstreamKey, promptCanary, replyCanary, madeSecret, collectorSecret };
   const look = (where: string, bytes: Buffer, names: readonly string[]): readonly string[] =>
     names.flatMap((name) =>
       forms(secrets[name as keyof typeof secrets]).some((form) => bytes.includes(form)) ? [`${name} in ${where}`] : [],
@@ -124,10 +141,17 @@ test('F86: no secret and no prompt is in the data directory, in the log, or in a
   inFiles();
   for (const text of received)
     found.push(...look('an answer', Buffer.from(text), ['WEIR_API_KEY', 'WEIR_BILLING_TOKEN', 'upstreamKey', 'madeSecret']));
+  const metrics = await call(simulated.weir.metricsUrl);
+  assert.match(metrics.text, /^weir_calls_total\{/m);
+  found.push(...look('the metrics', Buffer.from(metrics.text), all));
   assert.equal(await simulated.weir.stop('SIGTERM'), 0);
   inFiles();
   found.push(...look('the log', Buffer.from(simulated.weir.output()), all));
-  assert.ok(!simulated.weir.output().includes(wrongKey), 'wrong keys are somebody’s right keys elsewhere');
+  assert.match(simulated.weir.output(), /"msg":"call finished"/);
+  assert.ok(collector.spans.length > calls, 'each call has its span, and the last ones are sent at the end');
+  found.push(...look('the traces', Buffer.from(collector.text()), all));
+  for (const text of [simulated.weir.output(), metrics.text, collector.text()])
+    assert.ok(!text.includes(wrongKey), 'wrong keys are somebody’s right keys elsewhere');
   assert.deepEqual([...new Set(found)], []);
 });
 

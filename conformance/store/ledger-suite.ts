@@ -25,6 +25,14 @@ export function ledgerSuite(open: () => Promise<StoreUnderTest>): void {
     );
   });
 
+  test('a kept reply is found with its owner and the upstream that keeps it, and no other is', async () => {
+    const store = engine().store();
+    const kept = createEntry('kept-reply', { userName: 'owner', upstream: 'eu-account', replyId: 'resp_kept', acceptedAtMs: startMs });
+    await store.appendEntries([kept, createEntry('unkept-reply', { userName: 'owner', acceptedAtMs: startMs })]);
+    assert.deepEqual(await store.findReplyOwner('resp_kept'), { userName: 'owner', upstream: 'eu-account' });
+    for (const other of ['resp_other', '', 'kept-reply', "resp_kept' or 1=1"]) assert.equal(await store.findReplyOwner(other), undefined);
+  });
+
   test('amounts and sums beyond 2^53 are exact', async () => {
     const store = engine().store();
     const amountNanoUsd = 2n ** 53n + 1n;

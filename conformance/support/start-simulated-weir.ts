@@ -9,6 +9,11 @@ export type StartSimulatedWeirOptions = {
   /** Further upstreams and the models of weir.yaml, written with the simulator's addresses. */
   readonly upstreams?: (addresses: RunningSimulator['addresses']) => Readonly<Record<string, object>>;
   readonly models?: Readonly<Record<string, object>>;
+  /**
+   * `retries` of weir.yaml. Default: every call is one attempt, whatever the targets' state, because most suites look at a single exchange with an upstream that
+   * misbehaves on purpose.
+   */
+  readonly retries?: { readonly attemptsMax?: number; readonly avoidFailing?: boolean };
   /** What else weir.yaml says. */
   readonly config?: Readonly<Record<string, unknown>>;
   readonly weir?: Omit<StartWeirOptions, 'config'>;
@@ -39,6 +44,7 @@ export async function startSimulatedWeir(options: StartSimulatedWeirOptions = {}
       ]),
     );
     const config = {
+      retries: options.retries ?? { attemptsMax: 1, avoidFailing: false },
       ...options.config,
       upstreams: { ...upstreams, ...options.upstreams?.(simulator.addresses) },
       ...(options.models === undefined ? {} : { models: options.models }),

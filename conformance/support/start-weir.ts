@@ -7,6 +7,8 @@ import { join } from 'node:path';
 export type RunningWeir = {
   readonly gatewayUrl: string;
   readonly monitorUrl: string;
+  /** Empty where the metrics are not served. */
+  readonly metricsUrl: string;
   readonly apiKey: string;
   readonly billingToken: string;
   readonly dataDirectory: string;
@@ -107,6 +109,7 @@ export async function startWeir(options: StartWeirOptions = {}): Promise<Running
   return {
     gatewayUrl: /gateway (\S+)/.exec(line)?.[1] ?? '',
     monitorUrl: /monitor (\S+)/.exec(line)?.[1] ?? '',
+    metricsUrl: /metrics (\S+)/.exec(line)?.[1] ?? '',
     apiKey,
     billingToken,
     dataDirectory,

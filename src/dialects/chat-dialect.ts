@@ -32,6 +32,17 @@ export type WireRequest = {
   readonly pathFraming?: StreamFraming | undefined;
 };
 
+/** What a request holds that not every model takes, in any of its turns. */
+export type RequestFeatures = {
+  /** Pictures, and moving ones. */
+  readonly images: boolean;
+  readonly documents: boolean;
+  /** Sound that is sent or asked for. */
+  readonly audio: boolean;
+  /** Whether the model is offered any tool. */
+  readonly tools: boolean;
+};
+
 /** What the dialect needs to know of the target to fit the request to it. */
 export type TargetFit = {
   readonly requestedModel: string;
@@ -80,6 +91,11 @@ export type StreamTap = {
   readonly read: (frame: Frame) => FrameVerdict;
   /** The `state` of the report without the cost of building one: it is asked for after every chunk. */
   readonly state: () => StreamReport['state'];
+  /**
+   * Whether anything of the reply itself has passed: text, reasoning, arguments, a tool at work, or an event that is not known. The frames that only open a
+   * reply (`message_start`, `response.created`, a first chunk with a role) are none. Until it is true another upstream can still answer instead.
+   */
+  readonly hasContent: () => boolean;
   readonly report: () => StreamReport;
 };
 
@@ -123,6 +139,13 @@ export type ChatDialect = {
   readonly validateRequest: (request: WireRequest, mode: ValidationMode) => void;
   /** Reads the facts of a validated request. */
   readonly readFacts: (request: WireRequest) => CallFacts;
+  /** Reads what conditions of targets ask for. Costs a walk over the turns: called only where a model has such conditions. */
+  readonly readFeatures: (request: WireRequest) => RequestFeatures;
+  /**
+   * A text of bounded length that is the same for all calls of a conversation, and seldom for two conversations: the session that the client names in the body, else
+   * how the conversation begins. Called only where several targets share the calls.
+   */
+  readonly readConversation: (request: WireRequest) => string;
   /** The byte edits that fit a validated body to its target: model name, documented spellings, asking for usage. Usually none or one. */
   readonly editRequest: (request: WireRequest, bytes: Buffer, fit: TargetFit) => readonly JsonEdit[];
   readonly readReply: (reply: unknown) => ReplyReport;

@@ -35,6 +35,21 @@ export function classifyStatus(status: number): ErrorCode {
   return codeByStatus[status] ?? (status >= 400 && status < 500 ? 'upstream_refused_request' : 'upstream_error');
 }
 
+const moderationWords = /flagged|moderation|content[ _]policy|usage guidelines|safety/i;
+
+/** Whether a 403 is about what the request says. All others are about who asks, which is the operator. */
+export function isModeration({ status, message }: SaidError): boolean {
+  return status === 403 && moderationWords.test(message);
+}
+
+const keyWords =
+  /(?:incorrect|invalid|missing|no) api[ _-]?key|api key (?:not valid|expired|is invalid)|invalid[ _](?:authentication|token)/i;
+
+/** Whether a 400 is about the credential: some vendors refuse bad keys so. */
+export function isKeyProblem({ status, message, words }: SaidError): boolean {
+  return status === 400 && (words.includes('invalid_api_key') || keyWords.test(message));
+}
+
 /** What clients are told instead of the upstream's words, because keys, bills and configured names are the operator's business. */
 const operatorsBusiness: Partial<Record<ErrorCode, string>> = {
   upstream_credentials_rejected: "The upstream of this model refused the gateway's credentials.",

@@ -14,6 +14,7 @@ function ask(open: Journal['open']): Promise<CallOpening> {
     progress: () => {},
     done: () => {},
     unavailableReason: () => undefined,
+    pendingEntries: () => 0,
     drain: () => Promise.resolve(),
     close: () => Promise.resolve(),
   };

@@ -21,6 +21,7 @@ export function admit(options: {
   readonly priceVersion: string;
   readonly journal: Journal;
   readonly translation?: CallOpening['translation'] | undefined;
+  readonly failedAttempts?: CallOpening['failedAttempts'] | undefined;
 }): Promise<CallOpening> {
   const { caller, facts, target } = options;
   const opening: CallOpening = {
@@ -38,6 +39,7 @@ export function admit(options: {
     inputCharacters: facts.inputCharacters,
     priceVersion: options.priceVersion,
     ...(options.translation === undefined ? {} : { translation: options.translation }),
+    ...(options.failedAttempts === undefined ? {} : { failedAttempts: options.failedAttempts }),
   };
   return new Promise((resolve, reject) => {
     const hear = (refusal: JournalUnavailableError | undefined): void => {

@@ -5,21 +5,28 @@ import type { Clock } from '../platform/clock.ts';
 import type { Deadlines } from '../platform/http/deadlines.ts';
 import type { Logger } from '../platform/log.ts';
 import type { CallerDirectory } from './authenticate.ts';
-import type { UpstreamExchange } from './exchange/upstream-exchange.ts';
 import type { FetchMedia } from './exchange/translate/inline-media.ts';
-import type { GatewayLimits, GatewayTimeouts } from './limits.ts';
+import type { Health } from './health/health.ts';
+import type { GatewayLimits, GatewayTimeouts, RetrySettings } from './limits.ts';
 import type { ProxyTest } from './limits/check-caller.ts';
 import type { Limiter } from './limits/limiter.ts';
+import type { Gatekeeper } from './overload/gatekeeper.ts';
+import type { OverloadSettings } from './overload/overload-settings.ts';
 import type { ProofVault } from './proof-vault/proof-vault.ts';
 import type { ReplyOwners } from './reply-owners.ts';
+import type { RunningCall } from './retry/call-attempts.ts';
+import type { RetryBudget } from './retry/retry-budget.ts';
 import type { RoutingTable } from './routing/routing-table.ts';
+import type { Telemetry } from './telemetry/telemetry.ts';
 
 /** What a configuration decides for a call. Read once per call, so that a reload never changes a call under way. */
 export type GatewaySettings = {
   readonly routing: RoutingTable;
   readonly limits: GatewayLimits;
   readonly timeouts: GatewayTimeouts;
+  readonly retries: RetrySettings;
   readonly validation: ValidationMode;
+  readonly overload: OverloadSettings;
   /** What keys may use that have no limit of their own. */
   readonly perKey?: RateLimits;
   /** Reverse proxies whose word about their clients' addresses is taken. */
@@ -31,6 +38,7 @@ export type Gateway = {
   readonly callers: CallerDirectory;
   readonly journal: Journal;
   readonly limiter: Limiter;
+  readonly gatekeeper: Gatekeeper;
   readonly replyOwners: ReplyOwners;
   readonly proofVault: ProofVault;
   readonly fetchMedia: FetchMedia;
@@ -38,6 +46,12 @@ export type Gateway = {
   readonly clock: Clock;
   readonly newId: (prefix: string) => string;
   readonly logger: Logger;
-  /** Watches the exchanges under way. */
-  readonly deadlines: Deadlines<UpstreamExchange>;
+  readonly telemetry: Telemetry;
+  /** The health of the targets that calls go to. */
+  readonly health: Health;
+  readonly retryBudget: RetryBudget;
+  /** From 0 up to and not including 1. */
+  readonly random: () => number;
+  /** Watches the calls under way. */
+  readonly deadlines: Deadlines<RunningCall>;
 };

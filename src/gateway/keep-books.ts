@@ -7,18 +7,24 @@ import type { UpstreamVendor } from '../upstreams/upstream-vendor.ts';
 import type { ExchangeObserver } from './exchange/exchange-context.ts';
 import type { Gateway } from './gateway.ts';
 import { correctReport, settleCall } from './settle.ts';
+import type { CallReport } from './telemetry/call-report.ts';
 
-/** For operations that cost nothing: no books are kept. */
-export const noBooks: ExchangeObserver = {
-  head: () => {},
-  firstContent: () => {},
-  progress: () => {},
-  settled: (_outcome, then) => then?.(),
-};
+/** For operations that cost nothing: no books are kept, only how they ended is told. */
+export function keepNoBooks(report: Pick<CallReport, 'ended'>): ExchangeObserver {
+  return {
+    head: () => {},
+    firstContent: () => {},
+    progress: () => {},
+    settled: ({ end, error }, then) => {
+      report.ended(end, error);
+      then?.();
+    },
+  };
+}
 
 /** Follows an admitted call's exchange and writes it into the books: HEAD and PROGRESS as it goes, the settled entry at its end. */
 export function keepBooks(options: {
-  readonly gateway: Pick<Gateway, 'journal' | 'clock' | 'logger' | 'replyOwners'>;
+  readonly gateway: Pick<Gateway, 'journal' | 'clock' | 'replyOwners'>;
   readonly opening: CallOpening;
   /** The dialect in which the upstream answers. */
   readonly upstreamDialect: DialectId;
@@ -29,11 +35,13 @@ export function keepBooks(options: {
   readonly startedMs: number;
   /** Hears what the call used in the end. */
   readonly used?: ((usage: Usage) => void) | undefined;
+  /** Hears of the entry, once it is in the books. */
+  readonly report: Pick<CallReport, 'settled'>;
   /** What translating the reply left out or changed, known at its end. */
   readonly replyNotes: () => readonly TranslationNote[];
 }): ExchangeObserver {
   const { opening, upstreamDialect, vendor, priceBook } = options;
-  const { journal, clock, logger, replyOwners } = options.gateway;
+  const { journal, clock, replyOwners } = options.gateway;
   const { callId } = opening;
   let upstreamStatus: number | undefined;
   let upstreamRequestId: string | undefined;
@@ -63,10 +71,7 @@ export function keepBooks(options: {
       options.used?.(entry.usage);
       replyOwners.remember(entry);
       journal.done(entry, then);
-      const { error } = outcome;
-      if (error === undefined) return;
-      const { upstream, end } = entry;
-      logger.warn({ callId, upstream, code: error.code, internal: error.internal, end }, 'call ended with an error');
+      options.report.settled(entry, outcome.error);
     },
   };
 }

@@ -14,6 +14,14 @@ export type GatewayTimeouts = {
   readonly heartbeatMs: number;
 };
 
+/** What is done about upstreams that fail before they have said anything. */
+export type RetrySettings = {
+  /** Attempts of one call altogether, at all its targets. */
+  readonly attemptsMax: number;
+  /** Whether targets that do not work are left out until they do. */
+  readonly avoidFailing: boolean;
+};
+
 export type GatewayLimits = {
   readonly requestBytesMax: number;
   readonly requestDepthMax: number;
@@ -24,6 +32,8 @@ export type GatewayLimits = {
   readonly eventBytesMax: number;
   /** An upstream's error body. */
   readonly errorBytesMax: number;
+  /** Connections of clients at a time. */
+  readonly connectionsMax: number;
 };
 
 const second = 1000;
@@ -38,6 +48,8 @@ export const defaultTimeouts: GatewayTimeouts = {
   heartbeatMs: 15 * second,
 };
 
+export const defaultRetries: RetrySettings = { attemptsMax: 3, avoidFailing: true };
+
 export const defaultLimits: GatewayLimits = {
   requestBytesMax: 32 * mebibyte,
   requestDepthMax: 64,
@@ -45,6 +57,7 @@ export const defaultLimits: GatewayLimits = {
   replyBytesMax: 64 * mebibyte,
   eventBytesMax: 32 * mebibyte,
   errorBytesMax: mebibyte,
+  connectionsMax: 50_000,
 };
 
 /** A file that a request names by its address: about the most that vendors take. */

@@ -2,10 +2,15 @@ import type { IncomingMessage } from 'node:http';
 
 import { GatewayError } from '../inference/gateway-error.ts';
 import { BodyError, contentCodings, decodeBody, readBody } from '../platform/http/read-body.ts';
-import { isJsonObject, type JsonObject } from '../platform/json/json-value.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../platform/json/json-value.ts';
+import { parseJsonInTurns } from '../platform/json/parse-in-turns.ts';
 import { parseJson } from '../platform/json/parse-json.ts';
 import { JsonProblemError, scanJson } from '../platform/json/scan-json.ts';
+import { WorkTurns } from '../platform/turn-queue.ts';
 import type { GatewayLimits } from './limits.ts';
+
+/** Larger bodies are taken in piece by piece. Below this everything that is done with one takes a few milliseconds at most, whatever it is. */
+export const largeBodyBytes = 256 * 1024;
 
 export type ReadRequest = { readonly bytes: Buffer; readonly body: JsonObject };
 
@@ -24,7 +29,8 @@ function describeBodyError(error: BodyError, limits: GatewayLimits): GatewayErro
 
 function describeJsonProblem(error: JsonProblemError): GatewayError {
   if (error.kind === 'duplicate-key') return new GatewayError('duplicate_key', error.message);
-  if (error.kind === 'depth' || error.kind === 'tokens') return new GatewayError('body_too_deep', error.message);
+  if (error.kind === 'depth' || error.kind === 'tokens' || error.kind === 'part-length')
+    return new GatewayError('body_too_deep', error.message);
   return new GatewayError('invalid_json', `invalid JSON: ${error.message}`);
 }
 
@@ -33,6 +39,29 @@ function requireJsonType(contentType: string | undefined): void {
   if (type === 'application/json' || (type?.startsWith('application/') === true && type.endsWith('+json'))) return;
   const sent = type === undefined || type === '' ? 'none was sent' : `got "${type.slice(0, 80)}"`;
   throw new GatewayError('unsupported_media_type', `content-type must be application/json, but ${sent}`);
+}
+
+/** @throws GatewayError for what is no JSON, or too much of it */
+function readTree(bytes: Buffer, limits: GatewayLimits): JsonValue {
+  try {
+    scanJson(bytes, { depthMax: limits.requestDepthMax, tokensMax: limits.requestTokensMax });
+  } catch (error) {
+    throw error instanceof JsonProblemError ? describeJsonProblem(error) : error;
+  }
+  return parseJson(bytes);
+}
+
+/** The same between other work. What was done before, and what follows, have turns of their own. */
+async function readLargeTree(bytes: Buffer, limits: GatewayLimits): Promise<JsonValue> {
+  const turns = new WorkTurns();
+  await turns.giveWay();
+  try {
+    return await parseJsonInTurns(bytes, { depthMax: limits.requestDepthMax, tokensMax: limits.requestTokensMax }, { turns });
+  } catch (error) {
+    throw error instanceof JsonProblemError ? describeJsonProblem(error) : error;
+  } finally {
+    await turns.giveWay();
+  }
 }
 
 /**
@@ -50,12 +79,7 @@ export async function readRequest(request: IncomingMessage, limits: GatewayLimit
     throw error instanceof BodyError ? describeBodyError(error, limits) : error;
   }
   if (bytes.length === 0) throw new GatewayError('invalid_json', 'request body is empty; send a JSON object');
-  try {
-    scanJson(bytes, { depthMax: limits.requestDepthMax, tokensMax: limits.requestTokensMax });
-  } catch (error) {
-    throw error instanceof JsonProblemError ? describeJsonProblem(error) : error;
-  }
-  const body = parseJson(bytes);
+  const body = bytes.length > largeBodyBytes ? await readLargeTree(bytes, limits) : readTree(bytes, limits);
   if (!isJsonObject(body)) {
     throw new GatewayError(
       'invalid_json',

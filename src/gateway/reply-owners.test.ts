@@ -5,13 +5,13 @@ import type { CallEntry } from '../billing/ledger/call-entry.ts';
 import type { GatewayError } from '../inference/gateway-error.ts';
 import { createReplyOwners } from './reply-owners.ts';
 
-const entry = (replyId: string, userName: string): CallEntry => ({ replyId, userName }) as CallEntry;
+const entry = (replyId: string, userName: string): CallEntry => ({ replyId, userName, upstream: 'eu' }) as CallEntry;
 const chained = (replyId: string) => ({ replyId, param: 'previous_response_id' });
 
 test("another tenant's reply is answered exactly like one that does not exist", async () => {
   const owners = createReplyOwners({ store: { findReplyOwner: () => Promise.resolve(undefined) } });
   owners.remember(entry('resp_alice', 'alice'));
-  await owners.check(chained('resp_alice'), 'alice');
+  assert.equal(await owners.check(chained('resp_alice'), 'alice'), 'eu', 'the call must go to the upstream that keeps it');
   const refusals = await Promise.all(
     ['resp_alice', 'resp_other'].map((id) =>
       owners.check(chained(id), 'bob').then(
@@ -32,9 +32,11 @@ test("another tenant's reply is answered exactly like one that does not exist", 
 });
 
 test('a reply that is long booked is found in the store, and memory stays bounded', async () => {
-  const owners = createReplyOwners({ store: { findReplyOwner: (id) => Promise.resolve(id === 'resp_0' ? 'alice' : undefined) } });
+  const owners = createReplyOwners({
+    store: { findReplyOwner: (id) => Promise.resolve(id === 'resp_0' ? { userName: 'alice', upstream: 'one' } : undefined) },
+  });
   for (let index = 0; index <= 20_000; index++) owners.remember(entry(`resp_${index}`, 'alice'));
-  await owners.check(chained('resp_0'), 'alice');
+  assert.equal(await owners.check(chained('resp_0'), 'alice'), 'one');
   await assert.rejects(owners.check(chained('resp_0'), 'bob'), { code: 'reply_not_found' });
 });
 

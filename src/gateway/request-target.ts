@@ -9,9 +9,9 @@ export type RequestTarget = {
 
 const noQuery = new URLSearchParams();
 
-/** Splits an origin-form request target. Absolute-form targets give undefined: a gateway is no forward proxy. */
+/** Splits an origin-form request target. Another form gives undefined, because a gateway is no forward proxy, and so does a fragment, which no client sends. */
 export function readRequestTarget(url: string): RequestTarget | undefined {
-  if (!url.startsWith('/')) return undefined;
+  if (!url.startsWith('/') || url.includes('#')) return undefined;
   const mark = url.indexOf('?');
   if (mark === -1) return { path: url, query: noQuery, queryKeys: [] };
   const query = new URLSearchParams(url.slice(mark + 1));

@@ -6,17 +6,24 @@ import type { ChatDialect, DialectId } from '../dialects/chat-dialect.ts';
 import { chatDialects } from '../dialects/registry.ts';
 import { GatewayError } from '../inference/gateway-error.ts';
 import type { StreamFraming } from '../platform/frames.ts';
+import { type ConnectionGuard, guardConnections, type SlowBody } from '../platform/http/connection-guard.ts';
 import { DirectRequest } from '../platform/http/direct-request.ts';
 import { authenticate } from './authenticate.ts';
 import { runCall } from './call.ts';
+import { checkHost } from './check-host.ts';
+import { bodyPace, serverSettings } from './client-pace.ts';
 import type { Gateway } from './gateway.ts';
+import type { Health } from './health/health.ts';
 import { checkCaller, mayCall } from './limits/check-caller.ts';
 import { readAltFraming, readRequestTarget, type RequestTarget } from './request-target.ts';
 import { readCall } from './routes/read-call.ts';
 import { createRouter, dialectOfPath, type Route, type RouteMatch } from './routes/route-table.ts';
 import { listModels, showModel } from './routes/serve-models.ts';
+import type { CallReport } from './telemetry/call-report.ts';
 import { writeError, writeReply } from './write-reply.ts';
 import { requestIdHeader } from './exchange/reply-headers.ts';
+
+const second = 1000;
 
 export type GatewayServer = {
   /** Begins to serve. Port 0 picks a free one. Resolves with the address in use. */
@@ -34,16 +41,15 @@ export type GatewayServerOptions = {
   readonly startedAtMs: number;
 };
 
-type ModelsRoute = Extract<Route, { type: 'models' | 'model' }>;
-
-const second = 1000;
-/** Limits on how slowly a client may send: headers within 10 s, the whole request within 5 min (reliability reference, 3.6). */
-const serverTimeouts = {
-  headersTimeout: 10 * second,
-  requestTimeout: 300 * second,
-  keepAliveTimeout: 75 * second,
-  connectionsCheckingInterval: 2 * second,
+/** A request and what becomes of it. The report is there once it is known to be a call. */
+type Handled = {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly callId: string;
+  report: CallReport | undefined;
 };
+
+type ModelsRoute = Extract<Route, { type: 'models' | 'model' }>;
 
 /** The HTTP server of the gateway: finds the route of each request, and answers whatever a route throws in the client's dialect. */
 export function createGatewayServer(options: GatewayServerOptions): GatewayServer {
@@ -53,28 +59,31 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
 
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     const callId = gateway.newId('req');
+    guard.begin(request, response);
     const target = readRequestTarget(request.url ?? '/');
     const path = target?.path ?? '/';
     response.on('error', (error) => gateway.logger.debug({ callId, err: error }, 'client connection failed'));
+    const handled: Handled = { request, response, callId, report: undefined };
     const answer = (error: unknown): void => {
       const known = error instanceof GatewayError ? error : unexpected(gateway, callId, error);
+      if (known.class === 'authentication') gateway.gatekeeper.wasRefused(request, 0);
       const dialect = chatDialects[dialectOfPath(path, request.headers)];
+      handled.report ??= gateway.telemetry.begin({ callId, dialect: dialect.id, request, response });
+      handled.report.refused(known);
       writeError(response, dialect, known, callId, askedFraming(dialect, target));
     };
     try {
-      serve(request, response, target, callId)?.catch(answer);
+      serve(handled, target)?.catch(answer);
     } catch (error) {
       answer(error);
     }
   };
 
-  const serve = (
-    request: IncomingMessage,
-    response: ServerResponse,
-    target: RequestTarget | undefined,
-    callId: string,
-  ): Promise<void> | undefined => {
-    if (target === undefined) throw new GatewayError('invalid_url', 'the request target must be a path that begins with "/"');
+  const serve = (handled: Handled, target: RequestTarget | undefined): Promise<void> | undefined => {
+    const { request, response, callId } = handled;
+    if (target === undefined)
+      throw new GatewayError('invalid_url', 'the request target must be a path that begins with "/", without a fragment');
+    checkHost(request);
     const match = findRoute(request.method ?? 'GET', target.path);
     if (!match.found) throw noRoute(request, target.path, match);
     const { route } = match;
@@ -92,7 +101,9 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
         headers: { connection: 'close' },
       });
     if (route.type === 'chat' || route.type === 'generate-content') {
-      return runCall(gateway, readCall(route, match.rest, target, { callId, request, response }));
+      const call = readCall(route, match.rest, target, handled);
+      handled.report = gateway.telemetry.begin({ callId, dialect: call.dialect.id, operation: call.operation, request, response });
+      return runCall(gateway, call, handled.report);
     }
     const dialect = route.dialect ?? dialectOfPath(target.path, request.headers);
     return serveModels(options, { request, response, callId, target }, { route, rest: match.rest, dialect });
@@ -101,19 +112,43 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
   const serveHealth = (response: ServerResponse, callId: string, probe: 'all' | 'live' | 'ready'): void => {
     const reasons = [...(draining ? ['shutting down'] : []), ...options.notReady()];
     const ready = reasons.length === 0;
-    writeJson(response, probe === 'live' || ready ? 200 : 503, callId, { live: true, ready, ...(ready ? {} : { reasons }) });
+    const targets = probe === 'all' ? { targets: describeTargets(gateway.health) } : {};
+    const state = { live: true, ready, ...(ready ? {} : { reasons }), ...targets };
+    writeJson(response, probe === 'live' || ready ? 200 : 503, callId, state);
   };
 
-  const server = createServer({ ...serverTimeouts, IncomingMessage: DirectRequest }, onRequest);
-  server.on('upgrade', (request: IncomingMessage, socket: Duplex) => refuseUpgrade(request, socket, gateway.newId('req')));
-  server.on('clientError', (error, socket) => refuseMalformed(error, socket));
+  const server = createServer({ ...serverSettings, IncomingMessage: DirectRequest }, onRequest);
+  const guard = guardClients(server, gateway);
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex) => refuseUpgrade(request, socket, gateway));
+  server.on('clientError', (error, socket) => refuseMalformed(error, socket, gateway));
   return {
     listen: (host, port) => listen(server, host, port),
     drain: async (graceMs) => {
       draining = true;
       await drain(server, gateway, graceMs);
+      guard.close();
     },
   };
+}
+
+/** More would be nothing that a person reads; the metrics have them all. */
+const shownTargetsMax = 200;
+
+/** The targets that calls went to lately, those that do not work first. Which credential it is, is told by its place and never by its value. */
+function describeTargets(health: Health): readonly object[] {
+  const order = ['rejected', 'failing', 'rate-limited', 'suspect', 'healthy'];
+  return health
+    .report()
+    .toSorted((first, second) => order.indexOf(first.state) - order.indexOf(second.state))
+    .slice(0, shownTargetsMax)
+    .map(({ upstreamId, credentialId, upstreamModel, state, againInMs }) => ({
+      upstream: upstreamId,
+      // Without the mark that tells a renewed key from its predecessor.
+      credential: credentialId.replace(/~.*$/, ''),
+      model: upstreamModel,
+      state,
+      ...(againInMs === undefined ? {} : { againInMs }),
+    }));
 }
 
 /** Answers with the models, in the list format of a dialect. */
@@ -168,7 +203,9 @@ function writeJson(response: ServerResponse, status: number, callId: string, ans
 }
 
 /** Answers a WebSocket attempt at once with 426, on which agent programs fall back to plain HTTP without losing time. */
-function refuseUpgrade(request: IncomingMessage, socket: Duplex, callId: string): void {
+function refuseUpgrade(request: IncomingMessage, socket: Duplex, { newId, telemetry }: Gateway): void {
+  const callId = newId('req');
+  telemetry.malformed('upgrade_required');
   const path = readRequestTarget(request.url ?? '/')?.path ?? '/';
   const error = new GatewayError('upgrade_required', 'this address is served over plain HTTP; send the request as POST');
   const reply = chatDialects[dialectOfPath(path, request.headers)].encodeError(error, callId);
@@ -178,12 +215,34 @@ function refuseUpgrade(request: IncomingMessage, socket: Duplex, callId: string)
   socket.end(Buffer.concat([Buffer.from(`HTTP/1.1 426 Upgrade Required\r\n${lines.join('')}\r\n`), reply.body]));
 }
 
+function guardClients(server: Server, gateway: Gateway): ConnectionGuard {
+  return guardConnections(server, {
+    clock: gateway.clock,
+    pace: bodyPace,
+    tickMs: second,
+    connectionsMax: () => gateway.settings().limits.connectionsMax,
+    onSlow: (slow) => refuseSlowBody(slow, gateway.newId('req')),
+  });
+}
+
+/** Answers a client whose body comes too slowly, and ends its connection: what it still sends would be taken for the next request. */
+function refuseSlowBody({ request, response, reason }: SlowBody, callId: string): void {
+  const target = readRequestTarget(request.url ?? '/');
+  const dialect = chatDialects[dialectOfPath(target?.path ?? '/', request.headers)];
+  const error = new GatewayError('request_timeout', reason, { headers: { connection: 'close' } });
+  writeError(response, dialect, error, callId, askedFraming(dialect, target));
+  // What has been written leaves with the end of the sending side; a client that does not read it is not waited for.
+  request.socket.destroySoon();
+  setTimeout(() => request.socket.destroy(), second).unref();
+}
+
 /** Bytes that are no HTTP request never reach a route; they are answered in the shape most clients read, and the connection ends. */
-function refuseMalformed(error: Error & { code?: string }, socket: Duplex): void {
+function refuseMalformed(error: Error & { code?: string }, socket: Duplex, { telemetry }: Gateway): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
   }
+  telemetry.malformed('invalid_http_request');
   const status =
     { HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large', ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout' }[error.code ?? ''] ??
     '400 Bad Request';
@@ -195,10 +254,13 @@ function refuseMalformed(error: Error & { code?: string }, socket: Duplex): void
   );
 }
 
+/** Connections that may wait to be accepted, where the system allows as many: a full queue refuses whoever comes, whatever its share. */
+const acceptQueue = 4096;
+
 function listen(server: Server, host: string, port: number): Promise<{ host: string; port: number }> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, host, () => {
+    server.listen(port, host, acceptQueue, () => {
       server.off('error', reject);
       const address = server.address() as AddressInfo;
       resolve({ host: address.address, port: address.port });

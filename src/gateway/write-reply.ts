@@ -20,6 +20,19 @@ export function writeReply(response: ServerResponse, status: number, headers: Re
   else response.end(body);
 }
 
+/** Writes the error of a call of which nothing but heartbeats may have been written: where they were, the status is gone and the error is an event. */
+export function writeFailure(
+  response: ServerResponse,
+  dialect: ChatDialect,
+  error: GatewayError,
+  requestId: string,
+  framing: StreamFraming | undefined,
+): void {
+  if (!response.headersSent || framing === undefined) return writeError(response, dialect, error, requestId, framing);
+  if (response.destroyed || response.writableEnded) return;
+  response.end(dialect.encodeStreamError(error, { framing, requestId, framesSent: 0 }));
+}
+
 /** Writes an error in the client's dialect. */
 export function writeError(
   response: ServerResponse,

@@ -3,17 +3,24 @@ import { join } from 'node:path';
 import { createKeyDirectory } from '../accounts/key-directory.ts';
 import { createJournal } from '../billing/journal/create-journal.ts';
 import { createLostCallSettler } from '../billing/journal/settle-lost-call.ts';
-import type { UpstreamExchange } from '../gateway/exchange/upstream-exchange.ts';
 import type { Gateway } from '../gateway/gateway.ts';
+import { createHealth } from '../gateway/health/create-health.ts';
 import { defaultMediaBytesMax } from '../gateway/limits.ts';
 import { createLimiter } from '../gateway/limits/limiter.ts';
+import { createGatekeeper, type Gatekeeper } from '../gateway/overload/gatekeeper.ts';
+import { createLoopGauge } from '../gateway/overload/loop-gauge.ts';
+import { createMemoryGauge } from '../gateway/overload/memory-gauge.ts';
 import { createReplyOwners } from '../gateway/reply-owners.ts';
+import type { RunningCall } from '../gateway/retry/call-attempts.ts';
+import { createRetryBudget } from '../gateway/retry/retry-budget.ts';
+import { addGatewayGauges } from '../gateway/telemetry/gateway-gauges.ts';
 import { createGatewayServer } from '../gateway/server.ts';
 import type { Clock } from '../platform/clock.ts';
 import { createDeadlines } from '../platform/http/deadlines.ts';
 import { fetchMedia } from '../platform/http/fetch-media.ts';
 import { createIds } from '../platform/ids.ts';
-import type { Logger } from '../platform/log.ts';
+import type { LogDestination, Logger } from '../platform/log.ts';
+import type { MetricRegistry } from '../platform/metrics/metric-registry.ts';
 import type { Store } from '../store/store.ts';
 import { findUpstreams, type UpstreamSource } from './config/build-settings.ts';
 import type { Config, ConfiguredUpstream } from './config/config-schema.ts';
@@ -22,12 +29,17 @@ import { loadConfig } from './config/load-config.ts';
 import type { Environment } from './environment.ts';
 import { formatUrl, listenError } from './listen.ts';
 import { openProofVault } from './open-proof-vault.ts';
+import { startSimulatedUpstreams } from './start-simulated-upstreams.ts';
+import { assembleTelemetry } from './telemetry/assemble-telemetry.ts';
+import { serveMetrics } from './telemetry/serve-metrics.ts';
 import type { Welcome } from './welcome.ts';
 import type { RoutingTable } from '../gateway/routing/routing-table.ts';
 import type { DialectId } from '../dialects/chat-dialect.ts';
 
 export type RunningGateway = {
   readonly url: string;
+  /** Where the metrics are; absent where they are not served. */
+  readonly metricsUrl: string | undefined;
   readonly source: UpstreamSource;
   readonly examples: Welcome['examples'];
   readonly reload: () => void;
@@ -44,23 +56,12 @@ const mediaTimeoutMs = 20_000;
 const defaultDrainMs = 30_000;
 
 /** Starts the simulated vendors when no upstream is configured anywhere; undefined when there is one. */
-async function startSimulatedUpstreams(
+async function startSimulatedIfNeeded(
   environment: Environment,
   opened: AsyncDisposableStack,
 ): Promise<Readonly<Record<string, ConfiguredUpstream>> | undefined> {
   const { config } = loadConfig(environment.configPath, environment.variable);
-  if (findUpstreams(config, environment.variable, undefined) !== undefined) return undefined;
-  // Loaded only where it serves: a production gateway never reads a line of it.
-  const { startSimulator } = await import('weir-simulator');
-  const simulator = await startSimulator({});
-  opened.defer(() => simulator.close());
-  const vendors = ['anthropic', 'openai', 'gemini', 'xai'] as const;
-  return Object.fromEntries(
-    vendors.map((vendor) => [
-      `simulated-${vendor}`,
-      { vendor, baseUrl: simulator.addresses[vendor], apiKey: 'simulated', forwardHeaders: ['x-simulator-*'] },
-    ]),
-  );
+  return findUpstreams(config, environment.variable, undefined) === undefined ? await startSimulatedUpstreams(opened) : undefined;
 }
 
 async function openJournal(options: {
@@ -87,13 +88,14 @@ async function openJournal(options: {
 export async function assembleGateway(options: {
   readonly environment: Environment;
   readonly logger: Logger;
+  readonly logDestination: LogDestination;
   readonly store: Store;
   readonly clock: Clock;
   readonly withSimulator: boolean;
   readonly opened: AsyncDisposableStack;
 }): Promise<RunningGateway> {
   const { environment, logger, store, clock, opened } = options;
-  const simulated = options.withSimulator ? await startSimulatedUpstreams(environment, opened) : undefined;
+  const simulated = options.withSimulator ? await startSimulatedIfNeeded(environment, opened) : undefined;
   const live = createLiveSettings({
     path: environment.configPath,
     variable: environment.variable,
@@ -103,12 +105,13 @@ export async function assembleGateway(options: {
     pollMs: configPollMs,
   });
   opened.defer(() => live.close());
+  const { telemetry, registry } = assembleTelemetry({ ...options, routing: () => live.settings().routing });
   const journal = await openJournal({ environment, store, live, clock, logger });
   opened.defer(() => journal.close());
   const keys = createKeyDirectory({ store, clock, refreshMs: keysRefreshMs, logger });
   await keys.start();
   opened.defer(() => keys.close());
-  const deadlines = createDeadlines<UpstreamExchange>({ clock, tickMs: deadlineTickMs });
+  const deadlines = createDeadlines<RunningCall>({ clock, tickMs: deadlineTickMs });
   opened.defer(() => deadlines.close());
 
   const proofVault = openProofVault({ environment, store, clock, logger });
@@ -118,6 +121,10 @@ export async function assembleGateway(options: {
     callers: { find: keys.find, resolve: (secret) => keys.resolve(secret, AbortSignal.timeout(2000)) },
     journal,
     limiter: createLimiter({ clock }),
+    health: createHealth({ clock, random: Math.random, logger }),
+    retryBudget: createRetryBudget(),
+    random: Math.random,
+    gatekeeper: openGatekeeper(live, clock, logger, opened),
     replyOwners: createReplyOwners({ store }),
     proofVault,
     fetchMedia: (url) => fetchNamedMedia(url, live.config().media),
@@ -125,6 +132,7 @@ export async function assembleGateway(options: {
     clock,
     newId: createIds(clock),
     logger,
+    telemetry,
     deadlines,
   };
   const notReady = (): readonly string[] => {
@@ -136,8 +144,11 @@ export async function assembleGateway(options: {
     throw listenError(error, 'WEIR_PORT', environment.host, environment.port);
   });
   opened.defer(() => server.drain(0));
+  if (registry !== undefined) addGatewayGauges(registry, { journal, health: gateway.health });
+  const metricsUrl = await openMetrics(registry, options);
   return {
     url: formatUrl(address.host, address.port),
+    metricsUrl,
     source: live.source(),
     examples: chooseExamples(live.settings().routing),
     reload: live.reload,
@@ -148,6 +159,30 @@ export async function assembleGateway(options: {
       });
     },
   };
+}
+
+function openGatekeeper(live: LiveSettings, clock: Clock, logger: Logger, opened: AsyncDisposableStack): Gatekeeper {
+  const gatekeeper = createGatekeeper({
+    settings: () => live.settings().overload,
+    clock,
+    logger,
+    readLoop: createLoopGauge(),
+    readMemoryShare: createMemoryGauge(),
+  });
+  opened.defer(() => gatekeeper.close());
+  return gatekeeper;
+}
+
+/** Serves the metrics where they have an address. */
+async function openMetrics(
+  registry: MetricRegistry | undefined,
+  { environment, logger, opened }: { readonly environment: Environment; readonly logger: Logger; readonly opened: AsyncDisposableStack },
+): Promise<string | undefined> {
+  const { metrics } = environment;
+  if (registry === undefined || metrics === undefined) return undefined;
+  const server = await serveMetrics({ ...metrics, logger, snapshots: () => Promise.resolve([registry.snapshot()]) });
+  opened.defer(() => server.close());
+  return server.url;
 }
 
 function fetchNamedMedia(url: string, configured: Config['media']): ReturnType<typeof fetchMedia> {

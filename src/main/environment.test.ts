@@ -14,6 +14,8 @@ test('without any variable everything has its default', () => {
     apiKey: undefined,
     billingToken: undefined,
     logLevel: 'info',
+    metrics: undefined,
+    tracing: undefined,
   });
   assert.equal(variable('HOME'), undefined);
 });
@@ -28,11 +30,16 @@ test('every variable is read', () => {
     WEIR_API_KEY: 'sk-first-key',
     WEIR_BILLING_TOKEN: 'first-token',
     WEIR_LOG_LEVEL: 'silent',
+    WEIR_METRICS_PORT: '9',
+    WEIR_METRICS_HOST: '::',
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318/',
     OPENAI_API_KEY: 'sk-vendor',
   });
   assert.deepEqual([environment.host, environment.port, environment.monitorPort], ['0.0.0.0', 1, 65_535]);
   assert.deepEqual([environment.dataDirectory, environment.configPath], ['/data', '/etc/weir.yaml']);
   assert.deepEqual([environment.apiKey, environment.billingToken, environment.logLevel], ['sk-first-key', 'first-token', 'silent']);
+  assert.deepEqual(environment.metrics, { host: '::', port: 9 });
+  assert.equal(environment.tracing?.url, 'http://collector:4318/v1/traces');
   assert.equal(environment.variable('OPENAI_API_KEY'), 'sk-vendor');
 });
 

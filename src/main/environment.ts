@@ -1,3 +1,5 @@
+import { readTracing, type Tracing, TracingError } from './telemetry/read-tracing.ts';
+
 /** What the environment says. Only this folder reads it; everything else is handed what it needs. */
 export type Environment = {
   readonly host: string;
@@ -8,6 +10,10 @@ export type Environment = {
   readonly apiKey: string | undefined;
   readonly billingToken: string | undefined;
   readonly logLevel: string;
+  /** Where the metrics are served; absent where they are not. */
+  readonly metrics: { readonly host: string; readonly port: number } | undefined;
+  /** Where traces are sent; absent where none are kept. */
+  readonly tracing: Tracing | undefined;
   /** Looks a variable up, for `${NAME}` in the configuration and for vendor keys. Empty counts as unset. */
   readonly variable: (name: string) => string | undefined;
 };
@@ -34,7 +40,26 @@ export const environmentVariables: readonly { readonly name: string; readonly fa
     meaning:
       'Key that encrypts reasoning proofs at rest: 32 random bytes in hexadecimal or base64, the same on all machines that share a database.',
   },
-  { name: 'WEIR_LOG_LEVEL', fallback: 'info', meaning: 'debug, info, warn, error or silent.' },
+  {
+    name: 'WEIR_LOG_LEVEL',
+    fallback: 'info',
+    meaning: 'debug, info, warn, error or silent. Each call has one line: a warning where it failed, info otherwise.',
+  },
+  {
+    name: 'WEIR_METRICS_PORT',
+    fallback: 'not served',
+    meaning: 'Port of the metrics for Prometheus, at /metrics. 0 picks a free one; the ready line prints it.',
+  },
+  {
+    name: 'WEIR_METRICS_HOST',
+    fallback: '127.0.0.1',
+    meaning: 'Address the metrics are served on. They need no key: whoever reaches it reads them.',
+  },
+  {
+    name: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+    fallback: 'no traces',
+    meaning: 'OpenTelemetry collector that traces are sent to, such as http://localhost:4318. The guide names the other OTEL_ variables.',
+  },
 ];
 
 /** A start that cannot succeed, with words for the operator. */
@@ -50,6 +75,15 @@ function readPort(name: string, value: string | undefined, fallback: number): nu
   const port = Number(value);
   if (/^\d{1,5}$/.test(value) && port <= 65_535) return port;
   throw new StartError(`${name} must be a port number from 0 to 65535, but it is "${value}"`);
+}
+
+/** The same error, as one that an operator can mend. */
+function readTraces(variable: Environment['variable']): Tracing | undefined {
+  try {
+    return readTracing(variable);
+  } catch (error) {
+    throw error instanceof TracingError ? new StartError(error.message) : error;
+  }
 }
 
 const logLevels = ['debug', 'info', 'warn', 'error', 'silent'];
@@ -68,6 +102,11 @@ export function readEnvironment(variables: Readonly<Record<string, string | unde
     apiKey: variable('WEIR_API_KEY'),
     billingToken: variable('WEIR_BILLING_TOKEN'),
     logLevel,
+    metrics:
+      variable('WEIR_METRICS_PORT') === undefined
+        ? undefined
+        : { host: variable('WEIR_METRICS_HOST') ?? '127.0.0.1', port: readPort('WEIR_METRICS_PORT', variable('WEIR_METRICS_PORT'), 0) },
+    tracing: readTraces(variable),
     variable,
   };
 }

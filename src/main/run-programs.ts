@@ -1,5 +1,5 @@
 import { systemClock } from '../platform/clock.ts';
-import { createLogger, type Logger } from '../platform/log.ts';
+import { createLogDestination, createLogger, type Logger } from '../platform/log.ts';
 import { assembleGateway, type RunningGateway } from './assemble-gateway.ts';
 import { assembleMonitor, type RunningMonitor } from './assemble-monitor.ts';
 import { ensureFirstCredentials } from './first-credentials.ts';
@@ -36,7 +36,8 @@ function waitForStopSignal(logger: Logger): Promise<void> {
  */
 export async function runPrograms(environment: Environment, parts: Parts): Promise<void> {
   if (parts.gateway) tuneRuntime();
-  const logger = createLogger({ level: environment.logLevel });
+  const logDestination = createLogDestination({ isTerminal: process.stderr.isTTY });
+  const logger = createLogger({ level: environment.logLevel, destination: logDestination });
   await using opened = new AsyncDisposableStack();
   const stopSignal = waitForStopSignal(logger);
   process.on('unhandledRejection', (error) => logger.error({ err: error }, 'a failure that nobody waited for: a defect'));
@@ -46,13 +47,22 @@ export async function runPrograms(environment: Environment, parts: Parts): Promi
   let gateway: RunningGateway | undefined;
   let monitor: RunningMonitor | undefined;
   if (parts.gateway)
-    gateway = await assembleGateway({ environment, logger, store, clock: systemClock, withSimulator: parts.simulator, opened });
+    gateway = await assembleGateway({
+      environment,
+      logger,
+      logDestination,
+      store,
+      clock: systemClock,
+      withSimulator: parts.simulator,
+      opened,
+    });
   if (parts.monitor) monitor = await assembleMonitor({ environment, logger, clock: systemClock, opened });
 
   console.log(
     describeWelcome({
       gatewayUrl: gateway?.url,
       monitorUrl: monitor?.url,
+      metricsUrl: gateway?.metricsUrl,
       newApiKey: credentials.newApiKey,
       newBillingToken: credentials.newBillingToken,
       source: gateway?.source,

@@ -5,6 +5,7 @@ import { Command, CommanderError } from 'commander';
 
 import { ConfigError } from './config/read-config.ts';
 import { checkConfig } from './commands/check-config.ts';
+import { addDoctorCommand } from './commands/doctor.ts';
 import { addKeyCommands } from './commands/keys.ts';
 import { addTokenCommands } from './commands/tokens.ts';
 import { addUserCommands } from './commands/users.ts';
@@ -40,6 +41,7 @@ function createProgram(environment: Environment): Command {
   addKeyCommands(program, environment);
   addUserCommands(program, environment);
   addTokenCommands(program, environment);
+  addDoctorCommand(program, environment);
   program
     .command('config')
     .description('the configuration file')

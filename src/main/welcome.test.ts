@@ -5,6 +5,7 @@ import { describeWelcome, type Welcome } from './welcome.ts';
 
 const full: Welcome = {
   gatewayUrl: 'http://127.0.0.1:8080',
+  metricsUrl: undefined,
   monitorUrl: 'http://127.0.0.1:8081',
   newApiKey: 'sk-weir-new',
   newBillingToken: 'bt-weir-new',

@@ -3,6 +3,7 @@ import type { UpstreamSource } from './config/build-settings.ts';
 export type Welcome = {
   readonly gatewayUrl: string | undefined;
   readonly monitorUrl: string | undefined;
+  readonly metricsUrl: string | undefined;
   /** Secrets that were made at this start. They are printed now and never again. */
   readonly newApiKey: string | undefined;
   readonly newBillingToken: string | undefined;
@@ -54,7 +55,7 @@ function tryMonitor(url: string, billingToken: string): string {
 
 /** What a start prints on standard output. The last line is the ready line, made to be read by programs too. */
 export function describeWelcome(welcome: Welcome): string {
-  const { gatewayUrl, monitorUrl, newApiKey, newBillingToken, source } = welcome;
+  const { gatewayUrl, monitorUrl, metricsUrl, newApiKey, newBillingToken, source } = welcome;
   const parts: string[] = [];
   if (source !== undefined) parts.push(describeSource(source));
   if (newApiKey !== undefined) parts.push(`API key (shown this once):       ${newApiKey}`);
@@ -64,6 +65,7 @@ export function describeWelcome(welcome: Welcome): string {
   const addresses = [
     ...(gatewayUrl === undefined ? [] : [`gateway ${gatewayUrl}`]),
     ...(monitorUrl === undefined ? [] : [`monitor ${monitorUrl}`]),
+    ...(metricsUrl === undefined ? [] : [`metrics ${metricsUrl}`]),
   ];
   parts.push(`weir ready: ${addresses.join(' ')}`);
   return parts.join('\n');

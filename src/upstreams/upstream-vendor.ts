@@ -58,6 +58,12 @@ export type UpstreamVendor = {
   readonly proofsBelongTo: 'vendor' | 'upstream';
   /** Where such servers list their models in OpenAI's form, below the base address. Absent where models are known from the price book. */
   readonly modelListPath?: string;
+  /** True where servers send no status line before they have something to say: under load they queue calls, and local ones load the model first. */
+  readonly answersLate?: boolean;
+  /** A GET below the base address that lists models: it costs nothing, and vendors answer it only with a good credential. For `weir doctor`. */
+  readonly probePath: string;
+  /** The vendor's page where keys are made and renewed. Absent where the server is the operator's. */
+  readonly keysUrl?: string;
   /** Known servers of this kind, by the name that `preset` has in the configuration. Absent where the vendor is one service. */
   readonly presets?: Readonly<Record<string, ServerPreset>>;
 };

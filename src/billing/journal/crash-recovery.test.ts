@@ -10,7 +10,7 @@ import { silentLogger } from '../../platform/log.ts';
 import { systemClock } from '../../platform/clock.ts';
 import type { CallEntry, CallOpening } from '../ledger/call-entry.ts';
 import { createJournal } from './create-journal.ts';
-import { encodeEntry } from '../ledger/entry-json.ts';
+import { encodeEntry, encodeOpening } from '../ledger/entry-json.ts';
 import { decodeForLedger } from '../ledger/ledger-form.ts';
 import { type RecordType, encodeRecord, recordTypes, scanSegment } from './journal-record.ts';
 import { MemoryJournalDisk } from './memory-journal-disk.ts';
@@ -82,12 +82,18 @@ function record(type: RecordType, json: string): Buffer {
   return buffer.subarray(0, encodeRecord(buffer, 0, type, json));
 }
 
-type Step = { readonly type: RecordType; readonly callId: string; readonly outputCharacters?: number };
+type Step = { readonly type: RecordType; readonly callId: string; readonly attempt?: number; readonly outputCharacters?: number };
 
-function encodeStep({ type, callId, outputCharacters = 0 }: Step): Buffer {
-  if (type === recordTypes.open) return record(type, JSON.stringify(opening(callId)));
-  if (type === recordTypes.head) return record(type, JSON.stringify({ callId, status: 200, elapsedMs: 1 }));
-  if (type === recordTypes.progress) return record(type, JSON.stringify({ callId, outputCharacters, elapsedMs: 2 }));
+const failedAttempt = { upstream: 'other', credential: 'other', upstreamModel: 'm', errorCode: 'upstream_unreachable', durationMs: 1 };
+
+function encodeStep({ type, callId, attempt = 1, outputCharacters = 0 }: Step): Buffer {
+  const numbered = attempt === 1 ? { callId } : { callId, attempt };
+  if (type === recordTypes.open) {
+    const failedAttempts = Array.from({ length: attempt - 1 }, () => failedAttempt);
+    return record(type, encodeOpening(attempt === 1 ? opening(callId) : { ...opening(callId), failedAttempts }));
+  }
+  if (type === recordTypes.head) return record(type, JSON.stringify({ ...numbered, status: 200, elapsedMs: 1 }));
+  if (type === recordTypes.progress) return record(type, JSON.stringify({ ...numbered, outputCharacters, elapsedMs: 2 }));
   return record(type, encodeEntry(finished(callId)));
 }
 
@@ -98,8 +104,10 @@ function expectedRows(steps: readonly Step[]): Map<string, bigint> {
     [...callIds].map((callId) => {
       const own = steps.filter((step) => step.callId === callId);
       if (own.some(({ type }) => type === recordTypes.done)) return [callId, finished(callId).charge.amountNanoUsd];
-      if (!own.some(({ type }) => type === recordTypes.head)) return [callId, 0n];
-      return [callId, BigInt(Math.max(0, ...own.map(({ outputCharacters = 0 }) => outputCharacters)))];
+      const latest = Math.max(...own.map(({ attempt = 1 }) => attempt));
+      const last = own.filter(({ attempt = 1 }) => attempt === latest);
+      if (!last.some(({ type }) => type === recordTypes.head)) return [callId, 0n];
+      return [callId, BigInt(Math.max(0, ...last.map(({ outputCharacters = 0 }) => outputCharacters)))];
     }),
   );
 }
@@ -120,6 +128,12 @@ describe('killed at every byte', () => {
       { type: recordTypes.done, callId: 'b' },
       { type: recordTypes.open, callId: 'c' },
       { type: recordTypes.done, callId: 'a' },
+      { type: recordTypes.head, callId: 'c' },
+      { type: recordTypes.progress, callId: 'c', outputCharacters: 30 },
+      { type: recordTypes.open, callId: 'c', attempt: 2 },
+      { type: recordTypes.head, callId: 'c', attempt: 2 },
+      { type: recordTypes.progress, callId: 'c', attempt: 2, outputCharacters: 4 },
+      { type: recordTypes.open, callId: 'c', attempt: 3 },
     ];
     const records = steps.map(encodeStep);
     const whole = Buffer.concat(records);
@@ -143,12 +157,14 @@ describe('killed at every byte', () => {
     const step = fc.record({
       type: fc.constantFrom(...Object.values(recordTypes)),
       callId: fc.constantFrom('a', 'b', 'c', 'd'),
+      attempt: fc.integer({ min: 1, max: 3 }),
       outputCharacters: fc.nat(100),
     });
     const property = fc.asyncProperty(fc.array(step, { maxLength: 14 }), fc.nat(), fc.boolean(), async (generated, at, damage) => {
-      const steps = generated.map(({ type, callId, outputCharacters }) =>
-        type === recordTypes.progress ? { type, callId, outputCharacters } : { type, callId },
-      );
+      const steps = generated.map(({ type, callId, attempt, outputCharacters }) => {
+        if (type === recordTypes.done) return { type, callId };
+        return type === recordTypes.progress ? { type, callId, attempt, outputCharacters } : { type, callId, attempt };
+      });
       const records = steps.map(encodeStep);
       const bytes = Buffer.concat(records);
       let end = 0;

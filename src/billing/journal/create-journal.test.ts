@@ -310,6 +310,53 @@ describe('lost calls', () => {
     assert.equal(rows.get('a')?.estimated, true);
   });
 
+  const failed = { upstream: 'other', credential: 'other', upstreamModel: 'm', errorCode: 'upstream_error', durationMs: 3 };
+
+  test('killed-in-a-second-attempt: what the first had reported is void', async () => {
+    const { rows, recovered } = await crash((journal) => {
+      journal.open(opening('a'));
+      journal.head('a', { status: 200 });
+      journal.progress('a', { usage: { inputTokens: 90, outputTokens: 9 }, outputCharacters: 400 });
+      journal.open({ ...opening('a'), upstream: 'acme-2', failedAttempts: [failed] });
+    });
+    assert.equal(recovered.lostUnanswered, 1);
+    assert.equal(rows.get('a')?.upstream, 'acme-2');
+    assert.deepEqual(rows.get('a')?.failedAttempts, [failed]);
+    assert.equal(rows.get('a')?.charge.amountNanoUsd, 0n);
+  });
+
+  test('a second attempt is charged by what it reported itself', async () => {
+    const { rows } = await crash((journal) => {
+      journal.open(opening('a'));
+      journal.head('a', { status: 503 });
+      journal.open({ ...opening('a'), upstream: 'acme-2', failedAttempts: [failed] });
+      journal.head('a', { status: 200 });
+      journal.progress('a', { usage: { inputTokens: 10, outputTokens: 2 }, outputCharacters: 8 });
+    });
+    assert.equal(rows.get('a')?.upstreamStatus, 200);
+    assert.deepEqual(rows.get('a')?.usage, { inputTokens: 10, outputTokens: 2 });
+  });
+
+  test('an attempt whose opening is refused leaves the one before it as it was', async () => {
+    const { disk, journal, store } = await start();
+    journal.open(opening('a'));
+    journal.head('a', { status: 503 });
+    await Promise.resolve();
+    let full = true;
+    disk.fault = (operation) => {
+      if (full && (operation === 'write' || operation === 'create')) denied('ENOSPC');
+      return undefined;
+    };
+    const { promise, resolve } = Promise.withResolvers<unknown>();
+    journal.open({ ...opening('a'), upstream: 'acme-2', failedAttempts: [failed] }, resolve);
+    assert.ok((await promise) instanceof JournalUnavailableError);
+    full = false;
+    journal.done({ ...opening('a'), end: 'failed', usage: {}, estimated: false, durationMs: 5, charge: { amountNanoUsd: 0n, lines: [] } });
+    await journal.drain(soon());
+    assert.equal(store.rows.get('a')?.upstream, 'acme-main');
+    await journal.close();
+  });
+
   test('clock-jumps-back: no negative duration, the order of records decides', async () => {
     const { rows } = await crash((journal, turn) => {
       journal.open(opening('a'));

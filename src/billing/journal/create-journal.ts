@@ -9,7 +9,7 @@ import { encodeForLedger, readLedgerText, toLedgerBytes } from '../ledger/ledger
 import { type JournalDisk, nodeJournalDisk } from './journal-disk.ts';
 import { decodeRecord, recordPayloadBytesMax, recordTypes } from './journal-record.ts';
 import { type Journal, JournalUnavailableError } from './journal.ts';
-import { type RecoveredCounts, recoverSegments } from './recover-segments.ts';
+import { attemptAfter, type RecoveredCounts, recoverSegments } from './recover-segments.ts';
 import { readSegmentNumbers, segmentName } from './segment-name.ts';
 import { type RecordPosition, SegmentWriter, type StagedCallback } from './segment-writer.ts';
 import type { LostCallSettler } from './settle-lost-call.ts';
@@ -57,7 +57,9 @@ const defaultLimits: JournalLimits = {
 
 type OpenCall = {
   /** As encodeOpening wrote it. */
-  readonly opening: string;
+  opening: string;
+  /** Which attempt it is, beyond the first. Records of a later attempt void those of an earlier one. */
+  attempt: number | undefined;
   readonly openedAtMs: number;
   /** The segment with its first record, which must stay until the call is in the store. */
   readonly segment: number;
@@ -168,20 +170,30 @@ class FileJournal implements Journal {
     if (reason !== undefined) throw new JournalUnavailableError(reason);
     const json = encodeOpening(opening);
     if (then === undefined) {
-      this.#begin(opening.callId, json, this.#writer.append(recordTypes.open, json));
+      this.#begin(opening, json, this.#writer.append(recordTypes.open, json));
       return;
     }
     const position = this.#writer.stage(recordTypes.open, json, (refusal) => {
-      if (refusal !== undefined) this.#forget(opening.callId);
+      if (refusal !== undefined) undo();
       then(refusal);
     });
-    this.#begin(opening.callId, json, position);
+    const undo = this.#begin(opening, json, position);
   }
 
-  #begin(callId: string, opening: string, position: RecordPosition): void {
-    if (this.#calls.get(callId) !== undefined) return;
-    this.#hold(position.segment);
-    this.#calls.set(callId, { opening, openedAtMs: this.#options.clock.monotonicMs(), segment: position.segment });
+  /** Returns what makes it undone, for an opening that was not written after all. */
+  #begin({ callId, failedAttempts }: CallOpening, opening: string, position: RecordPosition): () => void {
+    const attempt = failedAttempts === undefined ? undefined : attemptAfter(failedAttempts);
+    const known = this.#calls.get(callId);
+    if (known === undefined) {
+      this.#hold(position.segment);
+      this.#calls.set(callId, { opening, attempt, openedAtMs: this.#options.clock.monotonicMs(), segment: position.segment });
+      return () => this.#forget(callId);
+    }
+    const former = { ...known };
+    known.opening = opening;
+    known.attempt = attempt;
+    delete known.head;
+    return () => void Object.assign(known, former);
   }
 
   /** Forgets a call whose opening is nowhere, unless it has ended meanwhile: then its entry has taken over. */
@@ -212,7 +224,7 @@ class FileJournal implements Journal {
 
   /** A HEAD that the disk refuses stays with its call, to be written when the disk takes records again. */
   #writeHead(callId: string, call: OpenCall): void {
-    if (this.#tryAppend(recordTypes.head, JSON.stringify({ callId, ...call.head })) !== undefined) delete call.head;
+    if (this.#tryAppend(recordTypes.head, JSON.stringify({ callId, attempt: call.attempt, ...call.head })) !== undefined) delete call.head;
   }
 
   progress(callId: string, progress: Parameters<Journal['progress']>[1]): void {
@@ -220,7 +232,7 @@ class FileJournal implements Journal {
     if (call === undefined) return;
     if (call.head !== undefined) this.#writeHead(callId, call);
     // One that the disk refuses is not kept: the next is due within milliseconds and says more.
-    this.#tryAppend(recordTypes.progress, JSON.stringify({ callId, ...progress, elapsedMs: this.#elapsedMs(call) }));
+    this.#tryAppend(recordTypes.progress, JSON.stringify({ callId, attempt: call.attempt, ...progress, elapsedMs: this.#elapsedMs(call) }));
   }
 
   done(entry: CallEntry, then?: () => void): void {
@@ -246,6 +258,10 @@ class FileJournal implements Journal {
     return this.#attempt(() =>
       then === undefined ? this.#writer.append(recordTypes.done, json) : this.#writer.stage(recordTypes.done, json, then),
     );
+  }
+
+  pendingEntries(): number {
+    return this.#shipper.size;
   }
 
   unavailableReason(): string | undefined {

@@ -9,7 +9,7 @@ import type { Usage } from '../../inference/usage.ts';
 export type Journal = {
   /**
    * Before the upstream is called. Throws JournalUnavailableError, or gives it to `then`, when it cannot be written: then the call must not be made,
-   * and the journal knows nothing of it.
+   * and the journal knows nothing of it. A further attempt opens its call again: what was recorded of the attempt before it is then void.
    */
   readonly open: (opening: CallOpening, then?: (refusal: JournalUnavailableError | undefined) => void) => void;
   /**
@@ -26,6 +26,8 @@ export type Journal = {
   readonly done: (entry: CallEntry, then?: () => void) => void;
   /** Why new billable calls must be refused, or undefined when all is well. */
   readonly unavailableReason: () => string | undefined;
+  /** How many entries are done and not yet in the store. */
+  readonly pendingEntries: () => number;
   /** Resolves when every entry done so far is in the store. */
   readonly drain: (signal: AbortSignal) => Promise<void>;
   readonly close: () => Promise<void>;

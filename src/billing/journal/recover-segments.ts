@@ -44,6 +44,8 @@ export type RecoverOptions = {
 };
 
 type CallState = {
+  /** The latest attempt that any record is of: what earlier ones said is void. */
+  attempt: number;
   opening?: CallOpening;
   head?: RecordedHead;
   progress?: RecordedProgress;
@@ -96,11 +98,30 @@ function readSegments({ disk, directory, numbers, logger }: RecoverOptions): Fou
   return found;
 }
 
-/** Records of one call may stand in any order and more than once: a final entry always wins, later reports add to earlier ones. */
+/**
+ * Records of one call may stand in any order and more than once: a final entry always wins, a later attempt wins over an earlier one, and within an attempt
+ * later reports add to earlier ones.
+ */
 function applyRecord({ calls, damaged }: Found, record: JournalRecord, segment: number): void {
   const { callId } = record.value as { readonly callId: string };
-  const call = calls.get(callId) ?? {};
+  const call = calls.get(callId) ?? { attempt: 1 };
   calls.set(callId, call);
+  if (record.type === recordTypes.done) {
+    if (damaged.includes(segment)) call.rescued = JSON.stringify(record.value);
+    else call.position = { segment, offset: record.offset, length: record.length };
+    return;
+  }
+  const attempt = attemptOf(record);
+  // Where the latest attempt's opening is lost, an earlier one still says whose call it was.
+  if (attempt < call.attempt) {
+    if (record.type === recordTypes.open) call.opening ??= record.value as CallOpening;
+    return;
+  }
+  if (attempt > call.attempt) {
+    call.attempt = attempt;
+    delete call.head;
+    delete call.progress;
+  }
   switch (record.type) {
     case recordTypes.open:
       call.opening = record.value as CallOpening;
@@ -111,11 +132,17 @@ function applyRecord({ calls, damaged }: Found, record: JournalRecord, segment: 
     case recordTypes.progress:
       call.progress = mergeProgress(call.progress, record.value as RecordedProgress);
       return;
-    case recordTypes.done:
-      if (damaged.includes(segment)) call.rescued = JSON.stringify(record.value);
-      else call.position = { segment, offset: record.offset, length: record.length };
-      return;
   }
+}
+
+/** The number of the attempt that follows these, counted from 1. */
+export function attemptAfter(failed: CallOpening['failedAttempts']): number {
+  return (failed?.length ?? 0) + 1;
+}
+
+function attemptOf({ type, value }: JournalRecord): number {
+  if (type === recordTypes.open) return attemptAfter((value as CallOpening).failedAttempts);
+  return (value as { readonly attempt?: number }).attempt ?? 1;
 }
 
 function mergeProgress(known: RecordedProgress | undefined, later: RecordedProgress): RecordedProgress {

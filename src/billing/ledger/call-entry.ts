@@ -7,7 +7,23 @@ import type { Usage } from '../../inference/usage.ts';
  */
 export type CallEnd = 'finished' | 'client-left' | 'cut' | 'failed' | 'lost';
 
-/** What is known of a call when it is admitted: the journal's OPEN record. */
+/**
+ * An attempt that came to nothing before anything of its reply was delivered, so that another followed. It costs the client nothing; what the upstream
+ * may charge for it is found by this record.
+ */
+export type FailedAttempt = {
+  readonly upstream: string;
+  /** Which of the upstream's credentials was used. */
+  readonly credential: string;
+  readonly upstreamModel: string;
+  /** Status that the upstream answered with; absent when it never answered. */
+  readonly upstreamStatus?: number;
+  readonly upstreamRequestId?: string;
+  readonly errorCode: string;
+  readonly durationMs: number;
+};
+
+/** What is known of a call when it is admitted: the journal's OPEN record. Each attempt opens the call anew. */
 export type CallOpening = {
   /** Also the request id that the client sees, and the primary key of the ledger row. */
   readonly callId: string;
@@ -27,6 +43,8 @@ export type CallOpening = {
   readonly priceVersion: string;
   /** Set when client and upstream spoke different dialects: the upstream's, and what translating the request did besides carrying everything over. */
   readonly translation?: { readonly upstreamDialect: string; readonly notes: readonly TranslationNote[] };
+  /** The attempts before this one, first to last. Absent at the first. */
+  readonly failedAttempts?: readonly FailedAttempt[];
 };
 
 /** One line of a charge: a quantity, its unit price as an exact fraction, and the unrounded product. */

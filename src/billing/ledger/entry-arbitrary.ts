@@ -26,6 +26,21 @@ export const entries: fc.Arbitrary<CallEntry> = fc.record(
     stream: fc.boolean(),
     inputCharacters: count,
     priceVersion: text,
+    failedAttempts: fc.array(
+      fc.record(
+        {
+          upstream: text,
+          credential: text,
+          upstreamModel: text,
+          upstreamStatus: count,
+          upstreamRequestId: text,
+          errorCode: text,
+          durationMs: count,
+        },
+        { requiredKeys: ['upstream', 'credential', 'upstreamModel', 'errorCode', 'durationMs'] },
+      ),
+      { minLength: 1, maxLength: 2 },
+    ),
     end: fc.constantFrom('finished', 'client-left', 'cut', 'failed', 'lost'),
     upstreamStatus: count,
     upstreamRequestId: text,

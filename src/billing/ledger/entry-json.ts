@@ -1,7 +1,7 @@
 import type { CallEntry, CallOpening } from './call-entry.ts';
 
 /** What is the same for every call that a key makes for a model, until a configuration changes it. */
-type CommonMembers = Omit<CallOpening, 'callId' | 'acceptedAtMs' | 'inputCharacters' | 'translation'>;
+type CommonMembers = Omit<CallOpening, 'callId' | 'acceptedAtMs' | 'inputCharacters' | 'translation' | 'failedAttempts'>;
 
 /** The common members of a key and model as they were written last. */
 const known = new Map<string, { readonly members: CommonMembers; readonly text: string }>();
@@ -11,10 +11,12 @@ const knownCharactersMax = 1000;
 
 /** An opening as the journal writes it, and as every entry begins. What is undefined leaves no trace in the text. */
 export function encodeOpening(opening: CallOpening): string {
-  const { callId, acceptedAtMs, inputCharacters, translation } = opening;
+  const { callId, acceptedAtMs, inputCharacters, translation, failedAttempts } = opening;
   const own = `{"callId":${JSON.stringify(callId)},"acceptedAtMs":${JSON.stringify(acceptedAtMs)},"inputCharacters":${JSON.stringify(inputCharacters)},`;
-  const common = encodeCommon(opening);
-  return translation === undefined ? `${own}${common}}` : `${own}${common},"translation":${JSON.stringify(translation)}}`;
+  let text = own + encodeCommon(opening);
+  if (translation !== undefined) text += `,"translation":${JSON.stringify(translation)}`;
+  if (failedAttempts !== undefined) text += `,"failedAttempts":${JSON.stringify(failedAttempts)}`;
+  return `${text}}`;
 }
 
 /** The common members without their braces. They are encoded once as long as none of them changes. */

@@ -1,5 +1,8 @@
 import type { CallEntry } from './call-entry.ts';
 
+/** A reply that an upstream keeps: the user whose call made it, and the upstream's id. */
+export type KeptReply = { readonly userName: string; readonly upstream: string };
+
 /** What the ledger needs of a store. */
 export type LedgerStore = {
   /**
@@ -9,8 +12,8 @@ export type LedgerStore = {
   readonly appendEntries: (entries: readonly CallEntry[]) => Promise<number>;
   /** The same for entries as encodeForLedger writes them, in UTF-8: the journal has them so, and bytes cost nothing to keep and to hand over. */
   readonly appendEncoded: (entries: readonly Uint8Array[]) => Promise<number>;
-  /** The user whose call the kept reply of this id belongs to. */
-  readonly findReplyOwner: (replyId: string) => Promise<string | undefined>;
+  /** Whose the kept reply of this id is, and which upstream keeps it. */
+  readonly findReplyOwner: (replyId: string) => Promise<KeptReply | undefined>;
   readonly findEntry: (callId: string) => Promise<CallEntry | undefined>;
   /** Newest first. `before` continues a listing: entries accepted earlier than that entry. */
   readonly listEntries: (filter: {

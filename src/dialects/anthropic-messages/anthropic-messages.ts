@@ -5,6 +5,7 @@ import { editRequest } from './edit-request.ts';
 import { encodeError, encodeStreamError } from './encode-error.ts';
 import { rateLimitHeaders } from './rate-limit-headers.ts';
 import { readFacts } from './read-facts.ts';
+import { readConversation, readFeatures } from './read-features.ts';
 import { readReply } from './read-reply.ts';
 import { requestSchema, validateRequest } from './validate-request.ts';
 
@@ -18,6 +19,8 @@ export const anthropicMessages: ChatDialect = {
   requestSchema,
   validateRequest,
   readFacts,
+  readFeatures,
+  readConversation,
   editRequest,
   readReply,
   editReply: (bytes) => bytes,

@@ -9,6 +9,7 @@ import { countBlockCharacters } from './read-reply.ts';
 
 type TapState = {
   state: StreamReport['state'];
+  hasContent: boolean;
   malformedFrames: number;
   outputCharacters: number;
   rawUsage: JsonValue | undefined;
@@ -26,6 +27,7 @@ type TapState = {
 export function createStreamTap(): StreamTap {
   const tap: TapState = {
     state: 'open',
+    hasContent: false,
     malformedFrames: 0,
     outputCharacters: 0,
     rawUsage: undefined,
@@ -42,6 +44,7 @@ export function createStreamTap(): StreamTap {
       return 'forward';
     },
     state: () => tap.state,
+    hasContent: () => tap.hasContent,
     report: () => reportOf(tap),
   };
 }
@@ -64,9 +67,10 @@ function readEvent(tap: TapState, event: JsonObject, eventName: string | undefin
       readMessageStart(tap, event);
       break;
     case 'content_block_start':
-      tap.outputCharacters += countBlockCharacters(event.content_block);
+      readBlock(tap, event.content_block);
       break;
     case 'content_block_delta':
+      tap.hasContent = true;
       tap.outputCharacters += countDeltaCharacters(event.delta);
       break;
     case 'message_delta':
@@ -90,6 +94,15 @@ function readMessageStart(tap: TapState, event: JsonObject): void {
   if (typeof event.message.model === 'string') tap.servedModel = event.message.model;
   if (typeof event.message.id === 'string') tap.replyId = event.message.id;
   readUsage(tap, event.message.usage);
+}
+
+/** Blocks that begin empty and are filled by deltas. Those of the vendor's own tools begin with what the tool does. */
+const filledLater = new Set(['text', 'thinking', 'tool_use']);
+
+function readBlock(tap: TapState, block: JsonValue | undefined): void {
+  const characters = countBlockCharacters(block);
+  tap.outputCharacters += characters;
+  if (characters > 0 || !isJsonObject(block) || typeof block.type !== 'string' || !filledLater.has(block.type)) tap.hasContent = true;
 }
 
 /** The vendor sends usage beside `delta`; the contract shows it inside. */

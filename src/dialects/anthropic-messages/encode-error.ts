@@ -29,8 +29,9 @@ export function encodeError(error: GatewayError, requestId: string): HttpReply {
   return isOverloaded(error) ? { ...reply, status: 529 } : reply;
 }
 
-/** The vendor's SDKs have a status of their own for an overloaded model. */
-const isOverloaded = ({ code, status }: GatewayError): boolean => code === 'upstream_overloaded' && status === 503;
+/** The vendor's SDKs have a status of their own for what is overloaded. */
+const isOverloaded = ({ code, status }: GatewayError): boolean =>
+  (code === 'upstream_overloaded' || code === 'overloaded') && status === 503;
 
 /** Writes the event that ends a broken stream. No `message_stop` follows: a client must not take the text so far as the whole answer. */
 export function encodeStreamError(error: GatewayError, options: StreamErrorOptions): Buffer {

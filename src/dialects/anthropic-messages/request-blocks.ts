@@ -1,4 +1,5 @@
 import { Type, type TSchema } from 'typebox';
+import { isBase64 } from '../is-base64.ts';
 import { orNull, type SchemaKit } from '../schema-kit.ts';
 
 export function cacheControlSchema(kit: SchemaKit): TSchema {
@@ -39,13 +40,9 @@ function imageBlock(kit: SchemaKit): TSchema {
   });
 }
 
-// Looking for the first wrong character needs no backtracking, which matters for images of many megabytes. Line breaks and the URL-safe
-// alphabet pass: decoders differ, and the vendor's has the last word.
-const otherThanBase64 = /[^A-Za-z0-9+/=_\s-]/;
-
 const base64Schema = Type.Refine(
   Type.String({ minLength: 1, description: 'Base64, without a data: prefix.' }),
-  (data) => !otherThanBase64.test(data),
+  isBase64,
   () => 'must be base64 without a data: prefix',
 );
 

@@ -19,6 +19,17 @@ function parseChunks(data: string): readonly JsonObject[] | undefined {
   }
 }
 
+/** Whether a chunk has a part of a reply, the end of one, or the refusal to make one. Others carry nothing but counts. */
+function opensReply({ candidates, promptFeedback }: JsonObject): boolean {
+  if (isJsonObject(promptFeedback) && typeof promptFeedback.blockReason === 'string') return true;
+  if (!Array.isArray(candidates)) return false;
+  return candidates.some((candidate) => {
+    if (!isJsonObject(candidate)) return false;
+    if (typeof candidate.finishReason === 'string') return true;
+    return isJsonObject(candidate.content) && Array.isArray(candidate.content.parts) && candidate.content.parts.length > 0;
+  });
+}
+
 /**
  * Reads a stream of chunks as it passes. The dialect has no end mark with `alt=sse`: a stream is complete when every candidate in it has a
  * finish reason, or the prompt was blocked. An array is complete when besides that its closing bracket has come.
@@ -27,6 +38,7 @@ export function createStreamTap({ framing }: TapOptions): StreamTap {
   let reply = emptyReplyState;
   let malformedFrames = 0;
   let isClosed = framing === 'sse';
+  let hasContent = false;
 
   const state = (): StreamReport['state'] => {
     if (reply.error !== undefined) return 'failed';
@@ -43,8 +55,14 @@ export function createStreamTap({ framing }: TapOptions): StreamTap {
     const chunks = parseChunks(frame.data);
     if (chunks === undefined) malformedFrames += 1;
     else reply = chunks.reduce(readChunk, reply);
+    hasContent ||= chunks?.some(opensReply) === true;
     return editFrame(frame);
   };
 
-  return { read, state, report: () => ({ ...reportReply(reply, state() === 'complete'), state: state(), malformedFrames }) };
+  return {
+    read,
+    state,
+    hasContent: () => hasContent,
+    report: () => ({ ...reportReply(reply, state() === 'complete'), state: state(), malformedFrames }),
+  };
 }

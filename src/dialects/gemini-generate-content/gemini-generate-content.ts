@@ -5,6 +5,7 @@ import { editReply } from './edit-reply.ts';
 import { editRequest } from './edit-request.ts';
 import { encodeError, encodeStreamError, heartbeat } from './encode-error.ts';
 import { readFacts } from './read-facts.ts';
+import { readConversation, readFeatures } from './read-features.ts';
 import { readReply } from './read-reply.ts';
 import { requestSchema } from './request-schema.ts';
 import { validateRequest } from './validate-request.ts';
@@ -16,6 +17,8 @@ export const geminiGenerateContent: ChatDialect = {
   requestSchema,
   validateRequest,
   readFacts,
+  readFeatures,
+  readConversation,
   editRequest,
   readReply,
   editReply,

@@ -11,6 +11,7 @@ type TapState = {
   /** How many choices the client asked for: each of them must finish. */
   readonly choicesAsked: number;
   terminal: 'none' | 'done' | 'failed';
+  hasContent: boolean;
   malformedFrames: number;
   outputCharacters: number;
   rawUsage: JsonValue | undefined;
@@ -32,6 +33,7 @@ export function createStreamTap(options: TapOptions): StreamTap {
   return {
     read: (frame) => readFrame(tap, frame),
     state: () => stateOf(tap),
+    hasContent: () => tap.hasContent,
     report: () => reportOf(tap),
   };
 }
@@ -42,6 +44,7 @@ function startTap(request: JsonObject): TapState {
     hidesUsage: !isJsonObject(options) || options.include_usage !== true,
     choicesAsked: typeof request.n === 'number' ? request.n : 1,
     terminal: 'none',
+    hasContent: false,
     malformedFrames: 0,
     outputCharacters: 0,
     rawUsage: undefined,
@@ -85,9 +88,22 @@ function readChoice(tap: TapState, choice: JsonObject): void {
   const index = typeof choice.index === 'number' ? choice.index : 0;
   tap.choicesSeen.add(index);
   tap.outputCharacters += countGeneratedCharacters(choice.delta);
+  tap.hasContent ||= hasContent(choice);
   if (typeof choice.finish_reason !== 'string' || choice.finish_reason === '') return;
   tap.choicesFinished.add(index);
   tap.stopReason ??= choice.finish_reason;
+}
+
+/** The first chunk of a choice names its role and has an empty text. */
+function hasContent({ delta, finish_reason: finishReason }: JsonObject): boolean {
+  if (typeof finishReason === 'string' && finishReason !== '') return true;
+  if (!isJsonObject(delta)) return false;
+  for (const name in delta) {
+    const value = delta[name];
+    const isEmpty = value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0);
+    if (name !== 'role' && !isEmpty) return true;
+  }
+  return false;
 }
 
 /** Reports are cumulative wherever they stand, so the last one with a count in it is the whole truth. */

@@ -5,6 +5,7 @@ import { createStreamTap } from './create-stream-tap.ts';
 import { editRequest } from './edit-request.ts';
 import { encodeError, encodeStreamError } from './encode-error.ts';
 import { readFacts } from './read-facts.ts';
+import { readConversation, readFeatures } from './read-features.ts';
 import { readReply } from './read-reply.ts';
 import { requestSchema, validateRequest } from './validate-request.ts';
 
@@ -18,6 +19,8 @@ export const openaiChat: ChatDialect = {
   requestSchema,
   validateRequest,
   readFacts,
+  readFeatures,
+  readConversation,
   editRequest,
   readReply,
   editReply: (bytes) => bytes,

@@ -9,6 +9,26 @@ import { outputItems, readErrorObject, readStopReason, readUsage } from './read-
 /** Deltas that are not text of the model: sound, and what a shell printed. */
 const uncountedDeltas = new Set(['response.audio.delta', 'response.shell_call_output_content.delta']);
 
+/** Events that announce a part of the reply which deltas fill, or say nothing. */
+const openingEvents = new Set([
+  '',
+  'error',
+  'keepalive',
+  'response.created',
+  'response.queued',
+  'response.in_progress',
+  'response.failed',
+  'response.content_part.added',
+  'response.reasoning_summary_part.added',
+]);
+/** Items that begin empty. Those of the vendor's own tools begin with what the tool does. */
+const filledLater = new Set(['message', 'reasoning', 'function_call', 'custom_tool_call']);
+
+function opensOnly(type: string, event: JsonObject): boolean {
+  if (type !== 'response.output_item.added') return openingEvents.has(type);
+  return isJsonObject(event.item) && typeof event.item.type === 'string' && filledLater.has(event.item.type);
+}
+
 /** Merges a later report over an earlier one, field by field: a silent field keeps what was known. */
 function mergeReports(known: UsageReport | undefined, later: UsageReport | undefined): UsageReport | undefined {
   if (known === undefined || later === undefined) return later ?? known;
@@ -28,6 +48,7 @@ class ResponseStreamTap {
   #usageReport: UsageReport | undefined;
   #response: JsonObject | undefined;
   #stopReason: string | undefined;
+  #hasContent = false;
   #lastSequenceNumber: number | undefined;
   #malformedFrames = 0;
   #deltaCharacters = 0;
@@ -47,6 +68,7 @@ class ResponseStreamTap {
       this.#lastSequenceNumber = Math.max(sequenceNumber, this.#lastSequenceNumber ?? 0);
     }
     const type = typeof event.type === 'string' ? event.type : (frame.event ?? '');
+    this.#hasContent ||= !opensOnly(type, event);
     this.#readEvent(type, event);
     return 'forward';
   }
@@ -116,6 +138,10 @@ class ResponseStreamTap {
     return this.#state;
   }
 
+  hasContent(): boolean {
+    return this.#hasContent;
+  }
+
   report(): StreamReport {
     const usageReport = this.#usage();
     const { model, id } = this.#response ?? {};
@@ -139,5 +165,5 @@ class ResponseStreamTap {
 /** Reads a Responses stream as it passes; every frame goes on untouched. */
 export function createStreamTap(): StreamTap {
   const tap = new ResponseStreamTap();
-  return { read: (frame) => tap.read(frame), state: () => tap.state(), report: () => tap.report() };
+  return { read: (frame) => tap.read(frame), state: () => tap.state(), hasContent: () => tap.hasContent(), report: () => tap.report() };
 }

@@ -6,6 +6,7 @@ import { editRequest } from './edit-request.ts';
 import { encodeError } from './encode-error.ts';
 import { encodeStreamError } from './encode-stream-error.ts';
 import { readFacts } from './read-facts.ts';
+import { readConversation, readFeatures } from './read-features.ts';
 import { readReply } from './read-reply.ts';
 import { requestSchema } from './request-schema.ts';
 import { validateRequest } from './validate-request.ts';
@@ -17,6 +18,8 @@ export const openaiResponses: ChatDialect = {
   requestSchema,
   validateRequest,
   readFacts,
+  readFeatures,
+  readConversation,
   editRequest,
   readReply,
   // The contract asks for nothing here that the vendor does not send.

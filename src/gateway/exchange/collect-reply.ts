@@ -1,6 +1,6 @@
 import { GatewayError } from '../../inference/gateway-error.ts';
-import { writeError } from '../write-reply.ts';
-import type { ExchangeContext, Outcome, ReplySink, UpstreamFlow } from './exchange-context.ts';
+import { writeFailure } from '../write-reply.ts';
+import type { ExchangeContext, Outcome, ReplySink, UndeliveredFailure, UpstreamFlow } from './exchange-context.ts';
 import { upstreamTimeout } from './upstream-failure.ts';
 
 export type CollectOptions = {
@@ -9,6 +9,8 @@ export type CollectOptions = {
   readonly tooLarge: string;
   /** How the call ends when the client leaves before the body is whole. */
   readonly endWhenLeft: Outcome['end'];
+  /** What another attempt would have to know of the answer. */
+  readonly refusal?: Pick<UndeliveredFailure, 'upstreamStatus' | 'headers'>;
   /** Called once with the whole body. It settles and answers the call, or calls `fail`. */
   readonly complete: (body: Buffer, fail: (error: GatewayError) => void) => void;
 };
@@ -64,10 +66,13 @@ class CollectedReply implements ReplySink {
     this.#options.complete(body, (error) => this.fail(error));
   }
 
-  fail(error: GatewayError): void {
-    const { observer, response, dialect, requestId, framing } = this.#context;
-    observer.settled({ end: 'failed', complete: false, error });
-    writeError(response, dialect, error, requestId, framing);
+  fail(own: GatewayError): void {
+    const { observer, response, dialect, requestId, framing, handOver } = this.#context;
+    const answer = (error = own): void => {
+      observer.settled({ end: 'failed', complete: false, error });
+      writeFailure(response, dialect, error, requestId, framing);
+    };
+    if (!handOver({ error: own, ...this.#options.refusal, answer })) answer();
   }
 
   clientLeft(): void {

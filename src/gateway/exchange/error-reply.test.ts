@@ -15,7 +15,7 @@ function start(status: number, options: Partial<FakeExchangeOptions> & { headers
     resume: () => controller.resume(),
     stop: () => controller.abort(new Error('stopped')),
   };
-  const reply = createErrorReply(fake.context, flow, status, options.headers ?? headers);
+  const reply = createErrorReply(fake.context, flow, { status, headers: options.headers ?? headers, received: {} });
   const take = (body: string): void => {
     if (body !== '') reply.data(Buffer.from(body));
     reply.end();
@@ -24,7 +24,7 @@ function start(status: number, options: Partial<FakeExchangeOptions> & { headers
 }
 
 test("a vendor's refusal passes as it is: status, headers and body, and costs nothing", () => {
-  for (const status of [400, 403, 404, 429, 500, 529]) {
+  for (const status of [400, 404, 422, 429, 500, 529]) {
     const error = start(status);
     const body = '{"error":{"message":"no ✗","type":"x"}}';
     error.take(body);
@@ -43,13 +43,30 @@ test("a refusal of the operator's credential is none of the client's business", 
     assert.equal(error.response.status, 503);
     assert.doesNotMatch(error.response.text(), /sk-operator|Incorrect/);
     assert.equal(error.outcomes[0]?.error?.code, 'upstream_credentials_rejected');
-    assert.equal(error.logged.length, 1, 'the operator is told');
-    assert.doesNotMatch(JSON.stringify(error.logged), /sk-operator/);
+  }
+  for (const [status, message] of [
+    [403, 'Project does not have access to model'],
+    [400, 'API key not valid. Please pass a valid API key.'],
+    [402, 'This requires more credits'],
+    [429, 'You exceeded your current quota, please check your plan and billing details.'],
+  ] as const) {
+    const error = start(status);
+    error.take(JSON.stringify({ error: { message } }));
+    assert.equal(error.response.status, 503, message);
+    assert.ok(!error.response.text().includes(message));
+    assert.ok(error.outcomes[0]?.error?.internal?.includes(message.slice(0, 20)), 'the operator is told');
   }
 });
 
+test('a 403 about what the request says is the client’s business', () => {
+  const error = start(403);
+  error.take('{"error":"Content violates usage guidelines."}');
+  assert.equal(error.response.status, 403);
+  assert.equal(error.response.text(), '{"error":"Content violates usage guidelines."}');
+});
+
 test('a vendor that quotes the key does not show it to a client', () => {
-  const error = start(403, { apiKey: 'sk-operator-secret' });
+  const error = start(400, { apiKey: 'sk-operator-secret' });
   error.take('{"error":{"message":"key sk-operator-secret (sk-operator-secret) may not"}}');
   assert.equal(error.response.text(), '{"error":{"message":"key [redacted] ([redacted]) may not"}}');
   assert.equal(error.response.headers['content-length'], String(error.response.text().length));

@@ -1,7 +1,8 @@
 import { GatewayError } from '../../inference/gateway-error.ts';
 import type { JsonValue } from '../../platform/json/json-value.ts';
+import type { ReplyHeaders } from '../../platform/http/reply-head.ts';
 import { parseJson } from '../../platform/json/parse-json.ts';
-import { writeReply } from '../write-reply.ts';
+import { writeFailure, writeReply } from '../write-reply.ts';
 import { createCollectedReply } from './collect-reply.ts';
 import type { ExchangeContext, ReplySink, UpstreamFlow } from './exchange-context.ts';
 import { scrubBytes } from './scrub-credential.ts';
@@ -17,7 +18,6 @@ function parseIfJson(body: Buffer): JsonValue | undefined {
 
 function credentialsRejected(context: ExchangeContext, status: number): GatewayError {
   const { upstream } = context.target;
-  context.logger.error({ upstream: upstream.id, status }, 'the upstream refuses the configured credential');
   return new GatewayError(
     'upstream_credentials_rejected',
     'the model service refuses the gateway; its operator has to renew the credential',
@@ -27,17 +27,22 @@ function credentialsRejected(context: ExchangeContext, status: number): GatewayE
   );
 }
 
+/** The head of an upstream's error answer. */
+export type ErrorAnswer = {
+  readonly status: number;
+  /** Those that go to the client. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Those that came. */
+  readonly received: ReplyHeaders;
+};
+
 /**
  * Takes in an upstream's error answer and passes it on as it is: status, headers that may pass, and body. Two kinds are reworded: a refusal
  * of the gateway's own credential, which is none of the client's business, and bodies that no SDK can read.
  */
-export function createErrorReply(
-  context: ExchangeContext,
-  flow: UpstreamFlow,
-  status: number,
-  headers: Readonly<Record<string, string>>,
-): ReplySink {
+export function createErrorReply(context: ExchangeContext, flow: UpstreamFlow, { status, headers, received }: ErrorAnswer): ReplySink {
   const { target, limits, observer, response } = context;
+  const refusal = { upstreamStatus: status, headers: received };
   const complete = (raw: Buffer, fail: (error: GatewayError) => void): void => {
     if (status === 401 || status === 407) return fail(credentialsRejected(context, status));
     const body = scrubBytes(raw, target.upstream.apiKey);
@@ -50,14 +55,20 @@ export function createErrorReply(
     }
     const reworded = context.relay.readError({ status, headers, body: parsed });
     if (reworded !== undefined) return fail(reworded);
-    const error = new GatewayError('upstream_error', `the model service answered ${status}`, kept);
-    observer.settled({ end: 'failed', complete: false, error });
-    writeReply(response, status, headers, body);
+    const own = new GatewayError('upstream_error', `the model service answered ${status}`, kept);
+    const answer = (instead?: GatewayError): void => {
+      const error = instead ?? own;
+      observer.settled({ end: 'failed', complete: false, error });
+      if (instead === undefined && !response.headersSent) writeReply(response, status, headers, body);
+      else writeFailure(response, context.dialect, error, context.requestId, context.framing);
+    };
+    if (!context.handOver({ error: own, ...refusal, answer })) answer();
   };
   return createCollectedReply(context, flow, {
     bytesMax: limits.errorBytesMax,
     tooLarge: `the model service's error answer is larger than ${limits.errorBytesMax} bytes`,
     endWhenLeft: 'failed',
+    refusal,
     complete,
   });
 }

@@ -5,7 +5,9 @@ import type { GatewayError } from '../../inference/gateway-error.ts';
 import type { CallEnd } from '../../billing/ledger/call-entry.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { StreamFraming } from '../../platform/frames.ts';
+import type { ReplyHeaders } from '../../platform/http/reply-head.ts';
 import type { Logger } from '../../platform/log.ts';
+import type { Histogram } from '../../platform/metrics/metric-registry.ts';
 import type { GatewayLimits, GatewayTimeouts } from '../limits.ts';
 import type { Target } from '../routing/routing-table.ts';
 import type { ReplyRelay } from './reply-relay.ts';
@@ -33,6 +35,20 @@ export type ExchangeObserver = {
   readonly settled: (outcome: Outcome, then?: () => void) => void;
 };
 
+/** How an attempt failed of which nothing was delivered. */
+export type UndeliveredFailure = {
+  readonly error: GatewayError;
+  /** The upstream's status, where it was an error. */
+  readonly upstreamStatus?: number;
+  /** What the headers of its answer say about trying again. */
+  readonly headers?: ReplyHeaders;
+  /**
+   * Settles the call and answers the client, when no other attempt follows after all. Once.
+   * @param instead a better reason than this attempt's own
+   */
+  readonly answer: (instead?: GatewayError) => void;
+};
+
 /** Everything an exchange works with. */
 export type ExchangeContext = {
   readonly requestId: string;
@@ -49,6 +65,15 @@ export type ExchangeContext = {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly observer: ExchangeObserver;
+  /** When the call has to be over, on the monotonic clock. */
+  readonly endsByMs: number;
+  /**
+   * Offers the call to another attempt. True when it was taken: then the exchange is over, and whoever took it sees to it that the client is answered. False when
+   * the exchange has to end the call itself.
+   */
+  readonly handOver: (failure: UndeliveredFailure) => boolean;
+  /** Where the seconds between the pieces of a stream are counted, where somebody counts. */
+  readonly chunkGaps?: Histogram | undefined;
 };
 
 /** The flow of upstream bytes, as far as a reply may steer it. */

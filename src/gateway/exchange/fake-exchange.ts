@@ -10,7 +10,7 @@ import { upstreamVendors } from '../../upstreams/registry.ts';
 import type { VendorId } from '../../upstreams/upstream-vendor.ts';
 import { defaultLimits, defaultTimeouts, type GatewayLimits, type GatewayTimeouts } from '../limits.ts';
 import type { Upstream } from '../routing/routing-table.ts';
-import type { ExchangeContext, Outcome } from './exchange-context.ts';
+import type { ExchangeContext, Outcome, UndeliveredFailure } from './exchange-context.ts';
 import { createPassthroughRelay } from './passthrough-relay.ts';
 
 const isList = (headers: Readonly<Record<string, string>> | readonly string[]): headers is readonly string[] => Array.isArray(headers);
@@ -129,6 +129,8 @@ export type FakeExchangeOptions = {
   readonly apiKey?: string;
   readonly timeouts?: Partial<GatewayTimeouts>;
   readonly limits?: Partial<GatewayLimits>;
+  /** Whether another attempt follows a failed one. */
+  readonly takesOver?: boolean;
 };
 
 /** Everything an exchange works with, as fakes: a clock that tests move, a client, an upstream and an observer, all writing one history. */
@@ -139,6 +141,7 @@ export type FakeExchange = {
   /** What happened, in order. */
   readonly happened: string[];
   readonly outcomes: Outcome[];
+  readonly handedOver: UndeliveredFailure[];
   readonly logged: unknown[];
   readonly sent: { request: UpstreamRequest; handler: UpstreamHandler }[];
   /** Moves the clock and returns its new time. */
@@ -152,6 +155,7 @@ export function createFakeUpstream(options: Pick<FakeExchangeOptions, 'vendor' |
     vendor,
     basePath: '/base',
     apiKey: options.apiKey,
+    credentialId: 'one',
     dialects: [...vendor.dialects, ...vendor.optionalDialects],
     passesRequestHeader: compileHeaderList(vendor.requestHeaders),
     passesForeignHeader: compileHeaderList(commonRequestHeaders),
@@ -166,6 +170,7 @@ export function createFakeUpstream(options: Pick<FakeExchangeOptions, 'vendor' |
 export function createFakeExchange(options: FakeExchangeOptions): FakeExchange {
   const happened: string[] = [];
   const outcomes: Outcome[] = [];
+  const handedOver: UndeliveredFailure[] = [];
   const logged: unknown[] = [];
   const sent: FakeExchange['sent'] = [];
   let nowMs = 1000;
@@ -188,6 +193,13 @@ export function createFakeExchange(options: FakeExchangeOptions): FakeExchange {
     timeouts: { ...defaultTimeouts, ...options.timeouts },
     clock: { nowMs: () => nowMs, monotonicMs: () => nowMs },
     logger: { debug: log, info: log, warn: log, error: log },
+    endsByMs: nowMs + (options.timeouts?.totalMs ?? defaultTimeouts.totalMs),
+    handOver: (failure) => {
+      if (options.takesOver !== true) return false;
+      handedOver.push(failure);
+      happened.push(`handed over ${failure.error.code}`);
+      return true;
+    },
     observer: {
       head: (status, id) => void happened.push(id === undefined ? `answered ${status}` : `answered ${status} ${id}`),
       firstContent: () => void happened.push('content'),
@@ -200,5 +212,5 @@ export function createFakeExchange(options: FakeExchangeOptions): FakeExchange {
     },
   };
   const advance = (ms: number): number => (nowMs += ms);
-  return { context, response, controller: new FakeController(happened), happened, outcomes, logged, sent, advance };
+  return { context, response, controller: new FakeController(happened), happened, outcomes, handedOver, logged, sent, advance };
 }

@@ -1,4 +1,5 @@
 import type { ChatDialect } from '../../dialects/chat-dialect.ts';
+import type { ErrorCode, GatewayError } from '../../inference/gateway-error.ts';
 import type { StreamFraming } from '../../platform/frames.ts';
 import type { JsonObject } from '../../platform/json/json-value.ts';
 import type { Target } from '../routing/routing-table.ts';
@@ -27,8 +28,17 @@ export function createPassthroughRelay(options: PassthroughOptions): ReplyRelay 
     readReply: dialect.readReply,
     writeReply: (_reply, bytes) => dialect.editReply(bytes),
     openStream: () => openStream(options, framing ?? 'sse'),
-    readError: () => undefined,
+    readError: ({ status, body }) => findOperatorsError(dialect, status, body),
   };
+}
+
+/** Refusals that are none of the client's business: of the operator's credential and of the operator's account. */
+const operatorsCodes: ReadonlySet<ErrorCode> = new Set(['upstream_credentials_rejected', 'upstream_quota_exhausted']);
+
+function findOperatorsError(dialect: ChatDialect, status: number, body: unknown): GatewayError | undefined {
+  if (status >= 500) return undefined;
+  const error = dialect.codec.decodeError({ status, body });
+  return operatorsCodes.has(error.code) ? error : undefined;
 }
 
 function openStream({ dialect, streamRequest, target }: PassthroughOptions, framing: StreamFraming): StreamRelay {
@@ -45,6 +55,7 @@ function openStream({ dialect, streamRequest, target }: PassthroughOptions, fram
     },
     end: (rest) => rest,
     state: tap.state,
+    hasContent: tap.hasContent,
     report: tap.report,
     endedEarly: () => false,
     hasEndMark: dialect.hasEndMark(framing),

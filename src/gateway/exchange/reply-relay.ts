@@ -40,6 +40,8 @@ export type StreamRelay = {
   /** The last bytes for the client, when the upstream's body has ended as it should. `rest` is the white space after the last frame. */
   readonly end: (rest: Buffer) => Buffer;
   readonly state: () => StreamReport['state'];
+  /** Whether the upstream has begun with the reply itself; before, nothing needs to go to the client. */
+  readonly hasContent: () => boolean;
   readonly report: () => StreamReport;
   /** True when the client's reply has ended and the upstream's has not: nothing more is wanted of it. */
   readonly endedEarly: () => boolean;

@@ -2,7 +2,7 @@ import { GatewayError } from '../../inference/gateway-error.ts';
 import { type Frame, type FrameReader, FrameTooLargeError, type StreamFraming } from '../../platform/frames.ts';
 import { createJsonArrayFrameReader } from '../../platform/sse/json-array-frame-reader.ts';
 import { createSseFrameReader } from '../../platform/sse/sse-frame-reader.ts';
-import { writeError } from '../write-reply.ts';
+import { writeError, writeFailure } from '../write-reply.ts';
 import type { ExchangeContext, ReplySink, UpstreamFlow } from './exchange-context.ts';
 import type { StreamRelay } from './reply-relay.ts';
 import { scrubText } from './scrub-credential.ts';
@@ -11,13 +11,17 @@ import { streamCut, upstreamErrorInStream, upstreamTimeout } from './upstream-fa
 /** How often a running stream tells the journal where it stands: at most this much output can be missing after a crash. */
 const progressIntervalMs = 200;
 
+/** Opening frames kept back at most; Responses repeats the whole request in two of them. */
+const heldBytesMax = 4 * 1024 * 1024;
+
 function createFrameReader(framing: StreamFraming, frameBytesMax: number): FrameReader {
   return framing === 'sse' ? createSseFrameReader({ frameBytesMax }) : createJsonArrayFrameReader({ frameBytesMax });
 }
 
 /**
  * Passes a stream on, frame by frame and byte for byte, while the tap reads its usage. Only whole frames are written, so that a broken
- * upstream can always be followed by the dialect's error event. The call is settled before its terminal frame is handed on.
+ * upstream can always be followed by the dialect's error event. The call is settled before its terminal frame is handed on. The frames that only open the
+ * reply wait for the first that says something: until then another attempt can answer instead, and the client sees nothing of this one.
  */
 export class StreamReply implements ReplySink {
   readonly #context: ExchangeContext;
@@ -36,6 +40,9 @@ export class StreamReply implements ReplySink {
   #lastWriteMs: number;
   #lastProgressMs = 0;
   #pausedSinceMs: number | undefined;
+  /** What waits for the reply to begin; undefined when it has, and frames pass at once. */
+  #held: Buffer[] | undefined = [];
+  #heldBytes = 0;
 
   constructor(context: ExchangeContext, flow: UpstreamFlow, headers: Readonly<Record<string, string>>, framing: StreamFraming) {
     this.#context = context;
@@ -49,7 +56,9 @@ export class StreamReply implements ReplySink {
   }
 
   data(chunk: Buffer): void {
-    this.#lastDataMs = this.#context.clock.monotonicMs();
+    const nowMs = this.#context.clock.monotonicMs();
+    if (this.#contentSeen) this.#context.chunkGaps?.observe((nowMs - this.#lastDataMs) / 1000);
+    this.#lastDataMs = nowMs;
     let frames: readonly Frame[];
     try {
       frames = this.#reader.push(chunk);
@@ -64,11 +73,53 @@ export class StreamReply implements ReplySink {
       const bytes = this.#stream.read(frame);
       if (bytes !== undefined) parts.push(bytes);
     }
-    if (parts.length > 0) this.#reachesClient = true;
-    if (this.#mustWordError()) return this.#answerError(parts);
-    if (this.#stream.endedEarly()) return this.#endEarly(parts);
+    if (this.#stream.state() === 'failed' && this.#offerFailed(parts)) return;
+    const ready = this.#letPass(parts);
+    if (this.#mustWordError()) return this.#answerError(ready);
+    if (this.#stream.endedEarly()) return this.#endEarly(ready);
     this.#follow();
-    this.#writeAll(parts);
+    this.#writeAll(ready);
+  }
+
+  /** What may go to the client now. */
+  #letPass(parts: readonly Buffer[]): readonly Buffer[] {
+    if (this.#held === undefined) {
+      if (parts.length > 0) this.#reachesClient = true;
+      return parts;
+    }
+    for (const part of parts) this.#heldBytes += part.length;
+    this.#held.push(...parts);
+    const waits = !this.#stream.hasContent() && this.#stream.state() === 'open' && !this.#stream.endedEarly();
+    return waits && this.#heldBytes <= heldBytesMax ? [] : this.#release();
+  }
+
+  #release(): readonly Buffer[] {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    if (held.length > 0) this.#reachesClient = true;
+    return held;
+  }
+
+  /** Offers the call to another attempt when the upstream reported an error and the client has seen nothing yet. */
+  #offerFailed(parts: readonly Buffer[]): boolean {
+    if (this.#held === undefined || this.#settled) return false;
+    const { response, dialect, requestId } = this.#context;
+    const { error } = this.#stream.report();
+    const message = scrubText(error?.message ?? 'no reason was given', this.#context.target.upstream.apiKey);
+    const own = upstreamErrorInStream(message, error?.status);
+    const answer = (instead?: GatewayError): void => {
+      if (instead !== undefined || !this.#stream.passesErrors(response.headersSent)) {
+        this.#settle({ end: 'failed', complete: false, error: instead ?? own });
+        return writeFailure(response, dialect, instead ?? own, requestId, this.#framing);
+      }
+      const all = [...this.#release(), ...parts];
+      this.#settle({ end: this.#brokenEnd(), complete: false, error: own });
+      this.#writeAll(all);
+      response.end();
+    };
+    if (!this.#context.handOver({ error: own, answer })) return false;
+    this.#flow.stop();
+    return true;
   }
 
   #writeAll(parts: readonly Buffer[]): void {
@@ -175,7 +226,7 @@ export class StreamReply implements ReplySink {
     if (this.#mustWordError()) return this.#answerError([last]);
     this.#settle({ end: 'finished', complete: true });
     const { response } = this.#context;
-    if (last.length > 0) this.#write(last);
+    this.#writeAll(this.#letPass(last.length > 0 ? [last] : []));
     if (!response.headersSent && !response.destroyed) response.writeHead(200, this.#headers);
     response.end();
   }
@@ -186,11 +237,22 @@ export class StreamReply implements ReplySink {
     const frames = this.#reader.push(Buffer.from('\n\n'));
     const passed = frames.flatMap((frame) => this.#stream.read(frame) ?? []);
     if (this.#stream.state() !== 'complete') return;
+    const ready = this.#letPass(passed);
     this.#follow();
-    this.#writeAll(passed);
+    this.#writeAll(ready);
   }
 
-  fail(error: GatewayError): void {
+  fail(own: GatewayError): void {
+    if (this.#held === undefined || this.#settled || this.#stream.state() === 'complete') return this.#endBroken(own);
+    const { response, dialect, requestId, handOver } = this.#context;
+    const answer = (error = own): void => {
+      this.#settle({ end: 'failed', complete: false, error });
+      writeFailure(response, dialect, error, requestId, this.#framing);
+    };
+    if (!handOver({ error: own, answer })) answer();
+  }
+
+  #endBroken(error: GatewayError): void {
     const { response, dialect, requestId } = this.#context;
     const ended = this.#settled || this.#stream.state() === 'complete';
     if (ended) this.#settle({ end: 'finished', complete: true });

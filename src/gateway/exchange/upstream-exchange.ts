@@ -2,7 +2,7 @@ import { GatewayError } from '../../inference/gateway-error.ts';
 import type { Watched } from '../../platform/http/deadlines.ts';
 import type { ReplyHeaders } from '../../platform/http/reply-head.ts';
 import type { UpstreamController, UpstreamHandler, UpstreamRequest } from '../../platform/http/upstream-client.ts';
-import { writeError } from '../write-reply.ts';
+import { writeFailure } from '../write-reply.ts';
 import { createErrorReply } from './error-reply.ts';
 import type { ExchangeContext, ReplySink, UpstreamFlow } from './exchange-context.ts';
 import { readUpstreamRequestId } from './reply-headers.ts';
@@ -72,7 +72,7 @@ export class UpstreamExchange implements UpstreamHandler, UpstreamFlow, Watched 
     }
     const { relay } = context;
     const passed = relay.replyHeaders(headers);
-    if (status < 200 || status > 299) return createErrorReply(context, this, status, passed);
+    if (status < 200 || status > 299) return createErrorReply(context, this, { status, headers: passed, received: headers });
     if (framing === undefined) return createWholeReply(context, this, passed, true);
     const type = String(headers['content-type'] ?? '');
     const streams = relay.upstreamFraming === 'sse' ? !/json|html/.test(type) : !/html/.test(type);
@@ -139,12 +139,15 @@ export class UpstreamExchange implements UpstreamHandler, UpstreamFlow, Watched 
     this.#context.observer.settled({ end: 'failed', complete: false });
   }
 
-  /** Ends a call for which no reply has begun. */
-  #abandon(error: GatewayError): void {
-    const { observer, response, dialect, requestId, framing } = this.#context;
+  /** Ends an attempt for which no reply has begun. */
+  #abandon(own: GatewayError): void {
+    const { observer, response, dialect, requestId, framing, handOver } = this.#context;
     this.stop();
-    observer.settled({ end: 'failed', complete: false, error });
-    writeError(response, dialect, error, requestId, framing);
+    const answer = (error = own): void => {
+      observer.settled({ end: 'failed', complete: false, error });
+      writeFailure(response, dialect, error, requestId, framing);
+    };
+    if (!handOver({ error: own, answer })) answer();
   }
 
   pause(): void {
@@ -182,9 +185,9 @@ export class UpstreamExchange implements UpstreamHandler, UpstreamFlow, Watched 
 
   check(nowMs: number): void {
     if (this.#stopped) return this.#limitReader();
-    const { timeouts, target } = this.#context;
+    const { timeouts, target, endsByMs } = this.#context;
     const elapsedMs = nowMs - this.#startedMs;
-    if (elapsedMs >= timeouts.totalMs) return this.terminate(upstreamTimeout(target, 'end of the reply', timeouts.totalMs));
+    if (nowMs >= endsByMs) return this.terminate(upstreamTimeout(target, 'end of the reply', timeouts.totalMs));
     if (this.#sink !== undefined) return this.#guard(() => this.#sink?.check(nowMs));
     if (elapsedMs >= timeouts.firstByteMs) this.#abandon(upstreamTimeout(target, 'reply', timeouts.firstByteMs));
   }

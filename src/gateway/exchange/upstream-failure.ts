@@ -57,7 +57,12 @@ export function describeUpstreamFailure(error: unknown, target: Target, headersA
     });
   }
   const message = headersArrived ? terminatedEarly : 'Upstream connection error: the connection was closed before a reply came.';
-  return new GatewayError('upstream_connection_error', message, { internal, cause: error });
+  // A stream that has begun has no headers left to say it in.
+  return new GatewayError('upstream_connection_error', message, {
+    internal,
+    cause: error,
+    ...(headersArrived ? {} : { retryAfterSeconds: 1 }),
+  });
 }
 
 /** A body that ended properly for the transport, but before the dialect's own end. */

@@ -53,7 +53,11 @@ export function createWholeReply(
     // Before the call is settled: what can still go wrong must not settle it a second time.
     const written = relay.writeReply(reply, body);
     observer.firstContent();
-    observer.settled({ end: 'finished', complete: true, report }, () => writeReply(response, 200, headers, written));
+    observer.settled({ end: 'finished', complete: true, report }, () => {
+      // Heartbeats of an earlier attempt may have taken the head with them: the relay has made a stream of the reply.
+      if (response.headersSent && !response.destroyed) response.end(written);
+      else writeReply(response, 200, headers, written);
+    });
   };
   return createCollectedReply(context, flow, {
     bytesMax: limits.replyBytesMax,

@@ -13,31 +13,60 @@ export type AttemptVerdict =
   | { readonly type: 'rejected'; readonly reach: 'credential' | 'model' }
   | { readonly type: 'unknown' };
 
-/** Whether a target may be called now. */
+/**
+ * Whether a target may be called now.
+ *
+ * `suspect`: calls are waiting for it longer than they should; others are to be preferred, and it is never refused. `probe`: it failed, or it was suspect and
+ * nobody has asked it for a while, and one call may try it. A target comes back only by its probes, so a call's first attempt prefers it to the
+ * healthy ones; a retry leaves it to others, so that a call does not meet two failing targets.
+ *
+ * The reason of an unusable target is what holds it up longest. As a last resort `rate-limited` comes before `failing` and that before `rejected`.
+ */
 export type Availability =
-  /** `suspect`: calls are waiting for it longer than they should; others are to be preferred. `probe`: it failed and one call may try it. */
   | { readonly usable: true; readonly state: 'healthy' | 'suspect' | 'probe' }
-  | { readonly usable: false; readonly reason: 'failing' | 'rate-limited' | 'rejected'; readonly againInMs: number };
+  | { readonly usable: false; readonly reason: UnusableReason; readonly againInMs: number };
+
+export type UnusableReason = 'failing' | 'rate-limited' | 'rejected';
 
 /** One attempt as it is counted, from before it is sent until its end. */
 export type AttemptTicket = {
-  /** The upstream's status line has come. */
+  /** Whether the target is on probation and this attempt decides what becomes of it: its caller may be less patient, and retries elsewhere. */
+  readonly isProbe: boolean;
+  /** The upstream's status line has come, whatever it says. Later words are ignored. */
   readonly headArrived: () => void;
-  /** Once. Later words are ignored. */
+  /**
+   * The first content of a good reply has come. It ends probation at once: a stream may take minutes to its end. It implies `headArrived`; a caller who
+   * leaves that out for streams also has those suspected that stall between their head and their content.
+   */
+  readonly contentArrived: () => void;
+  /** Once, however the attempt ended. Later words are ignored. */
   readonly end: (verdict: AttemptVerdict) => void;
 };
 
 export type TargetHealth = {
+  /** @param nowMs monotonic, as from the clock that health was made with */
   readonly availability: (nowMs: number) => Availability;
   /** Attempts under way. */
   readonly inFlight: () => number;
-  /** Counts an attempt that is about to be sent. Takes the probe where the target is on probation. */
+  /**
+   * Asked where none of a model's targets is usable, for the best of them, and for a call's first attempt only: whether this call may be sent
+   * all the same, so that a model whose only target failed is back within about a second of its recovery. True takes the turn: send it.
+   *
+   * A target that is only rate-limited always admits it: limits count tokens as well as calls, so the vendor may take this call, and where it does not,
+   * its own answer is the true one. Otherwise one call a second may try it, one in five seconds where the credential was rejected, and none
+   * while an earlier try has been waiting for less than five seconds.
+   */
+  readonly admitsLastResort: (nowMs: number) => boolean;
+  /**
+   * Counts an attempt that is about to be sent. Takes the probe where the target is on probation; so ask `availability` or `admitsLastResort` and begin in
+   * the same turn of the event loop, or ask again after what was waited for.
+   */
   readonly begin: () => AttemptTicket;
 };
 
 /** A target's state, for people and programs that ask. */
 export type HealthReport = HealthSubject & {
-  readonly state: 'healthy' | 'suspect' | 'failing' | 'rate-limited' | 'rejected';
+  readonly state: 'healthy' | 'suspect' | UnusableReason;
   /** Milliseconds until it is tried again; absent where it is used. */
   readonly againInMs?: number;
   readonly inFlight: number;
@@ -46,6 +75,7 @@ export type HealthReport = HealthSubject & {
 
 /** The health of all targets that calls went to lately, in this process. */
 export type Health = {
+  /** A look-up; what it returns may be kept for a call, and is not to be kept longer. */
   readonly of: (subject: HealthSubject) => TargetHealth;
   readonly report: () => readonly HealthReport[];
 };

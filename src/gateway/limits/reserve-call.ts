@@ -32,16 +32,17 @@ export function reserveCall(options: {
   readonly caller: ApiKey;
   readonly perKey: RateLimits | undefined;
   readonly facts: CallFacts;
-  readonly target: Target;
+  /** The best of its targets: all of a model's have the same limits. */
+  readonly target: Target | undefined;
 }): TakenLimits | undefined {
   const { caller, perKey, facts, target } = options;
-  if (caller.limits === undefined && caller.userLimits === undefined && perKey === undefined && target.model === undefined)
+  if (caller.limits === undefined && caller.userLimits === undefined && perKey === undefined && target?.model === undefined)
     return undefined;
   const subjects: LimitedSubject[] = [];
   const ofKey = withDefaults(caller.limits, perKey);
   if (isRate(ofKey)) subjects.push({ scope: 'key', id: caller.id, limits: ofKey });
   if (isRate(caller.userLimits)) subjects.push({ scope: 'user', id: caller.userId, limits: caller.userLimits });
-  if (target.model !== undefined) subjects.push({ scope: 'model', id: target.model.name, limits: target.model.limits });
+  if (target?.model !== undefined) subjects.push({ scope: 'model', id: target.model.name, limits: target.model.limits });
   if (subjects.length === 0) return undefined;
   const tokens = estimateTokens(facts.inputCharacters) + (facts.outputTokensMax ?? defaultOutputTokens);
   const taken = options.limiter.reserve(subjects, tokens);

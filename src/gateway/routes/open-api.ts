@@ -56,7 +56,9 @@ function describeRoute(route: Exclude<Route, { type: 'generate-content' }>): obj
       return {
         summary: `Health (${route.probe})`,
         responses: {
-          200: { description: 'Serving.' },
+          200: {
+            description: route.probe === 'all' ? 'Serving. `targets` lists those that calls went to lately, with their state.' : 'Serving.',
+          },
           ...(route.probe === 'live' ? {} : { 503: { description: 'Should get no traffic; `reasons` says why.' } }),
         },
       };

@@ -1,6 +1,6 @@
 import type { DialectId } from '../../dialects/chat-dialect.ts';
 import { modelLists } from '../../dialects/registry.ts';
-import { unknownModel } from '../routing/choose-target.ts';
+import { unknownModel } from '../routing/rank-targets.ts';
 import type { RoutingTable } from '../routing/routing-table.ts';
 
 /** Tells which models the caller may call. */

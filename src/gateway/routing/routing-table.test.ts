@@ -24,6 +24,22 @@ const withModels = (...names: readonly string[]) =>
 const whereTo = (made: typeof table, model: string): readonly string[] =>
   made.targetsOf(model).map((target) => `${target.upstream.id}/${target.upstreamModel}`);
 
+test('a name is looked up once, and endless or very many names are not remembered', () => {
+  const wild = createRoutingTable({
+    upstreams: [other],
+    models: [{ name: '*', targets: [{ upstream: other, upstreamModel: '*' }] }],
+    priceBook: createPriceBook({ book: loadShippedPriceBook() }),
+    configuredAtMs: 0,
+  });
+  assert.equal(wild.routeOf('m'), wild.routeOf('m'));
+  const endless = 'x'.repeat(10_000);
+  assert.notEqual(wild.routeOf(endless), wild.routeOf(endless));
+  const first = wild.routeOf('m');
+  for (let index = 0; index < 1000; index++) assert.deepEqual(whereTo(wild, `m${index}`), [`other/m${index}`]);
+  assert.notEqual(wild.routeOf('m'), first, 'it has made room for others');
+  assert.deepEqual(whereTo(wild, 'm'), ['other/m']);
+});
+
 describe('discovered models', () => {
   test('can be called by their own names, and are listed', () => {
     const found = withModels('qwen3:8b', 'org/model');

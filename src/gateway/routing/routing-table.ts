@@ -4,10 +4,16 @@ import type { ModelTraits } from '../../inference/model-traits.ts';
 import type { UpstreamClient } from '../../platform/http/upstream-client.ts';
 import type { PriceBook } from '../../billing/rating/rating.ts';
 import type { UpstreamVendor } from '../../upstreams/upstream-vendor.ts';
+import type { TargetConditions } from './conditions.ts';
+import { type Balance, createRoute, type Route } from './route.ts';
+import type { TargetTimeouts, TimeoutRule } from './target-timeouts.ts';
 
-/** One configured upstream: a vendor account or model server. */
+/** One configured upstream: a vendor account or model server, reached with one of its credentials. */
 export type Upstream = {
+  /** The same for all credentials of an upstream. */
   readonly id: string;
+  /** Names the credential without telling anything of it, and changes with it. */
+  readonly credentialId: string;
   readonly vendor: UpstreamVendor;
   /** Path part of the base address, without a trailing slash. */
   readonly basePath: string;
@@ -32,10 +38,24 @@ export type Target = {
   readonly upstreamModel: string;
   /** The model of the configuration that this is a target of, where it has limits: what all its callers may use together. */
   readonly model?: { readonly name: string; readonly limits: RateLimits };
+  /** Lower is tried first; targets of the same share the calls. Default: the place in the list, from 1. */
+  readonly priority?: number;
+  /** Its part of the calls of its priority, over 0. Default: 1. */
+  readonly weight?: number;
+  readonly when?: TargetConditions;
+  /** Set where they are not those of the settings. */
+  readonly timeouts?: TargetTimeouts;
 };
 
 /** A model that the configuration names. */
-export type ConfiguredModel = { readonly name: string; readonly targets: readonly Target[] };
+export type ConfiguredModel = {
+  readonly name: string;
+  readonly targets: readonly Target[];
+  /** Whether the configuration sets priorities. Otherwise targets that speak the caller's dialect come before the others. */
+  readonly ordered?: boolean;
+  /** Absent: `conversation`, and targets of one priority that speak the caller's dialect come before the others of it. */
+  readonly balance?: Balance;
+};
 
 /** A model that an upstream says it serves, by its name there, which is the name it can be called by here. */
 export type DiscoveredModel = {
@@ -49,10 +69,13 @@ export type DiscoveredModels = ReadonlyMap<string, readonly DiscoveredModel[]>;
 
 /** Where each model goes: everything that a configuration decides, as one immutable value that a reload replaces. */
 export type RoutingTable = {
-  /** The targets of a model, first choice first; empty when no target knows it. */
+  /** Where a model goes; undefined when no target knows it. */
+  readonly routeOf: (requestedModel: string) => Route | undefined;
+  /** The targets of a model, by priority; empty when no target knows it. */
   readonly targetsOf: (requestedModel: string) => readonly Target[];
   readonly models: readonly ListedModel[];
   readonly priceBook: PriceBook;
+  /** One for each credential: an upstream with several stands here several times. */
   readonly upstreams: readonly Upstream[];
   /** The same table with these discovered models instead of the ones it has. */
   readonly withDiscovered: (discovered: DiscoveredModels) => RoutingTable;
@@ -65,11 +88,18 @@ export type RoutingOptions = {
   readonly priceBook: PriceBook;
   readonly configuredAtMs: number;
   readonly discovered?: DiscoveredModels;
+  /** The timeouts of targets that the configuration does not name. */
+  readonly timeoutsOf?: TimeoutRule;
 };
 
-/** Price books list chat models for vendors that make models; those of a compatible server are named in the configuration or discovered. */
-function listedTargets(upstreams: readonly Upstream[], priceBook: PriceBook, model: string): readonly Target[] {
-  return upstreams.filter((upstream) => priceBook.lists(upstream.vendor.id, model)).map((upstream) => ({ upstream, upstreamModel: model }));
+/** A model that the configuration does not name, at the upstreams that have it: in their order, those with several credentials sharing its calls among them. */
+function createUnnamedRoute(upstreams: readonly Upstream[], upstreamModel: string, timeoutsOf: TimeoutRule | undefined): Route {
+  const ids = [...new Set(upstreams.map(({ id }) => id))];
+  const targets = upstreams.map((upstream): Target => {
+    const timeouts = timeoutsOf?.(upstream, upstreamModel);
+    return { upstream, upstreamModel, priority: ids.indexOf(upstream.id) + 1, ...(timeouts === undefined ? {} : { timeouts }) };
+  });
+  return createRoute({ targets });
 }
 
 /** `models/gemini-x` is the same model as `gemini-x`. */
@@ -78,28 +108,47 @@ function plainName(model: string): string {
 }
 
 /** The discovered models by name. Several upstreams may have one of the same name: the first of the configuration is the first choice. */
-function discoveredTargets(options: RoutingOptions): ReadonlyMap<string, readonly Target[]> {
-  const found = new Map<string, Target[]>();
+function discoveredRoutes(options: RoutingOptions): ReadonlyMap<string, Route> {
+  const found = new Map<string, Upstream[]>();
   for (const upstream of options.upstreams) {
     for (const { name } of options.discovered?.get(upstream.id) ?? []) {
-      const targets = found.get(name) ?? [];
-      targets.push({ upstream, upstreamModel: name });
-      found.set(name, targets);
+      const upstreams = found.get(name) ?? [];
+      upstreams.push(upstream);
+      found.set(name, upstreams);
     }
   }
-  return found;
+  return new Map([...found].map(([name, upstreams]) => [name, createUnnamedRoute(upstreams, name, options.timeoutsOf)]));
 }
 
 /** Entries whose name ends in `*` stand for every name that begins so. Longer beginnings come first, so that the nearest entry wins. */
-function compilePatterns(models: readonly ConfiguredModel[]): (name: string) => readonly Target[] | undefined {
+function compilePatterns(models: readonly ConfiguredModel[]): (name: string) => Route | undefined {
   const patterns = models
     .filter((model) => model.name.endsWith('*'))
-    .map(({ name, targets }) => ({ name, prefix: name.slice(0, -1), targets }))
+    .map((model) => ({ ...model, prefix: model.name.slice(0, -1) }))
     .toSorted((first, second) => second.prefix.length - first.prefix.length);
   return (name) => {
     const found = patterns.find(({ prefix }) => name.startsWith(prefix));
+    if (found === undefined) return undefined;
     // A target without a name of its own is asked for the model by the name that the client used.
-    return found?.targets.map((target) => (target.upstreamModel === found.name ? { ...target, upstreamModel: name } : target));
+    const targets = found.targets.map((target) => (target.upstreamModel === found.name ? { ...target, upstreamModel: name } : target));
+    return createRoute({ ...found, targets });
+  };
+}
+
+/** Routes of names that are looked up rather than listed, kept because callers use few of them again and again. Names come from callers, so both have bounds. */
+const rememberedRoutesMax = 1000;
+const rememberedNameCharactersMax = 256;
+
+function rememberRoutes(find: (requestedModel: string) => Route | undefined): (requestedModel: string) => Route | undefined {
+  const known = new Map<string, Route>();
+  return (requestedModel) => {
+    const remembered = known.get(requestedModel);
+    if (remembered !== undefined) return remembered;
+    const route = find(requestedModel);
+    if (route === undefined || requestedModel.length > rememberedNameCharactersMax) return route;
+    if (known.size >= rememberedRoutesMax) known.clear();
+    known.set(requestedModel, route);
+    return route;
   };
 }
 
@@ -109,17 +158,21 @@ function compilePatterns(models: readonly ConfiguredModel[]): (name: string) => 
  */
 export function createRoutingTable(options: RoutingOptions): RoutingTable {
   const { upstreams, priceBook } = options;
-  const configured = new Map(options.models.map((model) => [model.name, model.targets]));
+  const configured = new Map(options.models.map((model) => [model.name, createRoute(model)]));
   const matchPattern = compilePatterns(options.models);
-  const discovered = discoveredTargets(options);
+  const discovered = discoveredRoutes(options);
+  const routeOf = rememberRoutes((requestedModel) => {
+    const name = plainName(requestedModel);
+    const named = configured.get(requestedModel) ?? configured.get(name) ?? matchPattern(name);
+    if (named !== undefined) return named;
+    // Price books list chat models for vendors that make models; those of a compatible server are named in the configuration or discovered.
+    const listing = upstreams.filter((upstream) => priceBook.lists(upstream.vendor.id, name));
+    if (listing.length > 0) return createUnnamedRoute(listing, name, options.timeoutsOf);
+    return discovered.get(requestedModel) ?? discovered.get(name);
+  });
   return {
-    targetsOf: (requestedModel) => {
-      const name = plainName(requestedModel);
-      const named = configured.get(requestedModel) ?? configured.get(name) ?? matchPattern(name);
-      if (named !== undefined) return named;
-      const listed = listedTargets(upstreams, priceBook, name);
-      return listed.length > 0 ? listed : (discovered.get(requestedModel) ?? discovered.get(name) ?? []);
-    },
+    routeOf,
+    targetsOf: (requestedModel) => routeOf(requestedModel)?.targets ?? [],
     models: listModels(options),
     priceBook,
     upstreams,

@@ -1,6 +1,7 @@
 import { loadConfig } from '../config/load-config.ts';
 import { buildSettings, findBrokenTargets, findModelLists, findUpstreams } from '../config/build-settings.ts';
 import { createUpstreamClient } from '../../platform/http/upstream-client.ts';
+import { describeModels } from './describe-models.ts';
 import { type Environment, StartError } from '../environment.ts';
 
 /** `weir config check`: reads the configuration as a start would and prints what it comes to. Throws ConfigError naming every problem. */
@@ -24,10 +25,8 @@ export function checkConfig(environment: Environment): void {
   });
   console.log(`The configuration is good. Prices: ${settings.routing.priceBook.version}.`);
   const asked = new Set(findModelLists(config, source).map(({ upstreamId }) => upstreamId));
-  for (const { id, vendor, dialects } of settings.routing.upstreams)
+  const listed = new Map(settings.routing.upstreams.map((upstream) => [upstream.id, upstream]));
+  for (const { id, vendor, dialects } of listed.values())
     console.log(`  upstream ${id}: ${vendor.title}, speaks ${dialects.join(', ')}${asked.has(id) ? '; will be asked for its models' : ''}`);
-  for (const [name] of Object.entries(config.models ?? {})) {
-    const targets = settings.routing.targetsOf(name).map(({ upstream, upstreamModel }) => `${upstream.id}/${upstreamModel}`);
-    console.log(`  model ${name}: ${targets.join(', ')}`);
-  }
+  for (const line of describeModels(settings.routing, config.models ?? {})) console.log(`  ${line}`);
 }

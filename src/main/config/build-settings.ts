@@ -1,6 +1,8 @@
 import type { GatewaySettings } from '../../gateway/gateway.ts';
-import { defaultLimits, defaultTimeouts } from '../../gateway/limits.ts';
-import { type ConfiguredModel, createRoutingTable, type Upstream } from '../../gateway/routing/routing-table.ts';
+import { defaultLimits, defaultTimeouts, defaultRetries } from '../../gateway/limits.ts';
+import { createRoutingTable, type Upstream } from '../../gateway/routing/routing-table.ts';
+import { createTimeoutRule } from '../../gateway/routing/target-timeouts.ts';
+import { defaultOverload } from '../../gateway/overload/overload-settings.ts';
 import type { PriceBookData } from '../../billing/rating/parse-price-book.ts';
 import { createPriceBook, type PriceOverride } from '../../billing/rating/price-book.ts';
 import { compileAddressList } from '../../platform/http/address-list.ts';
@@ -11,7 +13,9 @@ import { commonRequestHeaders } from '../../upstreams/header-lists.ts';
 import { upstreamVendors } from '../../upstreams/registry.ts';
 import type { ServerPreset } from '../../upstreams/upstream-vendor.ts';
 import type { ModelListSource } from '../discovery/fetch-model-list.ts';
+import { buildModels } from './build-models.ts';
 import type { Config, ConfiguredUpstream } from './config-schema.ts';
+import { credentialsOf, splitCredentials } from './credentials.ts';
 
 /** The upstreams that a configuration comes to, and where they come from. */
 export type UpstreamSource = {
@@ -46,7 +50,7 @@ function presetOf({ vendor, preset }: ConfiguredUpstream): ServerPreset | undefi
 }
 
 /** The address of an upstream: its own, else its preset's, else its vendor's. */
-function baseUrlOf(configured: ConfiguredUpstream): string | undefined {
+export function baseUrlOf(configured: ConfiguredUpstream): string | undefined {
   return configured.baseUrl ?? presetOf(configured)?.baseUrl ?? upstreamVendors[configured.vendor].defaultBaseUrl;
 }
 
@@ -60,30 +64,32 @@ export function findModelLists(config: Config, source: UpstreamSource): readonly
     const { authorize, dialects, modelListPath } = upstreamVendors[configured.vendor];
     const [dialect] = configured.dialects ?? dialects;
     if (modelListPath === undefined || dialect === undefined || !(configured.discoverModels ?? !named.has(upstreamId))) return [];
-    const headers = configured.apiKey === undefined ? {} : authorize(configured.apiKey, dialect);
+    const [apiKey] = credentialsOf(configured);
+    const headers = apiKey === undefined ? {} : authorize(apiKey, dialect);
     return [{ upstreamId, url: `${(baseUrlOf(configured) ?? '').replace(/\/+$/, '')}${modelListPath}`, headers }];
   });
 }
 
-function buildUpstream(id: string, configured: ConfiguredUpstream, connectMs: number, pools: ClientPools): Upstream {
+/** The upstream, once for each of its credentials. */
+function buildUpstream(id: string, configured: ConfiguredUpstream, connectMs: number, pools: ClientPools): readonly Upstream[] {
   const vendor = upstreamVendors[configured.vendor];
   const base = new URL(baseUrlOf(configured) ?? '');
   const quirks: Quirks = { ...presetOf(configured)?.quirks, ...configured.quirks };
-  return {
+  const upstream = {
     id,
     vendor,
     basePath: base.pathname.replace(/\/+$/, ''),
-    apiKey: configured.apiKey,
     dialects: configured.dialects ?? vendor.dialects,
     passesRequestHeader: compileHeaderList([...vendor.requestHeaders, ...(configured.forwardHeaders ?? [])]),
     passesForeignHeader: compileHeaderList([...commonRequestHeaders, ...(configured.forwardHeaders ?? [])]),
     passesReplyHeader: compileHeaderList(vendor.replyHeaders),
     acceptsStreamOptions: quirks.streamOptions ?? true,
-    traitsOf: (upstreamModel) => applyQuirks(vendor.traitsOf(upstreamModel), quirks),
+    traitsOf: (upstreamModel: string) => applyQuirks(vendor.traitsOf(upstreamModel), quirks),
     // The vendor stands before the name so that no name can pass for a vendor.
     proofOrigin: vendor.proofsBelongTo === 'vendor' ? vendor.id : `${vendor.id}/${id}`,
     client: pools(base.origin, connectMs),
   };
+  return splitCredentials(upstream, credentialsOf(configured));
 }
 
 function priceOverrides(config: Config): readonly PriceOverride[] {
@@ -100,18 +106,6 @@ export function findBrokenTargets(config: Config, source: UpstreamSource): reado
   );
 }
 
-function buildModels(config: Config, upstreams: ReadonlyMap<string, Upstream>): readonly ConfiguredModel[] {
-  return Object.entries(config.models ?? {}).map(([name, model]) => ({
-    name,
-    targets: model.targets.flatMap((target) => {
-      const upstream = upstreams.get(target.upstream);
-      if (upstream === undefined) return [];
-      const limited = model.limits === undefined ? {} : { model: { name, limits: model.limits } };
-      return [{ upstream, upstreamModel: target.model ?? name, ...limited }];
-    }),
-  }));
-}
-
 /** Turns a checked configuration into what the gateway runs on. */
 export function buildSettings(options: {
   readonly config: Config;
@@ -123,19 +117,23 @@ export function buildSettings(options: {
   const { config, source } = options;
   const { perKey, ...limits } = config.limits ?? {};
   const timeouts = { ...defaultTimeouts, ...config.timeouts };
+  const timeoutsOf = createTimeoutRule(timeouts, config.timeouts?.firstByteMs !== undefined);
   const upstreams = new Map(
     Object.entries(source.upstreams).map(([id, configured]) => [id, buildUpstream(id, configured, timeouts.connectMs, options.pools)]),
   );
   return {
     routing: createRoutingTable({
-      upstreams: [...upstreams.values()],
-      models: buildModels(config, upstreams),
+      upstreams: [...upstreams.values()].flat(),
+      models: buildModels(config, upstreams, timeoutsOf),
+      timeoutsOf,
       priceBook: createPriceBook({ book: options.priceBookData, overrides: priceOverrides(config) }),
       configuredAtMs: options.configuredAtMs,
     }),
     limits: { ...defaultLimits, ...limits },
     timeouts,
+    retries: { ...defaultRetries, ...config.retries },
     validation: config.validation ?? 'compatible',
+    overload: { ...defaultOverload, ...config.overload },
     ...(perKey === undefined ? {} : { perKey }),
     ...(config.trustedProxies === undefined ? {} : { isProxy: compileAddressList(config.trustedProxies) }),
   };

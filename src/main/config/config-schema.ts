@@ -1,9 +1,11 @@
 import Type, { type Static } from 'typebox';
 
 import { rateLimitFields } from '../../accounts/access-limits.ts';
-import { defaultLimits, defaultMediaBytesMax, defaultTimeouts } from '../../gateway/limits.ts';
+import { defaultLimits, defaultMediaBytesMax, defaultTimeouts, defaultRetries } from '../../gateway/limits.ts';
+import { defaultOverload } from '../../gateway/overload/overload-settings.ts';
 import { upstreamVendors } from '../../upstreams/registry.ts';
 import { quirksSchema } from './quirks-schema.ts';
+import { balanceSchema, dialectNames, ownTimeouts, targetsSchema } from './routing-schema.ts';
 
 const presetNames = Object.values(upstreamVendors).flatMap(({ presets }) => Object.keys(presets ?? {}));
 
@@ -37,8 +39,15 @@ const upstreamSchema = Type.Object(
     apiKey: Type.Optional(
       Type.String({ minLength: 1, description: 'Credential, best as a reference: "${NAME}". None is sent when absent.' }),
     ),
+    apiKeys: Type.Optional(
+      Type.Array(Type.String({ minLength: 1 }), {
+        minItems: 1,
+        maxItems: 64,
+        description: 'Several credentials of one account, in place of apiKey. Calls are shared among them.',
+      }),
+    ),
     dialects: Type.Optional(
-      Type.Array(Type.Enum(['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini-generate-content']), {
+      Type.Array(Type.Enum([...dialectNames]), {
         minItems: 1,
         description: 'Interfaces that this server speaks, where it speaks more or fewer than its vendor says.',
       }),
@@ -68,16 +77,9 @@ const rateLimits = (description: string) => Type.Optional(Type.Object(rateLimitF
 
 const modelSchema = Type.Object(
   {
-    targets: Type.Array(
-      Type.Object(
-        {
-          upstream: Type.String({ minLength: 1, description: 'Name of an upstream.' }),
-          model: Type.Optional(Type.String({ minLength: 1, maxLength: 256, description: 'Its name there. Default: the same name.' })),
-        },
-        { additionalProperties: false },
-      ),
-      { minItems: 1, description: "Where the model's calls go: the first target that speaks the caller's interface." },
-    ),
+    targets: targetsSchema,
+    balance: balanceSchema,
+    timeouts: ownTimeouts("Timeouts of this model's calls. They beat those for all."),
     price: Type.Optional(priceSchema),
     limits: rateLimits(
       'What all callers of this model may use together. Entries have their limits each for itself, also where they lead to one model.',
@@ -129,9 +131,40 @@ export const configSchema = Type.Object(
           requestBytesMax: bytes('Largest request body', defaultLimits.requestBytesMax),
           replyBytesMax: bytes('Largest whole reply', defaultLimits.replyBytesMax),
           eventBytesMax: bytes('Largest event of a stream', defaultLimits.eventBytesMax),
+          connectionsMax: Type.Optional(
+            Type.Integer({
+              minimum: 10,
+              maximum: 1_000_000,
+              default: defaultLimits.connectionsMax,
+              description:
+                'Connections of clients at a time. More are closed as they come; the file descriptors of the process are the other limit.',
+            }),
+          ),
           perKey: rateLimits('What each key may use that has no such limit of its own.'),
         },
         { additionalProperties: false },
+      ),
+    ),
+    retries: Type.Optional(
+      Type.Object(
+        {
+          attemptsMax: Type.Optional(
+            Type.Integer({
+              minimum: 1,
+              maximum: 3,
+              default: defaultRetries.attemptsMax,
+              description: 'Attempts of one call altogether, at all its targets. 1: nothing is tried again.',
+            }),
+          ),
+          avoidFailing: Type.Optional(
+            Type.Boolean({
+              default: defaultRetries.avoidFailing,
+              description:
+                'Whether targets that keep failing, limit the rate of calls or refuse the credential are left out until they work again. With false every call is sent wherever it is routed to.',
+            }),
+          ),
+        },
+        { additionalProperties: false, description: 'What is done about upstreams that fail before they have said anything.' },
       ),
     ),
     trustedProxies: Type.Optional(
@@ -158,11 +191,46 @@ export const configSchema = Type.Object(
         },
       ),
     ),
+    overload: Type.Optional(
+      Type.Object(
+        {
+          callsMax: Type.Optional(
+            Type.Integer({
+              minimum: 16,
+              maximum: 1_000_000,
+              default: defaultOverload.callsMax,
+              description: 'Calls under way at a time, open streams included. A tenth is kept for users that have less than their share.',
+            }),
+          ),
+          requestBytesInFlightMax: Type.Optional(
+            Type.Integer({
+              minimum: 1_048_576,
+              maximum: 1_099_511_627_776,
+              default: defaultOverload.requestBytesInFlightMax,
+              description:
+                'Request bodies held in memory at a time, in bytes. Bodies of unknown or compressed length count as the largest that is allowed.',
+            }),
+          ),
+          loopDelayMs: milliseconds(
+            'Mean length of a turn of the event loop beyond which calls are limited to what the process can serve',
+            defaultOverload.loopDelayMs,
+          ),
+          waitMs: milliseconds('How long a call may wait for a place before it is refused', defaultOverload.waitMs),
+        },
+        { additionalProperties: false, description: 'How much one gateway process takes on, and when it refuses calls.' },
+      ),
+    ),
     timeouts: Type.Optional(
       Type.Object(
         {
           connectMs: milliseconds('Time to connect to an upstream', defaultTimeouts.connectMs),
-          firstByteMs: milliseconds("Time to an upstream's status line", defaultTimeouts.firstByteMs),
+          firstByteMs: Type.Optional(
+            Type.Integer({
+              minimum: 10,
+              maximum: 86_400_000,
+              description: `Time to an upstream's status line, in milliseconds. Default: ${defaultTimeouts.firstByteMs}, and 60000 for streams of vendors' models that do not think.`,
+            }),
+          ),
           idleMs: milliseconds('Silence within a reply', defaultTimeouts.idleMs),
           totalMs: milliseconds('The whole call', defaultTimeouts.totalMs),
           stalledReaderMs: milliseconds('How long a client may leave sent bytes unread', defaultTimeouts.stalledReaderMs),

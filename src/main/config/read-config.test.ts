@@ -84,12 +84,12 @@ timeouts: { connectMs: 10, firstByteMs: 10, idleMs: 10, totalMs: 10, stalledRead
   });
 
   test('the examples of the guide are good', () => {
-    const guide = ['configure', 'prices', 'limits']
+    const guide = ['configure', 'prices', 'limits', 'routing']
       .map((name) => readFileSync(new URL(`../../../docs/guide/${name}.md`, import.meta.url), 'utf8'))
       .join('\n');
     const blocks = [...guide.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text = '']) => text);
     assert.ok(blocks.length >= 4);
-    const set = (name: string): string | undefined => (name.endsWith('KEY') ? 'sk-vendor' : undefined);
+    const set = (name: string): string | undefined => (name.endsWith('KEY') ? `sk-${name}` : undefined);
     for (const text of blocks) readConfig({ text, file: 'guide', variable: set });
     // The examples of one page belong together: the models name the upstreams above them.
     const [upstreams = '', presets = '', models = '', patterns = '', limits = ''] = blocks;

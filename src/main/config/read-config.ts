@@ -7,7 +7,9 @@ import { describeProblems } from '../../platform/schema/describe-problems.ts';
 import type { SchemaProblem } from '../../platform/schema/schema-problem.ts';
 import { upstreamVendors } from '../../upstreams/registry.ts';
 import { type Config, configSchema, type ConfiguredUpstream } from './config-schema.ts';
+import { findCredentialProblems, findRoutingProblems } from './find-routing-problems.ts';
 import { quirkNames } from './quirks-schema.ts';
+import { conditionNames } from './routing-schema.ts';
 
 /** Something wrong with a configuration file, and where. Lines and columns count from 1. */
 export type ConfigProblem = { readonly line: number; readonly column: number; readonly path: string; readonly message: string };
@@ -101,11 +103,14 @@ function findProblems(value: unknown): readonly Problem[] {
   return findBrokenReferences(value);
 }
 
-/** The flags of `quirks` are many and their names long: an unknown one is answered with the list. */
+/** Quirks and conditions are many and their names long: an unknown one is answered with the list. */
 function wordConfigProblem(problem: SchemaProblem): string {
   const words = wordProblem(problem);
-  const inQuirks = problem.path[0] === 'upstreams' && problem.path[2] === 'quirks';
-  return inQuirks && problem.rule === 'unknown-field' ? `${words}; there are: ${quirkNames.join(', ')}` : words;
+  if (problem.rule !== 'unknown-field') return words;
+  const [part, , member, , within] = problem.path;
+  const names =
+    part === 'upstreams' && member === 'quirks' ? quirkNames : part === 'models' && within === 'when' ? conditionNames : undefined;
+  return names === undefined ? words : `${words}; there are: ${names.join(', ')}`;
 }
 
 /** What the schema cannot say of one upstream: what goes with its vendor, and whether its address is one. */
@@ -138,8 +143,10 @@ function findUpstreamProblems(name: string, upstream: ConfiguredUpstream): reado
 function findBrokenReferences(config: Config): readonly Problem[] {
   const found: Problem[] = [];
   const names = Object.keys(config.upstreams ?? {});
-  for (const [name, upstream] of Object.entries(config.upstreams ?? {})) found.push(...findUpstreamProblems(name, upstream));
+  for (const [name, upstream] of Object.entries(config.upstreams ?? {}))
+    found.push(...findUpstreamProblems(name, upstream), ...findCredentialProblems(name, upstream));
   for (const [name, model] of Object.entries(config.models ?? {})) {
+    found.push(...findRoutingProblems(name, model, config.upstreams));
     for (const [index, target] of model.targets.entries()) {
       if (names.length === 0 || names.includes(target.upstream)) continue;
       found.push({

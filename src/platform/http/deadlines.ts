@@ -8,6 +8,8 @@ export type Deadlines<Item extends Watched> = {
   /** Begins to watch, and returns what `unwatch` takes. */
   readonly watch: (item: Item) => number;
   readonly unwatch: (slot: number) => void;
+  /** How many are being watched. */
+  readonly size: () => number;
   /** Calls `visit` for everything that is being watched. */
   readonly forEach: (visit: (item: Item) => void) => void;
   readonly close: () => void;
@@ -27,6 +29,7 @@ export function createDeadlines<Item extends Watched>(options: { readonly clock:
   return {
     watch: all.add,
     unwatch: all.remove,
+    size: all.size,
     forEach: all.forEach,
     close: () => clearInterval(timer),
   };

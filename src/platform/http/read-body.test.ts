@@ -22,6 +22,13 @@ describe('reading a body', () => {
     assert.equal((await readBody(send([]), 100)).length, 0);
   });
 
+  test('chunks of one byte are joined, byte for byte, however many they are', async () => {
+    const body = Buffer.from(Array.from({ length: 10_001 }, (_, index) => index % 251));
+    const chunks = Array.from(body, (_byte, index) => body.subarray(index, index + 1));
+    assert.ok((await readBody(send(chunks), 20_000)).equals(body));
+    await assert.rejects(readBody(send(chunks), 9000), { problem: 'too-large' });
+  });
+
   test('too large by its declared length: refused before a byte is read', async () => {
     const request = send([Buffer.alloc(10)], { 'content-length': '11' });
     let reads = 0;

@@ -27,6 +27,9 @@ const decoders = {
 /** Content codings that `decodeBody` understands, for messages that say what is right. */
 export const contentCodings = ['gzip', 'deflate', 'br', 'zstd', 'identity'] as const;
 
+/** Pieces that are kept apart until they are joined: a body may come in chunks of one byte, and each would take a hundred bytes of memory. */
+const chunksMax = 4096;
+
 /**
  * Reads a whole request body into one buffer.
  * @param bytesMax refuses larger bodies with `too-large`, by the declared length before reading where there is one
@@ -37,7 +40,8 @@ export function readBody(request: IncomingMessage, bytesMax: number): Promise<Bu
   // A client that went away while its key was looked up: its request tells nobody again.
   if (request.destroyed) return Promise.reject(new BodyError('incomplete', 'the client closed the connection'));
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
+    const joined: Buffer[] = [];
+    let chunks: Buffer[] = [];
     let length = 0;
     const onData = (chunk: Buffer): void => {
       // What follows a body that is too large is thrown away, so that the client can read the answer.
@@ -45,14 +49,20 @@ export function readBody(request: IncomingMessage, bytesMax: number): Promise<Bu
       length += chunk.length;
       if (length <= bytesMax) {
         chunks.push(chunk);
+        if (chunks.length === chunksMax) {
+          joined.push(Buffer.concat(chunks));
+          chunks = [];
+        }
         return;
       }
-      chunks.length = 0;
+      joined.length = 0;
+      chunks = [];
       reject(new BodyError('too-large', `the body is larger than ${bytesMax} bytes`));
     };
     const onEnd = (): void => {
-      const [only] = chunks;
-      resolve(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks));
+      const pieces = joined.length === 0 ? chunks : [...joined, ...chunks];
+      const [only] = pieces;
+      resolve(pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces, length));
     };
     const isTaken = request instanceof DirectRequest && request.takeBody((piece) => (piece === null ? onEnd() : onData(piece)));
     if (!isTaken) {

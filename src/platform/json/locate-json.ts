@@ -20,7 +20,7 @@ export type JsonMember = {
  * The empty path is the root. `undefined` where there is no such value. Reads only what lies before the value, once.
  */
 export function locateJson(bytes: Buffer, path: readonly (string | number)[]): JsonSpan | undefined {
-  let span = spanAt(bytes, skipWhiteSpace(bytes, 0));
+  let span = rootSpan(bytes);
   for (const step of path) {
     const found: JsonSpan | undefined = typeof step === 'number' ? findElement(bytes, span, step) : findMember(bytes, span, step);
     if (found === undefined) return undefined;
@@ -47,6 +47,18 @@ export function listElements(bytes: Buffer, span: JsonSpan): JsonSpan[] {
     return false;
   });
   return elements;
+}
+
+/** The root reaches to the last byte that is no white space: what lies in it need not be read for that. */
+function rootSpan(bytes: Buffer): JsonSpan {
+  const start = skipWhiteSpace(bytes, 0);
+  let end = bytes.length;
+  while (end > start && isWhiteSpace(bytes[end - 1] ?? 0)) end--;
+  return { start, end };
+}
+
+function isWhiteSpace(byte: number): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
 function findMember(bytes: Buffer, span: JsonSpan, name: string): JsonSpan | undefined {

@@ -5,7 +5,7 @@ import type { JsonProblemKind } from './json-problem-error.ts';
 import type { JsonSpan } from './json-span.ts';
 import { listMembers } from './locate-json.ts';
 import { MemberKeys, readKey } from './member-keys.ts';
-import { INVALID, StringScanner } from './scan-string.ts';
+import { INVALID, PAUSED, StringScanner } from './scan-string.ts';
 import { skipWhiteSpace } from './skip-json.ts';
 
 export { JsonProblemError } from './json-problem-error.ts';
@@ -16,6 +16,11 @@ export type JsonLimits = {
   /** The most values and keys together; 250,000 if absent. */
   readonly tokensMax?: number;
 };
+
+/** The longest key between its quotes, and the longest number, in bytes: both can only be taken as a whole. No interface has one of more than a few hundred. */
+export const jsonPartBytesMax = 65_536;
+/** The most white space in one place, in bytes. */
+export const jsonSpaceBytesMax = 1_048_576;
 
 export type JsonScan = {
   readonly rootType: 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null';
@@ -39,11 +44,9 @@ const CLOSE_OBJECT = 0x7d;
  * @throws JsonProblemError
  */
 export function scanJson(bytes: Buffer, limits: JsonLimits = {}): JsonScan {
-  if (!isUtf8(bytes)) throw new JsonProblemError('encoding', bytes, findInvalidUtf8(bytes), 'the body is not valid UTF-8');
-  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
-    throw new JsonProblemError('encoding', bytes, 0, 'the body begins with a byte order mark, which JSON does not allow,');
-  }
-  const start = new JsonScanner(bytes, limits).scan();
+  const scanner = new JsonScanner(bytes, limits);
+  scanner.scan(bytes.length + 1);
+  const start = scanner.rootStart;
   let members: ReadonlyMap<string, JsonSpan> | undefined;
   return {
     rootType: nameType(bytes[start] ?? 0),
@@ -53,7 +56,13 @@ export function scanJson(bytes: Buffer, limits: JsonLimits = {}): JsonScan {
   };
 }
 
-class JsonScanner {
+/** What has a place of its own in the work on a large text: beginnings of large values, with their ends. */
+export type LargeValues = Map<number, number>;
+
+/** The scan of one text, which can be done in pieces. */
+export class JsonScanner {
+  /** Where the root value begins. */
+  readonly rootStart: number;
   readonly #bytes: Buffer;
   readonly #depthMax: number;
   readonly #tokensMax: number;
@@ -61,8 +70,36 @@ class JsonScanner {
   readonly #strings: StringScanner;
   readonly #keys: MemberKeys;
 
-  constructor(bytes: Buffer, { depthMax = 64, tokensMax = 250_000 }: JsonLimits) {
+  /** Where the scan stands: at a value, and what is open around it. */
+  #at: number;
+  /** What each open container around the innermost one is. */
+  readonly #outer: boolean[] = [];
+  #isObject = false;
+  /** Where in the string at `#at` the scan stands; -1 outside of strings. */
+  #stringAt = -1;
+  readonly #large: LargeValues | undefined;
+  readonly #largeBytes: number;
+  /** Beginnings of the open containers, where large ones are collected. */
+  readonly #starts: number[] = [];
+
+  /**
+   * @param large is told of the values of at least so many bytes
+   * @throws JsonProblemError where the bytes are no UTF-8
+   */
+  constructor(
+    bytes: Buffer,
+    { depthMax = 64, tokensMax = 250_000 }: JsonLimits,
+    large?: { readonly values: LargeValues; readonly bytesMin: number },
+  ) {
+    if (!isUtf8(bytes)) throw new JsonProblemError('encoding', bytes, findInvalidUtf8(bytes), 'the body is not valid UTF-8');
+    if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
+      throw new JsonProblemError('encoding', bytes, 0, 'the body begins with a byte order mark, which JSON does not allow,');
+    }
+    this.#large = large?.values;
+    this.#largeBytes = large?.bytesMin ?? 0;
     this.#bytes = bytes;
+    this.rootStart = this.#skipSpace(0);
+    this.#at = this.rootStart;
     this.#depthMax = depthMax;
     this.#tokensMax = tokensMax;
     this.#tokensLeft = tokensMax;
@@ -70,51 +107,81 @@ class JsonScanner {
     this.#keys = new MemberKeys(bytes);
   }
 
-  /** Returns where the root value begins. */
-  scan(): number {
+  /** How far the scan has come where it paused. */
+  get position(): number {
+    return this.#stringAt === -1 ? this.#at : this.#stringAt;
+  }
+
+  /**
+   * Goes on with the scan, up to about `stopAt`. False where the text goes on beyond that.
+   * @throws JsonProblemError
+   */
+  scan(stopAt: number): boolean {
     const bytes = this.#bytes;
-    const rootStart = skipWhiteSpace(bytes, 0);
-    /** What each open container around the innermost one is. */
-    const outer: boolean[] = [];
-    let depth = 0;
-    let isObject = false;
-    let at = rootStart;
+    const outer = this.#outer;
+    let isObject = this.#isObject;
+    let at = this.#at;
     // Each turn takes one value, or the opening of one, and then whatever closes after it.
     for (;;) {
+      if (at >= stopAt && at < bytes.length) {
+        this.#at = at;
+        this.#isObject = isObject;
+        return false;
+      }
       const byte = bytes[at];
-      this.#countToken(at);
+      if (this.#stringAt === -1) this.#countToken(at);
       if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
-        if (++depth > this.#depthMax) this.#failTooDeep(at);
         outer.push(isObject);
+        if (outer.length > this.#depthMax) this.#failTooDeep(at);
+        if (this.#large !== undefined) this.#starts.push(at);
         isObject = byte === OPEN_OBJECT;
         if (isObject) this.#keys.open();
-        at = skipWhiteSpace(bytes, at + 1);
+        at = this.#skipSpace(at + 1);
         if (bytes[at] !== byte + 2) {
           if (isObject) at = this.#passKey(at);
           continue;
         }
         // An empty container: the loop below closes it.
       } else {
-        at = skipWhiteSpace(bytes, this.#passScalar(at));
+        const end = this.#passScalar(at, stopAt);
+        if (end === PAUSED) {
+          this.#at = at;
+          this.#isObject = isObject;
+          return false;
+        }
+        if (this.#large !== undefined && end - at >= this.#largeBytes) this.#large.set(at, end);
+        at = this.#skipSpace(end);
       }
       for (;;) {
-        if (depth === 0) {
+        if (outer.length === 0) {
           if (at < bytes.length) this.#unexpected(at, 'the end of the body');
-          return rootStart;
+          return true;
         }
         const next = bytes[at];
         if (next === COMMA) {
-          at = skipWhiteSpace(bytes, at + 1);
+          at = this.#skipSpace(at + 1);
           if (isObject) at = this.#passKey(at);
           break;
         }
         if (next !== (isObject ? CLOSE_OBJECT : CLOSE_ARRAY)) this.#unexpected(at, isObject ? 'a comma or "}"' : 'a comma or "]"');
         if (isObject) this.#keys.close();
         isObject = outer.pop() ?? false;
-        depth--;
-        at = skipWhiteSpace(bytes, at + 1);
+        if (this.#large !== undefined) this.#closeContainer(this.#large, at + 1);
+        at = this.#skipSpace(at + 1);
       }
     }
+  }
+
+  #closeContainer(large: LargeValues, end: number): void {
+    const start = this.#starts.pop() ?? end;
+    if (end - start >= this.#largeBytes) large.set(start, end);
+  }
+
+  #skipSpace(position: number): number {
+    const at = skipWhiteSpace(this.#bytes, position, position + jsonSpaceBytesMax);
+    if (at - position === jsonSpaceBytesMax)
+      this.#fail('part-length', position, `the body has more than ${jsonSpaceBytesMax} bytes of white space in one place`);
+    return at;
   }
 
   /** Takes a key and its colon; returns where its value begins. */
@@ -122,19 +189,20 @@ class JsonScanner {
     const bytes = this.#bytes;
     this.#countToken(at);
     if (bytes[at] !== QUOTE) this.#unexpected(at, 'a key in double quotes');
-    const end = this.#passString(at) - 1;
+    const end = this.#passString(at, at + 2 + jsonPartBytesMax) - 1;
+    if (end - at - 1 > jsonPartBytesMax || end < 0) this.#failKeyTooLong(at);
     if (!this.#keys.add(at + 1, end, this.#strings.hasEscapes)) this.#failDuplicate(at, end);
-    const colon = skipWhiteSpace(bytes, end + 1);
+    const colon = this.#skipSpace(end + 1);
     if (bytes[colon] !== COLON) this.#unexpected(colon, 'a colon after the key');
-    return skipWhiteSpace(bytes, colon + 1);
+    return this.#skipSpace(colon + 1);
   }
 
-  /** Takes a string, number or word; returns the position after it. */
-  #passScalar(at: number): number {
+  /** Takes a string, number or word; returns the position after it, or PAUSED in a string that goes on beyond `stopAt`. */
+  #passScalar(at: number, stopAt: number): number {
     const byte = this.#bytes[at] ?? 0;
     switch (byte) {
       case QUOTE:
-        return this.#passString(at);
+        return this.#passString(at, stopAt);
       case 0x74:
         return this.#passWord(at, 'true');
       case 0x66:
@@ -147,9 +215,12 @@ class JsonScanner {
     }
   }
 
-  #passString(at: number): number {
-    const end = this.#strings.scan(at + 1);
+  #passString(at: number, stopAt: number): number {
+    const isBegun = this.#stringAt !== -1;
+    const end = this.#strings.scan(isBegun ? this.#stringAt : at + 1, Math.min(stopAt, this.#bytes.length));
+    this.#stringAt = end === PAUSED ? this.#strings.pausedAt : -1;
     if (end >= 0) return end + 1;
+    if (end === PAUSED) return PAUSED;
     if (end !== INVALID) return this.#fail('incomplete', this.#bytes.length, 'the body ends inside a string');
     const { invalidAt } = this.#strings;
     const isEscape = this.#bytes[invalidAt] === 0x5c;
@@ -189,7 +260,9 @@ class JsonScanner {
 
   #passDigits(start: number): number {
     let at = start;
-    while (isDigit(this.#bytes[at] ?? 0)) at++;
+    const end = start + jsonPartBytesMax + 1;
+    while (at < end && isDigit(this.#bytes[at] ?? 0)) at++;
+    if (at === end) this.#fail('part-length', start, `the body has a number of more than ${jsonPartBytesMax} digits`);
     return at > start ? at : this.#unexpected(at, 'a digit');
   }
 
@@ -204,6 +277,10 @@ class JsonScanner {
       at,
       `the body is nested too deeply: at most ${this.#depthMax} arrays and objects may be inside each other, exceeded`,
     );
+  }
+
+  #failKeyTooLong(quote: number): never {
+    return this.#fail('part-length', quote, `the body has a key of more than ${jsonPartBytesMax} bytes`);
   }
 
   #failDuplicate(quote: number, end: number): never {

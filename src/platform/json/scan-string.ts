@@ -12,6 +12,8 @@ for (const byte of [0x22, 0x5c, 0x2f, 0x62, 0x66, 0x6e, 0x72, 0x74]) SIMPLE_ESCA
 
 /** What `StringScanner.scan` returns instead of a position when the string holds something that it must not. */
 export const INVALID = -2;
+/** What it returns where the string goes on beyond the bytes that it was to look at. */
+export const PAUSED = -3;
 const UNTERMINATED = -1;
 
 /** Checks JSON strings in one text. Long stretches without quotes and escapes cost about a quarter of a nanosecond per byte. */
@@ -20,6 +22,8 @@ export class StringScanner {
   hasEscapes = false;
   /** After a scan that returned INVALID: the byte at fault. */
   invalidAt = 0;
+  /** After a scan that returned PAUSED: where the next one goes on. */
+  pausedAt = 0;
   readonly #bytes: Buffer;
   #view: AlignedWords | undefined;
   #nextQuote = -1;
@@ -29,13 +33,16 @@ export class StringScanner {
     this.#bytes = bytes;
   }
 
-  /** Takes the position after the opening quote; returns the position of the closing quote, UNTERMINATED or INVALID. */
-  scan(start: number): number {
+  /**
+   * Takes the position after the opening quote, or that of a pause; returns the position of the closing quote, UNTERMINATED, INVALID, or PAUSED for a string
+   * that goes on at `end`.
+   */
+  scan(start: number, end: number): number {
     const bytes = this.#bytes;
-    const { length } = bytes;
     this.hasEscapes = false;
     let near = start + NEAR_BYTES;
-    for (let at = start; at < length; at++) {
+    let at = start;
+    for (; at < end; at++) {
       const byte = bytes[at] ?? 0;
       if (byte === QUOTE) return at;
       if (byte === BACKSLASH) {
@@ -51,7 +58,9 @@ export class StringScanner {
         near = at + 8;
       }
     }
-    return UNTERMINATED;
+    if (at >= bytes.length) return UNTERMINATED;
+    this.pausedAt = at;
+    return PAUSED;
   }
 
   /** A position at or after `position` that has nothing but plain characters before it, close to the first other byte. */
@@ -127,10 +136,11 @@ export class StringScanner {
   }
 }
 
-/** The bytes as whole words, without copying: the first word begins `shift` bytes after the first byte. */
+/** The first word begins `shift` bytes after the first byte. */
 type AlignedWords = { readonly words: Int32Array; readonly shift: number };
 
-function toWords(bytes: Buffer): AlignedWords {
+/** The bytes as whole words, without copying. */
+export function toWords(bytes: Buffer): AlignedWords {
   const shift = (4 - (bytes.byteOffset & 3)) & 3;
   return { words: new Int32Array(bytes.buffer, bytes.byteOffset + shift, Math.max(0, bytes.length - shift) >> 2), shift };
 }

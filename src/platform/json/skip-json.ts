@@ -3,14 +3,14 @@ const BACKSLASH = 0x5c;
 // Calling into native code costs about as much as looking at this many bytes here.
 const NEAR_BYTES = 48;
 
-/** The position of the first byte at or after `position` that is not JSON white space. */
-export function skipWhiteSpace(bytes: Buffer, position: number): number {
+/** The position of the first byte at or after `position` that is not JSON white space, but not beyond `end`. */
+export function skipWhiteSpace(bytes: Buffer, position: number, end = bytes.length): number {
   let at = position;
-  for (;;) {
+  for (; at < end; at++) {
     const byte = bytes[at] ?? 0x7f;
     if (byte > 0x20 || (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09)) return at;
-    at++;
   }
+  return at;
 }
 
 /** The position after the closing quote of the string that opens at `position`; the length of `bytes` when it does not close. */
@@ -25,15 +25,25 @@ export function skipString(bytes: Buffer, position: number): number {
   return skipLongString(bytes, at);
 }
 
+/** Native search for long stretches; near an escape byte by byte, because strings with one escape often have many. */
 function skipLongString(bytes: Buffer, position: number): number {
-  let from = position;
+  let at = position;
   for (;;) {
-    const quote = bytes.indexOf(QUOTE, from);
+    const quote = bytes.indexOf(QUOTE, at);
     if (quote === -1) return bytes.length;
     let slashes = 0;
-    while (quote - slashes > from && bytes[quote - 1 - slashes] === BACKSLASH) slashes++;
+    while (quote - slashes > at && bytes[quote - 1 - slashes] === BACKSLASH) slashes++;
     if (slashes % 2 === 0) return quote + 1;
-    from = quote + 1;
+    at = quote + 1;
+    for (let plain = 0; plain < NEAR_BYTES && at < bytes.length; plain++) {
+      const byte = bytes[at];
+      if (byte === QUOTE) return at + 1;
+      if (byte === BACKSLASH) {
+        plain = 0;
+        at++;
+      }
+      at++;
+    }
   }
 }
 

@@ -4,7 +4,6 @@ import { StoreError } from '../store-error.ts';
 import type { LedgerStoreOperations } from './store-protocol.ts';
 import { callColumns, decodeCallEntry, readCallRow, readIncrement } from './call-entry-row.ts';
 import { splitEncoded } from './encoded-batch.ts';
-import { readText } from './read-column.ts';
 import type { CallRow, UsageIncrement } from './call-entry-row.ts';
 import type { Database, SqlRow, SqlValue } from './open-database.ts';
 
@@ -38,8 +37,10 @@ export function createLedgerOperations(database: Database): LedgerStoreOperation
       }
     },
     findReplyOwner: (replyId) => {
-      const row = database.first('select user_name from calls where reply_id = ?', toStorableText(replyId));
-      return row === undefined ? undefined : readText(row, 'user_name');
+      const row = database.first('select * from calls where reply_id = ?', toStorableText(replyId));
+      if (row === undefined) return undefined;
+      const { userName, upstream } = decodeCallEntry(row);
+      return { userName, upstream };
     },
     findEntry: (callId) => {
       const row = database.first('select * from calls where call_id = ?', toStorableText(callId));

@@ -23,4 +23,6 @@ export const anthropic: UpstreamVendor = {
   replyHeaders: [...commonReplyHeaders, 'anthropic-*'],
   traitsOf: traitsOfClaude,
   proofsBelongTo: 'vendor',
+  probePath: '/v1/models',
+  keysUrl: 'https://console.anthropic.com/settings/keys',
 };

@@ -34,4 +34,6 @@ export const gemini: UpstreamVendor = {
   replyHeaders: [...commonReplyHeaders, 'x-gemini-*'],
   traitsOf: traitsOfGemini,
   proofsBelongTo: 'vendor',
+  probePath: '/v1beta/models',
+  keysUrl: 'https://aistudio.google.com/apikey',
 };

@@ -28,6 +28,8 @@ export const openaiCompatible: UpstreamVendor = {
   replyHeaders: commonReplyHeaders,
   traitsOf: () => usualServerTraits,
   proofsBelongTo: 'upstream',
+  probePath: '/models',
   modelListPath: '/models',
+  answersLate: true,
   presets: serverPresets,
 };

@@ -21,4 +21,6 @@ export const openai: UpstreamVendor = {
   replyHeaders: [...commonReplyHeaders, 'openai-*'],
   traitsOf: traitsOfGpt,
   proofsBelongTo: 'vendor',
+  probePath: '/models',
+  keysUrl: 'https://platform.openai.com/api-keys',
 };

@@ -34,4 +34,6 @@ export const xai: UpstreamVendor = {
   correctUsage: (report, dialect) => (dialect === 'openai-chat' ? correctUsage(report) : report),
   traitsOf: traitsOfGrok,
   proofsBelongTo: 'vendor',
+  probePath: '/models',
+  keysUrl: 'https://console.x.ai',
 };

@@ -4,7 +4,15 @@ import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { UpstreamErrorReply } from '../../chat-codec.ts';
 import { errorStatusOf } from '../../error-status.ts';
 import type { ContextOverflow } from '../../read-context-overflow.ts';
-import { classifyStatus, createOverflowError, createUpstreamError, messageCharactersMax, type SaidError } from '../../upstream-error.ts';
+import {
+  classifyStatus,
+  createOverflowError,
+  createUpstreamError,
+  messageCharactersMax,
+  type SaidError,
+  isKeyProblem,
+  isModeration,
+} from '../../upstream-error.ts';
 
 /** No more of a message is looked at. */
 const readCharactersMax = 10_000;
@@ -42,14 +50,11 @@ function readStatus(status: number, error: JsonObject): number {
 const cutMessage = (message: string): string =>
   message.length > messageCharactersMax ? `${message.slice(0, messageCharactersMax)}…` : message;
 
-const keyWords =
-  /(?:incorrect|invalid|missing|no) api[ _-]?key|api key (?:not valid|expired|is invalid)|invalid[ _](?:authentication|token)/i;
 const quotaWords =
   /insufficient[ _](?:quota|balance|credits?|funds)|exceeded your current quota|billing|requires more credits|credit balance/i;
 const overloadWords = /overloaded|at capacity|no available (?:server|worker|channel)|engine is currently|server is busy/i;
 const modelWords =
   /model\b.{0,200}(?:does not exist|not found|not exist|unknown|not supported by|is not available)|no such model|unknown model/i;
-const moderationWords = /flagged|moderation|content[ _]policy|usage guidelines|safety/i;
 
 function isAbout(said: SaidError, words: readonly string[], pattern: RegExp): boolean {
   return said.words.some((word) => words.includes(word)) || pattern.test(said.message);
@@ -57,8 +62,8 @@ function isAbout(said: SaidError, words: readonly string[], pattern: RegExp): bo
 
 /** The class of an error by its status, and where the status says little, by its words. */
 function classify(said: SaidError): ErrorCode {
-  if (said.status === 403 && moderationWords.test(said.message)) return 'upstream_refused_request';
-  if (said.status === 400 && isAbout(said, ['invalid_api_key'], keyWords)) return 'upstream_credentials_rejected';
+  if (isModeration(said)) return 'upstream_refused_request';
+  if (isKeyProblem(said)) return 'upstream_credentials_rejected';
   const code = classifyStatus(said.status);
   if (code === 'upstream_rate_limited' && isAbout(said, ['insufficient_quota', 'billing_hard_limit_reached'], quotaWords)) {
     return 'upstream_quota_exhausted';

@@ -2,7 +2,15 @@ import type { ErrorCode, GatewayError } from '../../../inference/gateway-error.t
 import { filledText, meaningOf, membersOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject } from '../../../platform/json/json-value.ts';
 import type { UpstreamErrorReply } from '../../chat-codec.ts';
-import { classifyStatus, createOverflowError, createUpstreamError, messageCharactersMax, type SaidError } from '../../upstream-error.ts';
+import {
+  classifyStatus,
+  createOverflowError,
+  createUpstreamError,
+  isKeyProblem,
+  isModeration,
+  messageCharactersMax,
+  type SaidError,
+} from '../../upstream-error.ts';
 
 /** The vendor's codes and types that tell the class better than the status: events have none, and imitating servers choose it freely. */
 const codeByWord: Readonly<Record<string, ErrorCode>> = {
@@ -26,7 +34,10 @@ function findError(body: unknown): unknown {
   return outer.error ?? membersOf(outer.response).error ?? filledText(outer.detail) ?? outer;
 }
 
-function classify({ status, words }: SaidError): ErrorCode {
+function classify(said: SaidError): ErrorCode {
+  const { status, words } = said;
+  if (isModeration(said)) return 'upstream_refused_request';
+  if (isKeyProblem(said)) return 'upstream_credentials_rejected';
   const byWord = words.map((word) => meaningOf(word, codeByWord)).find((code) => code !== undefined);
   if (byWord !== undefined) return byWord;
   const byStatus = classifyStatus(status);

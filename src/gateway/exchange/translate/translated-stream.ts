@@ -76,6 +76,7 @@ export function createTranslatedStream(translation: Translation, framing: Stream
     },
     end: () => (line.isFinished() ? nothing : finish()),
     state: () => (failure === undefined ? tap.state() : 'failed'),
+    hasContent: tap.hasContent,
     report: () => (failure === undefined ? tap.report() : { ...tap.report(), state: 'failed', error: failure }),
     endedEarly: () => failure === undefined && line.isFinished() && tap.state() === 'open',
     hasEndMark,

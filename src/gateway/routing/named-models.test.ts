@@ -8,8 +8,9 @@ import type { DialectId } from '../../dialects/chat-dialect.ts';
 import type { CallFacts } from '../../inference/call-facts.ts';
 import type { VendorId } from '../../upstreams/upstream-vendor.ts';
 import { createFakeUpstream } from '../exchange/fake-exchange.ts';
-import { chooseTarget } from './choose-target.ts';
-import { createRoutingTable, type Upstream } from './routing-table.ts';
+import { alwaysHealthy } from './always-healthy.ts';
+import { rankTargets } from './rank-targets.ts';
+import { createRoutingTable, type RoutingTable, type Target, type Upstream } from './routing-table.ts';
 
 const priceBook = createPriceBook({ book: loadShippedPriceBook() });
 const upstream = (id: string, vendor: VendorId, dialects?: readonly DialectId[]): Upstream => {
@@ -34,10 +35,22 @@ const table = createRoutingTable({
   configuredAtMs: 5,
 });
 
+function rank(from: RoutingTable, model: string, dialect: DialectId, needs: CallFacts['needs'] = []): readonly Target[] {
+  return rankTargets({
+    table: from,
+    dialect: chatDialects[dialect],
+    facts: { requestedModel: model, stream: false, inputCharacters: 0, needs },
+    request: { operation: 'generate', body: {}, headers: {} },
+    caller: { userId: 'user' },
+    health: alwaysHealthy,
+    nowMs: 0,
+    random: () => 0.5,
+  });
+}
+
 function choose(model: string, dialect: DialectId, needs: CallFacts['needs'] = []): string {
-  const facts = { requestedModel: model, stream: false, inputCharacters: 0, needs };
-  const chosen = chooseTarget(table, chatDialects[dialect], facts);
-  return `${chosen.upstream.id}/${chosen.upstreamModel}`;
+  const [chosen] = rank(table, model, dialect, needs);
+  return `${chosen?.upstream.id}/${chosen?.upstreamModel}`;
 }
 
 test('an alias goes to its first target that speaks the interface', () => {
@@ -58,6 +71,15 @@ test('`models/` before a name means nothing, unless a configured name has it', (
   assert.equal(choose('models/gemini-2.5-flash', 'gemini-generate-content'), 'google/gemini-2.5-flash');
   assert.equal(choose('models/fast', 'openai-chat'), 'gpt/gpt-5-mini');
   assert.equal(choose('models/odd', 'gemini-generate-content'), 'google/odd');
+});
+
+test('the other targets follow as fallbacks: those that speak the interface first, then the rest, each in its order', () => {
+  const names = rank(table, 'house', 'gemini-generate-content').map(({ upstream: { id } }) => id);
+  assert.deepEqual(names, ['local', 'claude']);
+  assert.deepEqual(
+    rank(table, 'fast', 'anthropic-messages').map(({ upstream: { id } }) => id),
+    ['claude', 'gpt'],
+  );
 });
 
 test('a configured name beats the list', () => assert.equal(choose('gpt-4.1', 'openai-chat'), 'local/not-the-listed-one'));
@@ -115,8 +137,7 @@ test('a thread goes to a target that keeps threads, or is refused: its history m
     priceBook,
     configuredAtMs: 0,
   });
-  const facts = { requestedModel: 'm', stream: false, inputCharacters: 0, needs: ['threads'] as const };
-  assert.throws(() => chooseTarget(only, chatDialects['anthropic-messages'], facts), {
+  assert.throws(() => rank(only, 'm', 'anthropic-messages', ['threads']), {
     code: 'thread_unsupported',
     status: 400,
     param: 'thread',

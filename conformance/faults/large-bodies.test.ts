@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import { after, before, describe, test } from 'node:test';
+
+import type { DialectId } from '../../src/dialects/chat-dialect.ts';
+import { readLoop, watchedNodeArguments } from '../support/loop-watch.ts';
+import { chatInterfaces } from '../support/interfaces.ts';
+import { startScriptedWeir, type ScriptedWeir, speeches } from './translated-bench.ts';
+
+/** The goal is 50 ms on a quiet machine; where others work too, the system itself takes the process off its processor for longer. */
+const longestMsMax = Number(process.env['WEIR_LONGEST_BLOCK_MS'] ?? 250);
+const mebibyte = 1024 * 1024;
+
+/** Text of some length in bytes. */
+const fill = (unit: string, bytes: number): string => unit.repeat(Math.floor(bytes / Buffer.byteLength(unit)));
+const picture = fill('iVBORw0KGgoAAAANSUhEUgAAAAEabc+/', 28 * mebibyte);
+const many = <Item>(length: number, make: (index: number) => Item): readonly Item[] => Array.from({ length }, (_, index) => make(index));
+
+/** A message of a user in each interface, and a picture in it. */
+type Words = { readonly text: (model: string, text: string) => object; readonly picture: (model: string, data: string) => object };
+const words: Readonly<Record<DialectId, Words>> = {
+  'anthropic-messages': {
+    text: (model, content) => ({ model, max_tokens: 100, messages: [{ role: 'user', content }] }),
+    picture: (model, data) => ({
+      model,
+      max_tokens: 100,
+      messages: [{ role: 'user', content: [{ type: 'image', source: { type: 'base64', media_type: 'image/png', data } }] }],
+    }),
+  },
+  'openai-responses': {
+    text: (model, input) => ({ model, input }),
+    picture: (model, data) => ({
+      model,
+      input: [{ role: 'user', content: [{ type: 'input_image', detail: 'auto', image_url: `data:image/png;base64,${data}` }] }],
+    }),
+  },
+  'openai-chat': {
+    text: (model, content) => ({ model, messages: [{ role: 'user', content }] }),
+    picture: (model, data) => ({
+      model,
+      messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: `data:image/png;base64,${data}` } }] }],
+    }),
+  },
+  'gemini-generate-content': {
+    text: (_model, text) => ({ contents: [{ role: 'user', parts: [{ text }] }] }),
+    picture: (_model, data) => ({ contents: [{ role: 'user', parts: [{ inlineData: { mimeType: 'image/png', data } }] }] }),
+  },
+};
+
+/** Bodies that are no proper request of any interface, or only just. */
+const hostile: Readonly<Record<string, (model: string) => string>> = {
+  'escapes only': (model) => JSON.stringify(words['anthropic-messages'].text(model, fill('"\n', 10 * mebibyte))),
+  'escaped emoji': (model) =>
+    JSON.stringify(words['anthropic-messages'].text(model, 'TEXT')).replace('TEXT', fill('\\ud83c\\udf0a', 28 * mebibyte)),
+  'many messages': (model) =>
+    JSON.stringify({
+      model,
+      max_tokens: 9,
+      messages: many(40_000, (index) => ({ role: index % 2 ? 'assistant' : 'user', content: fill('x', 700) })),
+    }),
+  'many blocks': (model) =>
+    JSON.stringify({ model, max_tokens: 9, messages: [{ role: 'user', content: many(48_000, () => ({ type: 'text', text: 'x' })) }] }),
+  'many wrong blocks': (model) =>
+    JSON.stringify({ model, max_tokens: 9, messages: [{ role: 'user', content: many(48_000, () => ({ type: 'text', txt: 'x' })) }] }),
+  'many small numbers': (model) => JSON.stringify({ model, max_tokens: 9, messages: many(240_000, (index) => index) }),
+  'too many numbers': (model) => `{"model":"${model}","messages":[${fill('0,', 28 * mebibyte)}0]}`,
+  'many keys': (model) =>
+    JSON.stringify({ model, max_tokens: 9, messages: [], metadata: Object.fromEntries(many(110_000, (index) => [`k${index}`, index])) }),
+  'deep nesting': (model) => `{"model":"${model}","messages":${fill('[', 28 * mebibyte)}`,
+  'large levels': (model) => `{"model":"${model}","messages":${'['.repeat(60)}"${fill('\\"', 28 * mebibyte)}"${']'.repeat(60)}}`,
+  'cut at the end': (model) => JSON.stringify({ model, text: fill('é ', 28 * mebibyte) }).slice(0, -2),
+  'a long key': (model) => `{"model":"${model}","${fill('\\u0041', 28 * mebibyte)}":1}`,
+  'a long number': (model) => `{"model":"${model}","n":${fill('9', 28 * mebibyte)}}`,
+  'white space': (model) => `{"model":"${model}",${fill(' \n', 28 * mebibyte)}"n":1}`,
+  'invalid UTF-8': (model) => JSON.stringify({ model, text: fill('é ', 20 * mebibyte) + '\ud800' }).replace('\\ud800', '\u00ff'),
+};
+
+describe('large bodies hold nobody up', { timeout: 170_000 }, () => {
+  let bench: ScriptedWeir;
+  const table: string[] = [];
+  before(async () => {
+    bench = await startScriptedWeir({}, watchedNodeArguments);
+    // The first calls load and compile code, which is not what is measured.
+    for (const api of chatInterfaces)
+      for (const to of chatInterfaces)
+        await send(api.dialect, to.dialect, (model) => JSON.stringify(words[api.dialect].text(model, fill('hello ', mebibyte))));
+  });
+  after(async () => {
+    process.stdout.write(`${table.join('\n')}\n`);
+    await bench[Symbol.asyncDispose]();
+  });
+
+  /** Sends a body and tells what came of it, what the upstream got, and how long the event loop stood still at most. */
+  async function send(from: DialectId, to: DialectId, text: (model: string) => string, whole?: (response: ServerResponse) => void) {
+    const api = chatInterfaces.find(({ dialect }) => dialect === from);
+    assert.ok(api);
+    let received: string | undefined;
+    let sent = '';
+    await readLoop(bench.weir);
+    const reply = await bench.send(
+      { title: from, api, stream: false },
+      to,
+      (response, body) => {
+        received = createHash('sha1').update(body).digest('hex');
+        if (whole !== undefined) return whole(response);
+        response.setHeader('content-type', 'application/json');
+        response.end(JSON.stringify(speeches[to].whole('Hello!')));
+      },
+      { text: (model) => (sent = text(model)), limitMs: 20_000 },
+    );
+    const { longestMs } = await readLoop(bench.weir);
+    return { reply, received, sent: createHash('sha1').update(sent).digest('hex'), bytes: Buffer.byteLength(sent), longestMs };
+  }
+
+  function assertShort(title: string, { longestMs, bytes, reply }: Awaited<ReturnType<typeof send>>, times = 1): void {
+    table.push(
+      `${title.padEnd(52)} ${(bytes / mebibyte).toFixed(1).padStart(5)} MB  ${reply.status}  ${longestMs.toFixed(1).padStart(6)} ms`,
+    );
+    assert.ok(longestMs < longestMsMax * times, `${title}: the event loop stood still for ${longestMs.toFixed(0)} ms`);
+  }
+
+  for (const { dialect } of chatInterfaces) {
+    test(`${dialect}: a picture and a text of 28 MB pass as they are`, async () => {
+      for (const [title, body] of [
+        ['picture', (model: string) => words[dialect].picture(model, picture)],
+        ['text', (model: string) => words[dialect].text(model, fill('hello, wörld ', 28 * mebibyte))],
+      ] as const) {
+        const done = await send(dialect, dialect, (model) => JSON.stringify(body(model)));
+        assert.equal(done.reply.status, 200, done.reply.text.slice(0, 300));
+        assertShort(`${dialect}, ${title}`, done);
+      }
+    });
+  }
+
+  for (const [from, to] of [
+    ['anthropic-messages', 'openai-chat'],
+    ['openai-chat', 'gemini-generate-content'],
+    ['gemini-generate-content', 'openai-responses'],
+    ['openai-responses', 'anthropic-messages'],
+  ] as const) {
+    test(`${from} to ${to}: a picture of 28 MB is translated`, async () => {
+      const done = await send(from, to, (model) => JSON.stringify(words[from].picture(model, picture)));
+      assert.equal(done.reply.status, 200, done.reply.text.slice(0, 300));
+      // What is translated is written in one step.
+      assertShort(`${from} to ${to}, picture`, done, 2);
+    });
+  }
+
+  for (const [title, body] of Object.entries(hostile)) {
+    test(`hostile: ${title}`, async () => {
+      const done = await send('anthropic-messages', 'anthropic-messages', body);
+      assert.ok(done.reply.status === 200 || done.reply.status === 400, `${done.reply.status} ${done.reply.text.slice(0, 300)}`);
+      assertShort(`hostile: ${title}`, done);
+    });
+  }
+
+  test('six at once hold others up no longer than one', async () => {
+    await readLoop(bench.weir);
+    const all = await Promise.all(
+      many(6, () =>
+        send('anthropic-messages', 'anthropic-messages', (model) =>
+          JSON.stringify(words['anthropic-messages'].text(model, fill('"\n', 8 * mebibyte))),
+        ),
+      ),
+    );
+    const longestMs = Math.max(...all.map((done) => done.longestMs));
+    const [first] = all;
+    assert.ok(first);
+    assertShort('six at once: escapes only', { ...first, longestMs });
+  });
+});

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { after, before, describe, test } from 'node:test';
+
+import type { DialectId } from '../../src/dialects/chat-dialect.ts';
+import { type Ledger, openLedger } from '../support/audit.ts';
+import { eventually } from '../support/http.ts';
+import { chatInterfaces } from '../support/interfaces.ts';
+import { residentBytes } from '../support/process-memory.ts';
+import { type RunningWeir, startWeir } from '../support/start-weir.ts';
+import { speeches } from './translated-bench.ts';
+
+/** 1,000 by command: `WEIR_STALLED_CLIENTS=1000 node --test conformance/faults/stalled-readers.test.ts`, with as many file descriptors. */
+const count = Number(process.env['WEIR_STALLED_CLIENTS'] ?? 60);
+const mebibyte = 1024 * 1024;
+const streamBytes = 64 * mebibyte;
+/** 60 s unless configured. */
+const stalledReaderMs = Number(process.env['WEIR_STALLED_MS'] ?? 8000);
+const skip = residentBytes(process.pid) === undefined ? 'this system does not tell the memory of a process' : false;
+
+describe('clients that never read', { skip, timeout: 170_000 }, () => {
+  let upstream: Server;
+  let weir: RunningWeir;
+  let ledger: Ledger;
+  /** What the upstream says next, and what was taken of it. */
+  const pouring = { to: 'openai-chat' as DialectId, frameBytes: 0, taken: 0, open: 0 };
+
+  /** Sends a stream of 64 MB as fast as it is taken. */
+  function pour(response: ServerResponse): void {
+    const speech = speeches[pouring.to];
+    const frame = Buffer.from(speech.text('x'.repeat(pouring.frameBytes)));
+    let left = streamBytes;
+    pouring.open += 1;
+    response.on('close', () => (pouring.open -= 1));
+    response.on('error', () => {});
+    response.setHeader('content-type', 'text/event-stream');
+    response.write(speech.start);
+    const write = (): void => {
+      while (left > 0 && !response.destroyed) {
+        left -= frame.length;
+        pouring.taken += frame.length;
+        if (!response.write(frame)) return void response.once('drain', write);
+      }
+    };
+    write();
+  }
+
+  before(async () => {
+    upstream = createServer((request, response) => {
+      request.resume();
+      request.on('end', () => pour(response));
+    });
+    await new Promise<void>((resolve) => void upstream.listen(0, '127.0.0.1', resolve));
+    const baseUrl = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`;
+    const upstreams = {
+      messages: { vendor: 'anthropic', baseUrl, apiKey: 'k' },
+      chat: { vendor: 'openai-compatible', baseUrl, apiKey: 'k' },
+    };
+    const models = {
+      'of-messages': { targets: [{ upstream: 'messages', model: 'claude-sonnet-4-5' }] },
+      'of-chat': { targets: [{ upstream: 'chat', model: 'gpt-4.1' }] },
+    };
+    weir = await startWeir({ config: JSON.stringify({ timeouts: { stalledReaderMs }, upstreams, models }) });
+    ledger = await openLedger(weir.dataDirectory);
+  });
+  after(async () => {
+    await ledger.close();
+    await weir[Symbol.asyncDispose]();
+    upstream.closeAllConnections();
+    upstream.close();
+  });
+
+  const resident = (): number => residentBytes(weir.process.pid) ?? 0;
+
+  /** A client that asks for a stream and takes nothing of it, not even what its system would. */
+  function stall(from: DialectId, model: string): Socket {
+    const api = chatInterfaces.find(({ dialect }) => dialect === from);
+    assert.ok(api);
+    const { hostname, port } = new URL(weir.gatewayUrl);
+    const body = JSON.stringify(api.body(model, 'Hello', true));
+    const headers = {
+      host: 'a',
+      authorization: `Bearer ${weir.apiKey}`,
+      'content-type': 'application/json',
+      ...api.headers,
+      'content-length': body.length,
+    };
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    const socket = connect(Number(port), hostname);
+    socket.on('error', () => {});
+    socket.write(`POST ${api.path(model, true)} HTTP/1.1\r\n${lines.join('')}\r\n${body}`);
+    return socket;
+  }
+
+  for (const [from, to, frameBytes] of [
+    ['anthropic-messages', 'anthropic-messages', 2000],
+    ['openai-chat', 'openai-chat', 100_000],
+    ['anthropic-messages', 'openai-chat', 2000],
+    ['openai-responses', 'anthropic-messages', 30_000],
+  ] as const) {
+    test(`${count} streams of 64 MB, ${from} from ${to}, events of ${frameBytes} bytes: bounded, closed and settled`, async () => {
+      Object.assign(pouring, { to, frameBytes, taken: 0, open: 0 });
+      const model = to === 'openai-chat' ? 'of-chat' : 'of-messages';
+      const rowsBefore = (await ledger.all()).length;
+      const before = resident();
+      const startedMs = performance.now();
+      const sockets = Array.from({ length: count }, () => stall(from, model));
+      let peak = before;
+      const settled = async (): Promise<number> => {
+        peak = Math.max(peak, resident());
+        return (await ledger.all()).length - rowsBefore;
+      };
+      await eventually(settled, (rows) => rows === count, stalledReaderMs + 60_000);
+      await eventually(
+        () => pouring.open,
+        (open) => open === 0,
+      );
+      const seconds = (performance.now() - startedMs) / 1000;
+      const each = (peak - before) / count / mebibyte;
+      const taken = pouring.taken / count / mebibyte;
+      for (const socket of sockets) socket.destroy();
+      const told = `${each.toFixed(2)} MB each at most; the upstream could send ${taken.toFixed(1)} MB each; settled and closed after ${seconds.toFixed(1)} s`;
+      process.stdout.write(`${from} from ${to}, events of ${frameBytes}: ${told}\n`);
+      assert.ok(taken < 40, told);
+      assert.ok((await ledger.all()).slice(-count).every(({ end }) => end === 'client-left'));
+      // A translation keeps the text that it has passed on, which is what the system's buffers took; the memory of a process that has just begun grows by itself.
+      const eachMax = from === to ? 1 : 1 + taken;
+      assert.ok(peak - before < count * eachMax * mebibyte + 60 * mebibyte, told);
+    });
+  }
+});

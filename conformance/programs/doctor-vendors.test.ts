@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, test } from 'node:test';
+
+import { type RunningSimulator, startSimulator } from 'weir-simulator';
+
+import type { DoctorReport } from '../../src/main/doctor/finding.ts';
+import { examine, secret, show } from './doctor-kit.ts';
+
+const known = 'a-key-that-the-vendors-know';
+const vendors = ['anthropic', 'openai', 'gemini', 'xai'] as const;
+
+let simulator: RunningSimulator;
+before(async () => {
+  simulator = await startSimulator({ apiKeys: [known] });
+});
+after(() => simulator.close());
+beforeEach(() => simulator.reset());
+
+const config = (): string =>
+  `upstreams:\n${vendors.map((vendor) => `  ${vendor}: { vendor: ${vendor}, baseUrl: "${simulator.addresses[vendor]}", apiKey: "\${VENDOR_KEY}" }\n`).join('')}`;
+
+const good = { VENDOR_KEY: known };
+
+async function setFault(fault: string): Promise<void> {
+  const faults = [{ fault, times: null }];
+  const answer = await fetch(`${simulator.controlUrl}/settings`, { method: 'POST', body: JSON.stringify({ faults }) });
+  assert.equal(answer.status, 200, await answer.text());
+}
+
+/** What each row says of a check, by its upstream and interface; of upstreams without rows, what is said of the way to them. */
+function cells(report: DoctorReport, check: string): ReadonlyMap<string, string> {
+  const word = (found: { verdict: string; says?: string; advice?: string } | undefined): string =>
+    `${found?.verdict ?? 'none'} ${found?.says ?? ''} -> ${found?.advice ?? ''}`;
+  return new Map(
+    report.upstreams.flatMap(({ upstream, matrix, findings }): (readonly [string, string])[] =>
+      matrix.length === 0
+        ? [[upstream, word(findings.at(-1))]]
+        : matrix.map(({ dialect, results }) => [`${upstream} ${dialect}`, word(results.find((result) => result.check === check))]),
+    ),
+  );
+}
+
+describe("vendors' own words", () => {
+  test('each refuses a bad key in its own way, and each refusal is understood', async () => {
+    const report = await examine(config(), {}, { VENDOR_KEY: secret });
+    assert.equal(report.upstreams.length, vendors.length);
+    for (const { findings, upstream, matrix } of report.upstreams) {
+      const finding = findings.find(({ subject }) => subject === 'credential');
+      assert.equal(finding?.verdict, 'bad', show(report));
+      assert.match(finding?.advice ?? '', /the key in VENDOR_KEY is refused; make a new one at https:\/\//, upstream);
+      assert.deepEqual(matrix, [], 'no call is made with a key that is refused');
+    }
+    assert.ok(!JSON.stringify(report).includes(secret));
+  });
+
+  test('a model that none of them has', async () => {
+    const report = await examine(config(), { model: 'missing-model', checks: ['reply'] }, good);
+    for (const [row, words] of cells(report, 'reply')) assert.match(words, /^bad 40[04].*"missing-model" is not served/, row);
+  });
+
+  test('a stream that is cut: the mark that is missing is that of the interface', async () => {
+    await setFault('truncate;after=1;how=end');
+    const said = cells(await examine(config(), { checks: ['stream'] }, good), 'stream');
+    assert.match(said.get('anthropic anthropic-messages') ?? '', /^bad .*message_stop/);
+    assert.match(said.get('openai openai-responses') ?? '', /^bad .*response\.completed/);
+    assert.match(said.get('openai openai-chat') ?? '', /^bad .*\[DONE\]/);
+    assert.match(said.get('gemini gemini-generate-content') ?? '', /^bad .*finishReason/);
+  });
+
+  for (const [fault, check, words] of [
+    ['malformed-event;after=1', 'stream', /^bad .*hold no JSON/],
+    ['error-event;after=1', 'stream', /^bad .*ends in an error/],
+    ['reset-mid-stream;after=1', 'stream', /^bad the connection broke/],
+    ['html;status=200', 'reply', /^bad 200 with an HTML page.*check baseUrl/],
+    ['empty-body', 'reply', /^bad .* 0 bytes/],
+    ['error-in-200;status=500', 'reply', /^bad /],
+    ['status;status=429', 'reply', /^bad 429.*no calls left/],
+    ['reset-before-headers', 'reply', /^bad the connection broke/],
+    ['gzip', 'reply', /^bad .*compressed/],
+    ['echo-credentials', 'reply', /^bad 401.*is refused/],
+  ] as const) {
+    test(`${fault}: said of every interface`, async () => {
+      await setFault(fault);
+      const report = await examine(config(), { checks: [check], timeoutMs: 5000 }, good);
+      const said = cells(report, check);
+      assert.ok(said.size >= vendors.length);
+      for (const [row, told] of said) assert.match(told, words, row);
+      assert.ok(!JSON.stringify(report).includes(known));
+    });
+  }
+
+  for (const fault of [
+    'line-ends;kind=crlf',
+    'line-ends;kind=bom',
+    'line-ends;kind=comments',
+    'split-utf8',
+    'unknown-event;after=1',
+    'unknown-block',
+  ]) {
+    test(`${fault}: what every client has to bear is no fault`, async () => {
+      await setFault(fault);
+      const report = await examine(config(), { checks: ['stream', 'stream-usage', 'utf8', 'tool-stream'] }, good);
+      assert.equal(report.healthy, true, show(report));
+    });
+  }
+});

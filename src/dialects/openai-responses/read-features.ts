@@ -1,0 +1,53 @@
+import { isJsonObject, type JsonValue } from '../../platform/json/json-value.ts';
+import type { RequestFeatures, WireRequest } from '../chat-dialect.ts';
+import { collectText, collectToolNames, joinOpening, readSessionId } from '../conversation-opening.ts';
+
+/** Reads what a request holds besides text. What stands behind `previous_response_id` is not in the body and is not seen. */
+export function readFeatures({ body }: WireRequest): RequestFeatures {
+  const { input, tools } = body;
+  const found = { images: false, documents: false, audio: false };
+  for (const item of Array.isArray(input) ? input : []) {
+    if (!isJsonObject(item)) continue;
+    readParts(item.content, found);
+    // Functions may answer with parts, and a screen always answers with its picture.
+    readParts(item.output, found);
+    if (item.type === 'computer_call_output') found.images = true;
+  }
+  return { ...found, tools: Array.isArray(tools) && tools.length > 0 };
+}
+
+function readParts(content: JsonValue | undefined, found: { images: boolean; documents: boolean; audio: boolean }): void {
+  if (!Array.isArray(content)) return;
+  for (const part of content) {
+    if (!isJsonObject(part)) continue;
+    if (part.type === 'input_image') found.images = true;
+    else if (part.type === 'input_file') found.documents = true;
+    else if (part.type === 'input_audio') found.audio = true;
+  }
+}
+
+/** Reads which conversation a call belongs to. `user` and `safety_identifier` name people, who have many. */
+export function readConversation({ body }: WireRequest): string {
+  const { prompt_cache_key: cacheKey, conversation } = body;
+  return readSessionId(cacheKey) ?? readSessionId(isJsonObject(conversation) ? conversation.id : conversation) ?? readOpening(body);
+}
+
+function readOpening({ instructions, input, tools }: WireRequest['body']): string {
+  let system = collectText(instructions);
+  let firstTurn = typeof input === 'string' ? collectText(input) : '';
+  for (const item of Array.isArray(input) ? input : []) {
+    if (!isJsonObject(item)) continue;
+    if (item.role !== 'system' && item.role !== 'developer') {
+      firstTurn = collectText(item.content);
+      break;
+    }
+    system += collectText(item.content);
+    if (system.length > 2048) break;
+  }
+  return joinOpening(system, collectToolNames(tools, nameOf), firstTurn);
+}
+
+/** Tools of the vendor have no name but their type. */
+function nameOf(tool: JsonValue): JsonValue | undefined {
+  return isJsonObject(tool) ? (tool.name ?? tool.type) : undefined;
+}

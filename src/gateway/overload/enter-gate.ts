@@ -1,0 +1,49 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import type { ChatDialect } from '../../dialects/chat-dialect.ts';
+import { expectedBytes } from './expected-bytes.ts';
+import type { Admission, AdmitResult } from './fair-gate.ts';
+import type { Gatekeeper } from './gatekeeper.ts';
+import { shedCall } from './shed-call.ts';
+
+/** What the gate has to know of a call whose caller is known and whose body has not been read. */
+type ArrivingCall = {
+  readonly callId: string;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly dialect: ChatDialect;
+};
+
+/**
+ * Lets a call in, until its reply is over. Undefined: it was refused and has its answer, or its client has left; nothing more is to be done.
+ * @param tenantId whose share of the process it uses
+ */
+export function enterGate(gatekeeper: Gatekeeper, call: ArrivingCall, tenantId: string, requestBytesMax: number): AdmitResult {
+  const { request, response } = call;
+  if (gatekeeper.closesConnections()) response.shouldKeepAlive = false;
+  const bytes = expectedBytes(request, requestBytesMax);
+  const admitted = gatekeeper.admit(tenantId, bytes, () => response.destroyed);
+  return admitted instanceof Promise
+    ? admitted.then((late) => settle(gatekeeper, call, bytes, late))
+    : settle(gatekeeper, call, bytes, admitted);
+}
+
+function settle(
+  gatekeeper: Gatekeeper,
+  { request, response, dialect, callId }: ArrivingCall,
+  bytes: number,
+  admission: Admission | undefined,
+): Admission | undefined {
+  if (admission === undefined) {
+    gatekeeper.wasRefused(request, bytes);
+    shedCall(response, dialect, callId, gatekeeper.retryAfterSeconds());
+    return undefined;
+  }
+  // A client that left before somebody listened for it: nothing will tell again.
+  if (response.destroyed) {
+    admission.release();
+    return undefined;
+  }
+  response.on('close', () => admission.release());
+  return admission;
+}

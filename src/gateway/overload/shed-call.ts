@@ -1,0 +1,40 @@
+import type { ServerResponse } from 'node:http';
+
+import type { ChatDialect } from '../../dialects/chat-dialect.ts';
+import { GatewayError } from '../../inference/gateway-error.ts';
+import { requestIdHeader } from '../exchange/reply-headers.ts';
+
+/** As long as a real id, and in no text of ours. */
+const idMark = 'req_~~~~~~~~~~~~~~~~~~~~~~~~~~';
+
+type PreparedAnswer = { readonly status: number; readonly headers: readonly string[]; readonly text: string };
+
+/** Answers by dialect and seconds: a few for each dialect. */
+const prepared = new Map<string, PreparedAnswer>();
+
+/**
+ * Answers a call that is not let in. Such answers are written when there is no time for anything: their texts are made once, and only the id of the call is put in.
+ */
+export function shedCall(response: ServerResponse, dialect: ChatDialect, callId: string, retryAfterSeconds: number): void {
+  if (response.headersSent || response.destroyed) return;
+  const name = `${dialect.id} ${retryAfterSeconds}`;
+  let answer = prepared.get(name);
+  if (answer === undefined) {
+    answer = prepare(dialect, retryAfterSeconds);
+    prepared.set(name, answer);
+  }
+  const text = answer.text.replaceAll(idMark, callId);
+  response.writeHead(answer.status, [
+    ...answer.headers.map((value) => (value === idMark ? callId : value)),
+    'content-length',
+    String(text.length),
+  ]);
+  response.end(text, 'latin1');
+}
+
+function prepare(dialect: ChatDialect, retryAfterSeconds: number): PreparedAnswer {
+  const message = `The gateway is overloaded: it has more requests than it can serve at the moment. Please try again in ${retryAfterSeconds}s.`;
+  const reply = dialect.encodeError(new GatewayError('overloaded', message, { retryAfterSeconds }), idMark);
+  const headers = { ...reply.headers, [requestIdHeader]: idMark };
+  return { status: reply.status, headers: Object.entries(headers).flat(), text: reply.body.toString('latin1') };
+}

@@ -1,0 +1,346 @@
+import type { ApiKey } from '../../accounts/api-key.ts';
+import type { CallOpening, FailedAttempt } from '../../billing/ledger/call-entry.ts';
+import type { WireRequest } from '../../dialects/chat-dialect.ts';
+import type { CallFacts } from '../../inference/call-facts.ts';
+import { GatewayError } from '../../inference/gateway-error.ts';
+import type { StreamFraming } from '../../platform/frames.ts';
+import type { Watched } from '../../platform/http/deadlines.ts';
+import { parseJsonObject } from '../../platform/json/parse-json.ts';
+import type { IncomingCall } from '../call.ts';
+import type { UndeliveredFailure } from '../exchange/exchange-context.ts';
+import { UpstreamExchange } from '../exchange/upstream-exchange.ts';
+import { upstreamTimeout } from '../exchange/upstream-failure.ts';
+import type { Gateway, GatewaySettings } from '../gateway.ts';
+import type { AttemptTicket } from '../health/health.ts';
+import { type TakenLimits, withOwnLimits } from '../limits/reserve-call.ts';
+import { type EstimatedCount, type ExchangePlan, planExchange } from '../plan-exchange.ts';
+import { alwaysHealthy } from '../routing/always-healthy.ts';
+import { subjectOf } from '../routing/route.ts';
+import type { Target } from '../routing/routing-table.ts';
+import { timeoutsOf } from '../routing/target-timeouts.ts';
+import { toWireRequest } from '../to-wire-request.ts';
+import type { CallReport } from '../telemetry/call-report.ts';
+import { AttemptObserver } from './attempt-observer.ts';
+import { openAttempt } from './open-attempt.ts';
+import { forbidsRetry, parseRetryAfter } from './parse-retry-after.ts';
+import type { RetryGrant } from './retry-budget.ts';
+import { decideRetry, isWithinReach, namedWaitMsMax, type RetryDecision } from './retry-policy.ts';
+
+/** A call under way, as the clock and the shutdown see it. */
+export type RunningCall = Watched & {
+  /** Ends the call from outside: a running stream gets its error event. */
+  readonly terminate: (error: GatewayError) => void;
+};
+
+/** What is known of a call before its first attempt. */
+export type KnownCall = {
+  readonly call: IncomingCall;
+  readonly settings: GatewaySettings;
+  readonly caller: ApiKey;
+  readonly facts: CallFacts;
+  readonly framing: StreamFraming | undefined;
+  /** The targets that may answer it, best first. */
+  readonly targets: readonly Target[];
+  readonly taken: TakenLimits | undefined;
+  readonly acceptedAtMs: number;
+  readonly startedMs: number;
+  /** What is told of the call. */
+  readonly report: CallReport;
+};
+
+/** Another attempt that is to follow a failed one. */
+type Pending = { readonly failure: UndeliveredFailure; readonly target: Target; readonly grant: RetryGrant; dueMs: number };
+
+/** A call that has waited for less than this is not given up for a stall: it may be paid for. */
+const stallMs = 10_000;
+
+/** That of an attempt elsewhere, which counts for no more than what it takes of the bucket. */
+const freeGrant: RetryGrant = { release: () => {} };
+
+/** An attempt that is in the books and about to be sent. */
+type OpenedAttempt = {
+  readonly target: Target;
+  readonly plan: ExchangePlan;
+  readonly opening: CallOpening | undefined;
+  readonly observer: AttemptObserver;
+  readonly ticket: AttemptTicket;
+};
+
+/** Another target to try, and how long to wait before. */
+type Next = { readonly target: Target; readonly waitMs: number };
+
+/**
+ * The attempts of one call, one after the other, until one delivers something or nothing is left to try. As long as nothing was delivered the client notices none of it; from
+ * the first content on, the call is that attempt's alone. The client is charged once, for the attempt that delivered. This is the one layer that tries again: nothing below it
+ * does.
+ */
+export class CallAttempts implements RunningCall {
+  readonly #gateway: Gateway;
+  readonly #known: KnownCall;
+  /** The request's body, as long as another attempt may need it. */
+  #bytes: Buffer | undefined;
+  readonly #failed: FailedAttempt[] = [];
+  readonly #tried: Target[] = [];
+  #firstError: GatewayError | undefined;
+  #exchange: UpstreamExchange | undefined;
+  #observer: AttemptObserver | undefined;
+  #pending: Pending | undefined;
+  #slot: number | undefined;
+
+  constructor(gateway: Gateway, known: KnownCall, bytes: Buffer) {
+    this.#gateway = gateway;
+    this.#known = known;
+    this.#bytes = bytes;
+  }
+
+  /**
+   * Makes the first attempt, at the best target whose dialect can say the request, and returns when it runs. Nothing was spent when it throws.
+   * @returns the estimate of a token count that no upstream can make, for the caller to answer with
+   * @throws GatewayError when no target can take the request, or the books cannot be kept
+   */
+  async start(request: WireRequest, bytes: Buffer): Promise<EstimatedCount | undefined> {
+    const { targets, call, taken } = this.#known;
+    let refusal: GatewayError | undefined;
+    for (const target of targets) {
+      this.#tried.push(target);
+      try {
+        const planned = this.#plan(target, request, bytes);
+        // A call that passes through is planned at once and does not give up its turn.
+        const plan = planned instanceof Promise ? await planned : planned;
+        if (plan.kind === 'estimate') return plan;
+        if (call.response.destroyed) taken?.reservation.release();
+        else await this.#run(target, plan);
+        return undefined;
+      } catch (error) {
+        // What one target's dialect cannot say another's may.
+        if (!(error instanceof GatewayError) || error.class !== 'invalid_request') throw error;
+        refusal ??= error;
+      }
+    }
+    throw refusal ?? new Error('a call was routed to no target');
+  }
+
+  #plan(target: Target, request: WireRequest, bytes: Buffer): ReturnType<typeof planExchange> {
+    const { call, facts, framing, caller, acceptedAtMs } = this.#known;
+    const { callId: requestId, dialect, response } = call;
+    const hasLeft = (): boolean => response.destroyed;
+    return planExchange({
+      gateway: this.#gateway,
+      requestId,
+      dialect,
+      request,
+      bytes,
+      facts,
+      target,
+      framing,
+      caller,
+      acceptedAtMs,
+      hasLeft,
+    });
+  }
+
+  /** Writes an attempt down and begins it, unless it is one that is no longer wanted by then. */
+  async #run(target: Target, plan: ExchangePlan, pending?: Pending): Promise<void> {
+    const ticket = this.#gateway.health.of(subjectOf(target)).begin();
+    let opening: CallOpening | undefined;
+    this.#known.report.exchanging();
+    try {
+      opening = await openAttempt(this.#gateway, this.#known, { target, plan, failed: this.#failed });
+    } catch (error) {
+      ticket.end({ type: 'unknown' });
+      throw error;
+    }
+    if (this.#pending !== pending) return ticket.end({ type: 'unknown' });
+    this.#pending = undefined;
+    const observer = new AttemptObserver(this.#gateway, this.#known, {
+      target,
+      plan,
+      opening,
+      ticket,
+      grant: pending?.grant,
+      onContent: () => (this.#bytes = undefined),
+    });
+    this.#observer = observer;
+    this.#exchange = this.#createExchange({ target, plan, opening, observer, ticket });
+    this.#begin(this.#exchange, plan);
+  }
+
+  #createExchange({ target, plan: { relay }, opening, observer, ticket }: OpenedAttempt): UpstreamExchange {
+    const { call, settings, framing, taken, startedMs } = this.#known;
+    const { clock, logger, telemetry } = this.#gateway;
+    const { limits } = settings;
+    const timeouts = timeoutsOf(target, framing !== undefined, settings.timeouts);
+    return new UpstreamExchange({
+      requestId: call.callId,
+      dialect: call.dialect,
+      relay: taken === undefined ? relay : withOwnLimits(relay, taken),
+      framing,
+      target,
+      response: call.response,
+      limits,
+      timeouts,
+      clock,
+      logger,
+      observer,
+      endsByMs: startedMs + timeouts.totalMs,
+      chunkGaps: opening === undefined || framing === undefined ? undefined : telemetry.chunkGaps(opening),
+      handOver: (failure) => this.#takeOver(failure, target, observer, ticket),
+    });
+  }
+
+  #begin(exchange: UpstreamExchange, { upstreamRequest }: ExchangePlan): void {
+    const { call, report } = this.#known;
+    const { deadlines, telemetry } = this.#gateway;
+    const request = telemetry.attempt(report, upstreamRequest);
+    // A client may leave while its call is written down.
+    if (call.response.destroyed || this.#slot !== undefined) return exchange.start(request);
+    const slot = deadlines.watch(this);
+    this.#slot = slot;
+    exchange.start(request, () => {
+      deadlines.unwatch(slot);
+      this.#takePending()?.failure.answer();
+    });
+  }
+
+  /** Decides what follows a failure of which the client has seen nothing. True when the call goes on or has been answered. */
+  #takeOver(failure: UndeliveredFailure, target: Target, observer: AttemptObserver, ticket: AttemptTicket): boolean {
+    const decision = this.#decide(failure);
+    ticket.end(decision.verdict);
+    const mayGoOn = this.#bytes !== undefined && this.#failed.length + 1 < this.#known.settings.retries.attemptsMax;
+    const next = decision.retry && mayGoOn ? this.#chooseNext(target, decision) : undefined;
+    if (!decision.retry || next === undefined) return this.#answerBetter(failure, decision);
+    const grant = this.#takeGrant(target, next, decision.cost);
+    if (grant === undefined) return false;
+    this.#firstError ??= failure.error;
+    this.#failed.push(observer.describeFailure(failure.error));
+    observer.release();
+    const pending = { failure, target: next.target, grant, dueMs: this.#gateway.clock.monotonicMs() + next.waitMs };
+    this.#pending = pending;
+    if (next.waitMs === 0) this.#tryNext(pending);
+    return true;
+  }
+
+  #takeGrant(failed: Target, { target, waitMs }: Next, cost: number): RetryGrant | undefined {
+    const { retryBudget, deadlines } = this.#gateway;
+    const { id } = target.upstream;
+    if (waitMs > 0 || id === failed.upstream.id) return retryBudget.take(id, cost, deadlines.size());
+    return retryBudget.takeFailover(id, cost) ? freeGrant : undefined;
+  }
+
+  #decide({ error, upstreamStatus, headers }: UndeliveredFailure): RetryDecision {
+    const { clock, random } = this.#gateway;
+    const retryAfterMs = headers === undefined ? undefined : parseRetryAfter(headers, clock.nowMs());
+    return decideRetry(
+      {
+        error,
+        attempt: this.#failed.length + 1,
+        isDelivered: false,
+        hasClientLeft: this.#known.call.response.destroyed,
+        ...(upstreamStatus === undefined ? {} : { upstreamStatus }),
+        ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+        ...(headers === undefined ? {} : { isRetryForbidden: forbidsRetry(headers) }),
+      },
+      random,
+    );
+  }
+
+  /** Another model may refuse what the first would have taken: then the first one's failure is the truth about this request. */
+  #answerBetter(failure: UndeliveredFailure, { verdict }: RetryDecision): boolean {
+    if (this.#firstError === undefined || verdict.type !== 'answered') return false;
+    failure.answer(this.#firstError);
+    return true;
+  }
+
+  /** The best target that was not tried yet; else, where that can help, the same once more. */
+  #chooseNext(failed: Target, { reach, waitMs }: Extract<RetryDecision, { retry: true }>): Next | undefined {
+    const { clock } = this.#gateway;
+    const health = this.#known.settings.retries.avoidFailing ? this.#gateway.health : alwaysHealthy;
+    const nowMs = clock.monotonicMs();
+    let second: Next | undefined;
+    for (const target of this.#known.targets) {
+      if (this.#tried.includes(target) || !isWithinReach(reach, subjectOf(failed), subjectOf(target))) continue;
+      const availability = health.of(subjectOf(target)).availability(nowMs);
+      if (!availability.usable) continue;
+      if (availability.state === 'healthy') return { target, waitMs: 0 };
+      // A call that has met one failing target is no probe for another, as long as there is a better one.
+      if (second === undefined || availability.state === 'suspect') second = { target, waitMs };
+    }
+    if (second !== undefined || reach !== 'any-target') return second;
+    const availability = health.of(subjectOf(failed)).availability(nowMs);
+    if (availability.usable) return { target: failed, waitMs };
+    // One that wants fewer calls takes them again after a while, which this call has as well as any other.
+    if (availability.reason !== 'rate-limited' || availability.againInMs > namedWaitMsMax) return undefined;
+    return { target: failed, waitMs: Math.max(waitMs, availability.againInMs) };
+  }
+
+  /** The call is the taker's to end. */
+  #takePending(): Pending | undefined {
+    const pending = this.#pending;
+    this.#pending = undefined;
+    pending?.grant.release();
+    return pending;
+  }
+
+  #tryNext(pending: Pending): void {
+    // Until it is due again, or for good.
+    pending.dueMs = Infinity;
+    this.#attemptAgain(pending).catch((error: unknown) => {
+      if (!(error instanceof GatewayError)) {
+        this.#gateway.logger.error({ callId: this.#known.call.callId, err: error }, 'another attempt could not be made');
+      }
+      if (this.#pending === pending) this.#takePending()?.failure.answer();
+    });
+  }
+
+  async #attemptAgain(pending: Pending): Promise<void> {
+    const { target } = pending;
+    this.#tried.push(target);
+    const bytes = this.#bytes ?? Buffer.alloc(0);
+    // The tree of the first attempt was let go of: a large one that is kept is copied by every collection.
+    const request = toWireRequest(this.#known.call, parseJsonObject(bytes.toString()) ?? {});
+    const plan = await this.#plan(target, request, bytes);
+    // The client has left meanwhile, or the gateway shuts down.
+    if (this.#pending !== pending) return;
+    if (plan.kind === 'estimate') throw new GatewayError('upstream_error', 'the other target has no such route');
+    await this.#run(target, plan, pending);
+  }
+
+  check(nowMs: number): void {
+    const pending = this.#pending;
+    if (pending === undefined) {
+      if (!this.#endStalled(nowMs)) this.#exchange?.check(nowMs);
+      return;
+    }
+    const { startedMs, settings } = this.#known;
+    if (nowMs >= startedMs + settings.timeouts.totalMs) this.#takePending()?.failure.answer();
+    else if (nowMs >= pending.dueMs) this.#tryNext(pending);
+  }
+
+  /**
+   * Ends an attempt of which nothing is to be hoped, long before its time limit: no call to its target has been answered for much longer than usual, and
+   * another target works.
+   */
+  #endStalled(nowMs: number): boolean {
+    const { settings, targets } = this.#known;
+    const target = this.#tried.at(-1);
+    const waitedMs = this.#observer?.waitedMs(nowMs);
+    if (waitedMs === undefined || waitedMs < stallMs || target === undefined) return false;
+    if (!settings.retries.avoidFailing || targets.length === this.#tried.length || this.#bytes === undefined) return false;
+    const { health } = this.#gateway;
+    const stateOf = (each: Target): string => {
+      const availability = health.of(subjectOf(each)).availability(nowMs);
+      return availability.usable ? availability.state : availability.reason;
+    };
+    // A suspect that nobody has called for a while may be tried by the next call; that helps those that wait in no way.
+    if (!['suspect', 'probe'].includes(stateOf(target))) return false;
+    if (!targets.some((each) => !this.#tried.includes(each) && stateOf(each) === 'healthy')) return false;
+    this.#exchange?.terminate(upstreamTimeout(target, 'reply', waitedMs));
+    return true;
+  }
+
+  terminate(error: GatewayError): void {
+    const pending = this.#takePending();
+    if (pending === undefined) this.#exchange?.terminate(error);
+    else pending.failure.answer(error);
+  }
+}

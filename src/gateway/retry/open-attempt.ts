@@ -1,0 +1,35 @@
+import type { CallOpening, FailedAttempt } from '../../billing/ledger/call-entry.ts';
+import { admit } from '../admit.ts';
+import type { Gateway } from '../gateway.ts';
+import type { ExchangePlan } from '../plan-exchange.ts';
+import type { Target } from '../routing/routing-table.ts';
+import type { KnownCall } from './call-attempts.ts';
+
+/** One attempt: where it goes, what it sends, and what came before it. */
+export type AttemptPlan = { readonly target: Target; readonly plan: ExchangePlan; readonly failed: readonly FailedAttempt[] };
+
+/**
+ * Opens a call in the books for one of its attempts. Undefined for what costs nothing and has no place there.
+ * Rejects with GatewayError `journal_unavailable`.
+ */
+export async function openAttempt(
+  { journal }: Pick<Gateway, 'journal'>,
+  { call, caller, facts, settings, acceptedAtMs }: KnownCall,
+  { target, plan, failed }: AttemptPlan,
+): Promise<CallOpening | undefined> {
+  if (call.operation === 'count-tokens') return undefined;
+  const { translation } = plan;
+  return admit({
+    callId: call.callId,
+    acceptedAtMs,
+    caller,
+    dialect: call.dialect,
+    facts,
+    target,
+    priceVersion: settings.routing.priceBook.version,
+    journal,
+    translation: translation === undefined ? undefined : { upstreamDialect: translation.upstream.id, notes: translation.notes.list() },
+    // A copy: the list grows.
+    failedAttempts: failed.length === 0 ? undefined : [...failed],
+  });
+}

@@ -1,0 +1,43 @@
+/**
+ * Hashes text to an unsigned 32-bit number: MurmurHash3 over pairs of its UTF-16 units. Not for secrets: it only has to spread evenly and to be the
+ * same in every process. A caller who finds collisions gains nothing but its own calls at one target, which the bound on load ends.
+ */
+export function hashText(text: string, start = 0): number {
+  let hash = start | 0;
+  const { length } = text;
+  const even = length & ~1;
+  for (let at = 0; at < even; at += 2) {
+    let pair = Math.imul(text.charCodeAt(at) | (text.charCodeAt(at + 1) << 16), 0xcc9e2d51);
+    pair = Math.imul((pair << 15) | (pair >>> 17), 0x1b873593);
+    hash ^= pair;
+    hash = (hash << 13) | (hash >>> 19);
+    hash = (Math.imul(hash, 5) + 0xe6546b64) | 0;
+  }
+  if (even < length) {
+    const last = Math.imul(text.charCodeAt(even), 0xcc9e2d51);
+    hash ^= Math.imul((last << 15) | (last >>> 17), 0x1b873593);
+  }
+  return mix(hash ^ length);
+}
+
+/** The finalizer of MurmurHash3: every bit of the input changes every bit of the result with probability one half. */
+function mix(value: number): number {
+  let mixed = value ^ (value >>> 16);
+  mixed = Math.imul(mixed, 0x85ebca6b);
+  mixed ^= mixed >>> 13;
+  mixed = Math.imul(mixed, 0xc2b2ae35);
+  return (mixed ^ (mixed >>> 16)) >>> 0;
+}
+
+/** An even draw between 0 and 1, both excluded, that is always the same for these two. */
+export function drawFor(hash: number, seed: number): number {
+  return (mix(hash ^ seed) + 0.5) / 0x1_0000_0000;
+}
+
+/**
+ * A target's score in weighted rendezvous: the target with the highest one takes the conversation. Each wins with a probability in proportion to its weight,
+ * and taking one away moves only what it had (Mosharaf et al.: -weight / ln(draw)).
+ */
+export function scoreOf(draw: number, weight: number): number {
+  return -weight / Math.log(draw);
+}

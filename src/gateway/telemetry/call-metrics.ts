@@ -1,0 +1,246 @@
+import type { Counter, Histogram, MetricRegistry } from '../../platform/metrics/metric-registry.ts';
+import type { FailedAttempt } from '../../billing/ledger/call-entry.ts';
+import type { CallReport, EndedCall } from './call-report.ts';
+import { createMetricFamilies, operationNames, type MetricFamilies, providerNames } from './metric-families.ts';
+import type { CallSink, StreamKind } from './telemetry.ts';
+
+/** Counts calls. */
+export type CallMetrics = CallSink & {
+  readonly came: () => void;
+  readonly left: (report: CallReport) => void;
+  readonly streamBegan: (report: CallReport) => void;
+  readonly chunkGaps: (stream: StreamKind) => Histogram;
+  readonly malformed: (code: string) => void;
+};
+
+/** All series of calls of one dialect, upstream and model, found once. */
+class CallSeries {
+  readonly #families: MetricFamilies;
+  readonly #labels: readonly string[];
+  readonly #ends = new Map<string, Counter>();
+  readonly #durations = new Map<string, { readonly server: Histogram; readonly client: Histogram }>();
+  readonly timeToFirstToken: Histogram;
+  readonly timePerOutputToken: Histogram;
+  readonly chunkGaps: Histogram;
+  readonly inputTokens: Histogram;
+  readonly outputTokens: Histogram;
+  readonly tokens: Readonly<Record<'input' | 'cacheRead' | 'cacheWrite5m' | 'cacheWrite1h' | 'output' | 'reasoning', Counter>>;
+  readonly cost: Counter;
+  readonly estimated: Counter;
+
+  /** @param labels operation, provider, model, dialect, upstream */
+  constructor(families: MetricFamilies, labels: readonly [string, string, string, string, string]) {
+    const [, , model, dialect, upstream] = labels;
+    this.#families = families;
+    this.#labels = labels;
+    this.timeToFirstToken = families.timeToFirstToken.with(...labels);
+    this.timePerOutputToken = families.timePerOutputToken.with(...labels);
+    this.chunkGaps = families.chunkGaps.with(...labels);
+    this.inputTokens = families.tokenUsage.with(...labels, 'input');
+    this.outputTokens = families.tokenUsage.with(...labels, 'output');
+    const tokens = (type: string): Counter => families.tokens.with(dialect, upstream, model, type);
+    this.tokens = {
+      input: tokens('input'),
+      cacheRead: tokens('cache_read'),
+      cacheWrite5m: tokens('cache_write_5m'),
+      cacheWrite1h: tokens('cache_write_1h'),
+      output: tokens('output'),
+      reasoning: tokens('reasoning'),
+    };
+    this.cost = families.cost.with(dialect, upstream, model);
+    this.estimated = families.estimated.with(dialect, upstream, model);
+  }
+
+  calls(end: string, status: string): Counter {
+    const key = end + status;
+    let counter = this.#ends.get(key);
+    if (counter === undefined) {
+      const [, , model, dialect, upstream] = this.#labels;
+      counter = this.#families.calls.with(dialect ?? '', upstream ?? '', model ?? '', end, status);
+      this.#ends.set(key, counter);
+    }
+    return counter;
+  }
+
+  /** @param errorType empty where there was no error */
+  durations(errorType: string): { readonly server: Histogram; readonly client: Histogram } {
+    let durations = this.#durations.get(errorType);
+    if (durations === undefined) {
+      const { serverDuration, clientDuration } = this.#families;
+      durations = { server: serverDuration.with(...this.#labels, errorType), client: clientDuration.with(...this.#labels, errorType) };
+      this.#durations.set(errorType, durations);
+    }
+    return durations;
+  }
+}
+
+const statusClasses: readonly string[] = ['none', '1xx', '2xx', '3xx', '4xx', '5xx'];
+
+const statusClass = (status: number | undefined): string =>
+  status === undefined ? 'none' : (statusClasses[Math.floor(status / 100)] ?? 'none');
+
+const otherModel = 'other';
+
+class CallCounter implements CallMetrics {
+  readonly #families: MetricFamilies;
+  readonly #isListed: (model: string) => boolean;
+  readonly #monotonicMs: () => number;
+  /** By upstream, dialect and model. */
+  readonly #series = new Map<string, Map<string, Map<string, CallSeries>>>();
+  readonly #attempts = new Map<string, Map<string, Counter>>();
+  #inFlight = 0;
+  #streamsInFlight = 0;
+
+  constructor(registry: MetricRegistry, isListed: (model: string) => boolean, monotonicMs: () => number) {
+    this.#families = createMetricFamilies(registry, { calls: () => this.#inFlight, streams: () => this.#streamsInFlight });
+    this.#isListed = isListed;
+    this.#monotonicMs = monotonicMs;
+  }
+
+  came(): void {
+    this.#inFlight += 1;
+  }
+
+  left(report: CallReport): void {
+    this.#inFlight -= 1;
+    if (report.facts?.stream === true && report.attemptStartedMs !== undefined) this.#streamsInFlight -= 1;
+  }
+
+  streamBegan(): void {
+    this.#streamsInFlight += 1;
+  }
+
+  malformed(code: string): void {
+    this.#families.refusals.with('', code).add(1);
+  }
+
+  chunkGaps(stream: StreamKind): Histogram {
+    return this.#seriesOf(stream).chunkGaps;
+  }
+
+  callsEnded(calls: readonly EndedCall[]): void {
+    const nowMs = this.#monotonicMs();
+    for (const call of calls) this.#count(call, nowMs);
+  }
+
+  #count(call: EndedCall, nowMs: number): void {
+    const { report, end } = call;
+    if (report.queueMs !== undefined) this.#families.queueWait.with().observe(report.queueMs / 1000);
+    if (report.entry !== undefined) return this.#countBooked(call, report.entry, nowMs);
+    if (end === 'refused' && report.error !== undefined) return this.#countRefusal(report, report.error);
+    this.#families.unbooked.with(report.dialect, end).add(1);
+  }
+
+  #countRefusal({ dialect }: CallReport, { code, exceededLimit }: NonNullable<CallReport['error']>): void {
+    this.#families.refusals.with(dialect, code).add(1);
+    if (exceededLimit !== undefined) this.#families.limitRefusals.with(exceededLimit.scope, exceededLimit.of).add(1);
+  }
+
+  #countBooked(call: EndedCall, entry: NonNullable<CallReport['entry']>, nowMs: number): void {
+    const series = this.#seriesOf(entry);
+    series.calls(call.end, statusClass(call.status)).add(1);
+    const durations = series.durations(entry.errorCode ?? '');
+    durations.server.observe(entry.durationMs / 1000);
+    const { attemptStartedMs, startedMs } = call.report;
+    // The client may have read on after the exchange was over: what the attempt took is known from when it was sent and when the call ended.
+    if (attemptStartedMs !== undefined)
+      durations.client.observe(Math.max(0, Math.min(nowMs, startedMs + entry.durationMs) - attemptStartedMs) / 1000);
+    this.#countAttempts(entry);
+    this.#countUsage(series, entry);
+    if (entry.translation !== undefined) this.#countNotes(entry, entry.translation);
+  }
+
+  #countUsage(series: CallSeries, entry: NonNullable<CallReport['entry']>): void {
+    const { usage, charge, firstByteMs, durationMs } = entry;
+    const {
+      inputTokens = 0,
+      cacheReadTokens = 0,
+      cacheWrite5mTokens = 0,
+      cacheWrite1hTokens = 0,
+      outputTokens = 0,
+      reasoningTokens = 0,
+    } = usage;
+    const { tokens } = series;
+    if (inputTokens > 0) tokens.input.add(inputTokens);
+    if (cacheReadTokens > 0) tokens.cacheRead.add(cacheReadTokens);
+    if (cacheWrite5mTokens > 0) tokens.cacheWrite5m.add(cacheWrite5mTokens);
+    if (cacheWrite1hTokens > 0) tokens.cacheWrite1h.add(cacheWrite1hTokens);
+    if (outputTokens > 0) tokens.output.add(outputTokens);
+    if (reasoningTokens > 0) tokens.reasoning.add(reasoningTokens);
+    if (charge.amountNanoUsd !== 0n) series.cost.add(Number(charge.amountNanoUsd));
+    if (entry.estimated) series.estimated.add(1);
+    if (entry.end === 'failed') return;
+    series.inputTokens.observe(inputTokens + cacheReadTokens + cacheWrite5mTokens + cacheWrite1hTokens);
+    series.outputTokens.observe(outputTokens);
+    if (!entry.stream || firstByteMs === undefined) return;
+    series.timeToFirstToken.observe(firstByteMs / 1000);
+    if (entry.end === 'finished' && outputTokens > 1)
+      series.timePerOutputToken.observe((durationMs - firstByteMs) / 1000 / (outputTokens - 1));
+  }
+
+  #countAttempts(entry: NonNullable<CallReport['entry']>): void {
+    for (const failed of entry.failedAttempts ?? []) {
+      this.#attempt(failed.upstream, attemptResult(failed)).add(1);
+      this.#families.retries.with(failed.upstream, attemptResult(failed)).add(1);
+    }
+    this.#attempt(entry.upstream, attemptResult(entry)).add(1);
+  }
+
+  #attempt(upstream: string, result: string): Counter {
+    return nested(
+      nested(this.#attempts, upstream, () => new Map<string, Counter>()),
+      result,
+      () => this.#families.attempts.with(upstream, result),
+    );
+  }
+
+  #countNotes(
+    entry: NonNullable<CallReport['entry']>,
+    translation: { readonly upstreamDialect: string; readonly notes: readonly { readonly kind: string }[] },
+  ): void {
+    const { upstreamDialect, notes } = translation;
+    this.#families.translations.with(entry.dialect, upstreamDialect).add(1);
+    for (const { kind } of [...notes, ...(entry.replyNotes ?? [])]) this.#families.notes.with(entry.dialect, upstreamDialect, kind).add(1);
+  }
+
+  #seriesOf({ dialect, upstream, vendor, requestedModel }: StreamKind): CallSeries {
+    const byDialect = nested(this.#series, upstream, () => new Map<string, Map<string, CallSeries>>());
+    const byModel = nested(byDialect, dialect, () => new Map<string, CallSeries>());
+    const known = byModel.get(requestedModel);
+    if (known !== undefined) return known;
+    // Only names that the operator, a price book or an upstream has given become labels.
+    const listed = requestedModel.startsWith('models/') ? requestedModel.slice('models/'.length) : requestedModel;
+    const model = this.#isListed(listed) ? listed : otherModel;
+    return nested(byModel, model, () => {
+      const operation = operationNames[dialect] ?? 'chat';
+      return new CallSeries(this.#families, [operation, providerNames[vendor] ?? vendor, model, dialect, upstream]);
+    });
+  }
+}
+
+/** What became of an attempt, in few words: an error's code, or the class of the status. */
+function attemptResult({ errorCode, upstreamStatus }: Pick<FailedAttempt, 'upstreamStatus'> & { readonly errorCode?: string }): string {
+  if (upstreamStatus === 429) return '429';
+  if (upstreamStatus !== undefined && upstreamStatus >= 400) return statusClass(upstreamStatus);
+  return errorCode ?? statusClass(upstreamStatus);
+}
+
+function nested<Value>(map: Map<string, Value>, key: string, create: () => Value): Value {
+  const known = map.get(key);
+  if (known !== undefined) return known;
+  const value = create();
+  map.set(key, value);
+  return value;
+}
+
+/**
+ * Counts calls in a registry. Finding the series of a call takes three look-ups; counting into them is arithmetic.
+ * @param options.isListed whether a model's name may be a label: names that clients invent may not
+ */
+export function createCallMetrics(options: {
+  readonly registry: MetricRegistry;
+  readonly isListed: (model: string) => boolean;
+  readonly monotonicMs: () => number;
+}): CallMetrics {
+  return new CallCounter(options.registry, options.isListed, options.monotonicMs);
+}

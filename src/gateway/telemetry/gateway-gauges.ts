@@ -1,0 +1,41 @@
+import type { Journal } from '../../billing/journal/journal.ts';
+import type { MetricRegistry, Reading } from '../../platform/metrics/metric-registry.ts';
+import type { Health, HealthReport } from '../health/health.ts';
+
+const states: readonly HealthReport['state'][] = ['healthy', 'suspect', 'failing', 'rate-limited', 'rejected'];
+
+/** Adds what the gateway knows anyhow, asked for when somebody looks: the journal's standing, and that of the targets. */
+export function addGatewayGauges(
+  registry: MetricRegistry,
+  {
+    journal,
+    health,
+  }: { readonly journal: Pick<Journal, 'pendingEntries' | 'unavailableReason'>; readonly health?: Pick<Health, 'report'> },
+): void {
+  const gauge = (name: string, help: string, labels: readonly string[], merge: 'sum' | 'max', read: () => readonly Reading[]): void =>
+    registry.collected({ name, help, labels, type: 'gauge', merge, read });
+  gauge('weir_journal_pending_entries', 'Calls that are in the journal and not yet in the store.', [], 'sum', () => [
+    { labels: [], value: journal.pendingEntries() },
+  ]);
+  gauge('weir_journal_unavailable', '1 while the journal cannot be written and calls are refused for it.', [], 'max', () => [
+    { labels: [], value: journal.unavailableReason() === undefined ? 0 : 1 },
+  ]);
+  if (health === undefined) return;
+  const target = ({ upstreamId, credentialId, upstreamModel }: HealthReport): readonly string[] => [
+    upstreamId,
+    credentialId,
+    upstreamModel,
+  ];
+  const labels = ['upstream', 'credential', 'model'];
+  gauge('weir_target_state', '1 for the state that a target is in, and 0 for the others.', [...labels, 'state'], 'max', () =>
+    health
+      .report()
+      .flatMap((report) => states.map((state) => ({ labels: [...target(report), state], value: report.state === state ? 1 : 0 }))),
+  );
+  gauge('weir_target_calls_in_flight', 'Attempts under way at a target.', labels, 'sum', () =>
+    health.report().map((report) => ({ labels: target(report), value: report.inFlight })),
+  );
+  gauge('weir_target_consecutive_failures', 'Failures of a target since its last success.', labels, 'max', () =>
+    health.report().map((report) => ({ labels: target(report), value: report.consecutiveFailures })),
+  );
+}

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { GatewayError } from '../../inference/gateway-error.ts';
+import { silentLogger } from '../../platform/log.ts';
+import { createMetricRegistry } from '../../platform/metrics/metric-registry.ts';
+import { readExposition, sumSamples } from '../../platform/metrics/read-exposition.ts';
+import { renderMetrics } from '../../platform/metrics/render-metrics.ts';
+import { createCallMetrics } from './call-metrics.ts';
+import type { EndedCall } from './call-report.ts';
+import { beginFakeCall, fakeEntry } from './fake-call.ts';
+import { createTelemetry } from './telemetry.ts';
+
+const refusal = new GatewayError('rate_limited', 'no');
+
+function follow() {
+  let nowMs = 0;
+  const clock = { nowMs: () => 1000, monotonicMs: () => nowMs };
+  const registry = createMetricRegistry();
+  const told: EndedCall[] = [];
+  const telemetry = createTelemetry({
+    clock,
+    logger: silentLogger,
+    log: { callsEnded: (calls) => void told.push(...calls) },
+    metrics: createCallMetrics({ registry, isListed: () => true, monotonicMs: clock.monotonicMs }),
+  });
+  const inFlight = (): readonly number[] => {
+    const samples = readExposition(renderMetrics([registry.snapshot()]));
+    return [sumSamples(samples, 'weir_calls_in_flight'), sumSamples(samples, 'weir_streams_in_flight')];
+  };
+  return { telemetry, told, inFlight, advance: (ms: number) => void (nowMs += ms) };
+}
+
+const request = { path: '/', method: 'POST', headers: { a: 'b' }, body: undefined } as const;
+
+test('a call is told once, when both its client and the books are done with it, in whatever order', () => {
+  const orders = [
+    ['settle', 'close'],
+    ['close', 'settle'],
+    ['settle', 'close', 'close', 'settle'],
+  ];
+  for (const order of orders) {
+    const { telemetry, told, inFlight } = follow();
+    const { report, reply } = beginFakeCall(telemetry);
+    report.facts = { requestedModel: 'm', stream: true };
+    report.exchanging();
+    assert.equal(telemetry.attempt(report, request), request);
+    assert.deepEqual(inFlight(), [1, 1]);
+    for (const step of order) {
+      telemetry.flush();
+      if (step === 'close') reply.close(200);
+      else report.settled(fakeEntry, undefined);
+    }
+    telemetry.flush();
+    assert.deepEqual(
+      told.map(({ end, status, durationMs }) => [end, status, durationMs]),
+      [['finished', 200, 1500]],
+    );
+    assert.deepEqual(inFlight(), [0, 0]);
+  }
+});
+
+test('a refused call is told with its error and without having been in flight as a stream', () => {
+  const { telemetry, told, inFlight, advance } = follow();
+  const { report, reply } = beginFakeCall(telemetry);
+  report.facts = { requestedModel: 'm', stream: true };
+  advance(7);
+  report.refused(refusal);
+  reply.close(429);
+  telemetry.flush();
+  assert.deepEqual([told[0]?.end, told[0]?.status, told[0]?.durationMs, told[0]?.report.error?.code], ['refused', 429, 7, 'rate_limited']);
+  assert.deepEqual(inFlight(), [0, 0]);
+});
+
+test('a refusal after the call was to go into the books is a refusal', () => {
+  const { telemetry, told } = follow();
+  const { report, reply } = beginFakeCall(telemetry);
+  report.exchanging();
+  report.refused(new GatewayError('journal_unavailable', 'no'));
+  reply.close(503);
+  telemetry.flush();
+  assert.equal(told[0]?.end, 'refused');
+});
+
+test('a client that leaves before anything is known, or before its refusal, is told too', () => {
+  const { telemetry, told } = follow();
+  beginFakeCall(telemetry).reply.close(undefined);
+  const early = beginFakeCall(telemetry);
+  early.report.refused(refusal);
+  early.reply.close(undefined);
+  // The refusal of a request whose connection is already gone.
+  const gone = beginFakeCall(telemetry);
+  gone.reply.destroyed = true;
+  const late = beginFakeCall(telemetry, {}, { response: gone.report.response });
+  late.report.refused(refusal);
+  telemetry.flush();
+  assert.deepEqual(
+    told.map(({ end, status }) => [end, status]),
+    [
+      ['client-left', undefined],
+      ['refused', undefined],
+      ['refused', undefined],
+    ],
+  );
+});
+
+test('calls are told at the end of the turn, not while they end', async () => {
+  const { telemetry, told } = follow();
+  const { report, reply } = beginFakeCall(telemetry);
+  report.ended('finished', undefined);
+  reply.close(200);
+  assert.equal(told.length, 0);
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(told.length, 1);
+});
+
+test('a sink that fails breaks neither the call nor the other sinks', () => {
+  const told: EndedCall[] = [];
+  const failures: unknown[] = [];
+  const telemetry = createTelemetry({
+    clock: { nowMs: () => 0, monotonicMs: () => 0 },
+    logger: { error: (...entry: unknown[]) => void failures.push(entry) },
+    log: {
+      callsEnded: () => {
+        throw new Error('defect');
+      },
+    },
+    traces: { sink: { callsEnded: (calls) => void told.push(...calls) }, sampling: { followsCaller: true, ratio: 1 } },
+  });
+  const { report, reply } = beginFakeCall(telemetry);
+  report.refused(refusal);
+  reply.close(429);
+  telemetry.flush();
+  assert.deepEqual([told.length, failures.length], [1, 1]);
+});

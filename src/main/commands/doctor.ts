@@ -1,0 +1,97 @@
+import { type Command, InvalidArgumentError } from 'commander';
+
+import { systemClock } from '../../platform/clock.ts';
+import { chooseChecks, countCalls } from '../doctor/examine-model.ts';
+import { checkNames, type CheckName } from '../doctor/finding.ts';
+import { renderReport, type RenderStyle, wrap } from '../doctor/render-report.ts';
+import { runDoctor } from '../doctor/run-doctor.ts';
+import type { Environment } from '../environment.ts';
+
+type WrittenOptions = {
+  readonly upstream: readonly string[];
+  readonly check: readonly CheckName[];
+  readonly model?: string;
+  readonly calls: boolean;
+  readonly timeout: number;
+  readonly json?: boolean;
+};
+
+const defaultTimeoutSeconds = 30;
+/** Where the output goes to no terminal, and a terminal that does not say. */
+const defaultWidth = 120;
+const narrowest = 40;
+
+function readTimeout(text: string): number {
+  const seconds = Number(text);
+  if (!(seconds >= 0.1 && seconds <= 3600)) throw new InvalidArgumentError('it is seconds, from 0.1 to 3600.');
+  return seconds;
+}
+
+function addCheck(text: string, before: readonly CheckName[]): readonly CheckName[] {
+  const check = checkNames.find((name) => name === text);
+  if (check === undefined) throw new InvalidArgumentError(`there are: ${checkNames.join(', ')}.`);
+  return [...before, check];
+}
+
+/** Adds `weir doctor`, which ends with 0 when nothing is bad, 1 when something is, and 130 when it was cut short. */
+export function addDoctorCommand(program: Command, environment: Environment): void {
+  program
+    .command('doctor')
+    .description('checks configuration, credentials and upstreams, and what each upstream makes of its interface, and says what to do')
+    .option('--upstream <name>', 'only this upstream; may be repeated', (name: string, before: readonly string[]) => [...before, name], [])
+    .option('--check <name>', `only this check and what it needs; may be repeated (${checkNames.join(', ')})`, addCheck, [])
+    .option('--model <name>', 'the model to check with, by its name at the upstream')
+    .option('--no-calls', 'sends nothing that a vendor bills')
+    .option('--timeout <seconds>', 'the longest that one step may take', readTimeout, defaultTimeoutSeconds)
+    .option('--json', 'writes the report as JSON')
+    .action((written: WrittenOptions) => examine(environment, written));
+}
+
+async function examine(environment: Environment, written: WrittenOptions): Promise<void> {
+  const abort = new AbortController();
+  // Once only: a second signal ends the process at once.
+  process.once('SIGINT', () => abort.abort());
+  process.once('SIGTERM', () => abort.abort());
+  const isJson = written.json === true;
+  const style = readStyle(environment);
+  if (!isJson && written.calls) console.log(`${wrap(announceCost(written.check), style.width, 0)}\n`);
+  const progress = createProgress(!isJson && process.stderr.isTTY);
+  const report = await runDoctor({
+    environment,
+    clock: systemClock,
+    signal: abort.signal,
+    upstreams: written.upstream,
+    checks: written.check,
+    model: written.model,
+    mayCall: written.calls,
+    timeoutMs: written.timeout * 1000,
+    onStep: progress.show,
+  }).finally(progress.clear);
+  process.stdout.write(isJson ? `${JSON.stringify(report, null, 2)}\n` : renderReport(report, style));
+  process.exitCode = report.aborted ? 130 : report.healthy ? 0 : 1;
+}
+
+function announceCost(checks: readonly CheckName[]): string {
+  const calls = countCalls(chooseChecks(checks, true));
+  return `Each interface of each upstream gets up to ${calls} small calls of 16 to 160 output tokens (more where a model cannot help thinking), which its vendor bills. --no-calls sends none.`;
+}
+
+/** One line on a terminal that says what is being done, and goes when it is over. */
+function createProgress(isShown: boolean): { readonly show: (what: string) => void; readonly clear: () => void } {
+  const clear = (): void => void (isShown && process.stderr.write('\r\u001b[K'));
+  const show = (what: string): void =>
+    void (isShown && process.stderr.write(`\r\u001b[K${what.slice(0, (knownWidth(process.stderr.columns) ?? 80) - 1)}`));
+  return { show, clear };
+}
+
+/** Terminals that do not know their width say nothing, or 0. */
+const knownWidth = (columns: number | undefined): number | undefined => (columns !== undefined && columns > 0 ? columns : undefined);
+
+function readStyle({ variable }: Environment): RenderStyle {
+  const { isTTY, columns } = process.stdout;
+  const said = Number(variable('COLUMNS') ?? '');
+  const width = knownWidth(columns) ?? knownWidth(Number.isInteger(said) ? said : undefined) ?? defaultWidth;
+  const colour = variable('FORCE_COLOR') !== undefined || (isTTY && variable('NO_COLOR') === undefined && variable('TERM') !== 'dumb');
+  const locale = variable('LC_ALL') ?? variable('LC_CTYPE') ?? variable('LANG') ?? '';
+  return { width: Math.max(width, narrowest), colour, unicode: !/^(?:C|POSIX)$/.test(locale) };
+}

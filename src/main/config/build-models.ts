@@ -1,0 +1,45 @@
+import type { ConfiguredModel, Target, Upstream } from '../../gateway/routing/routing-table.ts';
+import type { TimeoutRule } from '../../gateway/routing/target-timeouts.ts';
+import type { Config } from './config-schema.ts';
+import type { ConfiguredTarget } from './routing-schema.ts';
+
+type ModelConfig = NonNullable<Config['models']>[string];
+
+/** The models of a configuration. Upstreams that are not there are left out; they have been refused before. */
+export function buildModels(
+  config: Config,
+  upstreams: ReadonlyMap<string, readonly Upstream[]>,
+  timeoutsOf: TimeoutRule,
+): readonly ConfiguredModel[] {
+  return Object.entries(config.models ?? {}).map(([name, model]) => ({
+    name,
+    targets: model.targets.flatMap((target, index) =>
+      buildTargets(name, model, upstreams.get(target.upstream) ?? [], { weight: 1, priority: index + 1, ...target }, timeoutsOf),
+    ),
+    ordered: model.targets.some(({ priority }) => priority !== undefined),
+    ...(model.balance === undefined ? {} : { balance: model.balance }),
+  }));
+}
+
+/** A target for each credential of its upstream: together they have the weight that the configuration gives to one. */
+function buildTargets(
+  name: string,
+  model: ModelConfig,
+  upstreams: readonly Upstream[],
+  configured: ConfiguredTarget & { readonly priority: number; readonly weight: number },
+  timeoutsOf: TimeoutRule,
+): readonly Target[] {
+  const upstreamModel = configured.model ?? name;
+  return upstreams.map((upstream) => {
+    const timeouts = timeoutsOf(upstream, upstreamModel, { ...model.timeouts, ...configured.timeouts });
+    return {
+      upstream,
+      upstreamModel,
+      priority: configured.priority,
+      weight: configured.weight / upstreams.length,
+      ...(configured.when === undefined ? {} : { when: configured.when }),
+      ...(timeouts === undefined ? {} : { timeouts }),
+      ...(model.limits === undefined ? {} : { model: { name, limits: model.limits } }),
+    };
+  });
+}

@@ -1,0 +1,18 @@
+import type { Finding } from './finding.ts';
+
+/** Differences beyond these break things: signatures and the times of the books first, certificates later. */
+const skewWarningMs = 30_000;
+const skewBadMs = 300_000;
+
+const subject = 'clock';
+
+/** Compares this machine's clock with those of the upstreams. The middle one of theirs counts, so that a single wrong one does not. */
+export function checkClock(skewsMs: readonly number[]): Finding {
+  const middle = skewsMs.toSorted((one, other) => one - other)[Math.floor(skewsMs.length / 2)];
+  if (middle === undefined) return { verdict: 'none', subject, says: 'no upstream told the time, so there is nothing to compare with' };
+  const seconds = Math.round(Math.abs(middle) / 1000);
+  if (Math.abs(middle) < skewWarningMs) return { verdict: 'good', subject, says: 'it agrees with the upstreams' };
+  const says = `it is ${seconds} s ${middle > 0 ? 'behind' : 'ahead of'} the upstreams'`;
+  const advice = 'the books and the limits go by it: switch time synchronisation on (timedatectl set-ntp true)';
+  return { verdict: Math.abs(middle) < skewBadMs ? 'warning' : 'bad', subject, says, advice };
+}

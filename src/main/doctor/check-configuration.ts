@@ -1,0 +1,205 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { isIP } from 'node:net';
+
+import { parse } from 'yaml';
+
+import type { GatewaySettings } from '../../gateway/gateway.ts';
+import { isPublicAddress } from '../../platform/http/public-address.ts';
+import type { UpstreamClient } from '../../platform/http/upstream-client.ts';
+import { filledText, membersOf } from '../../platform/json/json-readers.ts';
+import { upstreamVendors } from '../../upstreams/registry.ts';
+import { buildSettings, findBrokenTargets, findUpstreams, type UpstreamSource } from '../config/build-settings.ts';
+import type { Config, ConfiguredUpstream } from '../config/config-schema.ts';
+import { loadConfig } from '../config/load-config.ts';
+import { ConfigError } from '../config/read-config.ts';
+import type { Environment } from '../environment.ts';
+import { type Finding, tidyWords } from './finding.ts';
+
+/** A configuration that can be used, and what it comes to. */
+export type UsableConfiguration = { readonly config: Config; readonly source: UpstreamSource; readonly settings: GatewaySettings };
+
+export type ConfigurationCheck = { readonly findings: readonly Finding[]; readonly usable?: UsableConfiguration };
+
+export type ConfigurationOptions = {
+  readonly environment: Environment;
+  readonly pools: (origin: string, connectTimeoutMs: number) => UpstreamClient;
+  /** Starts the simulated vendors; called only when nothing is configured. */
+  readonly simulate: () => Promise<Readonly<Record<string, ConfiguredUpstream>>>;
+  readonly nowMs: number;
+};
+
+const subject = 'configuration';
+
+/** The file that a start would read. A name that leads nowhere stays, so that reading it says so. */
+function findFile({ configPath }: Environment): string | undefined {
+  return configPath ?? (existsSync('weir.yaml') ? 'weir.yaml' : undefined);
+}
+
+/** Reads the configuration as a start would, and looks for what a start does not complain of. */
+export async function checkConfiguration(options: ConfigurationOptions): Promise<ConfigurationCheck> {
+  const { environment, nowMs } = options;
+  const path = findFile(environment);
+  if (path !== undefined && !existsSync(path)) {
+    const says = `WEIR_CONFIG names ${path}, which does not exist`;
+    return { findings: [{ verdict: 'bad', subject, says, advice: 'mend WEIR_CONFIG, or unset it to do without a file' }] };
+  }
+  const file: Finding =
+    path === undefined
+      ? { verdict: 'none', subject: 'file', says: 'no weir.yaml here and no WEIR_CONFIG: defaults' }
+      : { verdict: 'good', subject: 'file', says: path };
+  try {
+    const { config, priceBookData } = loadConfig(path, environment.variable);
+    const source = findUpstreams(config, environment.variable, undefined) ?? { type: 'simulated', upstreams: await options.simulate() };
+    const broken = findBrokenTargets(config, source);
+    if (broken.length > 0) return { findings: [file, ...broken.map((says): Finding => ({ verdict: 'bad', subject, says }))] };
+    const settings = buildSettings({ config, source, priceBookData, configuredAtMs: nowMs, pools: options.pools });
+    const usable = { config, source, settings };
+    const told: Finding = { verdict: 'good', subject, says: `${describeSource(source)}; prices ${settings.routing.priceBook.version}` };
+    return { findings: [file, told, ...findWarnings(usable, path, environment)], usable };
+  } catch (error) {
+    return { findings: [file, ...describeProblems(error, path ?? 'weir.yaml')] };
+  }
+}
+
+function describeProblems(error: unknown, file: string): readonly Finding[] {
+  if (!(error instanceof ConfigError)) {
+    const says = `${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`;
+    return [{ verdict: 'bad', subject, says: tidyWords(says) }];
+  }
+  return error.problems.map(({ line, column, path, message }) => ({
+    verdict: 'bad',
+    subject,
+    says: tidyWords(`${file}:${line}:${column} ${path === '' ? '' : `${path}: `}${message}`),
+  }));
+}
+
+function describeSource({ type, upstreams }: UpstreamSource): string {
+  const names = Object.keys(upstreams).join(', ');
+  if (type === 'simulated') return 'no upstream and no vendor key is configured, so the simulated vendors are checked';
+  return type === 'file' ? `upstreams ${names}` : `upstreams from the keys in the environment: ${names}`;
+}
+
+function findWarnings(usable: UsableConfiguration, path: string | undefined, environment: Environment): readonly Finding[] {
+  const text = path === undefined ? '' : readFileSync(path, 'utf8');
+  return [
+    ...findUnpriced(usable),
+    ...findRepeated(usable.config),
+    ...findReadable(text, path),
+    ...findUnusedKeys(usable.source, text, environment),
+    ...findClearKeys(usable.source),
+    ...findProxies(environment),
+  ];
+}
+
+function findUnpriced({ config, settings }: UsableConfiguration): readonly Finding[] {
+  const { priceBook } = settings.routing;
+  return Object.entries(config.models ?? {}).flatMap(([name, { price, targets }]) => {
+    if (price !== undefined) return [];
+    const free = targets.flatMap(({ upstream, model = name }) => {
+      const vendor = settings.routing.upstreams.find(({ id }) => id === upstream)?.vendor.id ?? '';
+      return model.endsWith('*') || priceBook.lists(vendor, model) ? [] : [`${upstream}/${model}`];
+    });
+    if (free.length === 0) return [];
+    return [
+      {
+        verdict: 'warning',
+        subject: 'prices',
+        says: `model ${name} has no price at ${free.join(', ')}: its calls cost nothing in the books`,
+        advice: `set models.${name}.price, "0" if that is meant`,
+      },
+    ];
+  });
+}
+
+function findRepeated({ models }: Config): readonly Finding[] {
+  return Object.entries(models ?? {}).flatMap(([name, { targets }]) => {
+    const seen = new Set<string>();
+    const repeated = targets
+      .map(({ upstream, model = name }) => `${upstream}/${model}`)
+      .filter((target) => seen.has(target) || !seen.add(target));
+    return [...new Set(repeated)].map((target) => ({
+      verdict: 'warning' as const,
+      subject: 'targets',
+      says: `model ${name} names ${target} more than once: the later one can never be chosen`,
+      advice: `take it out of models.${name}.targets`,
+    }));
+  });
+}
+
+/** The credentials as the file has them, before references are replaced. */
+function writtenKeys(text: string): readonly (readonly [upstream: string, written: string])[] {
+  const upstreams = membersOf(membersOf(parse(text)).upstreams);
+  return Object.entries(upstreams).flatMap(([id, upstream]) => {
+    const written = filledText(membersOf(upstream).apiKey);
+    return written === undefined ? [] : [[id, written] as const];
+  });
+}
+
+const reference = /\$\{([A-Za-z_][A-Za-z0-9_]*)/;
+
+function findReadable(text: string, path: string | undefined): readonly Finding[] {
+  if (path === undefined || process.platform === 'win32') return [];
+  const literal = writtenKeys(text).filter(([, written]) => !reference.test(written));
+  const othersMayRead = (statSync(path).mode & 0o077) !== 0;
+  if (literal.length === 0 || !othersMayRead) return [];
+  return [
+    {
+      verdict: 'warning',
+      subject: 'secrets',
+      says: `${path} holds the key of ${literal.map(([id]) => id).join(', ')} in clear, and others on this machine may read it`,
+      advice: `chmod 600 ${path}, or write the key as a reference: apiKey: "\${NAME}"`,
+    },
+  ];
+}
+
+function findUnusedKeys(source: UpstreamSource, text: string, { variable }: Environment): readonly Finding[] {
+  return Object.values(upstreamVendors).flatMap(({ keyVariables, title }) => {
+    const set = keyVariables.filter((name) => variable(name) !== undefined);
+    const unused = source.type === 'environment' ? set.slice(1) : set.filter((name) => !text.includes(`\${${name}`));
+    return unused.map((name) => ({
+      verdict: 'warning' as const,
+      subject: 'secrets',
+      says: `${name} is set and not used${source.type === 'environment' ? `: ${set[0] ?? ''} comes first` : `: the file names the upstreams, and none refers to it`}`,
+      advice: source.type === 'environment' ? `unset one of them` : `add an upstream for ${title} with apiKey: "\${${name}}", or unset it`,
+    }));
+  });
+}
+
+/** Names without a dot and the usual private endings are of one's own network. */
+function isFarAway(hostname: string): boolean {
+  const plain = hostname.replace(/^\[|\]$/g, '');
+  if (isIP(plain) !== 0) return isPublicAddress(plain);
+  return plain.includes('.') && !/\.(?:local|internal|lan|home|localhost|svc|test)$/i.test(plain) && !plain.endsWith('.cluster.local');
+}
+
+function findClearKeys({ upstreams }: UpstreamSource): readonly Finding[] {
+  return Object.entries(upstreams).flatMap(([id, { baseUrl, apiKey }]) => {
+    if (baseUrl === undefined || apiKey === undefined || !baseUrl.startsWith('http://') || !isFarAway(new URL(baseUrl).hostname)) return [];
+    const says = `upstream ${id} is reached over plain http: its key and all prompts travel in clear`;
+    return [{ verdict: 'warning' as const, subject: 'secrets', says, advice: 'use https:// in baseUrl' }];
+  });
+}
+
+function findProxies({ variable }: Environment): readonly Finding[] {
+  const name = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy', 'ALL_PROXY'].find((each) => variable(each) !== undefined);
+  if (name === undefined) return [];
+  const says = `${name} is set, and Weir goes through no proxy`;
+  return [
+    { verdict: 'warning', subject: 'network', says, advice: 'see that this machine reaches the upstreams itself; each is tried below' },
+  ];
+}
+
+/** Where the credential of an upstream comes from, in words that do not hold it. */
+export function describeKeySource(id: string, { source }: UsableConfiguration, environment: Environment): string {
+  const configured = source.upstreams[id];
+  if (configured?.apiKey === undefined) return 'no key';
+  if (source.type === 'simulated') return 'the key of the simulated vendors';
+  if (source.type === 'environment') {
+    const name = upstreamVendors[configured.vendor].keyVariables.find((each) => environment.variable(each) !== undefined);
+    return `the key in ${name ?? 'the environment'}`;
+  }
+  const path = findFile(environment) ?? 'weir.yaml';
+  const written = writtenKeys(readFileSync(path, 'utf8')).find(([upstream]) => upstream === id)?.[1] ?? '';
+  const name = reference.exec(written)?.[1];
+  return name === undefined ? `the apiKey of upstream ${id} in ${path}` : `the key in ${name}`;
+}

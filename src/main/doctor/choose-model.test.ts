@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { loadShippedPriceBook } from '../../billing/rating/load-shipped-price-book.ts';
+import { createUpstreamClient } from '../../platform/http/upstream-client.ts';
+import { buildSettings, type UpstreamSource } from '../config/build-settings.ts';
+import type { Config } from '../config/config-schema.ts';
+import { chooseModel } from './choose-model.ts';
+
+const nowMs = Date.parse('2026-11-21T00:00:00Z');
+
+function choose(config: Config, upstreams: UpstreamSource['upstreams'], listed: readonly string[]): string | undefined {
+  const source: UpstreamSource = { type: 'file', upstreams };
+  const settings = buildSettings({
+    config,
+    source,
+    priceBookData: loadShippedPriceBook(),
+    configuredAtMs: nowMs,
+    pools: (origin) => createUpstreamClient({ origin, connectTimeoutMs: 1000, headerBytesMax: 1024 }),
+  });
+  const [upstream] = settings.routing.upstreams;
+  assert.ok(upstream !== undefined);
+  return chooseModel(upstream, { config, source, settings }, listed, nowMs);
+}
+
+const local = { local: { vendor: 'openai-compatible', baseUrl: 'http://127.0.0.1:1/v1' } } as const;
+const anthropic = { anthropic: { vendor: 'anthropic', apiKey: 'k' } } as const;
+
+test('the first model that the configuration sends there, by its name there', () => {
+  const models = {
+    'claude-*': { targets: [{ upstream: 'local' }] },
+    fast: { targets: [{ upstream: 'other' }, { upstream: 'local', model: 'qwen3:8b' }] },
+  };
+  assert.equal(choose({ models }, local, ['first']), 'qwen3:8b');
+});
+
+test('else the cheapest of the price book that the vendor lists, and of the book where it lists none', () => {
+  assert.match(choose({}, anthropic, []) ?? '', /haiku/);
+  assert.equal(choose({}, anthropic, ['claude-opus-4-5', 'claude-sonnet-4-5', 'unheard-of']), 'claude-sonnet-4-5');
+});
+
+test('else the first that the server lists, else none', () => {
+  assert.equal(choose({}, local, ['first', 'second']), 'first');
+  assert.equal(choose({}, local, []), undefined);
+});

@@ -1,0 +1,96 @@
+import { bad, type Outcome } from './call-checks.ts';
+import { showWords } from './explain-failure.ts';
+import { checkNames, type CheckName, type CheckResult, type MatrixRow, tidyWords } from './finding.ts';
+import { checkCount, checkError } from './free-checks.ts';
+import type { Conversation } from './speak.ts';
+import { checkJson, checkTool, checkToolResult, checkToolStream } from './structure-checks.ts';
+import {
+  checkImage,
+  checkReply,
+  checkStop,
+  checkStream,
+  checkStreamUsage,
+  checkSystem,
+  checkUsage,
+  checkUtf8,
+  type RowMemory,
+  type RunCheck,
+} from './text-checks.ts';
+
+type Check = {
+  readonly run: RunCheck;
+  /** Whether it generates, which vendors bill. */
+  readonly costs: boolean;
+  /** Checks whose replies it looks at. */
+  readonly needs: readonly CheckName[];
+};
+
+const checks: Readonly<Record<CheckName, Check>> = {
+  reply: { run: checkReply, costs: true, needs: [] },
+  stream: { run: checkStream, costs: true, needs: [] },
+  usage: { run: checkUsage, costs: true, needs: ['reply'] },
+  'stream-usage': { run: checkStreamUsage, costs: true, needs: ['stream'] },
+  stop: { run: checkStop, costs: true, needs: [] },
+  system: { run: checkSystem, costs: true, needs: ['reply'] },
+  tool: { run: checkTool, costs: true, needs: [] },
+  'tool-stream': { run: checkToolStream, costs: true, needs: [] },
+  'tool-result': { run: checkToolResult, costs: true, needs: ['tool'] },
+  json: { run: checkJson, costs: true, needs: [] },
+  image: { run: checkImage, costs: true, needs: [] },
+  utf8: { run: checkUtf8, costs: true, needs: [] },
+  count: { run: checkCount, costs: false, needs: [] },
+  error: { run: checkError, costs: false, needs: [] },
+};
+
+/** How many calls one row makes that a vendor bills, and how many rows' checks are free. */
+export function countCalls(chosen: ReadonlySet<CheckName>): number {
+  return [...chosen].filter((name) => checks[name].costs && name !== 'usage' && name !== 'stream-usage').length;
+}
+
+/** The checks that are to run: those asked for with what they need, all of them when none is named, and none that costs where nothing may. */
+export function chooseChecks(asked: readonly CheckName[], mayCost: boolean): ReadonlySet<CheckName> {
+  const wanted = asked.length === 0 ? checkNames : asked;
+  const all = new Set(wanted.flatMap((name) => [...checks[name].needs, name]));
+  return new Set(checkNames.filter((name) => all.has(name) && (mayCost || !checks[name].costs)));
+}
+
+const notRun = (says: string): Outcome => ({ verdict: 'none', says });
+
+/** What no check expects, an operator must not meet as a stack in place of the report. */
+async function runSafely(run: RunCheck, conversation: Conversation, memory: RowMemory): Promise<Outcome> {
+  try {
+    return await run(conversation, memory);
+  } catch (error) {
+    const says = showWords(error instanceof Error ? error.message : String(error), conversation.patient);
+    return bad(`the check itself failed: ${says}`, 'this may be a defect of Weir: report it, with what server it is');
+  }
+}
+
+/**
+ * Runs the chosen checks of one row one after another: a small server answers one call at a time. When the first call fails, or the
+ * time is over, the rest are not run: they would say the same again, and cost.
+ */
+export async function examineModel(
+  conversation: Conversation,
+  chosen: ReadonlySet<CheckName>,
+  onCheck: (check: CheckName) => void,
+): Promise<MatrixRow> {
+  const { patient, dialect, model, limits } = conversation;
+  const memory: RowMemory = {};
+  const results: CheckResult[] = [];
+  let hopeless: string | undefined;
+  for (const check of checkNames) {
+    if (!chosen.has(check)) continue;
+    if (limits.signal.aborted) hopeless = 'not run: cut short';
+    if (hopeless !== undefined) {
+      results.push({ check, ...notRun(hopeless) });
+      continue;
+    }
+    onCheck(check);
+    const startedMs = performance.now();
+    const outcome = await runSafely(checks[check].run, conversation, memory);
+    results.push({ check, ...outcome, tookMs: Math.round(performance.now() - startedMs) });
+    if (check === 'reply' && outcome.verdict === 'bad') hopeless = 'not run: the first call failed';
+  }
+  return { upstream: patient.upstream.id, model: tidyWords(model), dialect: dialect.id, title: dialect.title, results };
+}

@@ -1,0 +1,55 @@
+import { chatDialects } from '../../dialects/registry.ts';
+import type { AskLimits } from './ask-upstream.ts';
+import type { UsableConfiguration } from './check-configuration.ts';
+import { checkCredential } from './check-credential.ts';
+import { chooseModel } from './choose-model.ts';
+import { examineModel } from './examine-model.ts';
+import type { CheckName, Finding, MatrixRow, UpstreamReport } from './finding.ts';
+import type { Patient } from './patient.ts';
+import { probeConnection } from './probe-connection.ts';
+
+export type ExamineOptions = {
+  readonly limits: AskLimits;
+  readonly configuration: UsableConfiguration;
+  /** The model to check with, where the operator says it. */
+  readonly model: string | undefined;
+  readonly checks: ReadonlySet<CheckName>;
+  readonly nowMs: () => number;
+  readonly newId: (prefix: string) => string;
+  /** Told before each step, for whoever waits. */
+  readonly onStep: (what: string) => void;
+};
+
+export type Examined = { readonly report: UpstreamReport; readonly clockSkewMs?: number };
+
+/** Examines one upstream: the way to it, its credential, and each interface that it speaks. */
+export async function examineUpstream(patient: Patient, options: ExamineOptions): Promise<Examined> {
+  const { upstream, address } = patient;
+  const { limits, configuration, nowMs, newId, onStep, checks } = options;
+  const title = `${upstream.id} (${upstream.vendor.title}, ${address})`;
+  const done = (findings: readonly Finding[], matrix: readonly MatrixRow[] = []): UpstreamReport => ({
+    upstream: upstream.id,
+    title,
+    findings,
+    matrix,
+  });
+  onStep(`${upstream.id}: connecting`);
+  const way = await probeConnection(patient, limits, nowMs());
+  if (way.at(-1)?.verdict === 'bad') return { report: done(way) };
+  onStep(`${upstream.id}: credential`);
+  const { findings, models, clockSkewMs, mayCall } = await checkCredential(patient, limits, nowMs);
+  const skew = clockSkewMs === undefined ? {} : { clockSkewMs };
+  if (!mayCall || checks.size === 0) return { report: done([...way, ...findings]), ...skew };
+  const model = options.model ?? chooseModel(upstream, configuration, models, nowMs());
+  if (model === undefined) {
+    const says = 'neither the configuration nor the upstream names one';
+    const none: Finding = { verdict: 'warning', subject: 'model', says, advice: 'say which: weir doctor --model NAME' };
+    return { report: done([...way, ...findings, none]), ...skew };
+  }
+  const matrix: MatrixRow[] = [];
+  for (const id of upstream.dialects) {
+    const conversation = { patient, dialect: chatDialects[id], model, limits, newId };
+    matrix.push(await examineModel(conversation, checks, (check) => onStep(`${upstream.id} ${id}: ${check}`)));
+  }
+  return { report: done([...way, ...findings], matrix), ...skew };
+}

@@ -1,0 +1,181 @@
+import { chatDialects } from '../../dialects/registry.ts';
+import type { DialectId } from '../../dialects/chat-dialect.ts';
+import { scrubText } from '../../gateway/exchange/scrub-credential.ts';
+import type { ErrorCode } from '../../inference/gateway-error.ts';
+import { filledText, membersOf } from '../../platform/json/json-readers.ts';
+import { parseJson } from '../../platform/json/parse-json.ts';
+import type { Answer, AskError } from './ask-upstream.ts';
+import { tidyWords } from './finding.ts';
+import type { Patient } from './patient.ts';
+
+/** A failure in words, and what to do about it. */
+export type Explanation = { readonly says: string; readonly advice: string };
+
+/** Words of an upstream, fit to be shown: without its credential. */
+export function showWords(text: string, { upstream }: Patient): string {
+  return tidyWords(scrubText(text, upstream.apiKey));
+}
+
+/** The parsed body, undefined when it is no JSON. */
+export function parseBody(body: Buffer): unknown {
+  try {
+    // A parser may ignore a byte order mark, and the gateway's does.
+    return parseJson(body.subarray(body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? 3 : 0));
+  } catch {
+    return undefined;
+  }
+}
+
+/** What an upstream says in an error body, in whichever of the usual places; a text that is no JSON by its beginning. */
+export function saidIn(answer: Answer, patient: Patient): string {
+  const parsed = parseBody(answer.body);
+  const whole = membersOf(Array.isArray(parsed) ? (parsed[0] as unknown) : parsed);
+  const inner = membersOf(whole.error);
+  const told = filledText(inner.message) ?? filledText(whole.error) ?? filledText(whole.message) ?? filledText(whole.detail);
+  const text = told ?? (parsed === undefined ? answer.body.toString('utf8', 0, 400).replaceAll(/<[^>]*>/g, ' ') : JSON.stringify(parsed));
+  return showWords(text.replaceAll(/\s+/g, ' '), patient);
+}
+
+/** The media type of an answer, without its parameters. */
+export function mediaTypeOf({ headers }: Answer): string {
+  const value = headers['content-type'];
+  const [type = ''] = String(value ?? '').split(';');
+  return type.trim().toLowerCase();
+}
+
+const resolverCodes = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'EAI_NODATA']);
+const chainCodes = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+]);
+
+const ownAuthority =
+  'if it is your own server, start Weir with NODE_EXTRA_CA_CERTS=/path/to/ca.pem (its certificate or that of its authority); if not, something between here and there reads along';
+
+/** Explains a certificate that is not accepted, by the code of the TLS library. Undefined for other codes. */
+export function explainCertificate(code: string, { origin }: Patient): Explanation | undefined {
+  const { hostname } = new URL(origin);
+  if (code === 'DEPTH_ZERO_SELF_SIGNED_CERT')
+    return { says: `the certificate of ${hostname} is self-signed (${code})`, advice: ownAuthority };
+  if (chainCodes.has(code))
+    return { says: `nobody that this machine trusts vouches for the certificate of ${hostname} (${code})`, advice: ownAuthority };
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
+    return { says: `the certificate is for another name than ${hostname}`, advice: 'use in baseUrl the name that the certificate has' };
+  if (code === 'CERT_HAS_EXPIRED')
+    return { says: 'the certificate has expired', advice: "renew the server's certificate; check this machine's clock as well" };
+  if (code === 'CERT_NOT_YET_VALID') return { says: 'the certificate is not valid yet', advice: "check this machine's clock" };
+  return undefined;
+}
+
+/** Explains why no connection came to be or none lasted, by the code of the system. */
+export function explainTransport(code: string, message: string, patient: Patient): Explanation {
+  const { hostname, host, protocol } = new URL(patient.origin);
+  const certificate = explainCertificate(code, patient);
+  if (certificate !== undefined) return certificate;
+  if (code === 'ECONNREFUSED')
+    return {
+      says: `connection refused by ${host}`,
+      advice: `is the server running at ${host}? Start it, or mend baseUrl of this upstream`,
+    };
+  if (resolverCodes.has(code))
+    return {
+      says: `the name ${hostname} cannot be resolved (${code})`,
+      advice:
+        code === 'EAI_AGAIN'
+          ? "the resolver does not answer: check this machine's network and DNS"
+          : 'check the spelling of baseUrl, and whether this machine (or container) resolves that name',
+    };
+  if (code === 'CONNECT_TIMEOUT' || code === 'ETIMEDOUT' || code === 'EHOSTUNREACH' || code === 'ENETUNREACH')
+    return {
+      says: `no connection to ${host} (${code})`,
+      advice: 'a firewall, a route or a VPN is missing; Weir uses no HTTP proxy, so the machine must reach the upstream itself',
+    };
+  if (code === 'EPROTO' || code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_'))
+    return {
+      says: `the TLS handshake with ${host} failed (${code})`,
+      advice: protocol === 'https:' ? `does ${host} speak TLS at all? If it is a plain server, write http:// in baseUrl` : 'check baseUrl',
+    };
+  if (code === 'INVALID_HTTP_REPLY')
+    return {
+      says: `what answers at ${host} does not speak HTTP/1.1: ${showWords(message, patient)}`,
+      advice: protocol === 'http:' ? 'does the server expect TLS? Then write https:// in baseUrl' : 'check the port in baseUrl',
+    };
+  return {
+    says: `the connection broke: ${showWords(message, patient)} (${code})`,
+    advice: "look into the server's log, or that of the proxy before it; try again",
+  };
+}
+
+/** Explains a request without a whole answer. */
+export function explainSilence(error: AskError, patient: Patient, timeoutMs: number): Explanation {
+  if (error.code === 'ABORTED') return { says: 'cut short', advice: 'run weir doctor again' };
+  if (error.code !== 'TIMEOUT') return explainTransport(error.code, error.message, patient);
+  const seconds = `${timeoutMs / 1000} s`;
+  if (error.partial === undefined)
+    return {
+      says: `no answer within ${seconds}`,
+      advice: 'a model that is still being loaded may need more time: try again with --timeout 120; else look into the log of the server',
+    };
+  return {
+    says: `the answer began (${error.partial.status}, ${error.partial.body.length} bytes) and did not end within ${seconds}`,
+    advice: 'a proxy may hold the answer back, or the server never ends it: look into its log, or try --timeout 120',
+  };
+}
+
+const adviceByCode: Partial<Record<ErrorCode, string>> = {
+  upstream_rate_limited: 'the account has no calls left for the moment: wait, or raise its limits with the vendor',
+  upstream_quota_exhausted: "the account is out of credit or quota: look at the vendor's billing page",
+  upstream_overloaded: 'the upstream is overloaded: try again later; a second target for its models would help',
+};
+
+/** What to do about a refused credential. The key itself is never named. */
+function renewKey(status: number, { upstream, keySource }: Patient): string {
+  if (upstream.apiKey === undefined)
+    return `upstream ${upstream.id} has no key: set apiKey (best as "\${NAME}") or one of the vendor's environment variables`;
+  const { keysUrl } = upstream.vendor;
+  const where = keysUrl === undefined ? 'get the right one from whoever runs the server' : `make a new one at ${keysUrl}`;
+  const rights = status === 403 ? '; if it is good, its project or region may not use this model' : '';
+  return `${status}: ${keySource} is refused; ${where} and restart Weir${rights}`;
+}
+
+/** What vendors say where the status is that of any other refusal. */
+const keyWords = /\b(?:incorrect|invalid|expired) api[ _-]?key|api key (?:not valid|expired)/i;
+const modelWords = /\bmodel\b.{0,200}(?:does not exist|not found|is not available)|no such model|unknown model/i;
+
+/** Explains an answer that is an error, or is none of this interface. */
+export function explainAnswer(answer: Answer, dialect: DialectId, model: string, patient: Patient): Explanation {
+  const { status } = answer;
+  const said = saidIn(answer, patient);
+  const type = mediaTypeOf(answer);
+  if (status >= 300 && status < 400) {
+    const location = showWords(String(answer.headers['location'] ?? 'nowhere'), patient);
+    return { says: `it redirects (${status}) to ${location}`, advice: 'Weir follows no redirects: write the final address into baseUrl' };
+  }
+  const error = chatDialects[dialect].codec.decodeError({ status, body: parseBody(answer.body) });
+  const quoted = said === '' ? '' : `: ${said}`;
+  if (status === 401 || error.code === 'upstream_credentials_rejected' || keyWords.test(said))
+    return { says: `${status}, the credential is refused${quoted}`, advice: renewKey(status, patient) };
+  if (type === 'text/html')
+    return {
+      says: `${status} with an HTML page${quoted}`,
+      advice: `a web page and no interface is at ${patient.address}: check baseUrl (the path and port), and whether a login page or a proxy stands before the server`,
+    };
+  if (status === 404 || status === 405 || error.code === 'upstream_model_not_found' || modelWords.test(said))
+    return {
+      says: `${status}, there is no such model or route${quoted}`,
+      advice: `either the model "${tidyWords(model)}" is not served (weir doctor --model NAME checks another), or the path is wrong: baseUrl is ${patient.address}, which ${baseUrlHint(patient)}; if the server lacks this interface, leave ${dialect} out of its dialects`,
+    };
+  const known = adviceByCode[error.code];
+  if (known !== undefined) return { says: `${status}${quoted}`, advice: known };
+  if (status >= 500) return { says: `${status}${quoted}`, advice: 'the server failed on a plain request: look into its log' };
+  return { says: `${status}${quoted}`, advice: 'the server refuses a plain request: what it says above names the reason' };
+}
+
+/** Where the base address of such an upstream ends. */
+export function baseUrlHint({ upstream }: Patient): string {
+  const { id } = upstream.vendor;
+  return id === 'anthropic' || id === 'gemini' ? 'is to stand without /v1' : 'usually ends in /v1';
+}

@@ -1,0 +1,80 @@
+/** `good` and `bad` decide the exit code; `warning` and `none` (not offered, not run, or just told) do not. */
+export type Verdict = 'good' | 'bad' | 'warning' | 'none';
+
+/** One thing that was looked at. No text in it holds a secret or a control character. */
+export type Finding = {
+  readonly verdict: Verdict;
+  /** What was looked at: a few words. */
+  readonly subject: string;
+  /** What was found. */
+  readonly says: string;
+  /** What the operator can do about it. */
+  readonly advice?: string;
+  readonly tookMs?: number;
+};
+
+export type Section = { readonly title: string; readonly findings: readonly Finding[] };
+
+/** The names of the conformance checks, in the order in which they run and are shown. */
+export const checkNames = [
+  'reply',
+  'stream',
+  'usage',
+  'stream-usage',
+  'stop',
+  'system',
+  'tool',
+  'tool-stream',
+  'tool-result',
+  'json',
+  'image',
+  'utf8',
+  'count',
+  'error',
+] as const;
+
+export type CheckName = (typeof checkNames)[number];
+
+/** How one check of a matrix row came out. */
+export type CheckResult = {
+  readonly check: CheckName;
+  readonly verdict: Verdict;
+  readonly says?: string;
+  readonly advice?: string;
+  readonly tookMs?: number;
+};
+
+/** One row of the matrix: a model of an upstream, spoken to in one interface. */
+export type MatrixRow = {
+  readonly upstream: string;
+  readonly model: string;
+  /** The interface's id, and the name that people use. */
+  readonly dialect: string;
+  readonly title: string;
+  readonly results: readonly CheckResult[];
+};
+
+/** What was found of one upstream: on the way to it and in it. */
+export type UpstreamReport = Section & {
+  readonly upstream: string;
+  readonly matrix: readonly MatrixRow[];
+};
+
+export type DoctorReport = {
+  /** True when nothing is bad and nothing was cut short. */
+  readonly healthy: boolean;
+  readonly aborted: boolean;
+  /** Whether the simulated vendors were checked because nothing is configured. */
+  readonly simulated: boolean;
+  readonly sections: readonly Section[];
+  readonly upstreams: readonly UpstreamReport[];
+};
+
+const charactersMax = 240;
+
+/** Makes words of others fit for a terminal: no control characters, which could steer it, one line, and not too long. */
+export function tidyWords(text: string): string {
+  // oxlint-disable-next-line no-control-regex -- they are what is to be found
+  const line = text.replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/g, ' ').trim();
+  return line.length > charactersMax ? `${line.slice(0, charactersMax - 1)}…` : line;
+}

@@ -1,0 +1,96 @@
+import type { DialectId } from '../../dialects/chat-dialect.ts';
+import { filledText, membersOf, numberOf } from '../../platform/json/json-readers.ts';
+import type { JsonObject } from '../../platform/json/json-value.ts';
+import type { VendorId } from '../../upstreams/upstream-vendor.ts';
+import { type Answer, AskError } from './ask-upstream.ts';
+import { bad, good, type Outcome } from './call-checks.ts';
+import { createRequest } from './check-requests.ts';
+import { explainAnswer, explainSilence, parseBody, saidIn } from './explain-failure.ts';
+import { type Conversation, encode, encodeCount, sendBody } from './speak.ts';
+import type { RunCheck } from './text-checks.ts';
+
+function plainRequest({ patient, model }: Conversation) {
+  return createRequest({ model, traits: patient.upstream.traitsOf(model), allowance: 'word' }, {});
+}
+
+export const checkCount: RunCheck = async (conversation) => {
+  const { dialect, patient, model, limits } = conversation;
+  const body = encodeCount(conversation, plainRequest(conversation));
+  const none: Outcome = { verdict: 'none', says: 'no counter of tokens on this interface: the gateway estimates' };
+  if (body === undefined) return none;
+  try {
+    const answer = await sendBody(conversation, body, { operation: 'count-tokens', streams: false });
+    if (answer === undefined) return none;
+    const count = answer.status === 200 ? dialect.codec.decodeCount?.(parseBody(answer.body)) : undefined;
+    if (count !== undefined && count > 0) return { verdict: 'good', says: `${count} tokens` };
+    if (answer.status === 404 || answer.status === 405)
+      return {
+        verdict: 'warning',
+        says: `${answer.status}: the server has no counter of tokens`,
+        advice: 'clients that count first (Claude Code does) get its error; nothing else suffers',
+      };
+    if (answer.status !== 200) return { verdict: 'bad', ...explainAnswer(answer, dialect.id, model, patient) };
+    return bad(`the counter answers without a count: ${saidIn(answer, patient)}`, 'update the server');
+  } catch (error) {
+    if (!(error instanceof AskError)) throw error;
+    return { verdict: 'bad', ...explainSilence(error, patient, limits.timeoutMs) };
+  }
+};
+
+/** The member without which no request of a dialect means anything. */
+const mainMember: Readonly<Record<DialectId, string>> = {
+  'openai-chat': 'messages',
+  'openai-responses': 'input',
+  'anthropic-messages': 'messages',
+  'gemini-generate-content': 'contents',
+};
+
+/** What an error body lacks of its dialect's shape; undefined when it is as the vendor's. */
+function findShapeFault(dialect: DialectId, vendor: VendorId, body: unknown): string | undefined {
+  const whole = membersOf(Array.isArray(body) ? (body[0] as unknown) : body);
+  // The one vendor whose errors are a text on interfaces that it has from another.
+  if (vendor === 'xai' && filledText(whole.error) !== undefined) return undefined;
+  const error = membersOf(whole.error);
+  if (filledText(error.message) === undefined) return 'it has no error.message';
+  if (dialect === 'anthropic-messages' && (whole.type !== 'error' || filledText(error.type) === undefined))
+    return 'it lacks "type": "error", or the type of the error';
+  if (dialect === 'gemini-generate-content' && (numberOf(error.code) === undefined || filledText(error.status) === undefined))
+    return 'it lacks error.code or error.status';
+  return undefined;
+}
+
+function judgeError(conversation: Conversation, answer: Answer): Outcome {
+  const { dialect, patient, model } = conversation;
+  const { status } = answer;
+  if (status === 200)
+    return bad('a request without a usable conversation was accepted', 'the server checks nothing: mistakes of clients will go unseen');
+  if (status === 401 || status === 403 || status === 404 || status === 429)
+    return { verdict: 'bad', ...explainAnswer(answer, dialect.id, model, patient) };
+  const said = saidIn(answer, patient);
+  if (status >= 500)
+    return {
+      verdict: 'warning',
+      says: `a bad request is answered with ${status}: ${said}`,
+      advice: 'the gateway and its clients will take it for a failure of the server and try again',
+    };
+  const fault = findShapeFault(dialect.id, patient.upstream.vendor.id, parseBody(answer.body));
+  if (fault === undefined) return good;
+  return {
+    verdict: 'warning',
+    says: `the error is not in the shape of ${dialect.title}: ${fault}`,
+    advice: 'clients of this interface may show no reason; translated calls do, as far as Weir can read it',
+  };
+}
+
+/** Sends what every server must refuse, and looks at how it does. Vendors bill no such request. */
+export const checkError: RunCheck = async (conversation) => {
+  const { patient, dialect, limits } = conversation;
+  const broken: JsonObject = { ...encode(conversation, plainRequest(conversation)).body, [mainMember[dialect.id]]: 7 };
+  try {
+    const answer = await sendBody(conversation, broken, { operation: 'generate', streams: false });
+    return answer === undefined ? { verdict: 'none', says: 'this upstream has no route for it' } : judgeError(conversation, answer);
+  } catch (error) {
+    if (!(error instanceof AskError)) throw error;
+    return { verdict: 'bad', ...explainSilence(error, patient, limits.timeoutMs) };
+  }
+};

@@ -1,0 +1,110 @@
+import { createIds } from '../../platform/ids.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { createUpstreamClient, type UpstreamClient } from '../../platform/http/upstream-client.ts';
+import type { Upstream } from '../../gateway/routing/routing-table.ts';
+import { baseUrlOf } from '../config/build-settings.ts';
+import type { ConfiguredUpstream } from '../config/config-schema.ts';
+import { type Environment, StartError } from '../environment.ts';
+import { startSimulatedUpstreams } from '../start-simulated-upstreams.ts';
+import { checkClock } from './check-clock.ts';
+import { checkConfiguration, describeKeySource, type UsableConfiguration } from './check-configuration.ts';
+import { checkDataDirectory } from './check-data-directory.ts';
+import { checkRunningGateway } from './check-running-gateway.ts';
+import { chooseChecks } from './examine-model.ts';
+import { type Examined, examineUpstream } from './examine-upstream.ts';
+import type { CheckName, DoctorReport, Section } from './finding.ts';
+import type { Patient } from './patient.ts';
+
+export type DoctorOptions = {
+  readonly environment: Environment;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Only these upstreams; all where none is named. */
+  readonly upstreams: readonly string[];
+  readonly checks: readonly CheckName[];
+  readonly model: string | undefined;
+  /** Whether requests may be sent that vendors bill. */
+  readonly mayCall: boolean;
+  /** The longest that one step may take. */
+  readonly timeoutMs: number;
+  readonly onStep: (what: string) => void;
+};
+
+/** Upstreams that are examined at a time. */
+const upstreamsAtOnce = 4;
+
+/** Examines everything and reports. Throws StartError for an upstream that does not exist. */
+export async function runDoctor(options: DoctorOptions): Promise<DoctorReport> {
+  const { environment, clock, signal } = options;
+  await using opened = new AsyncDisposableStack();
+  const clients = new Map<string, UpstreamClient>();
+  const pools = (origin: string, connectTimeoutMs: number): UpstreamClient => {
+    const client = clients.get(origin) ?? createUpstreamClient({ origin, connectTimeoutMs, headerBytesMax: 64 * 1024 });
+    clients.set(origin, client);
+    return client;
+  };
+  opened.defer(async () => void (await Promise.all([...clients.values()].map((client) => client.close()))));
+  const simulate = (): Promise<Readonly<Record<string, ConfiguredUpstream>>> => startSimulatedUpstreams(opened);
+  options.onStep('configuration');
+  const { findings, usable } = await checkConfiguration({ environment, pools, simulate, nowMs: clock.nowMs() });
+  const here: readonly Section[] = [
+    { title: 'Configuration', findings },
+    { title: 'Data directory', findings: checkDataDirectory(environment.dataDirectory) },
+    { title: 'Running gateway', findings: await checkRunningGateway(environment, signal) },
+  ];
+  const examined = usable === undefined ? [] : await examineAll(findPatients(usable, options), usable, options);
+  const skews = examined.flatMap(({ clockSkewMs }) => (clockSkewMs === undefined ? [] : [clockSkewMs]));
+  const sections = usable === undefined ? here : [...here, { title: 'Clock', findings: [checkClock(skews)] }];
+  const upstreams = examined.map(({ report }) => report);
+  const verdicts = [
+    ...[...sections, ...upstreams].flatMap((section) => section.findings),
+    ...upstreams.flatMap(({ matrix }) => matrix.flatMap(({ results }) => results)),
+  ].map(({ verdict }) => verdict);
+  return {
+    healthy: !signal.aborted && !verdicts.includes('bad'),
+    aborted: signal.aborted,
+    simulated: usable?.source.type === 'simulated',
+    sections,
+    upstreams,
+  };
+}
+
+function findPatients(usable: UsableConfiguration, { environment, upstreams: asked }: DoctorOptions): readonly Patient[] {
+  const all = usable.settings.routing.upstreams;
+  const unknown = asked.find((name) => !all.some(({ id }) => id === name));
+  if (unknown !== undefined) throw new StartError(`there is no upstream "${unknown}"; there are: ${all.map(({ id }) => id).join(', ')}`);
+  return all
+    .filter(({ id }) => asked.length === 0 || asked.includes(id))
+    .map((upstream) => {
+      const origin = originOf(upstream, usable);
+      return { upstream, origin, address: origin + upstream.basePath, keySource: describeKeySource(upstream.id, usable, environment) };
+    });
+}
+
+/** The settings keep connections and not the address that they go to. */
+function originOf({ id }: Upstream, { source }: UsableConfiguration): string {
+  const configured = source.upstreams[id];
+  return new URL(configured === undefined ? '' : (baseUrlOf(configured) ?? '')).origin;
+}
+
+/** Examines upstreams side by side, a few at a time; the reports come in the order of the configuration. */
+async function examineAll(
+  patients: readonly Patient[],
+  configuration: UsableConfiguration,
+  options: DoctorOptions,
+): Promise<readonly Examined[]> {
+  const { clock, signal, timeoutMs, model, onStep } = options;
+  const waiting = [...patients.entries()];
+  const examined: Examined[] = [];
+  const newId = createIds(clock);
+  const checks = chooseChecks(options.checks, options.mayCall);
+  const work = async (): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const [place, patient] = next;
+      const limits = { timeoutMs, signal };
+      examined[place] = await examineUpstream(patient, { limits, configuration, model, checks, nowMs: clock.nowMs, newId, onStep });
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(upstreamsAtOnce, patients.length) }, work));
+  return examined;
+}

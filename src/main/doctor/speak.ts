@@ -1,0 +1,151 @@
+import type { EncodedRequest, ReplyReading, RequestFit } from '../../dialects/chat-codec.ts';
+import type { ChatDialect, Operation } from '../../dialects/chat-dialect.ts';
+import { createUpstreamHeaders } from '../../gateway/prepare-request.ts';
+import { assertEventGrammar } from '../../inference/assert-event-grammar.ts';
+import { foldEvents } from '../../inference/fold-events.ts';
+import type { InferenceEvent } from '../../inference/inference-event.ts';
+import type { InferenceReply } from '../../inference/inference-reply.ts';
+import type { InferenceRequest } from '../../inference/inference-request.ts';
+import { restoreTools } from '../../inference/restore-tools.ts';
+import { createTranslationNotes } from '../../inference/translation-notes.ts';
+import type { Frame } from '../../platform/frames.ts';
+import type { JsonObject } from '../../platform/json/json-value.ts';
+import { createSseFrameReader } from '../../platform/sse/sse-frame-reader.ts';
+import { type Answer, askUpstream, type AskLimits } from './ask-upstream.ts';
+import { parseBody } from './explain-failure.ts';
+import type { Patient } from './patient.ts';
+
+/** A model of an upstream, spoken to in one interface: what the checks of one row are about. */
+export type Conversation = {
+  readonly patient: Patient;
+  readonly dialect: ChatDialect;
+  readonly model: string;
+  readonly limits: AskLimits;
+  readonly newId: (prefix: string) => string;
+};
+
+/** What a stream says, read as the gateway reads it. */
+export type StreamReading = {
+  readonly reply: InferenceReply;
+  readonly frames: number;
+  readonly malformedFrames: number;
+  readonly state: 'open' | 'complete' | 'failed';
+  /** What the dialect's error event says. */
+  readonly error?: string;
+  /** Where the events break the grammar of streams, and undefined where they keep to it. */
+  readonly ungrammatical?: string;
+};
+
+const frameBytesMax = 4 * 1024 * 1024;
+
+function fitOf({ patient, dialect, model }: Conversation): RequestFit {
+  const { upstream } = patient;
+  return {
+    upstreamModel: model,
+    traits: upstream.traitsOf(model),
+    proofOrigin: upstream.proofOrigin,
+    notes: createTranslationNotes(dialect.codec.fieldNames, false),
+  };
+}
+
+function readingOf({ patient, dialect, newId }: Conversation): ReplyReading {
+  return { proofOrigin: patient.upstream.proofOrigin, newId, notes: createTranslationNotes(dialect.codec.fieldNames, false) };
+}
+
+/** The request as the gateway would write it for this upstream. */
+export function encode(conversation: Conversation, request: InferenceRequest): EncodedRequest {
+  return conversation.dialect.codec.encodeRequest(request, fitOf(conversation));
+}
+
+/** The request for the vendor's token counter; undefined where the dialect has none. */
+export function encodeCount(conversation: Conversation, request: InferenceRequest): JsonObject | undefined {
+  return conversation.dialect.codec.encodeCountRequest?.(request, fitOf(conversation));
+}
+
+/**
+ * Sends a body to the route of an operation. Undefined where the upstream has no such route.
+ * @throws AskError without a whole answer
+ */
+export async function sendBody(
+  { patient, dialect, model, limits }: Conversation,
+  body: JsonObject,
+  { operation, streams }: { readonly operation: Operation; readonly streams: boolean },
+): Promise<Answer | undefined> {
+  const { upstream } = patient;
+  const framing = streams ? 'sse' : undefined;
+  const route = { dialect: dialect.id, operation, upstreamModel: model };
+  const path = upstream.vendor.locate(framing === undefined ? route : { ...route, framing });
+  if (path === undefined) return undefined;
+  const headers = createUpstreamHeaders(
+    { operation, body, headers: {} },
+    { upstream, upstreamModel: model },
+    { client: dialect.id, upstream: dialect.id },
+    framing,
+  );
+  const request = { path: upstream.basePath + path, method: 'POST', headers, body: Buffer.from(JSON.stringify(body)) } as const;
+  return await askUpstream(upstream.client, request, limits);
+}
+
+/** Reads a whole reply as the gateway does; undefined when it is no reply of this dialect. */
+export function readWhole(conversation: Conversation, answer: Answer, encoded: EncodedRequest): InferenceReply | undefined {
+  const { dialect, patient } = conversation;
+  const body = parseBody(answer.body);
+  if (typeof body !== 'object' || body === null || dialect.readReply(body).error !== undefined) return undefined;
+  const reply = dialect.codec.decodeReply(body, readingOf(conversation));
+  const { usageReport } = reply;
+  const named = { ...reply, parts: namedBack(reply, encoded) };
+  return usageReport === undefined
+    ? named
+    : { ...named, usageReport: patient.upstream.vendor.correctUsage?.(usageReport, dialect.id) ?? usageReport };
+}
+
+function namedBack({ parts }: InferenceReply, { toolNames }: EncodedRequest): InferenceReply['parts'] {
+  return parts.map((part) => (part.kind === 'tool-call' ? { ...part, name: toolNames?.get(part.name) ?? part.name } : part));
+}
+
+/** What the dialect's tap and codec make of a stream. */
+export function readStream(conversation: Conversation, body: Buffer, encoded: EncodedRequest): StreamReading {
+  const { dialect, patient } = conversation;
+  const tap = dialect.createStreamTap({ framing: 'sse', request: encoded.body });
+  const decoder = dialect.codec.createEventDecoder(readingOf(conversation), 'sse');
+  const events: InferenceEvent[] = [];
+  let frames = 0;
+  const { frames: all, rest } = cut(body);
+  for (const frame of all) {
+    if (frame.data !== '') frames += 1;
+    tap.read(frame);
+    events.push(...decoder.read(frame));
+  }
+  events.push(...decoder.end());
+  const restore = restoreTools(encoded.toolNames === undefined ? {} : { toolNames: encoded.toolNames });
+  const reply = foldEvents(events.flatMap((event) => restore(event)));
+  const report = tap.report();
+  const ungrammatical = rest > 0 ? 'it ends inside an event' : findFault(events);
+  const { usageReport } = report;
+  return {
+    reply:
+      usageReport === undefined
+        ? reply
+        : { ...reply, usageReport: patient.upstream.vendor.correctUsage?.(usageReport, dialect.id) ?? usageReport },
+    frames,
+    malformedFrames: report.malformedFrames,
+    state: report.state,
+    ...(report.error === undefined ? {} : { error: report.error.message }),
+    ...(ungrammatical === undefined ? {} : { ungrammatical }),
+  };
+}
+
+function cut(body: Buffer): { readonly frames: readonly Frame[]; readonly rest: number } {
+  const reader = createSseFrameReader({ frameBytesMax });
+  const frames = reader.push(body);
+  return { frames, rest: reader.rest().toString().trim().length };
+}
+
+function findFault(events: readonly InferenceEvent[]): string | undefined {
+  try {
+    assertEventGrammar(events);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}

@@ -1,0 +1,142 @@
+import type { InferenceReply } from '../../inference/inference-reply.ts';
+import type { InferenceRequest, ToolCallPart, Turn } from '../../inference/inference-request.ts';
+import { parseJson } from '../../platform/json/parse-json.ts';
+import { isJsonObject } from '../../platform/json/json-value.ts';
+import { bad, callStream, callWhole, good, type Outcome, textOf } from './call-checks.ts';
+import {
+  colourFormat,
+  colourQuestion,
+  createRequest,
+  findColourProblem,
+  weatherQuestion,
+  weatherResult,
+  weatherTool,
+} from './check-requests.ts';
+import type { CheckName } from './finding.ts';
+import { showWords } from './explain-failure.ts';
+import type { Conversation } from './speak.ts';
+import { suggestQuirk } from './suggest-quirk.ts';
+import type { RunCheck } from './text-checks.ts';
+
+function structureRequest({ patient, model }: Conversation, changes: Partial<InferenceRequest>): InferenceRequest {
+  return createRequest({ model, traits: patient.upstream.traitsOf(model), allowance: 'structure' }, changes);
+}
+
+/** Whether a call can be demanded; a model that always thinks refuses to be forced at several vendors. */
+function toolRequest(conversation: Conversation): InferenceRequest {
+  const { traits, forced } = forcing(conversation);
+  return structureRequest(conversation, {
+    turns: [weatherQuestion],
+    tools: [weatherTool],
+    toolChoice: { kind: forced ? 'required' : 'auto' },
+    ...(traits.chat.parallelToolCallsField ? { parallelToolCalls: false } : {}),
+  });
+}
+
+function forcing({ patient, model, dialect }: Conversation) {
+  const traits = patient.upstream.traitsOf(model);
+  return { traits, forced: dialect.id !== 'openai-chat' || traits.chat.forcedToolChoice };
+}
+
+function parseArguments(written: string): unknown {
+  try {
+    return parseJson(written === '' ? '{}' : written);
+  } catch {
+    return undefined;
+  }
+}
+
+function judgeCall(conversation: Conversation, check: CheckName, reply: InferenceReply): Outcome {
+  const calls = reply.parts.filter((part): part is ToolCallPart => part.kind === 'tool-call');
+  const [call] = calls;
+  if (call === undefined) {
+    if (!forcing(conversation).forced)
+      return {
+        verdict: 'warning',
+        says: 'the model answered without a call',
+        advice: 'this server cannot be made to call; try a model that is trained for tools',
+      };
+    if (reply.stopReason === 'output-limit')
+      return { verdict: 'warning', says: 'the limit of output was used up before the call (by thinking)' };
+    return bad('a call was demanded and none came', suggestQuirk(conversation, check, '') ?? 'choose a model that can call tools');
+  }
+  if (call.name !== weatherTool.name)
+    return bad(
+      `a function was called that was not offered: ${showWords(call.name, conversation.patient)}`,
+      'choose a model that is trained for tools',
+    );
+  const said = parseArguments(call.arguments);
+  if (!isJsonObject(said))
+    return bad('the arguments of the call are no JSON object', 'clients cannot read them: look into the tool parser of the server');
+  if (typeof said.city !== 'string')
+    return bad(
+      'the arguments of the call ignore the schema: "city" is missing',
+      'the server does not hold its model to the schema: choose another model, or switch guided decoding on',
+    );
+  if (reply.stopReason !== 'tool-calls')
+    return bad(
+      `the reply holds a call and says that it ended for another reason (${reply.stopReason})`,
+      'clients that look at the stop reason will not run the tool: update the server',
+    );
+  return good;
+}
+
+export const checkTool: RunCheck = async (conversation, memory) => {
+  const called = await callWhole(conversation, 'tool', toolRequest(conversation));
+  if (called.failed !== undefined) return called.failed;
+  const judged = judgeCall(conversation, 'tool', called.reply);
+  if (judged.verdict === 'good') memory.called = called.reply;
+  return judged;
+};
+
+export const checkToolStream: RunCheck = async (conversation) => {
+  const called = await callStream(conversation, 'tool-stream', toolRequest(conversation));
+  return called.failed ?? judgeCall(conversation, 'tool-stream', called.stream.reply);
+};
+
+/** The second half of the tool loop: what the model said goes back with the result, proofs of its thoughts included. */
+export const checkToolResult: RunCheck = async (conversation, { called }) => {
+  if (called === undefined) return { verdict: 'none', says: 'not run: no call came that could be answered' };
+  const assistant: Turn = { role: 'assistant', parts: called.parts };
+  const results = called.parts.flatMap((part) => (part.kind === 'tool-call' ? weatherResult(part.id).parts : []));
+  const request = structureRequest(conversation, {
+    turns: [weatherQuestion, assistant, { role: 'user', parts: results }],
+    tools: [weatherTool],
+  });
+  const answered = await callWhole(conversation, 'tool-result', request);
+  if (answered.failed !== undefined) return answered.failed;
+  const { reply } = answered;
+  if (textOf(reply).trim() !== '' || reply.parts.some(({ kind }) => kind === 'tool-call')) return good;
+  if (reply.stopReason === 'output-limit')
+    return { verdict: 'warning', says: 'the limit of output was used up before a word was said (by thinking)' };
+  return bad(
+    'the result of the tool is answered with nothing',
+    suggestQuirk(conversation, 'tool-result', '') ?? 'look into the chat template of the server',
+  );
+};
+
+export const checkJson: RunCheck = async (conversation) => {
+  const traits = conversation.patient.upstream.traitsOf(conversation.model);
+  if (!traits.structuredOutput) return { verdict: 'none', says: 'it takes no schema (quirks.structuredOutput): a tool stands in for it' };
+  const called = await callWhole(
+    conversation,
+    'json',
+    structureRequest(conversation, { turns: [colourQuestion], outputFormat: colourFormat }),
+  );
+  if (called.failed !== undefined) return called.failed;
+  const text = textOf(called.reply);
+  if (called.reply.stopReason === 'output-limit') return { verdict: 'warning', says: 'the limit of output cut the JSON' };
+  let answer: unknown;
+  try {
+    answer = parseJson(text);
+  } catch {
+    return ignored(conversation, `the answer is no JSON: ${showWords(text.slice(0, 80), conversation.patient)}`);
+  }
+  const problem = findColourProblem(answer);
+  return problem === undefined ? good : ignored(conversation, `the answer is not of the schema: ${problem}`);
+};
+
+function ignored(conversation: Conversation, says: string): Outcome {
+  const quirk = suggestQuirk(conversation, 'json', '');
+  return bad(`the schema is ignored; ${says}`, quirk ?? 'choose a model that takes schemas: weir doctor --model NAME');
+}

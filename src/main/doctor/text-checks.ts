@@ -1,0 +1,145 @@
+import type { InferenceReply } from '../../inference/inference-reply.ts';
+import type { UsageReport } from '../../inference/usage.ts';
+import { bad, callStream, callWhole, good, inputOf, type Outcome, textOf } from './call-checks.ts';
+import { createRequest, imageQuestion, longQuestion, manyScripts, outputLimit, systemText } from './check-requests.ts';
+import type { CheckName } from './finding.ts';
+import type { Conversation, StreamReading } from './speak.ts';
+import { suggestQuirk } from './suggest-quirk.ts';
+
+/** What earlier checks of a row learned, for the later ones. */
+export type RowMemory = {
+  whole?: InferenceReply;
+  stream?: StreamReading;
+  /** The reply that called the function. */
+  called?: InferenceReply;
+};
+
+export type RunCheck = (conversation: Conversation, memory: RowMemory) => Promise<Outcome>;
+
+const wordRequest = ({ patient, model }: Conversation) => ({ model, traits: patient.upstream.traitsOf(model), allowance: 'word' }) as const;
+
+/** Silence is a fault unless the limit explains it. */
+function judgeText(reply: InferenceReply): Outcome {
+  if (textOf(reply).trim() !== '' || reply.parts.some(({ kind }) => kind === 'refusal')) return good;
+  if (reply.stopReason === 'output-limit')
+    return {
+      verdict: 'warning',
+      says: 'the limit of output was used up before a word was said (by thinking)',
+      advice: 'choose a model that need not think: weir doctor --model NAME',
+    };
+  return bad(`the reply has no text (it ended for: ${reply.stopReason})`, 'look into the log of the server');
+}
+
+export const checkReply: RunCheck = async (conversation, memory) => {
+  const called = await callWhole(conversation, 'reply', createRequest(wordRequest(conversation), {}));
+  if (called.failed !== undefined) return called.failed;
+  memory.whole = called.reply;
+  return judgeText(called.reply);
+};
+
+export const checkStream: RunCheck = async (conversation, memory) => {
+  const called = await callStream(conversation, 'stream', createRequest(wordRequest(conversation), {}));
+  if (called.failed !== undefined) return called.failed;
+  memory.stream = called.stream;
+  return judgeText(called.stream.reply);
+};
+
+/** No prompt of these checks comes near this many tokens, and no answer: a larger count is not one of tokens. */
+const plausibleMax = 20_000;
+
+function judgeUsage(conversation: Conversation, check: CheckName, report: UsageReport | undefined): Outcome {
+  const where = check === 'usage' ? 'the reply' : 'the stream';
+  const estimate = 'without it the books hold an estimate';
+  const quirk = suggestQuirk(conversation, check, '');
+  if (report === undefined) {
+    const asks = conversation.dialect.id === 'openai-chat' && check === 'stream-usage';
+    const advice = asks
+      ? `${estimate}. Let the server honour stream_options.include_usage (update it); quirks.streamOptions of upstream ${conversation.patient.upstream.id} is ${String(conversation.patient.upstream.acceptsStreamOptions)}: with false it is not asked for usage at all`
+      : `${estimate}; update the server${quirk === undefined ? '' : `, or ${quirk}`}`;
+    return bad(`${where} has no usage`, advice);
+  }
+  const input = inputOf(report);
+  const { outputTokens } = report.usage;
+  if (!report.trustworthy) return bad(`the counts in ${where} are no whole numbers`, `${estimate}; update the server`);
+  if (input === undefined || outputTokens === undefined)
+    return bad(`the usage in ${where} is not whole: it lacks ${input === undefined ? 'input' : 'output'}`, estimate);
+  if (input < 1 || outputTokens < 1 || input > plausibleMax || outputTokens > plausibleMax)
+    return bad(
+      `the usage in ${where} is not plausible: ${input} in, ${outputTokens} out`,
+      'the books would hold these counts: update the server',
+    );
+  return { verdict: 'good', says: `${input} in, ${outputTokens} out` };
+}
+
+const notCalled: Outcome = { verdict: 'none', says: 'not run: the call that it looks at failed' };
+
+export const checkUsage: RunCheck = (conversation, { whole }) =>
+  Promise.resolve(whole === undefined ? notCalled : judgeUsage(conversation, 'usage', whole.usageReport));
+
+/** The two ways of asking the same must be counted alike, or one of them is wrong. */
+export const checkStreamUsage: RunCheck = (conversation, { whole, stream }) => {
+  if (stream === undefined) return Promise.resolve(notCalled);
+  const judged = judgeUsage(conversation, 'stream-usage', stream.reply.usageReport);
+  const [inWhole, inStream] = [whole?.usageReport, stream.reply.usageReport].map((report) =>
+    report === undefined ? undefined : inputOf(report),
+  );
+  if (judged.verdict !== 'good' || inWhole === undefined || inStream === undefined || inWhole === inStream) return Promise.resolve(judged);
+  const says = `the same request counts ${inWhole} input tokens whole and ${inStream} streamed`;
+  return Promise.resolve({ verdict: 'warning', says, advice: 'the books hold what each reply says: compare with the bill of the vendor' });
+};
+
+export const checkStop: RunCheck = async (conversation) => {
+  const basics = wordRequest(conversation);
+  const called = await callWhole(conversation, 'stop', createRequest(basics, { turns: longQuestion }));
+  if (called.failed !== undefined) return called.failed;
+  const { stopReason, usageReport } = called.reply;
+  if (stopReason === 'failed')
+    return bad('the reply does not say why it ended', 'update the server; clients cannot tell a cut reply from a whole one');
+  const limit = outputLimit(basics.traits, 'word');
+  const outputTokens = usageReport?.usage.outputTokens;
+  if (stopReason === 'output-limit') return { verdict: 'good', says: `cut at ${outputTokens ?? limit} tokens, and says so` };
+  // Vendors round limits up a little; beyond that the limit was not heard.
+  if (outputTokens !== undefined && outputTokens > limit * 2 + 16)
+    return bad(
+      `a limit of ${limit} tokens was ignored: ${outputTokens} came`,
+      suggestQuirk(conversation, 'stop', '') ?? 'update the server',
+    );
+  return { verdict: 'good', says: `ended by itself within ${limit} tokens (${stopReason})` };
+};
+
+export const checkSystem: RunCheck = async (conversation, { whole }) => {
+  const called = await callWhole(conversation, 'system', createRequest(wordRequest(conversation), { instructions: systemText }));
+  if (called.failed !== undefined) return called.failed;
+  const [plain, instructed] = [whole?.usageReport, called.reply.usageReport].map((report) =>
+    report === undefined ? undefined : inputOf(report),
+  );
+  if (plain === undefined || instructed === undefined || instructed > plain) return good;
+  return bad(
+    `the system prompt is not counted (${plain} input tokens without it, ${instructed} with it): the model does not see it`,
+    suggestQuirk(conversation, 'system', '') ?? 'look into the chat template of the server',
+  );
+};
+
+export const checkUtf8: RunCheck = async (conversation) => {
+  const called = await callStream(conversation, 'utf8', createRequest(wordRequest(conversation), { turns: [manyScripts] }));
+  if (called.failed !== undefined) return called.failed;
+  const answer = textOf(called.stream.reply);
+  // A limit of tokens may cut within the last character, which says nothing of the rest.
+  if (!answer.slice(0, -2).includes('\uFFFD')) return good;
+  return bad(
+    'characters of several bytes come broken (U+FFFD)',
+    'the server, or a proxy before it, cuts the stream inside characters: update it',
+  );
+};
+
+const imageWords = /image|vision|multi-?modal|media|content\b.{0,40}(?:string|text|type)|inline_?data|mmproj/i;
+
+export const checkImage: RunCheck = async (conversation) => {
+  const called = await callWhole(conversation, 'image', createRequest(wordRequest(conversation), { turns: [imageQuestion()] }));
+  if (called.failed === undefined) return good;
+  const { says = '' } = called.failed;
+  // Most models of servers see nothing, and say so: that is no fault.
+  if (called.status !== undefined && called.status !== 401 && called.status !== 429 && imageWords.test(says))
+    return { verdict: 'none', says: `this model takes no images (${says})` };
+  return called.failed;
+};

@@ -1,0 +1,74 @@
+import { readdirSync } from 'node:fs';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+
+import type { MetricRegistry, Reading } from '../../platform/metrics/metric-registry.ts';
+
+/** How often the event loop is asked whether it is late. */
+const resolutionMs = 20;
+const nanosecondsPerSecond = 1e9;
+const quantiles = [50, 90, 99] as const;
+
+const only = (value: number): readonly Reading[] => [{ labels: [], value }];
+
+/** Open files, where the system tells. */
+function countOpenFiles(): readonly Reading[] {
+  try {
+    return only(readdirSync('/proc/self/fd').length);
+  } catch {
+    // Only Linux has this directory.
+    return [];
+  }
+}
+
+/** How late the event loop was since somebody looked last. */
+function readDelays(delays: ReturnType<typeof monitorEventLoopDelay>): readonly Reading[] {
+  if (delays.count === 0) return [];
+  const readings = quantiles.map((quantile) => ({
+    labels: [String(quantile / 100)],
+    value: delays.percentile(quantile) / nanosecondsPerSecond,
+  }));
+  const all = [...readings, { labels: ['1'], value: delays.max / nanosecondsPerSecond }];
+  delays.reset();
+  // What is measured includes the interval at which it is asked.
+  return all.map(({ labels, value }) => ({ labels, value: Math.max(0, value - resolutionMs / 1000) }));
+}
+
+/** Says what the process itself uses, under the names that Prometheus' own libraries use. Returns how to stop. */
+export function addProcessMetrics(registry: MetricRegistry): () => void {
+  const delays = monitorEventLoopDelay({ resolution: resolutionMs });
+  delays.enable();
+  const { collected } = registry;
+  const startedSeconds = performance.timeOrigin / 1000;
+  collected({
+    name: 'process_cpu_seconds_total',
+    help: 'CPU time used, in user and system mode.',
+    type: 'counter',
+    read: () => {
+      const { user, system } = process.cpuUsage();
+      return only((user + system) / 1e6);
+    },
+  });
+  collected({
+    name: 'process_resident_memory_bytes',
+    help: 'Resident memory.',
+    type: 'gauge',
+    read: () => only(process.memoryUsage.rss()),
+  });
+  collected({ name: 'process_open_fds', help: 'Open files and sockets.', type: 'gauge', read: countOpenFiles });
+  collected({
+    name: 'process_start_time_seconds',
+    help: 'When the process began, in Unix seconds.',
+    type: 'gauge',
+    merge: 'max',
+    read: () => only(startedSeconds),
+  });
+  collected({
+    name: 'weir_event_loop_delay_seconds',
+    help: 'How much later than asked the event loop came round, since the last scrape; of several processes, that of the worst.',
+    labels: ['quantile'],
+    type: 'gauge',
+    merge: 'max',
+    read: () => readDelays(delays),
+  });
+  return () => delays.disable();
+}

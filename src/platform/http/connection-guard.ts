@@ -1,0 +1,116 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+import type { Clock } from '../clock.ts';
+import { createSlotList } from '../slot-list.ts';
+
+/** How slowly a body may come. */
+export type BodyPace = {
+  /** Each such time has to bring `bytesMin`, as long as the body is not whole; the first begins with the head. */
+  readonly windowMs: number;
+  readonly bytesMin: number;
+  /** The whole body. */
+  readonly totalMs: number;
+};
+
+export type SlowBody = { readonly request: IncomingMessage; readonly response: ServerResponse; readonly reason: string };
+
+export type ConnectionGuard = {
+  /** Tells which request has begun on its connection. */
+  readonly begin: (request: IncomingMessage, response: ServerResponse) => void;
+  readonly close: () => void;
+};
+
+/** One client connection and the request on it that is watched. */
+type Connection = {
+  readonly socket: Socket;
+  request: IncomingMessage | undefined;
+  response: ServerResponse | undefined;
+  /** The request that the figures below are of: they are set when it is first looked at, so that a request that ends before costs nothing. */
+  seen: IncomingMessage | undefined;
+  beganMs: number;
+  windowMs: number;
+  windowBytes: number;
+};
+
+/**
+ * Watches what clients send after the head of a request, which Node limits only as a whole. A client that drips a byte a second would hold its connection, and
+ * what was taken in for it, for as long as a large body may take. One timer looks at all connections.
+ * @param options.onSlow answers the request and ends its connection
+ */
+export function guardConnections(
+  server: Server,
+  options: {
+    readonly clock: Clock;
+    readonly pace: BodyPace;
+    readonly tickMs: number;
+    /** The most connections at a time, asked for at each tick; more are closed as they come. */
+    readonly connectionsMax: () => number;
+    readonly onSlow: (slow: SlowBody) => void;
+  },
+): ConnectionGuard {
+  const { clock, pace, onSlow } = options;
+  const all = createSlotList<Connection>();
+  const connections = new WeakMap<Socket, Connection>();
+  server.maxConnections = options.connectionsMax();
+  server.on('connection', (socket) => {
+    const none = { request: undefined, response: undefined, seen: undefined };
+    const connection: Connection = { socket, ...none, beganMs: 0, windowMs: 0, windowBytes: 0 };
+    connections.set(socket, connection);
+    const slot = all.add(connection);
+    socket.once('close', () => all.remove(slot));
+  });
+  const timer = setInterval(() => {
+    server.maxConnections = options.connectionsMax();
+    const nowMs = clock.monotonicMs();
+    all.forEach((connection) => {
+      const slow = findSlowBody(connection, nowMs, pace);
+      if (slow !== undefined) onSlow(slow);
+    });
+  }, options.tickMs);
+  timer.unref();
+  return {
+    begin: (request, response) => {
+      const connection = connections.get(request.socket);
+      if (connection === undefined) return;
+      connection.request = request;
+      connection.response = response;
+    },
+    close: () => clearInterval(timer),
+  };
+}
+
+function findSlowBody(connection: Connection, nowMs: number, pace: BodyPace): SlowBody | undefined {
+  const { socket, request, response } = connection;
+  if (request === undefined || response === undefined) return undefined;
+  if (request.complete) {
+    // Nothing of a request that is whole is kept for the sake of the connection.
+    connection.request = undefined;
+    connection.response = undefined;
+    connection.seen = undefined;
+    return undefined;
+  }
+  if (connection.seen !== request) {
+    connection.seen = request;
+    connection.beganMs = nowMs;
+    connection.windowMs = nowMs;
+    connection.windowBytes = socket.bytesRead;
+    return undefined;
+  }
+  if (nowMs - connection.beganMs >= pace.totalMs)
+    return endWatch(connection, { request, response, reason: `the body was not whole after ${pace.totalMs / 1000} seconds` });
+  if (nowMs - connection.windowMs < pace.windowMs) return undefined;
+  const bytes = socket.bytesRead - connection.windowBytes;
+  connection.windowMs = nowMs;
+  connection.windowBytes = socket.bytesRead;
+  if (bytes >= pace.bytesMin) return undefined;
+  const reason = `of the body came ${bytes} bytes in ${pace.windowMs / 1000} seconds, and at least ${pace.bytesMin} are expected`;
+  return endWatch(connection, { request, response, reason });
+}
+
+function endWatch(connection: Connection, slow: SlowBody): SlowBody {
+  connection.request = undefined;
+  connection.response = undefined;
+  connection.seen = undefined;
+  return slow;
+}

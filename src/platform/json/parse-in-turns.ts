@@ -1,0 +1,178 @@
+import { isAscii } from 'node:buffer';
+
+import { WorkTurns } from '../turn-queue.ts';
+import type { JsonObject, JsonValue } from './json-value.ts';
+import { parseJson } from './parse-json.ts';
+import { JsonScanner, type JsonLimits, type LargeValues } from './scan-json.ts';
+import { skipString, skipValue, skipWhiteSpace } from './skip-json.ts';
+
+/** Bytes that are scanned, or parsed, in one step: a millisecond or two, whatever they are. */
+const stepBytesUsual = 256 * 1024;
+
+const quote = 0x22;
+const comma = 0x2c;
+const backslash = 0x5c;
+const openArray = 0x5b;
+const openObject = 0x7b;
+
+/**
+ * What `scanJson` and `parseJson` do, for a text that would take them longer than others can wait: in steps, between which the process does its other work. Results and
+ * errors are the same. A string without escapes is not parsed at all: its bytes are its text, which for an image of 20 MB spares most of the time.
+ *
+ * @throws JsonProblemError
+ */
+export async function parseJsonInTurns(
+  bytes: Buffer,
+  limits: JsonLimits,
+  { turns = new WorkTurns(), stepBytes = stepBytesUsual }: { readonly turns?: WorkTurns; readonly stepBytes?: number } = {},
+): Promise<JsonValue> {
+  const large: LargeValues = new Map();
+  const scanner = new JsonScanner(bytes, limits, { values: large, bytesMin: stepBytes });
+  for (let stopAt = stepBytes; !scanner.scan(stopAt);) {
+    // White space and plain text may have taken the scan further than it was to go.
+    stopAt = Math.max(stopAt, scanner.position) + stepBytes;
+    if (turns.isOver) await turns.giveWay();
+  }
+  return new TurnsParser(bytes, { large, turns, stepBytes }).parse(scanner.rootStart);
+}
+
+/** Parses a text that was scanned, one large value after the other. The small ones between them are parsed together. */
+class TurnsParser {
+  readonly #bytes: Buffer;
+  readonly #large: LargeValues;
+  readonly #turns: WorkTurns;
+  readonly #stepBytes: number;
+
+  constructor(bytes: Buffer, options: { readonly large: LargeValues; readonly turns: WorkTurns; readonly stepBytes: number }) {
+    this.#bytes = bytes;
+    this.#large = options.large;
+    this.#turns = options.turns;
+    this.#stepBytes = options.stepBytes;
+  }
+
+  async parse(start: number): Promise<JsonValue> {
+    if (this.#turns.isOver) await this.#turns.giveWay();
+    const end = this.#large.get(start);
+    const first = this.#bytes[start];
+    if (end !== undefined) {
+      if (first === quote) return await this.#parseString(start, end);
+      if (first === openArray) return await this.#parseArray(start);
+      if (first === openObject) return await this.#parseObject(start);
+    }
+    return parseJson(this.#text(start, end ?? skipValue(this.#bytes, start)));
+  }
+
+  #text(start: number, end: number): string {
+    return this.#bytes.toString('utf8', start, end);
+  }
+
+  async #parseArray(start: number): Promise<JsonValue[]> {
+    const items: JsonValue[] = [];
+    await this.#eachGroup(start, 0, {
+      together: (text) => {
+        const group = parseJson(`[${text}]`);
+        if (Array.isArray(group)) for (const item of group as readonly JsonValue[]) items.push(item);
+      },
+      alone: async (_itemStart, valueStart) => void items.push(await this.parse(valueStart)),
+    });
+    return items;
+  }
+
+  async #parseObject(start: number): Promise<JsonObject> {
+    const object: Record<string, JsonValue> = {};
+    const add = (key: string, value: JsonValue): void => {
+      // Assigning this one would set a prototype.
+      if (key === '__proto__') Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
+      else object[key] = value;
+    };
+    await this.#eachGroup(start, 1, {
+      together: (text) => {
+        const group = parseJson(`{${text}}`) as JsonObject;
+        for (const key of Object.keys(group)) add(key, group[key] as JsonValue);
+      },
+      alone: async (keyStart, valueStart) =>
+        add(parseText(this.#text(keyStart, skipString(this.#bytes, keyStart))), await this.parse(valueStart)),
+    });
+    return object;
+  }
+
+  /**
+   * Goes through the items of the container at `start`: as text the small ones that follow each other, in steps, and one by one the large ones.
+   * @param keys how many keys stand before each value
+   */
+  async #eachGroup(
+    start: number,
+    keys: 0 | 1,
+    visit: { readonly together: (text: string) => void; readonly alone: (itemStart: number, valueStart: number) => Promise<void> },
+  ): Promise<void> {
+    const bytes = this.#bytes;
+    let itemStart = skipWhiteSpace(bytes, start + 1);
+    if (bytes[itemStart] === (bytes[start] ?? 0) + 2) return;
+    /** Where the small items begin that are to be parsed next; -1 when there are none. */
+    let groupStart = -1;
+    let groupEnd = -1;
+    const closeGroup = (): void => {
+      if (groupStart !== -1) visit.together(this.#text(groupStart, groupEnd));
+      groupStart = -1;
+    };
+    for (;;) {
+      const valueStart = keys === 0 ? itemStart : skipWhiteSpace(bytes, skipWhiteSpace(bytes, skipString(bytes, itemStart)) + 1);
+      const largeEnd = this.#large.get(valueStart);
+      const end = largeEnd ?? skipValue(bytes, valueStart);
+      if (groupStart !== -1 && (largeEnd !== undefined || end - groupStart > this.#stepBytes)) {
+        closeGroup();
+        if (this.#turns.isOver) await this.#turns.giveWay();
+      }
+      if (largeEnd !== undefined) {
+        await visit.alone(itemStart, valueStart);
+      } else {
+        if (groupStart === -1) groupStart = itemStart;
+        groupEnd = end;
+      }
+      const next = skipWhiteSpace(bytes, end);
+      if (bytes[next] !== comma) break;
+      itemStart = skipWhiteSpace(bytes, next + 1);
+    }
+    closeGroup();
+  }
+
+  /** The string from its opening quote at `start`. */
+  async #parseString(start: number, end: number): Promise<string> {
+    const bytes = this.#bytes;
+    const inner = bytes.subarray(start + 1, end - 1);
+    if (!inner.includes(backslash)) return isAscii(inner) ? inner.toString('latin1') : inner.toString('utf8');
+    const parts: string[] = [];
+    for (let at = start + 1; at < end - 1;) {
+      const cut = findCut(bytes, at, Math.min(at + this.#stepBytes, end - 1), end - 1);
+      parts.push(parseText(`"${this.#text(at, cut)}"`));
+      at = cut;
+      if (this.#turns.isOver) await this.#turns.giveWay();
+    }
+    return parts.join('');
+  }
+}
+
+function parseText(json: string): string {
+  const text = parseJson(json);
+  if (typeof text !== 'string') throw new TypeError('a JSON string is no text');
+  return text;
+}
+
+/** A place at or shortly before `at` where the text of a string can be cut: not in an escape and not in a character. */
+function findCut(bytes: Buffer, from: number, at: number, end: number): number {
+  if (at >= end) return end;
+  for (let cut = at; cut > at - 6; cut--) {
+    if (bytes[cut] === backslash && isEscapeStart(bytes, from, cut)) return cut;
+  }
+  // No escape begins in the six bytes before, so that only a character can be open.
+  let cut = at;
+  while (((bytes[cut] ?? 0) & 0xc0) === 0x80) cut--;
+  return cut;
+}
+
+/** Whether the backslash at `at` begins an escape, instead of being what one stands for. */
+function isEscapeStart(bytes: Buffer, from: number, at: number): boolean {
+  let before = at;
+  while (before > from && bytes[before - 1] === backslash) before--;
+  return (at - before) % 2 === 0;
+}

@@ -1,0 +1,52 @@
+/** Work that is done in pieces, between which everything else of the process has its turn. */
+export type TurnQueue = {
+  /** Resolves in a later turn of the event loop, after whoever waits already. */
+  readonly nextTurn: () => Promise<void>;
+};
+
+/**
+ * Makes a queue. Of all that wait in it one goes on in each turn of the event loop, so that ten large pieces of work hold others up no longer than one does.
+ * @param schedule calls back in the next turn
+ */
+export function createTurnQueue(schedule: (callback: () => void) => void = setImmediate): TurnQueue {
+  const waiting: (() => void)[] = [];
+  const runOne = (): void => {
+    const next = waiting.shift();
+    if (waiting.length > 0) schedule(runOne);
+    next?.();
+  };
+  return {
+    nextTurn: () =>
+      new Promise((resolve) => {
+        waiting.push(resolve);
+        if (waiting.length === 1) schedule(runOne);
+      }),
+  };
+}
+
+/** How long one piece of work may go on in its turn. Others are held up by this and by one step of the work. */
+const turnMs = 8;
+
+/** The queue of this process, which has one event loop. */
+const processQueue = createTurnQueue();
+
+/** One piece of work: tells when its turn is over. */
+export class WorkTurns {
+  readonly #queue: TurnQueue;
+  #startedMs = performance.now();
+
+  constructor(queue: TurnQueue = processQueue) {
+    this.#queue = queue;
+  }
+
+  /** Whether the work has to give way. */
+  get isOver(): boolean {
+    return performance.now() - this.#startedMs >= turnMs;
+  }
+
+  /** Gives way; the work goes on when this resolves. */
+  async giveWay(): Promise<void> {
+    await this.#queue.nextTurn();
+    this.#startedMs = performance.now();
+  }
+}
