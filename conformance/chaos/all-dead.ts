@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
+import { proxyWords } from '../support/chaos-proxy.ts';
 import { residentBytes } from '../support/process-memory.ts';
 import { type ChaosOptions, type Lane, type OpenLane, startChaosBench } from './chaos-bench.ts';
 import { percentile, type SeenCall } from './open-loop.ts';
@@ -25,7 +26,7 @@ export type AllDeadFigures = {
   readonly answerP99AtFirstMs: number;
   /** Answers by status, of all calls while everything was dead. */
   readonly statuses: Readonly<Record<string, number>>;
-  /** 503 that say nothing of when to try again, of calls that were made when it was known; before, what the vendor says goes on as it is. */
+  /** Answers with 503 in the gateway's own words that do not say when to try again. What an upstream says of itself goes on as it is. */
   readonly withoutRetryAfter: number;
   /** From the recovery until the first call succeeded, and until every call did; undefined when that never came. */
   readonly firstSuccessAfterMs: number | undefined;
@@ -102,7 +103,9 @@ function judge(
       0.99,
     ),
     statuses: countStatuses(ended),
-    withoutRetryAfter: known.filter(({ status, retryAfter }) => status === 503 && retryAfter === undefined).length,
+    withoutRetryAfter: ended.filter(
+      ({ status, retryAfter, words = '' }) => status === 503 && retryAfter === undefined && !words.includes(proxyWords),
+    ).length,
   };
 }
 

@@ -3,6 +3,7 @@ import { type RunningSimulator, startSimulator } from 'weir-simulator';
 import { type Ledger, openLedger } from '../support/audit.ts';
 import { type LocalChaosProxy, startChaosProxy, type Trouble } from '../support/chaos-proxy.ts';
 import { allModes, type Mode } from '../faults/fault-bench.ts';
+import { arrayInterface } from '../support/interfaces.ts';
 import { openCall, type ReceivedReply } from '../support/open-call.ts';
 import { upstreamKey } from '../support/start-simulated-weir.ts';
 import { type RunningWeir, startWeir } from '../support/start-weir.ts';
@@ -165,7 +166,9 @@ async function judge({ lane, ledger }: CutBench, reply: ReceivedReply): Promise<
   const [saysFirst, saysSecond] = [text.includes('Alpha'), text.includes('Omega')];
   if (saysFirst && saysSecond) return 'two replies in one';
   const toldError = mode.stream && mode.api.errorEvent.test(text);
-  if (isFinished(mode, reply)) {
+  // An array whose last bracket is missing is closed after an error, so that it can be parsed at all.
+  const isOpenArray = mode.api === arrayInterface && toldError;
+  if (isFinished(mode, reply) && !isOpenArray) {
     if (toldError) return 'finished and broken';
     if (entry.end !== 'finished') return `finished, and booked as ${entry.end}`;
     if (entry.upstream.endsWith('-first') !== saysFirst) return 'booked by the wrong target';

@@ -93,7 +93,7 @@ function allDeadFigure(figures: AllDeadFigures, gates: AllDeadGates): Figure {
   return {
     row: 'R4',
     what: `every upstream ${describeLane(lane)}, ${gates.deadSeconds} s`,
-    measured: `${calls} calls; wire attempts per call: ${attempts}; answers ${JSON.stringify(statuses)}, p99 ${duration(answerP99AtFirstMs)} at first, then p50 ${duration(answerP50Ms)}, p90 ${duration(answerP90Ms)}, p99 ${duration(answerP99Ms)} (now and then a call tries); ${withoutRetryAfter} then without retry-after; first success ${duration(firstSuccessAfterMs)} after the recovery, all after ${duration(allSucceedAfterMs)}`,
+    measured: `${calls} calls; wire attempts per call: ${attempts}; answers ${JSON.stringify(statuses)}, p99 ${duration(answerP99AtFirstMs)} at first, then p50 ${duration(answerP50Ms)}, p90 ${duration(answerP90Ms)}, p99 ${duration(answerP99Ms)} (now and then a call tries); ${withoutRetryAfter} of our own without retry-after; first success ${duration(firstSuccessAfterMs)} after the recovery, all after ${duration(allSucceedAfterMs)}`,
     gate: `≤ ${wireAttemptsMax}; only 503 and 504; ≤ ${duration(gates.firstAnswerMsMax)}, then p90 ≤ ${duration(gates.knownAnswerMsMax)}; 0; ≤ ${duration(backWithinMs)}`,
     isMet:
       (wireAttemptsPerCall ?? 0) <= wireAttemptsMax &&

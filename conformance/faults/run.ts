@@ -5,6 +5,7 @@ import type { Lane } from '../chaos/chaos-bench.ts';
 import { type Figure, writeTable } from '../chaos/figures.ts';
 import { allDeadFigures, cutFigures, lanes, oneDeadFigures } from '../chaos/outage-figures.ts';
 import { suiteFigure, suites } from '../chaos/suite-figures.ts';
+import { overloadFigures } from '../overload/overload-figures.ts';
 import { faultTableFigures } from './fault-table-figures.ts';
 
 /**
@@ -59,6 +60,7 @@ const measurements: readonly { readonly row: string; readonly measure: () => Pro
   { row: 'R5', measure: () => faultTableFigures(isLong ? ['same', 'translated'] : ['same']) },
   { row: 'R5', measure: () => cutFigures({ cutsPerReply: isLong ? 400 : 20 }) },
   { row: 'R9', measure: () => bombFigures({ unpackedBytes: (isLong ? 1024 : 100) * 1024 * 1024, atOnce: 8 }) },
+  { row: 'R10', measure: () => overloadFigures(isLong) },
   ...others,
 ];
 

@@ -54,6 +54,9 @@ export type LocalChaosProxy = ChaosProxy & {
   readonly listenNarrowly: () => Promise<void>;
 };
 
+/** How an answer of the proxy's own is told from one of the target's. */
+export const proxyWords = 'the proxy answers';
+
 const host = '127.0.0.1';
 
 /** Starts a TCP proxy before a port of this machine. */
@@ -184,7 +187,7 @@ class Link {
     const declared = Number(/\r\ncontent-length: *(\d+)/i.exec(this.#request)?.[1] ?? 0);
     if (end === -1 || this.#request.length < end + 4 + declared) return;
     this.#isRequesting = false;
-    const body = JSON.stringify({ error: { message: `the proxy answers ${status}`, type: 'server_error' } });
+    const body = JSON.stringify({ error: { message: `${proxyWords} ${status}`, type: 'server_error' } });
     const further = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
     this.#near.write(
       `HTTP/1.1 ${status} Trouble\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n${further.join('')}\r\n${body}`,
