@@ -237,6 +237,12 @@ export function assertInvisible({ row, mode, fallback }: FaultCase, { reply, ent
   assert.match(entry.upstream, /^b-/);
   if (entry.upstreamRequestId !== undefined) assert.equal(entry.upstreamRequestId, answered.requestId);
   assert.equal(entry.translation !== undefined, fallback === 'translated');
+  const failed = entry.failedAttempts ?? [];
+  assert.ok(
+    failed.length >= 1 && failed.every(({ upstream, errorCode }) => upstream.startsWith('a-') && errorCode !== ''),
+    'each attempt is in the row',
+  );
+  if (row.place === undefined) assert.equal(failed.length, first.length);
   assertExact(entry, answered);
 }
 
@@ -254,6 +260,7 @@ export function assertHonest({ row, mode }: FaultCase, { reply, entry, first, se
   assert.deepEqual([first.length, second.length], [1, 0], 'no attempt after content');
   const [answered] = first;
   assert.ok(answered);
+  assert.equal(entry.failedAttempts, undefined);
   assert.equal(entry.end, 'cut');
   assert.equal(entry.estimated, true);
   assert.ok(entry.charge.amountNanoUsd > 0n, 'content flowed, so it is not free');
