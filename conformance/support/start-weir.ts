@@ -21,6 +21,8 @@ export type RunningWeir = {
 
 export type StartWeirOptions = {
   readonly command?: 'start' | 'gateway' | 'monitor';
+  /** Arguments of the command. */
+  readonly commandArguments?: readonly string[];
   /** Text of weir.yaml. */
   readonly config?: string;
   /** An existing data directory, which then is not removed. */
@@ -82,19 +84,23 @@ export async function startWeir(options: StartWeirOptions = {}): Promise<Running
   const billingToken = options.environment?.['WEIR_BILLING_TOKEN'] ?? 'test-billing-token';
   const configFile = join(dataDirectory, 'weir.yaml');
   if (options.config !== undefined) writeFileSync(configFile, options.config);
-  const child = spawn(process.execPath, [...(options.nodeArguments ?? []), program, options.command ?? 'start'], {
-    cwd: dataDirectory,
-    env: cleanEnvironment({
-      WEIR_PORT: '0',
-      WEIR_MONITOR_PORT: '0',
-      WEIR_DATA_DIR: dataDirectory,
-      WEIR_API_KEY: apiKey,
-      WEIR_BILLING_TOKEN: billingToken,
-      ...(options.config === undefined ? {} : { WEIR_CONFIG: configFile }),
-      ...options.environment,
-    }),
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = spawn(
+    process.execPath,
+    [...(options.nodeArguments ?? []), program, options.command ?? 'start', ...(options.commandArguments ?? [])],
+    {
+      cwd: dataDirectory,
+      env: cleanEnvironment({
+        WEIR_PORT: '0',
+        WEIR_MONITOR_PORT: '0',
+        WEIR_DATA_DIR: dataDirectory,
+        WEIR_API_KEY: apiKey,
+        WEIR_BILLING_TOKEN: billingToken,
+        ...(options.config === undefined ? {} : { WEIR_CONFIG: configFile }),
+        ...options.environment,
+      }),
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
   let printed = '';
   const collect = (chunk: Buffer): void => void (printed += chunk.toString());
   child.stdout.on('data', collect);

@@ -57,7 +57,8 @@ export async function runCall(gateway: Gateway, call: IncomingCall): Promise<voi
   if (!mayCall(caller, facts.requestedModel)) throw unknownModel(facts.requestedModel);
   const target = chooseTarget(settings.routing, dialect, facts);
   const framing = call.pathFraming ?? (facts.stream ? 'sse' : undefined);
-  const taken = takeLimits(gateway, call, { settings, caller, facts, target });
+  const taking = takeLimits(gateway, call, { settings, caller, facts, target });
+  const taken = taking instanceof Promise ? await taking : taking;
   try {
     const planned = planExchange({
       gateway,
@@ -113,7 +114,7 @@ function takeLimits(
   { limiter, clock }: Gateway,
   { operation, dialect }: IncomingCall,
   known: { readonly settings: GatewaySettings; readonly caller: ApiKey; readonly facts: CallFacts; readonly target: Target },
-): TakenLimits | undefined {
+): TakenLimits | Promise<TakenLimits> | undefined {
   if (operation === 'count-tokens') return undefined;
   const { settings, caller, facts, target } = known;
   return reserveCall({ limiter, clock, dialect, caller, perKey: settings.perKey, facts, target });

@@ -9,7 +9,7 @@ import type { UpstreamExchange } from './exchange/upstream-exchange.ts';
 import type { FetchMedia } from './exchange/translate/inline-media.ts';
 import type { GatewayLimits, GatewayTimeouts } from './limits.ts';
 import type { ProxyTest } from './limits/check-caller.ts';
-import type { Limiter } from './limits/limiter.ts';
+import type { SharedLimiter } from './limits/limiter.ts';
 import type { ProofVault } from './proof-vault/proof-vault.ts';
 import type { ReplyOwners } from './reply-owners.ts';
 import type { RoutingTable } from './routing/routing-table.ts';
@@ -30,7 +30,7 @@ export type GatewaySettings = {
 export type Gateway = {
   readonly callers: CallerDirectory;
   readonly journal: Journal;
-  readonly limiter: Limiter;
+  readonly limiter: SharedLimiter;
   readonly replyOwners: ReplyOwners;
   readonly proofVault: ProofVault;
   readonly fetchMedia: FetchMedia;

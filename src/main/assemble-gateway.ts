@@ -1,14 +1,17 @@
+import type { Socket } from 'node:net';
 import { join } from 'node:path';
 
 import { createKeyDirectory } from '../accounts/key-directory.ts';
 import { createJournal } from '../billing/journal/create-journal.ts';
-import { createLostCallSettler } from '../billing/journal/settle-lost-call.ts';
+import type { Journal } from '../billing/journal/journal.ts';
+import { createLostCallSettler, type LostCallSettler } from '../billing/journal/settle-lost-call.ts';
 import type { UpstreamExchange } from '../gateway/exchange/upstream-exchange.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { defaultMediaBytesMax } from '../gateway/limits.ts';
-import { createLimiter } from '../gateway/limits/limiter.ts';
+import type { DrainPlan } from '../gateway/drain.ts';
+import { createLimiter, type SharedLimiter } from '../gateway/limits/limiter.ts';
 import { createReplyOwners } from '../gateway/reply-owners.ts';
-import { createGatewayServer } from '../gateway/server.ts';
+import { createGatewayServer, type GatewayServer } from '../gateway/server.ts';
 import type { Clock } from '../platform/clock.ts';
 import { createDeadlines } from '../platform/http/deadlines.ts';
 import { fetchMedia } from '../platform/http/fetch-media.ts';
@@ -18,11 +21,13 @@ import type { Store } from '../store/store.ts';
 import { findUpstreams, type UpstreamSource } from './config/build-settings.ts';
 import type { Config, ConfiguredUpstream } from './config/config-schema.ts';
 import { createLiveSettings, type LiveSettings } from './config/live-settings.ts';
-import { loadConfig } from './config/load-config.ts';
+import { type ConfigFiles, loadConfig } from './config/load-config.ts';
+import { type DrainTimes, readDrainTimes } from './drain-times.ts';
 import type { Environment } from './environment.ts';
 import { formatUrl, listenError } from './listen.ts';
 import { openProofVault } from './open-proof-vault.ts';
 import type { Welcome } from './welcome.ts';
+import { firstSlot, recoverSlot } from './workers/journal-slots.ts';
 import type { RoutingTable } from '../gateway/routing/routing-table.ts';
 import type { DialectId } from '../dialects/chat-dialect.ts';
 
@@ -31,17 +36,34 @@ export type RunningGateway = {
   readonly source: UpstreamSource;
   readonly examples: Welcome['examples'];
   readonly reload: () => void;
+  /** From now on it is not ready and asks its clients to leave. Returns how long its end may take. */
+  readonly leave: () => DrainTimes;
   /** Lets running calls finish, and ships what they used. */
-  readonly drain: () => Promise<void>;
+  readonly drain: (plan: DrainPlan) => Promise<void>;
+  /** Puts into the store what another process may look for there. */
+  readonly shipJournal: () => Promise<void>;
+  readonly writeProofs: () => Promise<void>;
+  /** See recoverSlot. */
+  readonly recoverSlot: (slot: string) => Promise<boolean>;
+};
+
+/** What is otherwise where a gateway is one of several workers. */
+export type WorkerParts = {
+  readonly journalSlot: string;
+  readonly limiter: SharedLimiter;
+  readonly lastGood: ConfigFiles | undefined;
+  readonly onConfigInForce: (files: ConfigFiles) => void;
+  /** Connections come from here, and clients find them at this address. */
+  readonly connections: { readonly url: string; readonly deliver: (take: (socket: Socket) => void) => void };
 };
 
 const configPollMs = 1000;
 const deadlineTickMs = 100;
 const keysRefreshMs = 1000;
-const shipAtShutdownMs = 10_000;
+/** Also how long a worker waits at its start for what it recovered. */
+const shipMsMax = 5000;
 /** How long a client waits for one file that its request names by address. */
 const mediaTimeoutMs = 20_000;
-const defaultDrainMs = 30_000;
 
 /** Starts the simulated vendors when no upstream is configured anywhere; undefined when there is one. */
 async function startSimulatedUpstreams(
@@ -63,20 +85,25 @@ async function startSimulatedUpstreams(
   );
 }
 
+function createSettler(live: LiveSettings): LostCallSettler {
+  return createLostCallSettler({ priceBook: live.settings().routing.priceBook });
+}
+
 async function openJournal(options: {
   readonly environment: Environment;
+  readonly slot: string;
   readonly store: Store;
   readonly live: LiveSettings;
   readonly clock: Clock;
   readonly logger: Logger;
 }) {
-  const { environment, store, live, clock, logger } = options;
+  const { environment, slot, store, live, clock, logger } = options;
   const { journal, recovered } = await createJournal({
-    directory: join(environment.dataDirectory, 'journal'),
+    directory: join(environment.dataDirectory, slot),
     store,
     clock,
     logger,
-    settleLost: createLostCallSettler({ priceBook: live.settings().routing.priceBook }),
+    settleLost: createSettler(live),
   });
   if (recovered.lostAnswered + recovered.lostUnanswered + recovered.lostFailed > 0)
     logger.warn(recovered, 'the last run did not end properly: its calls were settled from the journal');
@@ -90,9 +117,11 @@ export async function assembleGateway(options: {
   readonly store: Store;
   readonly clock: Clock;
   readonly withSimulator: boolean;
+  readonly program: Parameters<typeof readDrainTimes>[1];
+  readonly worker?: WorkerParts;
   readonly opened: AsyncDisposableStack;
 }): Promise<RunningGateway> {
-  const { environment, logger, store, clock, opened } = options;
+  const { environment, logger, store, clock, worker, opened } = options;
   const simulated = options.withSimulator ? await startSimulatedUpstreams(environment, opened) : undefined;
   const live = createLiveSettings({
     path: environment.configPath,
@@ -101,10 +130,15 @@ export async function assembleGateway(options: {
     clock,
     logger,
     pollMs: configPollMs,
+    lastGood: worker?.lastGood,
+    onInForce: worker?.onConfigInForce,
   });
   opened.defer(() => live.close());
-  const journal = await openJournal({ environment, store, live, clock, logger });
+  const journal = await openJournal({ environment, slot: worker?.journalSlot ?? firstSlot, store, live, clock, logger });
   opened.defer(() => journal.close());
+  // Other workers take it that what a dead one left is in the store when its successor is ready.
+  if (worker !== undefined)
+    await shipJournal(journal).catch((error: unknown) => logger.warn({ err: error }, 'the store does not take what was recovered yet'));
   const keys = createKeyDirectory({ store, clock, refreshMs: keysRefreshMs, logger });
   await keys.start();
   opened.defer(() => keys.close());
@@ -117,7 +151,7 @@ export async function assembleGateway(options: {
   const gateway: Gateway = {
     callers: { find: keys.find, resolve: (secret) => keys.resolve(secret, AbortSignal.timeout(2000)) },
     journal,
-    limiter: createLimiter({ clock }),
+    limiter: worker?.limiter ?? createLimiter({ clock }),
     replyOwners: createReplyOwners({ store }),
     proofVault,
     fetchMedia: (url) => fetchNamedMedia(url, live.config().media),
@@ -132,22 +166,44 @@ export async function assembleGateway(options: {
     return reason === undefined ? [] : [`journal: ${reason}`];
   };
   const server = createGatewayServer({ gateway, notReady, startedAtMs: clock.nowMs() });
-  const address = await server.listen(environment.host, environment.port).catch((error: unknown) => {
-    throw listenError(error, 'WEIR_PORT', environment.host, environment.port);
-  });
-  opened.defer(() => server.drain(0));
+  const url = await serve(server, environment, worker);
+  opened.defer(() => server.end.run({ graceMs: 0, idle: 'sweep' }));
   return {
-    url: formatUrl(address.host, address.port),
+    url,
     source: live.source(),
     examples: chooseExamples(live.settings().routing),
     reload: live.reload,
-    drain: async () => {
-      await server.drain(live.config().timeouts?.drainMs ?? defaultDrainMs);
-      await journal.drain(AbortSignal.timeout(shipAtShutdownMs)).catch((error: unknown) => {
+    leave: () => {
+      server.end.leave();
+      return readDrainTimes(live.config(), options.program);
+    },
+    drain: async (plan) => {
+      await server.end.run(plan);
+      await shipJournal(journal).catch((error: unknown) => {
         logger.warn({ err: error }, 'not everything could be shipped before the end; the journal keeps the rest for the next start');
       });
     },
+    shipJournal: () => shipJournal(journal),
+    writeProofs: proofVault.flush,
+    recoverSlot: (slot) =>
+      recoverSlot({ dataDirectory: environment.dataDirectory, slot, store, clock, logger, settleLost: createSettler(live) }),
   };
+}
+
+function shipJournal(journal: Journal): Promise<void> {
+  return journal.drain(AbortSignal.timeout(shipMsMax));
+}
+
+/** Begins to take connections and returns the address. */
+async function serve(server: GatewayServer, { host, port }: Environment, worker: WorkerParts | undefined): Promise<string> {
+  if (worker !== undefined) {
+    worker.connections.deliver(server.serveHandedOver());
+    return worker.connections.url;
+  }
+  const address = await server.listen(host, port).catch((error: unknown) => {
+    throw listenError(error, 'WEIR_PORT', host, port);
+  });
+  return formatUrl(address.host, address.port);
 }
 
 function fetchNamedMedia(url: string, configured: Config['media']): ReturnType<typeof fetchMedia> {
