@@ -62,7 +62,8 @@ export async function recoverSlot(options: {
     await journal.close();
   }
   empty(directory, slot);
-  logger.warn({ slot, ...recovered }, 'a journal that somebody left was recovered and shipped');
+  const lost = recovered.lostAnswered + recovered.lostUnanswered + recovered.lostFailed;
+  if (lost > 0) logger.warn({ slot, ...recovered }, 'a worker did not end properly: its calls were settled from its journal');
   return true;
 }
 
