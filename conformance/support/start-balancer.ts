@@ -5,7 +5,8 @@ export type Balancer = {
   readonly url: string;
   /** Whether it sends requests to this server now. */
   readonly uses: (server: string) => boolean;
-  readonly [Symbol.asyncDispose]: () => Promise<void> };
+  readonly [Symbol.asyncDispose]: () => Promise<void>;
+};
 
 const probeMs = 100;
 
@@ -35,7 +36,9 @@ export async function startBalancer(servers: readonly string[]): Promise<Balance
       reply.pipe(outgoing);
       reply.on('error', () => outgoing.destroy());
     });
-    forwarded.on('error', (error) => (outgoing.headersSent ? outgoing.destroy() : outgoing.writeHead(502).end(`balancer: ${error.message}`)));
+    forwarded.on('error', (error) =>
+      outgoing.headersSent ? outgoing.destroy() : outgoing.writeHead(502).end(`balancer: ${error.message}`),
+    );
     incoming.pipe(forwarded);
   });
   await new Promise<void>((resolve) => balancer.listen(0, '127.0.0.1', resolve));

@@ -30,7 +30,7 @@ type Member = { readonly receiver: Receiver; readonly underWay: Map<number, Sock
 
 /** While there is no worker, connections wait: this many, and this long. */
 const waitingMax = 1024;
-const waitMsMax = 10_000;
+const waitMsMax = 30_000;
 
 /**
  * A connection stays open here until its worker has said that it arrived, so that none is lost with a worker that dies before it could look at it. (Node's own cluster module

@@ -129,7 +129,9 @@ describe('limits across workers', () => {
         'end-reservation': (ended) => void reservations.end(ended),
       },
     });
-    const shared = createSharedLimiter({ primary: createIpc<PrimaryTopics, Nothing>({ channel: ends[0], onFailure: () => {}, handlers: {} }) });
+    const shared = createSharedLimiter({
+      primary: createIpc<PrimaryTopics, Nothing>({ channel: ends[0], onFailure: () => {}, handlers: {} }),
+    });
     const subject = key({ concurrency: 1, requestsPerMinute: 1 });
     await assert.rejects(
       async () => await shared.reserve([subject], 1),
