@@ -33,7 +33,7 @@ export type StartWeirOptions = {
 };
 
 export const program = join(import.meta.dirname, '../../src/main/weir.ts');
-const readyWithinMs = 20_000;
+const readyWithinMs = 60_000;
 const stopWithinMs = 60_000;
 
 /** The environment of a test's Weir: none of the machine's vendor keys or settings. */

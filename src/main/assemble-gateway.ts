@@ -107,6 +107,8 @@ async function openJournal(options: {
   });
   if (recovered.lostAnswered + recovered.lostUnanswered + recovered.lostFailed > 0)
     logger.warn(recovered, 'the last run did not end properly: its calls were settled from the journal');
+  // Workers take it that what a dead one left is in the store when its successor is ready. A store that is down keeps nobody from starting.
+  await shipJournal(journal).catch((error: unknown) => logger.warn({ err: error }, 'the store does not take what was recovered yet'));
   return journal;
 }
 
@@ -136,9 +138,6 @@ export async function assembleGateway(options: {
   opened.defer(() => live.close());
   const journal = await openJournal({ environment, slot: worker?.journalSlot ?? firstSlot, store, live, clock, logger });
   opened.defer(() => journal.close());
-  // Other workers take it that what a dead one left is in the store when its successor is ready.
-  if (worker !== undefined)
-    await shipJournal(journal).catch((error: unknown) => logger.warn({ err: error }, 'the store does not take what was recovered yet'));
   const keys = createKeyDirectory({ store, clock, refreshMs: keysRefreshMs, logger });
   await keys.start();
   opened.defer(() => keys.close());
@@ -161,11 +160,7 @@ export async function assembleGateway(options: {
     logger,
     deadlines,
   };
-  const notReady = (): readonly string[] => {
-    const reason = journal.unavailableReason();
-    return reason === undefined ? [] : [`journal: ${reason}`];
-  };
-  const server = createGatewayServer({ gateway, notReady, startedAtMs: clock.nowMs() });
+  const server = createGatewayServer({ gateway, notReady: () => listHindrances(journal), startedAtMs: clock.nowMs() });
   const url = await serve(server, environment, worker);
   opened.defer(() => server.end.run({ graceMs: 0, idle: 'sweep' }));
   return {
@@ -173,9 +168,29 @@ export async function assembleGateway(options: {
     source: live.source(),
     examples: chooseExamples(live.settings().routing),
     reload: live.reload,
+    ...createEnding(server, journal, () => readDrainTimes(live.config(), options.program), logger),
+    shipJournal: () => shipJournal(journal),
+    writeProofs: proofVault.flush,
+    recoverSlot: (slot) =>
+      recoverSlot({ dataDirectory: environment.dataDirectory, slot, store, clock, logger, settleLost: createSettler(live) }),
+  };
+}
+
+function listHindrances(journal: Journal): readonly string[] {
+  const reason = journal.unavailableReason();
+  return reason === undefined ? [] : [`journal: ${reason}`];
+}
+
+function createEnding(
+  server: GatewayServer,
+  journal: Journal,
+  readTimes: () => DrainTimes,
+  logger: Logger,
+): Pick<RunningGateway, 'leave' | 'drain'> {
+  return {
     leave: () => {
       server.end.leave();
-      return readDrainTimes(live.config(), options.program);
+      return readTimes();
     },
     drain: async (plan) => {
       await server.end.run(plan);
@@ -183,10 +198,6 @@ export async function assembleGateway(options: {
         logger.warn({ err: error }, 'not everything could be shipped before the end; the journal keeps the rest for the next start');
       });
     },
-    shipJournal: () => shipJournal(journal),
-    writeProofs: proofVault.flush,
-    recoverSlot: (slot) =>
-      recoverSlot({ dataDirectory: environment.dataDirectory, slot, store, clock, logger, settleLost: createSettler(live) }),
   };
 }
 

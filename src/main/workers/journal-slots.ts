@@ -34,7 +34,8 @@ function findLeftSlots(dataDirectory: string, taken: ReadonlySet<string>): reado
     .filter((slot) => hasSegments(join(dataDirectory, slot)) && !isDirectoryHeld(join(dataDirectory, slot)));
 }
 
-function hasSegments(directory: string): boolean {
+/** Whether there is anything to recover. */
+export function hasSegments(directory: string): boolean {
   return existsSync(directory) && readdirSync(directory).some((name) => segmentPattern.test(name));
 }
 

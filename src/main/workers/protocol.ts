@@ -29,9 +29,9 @@ export type WorkerReady = {
 /** What all workers can be asked for at once. */
 export type GatherTopics = {
   /** Put into the store what the journal still has. */
-  readonly 'ship-journal': { readonly ask: undefined; readonly answer: undefined };
+  readonly 'ship-journal': { readonly ask: undefined; readonly answer: void };
   /** Put into the store what the proof vault still has. */
-  readonly 'write-proofs': { readonly ask: undefined; readonly answer: undefined };
+  readonly 'write-proofs': { readonly ask: undefined; readonly answer: void };
 };
 
 /** The answers of those who gave one; `complete` when nobody is missing, and no dead worker's journal waits to be recovered. */
@@ -44,13 +44,13 @@ export type ReserveAnswer =
 
 /** What workers ask the primary. */
 export type PrimaryTopics = {
-  readonly ready: { readonly ask: WorkerReady; readonly answer: undefined };
+  readonly ready: { readonly ask: WorkerReady; readonly answer: void };
   /** It cannot start; the message is for the operator. */
-  readonly failed: { readonly ask: string; readonly answer: undefined };
+  readonly failed: { readonly ask: string; readonly answer: void };
   /** A connection that was handed over has arrived; the worker has so many now. */
-  readonly taken: { readonly ask: { readonly id: number; readonly open: number }; readonly answer: undefined };
-  readonly 'open-connections': { readonly ask: number; readonly answer: undefined };
-  readonly 'config-in-force': { readonly ask: ConfigFiles; readonly answer: undefined };
+  readonly taken: { readonly ask: { readonly id: number; readonly open: number }; readonly answer: void };
+  readonly 'open-connections': { readonly ask: number; readonly answer: void };
+  readonly 'config-in-force': { readonly ask: ConfigFiles; readonly answer: void };
   readonly reserve: {
     readonly ask: { readonly id: number; readonly subjects: readonly LimitedSubject[]; readonly tokens: number };
     readonly answer: ReserveAnswer;
@@ -58,7 +58,7 @@ export type PrimaryTopics = {
   /** A reservation has ended: with the tokens it used, with nothing known of them, or (`given-back`) without a call. */
   readonly 'end-reservation': {
     readonly ask: { readonly id: number; readonly used: number | 'unknown' | 'given-back' };
-    readonly answer: undefined;
+    readonly answer: void;
   };
   /** Asks all other workers. */
   readonly gather: { readonly ask: { readonly topic: keyof GatherTopics }; readonly answer: Gathered };
@@ -66,12 +66,12 @@ export type PrimaryTopics = {
 
 /** What the primary asks a worker. */
 export type WorkerTopics = GatherTopics & {
-  readonly start: { readonly ask: WorkerStart; readonly answer: undefined };
-  readonly reload: { readonly ask: undefined; readonly answer: undefined };
+  readonly start: { readonly ask: WorkerStart; readonly answer: void };
+  readonly reload: { readonly ask: undefined; readonly answer: void };
   /** Be not ready and ask clients to leave. Answers how long the end may take. */
   readonly leave: { readonly ask: undefined; readonly answer: DrainTimes };
   /** End, by this plan. */
-  readonly drain: { readonly ask: DrainPlan; readonly answer: undefined };
+  readonly drain: { readonly ask: DrainPlan; readonly answer: void };
   /** Recover and ship the journal that somebody left in a slot. Answers whether everything of it is in the store now. */
   readonly 'recover-slot': { readonly ask: string; readonly answer: boolean };
 };

@@ -25,7 +25,7 @@ function setUp(workers: number, clock = { monotonicMs: () => 0 }) {
       createIpc<Nothing, Limited>({
         channel: ends[1],
         onFailure: (topic, error) => assert.fail(`${topic}: ${String(error)}`),
-        handlers: { reserve: reservations.reserve, 'end-reservation': (ended) => void reservations.end(ended) },
+        handlers: { reserve: reservations.reserve, 'end-reservation': reservations.end },
       });
       const primary = createIpc<PrimaryTopics, Nothing>({ channel: ends[0], onFailure: () => {}, handlers: {} });
       const die = (): void => {
@@ -126,7 +126,7 @@ describe('limits across workers', () => {
           const answer = reservations.reserve(asked);
           return new Promise((resolve) => held.push(() => resolve(answer)));
         },
-        'end-reservation': (ended) => void reservations.end(ended),
+        'end-reservation': reservations.end,
       },
     });
     const shared = createSharedLimiter({

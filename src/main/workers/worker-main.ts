@@ -40,12 +40,14 @@ const primary: Ipc<PrimaryTopics> = createIpc<PrimaryTopics, WorkerTopics>({
   onFailure: (topic, error) => logger.error({ topic, err: error }, 'a word of the primary was not followed'),
   handlers: {
     start: (order) => void start(order),
-    reload: async () => void (await gateway.promise).reload(),
+    reload: async () => {
+      (await gateway.promise).reload();
+    },
     leave: async () => (await gateway.promise).leave(),
     drain: async (plan) => void end(await gateway.promise, plan),
     'recover-slot': async (slot) => await (await gateway.promise).recoverSlot(slot),
-    'ship-journal': async () => void (await (await gateway.promise).shipJournal()),
-    'write-proofs': async () => void (await (await gateway.promise).writeProofs()),
+    'ship-journal': async () => await (await gateway.promise).shipJournal(),
+    'write-proofs': async () => await (await gateway.promise).writeProofs(),
   },
 });
 process.on('disconnect', () => void endAsOrphan());

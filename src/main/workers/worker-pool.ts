@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import type { DrainPlan } from '../../gateway/drain.ts';
@@ -6,9 +7,9 @@ import type { Logger } from '../../platform/log.ts';
 import type { ConfigFiles } from '../config/load-config.ts';
 import type { DrainTimes } from '../drain-times.ts';
 import type { HandOver } from './hand-over.ts';
-import { chooseSlot, createSlotRecovery } from './journal-slots.ts';
+import { chooseSlot, createSlotRecovery, hasSegments, type SlotRecovery } from './journal-slots.ts';
 import type { Gathered, GatherTopics, WorkerReady } from './protocol.ts';
-import { startWorkerProcess, type WorkerProcess } from './worker-process.ts';
+import { startWorkerProcess, type WorkerEnd, type WorkerProcess } from './worker-process.ts';
 
 /** The workers of a primary. */
 export type WorkerPool = {
@@ -45,149 +46,198 @@ const backoffMs = { first: 100, last: 10_000, forgottenAfter: 30_000 };
 const endMsMax = 20_000;
 
 export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
-  const { count, dataDirectory, handOver, logger } = options;
-  const processes = new Set<WorkerProcess>();
+  const pool = new Workers(options);
+  return {
+    start: () => pool.start(),
+    reload: () => pool.reload(),
+    replaceAll: () => pool.replaceAll(),
+    leave: () => pool.leave(),
+    drain: (plan) => pool.drain(plan),
+    kill: () => pool.kill(),
+  };
+}
+
+class Workers {
+  readonly #options: WorkerPoolOptions;
+  readonly #processes = new Set<WorkerProcess>();
+  readonly #starting = new Set<WorkerProcess>();
   /** Those that take connections; a worker's successor replaces it here. */
-  const serving = new Map<number, WorkerProcess>();
-  const starting = new Set<WorkerProcess>();
-  const recovering = new Set<string>();
+  readonly #serving = new Map<number, WorkerProcess>();
+  readonly #recovering = new Set<string>();
   /** Slots whose holder is gone and whose calls may not be in the store yet. */
-  const unrecovered = new Set<string>();
-  const failures = new Map<number, number>();
-  let lastGood: ConfigFiles | undefined;
-  let stopping = false;
-  let replacing: Promise<void> | undefined;
+  readonly #unrecovered = new Set<string>();
+  readonly #failures = new Map<number, number>();
+  readonly #recovery: SlotRecovery;
+  #lastGood: ConfigFiles | undefined;
+  #stopping = false;
+  #replacing: Promise<void> | undefined;
 
-  const takenSlots = (): ReadonlySet<string> => new Set([...recovering, ...[...processes].map(({ journalSlot }) => journalSlot)]);
-
-  const gather = async (topic: keyof GatherTopics, asker: WorkerProcess): Promise<Gathered> => {
-    const others = [...processes].filter((other) => other !== asker);
-    const answers = await Promise.allSettled(others.map(({ ipc }) => ipc.ask(topic, undefined, gatherMsMax)));
-    const given = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
-    return { answers: given, complete: given.length === others.length && unrecovered.size === 0 };
-  };
-  const launch = async (worker: number): Promise<WorkerReady> => {
-    const journalSlot = chooseSlot(dataDirectory, takenSlots());
-    const start = { worker, journalSlot, port: options.port, configPath: options.configPath, lastGood };
-    const launched = startWorkerProcess({ ...options, start, gather, onConfigInForce: (files) => void (lastGood = files) });
-    processes.add(launched);
-    void launched.ended.then((end) => {
-      processes.delete(launched);
-      unrecovered.add(journalSlot);
-      if (serving.get(worker) !== launched) return void recovery.look();
-      serving.delete(worker);
-      if (stopping) return;
-      logger.error({ worker, pid: launched.pid, ...end }, 'a worker died; it is started again');
-      if (end.livedMs > backoffMs.forgottenAfter) failures.delete(worker);
-      void restart(worker);
+  constructor(options: WorkerPoolOptions) {
+    const { dataDirectory, logger } = options;
+    this.#options = options;
+    this.#recovery = createSlotRecovery({
+      dataDirectory,
+      taken: () => this.#takenSlots(),
+      recover: (slot) => this.#recover(slot),
+      logger,
     });
-    starting.add(launched);
-    const ready = await launched.ready.finally(() => starting.delete(launched));
-    unrecovered.delete(journalSlot);
-    serving.set(worker, launched);
+  }
+
+  async start(): Promise<WorkerReady> {
+    try {
+      const [first] = await Promise.all(Array.from({ length: this.#options.count }, (_, index) => this.#launch(index + 1)));
+      if (first === undefined) throw new Error('there must be at least one worker');
+      void this.#recovery.look();
+      return first;
+    } catch (error) {
+      this.#stopping = true;
+      this.#recovery.close();
+      this.kill();
+      await this.#allEnded();
+      throw error;
+    }
+  }
+
+  reload(): void {
+    for (const { ipc } of this.#processes) ipc.tell('reload', undefined);
+  }
+
+  replaceAll(): Promise<void> {
+    this.#replacing ??= this.#replaceAll().finally(() => {
+      this.#replacing = undefined;
+    });
+    return this.#replacing;
+  }
+
+  async leave(): Promise<DrainTimes> {
+    this.#stopping = true;
+    this.#recovery.close();
+    // One that has not begun has nothing to end.
+    for (const each of this.#starting) each.kill();
+    const answers = await Promise.allSettled([...this.#serving.values()].map(({ ipc }) => ipc.ask('leave', undefined, askMsMax)));
+    const times = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+    return {
+      delayMs: Math.max(0, ...times.map(({ delayMs }) => delayMs)),
+      graceMs: Math.max(0, ...times.map(({ graceMs }) => graceMs)),
+    };
+  }
+
+  async drain(plan: DrainPlan): Promise<void> {
+    const { handOver, logger } = this.#options;
+    handOver.close();
+    for (const each of this.#processes) {
+      each.stopHandingOver();
+      each.ipc.ask('drain', plan, askMsMax).catch((error: unknown) => {
+        logger.error({ worker: each.worker, err: error }, 'a worker does not hear that it is to end');
+      });
+    }
+    const late = setTimeout(() => {
+      logger.error({ workers: this.#processes.size }, 'some workers did not end in time and are ended; their journals keep their calls');
+      this.kill();
+    }, plan.graceMs + endMsMax);
+    await this.#allEnded();
+    clearTimeout(late);
+  }
+
+  kill(): void {
+    for (const each of this.#processes) each.kill();
+  }
+
+  async #allEnded(): Promise<void> {
+    await Promise.all([...this.#processes].map(({ ended }) => ended));
+  }
+
+  #takenSlots(): ReadonlySet<string> {
+    return new Set([...this.#recovering, ...[...this.#processes].map(({ journalSlot }) => journalSlot)]);
+  }
+
+  /** Starts a worker in a slot that is free. Resolves when it takes connections, in the place of its predecessor if it has one. */
+  async #launch(worker: number): Promise<WorkerReady> {
+    const { dataDirectory, port, configPath } = this.#options;
+    const journalSlot = chooseSlot(dataDirectory, this.#takenSlots());
+    const launched = startWorkerProcess({
+      ...this.#options,
+      start: { worker, journalSlot, port, configPath, lastGood: this.#lastGood },
+      gather: (topic, asker) => this.#gather(topic, asker),
+      onConfigInForce: (files) => {
+        this.#lastGood = files;
+      },
+    });
+    this.#processes.add(launched);
+    this.#starting.add(launched);
+    void launched.ended.then((end) => this.#bury(launched, end));
+    const ready = await launched.ready.finally(() => this.#starting.delete(launched));
+    this.#unrecovered.delete(journalSlot);
+    this.#serving.set(worker, launched);
     return ready;
-  };
-  const restart = async (worker: number): Promise<void> => {
-    for (;;) {
-      const before = failures.get(worker) ?? 0;
-      failures.set(worker, before + 1);
+  }
+
+  #bury(gone: WorkerProcess, end: WorkerEnd): void {
+    const { worker, journalSlot, pid } = gone;
+    this.#processes.delete(gone);
+    if (hasSegments(join(this.#options.dataDirectory, journalSlot))) this.#unrecovered.add(journalSlot);
+    if (this.#serving.get(worker) !== gone) return void this.#recovery.look();
+    this.#serving.delete(worker);
+    if (this.#stopping) return;
+    this.#options.logger.error({ worker, pid, ...end }, 'a worker died; it is started again');
+    if (end.livedMs > backoffMs.forgottenAfter) this.#failures.delete(worker);
+    void this.#restart(worker);
+  }
+
+  async #restart(worker: number): Promise<void> {
+    while (!this.#stopping && !this.#serving.has(worker)) {
+      const before = this.#failures.get(worker) ?? 0;
+      this.#failures.set(worker, before + 1);
       if (before > 0) await delay(Math.min(backoffMs.last, backoffMs.first * 2 ** before), undefined, { ref: false });
-      if (stopping) return;
+      if (this.#stopping) return;
       try {
-        await launch(worker);
-        return;
+        await this.#launch(worker);
       } catch (error) {
-        logger.error({ worker, err: error }, 'a worker could not be started again');
+        this.#options.logger.error({ worker, err: error }, 'a worker could not be started again');
       }
     }
-  };
-  const recovery = createSlotRecovery({
-    dataDirectory,
-    taken: takenSlots,
-    logger,
-    recover: async (slot) => {
-      const [someone] = serving.values();
-      if (someone === undefined) return false;
-      recovering.add(slot);
-      try {
-        const recovered = await someone.ipc.ask('recover-slot', slot, recoverMsMax);
-        if (recovered) unrecovered.delete(slot);
-        return recovered;
-      } finally {
-        recovering.delete(slot);
-      }
-    },
-  });
-  const replace = async (worker: number): Promise<void> => {
-    const old = serving.get(worker);
-    if (old === undefined || stopping) return;
-    await launch(worker);
-    old.stopHandingOver();
-    const { graceMs } = await old.ipc.ask('leave', undefined, askMsMax);
-    // Connections that are idle live out the time that their clients were promised: nobody waits for them.
-    await old.ipc.ask('drain', { graceMs, idle: 'expire' }, askMsMax);
-  };
-  const replaceAll = async (): Promise<void> => {
+  }
+
+  async #replaceAll(): Promise<void> {
+    const { count, logger } = this.#options;
     logger.info({ workers: count }, 'replacing the workers one by one');
     try {
-      for (const worker of [...serving.keys()]) await replace(worker);
+      for (let worker = 1; worker <= count; worker += 1) await this.#replace(worker);
       logger.info({ workers: count }, 'all workers are replaced; the old ones end with their last calls');
     } catch (error) {
       logger.error({ err: error }, 'a worker could not be replaced; those that are left go on as they are');
     }
-  };
-  const kill = (): void => {
-    for (const each of processes) each.kill();
-  };
+  }
 
-  return {
-    start: async () => {
-      try {
-        const [first] = await Promise.all(Array.from({ length: count }, (_, index) => launch(index + 1)));
-        if (first === undefined) throw new Error('there must be at least one worker');
-        void recovery.look();
-        return first;
-      } catch (error) {
-        stopping = true;
-        recovery.close();
-        kill();
-        await Promise.all([...processes].map(({ ended }) => ended));
-        throw error;
-      }
-    },
-    reload: () => {
-      for (const { ipc } of processes) ipc.tell('reload', undefined);
-    },
-    replaceAll: () => {
-      replacing ??= replaceAll().finally(() => {
-        replacing = undefined;
-      });
-      return replacing;
-    },
-    leave: async () => {
-      stopping = true;
-      recovery.close();
-      // One that has not begun has nothing to end.
-      for (const each of starting) each.kill();
-      const answers = await Promise.allSettled([...serving.values()].map(({ ipc }) => ipc.ask('leave', undefined, askMsMax)));
-      const times = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
-      return { delayMs: Math.max(0, ...times.map(({ delayMs }) => delayMs)), graceMs: Math.max(0, ...times.map(({ graceMs }) => graceMs)) };
-    },
-    drain: async (plan) => {
-      handOver.close();
-      for (const each of processes) {
-        each.stopHandingOver();
-        each.ipc.ask('drain', plan, askMsMax).catch((error: unknown) => {
-          logger.error({ worker: each.worker, err: error }, 'a worker does not hear that it is to end');
-        });
-      }
-      const late = setTimeout(() => {
-        logger.error({ workers: processes.size }, 'some workers did not end in time and are ended; their journals keep their calls');
-        kill();
-      }, plan.graceMs + endMsMax);
-      await Promise.all([...processes].map(({ ended }) => ended));
-      clearTimeout(late);
-    },
-    kill,
-  };
+  async #replace(worker: number): Promise<void> {
+    const old = this.#serving.get(worker);
+    // One that has died is being started again, which is all that is wanted.
+    if (old === undefined || this.#stopping) return;
+    await this.#launch(worker);
+    old.stopHandingOver();
+    const { graceMs } = await old.ipc.ask('leave', undefined, askMsMax);
+    // Connections that are idle live out the time that their clients were promised: nobody waits for them.
+    await old.ipc.ask('drain', { graceMs, idle: 'expire' }, askMsMax);
+  }
+
+  async #gather(topic: keyof GatherTopics, asker: WorkerProcess): Promise<Gathered> {
+    const others = [...this.#processes].filter((other) => other !== asker && !this.#starting.has(other));
+    const answers = await Promise.allSettled(others.map(({ ipc }) => ipc.ask(topic, undefined, gatherMsMax)));
+    const given = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+    return { answers: given, complete: given.length === others.length && this.#unrecovered.size === 0 };
+  }
+
+  /** Has one of the workers recover a slot that somebody left. */
+  async #recover(slot: string): Promise<boolean> {
+    const [someone] = this.#serving.values();
+    if (someone === undefined) return false;
+    this.#recovering.add(slot);
+    try {
+      const recovered = await someone.ipc.ask('recover-slot', slot, recoverMsMax);
+      if (recovered) this.#unrecovered.delete(slot);
+      return recovered;
+    } finally {
+      this.#recovering.delete(slot);
+    }
+  }
 }

@@ -69,14 +69,13 @@ export function startWorkerProcess(options: WorkerProcessOptions): WorkerProcess
         clearTimeout(timer);
         place = handOver.join({ send: (id, socket) => void child.send({ delivery: id }, socket, { keepOpen: true }, () => {}) });
         ready.resolve(what);
-        return undefined;
       },
-      failed: (message) => void ready.reject(new WorkerFailedError(message)),
-      taken: ({ id, open }) => void place?.taken(id, open),
-      'open-connections': (open) => void place?.counted(open),
-      'config-in-force': (files) => void options.onConfigInForce(files),
+      failed: (message) => ready.reject(new WorkerFailedError(message)),
+      taken: ({ id, open }) => place?.taken(id, open),
+      'open-connections': (open) => place?.counted(open),
+      'config-in-force': options.onConfigInForce,
       reserve: reservations.reserve,
-      'end-reservation': (ended) => void reservations.end(ended),
+      'end-reservation': reservations.end,
       gather: ({ topic }) => options.gather(topic, self),
     },
   });
