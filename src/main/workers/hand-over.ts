@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 
 /** A worker as the one who hands out connections sees it. */
-export type Receiver = {
+type Receiver = {
   /** Sends a connection there, with the number by which its arrival is told. */
   readonly send: (id: number, socket: Socket) => void;
 };
@@ -32,13 +32,35 @@ type Member = { readonly receiver: Receiver; readonly underWay: Map<number, Sock
 const waitingMax = 1024;
 const waitMsMax = 30_000;
 
+/** Connections for which there is no worker at the moment. Those that come when it is full, and those that waited too long, are given up. */
+function createWaitingRoom() {
+  const waiting = new Map<Socket, NodeJS.Timeout>();
+  const takeAll = (): readonly Socket[] => {
+    const sockets = [...waiting.keys()];
+    for (const timer of waiting.values()) clearTimeout(timer);
+    waiting.clear();
+    return sockets;
+  };
+  return {
+    add: (socket: Socket): void => {
+      if (waiting.size >= waitingMax) return void socket.destroy();
+      const giveUp = (): void => {
+        waiting.delete(socket);
+        socket.destroy();
+      };
+      waiting.set(socket, setTimeout(giveUp, waitMsMax).unref());
+    },
+    takeAll,
+  };
+}
+
 /**
  * A connection stays open here until its worker has said that it arrived, so that none is lost with a worker that dies before it could look at it. (Node's own cluster module
  * forgets such a connection, and its client waits for ever.)
  */
 export function createHandOver(): HandOver {
   let members: readonly Member[] = [];
-  const waiting = new Map<Socket, NodeJS.Timeout>();
+  const room = createWaitingRoom();
   let lastId = 0;
   let turn = 0;
   let closed = false;
@@ -53,37 +75,23 @@ export function createHandOver(): HandOver {
     }
     return best;
   };
-  const letWait = (socket: Socket): void => {
-    if (closed || waiting.size >= waitingMax) return void socket.destroy();
-    const timer = setTimeout(() => {
-      waiting.delete(socket);
-      socket.destroy();
-    }, waitMsMax).unref();
-    waiting.set(socket, timer);
-  };
   const give = (socket: Socket): void => {
+    if (closed) return void socket.destroy();
     const member = choose();
-    if (member === undefined) return letWait(socket);
+    if (member === undefined) return room.add(socket);
     const id = (lastId += 1);
     member.underWay.set(id, socket);
     member.receiver.send(id, socket);
   };
-  const giveWaiting = (): void => {
-    for (const [socket, timer] of waiting) {
-      clearTimeout(timer);
-      waiting.delete(socket);
-      give(socket);
-    }
+  const leave = (member: Member): void => {
+    members = members.filter((other) => other !== member);
   };
 
   return {
     join: (receiver) => {
       const member: Member = { receiver, underWay: new Map(), open: 0 };
       members = [...members, member];
-      giveWaiting();
-      const leave = (): void => {
-        members = members.filter((other) => other !== member);
-      };
+      for (const socket of room.takeAll()) give(socket);
       return {
         taken: (id, open) => {
           member.open = open;
@@ -94,9 +102,9 @@ export function createHandOver(): HandOver {
         counted: (open) => {
           member.open = open;
         },
-        leave,
+        leave: () => leave(member),
         lost: () => {
-          leave();
+          leave(member);
           const sockets = [...member.underWay.values()];
           member.underWay.clear();
           for (const socket of sockets) give(socket);
@@ -110,11 +118,7 @@ export function createHandOver(): HandOver {
     },
     close: () => {
       closed = true;
-      for (const [socket, timer] of waiting) {
-        clearTimeout(timer);
-        socket.destroy();
-      }
-      waiting.clear();
+      for (const socket of room.takeAll()) socket.destroy();
     },
   };
 }

@@ -7,6 +7,7 @@ import type { ConfigFiles } from '../config/load-config.ts';
 import type { HandOver, Place } from './hand-over.ts';
 import { createIpc, type Ipc } from './ipc.ts';
 import type { Gathered, GatherTopics, PrimaryTopics, WorkerReady, WorkerStart, WorkerTopics } from './protocol.ts';
+import type { Delivery } from './receive-connections.ts';
 import { createWorkerReservations } from './worker-reservations.ts';
 
 /** How a worker's process ended. */
@@ -67,7 +68,9 @@ export function startWorkerProcess(options: WorkerProcessOptions): WorkerProcess
     handlers: {
       ready: (what) => {
         clearTimeout(timer);
-        place = handOver.join({ send: (id, socket) => void child.send({ delivery: id }, socket, { keepOpen: true }, () => {}) });
+        place = handOver.join({
+          send: (id, socket) => void child.send({ delivery: id } satisfies Delivery, socket, { keepOpen: true }, () => {}),
+        });
         ready.resolve(what);
       },
       failed: (message) => ready.reject(new WorkerFailedError(message)),
