@@ -97,17 +97,22 @@ export function createSlotRecovery(options: {
   const { dataDirectory, taken, recover, logger } = options;
   let running: Promise<void> | undefined;
   let closed = false;
-  const recoverAll = async (): Promise<void> => {
+  const recoverOne = async (slot: string): Promise<void> => {
     try {
-      for (const slot of findLeftSlots(dataDirectory, taken())) if (!closed) await recover(slot);
+      await recover(slot);
     } catch (error) {
-      logger.warn({ err: error }, 'a journal that somebody left could not be recovered; it is tried again');
+      logger.warn({ err: error, slot }, 'a journal that somebody left could not be recovered; it is tried again');
     }
   };
+  const recoverAll = async (): Promise<void> => {
+    for (const slot of findLeftSlots(dataDirectory, taken())) if (!closed) await recoverOne(slot);
+  };
   const look = (): Promise<void> => {
-    running ??= recoverAll().finally(() => {
-      running = undefined;
-    });
+    running ??= recoverAll()
+      .catch((error: unknown) => logger.error({ err: error }, 'the data directory could not be looked through for left journals'))
+      .finally(() => {
+        running = undefined;
+      });
     return running;
   };
   const timer = setInterval(() => void look(), lookAgainMs).unref();
