@@ -133,7 +133,10 @@ describe('weir gateway --workers', () => {
       (told) => told,
       soonMs,
     );
-    assert.deepEqual(await statuses('made-later', 9), Array.from({ length: 9 }, () => 200));
+    assert.deepEqual(
+      await statuses('made-later', 9),
+      Array.from({ length: 9 }, () => 200),
+    );
     writeFileSync(path, JSON.stringify(good));
   });
 

@@ -11,4 +11,4 @@ for (let batch = 0; batch < Number(batches); batch += 1) {
   if (batch % 2 === 0) added += await store.appendEntries(entries);
 }
 await store.close();
-console.log(added);
+process.stdout.write(`${added}\n`);
