@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 
 import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts';
 import { runToEnd } from '../programs/run-weir.ts';
@@ -13,7 +14,7 @@ const batches = 60;
 test(`${writers} processes that write at once, each shipping half of it twice: every entry is there once, and so is its minute`, async () => {
   const directory = mkdtempSync(join(tmpdir(), 'weir-writers-'));
   const path = join(directory, 'weir.sqlite');
-  const main = join(import.meta.dirname, 'append-entries-main.ts');
+  const main = fileURLToPath(new URL('./append-entries-main.ts', import.meta.url));
   try {
     // They create the database together, too.
     const ended = await Promise.all(
