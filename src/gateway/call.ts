@@ -65,7 +65,8 @@ export async function runCall(gateway: Gateway, call: IncomingCall, report: Call
   const nowMs = clock.monotonicMs();
   const targets = rankTargets({ table: settings.routing, dialect, facts, request, caller, keptAt, health, nowMs, random });
   const framing = call.pathFraming ?? (facts.stream ? 'sse' : undefined);
-  const taken = takeLimits(gateway, call, { settings, caller, facts, target: targets[0] });
+  const taking = takeLimits(gateway, call, { settings, caller, facts, target: targets[0] });
+  const taken = taking instanceof Promise ? await taking : taking;
   try {
     const attempts = new CallAttempts(
       gateway,
@@ -86,7 +87,7 @@ function takeLimits(
   { limiter, clock }: Gateway,
   { operation, dialect }: IncomingCall,
   known: { readonly settings: GatewaySettings; readonly caller: ApiKey; readonly facts: CallFacts; readonly target: Target | undefined },
-): TakenLimits | undefined {
+): TakenLimits | Promise<TakenLimits> | undefined {
   if (operation === 'count-tokens') return undefined;
   const { settings, caller, facts, target } = known;
   return reserveCall({ limiter, clock, dialect, caller, perKey: settings.perKey, facts, target });
