@@ -14,11 +14,11 @@ import { checkHost } from './check-host.ts';
 import { bodyPace, serverSettings } from './client-pace.ts';
 import { createDrain, type Drain } from './drain.ts';
 import type { Gateway } from './gateway.ts';
-import type { Health } from './health/health.ts';
 import { checkCaller, mayCall } from './limits/check-caller.ts';
 import { readAltFraming, readRequestTarget, type RequestTarget } from './request-target.ts';
 import { readCall } from './routes/read-call.ts';
 import { createRouter, dialectOfPath, type Route, type RouteMatch } from './routes/route-table.ts';
+import { describeHealth } from './routes/describe-health.ts';
 import { listModels, showModel } from './routes/serve-models.ts';
 import type { CallReport } from './telemetry/call-report.ts';
 import { writeError, writeReply } from './write-reply.ts';
@@ -93,7 +93,11 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
       return undefined;
     }
     if (route.type === 'health') {
-      serveHealth(response, callId, route.probe);
+      const { status, state } = describeHealth(route.probe, gateway.health, [
+        ...(end.isLeaving() ? ['shutting down'] : []),
+        ...options.notReady(),
+      ]);
+      writeJson(response, status, callId, state);
       return undefined;
     }
     if (route.type === 'chat' || route.type === 'generate-content') {
@@ -103,14 +107,6 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     }
     const dialect = route.dialect ?? dialectOfPath(target.path, request.headers);
     return serveModels(options, { request, response, callId, target }, { route, rest: match.rest, dialect });
-  };
-
-  const serveHealth = (response: ServerResponse, callId: string, probe: 'all' | 'live' | 'ready'): void => {
-    const reasons = [...(end.isLeaving() ? ['shutting down'] : []), ...options.notReady()];
-    const ready = reasons.length === 0;
-    const targets = probe === 'all' ? { targets: describeTargets(gateway.health) } : {};
-    const state = { live: true, ready, ...(ready ? {} : { reasons }), ...targets };
-    writeJson(response, probe === 'live' || ready ? 200 : 503, callId, state);
   };
 
   const server = createServer({ ...serverSettings, IncomingMessage: DirectRequest }, onRequest);
@@ -125,34 +121,8 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
       server.emit('listening');
       return (socket) => void server.emit('connection', socket);
     },
-    end: {
-      ...end,
-      run: async (plan) => {
-        await end.run(plan);
-        guard.close();
-      },
-    },
+    end: { ...end, run: (plan) => end.run(plan).finally(guard.close) },
   };
-}
-
-/** More would be nothing that a person reads; the metrics have them all. */
-const shownTargetsMax = 200;
-
-/** The targets that calls went to lately, those that do not work first. Which credential it is, is told by its place and never by its value. */
-function describeTargets(health: Health): readonly object[] {
-  const order = ['rejected', 'failing', 'rate-limited', 'suspect', 'healthy'];
-  return health
-    .report()
-    .toSorted((first, second) => order.indexOf(first.state) - order.indexOf(second.state))
-    .slice(0, shownTargetsMax)
-    .map(({ upstreamId, credentialId, upstreamModel, state, againInMs }) => ({
-      upstream: upstreamId,
-      // Without the mark that tells a renewed key from its predecessor.
-      credential: credentialId.replace(/~.*$/, ''),
-      model: upstreamModel,
-      state,
-      ...(againInMs === undefined ? {} : { againInMs }),
-    }));
 }
 
 /** Answers with the models, in the list format of a dialect. */

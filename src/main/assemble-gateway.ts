@@ -187,8 +187,7 @@ export async function assembleGateway(options: {
     shipJournal: () => shipJournal(journal),
     writeProofs: proofVault.flush,
     readMetrics: () => registry?.snapshot(),
-    recoverSlot: (slot) =>
-      recoverSlot({ dataDirectory: environment.dataDirectory, slot, store, clock, logger, settleLost: createSettler(live) }),
+    recoverSlot: (slot) => recoverSlot({ ...environment, slot, store, clock, logger, settleLost: createSettler(live) }),
   };
 }
 
