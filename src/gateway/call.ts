@@ -47,8 +47,12 @@ export async function runCall(gateway: Gateway, call: IncomingCall, report: Call
   const caller = known instanceof Promise ? await known : known;
   report.caller = caller;
   checkCaller(caller, call.request, acceptedAtMs, settings.isProxy);
-  const entered = enterGate(gateway.gatekeeper, call, caller.userId, settings.limits.requestBytesMax);
+  const entered = enterGate(gateway.gatekeeper, call, report, {
+    tenantId: caller.userId,
+    requestBytesMax: settings.limits.requestBytesMax,
+  });
   const admission = entered instanceof Promise ? await entered : entered;
+  if (entered instanceof Promise) report.queueMs = Math.round(gateway.clock.monotonicMs() - startedMs);
   if (admission === undefined) return;
   const { bytes, body } = await readRequest(call.request, settings.limits);
   admission.holdBytes(bytes.length);
@@ -70,7 +74,7 @@ export async function runCall(gateway: Gateway, call: IncomingCall, report: Call
   try {
     const attempts = new CallAttempts(
       gateway,
-      { call, settings, caller, facts, framing, targets, taken, acceptedAtMs, startedMs, report },
+      { call, settings, caller, facts, framing, targets, taken, admission, acceptedAtMs, startedMs, report },
       bytes,
     );
     const estimate = await attempts.start(request, bytes);

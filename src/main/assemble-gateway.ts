@@ -174,7 +174,7 @@ export async function assembleGateway(options: {
   const server = createGatewayServer({ gateway, notReady: () => listHindrances(journal), startedAtMs: clock.nowMs() });
   const url = await serve(server, environment, worker);
   opened.defer(() => server.end.run({ graceMs: 0, idle: 'sweep' }));
-  if (registry !== undefined) addGatewayGauges(registry, { journal, health: gateway.health });
+  if (registry !== undefined) addGatewayGauges(registry, gateway);
   // Those of a worker are served by the primary, together with the others'.
   const metricsUrl = worker === undefined ? await openMetrics(registry, options) : undefined;
   return {
