@@ -1,3 +1,4 @@
+import { idleGate } from '../src/gateway/overload/gatekeeper.ts';
 import { errorCodes } from '../src/inference/gateway-error.ts';
 import { environmentVariables } from '../src/main/environment.ts';
 import { configSchema } from '../src/main/config/config-schema.ts';
@@ -99,7 +100,11 @@ function errorsPage(): string {
 function metricsPage(): string {
   const registry = createMetricRegistry();
   createMetricFamilies(registry, { calls: () => 0, streams: () => 0 });
-  addGatewayGauges(registry, { journal: { pendingEntries: () => 0, unavailableReason: () => undefined }, health: { report: () => [] } });
+  addGatewayGauges(registry, {
+    journal: { pendingEntries: () => 0, unavailableReason: () => undefined },
+    health: { report: () => [] },
+    gatekeeper: { standing: () => idleGate },
+  });
   addSpanMetrics(registry, () => ({ sent: 0, dropped: 0 }));
   addProcessMetrics(registry)();
   const metrics = registry.snapshot();

@@ -40,8 +40,8 @@ export function modeOf(number: number): { readonly api: ChatInterface; readonly 
   return { api, stream: api === arrayInterface || Math.floor(number / apis.length) % 2 === 0 };
 }
 
-/** Makes one call as a plain client and says what the client saw. Never rejects. */
-export async function makeCall(gatewayUrl: string, apiKey: string, call: LoadCall): Promise<ClientView & { readonly text: string }> {
+/** A call as it goes over the wire, and what the audit knows it by. */
+export function prepareCall(gatewayUrl: string, apiKey: string, call: LoadCall) {
   const { api, stream, number } = call;
   const tag = `load-${number}`;
   const body = { ...api.body(api.model, `load ${'.'.repeat(number)}`, stream), ...call.body };
@@ -52,23 +52,30 @@ export async function makeCall(gatewayUrl: string, apiKey: string, call: LoadCal
     headers: {},
     pathModel: api.model,
   });
-  const open = openCall(`${gatewayUrl}${api.path(api.model, stream)}`, {
+  return {
+    url: `${gatewayUrl}${api.path(api.model, stream)}`,
     headers: { authorization: `Bearer ${apiKey}`, ...api.headers, ...steering, 'x-simulator-tag': tag },
     body: JSON.stringify(body),
-    limitMs: call.limitMs ?? 20_000,
-  });
+    known: { tag, inputCharacters, dialect: api.dialect },
+    isComplete: (status: number, text: string): boolean => status === 200 && (!stream || api.terminal.test(text)),
+  };
+}
+
+/** Makes one call as a plain client and says what the client saw. Never rejects. */
+export async function makeCall(gatewayUrl: string, apiKey: string, call: LoadCall): Promise<ClientView & { readonly text: string }> {
+  const { number } = call;
+  const { url, headers, body, known, isComplete } = prepareCall(gatewayUrl, apiKey, call);
+  const open = openCall(url, { headers, body, limitMs: call.limitMs ?? 20_000 });
   const timer =
     call.leaveAfterMs === undefined ? undefined : setTimeout(() => open.leave(number % 2 === 0 ? 'fin' : 'rst'), call.leaveAfterMs);
   const reply = await open.done;
   clearTimeout(timer);
   const callId = reply.headers['x-weir-request-id'];
   return {
-    tag,
-    inputCharacters,
-    dialect: api.dialect,
+    ...known,
     callId: typeof callId === 'string' ? callId : undefined,
     status: reply.status,
-    complete: reply.end === 'complete' && reply.status === 200 && (!stream || api.terminal.test(reply.text)),
+    complete: reply.end === 'complete' && isComplete(reply.status, reply.text),
     left: reply.end === 'left',
     text: reply.text,
   };

@@ -23,6 +23,8 @@ export type RunningWeir = {
 
 export type StartWeirOptions = {
   readonly command?: 'start' | 'gateway' | 'monitor';
+  /** Arguments of the command. */
+  readonly commandArguments?: readonly string[];
   /** Text of weir.yaml. */
   readonly config?: string;
   /** An existing data directory, which then is not removed. */
@@ -33,8 +35,8 @@ export type StartWeirOptions = {
 };
 
 export const program = join(import.meta.dirname, '../../src/main/weir.ts');
-const readyWithinMs = 20_000;
-const stopWithinMs = 15_000;
+const readyWithinMs = 60_000;
+const stopWithinMs = 60_000;
 
 /** The environment of a test's Weir: none of the machine's vendor keys or settings. */
 export function cleanEnvironment(extra: Readonly<Record<string, string>> = {}): Record<string, string> {
@@ -84,19 +86,23 @@ export async function startWeir(options: StartWeirOptions = {}): Promise<Running
   const billingToken = options.environment?.['WEIR_BILLING_TOKEN'] ?? 'test-billing-token';
   const configFile = join(dataDirectory, 'weir.yaml');
   if (options.config !== undefined) writeFileSync(configFile, options.config);
-  const child = spawn(process.execPath, [...(options.nodeArguments ?? []), program, options.command ?? 'start'], {
-    cwd: dataDirectory,
-    env: cleanEnvironment({
-      WEIR_PORT: '0',
-      WEIR_MONITOR_PORT: '0',
-      WEIR_DATA_DIR: dataDirectory,
-      WEIR_API_KEY: apiKey,
-      WEIR_BILLING_TOKEN: billingToken,
-      ...(options.config === undefined ? {} : { WEIR_CONFIG: configFile }),
-      ...options.environment,
-    }),
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = spawn(
+    process.execPath,
+    [...(options.nodeArguments ?? []), program, options.command ?? 'start', ...(options.commandArguments ?? [])],
+    {
+      cwd: dataDirectory,
+      env: cleanEnvironment({
+        WEIR_PORT: '0',
+        WEIR_MONITOR_PORT: '0',
+        WEIR_DATA_DIR: dataDirectory,
+        WEIR_API_KEY: apiKey,
+        WEIR_BILLING_TOKEN: billingToken,
+        ...(options.config === undefined ? {} : { WEIR_CONFIG: configFile }),
+        ...options.environment,
+      }),
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
   let printed = '';
   const collect = (chunk: Buffer): void => void (printed += chunk.toString());
   child.stdout.on('data', collect);

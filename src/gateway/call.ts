@@ -47,8 +47,12 @@ export async function runCall(gateway: Gateway, call: IncomingCall, report: Call
   const caller = known instanceof Promise ? await known : known;
   report.caller = caller;
   checkCaller(caller, call.request, acceptedAtMs, settings.isProxy);
-  const entered = enterGate(gateway.gatekeeper, call, caller.userId, settings.limits.requestBytesMax);
+  const entered = enterGate(gateway.gatekeeper, call, report, {
+    tenantId: caller.userId,
+    requestBytesMax: settings.limits.requestBytesMax,
+  });
   const admission = entered instanceof Promise ? await entered : entered;
+  if (entered instanceof Promise) report.queueMs = Math.round(gateway.clock.monotonicMs() - startedMs);
   if (admission === undefined) return;
   const { bytes, body } = await readRequest(call.request, settings.limits);
   admission.holdBytes(bytes.length);
@@ -65,11 +69,12 @@ export async function runCall(gateway: Gateway, call: IncomingCall, report: Call
   const nowMs = clock.monotonicMs();
   const targets = rankTargets({ table: settings.routing, dialect, facts, request, caller, keptAt, health, nowMs, random });
   const framing = call.pathFraming ?? (facts.stream ? 'sse' : undefined);
-  const taken = takeLimits(gateway, call, { settings, caller, facts, target: targets[0] });
+  const taking = takeLimits(gateway, call, { settings, caller, facts, target: targets[0] });
+  const taken = taking instanceof Promise ? await taking : taking;
   try {
     const attempts = new CallAttempts(
       gateway,
-      { call, settings, caller, facts, framing, targets, taken, acceptedAtMs, startedMs, report },
+      { call, settings, caller, facts, framing, targets, taken, admission, acceptedAtMs, startedMs, report },
       bytes,
     );
     const estimate = await attempts.start(request, bytes);
@@ -86,7 +91,7 @@ function takeLimits(
   { limiter, clock }: Gateway,
   { operation, dialect }: IncomingCall,
   known: { readonly settings: GatewaySettings; readonly caller: ApiKey; readonly facts: CallFacts; readonly target: Target | undefined },
-): TakenLimits | undefined {
+): TakenLimits | Promise<TakenLimits> | undefined {
   if (operation === 'count-tokens') return undefined;
   const { settings, caller, facts, target } = known;
   return reserveCall({ limiter, clock, dialect, caller, perKey: settings.perKey, facts, target });

@@ -9,7 +9,7 @@ import type { FetchMedia } from './exchange/translate/inline-media.ts';
 import type { Health } from './health/health.ts';
 import type { GatewayLimits, GatewayTimeouts, RetrySettings } from './limits.ts';
 import type { ProxyTest } from './limits/check-caller.ts';
-import type { Limiter } from './limits/limiter.ts';
+import type { SharedLimiter } from './limits/limiter.ts';
 import type { Gatekeeper } from './overload/gatekeeper.ts';
 import type { OverloadSettings } from './overload/overload-settings.ts';
 import type { ProofVault } from './proof-vault/proof-vault.ts';
@@ -37,7 +37,7 @@ export type GatewaySettings = {
 export type Gateway = {
   readonly callers: CallerDirectory;
   readonly journal: Journal;
-  readonly limiter: Limiter;
+  readonly limiter: SharedLimiter;
   readonly gatekeeper: Gatekeeper;
   readonly replyOwners: ReplyOwners;
   readonly proofVault: ProofVault;

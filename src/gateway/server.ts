@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
 import type { ChatDialect, DialectId } from '../dialects/chat-dialect.ts';
@@ -12,12 +12,13 @@ import { authenticate } from './authenticate.ts';
 import { runCall } from './call.ts';
 import { checkHost } from './check-host.ts';
 import { bodyPace, serverSettings } from './client-pace.ts';
+import { createDrain, type Drain } from './drain.ts';
 import type { Gateway } from './gateway.ts';
-import type { Health } from './health/health.ts';
 import { checkCaller, mayCall } from './limits/check-caller.ts';
 import { readAltFraming, readRequestTarget, type RequestTarget } from './request-target.ts';
 import { readCall } from './routes/read-call.ts';
 import { createRouter, dialectOfPath, type Route, type RouteMatch } from './routes/route-table.ts';
+import { describeHealth } from './routes/describe-health.ts';
 import { listModels, showModel } from './routes/serve-models.ts';
 import type { CallReport } from './telemetry/call-report.ts';
 import { writeError, writeReply } from './write-reply.ts';
@@ -28,10 +29,10 @@ const second = 1000;
 export type GatewayServer = {
   /** Begins to serve. Port 0 picks a free one. Resolves with the address in use. */
   readonly listen: (host: string, port: number) => Promise<{ readonly host: string; readonly port: number }>;
-  /**
-   * Stops taking calls, lets running ones finish within the grace, ends the rest with their dialect's error, and resolves when all are settled.
-   */
-  readonly drain: (graceMs: number) => Promise<void>;
+  /** Serves connections that another process took and hands over one by one, instead of listening. */
+  readonly serveHandedOver: () => (socket: Socket) => void;
+  /** Its end: running calls may finish within the grace, the rest end with their dialect's error. */
+  readonly end: Pick<Drain, 'leave' | 'run'>;
 };
 
 export type GatewayServerOptions = {
@@ -55,7 +56,6 @@ type ModelsRoute = Extract<Route, { type: 'models' | 'model' }>;
 export function createGatewayServer(options: GatewayServerOptions): GatewayServer {
   const { gateway } = options;
   const findRoute = createRouter();
-  let draining = false;
 
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     const callId = gateway.newId('req');
@@ -73,6 +73,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
       writeError(response, dialect, known, callId, askedFraming(dialect, target));
     };
     try {
+      if (end.isLeaving()) end.admit(response);
       serve(handled, target)?.catch(answer);
     } catch (error) {
       answer(error);
@@ -92,14 +93,13 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
       return undefined;
     }
     if (route.type === 'health') {
-      serveHealth(response, callId, route.probe);
+      const { status, state } = describeHealth(route.probe, gateway.health, [
+        ...(end.isLeaving() ? ['shutting down'] : []),
+        ...options.notReady(),
+      ]);
+      writeJson(response, status, callId, state);
       return undefined;
     }
-    if (draining)
-      throw new GatewayError('shutting_down', 'the gateway is shutting down; send the request again', {
-        retryAfterSeconds: 1,
-        headers: { connection: 'close' },
-      });
     if (route.type === 'chat' || route.type === 'generate-content') {
       const call = readCall(route, match.rest, target, handled);
       handled.report = gateway.telemetry.begin({ callId, dialect: call.dialect.id, operation: call.operation, request, response });
@@ -109,46 +109,20 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     return serveModels(options, { request, response, callId, target }, { route, rest: match.rest, dialect });
   };
 
-  const serveHealth = (response: ServerResponse, callId: string, probe: 'all' | 'live' | 'ready'): void => {
-    const reasons = [...(draining ? ['shutting down'] : []), ...options.notReady()];
-    const ready = reasons.length === 0;
-    const targets = probe === 'all' ? { targets: describeTargets(gateway.health) } : {};
-    const state = { live: true, ready, ...(ready ? {} : { reasons }), ...targets };
-    writeJson(response, probe === 'live' || ready ? 200 : 503, callId, state);
-  };
-
   const server = createServer({ ...serverSettings, IncomingMessage: DirectRequest }, onRequest);
   const guard = guardClients(server, gateway);
   server.on('upgrade', (request: IncomingMessage, socket: Duplex) => refuseUpgrade(request, socket, gateway));
   server.on('clientError', (error, socket) => refuseMalformed(error, socket, gateway));
+  const end = createDrain({ server, gateway });
   return {
     listen: (host, port) => listen(server, host, port),
-    drain: async (graceMs) => {
-      draining = true;
-      await drain(server, gateway, graceMs);
-      guard.close();
+    serveHandedOver: () => {
+      // Node begins to watch the time-outs of a server's connections when it listens, which this one never does.
+      server.emit('listening');
+      return (socket) => void server.emit('connection', socket);
     },
+    end: { ...end, run: (plan) => end.run(plan).finally(guard.close) },
   };
-}
-
-/** More would be nothing that a person reads; the metrics have them all. */
-const shownTargetsMax = 200;
-
-/** The targets that calls went to lately, those that do not work first. Which credential it is, is told by its place and never by its value. */
-function describeTargets(health: Health): readonly object[] {
-  const order = ['rejected', 'failing', 'rate-limited', 'suspect', 'healthy'];
-  return health
-    .report()
-    .toSorted((first, second) => order.indexOf(first.state) - order.indexOf(second.state))
-    .slice(0, shownTargetsMax)
-    .map(({ upstreamId, credentialId, upstreamModel, state, againInMs }) => ({
-      upstream: upstreamId,
-      // Without the mark that tells a renewed key from its predecessor.
-      credential: credentialId.replace(/~.*$/, ''),
-      model: upstreamModel,
-      state,
-      ...(againInMs === undefined ? {} : { againInMs }),
-    }));
 }
 
 /** Answers with the models, in the list format of a dialect. */
@@ -266,27 +240,4 @@ function listen(server: Server, host: string, port: number): Promise<{ host: str
       resolve({ host: address.address, port: address.port });
     });
   });
-}
-
-async function drain(server: Server, gateway: Gateway, graceMs: number): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeIdleConnections();
-  const idleSweep = setInterval(() => server.closeIdleConnections(), 50);
-  const graceOver = setTimeout(() => {
-    gateway.deadlines.forEach((exchange) => {
-      exchange.terminate(
-        new GatewayError('shutting_down', 'Upstream connection error: the gateway is shutting down and the stream was terminated.', {
-          retryAfterSeconds: 1,
-        }),
-      );
-    });
-    // What a client has not read one second after the end of its call is given up with its connection.
-    setTimeout(() => server.closeAllConnections(), second).unref();
-  }, graceMs);
-  try {
-    await closed;
-  } finally {
-    clearInterval(idleSweep);
-    clearTimeout(graceOver);
-  }
 }

@@ -1,12 +1,15 @@
+import type { Socket } from 'node:net';
 import { join } from 'node:path';
 
 import { createKeyDirectory } from '../accounts/key-directory.ts';
 import { createJournal } from '../billing/journal/create-journal.ts';
-import { createLostCallSettler } from '../billing/journal/settle-lost-call.ts';
+import type { Journal } from '../billing/journal/journal.ts';
+import { createLostCallSettler, type LostCallSettler } from '../billing/journal/settle-lost-call.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { createHealth } from '../gateway/health/create-health.ts';
 import { defaultMediaBytesMax } from '../gateway/limits.ts';
-import { createLimiter } from '../gateway/limits/limiter.ts';
+import type { DrainPlan } from '../gateway/drain.ts';
+import { createLimiter, type SharedLimiter } from '../gateway/limits/limiter.ts';
 import { createGatekeeper, type Gatekeeper } from '../gateway/overload/gatekeeper.ts';
 import { createLoopGauge } from '../gateway/overload/loop-gauge.ts';
 import { createMemoryGauge } from '../gateway/overload/memory-gauge.ts';
@@ -14,18 +17,20 @@ import { createReplyOwners } from '../gateway/reply-owners.ts';
 import type { RunningCall } from '../gateway/retry/call-attempts.ts';
 import { createRetryBudget } from '../gateway/retry/retry-budget.ts';
 import { addGatewayGauges } from '../gateway/telemetry/gateway-gauges.ts';
-import { createGatewayServer } from '../gateway/server.ts';
+import { createGatewayServer, type GatewayServer } from '../gateway/server.ts';
 import type { Clock } from '../platform/clock.ts';
 import { createDeadlines } from '../platform/http/deadlines.ts';
 import { fetchMedia } from '../platform/http/fetch-media.ts';
 import { createIds } from '../platform/ids.ts';
 import type { LogDestination, Logger } from '../platform/log.ts';
 import type { MetricRegistry } from '../platform/metrics/metric-registry.ts';
+import type { MetricsSnapshot } from '../platform/metrics/metrics-snapshot.ts';
 import type { Store } from '../store/store.ts';
 import { findUpstreams, type UpstreamSource } from './config/build-settings.ts';
 import type { Config, ConfiguredUpstream } from './config/config-schema.ts';
 import { createLiveSettings, type LiveSettings } from './config/live-settings.ts';
-import { loadConfig } from './config/load-config.ts';
+import { type ConfigFiles, loadConfig } from './config/load-config.ts';
+import { type DrainTimes, readDrainTimes } from './drain-times.ts';
 import type { Environment } from './environment.ts';
 import { formatUrl, listenError } from './listen.ts';
 import { openProofVault } from './open-proof-vault.ts';
@@ -33,6 +38,7 @@ import { startSimulatedUpstreams } from './start-simulated-upstreams.ts';
 import { assembleTelemetry } from './telemetry/assemble-telemetry.ts';
 import { serveMetrics } from './telemetry/serve-metrics.ts';
 import type { Welcome } from './welcome.ts';
+import { firstSlot, recoverSlot } from './workers/journal-slots.ts';
 import type { RoutingTable } from '../gateway/routing/routing-table.ts';
 import type { DialectId } from '../dialects/chat-dialect.ts';
 
@@ -43,17 +49,36 @@ export type RunningGateway = {
   readonly source: UpstreamSource;
   readonly examples: Welcome['examples'];
   readonly reload: () => void;
+  /** From now on it is not ready and asks its clients to leave. Returns how long its end may take. */
+  readonly leave: () => DrainTimes;
   /** Lets running calls finish, and ships what they used. */
-  readonly drain: () => Promise<void>;
+  readonly drain: (plan: DrainPlan) => Promise<void>;
+  /** Puts into the store what another process may look for there. */
+  readonly shipJournal: () => Promise<void>;
+  readonly writeProofs: () => Promise<void>;
+  /** See recoverSlot. */
+  readonly recoverSlot: (slot: string) => Promise<boolean>;
+  /** How the metrics stand; undefined where nobody wants them. */
+  readonly readMetrics: () => MetricsSnapshot | undefined;
+};
+
+/** What is otherwise where a gateway is one of several workers. */
+export type WorkerParts = {
+  readonly journalSlot: string;
+  readonly limiter: SharedLimiter;
+  readonly lastGood: ConfigFiles | undefined;
+  readonly onConfigInForce: (files: ConfigFiles) => void;
+  /** Connections come from here, and clients find them at this address. */
+  readonly connections: { readonly url: string; readonly deliver: (take: (socket: Socket) => void) => void };
 };
 
 const configPollMs = 1000;
 const deadlineTickMs = 100;
 const keysRefreshMs = 1000;
-const shipAtShutdownMs = 10_000;
+/** Also how long a worker waits at its start for what it recovered. */
+const shipMsMax = 5000;
 /** How long a client waits for one file that its request names by address. */
 const mediaTimeoutMs = 20_000;
-const defaultDrainMs = 30_000;
 
 /** Starts the simulated vendors when no upstream is configured anywhere; undefined when there is one. */
 async function startSimulatedIfNeeded(
@@ -64,23 +89,30 @@ async function startSimulatedIfNeeded(
   return findUpstreams(config, environment.variable, undefined) === undefined ? await startSimulatedUpstreams(opened) : undefined;
 }
 
+function createSettler(live: LiveSettings): LostCallSettler {
+  return createLostCallSettler({ priceBook: live.settings().routing.priceBook });
+}
+
 async function openJournal(options: {
   readonly environment: Environment;
+  readonly slot: string;
   readonly store: Store;
   readonly live: LiveSettings;
   readonly clock: Clock;
   readonly logger: Logger;
 }) {
-  const { environment, store, live, clock, logger } = options;
+  const { environment, slot, store, live, clock, logger } = options;
   const { journal, recovered } = await createJournal({
-    directory: join(environment.dataDirectory, 'journal'),
+    directory: join(environment.dataDirectory, slot),
     store,
     clock,
     logger,
-    settleLost: createLostCallSettler({ priceBook: live.settings().routing.priceBook }),
+    settleLost: createSettler(live),
   });
   if (recovered.lostAnswered + recovered.lostUnanswered + recovered.lostFailed > 0)
     logger.warn(recovered, 'the last run did not end properly: its calls were settled from the journal');
+  // Workers take it that what a dead one left is in the store when its successor is ready. A store that is down keeps nobody from starting.
+  await shipJournal(journal).catch((error: unknown) => logger.warn({ err: error }, 'the store does not take what was recovered yet'));
   return journal;
 }
 
@@ -92,9 +124,11 @@ export async function assembleGateway(options: {
   readonly store: Store;
   readonly clock: Clock;
   readonly withSimulator: boolean;
+  readonly program: Parameters<typeof readDrainTimes>[1];
+  readonly worker?: WorkerParts;
   readonly opened: AsyncDisposableStack;
 }): Promise<RunningGateway> {
-  const { environment, logger, store, clock, opened } = options;
+  const { environment, logger, store, clock, worker, opened } = options;
   const simulated = options.withSimulator ? await startSimulatedIfNeeded(environment, opened) : undefined;
   const live = createLiveSettings({
     path: environment.configPath,
@@ -103,10 +137,12 @@ export async function assembleGateway(options: {
     clock,
     logger,
     pollMs: configPollMs,
+    lastGood: worker?.lastGood,
+    onInForce: worker?.onConfigInForce,
   });
   opened.defer(() => live.close());
   const { telemetry, registry } = assembleTelemetry({ ...options, routing: () => live.settings().routing });
-  const journal = await openJournal({ environment, store, live, clock, logger });
+  const journal = await openJournal({ environment, slot: worker?.journalSlot ?? firstSlot, store, live, clock, logger });
   opened.defer(() => journal.close());
   const keys = createKeyDirectory({ store, clock, refreshMs: keysRefreshMs, logger });
   await keys.start();
@@ -120,7 +156,7 @@ export async function assembleGateway(options: {
   const gateway: Gateway = {
     callers: { find: keys.find, resolve: (secret) => keys.resolve(secret, AbortSignal.timeout(2000)) },
     journal,
-    limiter: createLimiter({ clock }),
+    limiter: worker?.limiter ?? createLimiter({ clock }),
     health: createHealth({ clock, random: Math.random, logger }),
     retryBudget: createRetryBudget(),
     random: Math.random,
@@ -135,26 +171,45 @@ export async function assembleGateway(options: {
     telemetry,
     deadlines,
   };
-  const notReady = (): readonly string[] => {
-    const reason = journal.unavailableReason();
-    return reason === undefined ? [] : [`journal: ${reason}`];
-  };
-  const server = createGatewayServer({ gateway, notReady, startedAtMs: clock.nowMs() });
-  const address = await server.listen(environment.host, environment.port).catch((error: unknown) => {
-    throw listenError(error, 'WEIR_PORT', environment.host, environment.port);
-  });
-  opened.defer(() => server.drain(0));
-  if (registry !== undefined) addGatewayGauges(registry, { journal, health: gateway.health });
-  const metricsUrl = await openMetrics(registry, options);
+  const server = createGatewayServer({ gateway, notReady: () => listHindrances(journal), startedAtMs: clock.nowMs() });
+  const url = await serve(server, environment, worker);
+  opened.defer(() => server.end.run({ graceMs: 0, idle: 'sweep' }));
+  if (registry !== undefined) addGatewayGauges(registry, gateway);
+  // Those of a worker are served by the primary, together with the others'.
+  const metricsUrl = worker === undefined ? await openMetrics(registry, options) : undefined;
   return {
-    url: formatUrl(address.host, address.port),
+    url,
     metricsUrl,
     source: live.source(),
     examples: chooseExamples(live.settings().routing),
     reload: live.reload,
-    drain: async () => {
-      await server.drain(live.config().timeouts?.drainMs ?? defaultDrainMs);
-      await journal.drain(AbortSignal.timeout(shipAtShutdownMs)).catch((error: unknown) => {
+    ...createEnding(server, journal, () => readDrainTimes(live.config(), options.program), logger),
+    shipJournal: () => shipJournal(journal),
+    writeProofs: proofVault.flush,
+    readMetrics: () => registry?.snapshot(),
+    recoverSlot: (slot) => recoverSlot({ ...environment, slot, store, clock, logger, settleLost: createSettler(live) }),
+  };
+}
+
+function listHindrances(journal: Journal): readonly string[] {
+  const reason = journal.unavailableReason();
+  return reason === undefined ? [] : [`journal: ${reason}`];
+}
+
+function createEnding(
+  server: GatewayServer,
+  journal: Journal,
+  readTimes: () => DrainTimes,
+  logger: Logger,
+): Pick<RunningGateway, 'leave' | 'drain'> {
+  return {
+    leave: () => {
+      server.end.leave();
+      return readTimes();
+    },
+    drain: async (plan) => {
+      await server.end.run(plan);
+      await shipJournal(journal).catch((error: unknown) => {
         logger.warn({ err: error }, 'not everything could be shipped before the end; the journal keeps the rest for the next start');
       });
     },
@@ -183,6 +238,22 @@ async function openMetrics(
   const server = await serveMetrics({ ...metrics, logger, snapshots: () => Promise.resolve([registry.snapshot()]) });
   opened.defer(() => server.close());
   return server.url;
+}
+
+function shipJournal(journal: Journal): Promise<void> {
+  return journal.drain(AbortSignal.timeout(shipMsMax));
+}
+
+/** Begins to take connections and returns the address. */
+async function serve(server: GatewayServer, { host, port }: Environment, worker: WorkerParts | undefined): Promise<string> {
+  if (worker !== undefined) {
+    worker.connections.deliver(server.serveHandedOver());
+    return worker.connections.url;
+  }
+  const address = await server.listen(host, port).catch((error: unknown) => {
+    throw listenError(error, 'WEIR_PORT', host, port);
+  });
+  return formatUrl(address.host, address.port);
 }
 
 function fetchNamedMedia(url: string, configured: Config['media']): ReturnType<typeof fetchMedia> {

@@ -1,34 +1,19 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
 import { systemClock } from '../platform/clock.ts';
 import { createLogDestination, createLogger, type Logger } from '../platform/log.ts';
 import { assembleGateway, type RunningGateway } from './assemble-gateway.ts';
 import { assembleMonitor, type RunningMonitor } from './assemble-monitor.ts';
+import { delayAfter } from './drain-times.ts';
 import { ensureFirstCredentials } from './first-credentials.ts';
 import type { Environment } from './environment.ts';
 import { openDataDirectory } from './open-data-directory.ts';
 import { tuneRuntime } from './tune-runtime.ts';
+import { waitForStopSignal } from './wait-for-stop-signal.ts';
 import { describeWelcome } from './welcome.ts';
-
-const signalEchoMs = 500;
+import { createSlotRecovery, firstSlot, type SlotRecovery } from './workers/journal-slots.ts';
 
 export type Parts = { readonly gateway: boolean; readonly monitor: boolean; readonly simulator: boolean };
-
-/** Resolves with the first signal that asks the process to end; a second one ends it at once, which the journal survives. */
-function waitForStopSignal(logger: Logger): Promise<void> {
-  return new Promise((resolve) => {
-    let askedMs: number | undefined;
-    const onSignal = (signal: NodeJS.Signals): void => {
-      const nowMs = systemClock.monotonicMs();
-      // A terminal sends Ctrl-C to the whole group and npm passes it on again: the echo is no second wish.
-      if (askedMs !== undefined && nowMs - askedMs > signalEchoMs) process.exit(130);
-      if (askedMs !== undefined) return;
-      askedMs = nowMs;
-      logger.info({ signal }, 'shutting down: running calls may finish; the signal again ends them');
-      resolve();
-    };
-    process.on('SIGINT', onSignal);
-    process.on('SIGTERM', onSignal);
-  });
-}
 
 /**
  * Starts the chosen programs in this process, prints what a user needs, serves until a signal comes, drains and returns. What was opened is closed
@@ -54,6 +39,7 @@ export async function runPrograms(environment: Environment, parts: Parts): Promi
       store,
       clock: systemClock,
       withSimulator: parts.simulator,
+      program: parts.simulator ? 'start' : 'gateway',
       opened,
     });
   if (parts.monitor) monitor = await assembleMonitor({ environment, logger, clock: systemClock, opened });
@@ -70,6 +56,20 @@ export async function runPrograms(environment: Environment, parts: Parts): Promi
     }),
   );
   process.on('SIGHUP', () => gateway?.reload());
-  await stopSignal;
-  await gateway?.drain();
+  const recovery = gateway === undefined ? undefined : recoverLeftSlots(environment.dataDirectory, gateway, logger);
+  const signal = await stopSignal;
+  recovery?.close();
+  if (gateway !== undefined) await end(gateway, signal);
+}
+
+/** Recovers what workers of an earlier start left: this one may be a single process, or have fewer of them. */
+function recoverLeftSlots(dataDirectory: string, gateway: RunningGateway, logger: Logger): SlotRecovery {
+  return createSlotRecovery({ dataDirectory, taken: () => new Set([firstSlot]), recover: gateway.recoverSlot, logger });
+}
+
+async function end(gateway: RunningGateway, signal: NodeJS.Signals): Promise<void> {
+  const times = gateway.leave();
+  const delayMs = delayAfter(signal, times);
+  if (delayMs > 0) await delay(delayMs);
+  await gateway.drain({ graceMs: times.graceMs, idle: delayMs > 0 ? 'close' : 'sweep' });
 }

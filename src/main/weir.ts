@@ -3,14 +3,15 @@ import { existsSync } from 'node:fs';
 
 import { Command, CommanderError } from 'commander';
 
-import { ConfigError } from './config/read-config.ts';
 import { checkConfig } from './commands/check-config.ts';
 import { addDoctorCommand } from './commands/doctor.ts';
 import { addKeyCommands } from './commands/keys.ts';
 import { addTokenCommands } from './commands/tokens.ts';
 import { addUserCommands } from './commands/users.ts';
+import { describeFailure } from './describe-failure.ts';
 import { type Environment, readEnvironment, StartError } from './environment.ts';
 import { runPrograms } from './run-programs.ts';
+import { readWorkerCount, runPrimary } from './workers/run-primary.ts';
 
 /** The configuration file in use: the one that WEIR_CONFIG names, else weir.yaml where there is one. */
 function withConfigPath(environment: Environment): Environment {
@@ -33,7 +34,12 @@ function createProgram(environment: Environment): Command {
   program
     .command('gateway')
     .description('the gateway alone')
-    .action(() => runPrograms(withConfigPath(environment), { gateway: true, monitor: false, simulator: false }));
+    .option('--workers <count>', 'serve with several processes on one port: a number, or auto for one for each processor')
+    .action(({ workers }: { readonly workers?: string }) =>
+      workers === undefined
+        ? runPrograms(withConfigPath(environment), { gateway: true, monitor: false, simulator: false })
+        : runPrimary(withConfigPath(environment), readWorkerCount(workers)),
+    );
   program
     .command('monitor')
     .description('the monitor service alone, reading the same data directory')
@@ -51,22 +57,13 @@ function createProgram(environment: Environment): Command {
   return program;
 }
 
-const toldErrors = new Set(['AccountsError', 'DataDirectoryLockedError', 'StoreError']);
-
-/** Errors that an operator caused and can mend are told in words; anything else is a defect and keeps its stack. */
-function describeFailure(error: unknown): string {
-  const told = error instanceof StartError || error instanceof ConfigError || (error instanceof Error && toldErrors.has(error.name));
-  if (told) return `weir: ${error.message}`;
-  return `weir: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
-}
-
 try {
   await createProgram(readEnvironment(process.env)).parseAsync();
 } catch (error) {
   if (error instanceof CommanderError) {
     process.exitCode = error.exitCode;
   } else {
-    console.error(describeFailure(error));
+    console.error(`weir: ${describeFailure(error)}`);
     process.exitCode = 1;
   }
 }

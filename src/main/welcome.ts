@@ -1,5 +1,8 @@
 import type { UpstreamSource } from './config/build-settings.ts';
 
+/** Where the upstreams come from, and (the members' names) which they are. */
+type WelcomeSource = { readonly type: UpstreamSource['type']; readonly upstreams: Readonly<Record<string, unknown>> };
+
 export type Welcome = {
   readonly gatewayUrl: string | undefined;
   readonly monitorUrl: string | undefined;
@@ -7,12 +10,12 @@ export type Welcome = {
   /** Secrets that were made at this start. They are printed now and never again. */
   readonly newApiKey: string | undefined;
   readonly newBillingToken: string | undefined;
-  readonly source: UpstreamSource | undefined;
+  readonly source: WelcomeSource | undefined;
   /** A model to try on an interface, where one of the upstreams serves it. */
   readonly examples: { readonly messages?: string; readonly chat?: string; readonly generateContent?: string };
 };
 
-function describeSource(source: UpstreamSource): string {
+function describeSource(source: WelcomeSource): string {
   const names = Object.keys(source.upstreams).join(', ');
   switch (source.type) {
     case 'file':

@@ -27,6 +27,12 @@ export function lockDirectory(directory: string): () => void {
   };
 }
 
+/** Whether a living process has taken the directory. */
+export function isDirectoryHeld(directory: string): boolean {
+  const held = readLock(join(directory, lockName));
+  return held !== undefined && isAlive(held);
+}
+
 /** Linking is the one way to create a file together with its content, or not at all when it exists. */
 function tryLink(draft: string, path: string): boolean {
   try {

@@ -45,6 +45,14 @@ export type Limiter = {
   readonly size: () => number;
 };
 
+/** The same where another process counts: the answer may take a moment. It rejects with a GatewayError when there is none, and then nothing is taken. */
+export type SharedLimiter = {
+  readonly reserve: (
+    subjects: readonly LimitedSubject[],
+    estimatedTokens: number,
+  ) => Reservation | LimitRefusal | Promise<Reservation | LimitRefusal>;
+};
+
 type Subject = { readonly window: UsageWindow; running: number };
 
 /** What a caller who waits for a free slot is told, because nobody knows when a call ends. */

@@ -12,7 +12,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { ExchangeObserver } from '../exchange/exchange-context.ts';
 import type { ReplyRelay } from '../exchange/reply-relay.ts';
 import type { Target } from '../routing/routing-table.ts';
-import { type LimitedSubject, type Limiter, type LimitRefusal, type Reservation, roundUpMs } from './limiter.ts';
+import { type LimitedSubject, type Limiter, type LimitRefusal, type Reservation, roundUpMs, type SharedLimiter } from './limiter.ts';
 
 /** Output that is reserved for a call whose client sets no bound. What it writes beyond is counted when it is known. */
 const defaultOutputTokens = 1024;
@@ -20,13 +20,8 @@ const defaultOutputTokens = 1024;
 /** What was taken for a call, and the headers by which its client is told where it stands. */
 export type TakenLimits = { readonly reservation: Reservation; readonly headers: Readonly<Record<string, string>> };
 
-/**
- * Takes what a call needs of all the limits that concern it: those of its key, of the key's owner and of the model. Undefined when none does.
- * @param perKey what keys may use that have no limit of their own
- * @throws GatewayError `rate_limited` (429); then nothing was taken
- */
-export function reserveCall(options: {
-  readonly limiter: Limiter;
+type ReserveOptions = {
+  readonly limiter: SharedLimiter;
   readonly clock: Clock;
   readonly dialect: ChatDialect;
   readonly caller: ApiKey;
@@ -34,7 +29,17 @@ export function reserveCall(options: {
   readonly facts: CallFacts;
   /** The best of its targets: all of a model's have the same limits. */
   readonly target: Target | undefined;
-}): TakenLimits | undefined {
+};
+
+/**
+ * Takes what a call needs of all the limits that concern it: those of its key, of the key's owner and of the model. Undefined when none does; a promise where another
+ * process counts.
+ * @param perKey what keys may use that have no limit of their own
+ * @throws GatewayError `rate_limited` (429); then nothing was taken
+ */
+export function reserveCall(options: ReserveOptions & { readonly limiter: Limiter }): TakenLimits | undefined;
+export function reserveCall(options: ReserveOptions): TakenLimits | Promise<TakenLimits> | undefined;
+export function reserveCall(options: ReserveOptions): TakenLimits | Promise<TakenLimits> | undefined {
   const { caller, perKey, facts, target } = options;
   if (caller.limits === undefined && caller.userLimits === undefined && perKey === undefined && target?.model === undefined)
     return undefined;
@@ -46,9 +51,12 @@ export function reserveCall(options: {
   if (subjects.length === 0) return undefined;
   const tokens = estimateTokens(facts.inputCharacters) + (facts.outputTokensMax ?? defaultOutputTokens);
   const taken = options.limiter.reserve(subjects, tokens);
-  const headers = options.dialect.rateLimitHeaders(taken.standing, options.clock.nowMs());
-  if (taken.admitted) return { reservation: taken, headers };
-  throw describeRefusal(taken, tokens, headers);
+  const conclude = (answer: Reservation | LimitRefusal): TakenLimits => {
+    const headers = options.dialect.rateLimitHeaders(answer.standing, options.clock.nowMs());
+    if (answer.admitted) return { reservation: answer, headers };
+    throw describeRefusal(answer, tokens, headers);
+  };
+  return taken instanceof Promise ? taken.then(conclude) : conclude(taken);
 }
 
 function withDefaults(own: RateLimits | undefined, perKey: RateLimits | undefined): RateLimits | undefined {

@@ -7,6 +7,7 @@ import { request } from 'undici';
 
 import type { ChatDialect } from '../../dialects/chat-dialect.ts';
 import { chatDialects } from '../../dialects/registry.ts';
+import type { GatewayError } from '../../inference/gateway-error.ts';
 import { readBody } from '../../platform/http/read-body.ts';
 import { enterGate } from './enter-gate.ts';
 import { expectedBytes } from './expected-bytes.ts';
@@ -32,6 +33,8 @@ describe('a call at the gate', () => {
   let refusals = 0;
   let dialect: ChatDialect = chatDialects['openai-chat'];
   let closes = false;
+  const told: string[] = [];
+  const report = { refused: ({ code }: GatewayError) => void told.push(code) };
 
   const keeper: Gatekeeper = {
     admit: (tenant, bytes, hasLeft) => gate.admit(tenant, bytes, hasLeft),
@@ -44,7 +47,7 @@ describe('a call at the gate', () => {
     close: () => {},
   };
   const answer = (incoming: IncomingMessage, response: ServerResponse): void => {
-    const entered = enterGate(keeper, { callId, request: incoming, response, dialect }, 'a', 500);
+    const entered = enterGate(keeper, { callId, request: incoming, response, dialect }, report, { tenantId: 'a', requestBytesMax: 500 });
     void Promise.resolve(entered).then(async (admission) => {
       if (admission === undefined) return;
       const bytes = await readBody(incoming, 500);
@@ -91,6 +94,7 @@ describe('a call at the gate', () => {
       if (id === 'anthropic-messages') assert.match(text, new RegExp(`"type":"overloaded_error".*${callId}`));
       assert.equal(Number(headers['content-length']), text.length);
       assert.equal(refusals, before + 1);
+      assert.equal(told.at(-1), 'overloaded');
     });
   }
 

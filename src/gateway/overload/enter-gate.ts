@@ -4,6 +4,7 @@ import type { ChatDialect } from '../../dialects/chat-dialect.ts';
 import { expectedBytes } from './expected-bytes.ts';
 import type { Admission, AdmitResult } from './fair-gate.ts';
 import type { Gatekeeper } from './gatekeeper.ts';
+import type { CallReport } from '../telemetry/call-report.ts';
 import { shedCall } from './shed-call.ts';
 
 /** What the gate has to know of a call whose caller is known and whose body has not been read. */
@@ -18,25 +19,30 @@ type ArrivingCall = {
  * Lets a call in, until its reply is over. Undefined: it was refused and has its answer, or its client has left; nothing more is to be done.
  * @param tenantId whose share of the process it uses
  */
-export function enterGate(gatekeeper: Gatekeeper, call: ArrivingCall, tenantId: string, requestBytesMax: number): AdmitResult {
+export function enterGate(
+  gatekeeper: Gatekeeper,
+  call: ArrivingCall,
+  report: Pick<CallReport, 'refused'>,
+  { tenantId, requestBytesMax }: { readonly tenantId: string; readonly requestBytesMax: number },
+): AdmitResult {
   const { request, response } = call;
   if (gatekeeper.closesConnections()) response.shouldKeepAlive = false;
   const bytes = expectedBytes(request, requestBytesMax);
   const admitted = gatekeeper.admit(tenantId, bytes, () => response.destroyed);
   return admitted instanceof Promise
-    ? admitted.then((late) => settle(gatekeeper, call, bytes, late))
-    : settle(gatekeeper, call, bytes, admitted);
+    ? admitted.then((late) => settle(gatekeeper, call, report, { bytes, admission: late }))
+    : settle(gatekeeper, call, report, { bytes, admission: admitted });
 }
 
 function settle(
   gatekeeper: Gatekeeper,
   { request, response, dialect, callId }: ArrivingCall,
-  bytes: number,
-  admission: Admission | undefined,
+  report: Pick<CallReport, 'refused'>,
+  { bytes, admission }: { readonly bytes: number; readonly admission: Admission | undefined },
 ): Admission | undefined {
   if (admission === undefined) {
     gatekeeper.wasRefused(request, bytes);
-    shedCall(response, dialect, callId, gatekeeper.retryAfterSeconds());
+    report.refused(shedCall(response, dialect, callId, gatekeeper.retryAfterSeconds()));
     return undefined;
   }
   // A client that left before somebody listened for it: nothing will tell again.

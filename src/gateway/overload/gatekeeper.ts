@@ -29,11 +29,28 @@ export type Gatekeeper = {
   readonly close: () => void;
 };
 
-type GateStanding = GateCounts &
+export type GateStanding = GateCounts &
   ProcessStanding & {
     /** For how long connections of refused requests are not read, in milliseconds. */
     readonly restMs: number;
   };
+
+/** Where a gate stands that has nothing to do. */
+export const idleGate: GateStanding = {
+  inFlight: 0,
+  waiting: 0,
+  bytes: 0,
+  tenants: 0,
+  admitted: 0,
+  refused: 0,
+  delayed: 0,
+  turnMs: 0,
+  workMs: 0,
+  busyShare: 0,
+  memoryShare: 0,
+  limit: undefined,
+  restMs: 0,
+};
 
 export type GatekeeperOptions = {
   readonly settings: () => OverloadSettings;

@@ -7,22 +7,23 @@ import { requestIdHeader } from '../exchange/reply-headers.ts';
 /** As long as a real id, and in no text of ours. */
 const idMark = 'req_~~~~~~~~~~~~~~~~~~~~~~~~~~';
 
-type PreparedAnswer = { readonly status: number; readonly headers: readonly string[]; readonly text: string };
+type PreparedAnswer = { readonly error: GatewayError; readonly status: number; readonly headers: readonly string[]; readonly text: string };
 
 /** Answers by dialect and seconds: a few for each dialect. */
 const prepared = new Map<string, PreparedAnswer>();
 
 /**
  * Answers a call that is not let in. Such answers are written when there is no time for anything: their texts are made once, and only the id of the call is put in.
+ * @returns what the client is told
  */
-export function shedCall(response: ServerResponse, dialect: ChatDialect, callId: string, retryAfterSeconds: number): void {
-  if (response.headersSent || response.destroyed) return;
+export function shedCall(response: ServerResponse, dialect: ChatDialect, callId: string, retryAfterSeconds: number): GatewayError {
   const name = `${dialect.id} ${retryAfterSeconds}`;
   let answer = prepared.get(name);
   if (answer === undefined) {
     answer = prepare(dialect, retryAfterSeconds);
     prepared.set(name, answer);
   }
+  if (response.headersSent || response.destroyed) return answer.error;
   const text = answer.text.replaceAll(idMark, callId);
   response.writeHead(answer.status, [
     ...answer.headers.map((value) => (value === idMark ? callId : value)),
@@ -30,11 +31,13 @@ export function shedCall(response: ServerResponse, dialect: ChatDialect, callId:
     String(text.length),
   ]);
   response.end(text, 'latin1');
+  return answer.error;
 }
 
 function prepare(dialect: ChatDialect, retryAfterSeconds: number): PreparedAnswer {
   const message = `The gateway is overloaded: it has more requests than it can serve at the moment. Please try again in ${retryAfterSeconds}s.`;
-  const reply = dialect.encodeError(new GatewayError('overloaded', message, { retryAfterSeconds }), idMark);
+  const error = new GatewayError('overloaded', message, { retryAfterSeconds });
+  const reply = dialect.encodeError(error, idMark);
   const headers = { ...reply.headers, [requestIdHeader]: idMark };
-  return { status: reply.status, headers: Object.entries(headers).flat(), text: reply.body.toString('latin1') };
+  return { error, status: reply.status, headers: Object.entries(headers).flat(), text: reply.body.toString('latin1') };
 }

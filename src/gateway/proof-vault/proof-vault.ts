@@ -26,6 +26,8 @@ export type ProofVault = {
    * for. Never rejects: while the store does not answer, what is not in memory is missing.
    */
   readonly recall: (userName: string, callIds: readonly string[]) => Promise<ReadonlyMap<string, VaultedTurn>>;
+  /** Writes what waits for the store now, for another process that looks for it there. Never rejects. */
+  readonly flush: () => Promise<void>;
   /** Writes what still waits, within `closeTimeoutMs`, and stops. */
   readonly close: () => Promise<void>;
 };
@@ -104,6 +106,7 @@ export function createProofVault(options: ProofVaultOptions): ProofVault {
       else memory.put(userName, turn.callIds, undefined, limits.keptMs);
     },
     recall,
+    flush: writer.flush,
     close: async () => {
       stopSweeping();
       await waitFor(writer.close(), limits.closeTimeoutMs).catch((error: unknown) => {

@@ -12,6 +12,8 @@ import type { WaitingTurn } from './waiting-turns.ts';
 export type ProofWriter = {
   /** Never throws and does no work of its own beyond a queue. */
   readonly add: (turn: Omit<WaitingTurn, 'expiresAtMs'>) => void;
+  /** Writes what waits now. Never rejects. */
+  readonly flush: () => Promise<void>;
   /** Tries once more to write everything, and stops. Never rejects. */
   readonly close: () => Promise<void>;
 };
@@ -75,6 +77,7 @@ export function createProofWriter(options: {
       overflowing ||= dropped > 0;
       schedule(limits.writeDelayMs);
     },
+    flush: run,
     close: async () => {
       closed = true;
       clearTimeout(timer);

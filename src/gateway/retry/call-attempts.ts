@@ -11,6 +11,7 @@ import type { UndeliveredFailure } from '../exchange/exchange-context.ts';
 import { UpstreamExchange } from '../exchange/upstream-exchange.ts';
 import { upstreamTimeout } from '../exchange/upstream-failure.ts';
 import type { Gateway, GatewaySettings } from '../gateway.ts';
+import type { Admission } from '../overload/fair-gate.ts';
 import type { AttemptTicket } from '../health/health.ts';
 import { type TakenLimits, withOwnLimits } from '../limits/reserve-call.ts';
 import { type EstimatedCount, type ExchangePlan, planExchange } from '../plan-exchange.ts';
@@ -42,6 +43,8 @@ export type KnownCall = {
   /** The targets that may answer it, best first. */
   readonly targets: readonly Target[];
   readonly taken: TakenLimits | undefined;
+  /** Its place in this process. */
+  readonly admission: Pick<Admission, 'releaseBytes'>;
   readonly acceptedAtMs: number;
   readonly startedMs: number;
   /** What is told of the call. */
@@ -158,7 +161,7 @@ export class CallAttempts implements RunningCall {
       opening,
       ticket,
       grant: pending?.grant,
-      onContent: () => (this.#bytes = undefined),
+      onContent: () => this.#forgetRequest(),
     });
     this.#observer = observer;
     this.#exchange = this.#createExchange({ target, plan, opening, observer, ticket });
@@ -186,6 +189,12 @@ export class CallAttempts implements RunningCall {
       chunkGaps: opening === undefined || framing === undefined ? undefined : telemetry.chunkGaps(opening),
       handOver: (failure) => this.#takeOver(failure, target, observer, ticket),
     });
+  }
+
+  /** From the first content on no other attempt can follow. */
+  #forgetRequest(): void {
+    this.#bytes = undefined;
+    this.#known.admission.releaseBytes();
   }
 
   #begin(exchange: UpstreamExchange, { upstreamRequest }: ExchangePlan): void {

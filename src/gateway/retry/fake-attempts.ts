@@ -93,6 +93,7 @@ function createKnownCall({ response, context: { clock } }: FakeExchange, targets
     framing: 'sse',
     targets,
     taken: undefined,
+    admission: { releaseBytes: () => {} },
     acceptedAtMs: 0,
     startedMs: clock.monotonicMs(),
     report: createTelemetry({ clock, logger: silentLogger }).begin(call as unknown as CallStart),

@@ -70,7 +70,14 @@ test('a finished call is one line with everything about it', () => {
 
 test('attempts that came to nothing are named', () => {
   const { telemetry, lines } = write();
-  const failed = { upstream: 'two', credential: 'two', upstreamModel: 'm', upstreamStatus: 503, errorCode: 'upstream_error', durationMs: 12 };
+  const failed = {
+    upstream: 'two',
+    credential: 'two',
+    upstreamModel: 'm',
+    upstreamStatus: 503,
+    errorCode: 'upstream_error',
+    durationMs: 12,
+  };
   tellFakeCall(telemetry, { ...fakeEntry, failedAttempts: [failed] });
   const { attempts, failedAttempts } = parse(lines()[0]);
   assert.equal(attempts, 2);

@@ -14,6 +14,7 @@ import { createCallMetrics } from './call-metrics.ts';
 import type { CallEntry } from '../../billing/ledger/call-entry.ts';
 
 import { beginFakeCall, fakeEntry, tellFakeCall } from './fake-call.ts';
+import { idleGate } from '../overload/gatekeeper.ts';
 import { addGatewayGauges } from './gateway-gauges.ts';
 import { createTelemetry } from './telemetry.ts';
 
@@ -159,7 +160,10 @@ test('the journal and the targets are asked when somebody looks', () => {
         { upstreamId: 'one', credentialId: 'a', upstreamModel: 'm', state: 'failing', againInMs: 5, inFlight: 2, consecutiveFailures: 7 },
       ],
     },
+    gatekeeper: { standing: () => ({ ...idleGate, inFlight: 4, waiting: 1 }) },
   });
+  assert.equal(sumSamples(samples(), 'weir_gate_calls', { state: 'in-flight' }), 4);
+  assert.equal(sumSamples(samples(), 'weir_gate_calls', { state: 'waiting' }), 1);
   assert.equal(sumSamples(samples(), 'weir_journal_pending_entries'), 3);
   assert.equal(sumSamples(samples(), 'weir_journal_unavailable'), 0);
   reasons.push('disk full');

@@ -1,5 +1,6 @@
 import type { Journal } from '../../billing/journal/journal.ts';
 import type { MetricRegistry, Reading } from '../../platform/metrics/metric-registry.ts';
+import type { Gatekeeper } from '../overload/gatekeeper.ts';
 import type { Health, HealthReport } from '../health/health.ts';
 
 const states: readonly HealthReport['state'][] = ['healthy', 'suspect', 'failing', 'rate-limited', 'rejected'];
@@ -7,11 +8,13 @@ const states: readonly HealthReport['state'][] = ['healthy', 'suspect', 'failing
 /** Adds what the gateway knows anyhow, asked for when somebody looks: the journal's standing, and that of the targets. */
 export function addGatewayGauges(
   registry: MetricRegistry,
-  {
-    journal,
-    health,
-  }: { readonly journal: Pick<Journal, 'pendingEntries' | 'unavailableReason'>; readonly health?: Pick<Health, 'report'> },
+  gateway: {
+    readonly journal: Pick<Journal, 'pendingEntries' | 'unavailableReason'>;
+    readonly health: Pick<Health, 'report'>;
+    readonly gatekeeper: Pick<Gatekeeper, 'standing'>;
+  },
 ): void {
+  const { journal, health, gatekeeper } = gateway;
   const gauge = (name: string, help: string, labels: readonly string[], merge: 'sum' | 'max', read: () => readonly Reading[]): void =>
     registry.collected({ name, help, labels, type: 'gauge', merge, read });
   gauge('weir_journal_pending_entries', 'Calls that are in the journal and not yet in the store.', [], 'sum', () => [
@@ -20,7 +23,19 @@ export function addGatewayGauges(
   gauge('weir_journal_unavailable', '1 while the journal cannot be written and calls are refused for it.', [], 'max', () => [
     { labels: [], value: journal.unavailableReason() === undefined ? 0 : 1 },
   ]);
-  if (health === undefined) return;
+  gauge('weir_gate_calls', 'Calls that were let in and are not over, and calls that wait for a place.', ['state'], 'sum', () => {
+    const { inFlight, waiting } = gatekeeper.standing();
+    return [
+      { labels: ['in-flight'], value: inFlight },
+      { labels: ['waiting'], value: waiting },
+    ];
+  });
+  gauge('weir_gate_request_bytes', 'Bytes of request bodies that calls under way hold.', [], 'sum', () => [
+    { labels: [], value: gatekeeper.standing().bytes },
+  ]);
+  gauge('weir_memory_share', 'Memory in use, of what the process may use, from 0 to 1.', [], 'max', () => [
+    { labels: [], value: gatekeeper.standing().memoryShare },
+  ]);
   const target = ({ upstreamId, credentialId, upstreamModel }: HealthReport): readonly string[] => [
     upstreamId,
     credentialId,

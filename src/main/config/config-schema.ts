@@ -4,6 +4,7 @@ import { rateLimitFields } from '../../accounts/access-limits.ts';
 import { defaultLimits, defaultMediaBytesMax, defaultTimeouts, defaultRetries } from '../../gateway/limits.ts';
 import { defaultOverload } from '../../gateway/overload/overload-settings.ts';
 import { upstreamVendors } from '../../upstreams/registry.ts';
+import { defaultDrainTimes } from '../drain-times.ts';
 import { quirksSchema } from './quirks-schema.ts';
 import { balanceSchema, dialectNames, ownTimeouts, targetsSchema } from './routing-schema.ts';
 
@@ -235,7 +236,18 @@ export const configSchema = Type.Object(
           totalMs: milliseconds('The whole call', defaultTimeouts.totalMs),
           stalledReaderMs: milliseconds('How long a client may leave sent bytes unread', defaultTimeouts.stalledReaderMs),
           heartbeatMs: milliseconds('Silence of a stream after which the client gets a heartbeat', defaultTimeouts.heartbeatMs),
-          drainMs: milliseconds('How long running calls may go on at shutdown', 30_000),
+          drainMs: milliseconds(
+            `How long running calls may go on at shutdown; ${defaultDrainTimes.start.graceMs} with \`weir start\``,
+            defaultDrainTimes.gateway.graceMs,
+          ),
+          drainDelayMs: Type.Optional(
+            Type.Integer({
+              minimum: 0,
+              default: defaultDrainTimes.gateway.delayMs,
+              description:
+                'How long the gateway says at shutdown that it is not ready and still takes calls, in milliseconds; 0 with `weir start` and after Ctrl-C.',
+            }),
+          ),
         },
         { additionalProperties: false },
       ),

@@ -12,7 +12,7 @@ import {
   type UpstreamSource,
 } from './build-settings.ts';
 import type { Config, ConfiguredUpstream } from './config-schema.ts';
-import { loadConfig, type LoadedConfig, readConfigFiles } from './load-config.ts';
+import { type ConfigFiles, loadConfig, type LoadedConfig, readConfigFiles } from './load-config.ts';
 import { ConfigError } from './read-config.ts';
 
 /** The configuration in force. */
@@ -31,6 +31,10 @@ export type LiveSettingsOptions = {
   readonly simulated: Readonly<Record<string, ConfiguredUpstream>> | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** What others run on: used at the start when the files cannot be. */
+  readonly lastGood?: ConfigFiles | undefined;
+  /** Hears of each configuration that has come into force. */
+  readonly onInForce?: ((files: ConfigFiles) => void) | undefined;
   /** File watchers see nothing when a mounted configuration is swapped, so the files are read again this often. */
   readonly pollMs: number;
   /** How discovered models are kept up to date; see ModelDiscoveryOptions for the defaults. */
@@ -94,6 +98,21 @@ function build(loaded: LoadedConfig, options: LiveSettingsOptions, pools: Client
   return { source, settings };
 }
 
+function loadFirst(options: LiveSettingsOptions, pools: ClientPools): { readonly loaded: LoadedConfig; readonly inForce: InForce } {
+  const { path, variable, lastGood, logger } = options;
+  const loadAndBuild = (files?: ConfigFiles) => {
+    const loaded = loadConfig(path, variable, files);
+    return { loaded, inForce: build(loaded, options, pools) };
+  };
+  try {
+    return loadAndBuild();
+  } catch (error) {
+    if (lastGood === undefined) throw error;
+    logger.error({ err: error }, 'the configuration cannot be used; this process begins with the last good one');
+    return loadAndBuild(lastGood);
+  }
+}
+
 /**
  * Loads the configuration and keeps it up to date: a change of its files takes effect without a restart, and one that cannot be used is
  * logged with position and reason while the last good one stays. @throws ConfigError when the first load fails
@@ -101,8 +120,8 @@ function build(loaded: LoadedConfig, options: LiveSettingsOptions, pools: Client
 export function createLiveSettings(options: LiveSettingsOptions): LiveSettings {
   const { path, variable, logger } = options;
   const { pools, retire } = createPools();
-  let loaded = loadConfig(path, variable);
-  let inForce = build(loaded, options, pools);
+  let { loaded, inForce } = loadFirst(options, pools);
+  options.onInForce?.(loaded.files);
   let lastBad: string | undefined;
   const discovery = createModelDiscovery({
     logger,
@@ -126,6 +145,7 @@ export function createLiveSettings(options: LiveSettingsOptions): LiveSettings {
       discovery.watch(findModelLists(next.config, built.source));
       inForce = { ...built, settings: { ...built.settings, routing: built.settings.routing.withDiscovered(discovery.models()) } };
       loaded = next;
+      options.onInForce?.(loaded.files);
       lastBad = undefined;
       setTimeout(() => {
         retire(new Set(inForce.settings.routing.upstreams.map((upstream) => upstream.client))).catch((error: unknown) =>

@@ -17,24 +17,25 @@ function readText(path: string | undefined): string {
   return path === undefined ? '' : readFileSync(path, 'utf8');
 }
 
-function readPrices(path: string): { readonly text: string; readonly data: PriceBookData } {
-  const text = readFileSync(path, 'utf8');
+function readPrices(path: string, known: string | undefined): { readonly text: string; readonly data: PriceBookData } {
+  const text = known ?? readFileSync(path, 'utf8');
   return { text, data: parsePriceBook(parseJson(text)) };
 }
 
 /**
  * Loads the configuration file and what it refers to.
  * @param path undefined for the embedded defaults
+ * @param files what the files said at another time, to be used instead of what they say now
  * @throws ConfigError with every problem and its position
  */
-export function loadConfig(path: string | undefined, variable: (name: string) => string | undefined): LoadedConfig {
+export function loadConfig(path: string | undefined, variable: (name: string) => string | undefined, files?: ConfigFiles): LoadedConfig {
   const file = path ?? 'weir.yaml';
-  const text = readText(path);
+  const text = files?.text ?? readText(path);
   const config = readConfig({ text, file, variable });
   if (config.prices === undefined) return { config, priceBookData: loadShippedPriceBook(), files: { text, prices: undefined } };
   const pricesPath = resolve(dirname(resolve(file)), config.prices);
   try {
-    const prices = readPrices(pricesPath);
+    const prices = readPrices(pricesPath, files?.prices);
     return { config, priceBookData: prices.data, files: { text, prices: prices.text } };
   } catch (error) {
     const reason = error instanceof PriceBookError ? error.message : `it cannot be read (${String(error)})`;

@@ -3,13 +3,15 @@ import { isIP } from 'node:net';
 
 import { parse } from 'yaml';
 
+import type { Upstream } from '../../gateway/routing/routing-table.ts';
 import type { GatewaySettings } from '../../gateway/gateway.ts';
 import { isPublicAddress } from '../../platform/http/public-address.ts';
 import type { UpstreamClient } from '../../platform/http/upstream-client.ts';
-import { filledText, membersOf } from '../../platform/json/json-readers.ts';
+import { filledText, itemsOf, membersOf } from '../../platform/json/json-readers.ts';
 import { upstreamVendors } from '../../upstreams/registry.ts';
 import { buildSettings, findBrokenTargets, findUpstreams, type UpstreamSource } from '../config/build-settings.ts';
 import type { Config, ConfiguredUpstream } from '../config/config-schema.ts';
+import { credentialsOf } from '../config/credentials.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { ConfigError } from '../config/read-config.ts';
 import type { Environment } from '../environment.ts';
@@ -130,8 +132,11 @@ function findRepeated({ models }: Config): readonly Finding[] {
 function writtenKeys(text: string): readonly (readonly [upstream: string, written: string])[] {
   const upstreams = membersOf(membersOf(parse(text)).upstreams);
   return Object.entries(upstreams).flatMap(([id, upstream]) => {
-    const written = filledText(membersOf(upstream).apiKey);
-    return written === undefined ? [] : [[id, written] as const];
+    const { apiKey, apiKeys } = membersOf(upstream);
+    return [apiKey, ...itemsOf(apiKeys)].flatMap((key) => {
+      const written = filledText(key);
+      return written === undefined ? [] : [[id, written] as const];
+    });
   });
 }
 
@@ -173,8 +178,15 @@ function isFarAway(hostname: string): boolean {
 }
 
 function findClearKeys({ upstreams }: UpstreamSource): readonly Finding[] {
-  return Object.entries(upstreams).flatMap(([id, { baseUrl, apiKey }]) => {
-    if (baseUrl === undefined || apiKey === undefined || !baseUrl.startsWith('http://') || !isFarAway(new URL(baseUrl).hostname)) return [];
+  return Object.entries(upstreams).flatMap(([id, configured]) => {
+    const { baseUrl } = configured;
+    if (
+      baseUrl === undefined ||
+      credentialsOf(configured).length === 0 ||
+      !baseUrl.startsWith('http://') ||
+      !isFarAway(new URL(baseUrl).hostname)
+    )
+      return [];
     const says = `upstream ${id} is reached over plain http: its key and all prompts travel in clear`;
     return [{ verdict: 'warning' as const, subject: 'secrets', says, advice: 'use https:// in baseUrl' }];
   });
@@ -190,16 +202,19 @@ function findProxies({ variable }: Environment): readonly Finding[] {
 }
 
 /** Where the credential of an upstream comes from, in words that do not hold it. */
-export function describeKeySource(id: string, { source }: UsableConfiguration, environment: Environment): string {
+export function describeKeySource(upstream: Upstream, { source }: UsableConfiguration, environment: Environment): string {
+  const { id, credentialId } = upstream;
   const configured = source.upstreams[id];
-  if (configured?.apiKey === undefined) return 'no key';
+  if (configured === undefined || upstream.apiKey === undefined) return 'no key';
   if (source.type === 'simulated') return 'the key of the simulated vendors';
   if (source.type === 'environment') {
     const name = upstreamVendors[configured.vendor].keyVariables.find((each) => environment.variable(each) !== undefined);
     return `the key in ${name ?? 'the environment'}`;
   }
   const path = findFile(environment) ?? 'weir.yaml';
-  const written = writtenKeys(readFileSync(path, 'utf8')).find(([upstream]) => upstream === id)?.[1] ?? '';
-  const name = reference.exec(written)?.[1];
-  return name === undefined ? `the apiKey of upstream ${id} in ${path}` : `the key in ${name}`;
+  const place = /#(\d+)~/.exec(credentialId)?.[1];
+  const own = writtenKeys(readFileSync(path, 'utf8')).filter(([owner]) => owner === id);
+  const name = reference.exec(own[Number(place ?? 1) - 1]?.[1] ?? '')?.[1];
+  if (name !== undefined) return `the key in ${name}`;
+  return `the ${place === undefined ? 'apiKey' : `key ${place}`} of upstream ${id} in ${path}`;
 }

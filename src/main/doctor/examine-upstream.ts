@@ -26,7 +26,8 @@ export type Examined = { readonly report: UpstreamReport; readonly clockSkewMs?:
 export async function examineUpstream(patient: Patient, options: ExamineOptions): Promise<Examined> {
   const { upstream, address } = patient;
   const { limits, configuration, nowMs, newId, onStep, checks } = options;
-  const title = `${upstream.id} (${upstream.vendor.title}, ${address})`;
+  // Several credentials of one upstream are examined each for itself, under its place in the list.
+  const title = `${upstream.credentialId.replace(/~.*$/, '')} (${upstream.vendor.title}, ${address})`;
   const done = (findings: readonly Finding[], matrix: readonly MatrixRow[] = []): UpstreamReport => ({
     upstream: upstream.id,
     title,

@@ -77,7 +77,7 @@ function findPatients(usable: UsableConfiguration, { environment, upstreams: ask
     .filter(({ id }) => asked.length === 0 || asked.includes(id))
     .map((upstream) => {
       const origin = originOf(upstream, usable);
-      return { upstream, origin, address: origin + upstream.basePath, keySource: describeKeySource(upstream.id, usable, environment) };
+      return { upstream, origin, address: origin + upstream.basePath, keySource: describeKeySource(upstream, usable, environment) };
     });
 }
 
