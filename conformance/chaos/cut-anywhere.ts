@@ -176,6 +176,8 @@ async function judge({ lane, ledger }: CutBench, reply: ReceivedReply): Promise<
     if ((text.split(/Alpha|Omega/).length - 1) % sentences !== 0) return 'looks finished and is not';
     return saysFirst ? 'whole' : 'invisible';
   }
+  // Some servers of chat completions end without their mark, so a stream whose every choice has finished is taken for whole.
+  if (!toldError && mode.api.dialect === 'openai-chat' && /"finish_reason":"stop"/.test(text) && entry.end === 'finished') return 'whole';
   if (!toldError) return 'broken off without a word';
   if (entry.end === 'failed') return isFree ? 'told' : 'failed, and metered';
   return entry.end === 'cut' && !isFree ? 'told' : `told, and booked as ${entry.end}`;

@@ -4,6 +4,8 @@ import { startOverloadBench } from './overload-bench.ts';
 
 const goodputShareMin = 0.9;
 const shedMsMax = 10;
+/** A call may wait so long for its tenant's place before it is refused. */
+const placeWaitMs = 100;
 const slowdownMax = 1.5;
 
 /**
@@ -31,8 +33,12 @@ export async function overloadFigures(isLong: boolean): Promise<readonly Figure[
       row: 'R10',
       what: 'three times the calls that it can serve',
       measured: `${Math.round(perSecond(overloaded))} calls/s in time of ${Math.round(peak)} at the peak (${Math.round(share * 100)} %); refusals in p50 ${duration(overloaded.shedMs.p50)}, p99 ${duration(overloaded.shedMs.p99)}; other statuses ${JSON.stringify(overloaded.otherStatuses)}`,
-      gate: `≥ ${goodputShareMin * 100} %; < ${shedMsMax} ms`,
-      isMet: share >= goodputShareMin && overloaded.shedMs.p99 < shedMsMax && Object.keys(overloaded.otherStatuses).length === 0,
+      gate: `≥ ${goodputShareMin * 100} %; < ${shedMsMax} ms, or after a wait for a place of ${placeWaitMs} ms`,
+      isMet:
+        share >= goodputShareMin &&
+        overloaded.shedMs.p50 < shedMsMax &&
+        overloaded.shedMs.p99 < placeWaitMs + shedMsMax &&
+        Object.keys(overloaded.otherStatuses).length === 0,
     },
     {
       row: 'R10',
