@@ -47,14 +47,11 @@ export async function runCall(gateway: Gateway, call: IncomingCall, report: Call
   const caller = known instanceof Promise ? await known : known;
   report.caller = caller;
   checkCaller(caller, call.request, acceptedAtMs, settings.isProxy);
-  const entered = enterGate(gateway.gatekeeper, call, report, {
-    tenantId: caller.userId,
-    requestBytesMax: settings.limits.requestBytesMax,
-  });
+  const entered = enterGate(gateway.gatekeeper, call, report, caller.userId);
   const admission = entered instanceof Promise ? await entered : entered;
   if (entered instanceof Promise) report.queueMs = Math.round(gateway.clock.monotonicMs() - startedMs);
   if (admission === undefined) return;
-  const { bytes, body } = await readRequest(call.request, settings.limits);
+  const { bytes, body } = await readRequest(call.request, settings.limits, (held) => admission.holdBytes(held));
   admission.holdBytes(bytes.length);
   const request = toWireRequest(call, body);
   dialect.validateRequest(request, settings.validation);

@@ -18,6 +18,14 @@ function describeBodyError(error: BodyError, limits: GatewayLimits): GatewayErro
   switch (error.problem) {
     case 'too-large':
       return new GatewayError('request_too_large', `request body is too large: at most ${limits.requestBytesMax} bytes are accepted`);
+    case 'no-room':
+      return new GatewayError(
+        'overloaded',
+        'The gateway is overloaded: it holds as many request bodies as it can. Please try again in 1s.',
+        {
+          retryAfterSeconds: 1,
+        },
+      );
     case 'incomplete':
       return new GatewayError('body_incomplete', 'request body ended before its declared length');
     case 'unsupported-encoding':
@@ -67,12 +75,17 @@ async function readLargeTree(bytes: Buffer, limits: GatewayLimits): Promise<Json
 /**
  * Reads a request's JSON object: its bytes, which go on as they are, and the parsed tree, which is only looked at. The structural scan
  * comes first, so that nothing hostile reaches the parser: depth, size, duplicate keys and encoding are settled on the raw bytes.
+ * @param mayHold whether this process has room for so much of the body
  */
-export async function readRequest(request: IncomingMessage, limits: GatewayLimits): Promise<ReadRequest> {
+export async function readRequest(
+  request: IncomingMessage,
+  limits: GatewayLimits,
+  mayHold?: (bytes: number) => boolean,
+): Promise<ReadRequest> {
   requireJsonType(request.headers['content-type']);
   let bytes: Buffer;
   try {
-    bytes = await readBody(request, limits.requestBytesMax);
+    bytes = await readBody(request, limits.requestBytesMax, mayHold);
     const coding = request.headers['content-encoding'];
     if (coding !== undefined) bytes = await decodeBody(bytes, coding, limits.requestBytesMax);
   } catch (error) {

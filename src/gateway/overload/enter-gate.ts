@@ -19,15 +19,10 @@ type ArrivingCall = {
  * Lets a call in, until its reply is over. Undefined: it was refused and has its answer, or its client has left; nothing more is to be done.
  * @param tenantId whose share of the process it uses
  */
-export function enterGate(
-  gatekeeper: Gatekeeper,
-  call: ArrivingCall,
-  report: Pick<CallReport, 'refused'>,
-  { tenantId, requestBytesMax }: { readonly tenantId: string; readonly requestBytesMax: number },
-): AdmitResult {
+export function enterGate(gatekeeper: Gatekeeper, call: ArrivingCall, report: Pick<CallReport, 'refused'>, tenantId: string): AdmitResult {
   const { request, response } = call;
   if (gatekeeper.closesConnections()) response.shouldKeepAlive = false;
-  const bytes = expectedBytes(request, requestBytesMax);
+  const bytes = expectedBytes(request);
   const admitted = gatekeeper.admit(tenantId, bytes, () => response.destroyed);
   return admitted instanceof Promise
     ? admitted.then((late) => settle(gatekeeper, call, report, { bytes, admission: late }))

@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 
+import { heldStepBytes } from '../../platform/http/read-body.ts';
+
 /**
- * The bytes that a request's body may take: what it declares, and the most that is allowed where it declares nothing or is compressed.
- * More than is allowed counts as that: such a request is refused before its body is read.
+ * What is counted of a request's body before any of it has come: what it declares, but no more than a step. More is counted as it comes, so that a client that
+ * declares much and sends nothing keeps nobody out.
  */
-export function expectedBytes({ headers }: IncomingMessage, requestBytesMax: number): number {
-  if (headers['content-encoding'] !== undefined) return requestBytesMax;
-  const declared = headers['content-length'];
-  if (declared !== undefined) return Math.min(Number(declared), requestBytesMax);
-  return headers['transfer-encoding'] === undefined ? 0 : requestBytesMax;
+export function expectedBytes({ headers }: IncomingMessage): number {
+  const declared = Number(headers['content-length'] ?? (headers['transfer-encoding'] === undefined ? 0 : heldStepBytes));
+  return Math.min(declared, heldStepBytes);
 }

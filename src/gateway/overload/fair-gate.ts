@@ -2,8 +2,8 @@
 export type Admission = {
   /** Gives back what the call took: its place, and its body's bytes. Harmless when repeated. */
   readonly release: () => void;
-  /** Corrects the size of the body, once it is known. */
-  readonly holdBytes: (bytes: number) => void;
+  /** So much of the body is there now. False when that is more than all calls together may hold. */
+  readonly holdBytes: (bytes: number) => boolean;
   /** Gives back the body's bytes alone, once nothing holds them. Harmless when repeated. */
   readonly releaseBytes: () => void;
 };
@@ -60,8 +60,9 @@ class Place implements Admission {
     this.#bytes = bytes;
   }
 
-  holdBytes(bytes: number): void {
+  holdBytes(bytes: number): boolean {
     if (!this.#isFree) this.#setBytes(bytes);
+    return this.#gate.hasRoom;
   }
 
   releaseBytes(): void {
@@ -114,6 +115,11 @@ export class FairGate {
     const tenant = this.#tenantOf(tenantId);
     if (this.#waiters.length === 0 && this.#mayEnter(tenant, bytes)) return this.#enter(tenant, bytes);
     return this.#wait(tenant, bytes, hasLeft);
+  }
+
+  /** Whether all bodies together are within their bound. */
+  get hasRoom(): boolean {
+    return this.#bytes <= this.#bounds.bytes;
   }
 
   /** Changes what is let in. Calls under way stay, however many they are. */

@@ -4,7 +4,7 @@ import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib';
 
 import { DirectRequest } from './direct-request.ts';
 
-export type BodyProblem = 'too-large' | 'incomplete' | 'unsupported-encoding' | 'invalid-encoding';
+export type BodyProblem = 'too-large' | 'no-room' | 'incomplete' | 'unsupported-encoding' | 'invalid-encoding';
 
 /** Why a request body could not be read. */
 export class BodyError extends Error {
@@ -30,11 +30,15 @@ export const contentCodings = ['gzip', 'deflate', 'br', 'zstd', 'identity'] as c
 /** Pieces that are kept apart until they are joined: a body may come in chunks of one byte, and each would take a hundred bytes of memory. */
 const chunksMax = 4096;
 
+/** How much of a body comes between two questions whether there is room for more. */
+export const heldStepBytes = 1024 * 1024;
+
 /**
  * Reads a whole request body into one buffer.
  * @param bytesMax refuses larger bodies with `too-large`, by the declared length before reading where there is one
+ * @param mayHold asked as more and more of a large body is there; the body is refused with `no-room` when it answers no
  */
-export function readBody(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
+export function readBody(request: IncomingMessage, bytesMax: number, mayHold: (bytes: number) => boolean = () => true): Promise<Buffer> {
   const declared = Number(request.headers['content-length'] ?? '0');
   if (declared > bytesMax) return Promise.reject(new BodyError('too-large', `the body is larger than ${bytesMax} bytes`));
   // A client that went away while its key was looked up: its request tells nobody again.
@@ -43,21 +47,27 @@ export function readBody(request: IncomingMessage, bytesMax: number): Promise<Bu
     const joined: Buffer[] = [];
     let chunks: Buffer[] = [];
     let length = 0;
-    const onData = (chunk: Buffer): void => {
-      // What follows a body that is too large is thrown away, so that the client can read the answer.
-      if (length > bytesMax) return;
-      length += chunk.length;
-      if (length <= bytesMax) {
-        chunks.push(chunk);
-        if (chunks.length === chunksMax) {
-          joined.push(Buffer.concat(chunks));
-          chunks = [];
-        }
-        return;
-      }
+    let askAgainAt = heldStepBytes;
+    let isRefused = false;
+    const refuse = (error: BodyError): void => {
+      isRefused = true;
       joined.length = 0;
       chunks = [];
-      reject(new BodyError('too-large', `the body is larger than ${bytesMax} bytes`));
+      reject(error);
+    };
+    const onData = (chunk: Buffer): void => {
+      // What follows a body that is refused is thrown away, so that the client can read the answer.
+      if (isRefused) return;
+      length += chunk.length;
+      if (length > bytesMax) return refuse(new BodyError('too-large', `the body is larger than ${bytesMax} bytes`));
+      if (length >= askAgainAt) {
+        askAgainAt = length + heldStepBytes;
+        if (!mayHold(length)) return refuse(new BodyError('no-room', 'there is no room for more of the body'));
+      }
+      chunks.push(chunk);
+      if (chunks.length < chunksMax) return;
+      joined.push(Buffer.concat(chunks));
+      chunks = [];
     };
     const onEnd = (): void => {
       const pieces = joined.length === 0 ? chunks : [...joined, ...chunks];
