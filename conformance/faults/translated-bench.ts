@@ -89,7 +89,10 @@ export async function startScriptedWeir(
     dialects.map((to) => [to, { ...vendorOf[to], baseUrl, apiKey: upstreamKey, forwardHeaders: ['x-script'] }]),
   );
   const models = Object.fromEntries(dialects.map((to) => [modelFor(to), { targets: [{ upstream: to, model: upstreamModel[to] }] }]));
-  const weir = await startWeir({ config: JSON.stringify({ ...config, upstreams, models }), nodeArguments });
+  const weir = await startWeir({
+    config: JSON.stringify({ retries: { attemptsMax: 1, avoidFailing: false }, ...config, upstreams, models }),
+    nodeArguments,
+  });
   const ledger = await openLedger(weir.dataDirectory);
   const open: ScriptedWeir['open'] = ({ api, stream }, to, script, further = {}) => {
     const tag = `script-${(lastTag += 1)}`;

@@ -283,7 +283,6 @@ describe('AI SDK', () => {
       test('each status of the vendor is an APICallError with it and with the vendor’s words', async () => {
         for (const [status, isRetryable] of [
           [400, false],
-          [403, false],
           [404, false],
           [409, true],
           [422, false],

@@ -42,7 +42,6 @@ describe('Anthropic SDK, errors', () => {
     ],
     statuses: [
       [400, Anthropic.BadRequestError, { type: 'invalid_request_error' }],
-      [403, Anthropic.PermissionDeniedError, { type: 'permission_error' }],
       [404, Anthropic.NotFoundError, { type: 'not_found_error' }],
       [409, Anthropic.ConflictError, { type: 'conflict_error' }],
       [422, Anthropic.UnprocessableEntityError],

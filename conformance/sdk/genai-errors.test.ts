@@ -40,7 +40,6 @@ describe('Google GenAI SDK, errors', () => {
   ];
   const statuses = [
     [400, 'INVALID_ARGUMENT'],
-    [403, 'PERMISSION_DENIED'],
     [404, 'NOT_FOUND'],
     [429, 'RESOURCE_EXHAUSTED'],
     [500, 'INTERNAL'],

@@ -45,7 +45,6 @@ describe('openai SDK, errors', () => {
     ],
     statuses: [
       [400, OpenAI.BadRequestError],
-      [403, OpenAI.PermissionDeniedError],
       [404, OpenAI.NotFoundError],
       [409, OpenAI.ConflictError],
       [422, OpenAI.UnprocessableEntityError],

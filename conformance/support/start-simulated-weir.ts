@@ -44,11 +44,11 @@ export async function startSimulatedWeir(options: StartSimulatedWeirOptions = {}
       ]),
     );
     const config = {
-      retries: options.retries ?? { attemptsMax: 1, avoidFailing: false },
       ...options.config,
       upstreams: { ...upstreams, ...options.upstreams?.(simulator.addresses) },
       ...(options.models === undefined ? {} : { models: options.models }),
       ...(options.timeouts === undefined ? {} : { timeouts: options.timeouts }),
+      retries: options.retries ?? { attemptsMax: 1, avoidFailing: false },
     };
     // JSON is YAML, so nothing has to be quoted by hand.
     const weir = await startWeir({ ...options.weir, config: JSON.stringify(config) });

@@ -85,7 +85,6 @@ function findWarnings(usable: UsableConfiguration, path: string | undefined, env
   const text = path === undefined ? '' : readFileSync(path, 'utf8');
   return [
     ...findUnpriced(usable),
-    ...findRepeated(usable.config),
     ...findReadable(text, path),
     ...findUnusedKeys(usable.source, text, environment),
     ...findClearKeys(usable.source),
@@ -110,21 +109,6 @@ function findUnpriced({ config, settings }: UsableConfiguration): readonly Findi
         advice: `set models.${name}.price, "0" if that is meant`,
       },
     ];
-  });
-}
-
-function findRepeated({ models }: Config): readonly Finding[] {
-  return Object.entries(models ?? {}).flatMap(([name, { targets }]) => {
-    const seen = new Set<string>();
-    const repeated = targets
-      .map(({ upstream, model = name }) => `${upstream}/${model}`)
-      .filter((target) => seen.has(target) || !seen.add(target));
-    return [...new Set(repeated)].map((target) => ({
-      verdict: 'warning' as const,
-      subject: 'targets',
-      says: `model ${name} names ${target} more than once: the later one can never be chosen`,
-      advice: `take it out of models.${name}.targets`,
-    }));
   });
 }
 
