@@ -21,8 +21,7 @@ const endings: readonly (readonly [name: string, event: string])[] = [
 describe('failures told within a 200', () => {
   let bench: ScriptedWeir;
   before(async () => {
-    // Each call is looked at by itself: many failures of one target would be avoided.
-    bench = await startScriptedWeir({ retries: { attemptsMax: 1, avoidFailing: false } });
+    bench = await startScriptedWeir();
   });
   after(() => bench[Symbol.asyncDispose]());
 
