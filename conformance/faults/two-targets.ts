@@ -199,7 +199,7 @@ function assertOneReply({ api, stream }: Mode, { text }: ReceivedReply): void {
       assert.equal(count(text, /^event: response\.completed$/), 1, 'ended once');
       return;
     case 'openai-chat':
-      assert.equal(distinct(text, /"id":\s*"(chatcmpl[^"]*)"/g), 1, 'one id');
+      assert.equal(distinct(text, /^data: \{"id":\s*"([^"]*)"/gm), 1, 'one id');
       assert.equal(count(text, /^data: \[DONE\]$/), 1, 'ended once');
       return;
     case 'gemini-generate-content':
