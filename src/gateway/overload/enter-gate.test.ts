@@ -34,7 +34,10 @@ describe('a call at the gate', () => {
   let dialect: ChatDialect = chatDialects['openai-chat'];
   let closes = false;
   const told: string[] = [];
-  const report = { refused: ({ code }: GatewayError) => void told.push(code) };
+  const reportOf = (response: ServerResponse) => ({
+    refused: ({ code }: GatewayError) => void told.push(code),
+    whenClosed: (callback: () => void) => void response.on('close', callback),
+  });
 
   const keeper: Gatekeeper = {
     admit: (tenant, bytes, hasLeft) => gate.admit(tenant, bytes, hasLeft),
@@ -47,7 +50,7 @@ describe('a call at the gate', () => {
     close: () => {},
   };
   const answer = (incoming: IncomingMessage, response: ServerResponse): void => {
-    const entered = enterGate(keeper, { callId, request: incoming, response, dialect }, report, 'a');
+    const entered = enterGate(keeper, { callId, request: incoming, response, dialect }, reportOf(response), 'a');
     void Promise.resolve(entered).then(async (admission) => {
       if (admission === undefined) return;
       const bytes = await readBody(incoming, 500);

@@ -19,7 +19,12 @@ type ArrivingCall = {
  * Lets a call in, until its reply is over. Undefined: it was refused and has its answer, or its client has left; nothing more is to be done.
  * @param tenantId whose share of the process it uses
  */
-export function enterGate(gatekeeper: Gatekeeper, call: ArrivingCall, report: Pick<CallReport, 'refused'>, tenantId: string): AdmitResult {
+export function enterGate(
+  gatekeeper: Gatekeeper,
+  call: ArrivingCall,
+  report: Pick<CallReport, 'refused' | 'whenClosed'>,
+  tenantId: string,
+): AdmitResult {
   const { request, response } = call;
   if (gatekeeper.closesConnections()) response.shouldKeepAlive = false;
   const bytes = expectedBytes(request);
@@ -32,7 +37,7 @@ export function enterGate(gatekeeper: Gatekeeper, call: ArrivingCall, report: Pi
 function settle(
   gatekeeper: Gatekeeper,
   { request, response, dialect, callId }: ArrivingCall,
-  report: Pick<CallReport, 'refused'>,
+  report: Pick<CallReport, 'refused' | 'whenClosed'>,
   { bytes, admission }: { readonly bytes: number; readonly admission: Admission | undefined },
 ): Admission | undefined {
   if (admission === undefined) {
@@ -45,6 +50,6 @@ function settle(
     admission.release();
     return undefined;
   }
-  response.on('close', () => admission.release());
+  report.whenClosed(() => admission.release());
   return admission;
 }

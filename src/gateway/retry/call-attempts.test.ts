@@ -48,6 +48,24 @@ describe('a call whose first target fails before it has said anything', () => {
   });
 });
 
+describe('an upstream with several credentials', () => {
+  test('one that cannot be reached is not tried with its next credential as long as there is another upstream', async () => {
+    const call = await startAttempts(['a#1', 'a#2', 'b']);
+    call.breakOff('ECONNREFUSED');
+    await call.settle();
+    assert.equal(call.wire(), 'a#1 b');
+  });
+
+  test('one that limits or refuses a credential is tried with the next', async () => {
+    for (const status of [429, 401]) {
+      const call = await startAttempts(['a#1', 'a#2', 'b']);
+      call.refuse(status);
+      await call.settle();
+      assert.equal(call.wire(), 'a#1 a#2', String(status));
+    }
+  });
+});
+
 describe('what is not tried again', () => {
   test('F41: a stream that breaks after its first content', async () => {
     const call = await startAttempts();

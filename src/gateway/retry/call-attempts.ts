@@ -69,6 +69,9 @@ type OpenedAttempt = {
   readonly ticket: AttemptTicket;
 };
 
+/** A call that has met one failing target is no probe for another, as long as there is a better one. */
+const nextRanks = { healthy: 0, suspect: 2, probe: 4 } as const;
+
 /** Another target to try, and how long to wait before. */
 type Next = { readonly target: Target; readonly waitMs: number };
 
@@ -261,20 +264,25 @@ export class CallAttempts implements RunningCall {
   }
 
   /** The best target that was not tried yet; else, where that can help, the same once more. */
-  #chooseNext(failed: Target, { reach, waitMs }: Extract<RetryDecision, { retry: true }>): Next | undefined {
+  #chooseNext(failed: Target, { reach, waitMs, verdict }: Extract<RetryDecision, { retry: true }>): Next | undefined {
     const { clock } = this.#gateway;
     const health = this.#known.settings.retries.avoidFailing ? this.#gateway.health : alwaysHealthy;
     const nowMs = clock.monotonicMs();
-    let second: Next | undefined;
+    let best: Next | undefined;
+    let bestRank = Infinity;
     for (const target of this.#known.targets) {
       if (this.#tried.includes(target) || !isWithinReach(reach, subjectOf(failed), subjectOf(target))) continue;
       const availability = health.of(subjectOf(target)).availability(nowMs);
       if (!availability.usable) continue;
-      if (availability.state === 'healthy') return { target, waitMs: 0 };
-      // A call that has met one failing target is no probe for another, as long as there is a better one.
-      if (second === undefined || availability.state === 'suspect') second = { target, waitMs };
+      // What failed is likely to fail with another of its credentials too.
+      const isSame = verdict.type === 'failed' && target.upstream.id === failed.upstream.id;
+      const rank = nextRanks[availability.state] + (isSame ? 1 : 0);
+      if (rank < bestRank) {
+        best = { target, waitMs: availability.state === 'healthy' ? 0 : waitMs };
+        bestRank = rank;
+      }
     }
-    if (second !== undefined || reach !== 'any-target') return second;
+    if (best !== undefined || reach !== 'any-target') return best;
     const availability = health.of(subjectOf(failed)).availability(nowMs);
     if (availability.usable) return { target: failed, waitMs };
     // One that wants fewer calls takes them again after a while, which this call has as well as any other.

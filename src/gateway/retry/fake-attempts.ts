@@ -41,7 +41,7 @@ function createTarget(name: string, sent: Sent[]): Target {
     },
     close: () => Promise.resolve(),
   };
-  return { upstream: { ...createFakeUpstream({}, client), id: name, credentialId: name }, upstreamModel: 'm' };
+  return { upstream: { ...createFakeUpstream({}, client), id: name.replace(/#.*$/, ''), credentialId: name }, upstreamModel: 'm' };
 }
 
 function createMemoryJournal(openings: CallOpening[], entries: CallEntry[], refusesOpening?: (attempt: number) => boolean): Journal {
@@ -100,7 +100,7 @@ function createKnownCall({ response, context: { clock } }: FakeExchange, targets
   };
 }
 
-/** A call to targets of which each is named after its upstream, with a journal that keeps everything and a clock that tests turn. */
+/** A call to targets of which each is named after its upstream, and a credential of it behind a `#`, with a journal that keeps everything and a clock that tests turn. */
 export async function startAttempts(
   names: readonly string[] = ['a', 'b', 'c'],
   options: Partial<RetrySettings> & { readonly refusesOpening?: (attempt: number) => boolean } = {},

@@ -135,7 +135,7 @@ function findReadable(text: string, path: string | undefined): readonly Finding[
     {
       verdict: 'warning',
       subject: 'secrets',
-      says: `${path} holds the key of ${literal.map(([id]) => id).join(', ')} in clear, and others on this machine may read it`,
+      says: `${path} holds the key of ${[...new Set(literal.map(([id]) => id))].join(', ')} in clear, and others on this machine may read it`,
       advice: `chmod 600 ${path}, or write the key as a reference: apiKey: "\${NAME}"`,
     },
   ];
