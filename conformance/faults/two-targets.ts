@@ -10,7 +10,7 @@ import { startChaosProxy, type Trouble } from '../support/chaos-proxy.ts';
 import { type ChaosProxyProcess, startChaosProxyProcess } from '../support/chaos-proxy-process.ts';
 import { eventually } from '../support/http.ts';
 import { arrayInterface } from '../support/interfaces.ts';
-import { openCall, type ReceivedReply } from '../support/open-call.ts';
+import { type OpenCall, openCall, type ReceivedReply } from '../support/open-call.ts';
 import { upstreamKey } from '../support/start-simulated-weir.ts';
 import { type RunningWeir, startWeir } from '../support/start-weir.ts';
 import { assertErrorEvent, type Mode } from './fault-bench.ts';
@@ -53,7 +53,10 @@ export type Seen = {
 export type TwoTargets = {
   readonly weir: RunningWeir;
   readonly ledger: Ledger;
+  readonly open: (which: FaultCase) => { readonly tag: string; readonly call: OpenCall };
   readonly run: (which: FaultCase) => Promise<Seen>;
+  /** What each simulated vendor knows of a call, once all of it has ended there. */
+  readonly truthsOf: (tag: string) => Promise<Pick<Seen, 'first' | 'second'>>;
   readonly assertSound: () => Promise<void>;
   readonly [Symbol.asyncDispose]: () => Promise<void>;
 };
@@ -65,8 +68,14 @@ const modelOf = ({ row, mode, fallback }: FaultCase): string =>
 const price = { input: '1', output: '1' };
 const nanoUsdPerToken = 1000n;
 
-/** @param cases all that will be run: each has a model, and so a health, of its own */
-export async function startTwoTargets(cases: readonly FaultCase[]): Promise<TwoTargets> {
+/**
+ * @param cases all that will be run: each has a model, and so a health, of its own
+ * @param ownTimeouts `timeouts` of weir.yaml that differ from those of the table
+ */
+export async function startTwoTargets(
+  cases: readonly FaultCase[],
+  ownTimeouts: Readonly<Record<string, number>> = {},
+): Promise<TwoTargets> {
   const [first, second] = [await startSimulator({ seed: 'first' }), await startSimulator({ seed: 'second' })];
   const places = await openPlaces();
   const upstreams: Record<string, object> = {};
@@ -95,17 +104,17 @@ export async function startTwoTargets(cases: readonly FaultCase[]): Promise<TwoT
       price,
     };
   }
-  const timeouts = { connectMs: 500, firstByteMs: 900, idleMs: 900 };
+  const timeouts = { connectMs: 500, firstByteMs: 900, idleMs: 900, ...ownTimeouts };
   const limits = { eventBytesMax: 1_000_000, replyBytesMax: 1_000_000 };
   const weir = await startWeir({ config: JSON.stringify({ upstreams, models, timeouts, limits }) });
   const ledger = await openLedger(weir.dataDirectory);
   let lastTag = 0;
-  const run = async (which: FaultCase): Promise<Seen> => {
+  const open: TwoTargets['open'] = (which) => {
     const { row, mode } = which;
     const { api, stream } = mode;
     const tag = `two-${(lastTag += 1)}`;
     const model = modelOf(which);
-    const reply = await openCall(`${weir.gatewayUrl}${api.path(model, stream)}`, {
+    const call = openCall(`${weir.gatewayUrl}${api.path(model, stream)}`, {
       headers: {
         authorization: `Bearer ${weir.apiKey}`,
         ...api.headers,
@@ -116,19 +125,29 @@ export async function startTwoTargets(cases: readonly FaultCase[]): Promise<TwoT
       },
       body: JSON.stringify({ ...api.body(model, 'Hello there', stream), ...row.body?.[api.dialect] }),
       limitMs: 15_000,
-    }).done;
-    const entry = await ledger.row(String(reply.headers['x-weir-request-id']));
+    });
+    return { tag, call };
+  };
+  const truthsOf: TwoTargets['truthsOf'] = async (tag) => {
     const of = (simulator: RunningSimulator): readonly Truth[] => simulator.records().filter((record) => record.tag === tag);
     await eventually(
       () => [...of(first), ...of(second)].filter(({ ending }) => ending === 'open').length,
       (open) => open === 0,
     );
-    return { reply, entry, first: of(first), second: of(second) };
+    return { first: of(first), second: of(second) };
+  };
+  const run = async (which: FaultCase): Promise<Seen> => {
+    const { tag, call } = open(which);
+    const reply = await call.done;
+    const entry = await ledger.row(String(reply.headers['x-weir-request-id']));
+    return { reply, entry, ...(await truthsOf(tag)) };
   };
   return {
     weir,
     ledger,
+    open,
     run,
+    truthsOf,
     assertSound: async () => {
       const differences = async () => compareStatistics(weir.monitorUrl, weir.billingToken, await ledger.all());
       await eventually(differences, (found) => found.length === 0);
