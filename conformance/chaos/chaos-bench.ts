@@ -23,6 +23,8 @@ export type Lane = {
   readonly death: Death;
   /** Whether the second target speaks another dialect, so that it is reached by translation. */
   readonly translated?: boolean;
+  /** Whether the targets share the calls; else the second is there for when the first fails. */
+  readonly shared?: boolean;
 };
 
 export type OpenLane = Lane & { readonly first: Mortal; readonly second: Mortal };
@@ -78,7 +80,10 @@ export async function startChaosBench(options: ChaosOptions): Promise<ChaosBench
     const first = await connect(`${lane.name}-first`, vendor, lane.death);
     const second = await connect(`${lane.name}-second`, lane.translated === true ? otherVendor[vendor] : vendor, lane.death);
     models[lane.name] = {
-      targets: [{ upstream: `${lane.name}-first` }, { upstream: `${lane.name}-second` }],
+      targets: ['first', 'second'].map((which) => ({
+        upstream: `${lane.name}-${which}`,
+        ...(lane.shared === true ? { priority: 1 } : {}),
+      })),
       price: { input: '1', output: '1' },
     };
     lanes.push({ ...lane, first, second });

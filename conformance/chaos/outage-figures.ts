@@ -12,6 +12,7 @@ export const lanes: readonly Lane[] = [
   { name: 'status', dialect: 'gemini-generate-content', death: '5xx' },
   { name: 'half', dialect: 'anthropic-messages', death: 'half-5xx' },
   { name: 'stall', dialect: 'openai-responses', death: 'stall' },
+  { name: 'shared', dialect: 'gemini-generate-content', death: 'black-hole', shared: true },
   { name: 'translated', dialect: 'openai-chat', death: 'refuse', translated: true },
 ];
 
@@ -24,8 +25,13 @@ const deathWords: Readonly<Record<Lane['death'], string>> = {
   stall: 'accepts and stays silent',
 };
 
-const describeLane = ({ dialect, death, translated }: Lane): string =>
-  `${deathWords[death]}; ${dialect}${translated === true ? ', the other target by translation' : ''}`;
+const describeLane = ({ dialect, death, translated, shared }: Lane): string =>
+  `${deathWords[death]}; ${dialect}${translated === true ? ', the other target by translation' : ''}${shared === true ? ', the two share the calls' : ''}`;
+
+/** The lanes that mean something where every upstream is dead. */
+export const deadLanes: readonly Lane[] = lanes.filter(
+  ({ death, translated, shared }) => translated !== true && shared !== true && death !== 'half-5xx',
+);
 
 /** Calls may wait at an upstream of which nobody knows yet that it is silent. */
 const failuresAllowed: Readonly<Record<Lane['death'], number>> = {

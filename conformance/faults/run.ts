@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { bombFigures } from '../chaos/bomb-figures.ts';
 import type { Lane } from '../chaos/chaos-bench.ts';
 import { type Figure, writeTable } from '../chaos/figures.ts';
-import { allDeadFigures, cutFigures, lanes, oneDeadFigures } from '../chaos/outage-figures.ts';
+import { allDeadFigures, cutFigures, deadLanes, lanes, oneDeadFigures } from '../chaos/outage-figures.ts';
 import { suiteFigure, suites } from '../chaos/suite-figures.ts';
 import { overloadFigures } from '../overload/overload-figures.ts';
 import { faultTableFigures } from './fault-table-figures.ts';
@@ -26,7 +26,7 @@ async function oneDead(): Promise<readonly Figure[]> {
     // Of a few dozen calls the slowest is one that found a silent connection.
     const addedMsMax = ({ death }: Lane): number =>
       death === 'stall' || death === 'black-hole' ? timeouts.firstByteMs + slackMs : timeouts.connectMs;
-    return oneDeadFigures({ ...common, addedMsMax, lanes, perLanePerSecond: 10, wellSeconds: 3, deadSeconds: 6, backSeconds: 12 });
+    return oneDeadFigures({ ...common, addedMsMax, lanes, perLanePerSecond: 10, wellSeconds: 3, deadSeconds: 6, backSeconds: 16 });
   }
   const figures: Figure[] = [];
   // One after the other, so that they do not take the machine from each other.
@@ -38,7 +38,6 @@ async function oneDead(): Promise<readonly Figure[]> {
 }
 
 async function allDead(): Promise<readonly Figure[]> {
-  const known = lanes.filter(({ death, translated }) => translated !== true && death !== 'half-5xx');
   const common = {
     timeouts,
     knownAnswerMsMax: 10,
@@ -46,11 +45,11 @@ async function allDead(): Promise<readonly Figure[]> {
     memoryGrowthBytesMax: 32 * 1024 * 1024,
   };
   if (!isLong) {
-    const options = { ...common, lanes: known, perLanePerSecond: 20, deadSeconds: 8, knownAfterSeconds: 5, backSeconds: 12 };
+    const options = { ...common, lanes: deadLanes, perLanePerSecond: 20, deadSeconds: 8, knownAfterSeconds: 5, backSeconds: 12 };
     return allDeadFigures({ ...options, knownAnswerMsMax: 100 });
   }
   const figures: Figure[] = [];
-  for (const lane of known) {
+  for (const lane of deadLanes) {
     const options = { ...common, lanes: [lane], perLanePerSecond: 100, deadSeconds: 60, knownAfterSeconds: 25, backSeconds: 42 };
     figures.push(...(await allDeadFigures(options)));
   }
