@@ -33,21 +33,28 @@ export type AllDeadFigures = {
   readonly allSucceedAfterMs: number | undefined;
 };
 
-export type AllDead = { readonly lanes: readonly AllDeadFigures[]; readonly memoryGrowthBytes: number | undefined };
+export type AllDead = {
+  readonly lanes: readonly AllDeadFigures[];
+  /** What the calls took that waited before it was known, and what came to it from then to the recovery. */
+  readonly memoryAtFirstBytes: number;
+  readonly memoryGrowthBytes: number;
+};
 
 /** Lets every upstream of every lane die under a constant load, looks at what the upstreams and the clients saw, and lets them come back. */
 export async function measureAllDead(options: AllDeadOptions): Promise<AllDead> {
   const { perLanePerSecond, deadSeconds, knownAfterSeconds, backSeconds } = options;
   await using bench = await startChaosBench({ ...options, pace: 'tokensPerFrame=4' });
   const { pid } = bench.weir.process;
-  const memoryBefore = residentBytes(pid);
+  const memoryBefore = residentBytes(pid) ?? 0;
   await Promise.all(bench.lanes.flatMap(({ first, second }) => [first.die(), second.die()]));
   const before = await countRequests(bench.lanes);
   const diedAtMs = now();
   const load = bench.load({ perLanePerSecond, seconds: deadSeconds + backSeconds, limitMs: 30_000 });
-  await wait(deadSeconds * 1000);
+  await wait(knownAfterSeconds * 1000);
+  const memoryKnown = residentBytes(pid) ?? 0;
+  await wait((deadSeconds - knownAfterSeconds) * 1000);
   const after = await countRequests(bench.lanes);
-  const memoryAfter = residentBytes(pid);
+  const memoryAfter = residentBytes(pid) ?? 0;
   await Promise.all(bench.lanes.flatMap(({ first, second }) => [first.revive(), second.revive()]));
   const revivedAtMs = now();
   const seen = await load.done;
@@ -58,7 +65,8 @@ export async function measureAllDead(options: AllDeadOptions): Promise<AllDead> 
       const attempts = (after[index] ?? 0) - (before[index] ?? 0);
       return { ...judge(own, attempts, { knownAtMs, revivedAtMs, lane }), ...recovery(own, revivedAtMs) };
     }),
-    memoryGrowthBytes: memoryBefore === undefined || memoryAfter === undefined ? undefined : memoryAfter - memoryBefore,
+    memoryAtFirstBytes: memoryKnown - memoryBefore,
+    memoryGrowthBytes: memoryAfter - memoryKnown,
   };
 }
 

@@ -157,7 +157,8 @@ async function judge({ lane, ledger }: CutBench, reply: ReceivedReply): Promise<
   const { mode } = lane;
   const { text, status, end } = reply;
   if (end !== 'complete') return 'the transport did not end';
-  const entry = await ledger.row(String(reply.headers['x-weir-request-id']));
+  const entry = await ledger.row(String(reply.headers['x-weir-request-id'])).catch(() => undefined);
+  if (entry === undefined) return 'not in the books';
   const isFree = (entry.usage.outputTokens ?? 0) === 0;
   if (status !== 200) {
     if (status < 500) return 'not a 5xx';

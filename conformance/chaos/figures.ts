@@ -28,6 +28,6 @@ export function duration(ms: number | undefined): string {
 }
 
 /** Bytes as people read them. */
-export function size(bytes: number | undefined): string {
-  return bytes === undefined ? 'unknown' : `${(bytes / 1024 / 1024).toFixed(1)} MB`;
+export function size(bytes: number): string {
+  return `${(bytes / 1024 / 1024).toFixed(1)} MB`;
 }

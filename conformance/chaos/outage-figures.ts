@@ -79,13 +79,13 @@ const wireAttemptsMax = 1.2;
 
 /** R4: all upstreams are dead. */
 export async function allDeadFigures(options: AllDeadGates): Promise<readonly Figure[]> {
-  const { lanes: measured, memoryGrowthBytes } = await measureAllDead(options);
+  const { lanes: measured, memoryAtFirstBytes, memoryGrowthBytes } = await measureAllDead(options);
   const memory: Figure = {
     row: 'R4',
     what: `all upstreams are dead, ${options.deadSeconds} s: memory`,
-    measured: `+${size(memoryGrowthBytes)}`,
-    gate: `≤ ${size(options.memoryGrowthBytesMax)}`,
-    isMet: (memoryGrowthBytes ?? 0) <= options.memoryGrowthBytesMax,
+    measured: `${size(memoryAtFirstBytes)} more at first, then ${size(memoryGrowthBytes)} more`,
+    gate: `then ≤ ${size(options.memoryGrowthBytesMax)}`,
+    isMet: memoryGrowthBytes <= options.memoryGrowthBytesMax,
   };
   return [...measured.map((figures) => allDeadFigure(figures, options)), memory];
 }
