@@ -62,7 +62,7 @@ const measurements: readonly { readonly row: string; readonly measure: () => Pro
   { row: 'R3', measure: oneDead },
   { row: 'R4', measure: allDead },
   { row: 'R5', measure: () => faultTableFigures(isLong ? ['same', 'translated'] : ['same']) },
-  { row: 'R5', measure: () => cutFigures({ cutsPerReply: isLong ? 400 : 20 }) },
+  { row: 'R5', measure: () => cutFigures({ cutsPerReply: isLong ? 150 : 20 }) },
   { row: 'R9', measure: () => bombFigures({ unpackedBytes: (isLong ? 1024 : 100) * 1024 * 1024, atOnce: 8 }) },
   { row: 'R10', measure: () => overloadFigures(isLong) },
   ...others,
