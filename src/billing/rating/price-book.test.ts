@@ -251,6 +251,14 @@ describe('overrides', () => {
     assert.equal(book.rate(call('openai', 'gpt-5.4', usage)).priceId, 'openai/gpt-5.4@2026-03-06');
   });
 
+  test('the price of an entry that ends in * is that of every name that begins so, the nearest first, and `models/` before a name means nothing', () => {
+    const overrides = ['*', 'x-*', 'x-large*', 'x-large-9'].map((model, index) => ({ model, input: String(index + 1), output: '0' }));
+    const book = createPriceBook({ book: loadShippedPriceBook(), overrides });
+    const priced = (requestedModel: string): bigint =>
+      book.rate(call('openai-compatible', 'm', { inputTokens: 1 }, { requestedModel })).amountNanoUsd / 1000n;
+    assert.deepEqual(['y', 'x-small', 'x-large-1', 'x-large-9', 'models/x-large-9', 'models/x-1'].map(priced), [1n, 2n, 3n, 4n, 4n, 2n]);
+  });
+
   test('it prices models that no list has', () => {
     const book = createPriceBook({ book: loadShippedPriceBook(), overrides: [{ ...override, webSearch: '0.5' }] });
     const charge = book.rate(call('openai-compatible', 'llama', { outputTokens: 1, webSearches: 1 }, { requestedModel: 'fast' }));

@@ -43,18 +43,35 @@ export function createPriceBook({
   const problems = overrideProblems(overrides);
   if (problems.length > 0) throw new PriceBookError(problems);
   const find = createFinder(indexWindows(book.entries));
-  const own = new Map(overrides.map((override) => [override.model, prepareOverride(override)]));
+  const findOwn = createOverrideFinder(overrides);
   return {
     version: `${book.version}+${contentHash({ book, overrides })}`,
     models: (vendor) => listModels(book.entries, vendor),
     lists: (vendor, model) => find(vendor, model) !== undefined,
     rate: (call) => {
       const window = find(call.vendor, call.upstreamModel)?.find(({ effectiveFromMs }) => effectiveFromMs <= call.acceptedAtMs);
-      const override = own.get(call.requestedModel);
+      const override = findOwn(call.requestedModel);
       if (override !== undefined) return chargeOf(overrideLines(call, override, window?.entry), override.priceId);
       if (window !== undefined) return chargeOf(listLines(call, window.entry), window.priceId);
       return { amountNanoUsd: 0n, lines: [] };
     },
+  };
+}
+
+/** Finds the override of a model as routing finds its entry: by its name, with `models/` before it or not, else by the nearest beginning that ends in `*`. */
+function createOverrideFinder(
+  overrides: readonly PriceOverride[],
+): (requestedModel: string) => ReturnType<typeof prepareOverride> | undefined {
+  const exact = new Map(overrides.map((override) => [override.model, prepareOverride(override)]));
+  const patterns = [...exact]
+    .filter(([model]) => model.endsWith('*'))
+    .map(([model, prepared]) => ({ prefix: model.slice(0, -1), prepared }))
+    .toSorted((first, second) => second.prefix.length - first.prefix.length);
+  return (requestedModel) => {
+    const known = exact.get(requestedModel);
+    if (known !== undefined || exact.size === 0) return known;
+    const name = requestedModel.startsWith('models/') ? requestedModel.slice('models/'.length) : requestedModel;
+    return exact.get(name) ?? patterns.find(({ prefix }) => name.startsWith(prefix))?.prepared;
   };
 }
 

@@ -185,6 +185,18 @@ describe('the last resort', () => {
     assert.equal(see(of()), 'healthy');
   });
 
+  test('a target that fails half of the time takes calls when there is no other, until it fails five times in a row', () => {
+    const { of, attempt, clock, see } = setUpHealth();
+    for (let times = 0; times < 20; times += 1) attempt(of(), times % 2 === 0 ? failed : answered);
+    attempt(of(), failed);
+    assert.match(see(of()), /^failing/);
+    for (let times = 0; times < 4; times += 1) {
+      assert.ok(of().admitsLastResort(clock.ms));
+      attempt(of(), failed);
+    }
+    assert.ok(!of().admitsLastResort(clock.ms), 'now it is dead');
+  });
+
   test('a crowd that asks in one moment gets one turn, also before it is used', () => {
     const { of, attempt, advance, clock } = setUpHealth();
     for (let times = 0; times < 5; times += 1) attempt(of(), failed);

@@ -53,7 +53,7 @@ export type TargetHealth = {
    * all the same, so that a model whose only target failed is back within about a second of its recovery. True takes the turn: send it.
    *
    * A target that is only rate-limited always admits it: limits count tokens as well as calls, so the vendor may take this call, and where it does not,
-   * its own answer is the true one. Otherwise one call a second may try it, one in five seconds where the credential was rejected, and none
+   * its own answer is the true one. So does one that is out for the share of its failures, without five in a row. Otherwise one call a second may try it, one in five seconds where the credential was rejected, and none
    * while an earlier try has been waiting for less than five seconds.
    */
   readonly admitsLastResort: (nowMs: number) => boolean;

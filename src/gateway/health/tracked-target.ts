@@ -101,7 +101,7 @@ export class TrackedTarget implements TargetHealth, AttemptListener {
       !outage.isOut || outage.mayTryAnyway(nowMs, spacingMs, lastResortWaitsMs);
     const { rejection } = this.credential;
     const admits =
-      mayTry(this.#failing, lastResortFailingMs) &&
+      (this.#failsOnlyPartly() || mayTry(this.#failing, lastResortFailingMs)) &&
       mayTry(this.#rejection, lastResortRejectedMs) &&
       mayTry(rejection, lastResortRejectedMs);
     if (!admits) return false;
@@ -109,6 +109,11 @@ export class TrackedTarget implements TargetHealth, AttemptListener {
     this.#rejection.claimTurn(nowMs);
     rejection.claimTurn(nowMs);
     return true;
+  }
+
+  /** Out for the share of its failures and not for a row of them: others are better, but where there is none, much of what it is asked succeeds. */
+  #failsOnlyPartly(): boolean {
+    return this.#failuresInARow < this.#around.settings.consecutiveFailures;
   }
 
   begin(): AttemptTicket {

@@ -22,6 +22,8 @@ export type FollowedAttempt = {
   readonly ticket: AttemptTicket;
   /** Present when it follows a failed one. */
   readonly grant: RetryGrant | undefined;
+  /** What it took of its target's budget; 0 for a first one. */
+  readonly cost: number;
   /** Hears of the first content: from then on no other attempt can follow. */
   readonly onContent: () => void;
 };
@@ -65,10 +67,10 @@ export class AttemptObserver implements ExchangeObserver {
   }
 
   settled(outcome: Outcome, then?: () => void): void {
-    const { ticket, target } = this.#attempt;
+    const { ticket, target, cost } = this.#attempt;
     ticket.end(this.#judge(outcome));
     this.release();
-    if (outcome.end === 'finished') this.#gateway.retryBudget.succeeded(target.upstream.id);
+    if (outcome.end === 'finished') this.#gateway.retryBudget.succeeded(target.upstream.id, cost);
     this.#books.settled(outcome, then);
   }
 

@@ -52,7 +52,14 @@ export type KnownCall = {
 };
 
 /** Another attempt that is to follow a failed one. */
-type Pending = { readonly failure: UndeliveredFailure; readonly target: Target; readonly grant: RetryGrant; dueMs: number };
+type Pending = {
+  readonly failure: UndeliveredFailure;
+  readonly target: Target;
+  readonly grant: RetryGrant;
+  /** What it took of its target's budget. */
+  readonly cost: number;
+  dueMs: number;
+};
 
 /** A call that has waited for less than this is not given up for a stall: it may be paid for. */
 const stallMs = 10_000;
@@ -164,6 +171,7 @@ export class CallAttempts implements RunningCall {
       opening,
       ticket,
       grant: pending?.grant,
+      cost: pending?.cost ?? 0,
       onContent: () => this.#forgetRequest(),
     });
     this.#observer = observer;
@@ -226,7 +234,7 @@ export class CallAttempts implements RunningCall {
     this.#firstError ??= failure.error;
     this.#failed.push(observer.describeFailure(failure.error));
     observer.release();
-    const pending = { failure, target: next.target, grant, dueMs: this.#gateway.clock.monotonicMs() + next.waitMs };
+    const pending = { failure, target: next.target, grant, cost: decision.cost, dueMs: this.#gateway.clock.monotonicMs() + next.waitMs };
     this.#pending = pending;
     if (next.waitMs === 0) this.#tryNext(pending);
     return true;

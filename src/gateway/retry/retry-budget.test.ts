@@ -36,6 +36,15 @@ describe('the bucket of the upstream that receives', () => {
   });
 });
 
+test('a retry that succeeds gives back what it took: an upstream that fails every other call does not use up the one that makes up for it', () => {
+  const budget = createRetryBudget();
+  for (let times = 0; times < 1000; times += 1) {
+    assert.ok(budget.takeFailover('healthy', 5));
+    budget.succeeded('healthy', 5);
+  }
+  assert.equal(budget.left('healthy'), 500);
+});
+
 describe('retries at a time', () => {
   test('are a fifth of the calls under way, and three in any case', () => {
     for (const [active, most] of [
