@@ -67,6 +67,9 @@ const stallMs = 10_000;
 /** That of an attempt elsewhere, which counts for no more than what it takes of the bucket. */
 const freeGrant: RetryGrant = { release: () => {} };
 
+/** A target, and what is to be sent to it or answered for it. */
+type PlannedAttempt = { readonly target: Target; readonly plan: ExchangePlan | EstimatedCount };
+
 /** An attempt that is in the books and about to be sent. */
 type OpenedAttempt = {
   readonly target: Target;
@@ -111,26 +114,35 @@ export class CallAttempts implements RunningCall {
    * @returns the estimate of a token count that no upstream can make, for the caller to answer with
    * @throws GatewayError when no target can take the request, or the books cannot be kept
    */
-  async start(request: WireRequest, bytes: Buffer): Promise<EstimatedCount | undefined> {
-    const { targets, call, taken } = this.#known;
-    let refusal: GatewayError | undefined;
-    for (const target of targets) {
-      this.#tried.push(target);
-      try {
-        const planned = this.#plan(target, request, bytes);
-        // A call that passes through is planned at once and does not give up its turn.
-        const plan = planned instanceof Promise ? await planned : planned;
-        if (plan.kind === 'estimate') return plan;
-        if (call.response.destroyed) taken?.reservation.release();
-        else await this.#run(target, plan);
-        return undefined;
-      } catch (error) {
-        // What one target's dialect cannot say another's may.
-        if (!(error instanceof GatewayError) || error.class !== 'invalid_request') throw error;
-        refusal ??= error;
-      }
+  start(request: WireRequest, bytes: Buffer): Promise<EstimatedCount | undefined> {
+    const planned = this.#planFirst(request, bytes);
+    // A call that passes through is planned at once and does not give up its turn.
+    return planned instanceof Promise ? planned.then((chosen) => this.#startWith(chosen)) : this.#startWith(planned);
+  }
+
+  #startWith({ target, plan }: PlannedAttempt): Promise<EstimatedCount | undefined> {
+    const { call, taken } = this.#known;
+    if (plan.kind === 'estimate') return Promise.resolve(plan);
+    if (!call.response.destroyed) return this.#run(target, plan);
+    taken?.reservation.release();
+    return Promise.resolve(undefined);
+  }
+
+  /** Plans for the best target whose dialect can say the request: what one cannot say, another may. */
+  #planFirst(request: WireRequest, bytes: Buffer, place = 0, refusal?: GatewayError): PlannedAttempt | Promise<PlannedAttempt> {
+    const target = this.#known.targets[place];
+    if (target === undefined) throw refusal ?? new Error('a call was routed to no target');
+    this.#tried.push(target);
+    const planNext = (error: unknown): PlannedAttempt | Promise<PlannedAttempt> => {
+      if (!(error instanceof GatewayError) || error.class !== 'invalid_request') throw error;
+      return this.#planFirst(request, bytes, place + 1, refusal ?? error);
+    };
+    try {
+      const planned = this.#plan(target, request, bytes);
+      return planned instanceof Promise ? planned.then((plan) => ({ target, plan }), planNext) : { target, plan: planned };
+    } catch (error) {
+      return planNext(error);
     }
-    throw refusal ?? new Error('a call was routed to no target');
   }
 
   #plan(target: Target, request: WireRequest, bytes: Buffer): ReturnType<typeof planExchange> {
@@ -153,7 +165,7 @@ export class CallAttempts implements RunningCall {
   }
 
   /** Writes an attempt down and begins it, unless it is one that is no longer wanted by then. */
-  async #run(target: Target, plan: ExchangePlan, pending?: Pending): Promise<void> {
+  async #run(target: Target, plan: ExchangePlan, pending?: Pending): Promise<undefined> {
     const ticket = this.#gateway.health.of(subjectOf(target)).begin();
     let opening: CallOpening | undefined;
     this.#known.report.exchanging();
@@ -163,7 +175,10 @@ export class CallAttempts implements RunningCall {
       ticket.end({ type: 'unknown' });
       throw error;
     }
-    if (this.#pending !== pending) return ticket.end({ type: 'unknown' });
+    if (this.#pending !== pending) {
+      ticket.end({ type: 'unknown' });
+      return undefined;
+    }
     this.#pending = undefined;
     const observer = new AttemptObserver(this.#gateway, this.#known, {
       target,
@@ -177,6 +192,7 @@ export class CallAttempts implements RunningCall {
     this.#observer = observer;
     this.#exchange = this.#createExchange({ target, plan, opening, observer, ticket });
     this.#begin(this.#exchange, plan);
+    return undefined;
   }
 
   #createExchange({ target, plan: { relay }, opening, observer, ticket }: OpenedAttempt): UpstreamExchange {

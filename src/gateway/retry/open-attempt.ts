@@ -8,16 +8,19 @@ import type { KnownCall } from './call-attempts.ts';
 /** One attempt: where it goes, what it sends, and what came before it. */
 export type AttemptPlan = { readonly target: Target; readonly plan: ExchangePlan; readonly failed: readonly FailedAttempt[] };
 
+/** No opening: what costs nothing has none. */
+const free = Promise.resolve(undefined);
+
 /**
  * Opens a call in the books for one of its attempts. Undefined for what costs nothing and has no place there.
  * Rejects with GatewayError `journal_unavailable`.
  */
-export async function openAttempt(
+export function openAttempt(
   { journal }: Pick<Gateway, 'journal'>,
   { call, caller, facts, settings, acceptedAtMs }: KnownCall,
   { target, plan, failed }: AttemptPlan,
 ): Promise<CallOpening | undefined> {
-  if (call.operation === 'count-tokens') return undefined;
+  if (call.operation === 'count-tokens') return free;
   const { translation } = plan;
   return admit({
     callId: call.callId,
