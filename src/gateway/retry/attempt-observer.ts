@@ -57,7 +57,9 @@ export class AttemptObserver implements ExchangeObserver {
   }
 
   firstContent(): void {
-    this.#attempt.onContent();
+    const { onContent, cost, target } = this.#attempt;
+    onContent();
+    if (cost > 0) this.#gateway.retryBudget.giveBack(target.upstream.id, cost);
     this.#attempt.ticket.contentArrived();
     this.#books.firstContent();
   }
@@ -67,10 +69,10 @@ export class AttemptObserver implements ExchangeObserver {
   }
 
   settled(outcome: Outcome, then?: () => void): void {
-    const { ticket, target, cost } = this.#attempt;
+    const { ticket, target } = this.#attempt;
     ticket.end(this.#judge(outcome));
     this.release();
-    if (outcome.end === 'finished') this.#gateway.retryBudget.succeeded(target.upstream.id, cost);
+    if (outcome.end === 'finished') this.#gateway.retryBudget.succeeded(target.upstream.id);
     this.#books.settled(outcome, then);
   }
 

@@ -36,11 +36,11 @@ describe('the bucket of the upstream that receives', () => {
   });
 });
 
-test('a retry that succeeds gives back what it took: an upstream that fails every other call does not use up the one that makes up for it', () => {
+test('a retry that is answered gives back what it took: an upstream that fails every other call does not use up the one that makes up for it', () => {
   const budget = createRetryBudget();
   for (let times = 0; times < 1000; times += 1) {
     assert.ok(budget.takeFailover('healthy', 5));
-    budget.succeeded('healthy', 5);
+    budget.giveBack('healthy', 5);
   }
   assert.equal(budget.left('healthy'), 500);
 });

@@ -23,12 +23,13 @@ export type RetryBudget = {
    * that was under way there moves in one moment, and routing would have moved it anyway had it known a moment sooner.
    */
   readonly takeFailover: (upstreamId: string, cost: number) => boolean;
+  /** An attempt at the upstream went well. */
+  readonly succeeded: (upstreamId: string) => void;
   /**
-   * An attempt at the upstream went well.
-   * @param cost what it took of the bucket as an attempt that followed another: it gets that back, because what an upstream answers does not run it down. Without that an
-   * upstream that fails every other call would empty the bucket of the one that makes up for it
+   * A retry has begun to be answered: what it took of the bucket goes back, because what an upstream answers does not run it down. Without that an upstream that fails
+   * every other call would empty the bucket of the one that makes up for it.
    */
-  readonly succeeded: (upstreamId: string, cost?: number) => void;
+  readonly giveBack: (upstreamId: string, cost: number) => void;
   /** What is left in the upstream's bucket. */
   readonly left: (upstreamId: string) => number;
 };
@@ -49,6 +50,11 @@ export function createRetryBudget(): RetryBudget {
     taken.set(upstreamId, spent);
     return true;
   };
+  const giveBack = (upstreamId: string, cost: number): void => {
+    const spent = (taken.get(upstreamId) ?? 0) - cost;
+    if (spent <= 0) taken.delete(upstreamId);
+    else taken.set(upstreamId, spent);
+  };
   return {
     take: (upstreamId, cost, activeCalls) => {
       const hasRoom = running.retries < Math.max(concurrentMin, Math.floor(activeShare * activeCalls));
@@ -57,14 +63,10 @@ export function createRetryBudget(): RetryBudget {
       return new Grant(running);
     },
     takeFailover: spend,
-    succeeded: (upstreamId, cost = 0) => {
-      if (taken.size === 0) return;
-      const spent = taken.get(upstreamId);
-      if (spent === undefined) return;
-      const left = spent - refund - cost;
-      if (left <= 0) taken.delete(upstreamId);
-      else taken.set(upstreamId, left);
+    succeeded: (upstreamId) => {
+      if (taken.size > 0) giveBack(upstreamId, refund);
     },
+    giveBack,
     left: (upstreamId) => bucketSize - (taken.get(upstreamId) ?? 0),
   };
 }
