@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { createAccounts } from '../accounts/create-accounts.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Store } from '../store/store.ts';
-import type { Environment } from './environment.ts';
+import { AccountsError } from '../accounts/accounts-error.ts';
+import { type Environment, StartError } from './environment.ts';
 
 /** Secrets made at this start, to be shown once. */
 export type FirstCredentials = { readonly newApiKey: string | undefined; readonly newBillingToken: string | undefined };
@@ -25,14 +26,25 @@ export async function ensureFirstCredentials(options: {
   let newApiKey: string | undefined;
   let newBillingToken: string | undefined;
   if (environment.apiKey !== undefined) {
-    await accounts.ensureApiKeyWithSecret({ userName: firstUser, name: firstName, secret: environment.apiKey });
+    const secret = environment.apiKey;
+    await nameVariable('WEIR_API_KEY', () => accounts.ensureApiKeyWithSecret({ userName: firstUser, name: firstName, secret }));
   } else if ((await store.listApiKeys()).length === 0) {
     newApiKey = (await accounts.createApiKey({ userName: firstUser, name: firstName })).secret;
   }
   if (environment.billingToken !== undefined) {
-    await accounts.ensureBillingTokenWithSecret({ name: firstName, secret: environment.billingToken });
+    const secret = environment.billingToken;
+    await nameVariable('WEIR_BILLING_TOKEN', () => accounts.ensureBillingTokenWithSecret({ name: firstName, secret }));
   } else if ((await store.listBillingTokens()).length === 0) {
     newBillingToken = (await accounts.createBillingToken({ name: firstName })).secret;
   }
   return { newApiKey, newBillingToken };
+}
+
+/** A secret that cannot be used is refused under the name by which the operator gave it. */
+async function nameVariable(name: string, ensure: () => Promise<unknown>): Promise<void> {
+  try {
+    await ensure();
+  } catch (cause) {
+    throw cause instanceof AccountsError ? new StartError(`${name}: ${cause.message}`, { cause }) : cause;
+  }
 }
