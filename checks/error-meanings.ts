@@ -52,6 +52,11 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   upstream_credentials_rejected: "The upstream refuses the operator's credential. The operator has to renew it; the caller's key is fine.",
   journal_unavailable: 'The journal cannot be written, for example because the disk is full. No call is made that could not be booked.',
   accounts_unavailable: 'The key is not known in memory and the database cannot be asked at the moment.',
+  responses_unavailable: 'Stored responses, conversations or files cannot be read or written at the moment. Nothing was charged.',
+  conversation_locked: 'Another response is being generated from the same conversation. Send the request again when it has ended.',
+  tool_unavailable:
+    'A built-in tool was asked for that neither the upstream nor the gateway offers for this model, or that is switched off.',
+  object_not_found: 'There is no such response, conversation, file or vector store, or it belongs to somebody else.',
   overloaded:
     'The gateway has more calls than it can serve. Nothing was read or charged. Send the request again after `retry-after`. Messages clients get their vendor’s 529.',
   shutting_down: 'The gateway is ending. Send the request again; another process or the next start takes it.',

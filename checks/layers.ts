@@ -9,14 +9,16 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   upstreams: ['dialects', 'inference'],
   accounts: [],
   billing: ['accounts', 'inference'],
-  gateway: ['accounts', 'billing', 'dialects', 'inference', 'upstreams'],
+  conversations: ['accounts', 'billing', 'inference'],
+  tools: ['accounts', 'billing', 'inference'],
+  gateway: ['accounts', 'billing', 'conversations', 'dialects', 'inference', 'tools', 'upstreams'],
   monitor: ['accounts', 'billing'],
-  store: ['accounts', 'billing', 'inference'],
-  main: ['accounts', 'billing', 'dialects', 'gateway', 'inference', 'monitor', 'store', 'upstreams', 'simulator'],
+  store: ['accounts', 'billing', 'conversations', 'inference', 'tools'],
+  main: ['accounts', 'billing', 'conversations', 'dialects', 'gateway', 'inference', 'monitor', 'store', 'tools', 'upstreams', 'simulator'],
 };
 
 /** Folders whose subfolders never import each other: a dialect and an upstream is one folder, and adding one touches only that. */
-export const siblingFolders: readonly string[] = ['dialects', 'upstreams'];
+export const siblingFolders: readonly string[] = ['dialects', 'upstreams', 'tools'];
 
 /** Words that may appear only where they belong, with the reason. */
 export const restrictedWords: readonly { readonly pattern: RegExp; readonly allowed: RegExp; readonly reason: string }[] = [

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 
 import type { ApiKey } from '../accounts/api-key.ts';
 import type { ChatDialect, Operation } from '../dialects/chat-dialect.ts';
@@ -20,12 +20,13 @@ import type { Target } from './routing/routing-table.ts';
 import type { CallReport } from './telemetry/call-report.ts';
 import { toWireRequest } from './to-wire-request.ts';
 import { writeReply } from './write-reply.ts';
+import type { ClientReply } from './exchange/client-reply.ts';
 
 /** A request that a chat route has recognised. */
 export type IncomingCall = {
   readonly callId: string;
   readonly request: IncomingMessage;
-  readonly response: ServerResponse;
+  readonly response: ClientReply;
   readonly dialect: ChatDialect;
   readonly operation: Operation;
   readonly queryKeys: readonly string[];

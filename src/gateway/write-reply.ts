@@ -1,15 +1,14 @@
-import type { ServerResponse } from 'node:http';
-
 import type { ChatDialect } from '../dialects/chat-dialect.ts';
 import type { GatewayError } from '../inference/gateway-error.ts';
 import type { StreamFraming } from '../platform/frames.ts';
 import { requestIdHeader } from './exchange/reply-headers.ts';
+import type { ClientReply } from './exchange/client-reply.ts';
 
 /** Node sends a text together with the head in one piece, and bytes as a second one. Beyond this, making a text costs more than it spares. */
 const textBytesMax = 16 * 1024;
 
 /** Writes a whole reply. Does nothing when the client has gone. */
-export function writeReply(response: ServerResponse, status: number, headers: Readonly<Record<string, string>>, body: Buffer): void {
+export function writeReply(response: ClientReply, status: number, headers: Readonly<Record<string, string>>, body: Buffer): void {
   if (response.headersSent || response.destroyed) return;
   const list: string[] = [];
   for (const name in headers) if (name !== 'content-length') list.push(name, headers[name] ?? '');
@@ -22,7 +21,7 @@ export function writeReply(response: ServerResponse, status: number, headers: Re
 
 /** Writes the error of a call of which nothing but heartbeats may have been written: where they were, the status is gone and the error is an event. */
 export function writeFailure(
-  response: ServerResponse,
+  response: ClientReply,
   dialect: ChatDialect,
   error: GatewayError,
   requestId: string,
@@ -35,7 +34,7 @@ export function writeFailure(
 
 /** Writes an error in the client's dialect. */
 export function writeError(
-  response: ServerResponse,
+  response: ClientReply,
   dialect: ChatDialect,
   error: GatewayError,
   requestId: string,

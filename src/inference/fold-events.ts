@@ -1,9 +1,16 @@
 import type { Citation } from './citation.ts';
 import type { BlockStart, InferenceEvent } from './inference-event.ts';
 import type { InferenceReply, ReplyPart } from './inference-reply.ts';
+import type { ServerToolPart } from './inference-request.ts';
 import type { Proof } from './proof.ts';
 
-type OpenBlock = { readonly start: BlockStart; readonly paragraphs: string[]; readonly citations: Citation[]; proof: Proof | undefined };
+type OpenBlock = {
+  readonly start: BlockStart;
+  readonly paragraphs: string[];
+  readonly citations: Citation[];
+  proof: Proof | undefined;
+  outcome?: ServerToolPart;
+};
 
 function closeBlock(block: OpenBlock): ReplyPart {
   const { start, paragraphs, citations, proof } = block;
@@ -18,6 +25,8 @@ function closeBlock(block: OpenBlock): ReplyPart {
       const shown = paragraphs.filter((paragraph) => paragraph !== '');
       return { kind: 'reasoning', text: shown, ...proven, ...(start.itemId === undefined ? {} : { itemId: start.itemId }) };
     }
+    case 'server-tool':
+      return { kind: 'server-tool', tool: start.tool, id: start.id, input: start.input, failed: true, wire: [] };
     case 'tool-call':
       return { kind: 'tool-call', id: start.id, name: start.name, arguments: text, ...proven };
   }
@@ -50,6 +59,7 @@ export function foldEvents(events: Iterable<InferenceEvent>): InferenceReply {
       case 'paragraph':
       case 'proof':
       case 'citation':
+      case 'tool-outcome':
       case 'block-ended':
         readBlockEvent(event, open, parts);
     }
@@ -62,7 +72,7 @@ function withoutType(event: Extract<InferenceEvent, { type: 'started' | 'finishe
   return said;
 }
 
-type BlockEvent = Extract<InferenceEvent, { type: 'delta' | 'paragraph' | 'proof' | 'citation' | 'block-ended' }>;
+type BlockEvent = Extract<InferenceEvent, { type: 'delta' | 'paragraph' | 'proof' | 'citation' | 'tool-outcome' | 'block-ended' }>;
 
 function readBlockEvent(event: BlockEvent, open: Map<number, OpenBlock>, parts: Map<number, ReplyPart>): void {
   const block = open.get(event.index);
@@ -71,8 +81,9 @@ function readBlockEvent(event: BlockEvent, open: Map<number, OpenBlock>, parts: 
   else if (event.type === 'paragraph') block.paragraphs.push('');
   else if (event.type === 'proof') block.proof = event.proof;
   else if (event.type === 'citation') block.citations.push(event.citation);
+  else if (event.type === 'tool-outcome') block.outcome = event.part;
   else {
     open.delete(event.index);
-    parts.set(event.index, closeBlock(block));
+    parts.set(event.index, block.outcome ?? closeBlock(block));
   }
 }

@@ -1,6 +1,6 @@
 import type { Citation } from './citation.ts';
 import type { StopReason } from './inference-reply.ts';
-import type { MediaPart, ServerToolPart } from './inference-request.ts';
+import type { BuiltInToolKind, MediaPart, ServerToolPart } from './inference-request.ts';
 import type { Proof } from './proof.ts';
 import type { UsageReport } from './usage.ts';
 
@@ -8,7 +8,9 @@ import type { UsageReport } from './usage.ts';
 export type BlockStart =
   | { readonly kind: 'text' | 'refusal' }
   | { readonly kind: 'reasoning'; readonly itemId?: string }
-  | { readonly kind: 'tool-call'; readonly id: string; readonly name: string };
+  | { readonly kind: 'tool-call'; readonly id: string; readonly name: string }
+  /** A built-in tool at work. What it is asked for may be known from the start. */
+  | { readonly kind: 'server-tool'; readonly tool: BuiltInToolKind; readonly id: string; readonly input: readonly string[] };
 
 /**
  * One step of a streamed reply in the neutral form.
@@ -27,6 +29,8 @@ export type InferenceEvent =
   | { readonly type: 'paragraph'; readonly index: number }
   | { readonly type: 'proof'; readonly index: number; readonly proof: Proof }
   | { readonly type: 'citation'; readonly index: number; readonly citation: Citation }
+  /** What a built-in tool found: the whole of its activity, once, before its block ends. A block without it is of a tool that was interrupted. */
+  | { readonly type: 'tool-outcome'; readonly index: number; readonly part: ServerToolPart }
   | { readonly type: 'block-ended'; readonly index: number }
   | { readonly type: 'part'; readonly index: number; readonly part: ServerToolPart | MediaPart }
   | { readonly type: 'usage'; readonly usageReport: UsageReport }

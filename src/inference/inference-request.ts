@@ -102,12 +102,50 @@ export type WebSearchTool = {
   readonly path?: string;
 };
 
-type CodeExecutionTool = { readonly kind: 'code-execution'; readonly path?: string };
+/** Running code in a sandbox. */
+export type CodeExecutionTool = { readonly kind: 'code-execution'; readonly path?: string };
+
+/** A condition on the attributes of a file. */
+export type FileFilter =
+  | {
+      readonly kind: 'compare';
+      readonly key: string;
+      readonly operator: 'eq' | 'ne' | 'gt' | 'gte' | 'lt' | 'lte' | 'in' | 'nin';
+      readonly value: string | number | boolean | readonly (string | number | boolean)[];
+    }
+  | { readonly kind: 'and' | 'or'; readonly filters: readonly FileFilter[] };
+
+/** Searching files that were put into stores. */
+export type FileSearchTool = {
+  readonly kind: 'file-search';
+  readonly storeIds: readonly string[];
+  readonly filter?: FileFilter;
+  /** From 1 to 50. */
+  readonly resultsMax?: number;
+  readonly ranker?: string;
+  /** From 0 to 1. */
+  readonly scoreThreshold?: number;
+  readonly path?: string;
+};
+
+/** Reading pages whose addresses stand in the conversation. */
+export type UrlContextTool = {
+  readonly kind: 'url-context';
+  readonly maxUses?: number;
+  readonly allowedDomains?: readonly string[];
+  readonly blockedDomains?: readonly string[];
+  readonly path?: string;
+};
 
 /** A tool of one vendor that no other dialect can name. Another vendor's upstream refuses it. */
 type VendorTool = { readonly kind: 'vendor'; readonly name: string; readonly wire: JsonObject; readonly path?: string };
 
-export type Tool = FunctionTool | WebSearchTool | CodeExecutionTool | VendorTool;
+export type Tool = FunctionTool | WebSearchTool | CodeExecutionTool | FileSearchTool | UrlContextTool | VendorTool;
+
+/** Tools that a service runs between the words of a reply: the vendor where it can, else the gateway. */
+export type BuiltInTool = Extract<Tool, { readonly kind: BuiltInToolKind }>;
+
+export type BuiltInToolKind = 'web-search' | 'code-execution' | 'file-search' | 'url-context';
 
 export type ToolChoice =
   | { readonly kind: 'auto' | 'required' | 'none' }
@@ -193,15 +231,34 @@ export type ToolResultPart = Placed & {
 /** Something that a tool run by the vendor did: part of the record of a reply. Another vendor cannot replay it. */
 export type ServerToolPart = Placed & {
   readonly kind: 'server-tool';
-  readonly tool: 'web-search' | 'code-execution' | 'other';
+  readonly tool: BuiltInToolKind | 'other';
   readonly id: string;
-  /** What was searched or run: queries, or code. */
+  /** What was searched, run or read: queries, code, or addresses. */
   readonly input: readonly string[];
-  /** Pages found, or the output of code. Absent while none has come. */
-  readonly results?: readonly { readonly url?: string; readonly title?: string; readonly text?: string }[];
+  /** Pages and passages found, or the output of code. Absent while none has come. */
+  readonly results?: readonly ToolFinding[];
   readonly failed?: boolean;
+  /** Why it failed, where that is more than that it did. */
+  readonly failure?: 'timed-out' | 'unavailable' | 'limit-reached' | 'invalid-input';
   /** The dialect's own items of it, for the dialect that wrote them. */
   readonly wire: readonly JsonObject[];
+};
+
+/** One thing that a built-in tool found, or one piece of what code put out. */
+export type ToolFinding = {
+  readonly url?: string;
+  /** The page's title, or the file's name. */
+  readonly title?: string;
+  readonly text?: string;
+  readonly fileId?: string;
+  readonly storeId?: string;
+  readonly attributes?: JsonObject;
+  /** How well it fits the query, from 0 to 1. */
+  readonly score?: number;
+  /** When the page was published or changed, as it says itself. */
+  readonly date?: string;
+  /** Set for a page that was asked for and could not be read. */
+  readonly unreadable?: boolean;
 };
 
 /** A part that only one dialect knows. Another vendor's upstream refuses or drops it, and says so. */

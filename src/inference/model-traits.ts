@@ -26,6 +26,10 @@ export type ModelTraits = {
   readonly prefill: boolean;
   readonly webSearch: boolean;
   readonly codeExecution: boolean;
+  /** Whether the vendor reads pages that the conversation names. Absent: no. */
+  readonly urlContext?: boolean;
+  /** Tokens that a request and its reply may have together. Absent: not known. */
+  readonly contextTokensMax?: number;
   /** Whether tools of the vendor and structured output may be asked for in one request with functions. */
   readonly mixesTools: boolean;
   /** Whether every call in the history must come with the proof its vendor made, or is refused. */

@@ -23,6 +23,15 @@ export type Usage = {
   readonly webSearches?: number;
 };
 
+/** What built-in tools did that the gateway ran itself, each with a price of its own. */
+export type ToolUsage = {
+  readonly webSearches?: number;
+  readonly fileSearches?: number;
+  readonly codeExecutions?: number;
+  /** Pages that were read because the model named them. */
+  readonly pagesRead?: number;
+};
+
 /** Usage as one reply reports it. */
 export type UsageReport = {
   readonly usage: Usage;

@@ -1,5 +1,3 @@
-import type { ServerResponse } from 'node:http';
-
 import type { ChatDialect, ReplyReport } from '../../dialects/chat-dialect.ts';
 import type { GatewayError } from '../../inference/gateway-error.ts';
 import type { CallEnd } from '../../billing/ledger/call-entry.ts';
@@ -11,6 +9,7 @@ import type { Histogram } from '../../platform/metrics/metric-registry.ts';
 import type { GatewayLimits, GatewayTimeouts } from '../limits.ts';
 import type { Target } from '../routing/routing-table.ts';
 import type { ReplyRelay } from './reply-relay.ts';
+import type { ClientReply } from './client-reply.ts';
 
 /** How an exchange ended: all that metering needs, the same for every implementation of the exchange. */
 export type Outcome = {
@@ -59,7 +58,7 @@ export type ExchangeContext = {
   /** Framing of the reply when a stream was asked for. */
   readonly framing: StreamFraming | undefined;
   readonly target: Target;
-  readonly response: ServerResponse;
+  readonly response: ClientReply;
   readonly limits: GatewayLimits;
   readonly timeouts: GatewayTimeouts;
   readonly clock: Clock;

@@ -1,5 +1,3 @@
-import type { ServerResponse } from 'node:http';
-
 import type { RateLimits } from '../../accounts/access-limits.ts';
 import type { ApiKey } from '../../accounts/api-key.ts';
 import { statisticsCounts } from '../../billing/ledger/call-entry.ts';
@@ -13,6 +11,7 @@ import type { ExchangeObserver } from '../exchange/exchange-context.ts';
 import type { ReplyRelay } from '../exchange/reply-relay.ts';
 import type { Target } from '../routing/routing-table.ts';
 import { type LimitedSubject, type Limiter, type LimitRefusal, type Reservation, roundUpMs, type SharedLimiter } from './limiter.ts';
+import type { ClientReply } from '../exchange/client-reply.ts';
 
 /** Output that is reserved for a call whose client sets no bound. What it writes beyond is counted when it is known. */
 const defaultOutputTokens = 1024;
@@ -122,7 +121,7 @@ export function countUsedTokens(usage: Usage): number {
  * The same observer, which ends what was taken with the call, whatever happens while it is settled. Where the call fails, the gateway may write the reply
  * itself: it says where the caller stands as well.
  */
-export function endWithCall(observer: ExchangeObserver, { reservation, headers }: TakenLimits, response: ServerResponse): ExchangeObserver {
+export function endWithCall(observer: ExchangeObserver, { reservation, headers }: TakenLimits, response: ClientReply): ExchangeObserver {
   return {
     ...observer,
     settled: (outcome, then) => {

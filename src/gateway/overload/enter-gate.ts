@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 
 import type { ChatDialect } from '../../dialects/chat-dialect.ts';
 import { expectedBytes } from './expected-bytes.ts';
@@ -6,12 +6,13 @@ import type { Admission, AdmitResult } from './fair-gate.ts';
 import type { Gatekeeper } from './gatekeeper.ts';
 import type { CallReport } from '../telemetry/call-report.ts';
 import { shedCall } from './shed-call.ts';
+import type { ClientReply } from '../exchange/client-reply.ts';
 
 /** What the gate has to know of a call whose caller is known and whose body has not been read. */
 type ArrivingCall = {
   readonly callId: string;
   readonly request: IncomingMessage;
-  readonly response: ServerResponse;
+  readonly response: ClientReply;
   readonly dialect: ChatDialect;
 };
 

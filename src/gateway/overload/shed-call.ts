@@ -1,8 +1,7 @@
-import type { ServerResponse } from 'node:http';
-
 import type { ChatDialect } from '../../dialects/chat-dialect.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import { requestIdHeader } from '../exchange/reply-headers.ts';
+import type { ClientReply } from '../exchange/client-reply.ts';
 
 /** As long as a real id, and in no text of ours. */
 const idMark = 'req_~~~~~~~~~~~~~~~~~~~~~~~~~~';
@@ -16,7 +15,7 @@ const prepared = new Map<string, PreparedAnswer>();
  * Answers a call that is not let in. Such answers are written when there is no time for anything: their texts are made once, and only the id of the call is put in.
  * @returns what the client is told
  */
-export function shedCall(response: ServerResponse, dialect: ChatDialect, callId: string, retryAfterSeconds: number): GatewayError {
+export function shedCall(response: ClientReply, dialect: ChatDialect, callId: string, retryAfterSeconds: number): GatewayError {
   const name = `${dialect.id} ${retryAfterSeconds}`;
   let answer = prepared.get(name);
   if (answer === undefined) {

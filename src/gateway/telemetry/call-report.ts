@@ -1,9 +1,10 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 
 import type { CallEnd, CallEntry } from '../../billing/ledger/call-entry.ts';
 import type { DialectId, Operation } from '../../dialects/chat-dialect.ts';
 import type { GatewayError } from '../../inference/gateway-error.ts';
 import type { CallTrace } from './call-trace.ts';
+import type { ClientReply } from '../exchange/client-reply.ts';
 
 /** `refused`: the call ended before it was sent to any upstream. */
 export type ReportedEnd = CallEnd | 'refused';
@@ -24,7 +25,7 @@ export type CallStart = {
   /** Absent where a request never got as far as being a call. */
   readonly operation?: Operation | undefined;
   readonly request: IncomingMessage;
-  readonly response: ServerResponse;
+  readonly response: ClientReply;
 };
 
 /**
@@ -35,7 +36,7 @@ export class CallReport {
   readonly callId: string;
   readonly dialect: DialectId;
   readonly operation: Operation | undefined;
-  readonly response: ServerResponse;
+  readonly response: ClientReply;
   readonly acceptedAtMs: number;
   /** Monotonic. */
   readonly startedMs: number;

@@ -32,6 +32,8 @@ const fields = {
   prefill: flag('Whether the conversation may end with an assistant turn that the reply continues.'),
   webSearch: flag('Whether it has a web search of its own.'),
   codeExecution: flag('Whether it runs code by itself.'),
+  urlContext: flag('Whether it reads pages that the conversation names.'),
+  contextTokensMax: Type.Optional(Type.Integer({ minimum: 256, description: 'Tokens that a request and its reply may have together.' })),
   mixesTools: flag('Whether tools of the vendor and structured output may be asked for together with functions.'),
   requiresProofs: flag('Whether calls of tools in the history must come with the signature that it made for them.'),
   outputLimitField: Type.Optional(

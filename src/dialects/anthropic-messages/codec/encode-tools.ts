@@ -78,6 +78,10 @@ function encodeTool(tool: Tool, writing: ToolWriting): readonly JsonObject[] {
       if (traits.codeExecution) return [{ type: 'code_execution_20250825', name: 'code_execution' }];
       notes.dropped(place, 'the upstream of this model cannot run code');
       return [];
+    case 'file-search':
+    case 'url-context':
+      notes.dropped(place, `the upstream of this model has no tool '${tool.kind}'`);
+      return [];
     case 'vendor':
       return notes.refuse(place, `${tool.name} is a tool of another vendor; leave it out, or choose a model of that vendor`);
   }

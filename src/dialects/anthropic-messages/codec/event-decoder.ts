@@ -14,7 +14,7 @@ import { decodeEnding } from './stop-reasons.ts';
 
 type OpenBlock =
   | {
-      readonly kind: BlockStart['kind'];
+      readonly kind: Exclude<BlockStart['kind'], 'server-tool'>;
       /** Its index among the neutral events. */
       readonly index: number;
       proof?: Proof | undefined;
@@ -143,7 +143,13 @@ function startVendorBlock(state: DecoderState, at: number, block: JsonObject): r
   return [{ type: 'part', index: state.nextIndex++, part: state.pairing.finish(block) }];
 }
 
-function openBlock(state: DecoderState, at: number, block: BlockStart, proof?: Proof, input?: JsonValue): readonly InferenceEvent[] {
+function openBlock(
+  state: DecoderState,
+  at: number,
+  block: Exclude<BlockStart, { kind: 'server-tool' }>,
+  proof?: Proof,
+  input?: JsonValue,
+): readonly InferenceEvent[] {
   const index = state.nextIndex++;
   state.open.set(at, { kind: block.kind, index, proof, input, hasDeltas: false });
   return [{ type: 'block-started', index, block }];

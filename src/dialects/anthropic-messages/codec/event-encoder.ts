@@ -50,11 +50,13 @@ function writeEvent(state: EncoderState, event: InferenceEvent): string {
     case 'block-started':
       // Its deltas find no block and say nothing.
       if (event.block.kind === 'reasoning' && !state.showsThoughts) return writeStart(state);
+      if (event.block.kind === 'server-tool') return writeStart(state);
       state.block = { start: event.block, isWritten: false, hasText: false, isNewParagraph: false, proof: undefined };
       if (event.block.kind === 'tool-call') state.seen.toolCalls = true;
       if (event.block.kind === 'refusal') state.seen.refusals = true;
       return writeStart(state);
     case 'part':
+    case 'tool-outcome':
       return (
         writeStart(state) +
         encodeWholePart(event.part, state.writing)
@@ -112,6 +114,7 @@ const deltaWords: Readonly<Record<BlockStart['kind'], string>> = {
   refusal: '"text_delta","text":',
   reasoning: '"thinking_delta","thinking":',
   'tool-call': '"input_json_delta","partial_json":',
+  'server-tool': '',
 };
 
 function writeText(state: EncoderState, block: OpenBlock, text: string): string {
@@ -155,6 +158,8 @@ function writeStop(state: EncoderState): string {
 function endBlock(state: EncoderState, block: OpenBlock): string {
   const { start, proof } = block;
   switch (start.kind) {
+    case 'server-tool':
+      return '';
     case 'text':
     case 'refusal':
       return block.isWritten ? writeStop(state) : '';

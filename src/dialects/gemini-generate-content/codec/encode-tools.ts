@@ -59,6 +59,10 @@ function encodeVendorTool(tool: Exclude<Tool, FunctionTool>, { traits, notes }: 
   const place = { path: tool.path, otherwise: 'tools' } as const;
   if (tool.kind === 'vendor')
     return notes.refuse(place, `the tool ${tool.name} is run by another vendor. Leave it out, or choose a model of that vendor.`);
+  if (tool.kind === 'file-search' || tool.kind === 'url-context') {
+    notes.dropped(place, `the upstream of this model has no tool '${tool.kind}'`);
+    return [];
+  }
   const isOffered = tool.kind === 'web-search' ? traits.webSearch : traits.codeExecution;
   if (!isOffered) {
     notes.dropped(place, tool.kind === 'web-search' ? 'this model does not search the web' : 'this model runs no code');

@@ -61,6 +61,7 @@ export class PartWriter {
       case 'block-ended':
         return this.#endBlock();
       case 'part':
+      case 'tool-outcome':
         return this.#writePart(event.part);
       case 'started':
       case 'usage':

@@ -72,6 +72,7 @@ export class DeltaWriter {
       case 'block-ended':
         return this.#endBlock();
       case 'part':
+      case 'tool-outcome':
         if (event.part.kind === 'media') this.#readMedia(event.part);
         return undefined;
       case 'started':
@@ -120,6 +121,8 @@ export class DeltaWriter {
     switch (block.start.kind) {
       case 'text':
         return { content: text };
+      case 'server-tool':
+        return undefined;
       case 'refusal':
         return { refusal: text };
       case 'reasoning':
@@ -169,6 +172,7 @@ export class DeltaWriter {
       case 'tool-call':
         // Clients parse the arguments as they are, and an empty text is no JSON.
         return text === '' ? this.#writeArguments(block, '{}') : undefined;
+      case 'server-tool':
       case 'refusal':
         return undefined;
     }

@@ -48,6 +48,10 @@ function encodeTool(tool: Tool, fit: RequestFit, toWireName: (name: string) => s
       if (fit.traits.codeExecution) return { type: 'code_interpreter', container: { type: 'auto' } };
       fit.notes.dropped(place, 'this model cannot run code');
       return undefined;
+    case 'file-search':
+    case 'url-context':
+      fit.notes.dropped(place, `the upstream of this model has no tool '${tool.kind}'`);
+      return undefined;
     case 'vendor':
       return fit.notes.refuse(place, `the tool '${tool.name}' is known to one vendor only, and this model runs at another; leave it out`);
   }

@@ -79,6 +79,7 @@ export class ResponseWriter {
       case 'block-ended':
         return this.#endBlock();
       case 'part':
+      case 'tool-outcome':
         return this.#writePart(event.part);
       case 'usage':
         this.#usageReport = event.usageReport;

@@ -1,0 +1,91 @@
+import type { JsonObject } from '../platform/json/json-value.ts';
+
+export type ResponseStatus = 'queued' | 'in_progress' | 'completed' | 'incomplete' | 'failed' | 'cancelled';
+
+/** An upstream that keeps a response itself, under the same id: there a chain can go on without its history. */
+export type ResponseKeeper = { readonly upstream: string; readonly credential: string };
+
+/** A response as it is kept: whose it is, what was said to it, and what it said. */
+export type StoredResponse = {
+  readonly id: string;
+  readonly userName: string;
+  readonly keyId: string;
+  readonly createdAtMs: number;
+  /** From then on it is as if it had never been. */
+  readonly expiresAtMs: number;
+  readonly status: ResponseStatus;
+  readonly previousResponseId?: string;
+  readonly conversationId?: string;
+  readonly keeper?: ResponseKeeper;
+  /** The items of this request alone, each with an id; what came before is reached over `previousResponseId` or the conversation. */
+  readonly input: readonly JsonObject[];
+  /** The response object as the client sees it. Its `output` is what the next turn goes on from. */
+  readonly response: JsonObject;
+  /** Until when whoever generates it is known to live. Only while it is queued or in progress; after that moment it has failed. */
+  readonly leaseUntilMs?: number;
+};
+
+/** A conversation object: items in order, to which responses are appended. */
+export type Conversation = {
+  readonly id: string;
+  readonly userName: string;
+  readonly createdAtMs: number;
+  readonly metadata: JsonObject;
+};
+
+/** One page of items. */
+export type ItemPage = { readonly items: readonly JsonObject[]; readonly hasMore: boolean };
+
+export type PageQuery = {
+  /** The id after which the page begins, in the order asked for. */
+  readonly after?: string;
+  /** From 1 to 100. */
+  readonly limit: number;
+  readonly order: 'asc' | 'desc';
+};
+
+/**
+ * Stored responses and conversations. Everything is asked for with the user it belongs to: what is another's is answered like what does not
+ * exist, with undefined or false. What `save…` and `append…` resolved is on disk, for every process that shares the store.
+ * All reject with StoreError when the store cannot be reached.
+ */
+export type Conversations = {
+  /** Adds a response, or replaces it: the same id and user. */
+  readonly saveResponse: (response: StoredResponse) => Promise<void>;
+  readonly findResponse: (userName: string, id: string) => Promise<StoredResponse | undefined>;
+  /** Forgets it. What later responses were made from stays reachable over them, and goes with the last of them. */
+  readonly deleteResponse: (userName: string, id: string) => Promise<boolean>;
+  /**
+   * All items up to and with a response, oldest first: of each response of the chain its input, then its output. Undefined where the response is
+   * unknown, deleted or expired. One look-up, whatever else is stored.
+   */
+  readonly readChain: (userName: string, id: string) => Promise<readonly JsonObject[] | undefined>;
+  /** The items that were the input of a response, those of earlier responses included, a page of them. */
+  readonly listInputItems: (userName: string, id: string, page: PageQuery) => Promise<ItemPage | undefined>;
+  /** Stored items of the user by their ids, whichever response or conversation holds them. Unknown ones are left out. */
+  readonly findItems: (userName: string, ids: readonly string[]) => Promise<ReadonlyMap<string, JsonObject>>;
+  /** Keeps the one who generates a response alive in the eyes of all; see `leaseUntilMs`. */
+  readonly extendLease: (userName: string, id: string, untilMs: number) => Promise<boolean>;
+
+  /** Keeps events of a background response: JSON texts, numbered from `firstSequence` without gaps. */
+  readonly appendEvents: (userName: string, id: string, firstSequence: number, events: readonly string[]) => Promise<void>;
+  /** Events whose number is greater than `after`, in order, at most `limit` of them. */
+  readonly readEvents: (userName: string, id: string, after: number, limit: number) => Promise<readonly string[]>;
+
+  readonly createConversation: (conversation: Conversation, items: readonly JsonObject[]) => Promise<void>;
+  readonly findConversation: (userName: string, id: string) => Promise<Conversation | undefined>;
+  readonly updateConversation: (userName: string, id: string, metadata: JsonObject) => Promise<Conversation | undefined>;
+  readonly deleteConversation: (userName: string, id: string) => Promise<boolean>;
+  /** Adds items at the end. False where the conversation is unknown. */
+  readonly appendItems: (userName: string, id: string, items: readonly JsonObject[]) => Promise<boolean>;
+  /** All items, oldest first; undefined where the conversation is unknown. */
+  readonly readConversation: (userName: string, id: string) => Promise<readonly JsonObject[] | undefined>;
+  readonly listConversationItems: (userName: string, id: string, page: PageQuery) => Promise<ItemPage | undefined>;
+  readonly deleteConversationItem: (userName: string, id: string, itemId: string) => Promise<boolean>;
+  /**
+   * Takes a conversation for one response until `untilMs`, so that no second one goes on from the same point. False while another has it;
+   * undefined where it is unknown. Taking it again with the same holder extends it.
+   */
+  readonly lockConversation: (userName: string, id: string, holder: string, untilMs: number) => Promise<boolean | undefined>;
+  readonly unlockConversation: (userName: string, id: string, holder: string) => Promise<void>;
+};
