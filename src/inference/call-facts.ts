@@ -1,3 +1,5 @@
+import type { BuiltInToolKind } from './inference-request.ts';
+
 /** What the gateway needs to know of a validated request to route, admit and price it, whatever its dialect. */
 export type CallFacts = {
   /** The model name exactly as the client asked for it. */
@@ -10,6 +12,8 @@ export type CallFacts = {
   readonly inputCharacters: number;
   /** Names of tools that need a particular upstream ability, for example `thread`. */
   readonly needs: readonly CallNeed[];
+  /** Built-in tools that the request offers the model, each kind once; absent where it offers none. */
+  readonly builtInTools?: readonly BuiltInToolKind[];
   /** The stored reply that this call continues, kept by the upstream. It must be the caller's own. */
   readonly continues?: { readonly replyId: string; readonly param: string };
   /** Whether the upstream keeps the reply, so that a later call may continue it by its id. */
