@@ -14,6 +14,8 @@ export type ApiKey = {
   readonly disabledAtMs?: number;
   /** Whether calls that another vendor's interface cannot carry whole are refused, instead of served without what it lacks. */
   readonly strictTranslation: boolean;
+  /** How many days responses to this key are kept; 0 keeps none. Absent: as configured. */
+  readonly responseRetentionDays?: number;
   /** What this key may use. */
   readonly limits?: AccessLimits;
   /** What all keys of its owner may use together. */

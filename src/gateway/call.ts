@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 
 import type { ApiKey } from '../accounts/api-key.ts';
-import type { ChatDialect, Operation } from '../dialects/chat-dialect.ts';
+import type { ChatDialect, Operation, WireRequest } from '../dialects/chat-dialect.ts';
 import type { CallFacts } from '../inference/call-facts.ts';
 import type { StreamFraming } from '../platform/frames.ts';
 import { WorkTurns } from '../platform/turn-queue.ts';
@@ -15,8 +15,11 @@ import { reserveCall, type TakenLimits } from './limits/reserve-call.ts';
 import { largeBodyBytes, readRequest } from './read-request.ts';
 import { CallAttempts } from './retry/call-attempts.ts';
 import { alwaysHealthy } from './routing/always-healthy.ts';
+import { rankKeeperFirst } from './routing/rank-keeper-first.ts';
 import { rankTargets, unknownModel } from './routing/rank-targets.ts';
 import type { Target } from './routing/routing-table.ts';
+import { openTurn } from './stored-responses/open-turn.ts';
+import type { ResponseTurn } from './stored-responses/response-turn.ts';
 import type { CallReport } from './telemetry/call-report.ts';
 import { toWireRequest } from './to-wire-request.ts';
 import { writeReply } from './write-reply.ts';
@@ -58,21 +61,24 @@ export async function runCall(gateway: Gateway, call: IncomingCall, report: Call
   dialect.validateRequest(request, settings.validation);
   // What checks a large body and what writes it on take their time each; others have a turn between.
   if (bytes.length > largeBodyBytes) await new WorkTurns().giveWay();
-  const facts = dialect.readFacts(request);
-  report.facts = facts;
-  const keptAt = facts.continues === undefined ? undefined : await gateway.replyOwners.check(facts.continues, caller.userName);
-  if (!mayCall(caller, facts.requestedModel)) throw unknownModel(facts.requestedModel);
-  const { clock, random } = gateway;
-  const health = settings.retries.avoidFailing ? gateway.health : alwaysHealthy;
-  const nowMs = clock.monotonicMs();
-  const targets = rankTargets({ table: settings.routing, dialect, facts, request, caller, keptAt, health, nowMs, random });
+  const asked = dialect.readFacts(request);
+  report.facts = asked;
+  if (!mayCall(caller, asked.requestedModel)) throw unknownModel(asked.requestedModel);
+  const route = settings.routing.routeOf(asked.requestedModel);
+  const state = route?.responseState ?? 'auto';
+  const opening = openTurn({ gateway, call, settings, caller, request, bytes, facts: asked, state, targets: route?.targets ?? [] });
+  const turn = opening === undefined ? undefined : await opening;
+  if (turn !== undefined) call.response.on('close', turn.close);
+  const facts = turn?.facts ?? asked;
+  const choosing = chooseTargets(gateway, { settings, dialect, caller, facts, request: turn?.request ?? request, turn });
+  const targets = choosing instanceof Promise ? await choosing : choosing;
   const framing = call.pathFraming ?? (facts.stream ? 'sse' : undefined);
   const taking = takeLimits(gateway, call, { settings, caller, facts, target: targets[0] });
   const taken = taking instanceof Promise ? await taking : taking;
   try {
     const attempts = new CallAttempts(
       gateway,
-      { call, settings, caller, facts, framing, targets, taken, admission, acceptedAtMs, startedMs, report },
+      { call, settings, caller, facts, framing, targets, taken, turn, admission, acceptedAtMs, startedMs, report },
       bytes,
     );
     const estimate = await attempts.start(request, bytes);
@@ -82,6 +88,28 @@ export async function runCall(gateway: Gateway, call: IncomingCall, report: Call
     taken?.reservation.release();
     throw error;
   }
+}
+
+type Routed = {
+  readonly settings: GatewaySettings;
+  readonly dialect: ChatDialect;
+  readonly caller: ApiKey;
+  readonly facts: CallFacts;
+  readonly request: WireRequest;
+  readonly turn: ResponseTurn | undefined;
+};
+
+/** The targets of a call, best first: before all others the one that keeps what it goes on from, where one does. */
+function chooseTargets(
+  gateway: Gateway,
+  { settings, dialect, caller, facts, request, turn }: Routed,
+): readonly Target[] | Promise<readonly Target[]> {
+  const { clock, random, replyOwners } = gateway;
+  const health = settings.retries.avoidFailing ? gateway.health : alwaysHealthy;
+  const call = { table: settings.routing, dialect, request, caller, health, nowMs: clock.monotonicMs(), random };
+  if (turn?.keeper !== undefined) return rankKeeperFirst(call, facts, turn.keeper);
+  if (facts.continues === undefined) return rankTargets({ ...call, facts });
+  return replyOwners.check(facts.continues, caller.userName).then((keptAt) => rankTargets({ ...call, facts, keptAt }));
 }
 
 /** Takes what the call needs of the limits that concern it; counting tokens is not limited. @throws GatewayError `rate_limited` */

@@ -1,13 +1,14 @@
 import type { RateLimits } from '../accounts/access-limits.ts';
 import type { ValidationMode } from '../dialects/chat-dialect.ts';
 import type { Journal } from '../billing/journal/journal.ts';
+import type { Conversations } from '../conversations/response-store.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Deadlines } from '../platform/http/deadlines.ts';
 import type { Logger } from '../platform/log.ts';
 import type { CallerDirectory } from './authenticate.ts';
 import type { FetchMedia } from './exchange/translate/inline-media.ts';
 import type { Health } from './health/health.ts';
-import type { GatewayLimits, GatewayTimeouts, RetrySettings } from './limits.ts';
+import type { GatewayLimits, GatewayTimeouts, ResponseSettings, RetrySettings } from './limits.ts';
 import type { ProxyTest } from './limits/check-caller.ts';
 import type { SharedLimiter } from './limits/limiter.ts';
 import type { Gatekeeper } from './overload/gatekeeper.ts';
@@ -27,6 +28,7 @@ export type GatewaySettings = {
   readonly retries: RetrySettings;
   readonly validation: ValidationMode;
   readonly overload: OverloadSettings;
+  readonly responses: ResponseSettings;
   /** What keys may use that have no limit of their own. */
   readonly perKey?: RateLimits;
   /** Reverse proxies whose word about their clients' addresses is taken. */
@@ -40,6 +42,7 @@ export type Gateway = {
   readonly limiter: SharedLimiter;
   readonly gatekeeper: Gatekeeper;
   readonly replyOwners: ReplyOwners;
+  readonly conversations: Conversations;
   readonly proofVault: ProofVault;
   readonly fetchMedia: FetchMedia;
   readonly settings: () => GatewaySettings;

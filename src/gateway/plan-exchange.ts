@@ -39,6 +39,12 @@ export type PlanOptions = {
   readonly framing: StreamFraming | undefined;
   readonly caller: { readonly userName: string; readonly strictTranslation: boolean };
   readonly acceptedAtMs: number;
+  /** Whether the call is translated even where the upstream speaks the client's dialect. */
+  readonly translate?: boolean;
+  /** The request as the client sent it, where `request` was made from it. */
+  readonly asked?: WireRequest;
+  /** The id of the reply where the gateway gives it one. */
+  readonly replyId?: string;
   /** Whether the client has gone. */
   readonly hasLeft: () => boolean;
 };
@@ -50,7 +56,7 @@ export type PlanOptions = {
  */
 export function planExchange(options: PlanOptions): ExchangePlan | EstimatedCount | Promise<ExchangePlan | EstimatedCount> {
   const { dialect, target, request } = options;
-  if (target.upstream.dialects.includes(dialect.id)) {
+  if (options.translate !== true && target.upstream.dialects.includes(dialect.id)) {
     const passed = planPassthrough(options);
     if (passed !== undefined) return passed;
     // An upstream may speak the dialect without its counter, and never its counter alone.

@@ -32,6 +32,8 @@ export type UpstreamVendor = {
   /** Dialects that an operator may switch on for an upstream of this vendor by `dialects` in the configuration. */
   readonly optionalDialects: readonly DialectId[];
   readonly offers: readonly CallNeed[];
+  /** Whether it keeps responses, so that a later call may go on from one by its id. */
+  readonly keepsResponses?: boolean;
   /** The path and query that follow the configured base address, or undefined where the vendor has no such route. */
   readonly locate: (route: UpstreamRoute) => string | undefined;
   /** Headers that carry the credential. An upstream without a key sends none. */

@@ -27,6 +27,8 @@ export type ReplyRelay = {
   readonly readReply: (reply: unknown) => ReplyReport;
   /** The body for the client. Called before the call is settled, once, for a reply that is no error. */
   readonly writeReply: (reply: unknown, bytes: Buffer) => Buffer;
+  /** What has to be done before the client may learn that its whole reply is there. Asked after `writeReply`; never rejects. */
+  readonly kept?: () => Promise<void> | undefined;
   /** @param limits what the stream may pile up: its `read` throws GatewayError beyond that */
   readonly openStream: (limits: Pick<GatewayLimits, 'replyBytesMax'>) => StreamRelay;
   /** The error to word for the client; undefined where the upstream's own answer goes on as it is. */
@@ -45,6 +47,8 @@ export type StreamRelay = {
   readonly report: () => StreamReport;
   /** True when the client's reply has ended and the upstream's has not: nothing more is wanted of it. */
   readonly endedEarly: () => boolean;
+  /** What has to be done before the client may learn that its reply has ended well. Asked once, when it has; never rejects. */
+  readonly kept?: () => Promise<void> | undefined;
   /** True when a `complete` state is the end of all that counts. */
   readonly hasEndMark: boolean;
   /** Whether what `read` gave for the upstream's error event tells the client of the failure. Otherwise the exchange words it. */

@@ -43,6 +43,9 @@ export class StreamReply implements ReplySink {
   /** What waits for the reply to begin; undefined when it has, and frames pass at once. */
   #held: Buffer[] | undefined = [];
   #heldBytes = 0;
+  /** Set while the end of the reply waits for what must be done before. */
+  #keeping: Promise<void> | undefined;
+  #wasKept = false;
 
   constructor(context: ExchangeContext, flow: UpstreamFlow, headers: Readonly<Record<string, string>>, framing: StreamFraming) {
     this.#context = context;
@@ -78,7 +81,24 @@ export class StreamReply implements ReplySink {
     if (this.#mustWordError()) return this.#answerError(ready);
     if (this.#stream.endedEarly()) return this.#endEarly(ready);
     this.#follow();
-    this.#writeAll(ready);
+    this.#afterKeeping(this.#hasEnded(), () => this.#writeAll(ready));
+  }
+
+  #hasEnded(): boolean {
+    return this.#stream.state() === 'complete' && this.#stream.hasEndMark;
+  }
+
+  /** Does a step at once, or, where it ends the reply or another step waits already, when what has to be done before is done. */
+  #afterKeeping(ends: boolean, step: () => void): void {
+    if (ends && !this.#wasKept && this.#stream.kept !== undefined) {
+      this.#wasKept = true;
+      this.#keeping = this.#stream.kept();
+    }
+    if (this.#keeping === undefined) return step();
+    const waits = this.#keeping.then(step).finally(() => {
+      if (this.#keeping === waits) this.#keeping = undefined;
+    });
+    this.#keeping = waits;
   }
 
   /** What may go to the client now. */
@@ -146,8 +166,10 @@ export class StreamReply implements ReplySink {
     this.#flow.stop();
     this.#markContent();
     this.#settle({ end: 'finished', complete: this.#stream.state() === 'complete' });
-    this.#writeAll(parts);
-    this.#context.response.end();
+    this.#afterKeeping(true, () => {
+      this.#writeAll(parts);
+      this.#context.response.end();
+    });
   }
 
   #markContent(): void {
@@ -226,9 +248,12 @@ export class StreamReply implements ReplySink {
     if (this.#mustWordError()) return this.#answerError([last]);
     this.#settle({ end: 'finished', complete: true });
     const { response } = this.#context;
-    this.#writeAll(this.#letPass(last.length > 0 ? [last] : []));
-    if (!response.headersSent && !response.destroyed) response.writeHead(200, this.#headers);
-    response.end();
+    const ready = this.#letPass(last.length > 0 ? [last] : []);
+    this.#afterKeeping(true, () => {
+      this.#writeAll(ready);
+      if (!response.headersSent && !response.destroyed) response.writeHead(200, this.#headers);
+      response.end();
+    });
   }
 
   /** Some servers end their last event without the blank line that closes it. It counts if it is the dialect's own end, and only then. */
@@ -239,7 +264,7 @@ export class StreamReply implements ReplySink {
     if (this.#stream.state() !== 'complete') return;
     const ready = this.#letPass(passed);
     this.#follow();
-    this.#writeAll(ready);
+    this.#afterKeeping(this.#hasEnded(), () => this.#writeAll(ready));
   }
 
   fail(own: GatewayError): void {

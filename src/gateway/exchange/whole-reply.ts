@@ -52,12 +52,17 @@ export function createWholeReply(
     if (!expected) return fail(invalidReply(context, headers, body.length));
     // Before the call is settled: what can still go wrong must not settle it a second time.
     const written = relay.writeReply(reply, body);
-    observer.firstContent();
-    observer.settled({ end: 'finished', complete: true, report }, () => {
-      // Heartbeats of an earlier attempt may have taken the head with them: the relay has made a stream of the reply.
-      if (response.headersSent && !response.destroyed) response.end(written);
-      else writeReply(response, 200, headers, written);
-    });
+    const settle = (): void => {
+      observer.firstContent();
+      observer.settled({ end: 'finished', complete: true, report }, () => {
+        // Heartbeats of an earlier attempt may have taken the head with them: the relay has made a stream of the reply.
+        if (response.headersSent && !response.destroyed) response.end(written);
+        else writeReply(response, 200, headers, written);
+      });
+    };
+    const kept = relay.kept?.();
+    if (kept === undefined) settle();
+    else void kept.then(settle);
   };
   return createCollectedReply(context, flow, {
     bytesMax: limits.replyBytesMax,

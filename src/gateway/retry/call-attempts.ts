@@ -19,6 +19,8 @@ import { alwaysHealthy } from '../routing/always-healthy.ts';
 import { subjectOf } from '../routing/route.ts';
 import type { Target } from '../routing/routing-table.ts';
 import { timeoutsOf } from '../routing/target-timeouts.ts';
+import { keepReplies } from '../stored-responses/keep-reply.ts';
+import type { ResponseTurn, TurnRequest } from '../stored-responses/response-turn.ts';
 import { toWireRequest } from '../to-wire-request.ts';
 import type { CallReport } from '../telemetry/call-report.ts';
 import { AttemptObserver } from './attempt-observer.ts';
@@ -43,6 +45,8 @@ export type KnownCall = {
   /** The targets that may answer it, best first. */
   readonly targets: readonly Target[];
   readonly taken: TakenLimits | undefined;
+  /** Where it goes on from something stored, or is to be stored. */
+  readonly turn?: ResponseTurn | undefined;
   /** Its place in this process. */
   readonly admission: Pick<Admission, 'releaseBytes'>;
   readonly acceptedAtMs: number;
@@ -146,7 +150,26 @@ export class CallAttempts implements RunningCall {
   }
 
   #plan(target: Target, request: WireRequest, bytes: Buffer): ReturnType<typeof planExchange> {
-    const { call, facts, framing, caller, acceptedAtMs } = this.#known;
+    const { turn } = this.#known;
+    if (turn === undefined) return this.#planRequest(target, { request, bytes, translate: false });
+    const asked = turn.requestFor(target);
+    const plan = (made: TurnRequest): ReturnType<typeof planExchange> => this.#planTurn(target, made, request, turn);
+    return asked instanceof Promise ? asked.then(plan) : plan(asked);
+  }
+
+  /** Plans what a target gets of a turn, and sees to it that the reply is kept. */
+  #planTurn(target: Target, made: TurnRequest, asked: WireRequest, turn: ResponseTurn): ReturnType<typeof planExchange> {
+    const planned = this.#planRequest(target, made, asked);
+    const keep = (plan: ExchangePlan | EstimatedCount): ExchangePlan | EstimatedCount => {
+      if (plan.kind === 'estimate' || !turn.keeps) return plan;
+      const isNative = plan.translation === undefined;
+      return { ...plan, relay: keepReplies(plan.relay, (response) => turn.record(response, target, isNative), isNative) };
+    };
+    return planned instanceof Promise ? planned.then(keep) : keep(planned);
+  }
+
+  #planRequest(target: Target, { request, bytes, translate }: TurnRequest, asked?: WireRequest): ReturnType<typeof planExchange> {
+    const { call, facts, framing, caller, acceptedAtMs, turn } = this.#known;
     const { callId: requestId, dialect, response } = call;
     const hasLeft = (): boolean => response.destroyed;
     return planExchange({
@@ -161,6 +184,9 @@ export class CallAttempts implements RunningCall {
       caller,
       acceptedAtMs,
       hasLeft,
+      translate,
+      ...(asked === undefined ? {} : { asked }),
+      ...(turn === undefined ? {} : { replyId: turn.replyId }),
     });
   }
 

@@ -12,7 +12,7 @@ import type { IncomingCall } from '../call.ts';
 import { createFakeExchange, createFakeUpstream, type FakeExchange } from '../exchange/fake-exchange.ts';
 import type { Gateway } from '../gateway.ts';
 import { createHealth } from '../health/create-health.ts';
-import { defaultLimits, defaultRetries, defaultTimeouts, type RetrySettings } from '../limits.ts';
+import { defaultLimits, defaultResponses, defaultRetries, defaultTimeouts, type RetrySettings } from '../limits.ts';
 import { createLimiter } from '../limits/limiter.ts';
 import { defaultOverload } from '../overload/overload-settings.ts';
 import { createRoutingTable, type Target } from '../routing/routing-table.ts';
@@ -87,7 +87,15 @@ function createKnownCall({ response, context: { clock } }: FakeExchange, targets
   const call = { callId: 'req_1', dialect, operation: 'generate', queryKeys: [], request: { headers: {} }, response };
   return {
     call: call as unknown as IncomingCall,
-    settings: { routing, limits: defaultLimits, timeouts: defaultTimeouts, retries, overload: defaultOverload, validation: 'compatible' },
+    settings: {
+      routing,
+      limits: defaultLimits,
+      timeouts: defaultTimeouts,
+      retries,
+      overload: defaultOverload,
+      responses: defaultResponses,
+      validation: 'compatible',
+    },
     caller,
     facts: { requestedModel: 'm', stream: true, inputCharacters: 5, needs: [] },
     framing: 'sse',

@@ -10,6 +10,12 @@ import type { ConfiguredModel, Target } from './routing-table.ts';
  */
 export type Balance = 'conversation' | 'least-loaded' | 'random';
 
+/**
+ * Where the conversations of stored responses are kept. `auto`: at the upstream as long as a conversation stays with one that keeps it, and in the
+ * gateway's own copy; `gateway`: in that copy alone, upstreams keep nothing; `upstream`: at the upstream alone.
+ */
+export type ResponseState = 'auto' | 'gateway' | 'upstream';
+
 /** A target with what ranking it needs. */
 export type RoutedTarget = {
   readonly target: Target;
@@ -27,6 +33,7 @@ export type Route = {
   /** By priority; within one, in the order of the configuration. */
   readonly targets: readonly Target[];
   readonly balance: Balance;
+  readonly responseState: ResponseState;
   /** Whether any target has conditions. */
   readonly isConditional: boolean;
   /** The targets as a dialect's calls are to try them, whatever their conditions. */
@@ -45,6 +52,7 @@ export function createRoute(model: Omit<ConfiguredModel, 'name'>): Route {
   return {
     targets: tiers.flatMap((tier) => tier.map(({ target }) => target)),
     balance: model.balance ?? 'conversation',
+    responseState: model.responseState ?? 'auto',
     isConditional: model.targets.some(({ when }) => when !== undefined),
     tiersFor: (dialect) => {
       const known = ordered.get(dialect);

@@ -5,7 +5,7 @@ import type { UpstreamClient } from '../../platform/http/upstream-client.ts';
 import type { PriceBook } from '../../billing/rating/rating.ts';
 import type { UpstreamVendor } from '../../upstreams/upstream-vendor.ts';
 import type { TargetConditions } from './conditions.ts';
-import { type Balance, createRoute, type Route } from './route.ts';
+import { type Balance, createRoute, type ResponseState, type Route } from './route.ts';
 import type { TargetTimeouts, TimeoutRule } from './target-timeouts.ts';
 
 /** One configured upstream: a vendor account or model server, reached with one of its credentials. */
@@ -55,6 +55,8 @@ export type ConfiguredModel = {
   readonly ordered?: boolean;
   /** Absent: `conversation`, and targets of one priority that speak the caller's dialect come before the others of it. */
   readonly balance?: Balance;
+  /** Absent: `auto`. */
+  readonly responseState?: ResponseState;
 };
 
 /** A model that an upstream says it serves, by its name there, which is the name it can be called by here. */

@@ -18,6 +18,7 @@ export function buildModels(
     ),
     ordered: model.targets.some(({ priority }) => priority !== undefined),
     ...(model.balance === undefined ? {} : { balance: model.balance }),
+    ...(model.responseState === undefined ? {} : { responseState: model.responseState }),
   }));
 }
 

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 
 import { rateLimitFields } from '../../accounts/access-limits.ts';
-import { defaultLimits, defaultMediaBytesMax, defaultTimeouts, defaultRetries } from '../../gateway/limits.ts';
+import { defaultLimits, defaultMediaBytesMax, defaultResponses, defaultRetries, defaultTimeouts } from '../../gateway/limits.ts';
 import { defaultOverload } from '../../gateway/overload/overload-settings.ts';
 import { upstreamVendors } from '../../upstreams/registry.ts';
 import { defaultDrainTimes } from '../drain-times.ts';
@@ -81,6 +81,13 @@ const modelSchema = Type.Object(
   {
     targets: targetsSchema,
     balance: balanceSchema,
+    responseState: Type.Optional(
+      Type.Enum(['auto', 'gateway', 'upstream'], {
+        default: 'auto',
+        description:
+          'Where the conversations of stored responses are kept. auto: at the upstream while a conversation stays with one that keeps it, and in a copy here with which it can go on anywhere; gateway: here alone, nothing is stored upstream; upstream: there alone.',
+      }),
+    ),
     timeouts: ownTimeouts("Timeouts of this model's calls. They beat those for all."),
     price: Type.Optional(priceSchema),
     limits: rateLimits(
@@ -194,6 +201,21 @@ export const configSchema = Type.Object(
       ),
     ),
     tools: Type.Optional(toolsSchema),
+    responses: Type.Optional(
+      Type.Object(
+        {
+          retentionDays: Type.Optional(
+            Type.Integer({
+              minimum: 0,
+              maximum: 3650,
+              default: defaultResponses.retentionDays,
+              description: 'How many days responses are kept whose key has no retention of its own. 0: none is kept.',
+            }),
+          ),
+        },
+        { additionalProperties: false, description: 'Stored responses of the response-style interface.' },
+      ),
+    ),
     overload: Type.Optional(
       Type.Object(
         {

@@ -12,6 +12,7 @@ export const openai: UpstreamVendor = {
   dialects: ['openai-responses', 'openai-chat'],
   optionalDialects: [],
   offers: [],
+  keepsResponses: true,
   locate: (route) => {
     const counts = route.operation === 'count-tokens' && route.dialect === 'openai-responses';
     return counts ? '/responses/input_tokens' : locateOpenaiInterface(route);

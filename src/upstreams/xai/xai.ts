@@ -27,6 +27,7 @@ export const xai: UpstreamVendor = {
   dialects: ['openai-responses', 'openai-chat'],
   optionalDialects: [],
   offers: [],
+  keepsResponses: true,
   locate: locateOpenaiInterface,
   authorize: (apiKey) => ({ authorization: `Bearer ${apiKey}` }),
   requestHeaders: [...openaiRequestHeaders, 'x-grok-*'],

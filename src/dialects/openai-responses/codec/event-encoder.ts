@@ -56,7 +56,7 @@ export class ResponseWriter {
     this.#words = items.readItemWords(writing);
     this.#echo = echoRequest(writing);
     this.#echoText = JSON.stringify(this.#echo).slice(1);
-    this.#id = writing.newId('resp');
+    this.#id = writing.replyId ?? writing.newId('resp');
     this.#model = writing.requestedModel;
   }
 

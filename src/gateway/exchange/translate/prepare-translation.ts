@@ -32,6 +32,10 @@ export type TranslationOptions = {
   readonly newId: (prefix: string) => string;
   readonly vault: ProofVault;
   readonly fetchMedia: FetchMedia;
+  /** The request as the client sent it, where `request` was made from it: replies repeat it. */
+  readonly asked?: WireRequest;
+  /** The id of the reply where the gateway gives it one. */
+  readonly replyId?: string;
   /** Whether the client has gone: whoever waits for this plan then throws it away. */
   readonly hasLeft: () => boolean;
 };
@@ -81,7 +85,8 @@ export async function prepareTranslation(
     writing: {
       requestId,
       requestedModel: options.facts.requestedModel,
-      request: request.body,
+      request: (options.asked ?? request).body,
+      ...(options.replyId === undefined ? {} : { replyId: options.replyId }),
       createdAtMs: options.acceptedAtMs,
       inputTokensEstimate: estimateTokens(options.facts.inputCharacters),
       newId,

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+
+import { expandBody, isReference, listInputItems, nameItems, requireOutputs } from './expand-input.ts';
+
+const call = { id: 'fc_1', type: 'function_call', call_id: 'call_1', name: 'f', arguments: '{}' };
+const output = { type: 'function_call_output', call_id: 'call_1', output: '1' };
+
+test('a text is one message of the user', () => {
+  assert.deepEqual(listInputItems('hi'), [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'hi' }] }]);
+  assert.deepEqual(listInputItems(undefined), []);
+});
+
+test('an item reference is known by its type, or by an id without anything else', () => {
+  assert.equal(isReference({ type: 'item_reference', id: 'x' }), true);
+  assert.equal(isReference({ id: 'x' }), true);
+  assert.equal(isReference({ id: 'x', type: null }), true);
+  assert.equal(isReference({ id: 'x', role: 'user', content: 'hi' }), false);
+  assert.equal(isReference(call), false);
+});
+
+test('kept items have a type, parts and an id; an id that is there stays', () => {
+  let count = 0;
+  const named = nameItems([{ role: 'assistant', content: 'hi' }, call, output], (prefix) => `${prefix}_${++count}`);
+  assert.deepEqual(named, [
+    { role: 'assistant', type: 'message', id: 'msg_1', content: [{ type: 'output_text', text: 'hi' }] },
+    call,
+    { ...output, id: 'fco_2' },
+  ]);
+});
+
+describe('open calls of the history', () => {
+  test('are answered by the input, or by the history itself', () => {
+    requireOutputs([call], [output]);
+    requireOutputs([call, output], [{ role: 'user', content: 'hi' }]);
+  });
+
+  test('are refused without their output, in the vendor’s words', () => {
+    assert.throws(() => requireOutputs([call, { ...call, call_id: 'call_2' }], [output]), {
+      message: 'No tool output found for function call call_2.',
+      param: 'input',
+      status: 400,
+    });
+  });
+
+  test('of tools that the service runs need none', () => {
+    requireOutputs([{ id: 'ws_1', type: 'web_search_call', status: 'completed' }], []);
+  });
+});
+
+test('an expanded request names no history', () => {
+  const body = { model: 'm', previous_response_id: 'resp_1', conversation: null, input: 'hi', instructions: 'be brief' };
+  assert.deepEqual(expandBody(body, [call]), { model: 'm', input: [call], instructions: 'be brief' });
+});

@@ -1,0 +1,219 @@
+import type { ApiKey } from '../../accounts/api-key.ts';
+import type { Conversations, ResponseKeeper, StoredResponse } from '../../conversations/response-store.ts';
+import type { WireRequest } from '../../dialects/chat-dialect.ts';
+import type { CallFacts } from '../../inference/call-facts.ts';
+import { GatewayError } from '../../inference/gateway-error.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../platform/json/json-value.ts';
+import type { IncomingCall } from '../call.ts';
+import type { Gateway, GatewaySettings } from '../gateway.ts';
+import { describeUnknownReply } from '../reply-owners.ts';
+import type { ResponseState } from '../routing/route.ts';
+import type { Target } from '../routing/routing-table.ts';
+import { expandBody, isReference, listInputItems, nameItems, requireOutputs } from './expand-input.ts';
+import { createRecorder } from './record-response.ts';
+import type { ResponseTurn, TurnRequest } from './response-turn.ts';
+
+export type OpenTurn = {
+  readonly gateway: Pick<Gateway, 'conversations' | 'clock' | 'newId' | 'logger'>;
+  readonly call: IncomingCall;
+  readonly settings: GatewaySettings;
+  readonly caller: ApiKey;
+  readonly request: WireRequest;
+  readonly bytes: Buffer;
+  readonly facts: CallFacts;
+  readonly state: ResponseState;
+  /** All targets of the model, whatever their health. */
+  readonly targets: readonly Target[];
+};
+
+/** What a request goes on from. */
+type Continued = {
+  readonly previous: StoredResponse | undefined;
+  readonly conversationId: string | undefined;
+  /** Its own input, with the items in place of references to them. */
+  readonly input: readonly JsonObject[];
+  readonly hasReferences: boolean;
+};
+
+/**
+ * Opens the turn of a call of the response-style interface. Undefined where nothing kept here concerns it: it goes its way as any other call.
+ * @throws GatewayError `reply_not_found`, `object_not_found`, `conversation_locked`, `invalid_value` and `responses_unavailable`
+ */
+export function openTurn(open: OpenTurn): Promise<ResponseTurn> | undefined {
+  const { request, state, call } = open;
+  if (call.dialect.id !== 'openai-responses' || request.operation !== 'generate' || state === 'upstream') return undefined;
+  const { body } = request;
+  const continues = isPresent(body.previous_response_id) || isPresent(body.conversation);
+  if (!continues && !keepsReply(open) && !hasReference(body.input)) return undefined;
+  return openKnown(open);
+}
+
+const isPresent = (value: JsonValue | undefined): boolean => value !== undefined && value !== null;
+
+function hasReference(input: JsonValue | undefined): boolean {
+  return Array.isArray(input) && input.some((item) => isJsonObject(item) && isReference(item));
+}
+
+/** Whose answers are never kept has a retention of nothing. */
+function keepsReply({ request, caller, settings }: OpenTurn): boolean {
+  return request.body.store !== false && (caller.responseRetentionDays ?? settings.responses.retentionDays) !== 0;
+}
+
+async function openKnown(open: OpenTurn): Promise<ResponseTurn> {
+  const { gateway, request, facts, call, caller } = open;
+  const { conversations } = gateway;
+  const continued = await findContinued(open);
+  const keeper = chooseKeeper(open, continued);
+  const { continues: _continues, ...plainFacts } = facts;
+  let history: Promise<readonly JsonObject[]> | undefined;
+  const readHistory = (): Promise<readonly JsonObject[]> => (history ??= loadHistory(conversations, caller.userName, continued));
+  const isExpanded = continued.previous !== undefined || continued.conversationId !== undefined || continued.hasReferences;
+  const expand = async (): Promise<WireRequest> => {
+    const items = await readHistory();
+    requireOutputs(items, continued.input);
+    return { ...request, body: expandBody(request.body, [...items, ...continued.input]) };
+  };
+  const ranked = isExpanded && keeper === undefined ? await expand() : request;
+  const recorder = createRecorder(open, continued);
+  return {
+    replyId: gateway.newId('resp'),
+    request: ranked,
+    facts: ranked === request ? plainFacts : withoutContinued(call, ranked),
+    keeper,
+    requestFor: (target) => requestFor(target, { open, keeper, isExpanded, expanded: ranked === request ? expand : () => ranked }),
+    keeps: keepsReply(open),
+    record: recorder.record,
+    close: recorder.close,
+  };
+}
+
+function withoutContinued({ dialect }: IncomingCall, request: WireRequest): CallFacts {
+  const { continues: _continues, ...facts } = dialect.readFacts(request);
+  return facts;
+}
+
+function requestFor(
+  target: Target,
+  {
+    open,
+    keeper,
+    isExpanded,
+    expanded,
+  }: {
+    readonly open: OpenTurn;
+    readonly keeper: ResponseKeeper | undefined;
+    readonly isExpanded: boolean;
+    readonly expanded: () => WireRequest | Promise<WireRequest>;
+  },
+): TurnRequest | Promise<TurnRequest> {
+  const { request, bytes, state } = open;
+  const passes = state === 'auto' && (!isExpanded || isKeeper(target, keeper));
+  if (passes) return { request, bytes, translate: false };
+  if (!isExpanded) return { request, bytes, translate: true };
+  const whole = expanded();
+  const write = (made: WireRequest): TurnRequest => ({ request: made, bytes: Buffer.from(JSON.stringify(made.body)), translate: true });
+  return whole instanceof Promise ? whole.then(write) : write(whole);
+}
+
+function isKeeper({ upstream }: Target, keeper: ResponseKeeper | undefined): boolean {
+  return keeper !== undefined && upstream.id === keeper.upstream && upstream.credentialId === keeper.credential;
+}
+
+/** The upstream that can go on from the response by its id alone: the one that made it, where the model still goes there. */
+function chooseKeeper({ state, targets, call }: OpenTurn, { previous, hasReferences }: Continued): ResponseKeeper | undefined {
+  const keeper = previous?.keeper;
+  if (keeper === undefined || state !== 'auto' || hasReferences) return undefined;
+  const isThere = targets.some((target) => isKeeper(target, keeper) && target.upstream.dialects.includes(call.dialect.id));
+  return isThere ? keeper : undefined;
+}
+
+async function findContinued(open: OpenTurn): Promise<Continued> {
+  const { gateway, request, caller } = open;
+  const { body } = request;
+  const previousId = body.previous_response_id;
+  const previous = typeof previousId === 'string' ? await findPrevious(gateway.conversations, caller.userName, previousId) : undefined;
+  const conversationId = readConversationId(body.conversation);
+  const items = listInputItems(body.input);
+  const resolved = await resolveReferences(gateway.conversations, caller.userName, items);
+  if (conversationId !== undefined) await takeConversation(open, conversationId);
+  return { previous, conversationId, input: nameItems(resolved, gateway.newId), hasReferences: resolved !== items };
+}
+
+function readConversationId(value: JsonValue | undefined): string | undefined {
+  const id = isJsonObject(value) ? value.id : value;
+  return typeof id === 'string' ? id : undefined;
+}
+
+/** Only what has ended has something to go on from. */
+async function findPrevious(conversations: Conversations, userName: string, id: string): Promise<StoredResponse> {
+  const param = 'previous_response_id';
+  const found = await asked(conversations.findResponse(userName, id));
+  if (found === undefined) throw describeUnknownReply({ replyId: id, param });
+  if (found.status === 'completed' || found.status === 'incomplete') return found;
+  throw new GatewayError(
+    'invalid_value',
+    `${param}: the response '${id.slice(0, 100)}' is ${found.status.replace('_', ' ')}; only one that is completed or incomplete can be continued`,
+    { param },
+  );
+}
+
+/** @returns the same list where it holds no references */
+async function resolveReferences(
+  conversations: Conversations,
+  userName: string,
+  items: readonly JsonObject[],
+): Promise<readonly JsonObject[]> {
+  const ids = items.filter(isReference).map(({ id }) => String(id));
+  if (ids.length === 0) return items;
+  const found = await asked(conversations.findItems(userName, ids));
+  return items.map((item) => {
+    if (!isReference(item)) return item;
+    const id = String(item.id);
+    const referred = found.get(id);
+    if (referred !== undefined) return referred;
+    throw new GatewayError('object_not_found', `Item with id '${id.slice(0, 100)}' not found.`, { param: 'input' });
+  });
+}
+
+/** A conversation is gone on from by one response at a time: the next one needs what this one says. */
+async function takeConversation({ gateway, call, caller, settings }: OpenTurn, id: string): Promise<void> {
+  const { conversations, clock } = gateway;
+  const untilMs = clock.nowMs() + settings.timeouts.totalMs;
+  const taken = await asked(conversations.lockConversation(caller.userName, id, call.callId, untilMs));
+  if (taken === true) return;
+  if (taken === undefined)
+    throw new GatewayError('object_not_found', `Conversation with id '${id.slice(0, 100)}' not found.`, { param: 'conversation' });
+  throw new GatewayError(
+    'conversation_locked',
+    'Another process is currently operating on this conversation. Please retry in a few seconds.',
+    { param: 'conversation', retryAfterSeconds: 2 },
+  );
+}
+
+async function loadHistory(
+  conversations: Conversations,
+  userName: string,
+  { previous, conversationId }: Continued,
+): Promise<readonly JsonObject[]> {
+  if (conversationId !== undefined) {
+    const items = await asked(conversations.readConversation(userName, conversationId));
+    if (items !== undefined) return items;
+    throw new GatewayError('object_not_found', `Conversation with id '${conversationId}' not found.`, { param: 'conversation' });
+  }
+  if (previous === undefined) return [];
+  const chain = await asked(conversations.readChain(userName, previous.id));
+  if (chain !== undefined) return chain;
+  throw describeUnknownReply({ replyId: previous.id, param: 'previous_response_id' });
+}
+
+/** What cannot be asked at the moment is no answer: the call is refused before anything was spent. */
+async function asked<Answer>(answer: Promise<Answer>): Promise<Answer> {
+  try {
+    return await answer;
+  } catch (cause) {
+    throw new GatewayError('responses_unavailable', 'stored responses cannot be read at the moment; try again', {
+      retryAfterSeconds: 1,
+      cause,
+    });
+  }
+}

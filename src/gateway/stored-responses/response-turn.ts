@@ -1,0 +1,34 @@
+import type { WireRequest } from '../../dialects/chat-dialect.ts';
+import type { CallFacts } from '../../inference/call-facts.ts';
+import type { JsonObject } from '../../platform/json/json-value.ts';
+import type { ResponseKeeper } from '../../conversations/response-store.ts';
+import type { Target } from '../routing/routing-table.ts';
+
+/** A request as one target gets it. */
+export type TurnRequest = {
+  readonly request: WireRequest;
+  readonly bytes: Buffer;
+  /** Whether it is written anew even where the upstream speaks the client's dialect: then nothing of it refers to what the upstream might keep. */
+  readonly translate: boolean;
+};
+
+/**
+ * One call of the response-style interface that goes on from something kept here, or is to be kept itself. It knows the whole conversation, and
+ * which target needs to be told it.
+ */
+export type ResponseTurn = {
+  /** The id of the reply where the gateway gives it one. */
+  readonly replyId: string;
+  /** The request as it is ranked and metered: with the whole conversation where targets get that. */
+  readonly request: WireRequest;
+  readonly facts: CallFacts;
+  /** Where the conversation goes on by itself: that target comes first. */
+  readonly keeper: ResponseKeeper | undefined;
+  readonly requestFor: (target: Target) => TurnRequest | Promise<TurnRequest>;
+  /** Whether the reply is to be kept. */
+  readonly keeps: boolean;
+  /** Keeps a reply that has ended, whatever its status. Resolves when it can be gone on from; never rejects. */
+  readonly record: (response: JsonObject, target: Target, isNative: boolean) => Promise<void>;
+  /** Gives free what was taken for the time of the call. */
+  readonly close: () => void;
+};
