@@ -2,7 +2,7 @@ import type { EncodedRequest } from '../../dialects/chat-codec.ts';
 import type { InferenceReply } from '../../inference/inference-reply.ts';
 import type { InferenceRequest } from '../../inference/inference-request.ts';
 import type { UsageReport } from '../../inference/usage.ts';
-import { type Answer, AskError } from './ask-upstream.ts';
+import { type Answer, AskError } from '../../platform/http/ask-upstream.ts';
 import { explainAnswer, explainSilence, mediaTypeOf, saidIn, showWords } from './explain-failure.ts';
 import { type CheckName, type CheckResult, tidyWords } from './finding.ts';
 import { type Conversation, encode, readStream, readWhole, sendBody, type StreamReading } from './speak.ts';

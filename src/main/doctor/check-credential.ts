@@ -1,6 +1,6 @@
 import { createUpstreamHeaders } from '../../gateway/prepare-request.ts';
 import { filledText, objectsOf, membersOf } from '../../platform/json/json-readers.ts';
-import { type Answer, AskError, askUpstream, type AskLimits } from './ask-upstream.ts';
+import { type Answer, AskError, askUpstream, type AskLimits } from '../../platform/http/ask-upstream.ts';
 import { baseUrlHint, explainAnswer, explainSilence, mediaTypeOf, parseBody } from './explain-failure.ts';
 import { type Finding, tidyWords } from './finding.ts';
 import type { Patient } from './patient.ts';

@@ -1,5 +1,5 @@
 import { chatDialects } from '../../dialects/registry.ts';
-import type { AskLimits } from './ask-upstream.ts';
+import type { AskLimits } from '../../platform/http/ask-upstream.ts';
 import type { UsableConfiguration } from './check-configuration.ts';
 import { checkCredential } from './check-credential.ts';
 import { chooseModel } from './choose-model.ts';

@@ -4,7 +4,7 @@ import { scrubText } from '../../gateway/exchange/scrub-credential.ts';
 import type { ErrorCode } from '../../inference/gateway-error.ts';
 import { filledText, membersOf } from '../../platform/json/json-readers.ts';
 import { parseJson } from '../../platform/json/parse-json.ts';
-import type { Answer, AskError } from './ask-upstream.ts';
+import type { Answer, AskError } from '../../platform/http/ask-upstream.ts';
 import { tidyWords } from './finding.ts';
 import type { Patient } from './patient.ts';
 

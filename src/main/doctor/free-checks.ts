@@ -2,7 +2,7 @@ import type { DialectId } from '../../dialects/chat-dialect.ts';
 import { filledText, membersOf, numberOf } from '../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../platform/json/json-value.ts';
 import type { VendorId } from '../../upstreams/upstream-vendor.ts';
-import { type Answer, AskError } from './ask-upstream.ts';
+import { type Answer, AskError } from '../../platform/http/ask-upstream.ts';
 import { bad, good, type Outcome } from './call-checks.ts';
 import { createRequest } from './check-requests.ts';
 import { explainAnswer, explainSilence, parseBody, saidIn } from './explain-failure.ts';

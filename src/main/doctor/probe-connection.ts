@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 
-import type { AskLimits } from './ask-upstream.ts';
+import type { AskLimits } from '../../platform/http/ask-upstream.ts';
 import { explainCertificate, explainTransport } from './explain-failure.ts';
 import type { Finding } from './finding.ts';
 import type { Patient } from './patient.ts';

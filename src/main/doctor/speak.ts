@@ -11,7 +11,7 @@ import { createTranslationNotes } from '../../inference/translation-notes.ts';
 import type { Frame } from '../../platform/frames.ts';
 import type { JsonObject } from '../../platform/json/json-value.ts';
 import { createSseFrameReader } from '../../platform/sse/sse-frame-reader.ts';
-import { type Answer, askUpstream, type AskLimits } from './ask-upstream.ts';
+import { type Answer, askUpstream, type AskLimits } from '../../platform/http/ask-upstream.ts';
 import { parseBody } from './explain-failure.ts';
 import type { Patient } from './patient.ts';
 

@@ -10,7 +10,7 @@ export type { UpstreamController, UpstreamHandler } from './upstream-connection.
 /** One HTTP request to an upstream. `path` includes the query. */
 export type UpstreamRequest = {
   readonly path: string;
-  readonly method: 'POST' | 'GET';
+  readonly method: 'POST' | 'GET' | 'DELETE';
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer | undefined;
 };

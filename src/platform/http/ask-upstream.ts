@@ -1,5 +1,5 @@
-import type { UpstreamClient, UpstreamController, UpstreamRequest } from '../../platform/http/upstream-client.ts';
-import type { ReplyHeaders } from '../../platform/http/reply-head.ts';
+import type { UpstreamClient, UpstreamController, UpstreamRequest } from './upstream-client.ts';
+import type { ReplyHeaders } from './reply-head.ts';
 
 /** An upstream's answer, whole. */
 export type Answer = {
