@@ -211,6 +211,7 @@ async function asked<Answer>(answer: Promise<Answer>): Promise<Answer> {
   try {
     return await answer;
   } catch (cause) {
+    if (cause instanceof GatewayError) throw cause;
     throw new GatewayError('responses_unavailable', 'stored responses cannot be read at the moment; try again', {
       retryAfterSeconds: 1,
       cause,
