@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+
+import { Agent, OpenAIResponsesModel, Runner, setTracingDisabled, tool } from '@openai/agents';
+import OpenAI from 'openai';
+import { z } from 'zod';
+
+import { startSimulatedWeir, type SimulatedWeir } from '../support/start-simulated-weir.ts';
+import { chatOnly, modelNames, models } from './models.ts';
+
+/** What the simulated model is to do is said in the prompt: the SDK sends no headers of the test's. */
+const doing = (steering: Readonly<Record<string, string>>): string =>
+  `[[simulator ${Object.entries(steering)
+    .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+    .join(' ')}]]`;
+
+/** The Agents SDK drives tools and turns by itself, over responses that are stored or over a conversation. */
+describe('OpenAI Agents SDK', () => {
+  let running: SimulatedWeir;
+  let client: OpenAI;
+  before(async () => {
+    setTracingDisabled(true);
+    running = await startSimulatedWeir({ models, upstreams: ({ openai }) => chatOnly(openai) });
+    client = new OpenAI({ baseURL: `${running.weir.gatewayUrl}/v1`, apiKey: running.weir.apiKey, maxRetries: 0 });
+  });
+  after(() => running[Symbol.asyncDispose]());
+
+  for (const name of modelNames) {
+    describe(`upstream: ${name}`, () => {
+      const createAgent = (called: string[]) =>
+        new Agent({
+          name: 'clerk',
+          instructions: 'Help.',
+          model: new OpenAIResponsesModel(client, name),
+          tools: [
+            tool({
+              name: 'look_up',
+              description: 'Looks a word up.',
+              parameters: z.object({ word: z.string() }),
+              execute: ({ word }) => {
+                called.push(word);
+                return `${word} is a wading bird`;
+              },
+            }),
+          ],
+        });
+      const ask = doing({ 'tool-name': 'look_up', 'tool-arguments': '{"word":"heron"}', text: 'A heron wades.' });
+
+      test('a tool is run and answered, then the next turn goes on from the stored response', async () => {
+        const called: string[] = [];
+        const runner = new Runner({ tracingDisabled: true });
+        const first = await runner.run(createAgent(called), `What is a heron? ${ask}`);
+        assert.deepEqual(called, ['heron']);
+        assert.equal(first.finalOutput, 'A heron wades.');
+        assert.ok(first.lastResponseId);
+        const second = await runner.run(createAgent(called), `And now? ${doing({ text: 'It flies.' })}`, {
+          previousResponseId: first.lastResponseId,
+        });
+        assert.equal(second.finalOutput, 'It flies.');
+      });
+
+      test('streamed, over a conversation', async () => {
+        const called: string[] = [];
+        const runner = new Runner({ tracingDisabled: true });
+        const { id: conversationId } = await client.conversations.create({});
+        const first = await runner.run(createAgent(called), `What is a heron? ${ask}`, { stream: true, conversationId });
+        let text = '';
+        for await (const piece of first.toTextStream()) text += piece;
+        assert.equal(text, 'A heron wades.');
+        assert.deepEqual(called, ['heron']);
+        const items = await client.conversations.items.list(conversationId, { order: 'asc' });
+        assert.deepEqual(
+          items.data.map((item) => item.type).filter((type) => type !== 'reasoning'),
+          ['message', 'function_call', 'function_call_output', 'message'],
+        );
+      });
+    });
+  }
+});
