@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
-import { Agent, OpenAIResponsesModel, Runner, setTracingDisabled, tool } from '@openai/agents';
+import { Agent, OpenAIProvider, Runner, setTracingDisabled, tool } from '@openai/agents';
 import OpenAI from 'openai';
 import { z } from 'zod';
 
@@ -24,6 +24,11 @@ describe('OpenAI Agents SDK', () => {
     client = new OpenAI({ baseURL: `${running.weir.gatewayUrl}/v1`, apiKey: running.weir.apiKey, maxRetries: 0 });
   });
   after(() => running[Symbol.asyncDispose]());
+  const createRunner = (): Runner => {
+    const baseURL = `${running.weir.gatewayUrl}/v1`;
+    const modelProvider = new OpenAIProvider({ baseURL, apiKey: running.weir.apiKey, useResponses: true });
+    return new Runner({ tracingDisabled: true, modelProvider });
+  };
 
   for (const name of modelNames) {
     describe(`upstream: ${name}`, () => {
@@ -31,7 +36,7 @@ describe('OpenAI Agents SDK', () => {
         new Agent({
           name: 'clerk',
           instructions: 'Help.',
-          model: new OpenAIResponsesModel(client, name),
+          model: name,
           tools: [
             tool({
               name: 'look_up',
@@ -48,7 +53,7 @@ describe('OpenAI Agents SDK', () => {
 
       test('a tool is run and answered, then the next turn goes on from the stored response', async () => {
         const called: string[] = [];
-        const runner = new Runner({ tracingDisabled: true });
+        const runner = createRunner();
         const first = await runner.run(createAgent(called), `What is a heron? ${ask}`);
         assert.deepEqual(called, ['heron']);
         assert.equal(first.finalOutput, 'A heron wades.');
@@ -61,7 +66,7 @@ describe('OpenAI Agents SDK', () => {
 
       test('streamed, over a conversation', async () => {
         const called: string[] = [];
-        const runner = new Runner({ tracingDisabled: true });
+        const runner = createRunner();
         const { id: conversationId } = await client.conversations.create({});
         const first = await runner.run(createAgent(called), `What is a heron? ${ask}`, { stream: true, conversationId });
         let text = '';
