@@ -42,11 +42,16 @@ export function createFakeConversationStore(): ConversationStore {
     return 'done';
   }
 
-  function forget(row: Row): void {
+  function forget(row: Row, untilMs: number): void {
     row.deleted = true;
     row.items = [];
     row.events.clear();
-    // One that is still being generated leaves its name, so that its end does not bring it back.
+    row.response = { ...row.response, expiresAtMs: untilMs };
+  }
+
+  function drop(row: Row, nowMs: number): void {
+    // One that is still being generated leaves its name for a while, so that its end does not bring it back.
+    forget(row, ended(row) ? Infinity : nowMs + 86_400_000);
     if (ended(row)) removeUnneeded(row);
   }
 
@@ -61,7 +66,7 @@ export function createFakeConversationStore(): ConversationStore {
     if (write.type === 'put-response') return put(write);
     const row = find(write);
     if (row === undefined) return 'unknown';
-    if (write.type === 'delete-response') forget(row);
+    if (write.type === 'delete-response') drop(row, write.nowMs);
     else if (write.type === 'append-events') row.events.set(write.firstSequence, { count: write.count, sealed: write.sealed });
     else if (ended(row)) return 'unknown';
     else if (write.type === 'extend-lease') row.response = { ...row.response, leaseUntilMs: write.untilMs };
@@ -101,10 +106,9 @@ export function createFakeConversationStore(): ConversationStore {
       return wanted.slice(0, query.limit).map(([firstSequence, { sealed }]) => ({ firstSequence, sealed }));
     },
     sweepConversations: async ({ nowMs, rowsMax }) => {
-      const expired = [...rows.values()].filter((row) => !row.deleted && row.response.expiresAtMs <= nowMs).slice(0, rowsMax);
+      const expired = [...rows.values()].filter((row) => row.response.expiresAtMs <= nowMs).slice(0, rowsMax);
       for (const row of expired) {
-        row.deleted = true;
-        row.items = [];
+        forget(row, Infinity);
         removeUnneeded(row);
       }
       return expired.length + conversations.sweep(nowMs, rowsMax - expired.length);
