@@ -8,7 +8,8 @@ import type { Migration } from './migrations.ts';
 export const conversations: Migration = {
   version: 5,
   name: 'conversations',
-  shared: [],
+  // For how long what a key stores is kept; null: as configured for all.
+  shared: ['alter table api_keys add column response_retention_days bigint'],
   sqlite: [
     `create table responses (
     number integer primary key,
