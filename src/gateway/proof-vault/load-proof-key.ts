@@ -53,7 +53,7 @@ function readKey(path: string): Buffer | undefined {
   const key = parseKey(text.trim());
   if (key === undefined) {
     throw new ProofKeyError(
-      `the key file ${path} is damaged; restore it, or delete it: reasoning proofs that were kept under it are then lost`,
+      `the key file ${path} is damaged; restore it, or delete it: what was kept under it, reasoning proofs and stored responses, is then lost`,
     );
   }
   tighten(path);
