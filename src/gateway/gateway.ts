@@ -5,10 +5,11 @@ import type { Conversations } from '../conversations/response-store.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Deadlines } from '../platform/http/deadlines.ts';
 import type { Logger } from '../platform/log.ts';
+import type { StoredObjects } from './conversations/serve-stored-objects.ts';
 import type { CallerDirectory } from './authenticate.ts';
 import type { FetchMedia } from './exchange/translate/inline-media.ts';
 import type { Health } from './health/health.ts';
-import type { GatewayLimits, GatewayTimeouts, ResponseSettings, RetrySettings } from './limits.ts';
+import type { GatewayLimits, GatewayTimeouts, RetrySettings } from './limits.ts';
 import type { ProxyTest } from './limits/check-caller.ts';
 import type { SharedLimiter } from './limits/limiter.ts';
 import type { Gatekeeper } from './overload/gatekeeper.ts';
@@ -28,7 +29,8 @@ export type GatewaySettings = {
   readonly retries: RetrySettings;
   readonly validation: ValidationMode;
   readonly overload: OverloadSettings;
-  readonly responses: ResponseSettings;
+  /** For how many days what is stored is kept where a key says nothing of its own; 0: nothing is stored. */
+  readonly responseRetentionDays: number;
   /** What keys may use that have no limit of their own. */
   readonly perKey?: RateLimits;
   /** Reverse proxies whose word about their clients' addresses is taken. */
@@ -44,6 +46,7 @@ export type Gateway = {
   readonly replyOwners: ReplyOwners;
   readonly conversations: Conversations;
   readonly proofVault: ProofVault;
+  readonly storedObjects: StoredObjects;
   readonly fetchMedia: FetchMedia;
   readonly settings: () => GatewaySettings;
   readonly clock: Clock;

@@ -22,12 +22,6 @@ export type RetrySettings = {
   readonly avoidFailing: boolean;
 };
 
-/** How stored responses are kept. */
-export type ResponseSettings = {
-  /** How long they are kept whose key says nothing else. 0: never. */
-  readonly retentionDays: number;
-};
-
 export type GatewayLimits = {
   readonly requestBytesMax: number;
   readonly requestDepthMax: number;
@@ -55,8 +49,6 @@ export const defaultTimeouts: GatewayTimeouts = {
 };
 
 export const defaultRetries: RetrySettings = { attemptsMax: 3, avoidFailing: true };
-
-export const defaultResponses: ResponseSettings = { retentionDays: 30 };
 
 export const defaultLimits: GatewayLimits = {
   requestBytesMax: 32 * mebibyte,

@@ -12,7 +12,7 @@ import type { IncomingCall } from '../call.ts';
 import { createFakeExchange, createFakeUpstream, type FakeExchange } from '../exchange/fake-exchange.ts';
 import type { Gateway } from '../gateway.ts';
 import { createHealth } from '../health/create-health.ts';
-import { defaultLimits, defaultResponses, defaultRetries, defaultTimeouts, type RetrySettings } from '../limits.ts';
+import { defaultLimits, defaultRetries, defaultTimeouts, type RetrySettings } from '../limits.ts';
 import { createLimiter } from '../limits/limiter.ts';
 import { defaultOverload } from '../overload/overload-settings.ts';
 import { createRoutingTable, type Target } from '../routing/routing-table.ts';
@@ -93,8 +93,8 @@ function createKnownCall({ response, context: { clock } }: FakeExchange, targets
       timeouts: defaultTimeouts,
       retries,
       overload: defaultOverload,
-      responses: defaultResponses,
       validation: 'compatible',
+      responseRetentionDays: 30,
     },
     caller,
     facts: { requestedModel: 'm', stream: true, inputCharacters: 5, needs: [] },

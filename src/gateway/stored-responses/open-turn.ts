@@ -56,7 +56,7 @@ function hasReference(input: JsonValue | undefined): boolean {
 
 /** Whose answers are never kept has a retention of nothing. */
 function keepsReply({ request, caller, settings }: OpenTurn): boolean {
-  return request.body.store !== false && (caller.responseRetentionDays ?? settings.responses.retentionDays) !== 0;
+  return request.body.store !== false && (caller.responseRetentionDays ?? settings.responseRetentionDays) !== 0;
 }
 
 async function openKnown(open: OpenTurn): Promise<ResponseTurn> {

@@ -27,7 +27,7 @@ export function createRecorder(
 } {
   const { conversations, clock, logger } = gateway;
   const { userName, id: keyId } = caller;
-  const retentionMs = (caller.responseRetentionDays ?? settings.responses.retentionDays) * dayMs;
+  const retentionMs = (caller.responseRetentionDays ?? settings.responseRetentionDays) * dayMs;
   let isClosed = false;
 
   const close = (): void => {

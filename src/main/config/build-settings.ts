@@ -1,5 +1,5 @@
 import type { GatewaySettings } from '../../gateway/gateway.ts';
-import { defaultLimits, defaultTimeouts, defaultRetries, defaultResponses } from '../../gateway/limits.ts';
+import { defaultLimits, defaultTimeouts, defaultRetries } from '../../gateway/limits.ts';
 import { createRoutingTable, type Upstream } from '../../gateway/routing/routing-table.ts';
 import { createTimeoutRule } from '../../gateway/routing/target-timeouts.ts';
 import { defaultOverload } from '../../gateway/overload/overload-settings.ts';
@@ -106,6 +106,9 @@ export function findBrokenTargets(config: Config, source: UpstreamSource): reado
   );
 }
 
+/** As the vendor of the Responses interface keeps them. */
+const defaultRetentionDays = 30;
+
 /** Turns a checked configuration into what the gateway runs on. */
 export function buildSettings(options: {
   readonly config: Config;
@@ -134,7 +137,7 @@ export function buildSettings(options: {
     retries: { ...defaultRetries, ...config.retries },
     validation: config.validation ?? 'compatible',
     overload: { ...defaultOverload, ...config.overload },
-    responses: { ...defaultResponses, ...config.responses },
+    responseRetentionDays: config.responses?.retentionDays ?? defaultRetentionDays,
     ...(perKey === undefined ? {} : { perKey }),
     ...(config.trustedProxies === undefined ? {} : { isProxy: compileAddressList(config.trustedProxies) }),
   };

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 
 import { rateLimitFields } from '../../accounts/access-limits.ts';
-import { defaultLimits, defaultMediaBytesMax, defaultResponses, defaultRetries, defaultTimeouts } from '../../gateway/limits.ts';
+import { defaultLimits, defaultMediaBytesMax, defaultRetries, defaultTimeouts } from '../../gateway/limits.ts';
 import { defaultOverload } from '../../gateway/overload/overload-settings.ts';
 import { upstreamVendors } from '../../upstreams/registry.ts';
 import { defaultDrainTimes } from '../drain-times.ts';
@@ -207,13 +207,14 @@ export const configSchema = Type.Object(
           retentionDays: Type.Optional(
             Type.Integer({
               minimum: 0,
-              maximum: 3650,
-              default: defaultResponses.retentionDays,
-              description: 'How many days responses are kept whose key has no retention of its own. 0: none is kept.',
+              maximum: 36_500,
+              default: 30,
+              description:
+                'Days for which stored responses are kept, and conversations after their last change. 0: nothing is stored. A key may have a time of its own.',
             }),
           ),
         },
-        { additionalProperties: false, description: 'Stored responses of the response-style interface.' },
+        { additionalProperties: false, description: 'Responses that are kept, so that a later request can go on from them.' },
       ),
     ),
     overload: Type.Optional(

@@ -22,6 +22,11 @@ function echoFormat(value: JsonValue | undefined): JsonObject {
   return format.type === 'json_schema' ? { ...format, description: format.description ?? null, strict: format.strict ?? false } : format;
 }
 
+function echoConversation(value: JsonValue | undefined): JsonObject {
+  const id = textOf(isJsonObject(value) ? value.id : value);
+  return id === undefined ? {} : { conversation: { id } };
+}
+
 /** What a response repeats of its request, the vendor's defaults where the client said nothing. The same in every snapshot. */
 export function echoRequest({ request }: ReplyWriting): JsonObject {
   const text = membersOf(request.text);
@@ -33,6 +38,7 @@ export function echoRequest({ request }: ReplyWriting): JsonObject {
     max_tool_calls: request.max_tool_calls ?? null,
     parallel_tool_calls: request.parallel_tool_calls ?? true,
     previous_response_id: request.previous_response_id ?? null,
+    ...echoConversation(request.conversation),
     prompt_cache_key: request.prompt_cache_key ?? null,
     reasoning: { effort: reasoning.effort ?? null, summary: reasoning.summary ?? reasoning.generate_summary ?? null },
     safety_identifier: request.safety_identifier ?? null,
