@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { createResponse, setUpConversations } from '../../src/conversations/conversation-suite.ts';
+import { createResponse, setUpConversations } from './conversations/set-up.ts';
 import type { Conversations } from '../../src/conversations/response-store.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts';
 

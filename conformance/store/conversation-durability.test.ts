@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-import { createResponse, setUpConversations } from '../../src/conversations/conversation-suite.ts';
+import { createResponse, setUpConversations } from './conversations/set-up.ts';
 import { createConversations } from '../../src/conversations/create-conversations.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts';

@@ -1,5 +1,5 @@
 import { createConversations } from '../../src/conversations/create-conversations.ts';
-import { createResponse } from '../../src/conversations/conversation-suite.ts';
+import { createResponse } from './conversations/set-up.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts';
 
