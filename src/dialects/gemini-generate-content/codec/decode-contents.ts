@@ -216,10 +216,12 @@ export function startCode(wire: JsonObject, newId: string): ServerToolPart {
 export function addCodeResult(part: ServerToolPart, wire: JsonObject): ServerToolPart {
   const result = membersOf(wire.codeExecutionResult);
   const failed = typeof result.outcome === 'string' && result.outcome !== 'OUTCOME_OK' && result.outcome !== 'OUTCOME_UNSPECIFIED';
+  const isLate = result.outcome === 'OUTCOME_DEADLINE_EXCEEDED';
   return {
     ...part,
     results: [{ text: textOf(result.output) ?? '' }],
     ...(failed ? { failed } : {}),
+    ...(isLate ? { failure: 'timed-out' } : {}),
     wire: [...part.wire, wire],
   };
 }

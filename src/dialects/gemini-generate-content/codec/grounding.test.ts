@@ -129,7 +129,7 @@ test('searches are one record, after the text, with the pages that were found', 
     id: 'search_1',
     input: ['q1', 'q2'],
     results: [{ url: 'https://a', title: 'example.org' }, { url: 'https://b' }],
-    wire: [],
+    wire: [{ groundingMetadata: { searchEntryPoint: { renderedContent: '<div>' } } }],
   });
   assert.equal(reply.usageReport?.usage.webSearches, 2);
 });
