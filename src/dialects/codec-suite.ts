@@ -120,6 +120,7 @@ function describeSettings(request: InferenceRequest, lost: ReadonlySet<string>, 
     instructions,
     tools,
     model: _model,
+    dialect: _dialect,
     reasoning,
     outputFormat,
     ...settings

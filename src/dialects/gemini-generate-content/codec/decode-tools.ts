@@ -26,7 +26,11 @@ export function decodeTools(body: JsonObject): DecodedTools {
   return { tools, ...(toolChoice === undefined ? {} : { toolChoice }), vendorFields };
 }
 
-function listConfigFields({ retrievalConfig, includeServerSideToolInvocations, functionCallingConfig }: JsonObject): readonly VendorField[] {
+function listConfigFields({
+  retrievalConfig,
+  includeServerSideToolInvocations,
+  functionCallingConfig,
+}: JsonObject): readonly VendorField[] {
   const fields: VendorField[] = [];
   if (retrievalConfig !== undefined) fields.push({ field: 'toolConfig.retrievalConfig', value: retrievalConfig, weight: 'matters' });
   if (includeServerSideToolInvocations !== undefined) {

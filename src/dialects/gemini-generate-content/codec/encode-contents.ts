@@ -1,11 +1,4 @@
-import type {
-  MediaPart,
-  Part,
-  ReasoningPart,
-  ToolCallPart,
-  ToolResultPart,
-  Turn,
-} from '../../../inference/inference-request.ts';
+import type { MediaPart, Part, ReasoningPart, ToolCallPart, ToolResultPart, Turn } from '../../../inference/inference-request.ts';
 import type { Proof } from '../../../inference/proof.ts';
 import { readToolArguments } from '../../../inference/tool-arguments.ts';
 import { resultObject } from '../../../inference/tool-results.ts';
@@ -92,7 +85,9 @@ function encodeUserParts(parts: readonly Part[], writing: ContentWriting): reado
 function encodeOwnMedia(part: MediaPart, { fit, own }: ContentWriting): readonly JsonObject[] {
   const written = encodeMedia(part, fit);
   const members = own.take(part.path);
-  return Object.keys(members).length === 0 ? written : written.map((wire, at) => (at === written.length - 1 ? { ...wire, ...members } : wire));
+  return Object.keys(members).length === 0
+    ? written
+    : written.map((wire, at) => (at === written.length - 1 ? { ...wire, ...members } : wire));
 }
 
 /** A result, and the media of it that have to follow all results where a result cannot hold them. */

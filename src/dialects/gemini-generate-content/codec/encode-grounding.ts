@@ -138,7 +138,8 @@ function ownGrounding(searches: readonly ServerToolPart[]): JsonObject {
 function encodeRetrieval(own: JsonObject, searches: readonly ServerToolPart[]): JsonObject {
   const said = membersOf(own.retrievalMetadata);
   const scores = searches.flatMap(({ results = [] }) => results.flatMap(({ score }) => score ?? []));
-  const score = numberOf(said[vendorScoreName]) ?? numberOf(said[contractScoreName]) ?? (scores.length === 0 ? undefined : Math.max(...scores));
+  const score =
+    numberOf(said[vendorScoreName]) ?? numberOf(said[contractScoreName]) ?? (scores.length === 0 ? undefined : Math.max(...scores));
   if (score === undefined) return own.retrievalMetadata === undefined ? {} : { retrievalMetadata: said };
   return { retrievalMetadata: { ...said, [contractScoreName]: clampScore(score), [vendorScoreName]: clampScore(score) } };
 }

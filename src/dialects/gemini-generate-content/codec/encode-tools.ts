@@ -1,4 +1,11 @@
-import type { FunctionTool, InferenceRequest, Tool, ToolChoice, UrlContextTool, WebSearchTool } from '../../../inference/inference-request.ts';
+import type {
+  FunctionTool,
+  InferenceRequest,
+  Tool,
+  ToolChoice,
+  UrlContextTool,
+  WebSearchTool,
+} from '../../../inference/inference-request.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { RequestFit } from '../../chat-codec.ts';
 import { encodeParameters } from './encode-schema.ts';
@@ -37,7 +44,9 @@ function isLenient(choice: ToolChoice): boolean {
 }
 
 function encodeToolConfig(calling: JsonObject | undefined, own: OwnFields): JsonObject {
-  const functionCallingConfig = { ...calling, ...own.take('toolConfig.functionCallingConfig') };
+  const said = own.take('toolConfig.functionCallingConfig');
+  // A call that is demanded stays demanded.
+  const functionCallingConfig = calling?.mode === 'ANY' ? calling : { ...calling, ...said };
   const toolConfig = {
     ...(Object.keys(functionCallingConfig).length === 0 ? {} : { functionCallingConfig }),
     ...own.take('toolConfig'),

@@ -5,10 +5,15 @@ import type { JsonObject } from '../../../platform/json/json-value.ts';
 /** The dialect as requests that were read from it call it. */
 export const ownDialect = 'gemini-generate-content';
 
+/** What a reply that is read and written again cannot carry is not asked for. */
+const repliesOnly: ReadonlySet<string> = new Set(['generationConfig.responseLogprobs', 'generationConfig.logprobs']);
+
 /**
  * What a request says that only its own dialect has words for. Where it was read from this dialect it is put back where it stood, so that a
  * request that is read and written again loses nothing; fields that nobody takes, and those of other dialects, are noted.
  */
+const inPart = 'a reply in which the gateway has a part cannot carry it';
+
 export class OwnFields {
   readonly isOwn: boolean;
   /** Fields by the path of what holds them, and by their name there. */
@@ -30,15 +35,17 @@ export class OwnFields {
   take(holder: string | undefined): JsonObject {
     const members = holder === undefined || !this.isOwn ? undefined : this.#left.get(holder);
     if (members === undefined || holder === undefined) return {};
-    this.#left.delete(holder);
-    return Object.fromEntries([...members].map(([name, { value }]) => [name, value]));
+    const taken = [...members].filter(([, { field }]) => !repliesOnly.has(field));
+    for (const [name] of taken) members.delete(name);
+    return Object.fromEntries(taken.map(([name, { value }]) => [name, value]));
   }
 
   /** Notes what nobody took. The harmless is lost without a word. */
   noteRest(notes: TranslationNotes): void {
     for (const members of this.#left.values()) {
       for (const { field, weight } of members.values()) {
-        if (weight === 'matters') notes.dropped({ path: field, otherwise: 'turns' }, 'the interface of this model has no such field');
+        const reason = repliesOnly.has(field) && this.isOwn ? inPart : 'the interface of this model has no such field';
+        if (weight === 'matters') notes.dropped({ path: field, otherwise: 'turns' }, reason);
       }
     }
   }

@@ -6,6 +6,7 @@ import { decodeMessages } from './decode-messages.ts';
 import { decodeReasoningRequest } from './decode-reasoning-request.ts';
 import { decodeToolChoice, decodeTools } from './decode-tools.ts';
 import { decodeVendorFields, refuseUntranslatable } from './decode-vendor-fields.ts';
+import { ownDialect } from './own-fields.ts';
 
 const tiers: readonly ServiceTier[] = ['auto', 'default', 'flex', 'priority'];
 
@@ -27,6 +28,7 @@ export function decodeRequest({ body }: WireRequest): InferenceRequest {
   const understood = [...fields, ...(serviceTier === undefined ? [] : ['service_tier']), ...(verbosity === undefined ? [] : ['verbosity'])];
   return {
     model: textOf(body.model) ?? '',
+    dialect: ownDialect,
     stream: body.stream === true,
     instructions,
     turns,

@@ -185,6 +185,8 @@ export class DeltaWriter {
     for (const citation of citations) {
       const annotation = encodeAnnotation(citation, span);
       if (annotation !== undefined) this.#annotations.push(annotation);
+      // @ai-sdk/openai takes no annotation of another kind, and with one in it no message at all.
+      else this.#writing.notes.dropped('tools', 'this interface has annotations for addresses only; citations of files were left out');
     }
   }
 
