@@ -131,7 +131,8 @@ function addFindings(tools: readonly ServerToolPart[], chunks: Chunks): void {
 
 /** What this dialect's own vendor said of its searches and no other has words for. */
 function ownGrounding(searches: readonly ServerToolPart[]): JsonObject {
-  return Object.assign({}, ...searches.flatMap(({ wire }) => wire.map((item) => membersOf(item.groundingMetadata))));
+  const said = searches.flatMap(({ wire }) => wire.flatMap((item) => Object.entries(membersOf(item.groundingMetadata))));
+  return Object.fromEntries(said);
 }
 
 /** How well the search could help, under the vendor's name and the contract's: as its vendor said, else how well the best page fits. */

@@ -5,7 +5,7 @@ import type { Citation } from '../../../inference/citation.ts';
 import type { InferenceEvent } from '../../../inference/inference-event.ts';
 import type { InferenceReply } from '../../../inference/inference-reply.ts';
 import type { ServerToolPart, ToolFinding } from '../../../inference/inference-request.ts';
-import { objectsOf } from '../../../platform/json/json-readers.ts';
+import { objectsOf, textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { decodeReply } from './decode-reply.ts';
 import { encodeReply } from './encode-reply.ts';
@@ -105,7 +105,7 @@ test('a client that sends code and its result back is understood', () => {
         { role: 'user', parts: [{ text: 'and?' }] },
       ],
     });
-    const [{ path: _path, wire: _wire, id: _id, ...part }] = turns[1]?.parts as unknown as [ServerToolPart];
+    const [{ path: _path, wire: _wire, id: _id, ...part }] = (turns[1]?.parts ?? []) as unknown as [ServerToolPart];
     assert.deepEqual(part, { kind: 'server-tool', tool: 'code-execution', input: ['print(1+1)'], results: [{ text: '2' }], ...more });
   }
 });
@@ -246,7 +246,7 @@ test('marks that a client inserts by the contract stand behind the words, in who
       assert.deepEqual(partsOf(whole), [{ text }], 'nothing but a search stood between the texts');
       assert.equal(insertMarks(text, metadataOf(whole)), expected);
       const chunks = chunksOf(encodeStream([...replay(parts)], 'sse')).map((chunk) => objectsOf(chunk.candidates)[0] ?? {});
-      const all = chunks.flatMap(partsOf).map((part) => part.text);
+      const all = chunks.flatMap(partsOf).map((part) => textOf(part.text) ?? '');
       assert.equal(insertMarks(all.join(''), metadataOf(chunks.at(-1) ?? {})), expected);
     }),
   );
