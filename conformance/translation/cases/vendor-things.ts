@@ -55,6 +55,13 @@ export const vendorCases: readonly TranslationCase[] = [
     expect: ({ to }) => (to === 'openai-chat' ? { notes: ['dropped tools'] } : {}),
   },
   {
+    name: 'pages that the conversation names',
+    only: ['gemini-generate-content'],
+    section: 'Server tools',
+    conversation: { ...hello, wire: { 'gemini-generate-content': { tools: [{ url_context: {} }] } } },
+    expect: ({ to }) => (to === 'gemini-generate-content' ? {} : { notes: ['dropped tools'] }),
+  },
+  {
     name: 'a tool of one vendor',
     section,
     skipsPassthrough: true,
@@ -64,7 +71,7 @@ export const vendorCases: readonly TranslationCase[] = [
         'anthropic-messages': { tools: [{ type: 'bash_20250124', name: 'bash' }] },
         'openai-responses': { tools: [{ type: 'file_search', vector_store_ids: ['vs_1'] }] },
         'openai-chat': { tools: [{ type: 'custom', custom: { name: 'grammar' } }] },
-        'gemini-generate-content': { tools: [{ urlContext: {} }] },
+        'gemini-generate-content': { tools: [{ googleMaps: {} }] },
       },
     },
     expect: () => ({ refused: 'tools' }),
