@@ -21,6 +21,7 @@ const newest: ModelTraits = {
   webSearch: true,
   codeExecution: true,
   urlContext: true,
+  contextTokensMax: 1_048_576,
   mixesTools: true,
   requiresProofs: true,
   chat: usualChatTraits,
