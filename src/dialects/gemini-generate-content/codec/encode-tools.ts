@@ -32,7 +32,7 @@ export function encodeTools(request: InferenceRequest, writing: ToolWriting): Js
     fit.notes.dropped('parallelToolCalls', 'this vendor has no switch for it: several calls may come in one turn');
   }
   const calling = declared.length === 0 ? undefined : encodeChoice(request.toolChoice, functions.length, writing);
-  if (calling === undefined && request.toolChoice !== undefined && !isLenient(request.toolChoice)) {
+  if (calling?.mode !== 'ANY' && request.toolChoice !== undefined && !isLenient(request.toolChoice)) {
     fit.notes.dropped('toolChoice', 'this vendor can demand the call of a function only');
   }
   return { ...(tools.length === 0 ? {} : { tools }), ...encodeToolConfig(calling, writing.own) };
