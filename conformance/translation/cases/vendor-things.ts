@@ -55,13 +55,6 @@ export const vendorCases: readonly TranslationCase[] = [
     expect: ({ to }) => (to === 'openai-chat' ? { notes: ['dropped tools'] } : {}),
   },
   {
-    name: 'pages that the conversation names',
-    only: ['gemini-generate-content'],
-    section: 'Server tools',
-    conversation: { ...hello, wire: { 'gemini-generate-content': { tools: [{ url_context: {} }] } } },
-    expect: ({ to }) => (to === 'gemini-generate-content' ? {} : { notes: ['dropped tools'] }),
-  },
-  {
     name: 'a tool of one vendor',
     section,
     skipsPassthrough: true,
