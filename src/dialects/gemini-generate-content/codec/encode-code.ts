@@ -7,7 +7,7 @@ export const encodeExecutable = (code: string): JsonObject => ({ executableCode:
 /** The part of what came of it: nothing while nothing has. Code that failed has an outcome even where it put nothing out. */
 export function encodeCodeResult({ results, failed, failure }: ServerToolPart): readonly JsonObject[] {
   if (results === undefined && failed !== true) return [];
-  const output = (results ?? []).flatMap(({ text }) => text ?? []).join('\n');
+  const output = (results ?? []).reduce((all, { text = '' }) => all + (all === '' || all.endsWith('\n') ? '' : '\n') + text, '');
   const outcome = failed !== true ? 'OUTCOME_OK' : failure === 'timed-out' ? 'OUTCOME_DEADLINE_EXCEEDED' : 'OUTCOME_FAILED';
   return [{ codeExecutionResult: { outcome, output } }];
 }

@@ -73,7 +73,7 @@ test('code that is known when it begins is shown while it runs', () => {
 
 test('code has an outcome however it ended', () => {
   const outcomes: readonly (readonly [Partial<ServerToolPart>, string, string])[] = [
-    [{ results: [{ text: 'a' }, { text: 'b' }] }, 'OUTCOME_OK', 'a\nb'],
+    [{ results: [{ text: 'a' }, { text: 'b\n' }, { url: 'https://a' }, { text: 'c' }] }, 'OUTCOME_OK', 'a\nb\nc'],
     [{ results: [{ text: 'Traceback' }], failed: true }, 'OUTCOME_FAILED', 'Traceback'],
     [{ failed: true, failure: 'timed-out' }, 'OUTCOME_DEADLINE_EXCEEDED', ''],
     [{ failed: true, failure: 'limit-reached' }, 'OUTCOME_FAILED', ''],
