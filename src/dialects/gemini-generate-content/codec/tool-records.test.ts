@@ -209,6 +209,36 @@ test('confidence of the vendor becomes the score of what was found', () => {
   assert.deepEqual(search.results, [{ url: 'https://a', score: 0.75 }, { url: 'https://b' }]);
 });
 
+test('whatever tools did survives the way there and back', () => {
+  const words = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 8 });
+  const url = fc.webUrl();
+  const ran = fc
+    .record({ code: words, output: words, ending: fc.constantFrom({}, { failed: true }, { failed: true, failure: 'timed-out' } as const) })
+    .map(({ code: input, output, ending }) => tool('code-execution', { input: [input], results: [{ text: output }], ...ending }));
+  const read = fc
+    .uniqueArray(fc.record({ url, unreadable: fc.boolean() }), { minLength: 1, maxLength: 3, selector: (page) => page.url })
+    .map((pages) => {
+      const results = pages.map((page): ToolFinding => (page.unreadable ? { url: page.url, unreadable: true } : { url: page.url }));
+      const failed = pages.every(({ unreadable }) => unreadable) ? ({ failed: true, failure: 'unavailable' } as const) : {};
+      return tool('url-context', { input: pages.map((page) => page.url), results, ...failed });
+    });
+  const searched = fc
+    .tuple(
+      fc.uniqueArray(words, { minLength: 1, maxLength: 3 }),
+      fc.uniqueArray(fc.record({ url, title: words }), { maxLength: 3, selector: (page) => page.url }),
+    )
+    .map(([input, results]) => tool('web-search', { input, results }));
+  fc.assert(
+    fc.property(fc.array(ran, { maxLength: 3 }), read, searched, (runs, pages, search) => {
+      const said: InferenceReply['parts'] = [...runs, { kind: 'text', text: 'Done.' }, search, pages];
+      const again = decodeReply(encodeReply({ parts: said, stopReason: 'end' }, createWriting()), createReading()).parts;
+      const records = (parts: InferenceReply['parts']): readonly unknown[] =>
+        parts.flatMap((part) => (part.kind === 'server-tool' ? [{ ...part, id: '', wire: [] }] : []));
+      assert.deepEqual(records(again), records(said));
+    }),
+  );
+});
+
 /** Puts a mark behind every cited span, from the last to the first, as the contract tells clients to (document C, 4.3). */
 function insertMarks(text: string, metadata: JsonObject | undefined): string {
   const supports = objectsOf(metadata?.groundingSupports).toSorted(
