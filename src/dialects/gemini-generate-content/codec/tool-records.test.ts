@@ -227,7 +227,7 @@ test('whatever tools did survives the way there and back', () => {
       fc.uniqueArray(words, { minLength: 1, maxLength: 3 }),
       fc.uniqueArray(fc.record({ url, title: words }), { maxLength: 3, selector: (page) => page.url }),
     )
-    .map(([input, results]) => tool('web-search', { input, results }));
+    .map(([input, results]) => tool('web-search', { input, results: results.map((page) => ({ ...page })) }));
   fc.assert(
     fc.property(fc.array(ran, { maxLength: 3 }), read, searched, (runs, pages, search) => {
       const said: InferenceReply['parts'] = [...runs, { kind: 'text', text: 'Done.' }, search, pages];

@@ -274,7 +274,7 @@ test('thinking, however it is asked for', () => {
   for (const [members, expected] of cases) {
     const { reasoning, vendorFields } = decode(members);
     assert.deepEqual(reasoning, expected, JSON.stringify(members));
-    assert.deepEqual(vendorFields, []);
+    assert.ok(vendorFields.every(({ weight }) => weight === 'harmless'));
   }
 });
 

@@ -43,7 +43,15 @@ export function decodeRequest({ body }: WireRequest): InferenceRequest {
     ...(endUser === undefined ? {} : { endUser }),
     ...(serviceTier === undefined ? {} : { serviceTier }),
     ...(verbosity === undefined ? {} : { verbosity }),
-    vendorFields: [...decodeVendorFields(body, understood), ...decodeOddFormat(body.response_format)],
+    vendorFields: [
+      ...decodeVendorFields(body, understood),
+      ...decodeOddFormat(body.response_format),
+      // A server that speaks this dialect may read more in them than has a neutral name.
+      ...fields.flatMap((field): readonly VendorField[] => {
+        const value = body[field];
+        return value === undefined ? [] : [{ field, value, weight: 'harmless' }];
+      }),
+    ],
   };
 }
 

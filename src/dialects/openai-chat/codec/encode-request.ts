@@ -2,6 +2,7 @@ import type { InferenceRequest, Sampling } from '../../../inference/inference-re
 import { fitToolNames, listToolNames } from '../../../inference/tool-names.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { EncodedRequest, RequestFit } from '../../chat-codec.ts';
+import { reasoningFields } from './decode-reasoning-request.ts';
 import { encodeMessages, type MessageFit } from './encode-messages.ts';
 import { encodeOutputFormat, nameRules } from './encode-output-format.ts';
 import { encodeReasoningRequest } from './encode-reasoning-request.ts';
@@ -27,7 +28,7 @@ export function encodeRequest(request: InferenceRequest, fit: RequestFit): Encod
     ...encodeTools(request, messageFit),
     ...format.members,
     ...encodeOutputLimit(request, fit),
-    ...encodeReasoningRequest(request, fit),
+    ...(reasoningFields.some((field) => ownFields[field] !== undefined) ? {} : encodeReasoningRequest(request, fit)),
     ...encodeSampling(request.sampling, fit),
     ...stop.members,
     ...member('user', request.endUser),

@@ -20,6 +20,11 @@ const kept: Readonly<Record<string, JsonObject>> = {
     chat_template_kwargs: { style: 'short' },
     response_format: { type: 'grammar', grammar: 'root ::= "a"' },
   },
+  'the ways to ask for thinking': {
+    chat_template_kwargs: { enable_thinking: true, thinking_style: 'short' },
+    thinking: { type: 'enabled', budget_tokens: 1024, display: 'none' },
+    reasoning_effort: 'low',
+  },
   'a search with its options': {
     web_search_options: {
       search_context_size: 'high',
