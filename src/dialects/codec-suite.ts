@@ -120,9 +120,9 @@ function describeSettings(request: InferenceRequest, lost: ReadonlySet<string>, 
     instructions,
     tools,
     model: _model,
-    dialect: _dialect,
     reasoning,
     outputFormat,
+    dialect: _dialect,
     ...settings
   } = request;
   const all: Record<string, unknown> = {
