@@ -122,6 +122,7 @@ function describeSettings(request: InferenceRequest, lost: ReadonlySet<string>, 
     model: _model,
     reasoning,
     outputFormat,
+    dialect: _dialect,
     ...settings
   } = request;
   const all: Record<string, unknown> = {

@@ -27,6 +27,11 @@ export type InferenceRequest = {
   readonly serviceTier?: ServiceTier;
   /** How wordy the answer shall be. */
   readonly verbosity?: 'low' | 'medium' | 'high';
+  /**
+   * The dialect it was read from. What only that dialect can say (fields without a neutral name, tools and parts in wire form) goes back
+   * into it, and nowhere else. Absent: it was read from none.
+   */
+  readonly dialect?: string;
   /** Fields that have no neutral name, as the client wrote them. */
   readonly vendorFields: readonly VendorField[];
 };

@@ -64,7 +64,7 @@ export const vendorCases: readonly TranslationCase[] = [
         'anthropic-messages': { tools: [{ type: 'bash_20250124', name: 'bash' }] },
         'openai-responses': { tools: [{ type: 'file_search', vector_store_ids: ['vs_1'] }] },
         'openai-chat': { tools: [{ type: 'custom', custom: { name: 'grammar' } }] },
-        'gemini-generate-content': { tools: [{ urlContext: {} }] },
+        'gemini-generate-content': { tools: [{ googleMaps: {} }] },
       },
     },
     expect: () => ({ refused: 'tools' }),

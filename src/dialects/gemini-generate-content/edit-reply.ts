@@ -4,9 +4,7 @@ import type { JsonEdit } from '../../platform/json/json-edits.ts';
 import { listElements, listMembers, locateJson } from '../../platform/json/locate-json.ts';
 import { encodeSse } from '../../platform/sse/encode-sse.ts';
 import type { FrameVerdict } from '../chat-dialect.ts';
-
-const vendorName = 'googleSearchDynamicRetrievalScore';
-const contractName = 'vendorSearchDynamicRetrievalScore';
+import { contractScoreName, vendorScoreName } from './score-names.ts';
 
 /** Inserts the contract's name of the score beside the vendor's, with the same bytes as its value. */
 function createScoreEdits(json: Buffer): readonly JsonEdit[] {
@@ -17,10 +15,10 @@ function createScoreEdits(json: Buffer): readonly JsonEdit[] {
     const metadata = locateJson(json, ['candidates', index, 'groundingMetadata', 'retrievalMetadata']);
     if (metadata === undefined) continue;
     const members = listMembers(json, metadata);
-    const score = members.find((member) => member.key === vendorName);
-    if (score === undefined || members.some((member) => member.key === contractName)) continue;
+    const score = members.find((member) => member.key === vendorScoreName);
+    if (score === undefined || members.some((member) => member.key === contractScoreName)) continue;
     const value = json.toString('utf8', score.valueSpan.start, score.valueSpan.end);
-    edits.push({ start: score.keySpan.start, end: score.keySpan.start, replacement: `"${contractName}":${value},` });
+    edits.push({ start: score.keySpan.start, end: score.keySpan.start, replacement: `"${contractScoreName}":${value},` });
   }
   return edits;
 }
@@ -28,12 +26,12 @@ function createScoreEdits(json: Buffer): readonly JsonEdit[] {
 /** Adds the contract's name of the dynamic retrieval score (contract C, 2.2) to a whole reply. The same buffer where there is none. */
 export function editReply(bytes: Buffer): Buffer {
   // Nearly every reply ends here.
-  return bytes.includes(vendorName) ? applyJsonEdits(bytes, createScoreEdits(bytes)) : bytes;
+  return bytes.includes(vendorScoreName) ? applyJsonEdits(bytes, createScoreEdits(bytes)) : bytes;
 }
 
 /** The same for one frame of a stream: whatever surrounds the JSON (`data: `, a comma, line ends) stays as it is. */
 export function editFrame(frame: Frame): FrameVerdict {
-  if (!frame.data.includes(vendorName)) return 'forward';
+  if (!frame.data.includes(vendorScoreName)) return 'forward';
   const json = Buffer.from(frame.data);
   const edits = createScoreEdits(json);
   if (edits.length === 0) return 'forward';

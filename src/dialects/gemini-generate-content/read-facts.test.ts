@@ -32,3 +32,22 @@ test('a counted request is read where it stands', () => {
   const facts = factsOf({ generate_content_request: { model: 'models/x', contents } }, { operation: 'count-tokens', pathModel: undefined });
   assert.deepEqual([facts.requestedModel, facts.inputCharacters], ['x', 5]);
 });
+
+test('built-in tools are told whatever their spelling, each kind once', () => {
+  const rows: readonly (readonly [tools: unknown, expected: readonly string[] | undefined])[] = [
+    [undefined, undefined],
+    [[], undefined],
+    [[{ functionDeclarations: [{ name: 'f' }] }, { fileSearch: {} }, { google_search: null }], undefined],
+    ...['googleSearch', 'google_search', 'vendor_search', 'vendorSearch', 'googleSearchRetrieval', 'google_search_retrieval'].map(
+      (name) => [[{ [name]: {} }], ['web-search']] as const,
+    ),
+    [{ vendor_search_retrieval: { dynamic_retrieval_config: { mode: 'MODE_DYNAMIC' } } }, ['web-search']],
+    [
+      [{ code_execution: {}, url_context: {} }, { codeExecution: {} }, { google_search: {} }],
+      ['code-execution', 'url-context', 'web-search'],
+    ],
+  ];
+  for (const [tools, expected] of rows) assert.deepEqual(factsOf({ contents, tools }).builtInTools, expected, JSON.stringify(tools));
+  const counted = { generate_content_request: { model: 'models/x', contents, tools: [{ urlContext: {} }] } };
+  assert.deepEqual(factsOf(counted, { operation: 'count-tokens' }).builtInTools, ['url-context']);
+});

@@ -1,6 +1,7 @@
 import type { CallFacts } from '../../inference/call-facts.ts';
 import { countTextCharacters } from '../../inference/count-text-characters.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
+import type { BuiltInToolKind } from '../../inference/inference-request.ts';
 import { isJsonObject } from '../../platform/json/json-value.ts';
 import type { JsonValue } from '../../platform/json/json-value.ts';
 import type { WireRequest } from '../chat-dialect.ts';
@@ -33,12 +34,34 @@ export function readRequestedModel({ body, pathModel }: WireRequest): string {
   return stripModelPrefix(model);
 }
 
+/** The tools that a service runs, by their names here. Validation has read the contract's names as the vendor's. */
+const builtInTools: Readonly<Record<string, BuiltInToolKind>> = {
+  googleSearch: 'web-search',
+  googleSearchRetrieval: 'web-search',
+  vendorSearch: 'web-search',
+  vendorSearchRetrieval: 'web-search',
+  codeExecution: 'code-execution',
+  urlContext: 'url-context',
+};
+
+/** Each kind of tool that is offered, once. A single tool may stand in place of a list; null is the same as nothing. */
+function listBuiltInTools(tools: JsonValue | undefined): readonly BuiltInToolKind[] {
+  if (tools === undefined) return [];
+  const kinds = new Set<BuiltInToolKind>();
+  for (const tool of Array.isArray(tools) ? tools : [tools]) {
+    if (!isJsonObject(tool)) continue;
+    for (const [name, kind] of Object.entries(builtInTools)) if ((pick(tool, name) ?? null) !== null) kinds.add(kind);
+  }
+  return [...kinds];
+}
+
 /** Reads what routing and pricing need. */
 export function readFacts(wireRequest: WireRequest): CallFacts {
   const { body, pathFraming } = wireRequest;
   // A counted request may stand inside.
   const request = pick(body, 'generateContentRequest') ?? body;
   const outputTokensMax = readOutputTokensMax(pick(request, 'generationConfig'));
+  const offered = listBuiltInTools(pick(request, 'tools'));
   const texts = ['contents', 'systemInstruction', 'tools', 'generationConfig'].map((name) => pick(request, name));
   return {
     requestedModel: readRequestedModel(wireRequest),
@@ -46,5 +69,6 @@ export function readFacts(wireRequest: WireRequest): CallFacts {
     ...(outputTokensMax !== undefined && { outputTokensMax }),
     inputCharacters: countTextCharacters(texts),
     needs: [],
+    ...(offered.length > 0 && { builtInTools: offered }),
   };
 }

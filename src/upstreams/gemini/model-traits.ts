@@ -20,6 +20,8 @@ const newest: ModelTraits = {
   prefill: true,
   webSearch: true,
   codeExecution: true,
+  urlContext: true,
+  contextTokensMax: 1_048_576,
   mixesTools: true,
   requiresProofs: true,
   chat: usualChatTraits,
@@ -35,7 +37,7 @@ const rules: readonly ModelRule[] = [
   { names: /^gemini-2\.5/, differs: { ...before3, alwaysReasons: false } },
   {
     names: /^gemini-(?:2\.0|1\.)/,
-    differs: { ...before3, reasoning: 'none', alwaysReasons: false, jsonSchemaTools: false, outputTokensMax: 8192 },
+    differs: { ...before3, reasoning: 'none', alwaysReasons: false, jsonSchemaTools: false, urlContext: false, outputTokensMax: 8192 },
   },
   {
     names: /^gemma-/,
@@ -46,6 +48,7 @@ const rules: readonly ModelRule[] = [
       structuredOutput: false,
       webSearch: false,
       codeExecution: false,
+      urlContext: false,
       outputTokensMax: 8192,
     },
   },

@@ -79,7 +79,7 @@ test('a result that is said again, as when Gemini CLI resumes a session, is name
     { kind: 'tool-result', callId: 'a', name: 'f', content: [{ kind: 'text', text: 'x', path }], isError: false, path },
   ]);
   assert.deepEqual(
-    vendorFields.map(({ field }) => field),
+    vendorFields.filter(({ weight }) => weight === 'matters').map(({ field }) => field),
     ['contents[2].parts[1]', 'contents[2].parts[2]'],
   );
 });

@@ -126,12 +126,22 @@ function readCall(reading: Reading, call: JsonObject, signature: unknown, place:
   });
 }
 
+/** Whether a response is a value that stands alone under one of the names that the vendor tells its clients to use. */
+function isWrapped(response: JsonObject): boolean {
+  const [only, ...others] = Object.keys(response);
+  return others.length === 0 && (only === 'result' || only === 'output');
+}
+
 function readResult(reading: Reading, result: JsonObject, place: Place): ToolResultPart {
   const path = pathOf(place);
   const name = textOf(result.name) ?? '';
   const response = membersOf(result.response);
   const failure = Object.keys(response).length === 1 ? textOf(response.error) : undefined;
   const text = failure ?? contentFromObject(response);
+  if (isWrapped(response)) {
+    // As text it may be wrapped otherwise, or read as what it only looks like.
+    reading.vendorFields.push({ field: `${path}.functionResponse.response`, value: response, weight: 'harmless' });
+  }
   if (result.willContinue === true) {
     reading.vendorFields.push({ field: `${path}.functionResponse.willContinue`, value: true, weight: 'matters' });
   }
@@ -216,10 +226,12 @@ export function startCode(wire: JsonObject, newId: string): ServerToolPart {
 export function addCodeResult(part: ServerToolPart, wire: JsonObject): ServerToolPart {
   const result = membersOf(wire.codeExecutionResult);
   const failed = typeof result.outcome === 'string' && result.outcome !== 'OUTCOME_OK' && result.outcome !== 'OUTCOME_UNSPECIFIED';
+  const isLate = result.outcome === 'OUTCOME_DEADLINE_EXCEEDED';
   return {
     ...part,
     results: [{ text: textOf(result.output) ?? '' }],
     ...(failed ? { failed } : {}),
+    ...(isLate ? { failure: 'timed-out' } : {}),
     wire: [...part.wire, wire],
   };
 }

@@ -1,6 +1,5 @@
 import type { Citation } from '../../../inference/citation.ts';
-import type { ServerToolPart } from '../../../inference/inference-request.ts';
-import { countOf, filledText, itemsOf, membersOf, objectOf, objectsOf, textOf, textsOf } from '../../../platform/json/json-readers.ts';
+import { countOf, filledText, itemsOf, membersOf, objectOf, objectsOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { createTextOffsets, type TextOffsets } from './text-offsets.ts';
 
@@ -11,9 +10,14 @@ export type ReplyText = { readonly block: number; text: string };
 export type PartPlace = { readonly text: ReplyText; readonly characters: number };
 
 /** What the reply says about sources: the last that was said of each member stands. */
-export type Grounding = { readonly metadata: JsonObject; readonly recitations: readonly JsonObject[] };
+export type Grounding = {
+  readonly metadata: JsonObject;
+  readonly recitations: readonly JsonObject[];
+  /** The pages that the vendor read because the conversation named them, with what became of each. */
+  readonly pages: readonly JsonObject[];
+};
 
-export const noGrounding: Grounding = { metadata: {}, recitations: [] };
+export const noGrounding: Grounding = { metadata: {}, recitations: [], pages: [] };
 
 const isEmpty = (value: unknown): boolean => value === undefined || (Array.isArray(value) && value.length === 0);
 
@@ -21,16 +25,24 @@ const isEmpty = (value: unknown): boolean => value === undefined || (Array.isArr
 export function addGrounding(known: Grounding, candidate: JsonObject): Grounding {
   const metadata = objectOf(candidate.groundingMetadata);
   const recitations = objectsOf(objectOf(candidate.citationMetadata)?.citationSources);
-  if (metadata === undefined && recitations.length === 0) return known;
+  const pages = listPages(candidate);
+  if (metadata === undefined && recitations.length === 0 && pages.length === 0) return known;
   const said = Object.entries(metadata ?? {}).filter(([, value]) => !isEmpty(value));
   return {
     metadata: said.length === 0 ? known.metadata : { ...known.metadata, ...Object.fromEntries(said) },
     recitations: recitations.length === 0 ? known.recitations : recitations,
+    pages: pages.length === 0 ? known.pages : pages,
   };
 }
 
+/** In the newer member, or in the older one, which knows no status. */
+function listPages(candidate: JsonObject): readonly JsonObject[] {
+  const pages = objectsOf(objectOf(candidate.urlContextMetadata)?.urlMetadata);
+  return pages.length > 0 ? pages : objectsOf(objectOf(candidate.urlRetrievalMetadata)?.urlRetrievalContexts);
+}
+
 /** An index or offset: proto leaves a zero out, and writes large ones as text. */
-const indexOf = (value: unknown): number => countOf(typeof value === 'string' ? Number(value) : value) ?? 0;
+export const indexOf = (value: unknown): number => countOf(typeof value === 'string' ? Number(value) : value) ?? 0;
 
 export type PlacedCitation = { readonly text: ReplyText; readonly citation: Citation };
 
@@ -132,17 +144,4 @@ function createSpanFinder(texts: readonly ReplyText[], places: ReadonlyMap<numbe
     const first = part > 0 ? inPart(part, start, end, words) : inAllText(start, end, words);
     return first ?? (part > 0 ? inAllText(start, end, words) : inPart(part, start, end, words)) ?? byWords(words);
   };
-}
-
-/** The searches that the vendor made for the reply, and the pages that they found. Undefined where it made none. */
-export function decodeSearch({ metadata }: Grounding, newId: () => string): ServerToolPart | undefined {
-  const queries = textsOf(metadata.webSearchQueries);
-  if (queries.length === 0) return undefined;
-  const results = objectsOf(metadata.groundingChunks).flatMap((chunk) => {
-    const web = objectOf(chunk.web);
-    const url = textOf(web?.uri);
-    const title = filledText(web?.title);
-    return url === undefined ? [] : [{ url, ...(title === undefined ? {} : { title }) }];
-  });
-  return { kind: 'server-tool', tool: 'web-search', id: newId(), input: [...new Set(queries)], results, wire: [] };
 }

@@ -25,6 +25,7 @@ test('every spelling of one request means the same', () => {
   assert.deepEqual(snake, camel);
   assert.deepEqual(camel, {
     model: 'm',
+    dialect: 'gemini-generate-content',
     stream: false,
     instructions: [{ kind: 'text', text: 'Be brief.', path: 'systemInstruction.parts[0]' }],
     turns: [

@@ -10,6 +10,7 @@ import { decodeConfig } from './decode-config.ts';
 import { decodeContents } from './decode-contents.ts';
 import { decodeResolution } from './decode-media.ts';
 import { decodeTools } from './decode-tools.ts';
+import { ownDialect } from './own-fields.ts';
 
 /** Members of the body that have a neutral name, or none that anybody needs. */
 const named: ReadonlySet<string> = new Set([
@@ -49,6 +50,7 @@ export function decodeRequest(request: WireRequest): InferenceRequest {
   const serviceTier = meaningOf(body.serviceTier, tiers);
   return {
     model: readRequestedModel(request),
+    dialect: ownDialect,
     stream: pathFraming !== undefined,
     instructions: decodeInstructions(body.systemInstruction),
     turns,

@@ -39,7 +39,7 @@ test('tools of every kind, one search for several of its forms', () => {
       { kind: 'function', name: 'h', path: undefined },
       { kind: 'web-search', path: undefined },
       { kind: 'code-execution', path: undefined },
-      { kind: 'vendor', name: 'urlContext', wire: { urlContext: {} }, path: undefined },
+      { kind: 'url-context', path: undefined },
     ],
   );
   assert.deepEqual(

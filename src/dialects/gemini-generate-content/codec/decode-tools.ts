@@ -22,10 +22,26 @@ export function decodeTools(body: JsonObject): DecodedTools {
   }
   const config = membersOf(body.toolConfig);
   const toolChoice = decodeToolChoice(objectOf(config.functionCallingConfig));
-  if (config.retrievalConfig !== undefined) {
-    vendorFields.push({ field: 'toolConfig.retrievalConfig', value: config.retrievalConfig, weight: 'matters' });
-  }
+  vendorFields.push(...listConfigFields(config));
   return { tools, ...(toolChoice === undefined ? {} : { toolChoice }), vendorFields };
+}
+
+function listConfigFields({
+  retrievalConfig,
+  includeServerSideToolInvocations,
+  functionCallingConfig,
+}: JsonObject): readonly VendorField[] {
+  const fields: VendorField[] = [];
+  if (retrievalConfig !== undefined) fields.push({ field: 'toolConfig.retrievalConfig', value: retrievalConfig, weight: 'matters' });
+  if (includeServerSideToolInvocations !== undefined) {
+    const field = 'toolConfig.includeServerSideToolInvocations';
+    fields.push({ field, value: includeServerSideToolInvocations, weight: 'harmless' });
+  }
+  // Elsewhere calls keep to their schemas as well as the vendor can make them.
+  if (membersOf(functionCallingConfig).mode === 'VALIDATED') {
+    fields.push({ field: 'toolConfig.functionCallingConfig.mode', value: 'VALIDATED', weight: 'harmless' });
+  }
+  return fields;
 }
 
 type WireTool = { readonly value: JsonObject[string]; readonly path: string };
@@ -34,17 +50,26 @@ function readTool(tools: Tool[], vendorFields: VendorField[], key: string, { val
   if (key === 'functionDeclarations') {
     for (const [index, declaration] of objectsOf(value).entries()) {
       tools.push(decodeFunction(declaration, `${path}[${index}]`));
-      if (declaration.behavior === 'NON_BLOCKING') {
-        vendorFields.push({ field: `${path}[${index}].behavior`, value: 'NON_BLOCKING', weight: 'matters' });
-      }
+      vendorFields.push(...listFunctionFields(declaration, `${path}[${index}]`));
     }
   } else if (key === 'googleSearch' || key === 'googleSearchRetrieval') {
     readSearch(tools, vendorFields, membersOf(value), path);
   } else if (key === 'codeExecution') {
     tools.push({ kind: 'code-execution', path });
+  } else if (key === 'urlContext') {
+    tools.push({ kind: 'url-context', path });
   } else {
     tools.push({ kind: 'vendor', name: key, wire: { [key]: value }, path });
   }
+}
+
+/** How a function answers is told to models of this vendor only. */
+function listFunctionFields(declaration: JsonObject, path: string): readonly VendorField[] {
+  return ['behavior', 'response', 'responseJsonSchema'].flatMap((name): readonly VendorField[] => {
+    const value = declaration[name];
+    if (value === undefined) return [];
+    return [{ field: `${path}.${name}`, value, weight: value === 'NON_BLOCKING' ? 'matters' : 'harmless' }];
+  });
 }
 
 function readSearch(tools: Tool[], vendorFields: VendorField[], search: JsonObject, path: string): void {

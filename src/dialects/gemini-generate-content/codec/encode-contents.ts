@@ -1,21 +1,23 @@
-import type {
-  MediaPart,
-  Part,
-  ReasoningPart,
-  ServerToolPart,
-  ToolCallPart,
-  ToolResultPart,
-  Turn,
-} from '../../../inference/inference-request.ts';
+import type { MediaPart, Part, ReasoningPart, ToolCallPart, ToolResultPart, Turn } from '../../../inference/inference-request.ts';
 import type { Proof } from '../../../inference/proof.ts';
 import { readToolArguments } from '../../../inference/tool-arguments.ts';
 import { resultObject } from '../../../inference/tool-results.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { RequestFit } from '../../chat-codec.ts';
+import { encodeCode } from './encode-code.ts';
 import { encodeMedia, encodeSource } from './encode-media.ts';
+import type { OwnFields } from './own-fields.ts';
 import { dummySignature } from './thought-signature.ts';
 
-export type ContentWriting = { readonly fit: RequestFit; readonly toWireName: (name: string) => string };
+export type ContentWriting = {
+  readonly fit: RequestFit;
+  /** What the request says in words of this dialect alone. */
+  readonly own: OwnFields;
+  readonly toWireName: (name: string) => string;
+};
+
+/** What can be replayed besides words: code, where the upstream runs it, and parts of this dialect alone, where the request was of it. */
+type Replayable = { readonly runsCode: boolean; readonly isOwn: boolean };
 
 const isOwn = (proof: Proof | undefined, fit: RequestFit): proof is Proof => proof?.origin === fit.proofOrigin && proof.hidden !== true;
 
@@ -23,11 +25,11 @@ const isOwn = (proof: Proof | undefined, fit: RequestFit): proof is Proof => pro
  * Leaves out what cannot be replayed to this upstream: reasoning and proofs of others (silently: that is what a change of vendors means),
  * records of other vendors' tools (noted). Refuses what a conversation makes no sense without.
  */
-export function keepReplayable(turns: readonly Turn[], fit: RequestFit, runsCode: boolean): readonly Turn[] {
-  return turns.map((turn) => ({ ...turn, parts: turn.parts.flatMap((part) => keepPart(part, fit, runsCode)) }));
+export function keepReplayable(turns: readonly Turn[], fit: RequestFit, replayable: Replayable): readonly Turn[] {
+  return turns.map((turn) => ({ ...turn, parts: turn.parts.flatMap((part) => keepPart(part, fit, replayable)) }));
 }
 
-function keepPart(part: Part, fit: RequestFit, runsCode: boolean): readonly Part[] {
+function keepPart(part: Part, fit: RequestFit, { runsCode, isOwn: isOwnRequest }: Replayable): readonly Part[] {
   const place = { path: part.path, otherwise: 'turns' } as const;
   switch (part.kind) {
     case 'reasoning':
@@ -43,6 +45,7 @@ function keepPart(part: Part, fit: RequestFit, runsCode: boolean): readonly Part
       fit.notes.dropped(place, 'what a tool of another vendor did cannot be replayed');
       return [];
     case 'vendor':
+      if (isOwnRequest) return [part];
       if (part.elsewhere === 'refuse')
         return fit.notes.refuse(place, `${part.name} is known to one vendor only, and this upstream is another. Leave it out.`);
       fit.notes.dropped(place, `${part.name} is known to one vendor only`);
@@ -71,16 +74,26 @@ function encodeUserParts(parts: readonly Part[], writing: ContentWriting): reado
       const { response, followers } = encodeResult(part, writing);
       results.push(response);
       others.push(...followers);
-    } else if (part.kind === 'media') others.push(...encodeMedia(part, writing.fit));
+    } else if (part.kind === 'media') others.push(...encodeOwnMedia(part, writing));
+    else if (part.kind === 'vendor') others.push(part.wire);
     else if (part.kind === 'text' || part.kind === 'refusal') others.push({ text: part.text });
   }
   return [...results, ...others];
 }
 
+/** A medium, with what only this dialect says of it. */
+function encodeOwnMedia(part: MediaPart, { fit, own }: ContentWriting): readonly JsonObject[] {
+  const written = encodeMedia(part, fit);
+  const members = own.take(part.path);
+  return Object.keys(members).length === 0
+    ? written
+    : written.map((wire, at) => (at === written.length - 1 ? { ...wire, ...members } : wire));
+}
+
 /** A result, and the media of it that have to follow all results where a result cannot hold them. */
 function encodeResult(
   part: ToolResultPart,
-  { fit, toWireName }: ContentWriting,
+  { fit, own, toWireName }: ContentWriting,
 ): { readonly response: JsonObject; readonly followers: readonly JsonObject[] } {
   const media = part.content.filter((piece): piece is MediaPart => piece.kind === 'media');
   const held = media.filter((piece) => fit.traits.imagesInToolResults && piece.source.kind === 'inline');
@@ -102,6 +115,7 @@ function encodeResult(
         id: part.callId,
         name: toWireName(part.name ?? ''),
         response: part.isError && isSilent ? { error: response.result } : response,
+        ...own.take(part.path === undefined ? undefined : `${part.path}.functionResponse`),
         ...(held.length === 0
           ? {}
           : { parts: held.flatMap((piece) => (piece.source.kind === 'vendor-file' ? [] : [encodeSource(piece.source)])) }),
@@ -143,10 +157,11 @@ function encodeReasoning({ text, proof }: ReasoningPart): JsonObject {
   return { text: thoughts, ...(thoughts === '' ? {} : { thought: true }), ...signed(proof) };
 }
 
-function encodeModelPart(part: Part, proof: Proof | undefined, { fit }: ContentWriting): readonly JsonObject[] {
+function encodeModelPart(part: Part, proof: Proof | undefined, writing: ContentWriting): readonly JsonObject[] {
   if (part.kind === 'text') return [{ text: part.text, ...signed(part.proof ?? proof) }];
   if (part.kind === 'refusal') return [{ text: part.text }];
-  if (part.kind === 'media') return encodeMedia(part, fit);
+  if (part.kind === 'media') return encodeOwnMedia(part, writing);
+  if (part.kind === 'vendor') return [part.wire];
   return part.kind === 'server-tool' ? encodeCode(part) : [];
 }
 
@@ -165,14 +180,4 @@ function encodeCall(part: ToolCallPart, proof: Proof | undefined, { fit, toWireN
     functionCall: { id: part.id, name: toWireName(part.name), args },
     ...(isUnproven ? { thoughtSignature: dummySignature } : signed(proof)),
   };
-}
-
-/** Code that a vendor ran, and what it printed. */
-export function encodeCode(part: ServerToolPart): readonly JsonObject[] {
-  const output = part.results?.map((result) => result.text ?? '').join('\n');
-  const outcome = part.failed === true ? 'OUTCOME_FAILED' : 'OUTCOME_OK';
-  return [
-    { executableCode: { language: 'PYTHON', code: part.input.join('\n') } },
-    ...(output === undefined ? [] : [{ codeExecutionResult: { outcome, output } }]),
-  ];
 }

@@ -1,6 +1,10 @@
 import type { Citation } from '../../../inference/citation.ts';
-import type { ServerToolPart } from '../../../inference/inference-request.ts';
+import type { ServerToolPart, ToolFinding } from '../../../inference/inference-request.ts';
+import { membersOf, numberOf, objectOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
+import { contractScoreName, vendorScoreName } from '../score-names.ts';
+import { encodeSearchEntry } from './encode-search-entry.ts';
+import { encodeUrlContext } from './encode-url-context.ts';
 import { createTextOffsets } from './text-offsets.ts';
 
 /** A text with its sources. In a stream offsets count from the beginning of all text, in a whole reply from that of its part. */
@@ -11,29 +15,68 @@ export type CitedText = {
   readonly partIndex: number;
 };
 
-export type GroundingSources = { readonly texts: readonly CitedText[]; readonly searches: readonly ServerToolPart[] };
+export type GroundingSources = {
+  readonly texts: readonly CitedText[];
+  /** What built-in tools did, other than code. */
+  readonly tools: readonly ServerToolPart[];
+};
 
-type Chunks = { readonly list: JsonObject[]; readonly byKey: Map<string, number> };
+/** The sources so far, each once, and how well each fits where that is known. */
+type Chunks = {
+  readonly list: JsonObject[];
+  readonly scores: (number | undefined)[];
+  readonly byKey: Map<string, number>;
+  readonly findings: Findings;
+};
+
+/** Findings by their address or file; of several with the same, the one that fits best. */
+type Findings = ReadonlyMap<string, ToolFinding>;
+
+const clampScore = (score: number): number => Math.min(Math.max(score, 0), 1);
+
+const keyOf = ({ url, fileId }: ToolFinding): string | undefined => (fileId === undefined ? url : `file ${fileId}`);
+
+function collectFindings(tools: readonly ServerToolPart[]): Findings {
+  const findings = new Map<string, ToolFinding>();
+  for (const finding of tools.flatMap(({ results = [] }) => results)) {
+    const key = keyOf(finding);
+    const known = key === undefined ? undefined : findings.get(key);
+    if (key !== undefined && (known === undefined || (finding.score ?? -1) > (known.score ?? -1))) findings.set(key, finding);
+  }
+  return findings;
+}
 
 /** The number of a source among the chunks; one that is there already is not listed twice. */
-function addChunk({ list, byKey }: Chunks, chunk: JsonObject): number {
+function addChunk({ list, scores, byKey }: Chunks, chunk: JsonObject, score: number | undefined): number {
   const key = JSON.stringify(chunk);
   const known = byKey.get(key);
   if (known !== undefined) return known;
   byKey.set(key, list.length);
+  scores.push(score);
   return list.push(chunk) - 1;
 }
 
-function encodeSourceChunk({ source, title, citedText }: Citation): JsonObject {
-  if (source.kind === 'url') return { web: { uri: source.url, title: title ?? hostOf(source.url) } };
-  const name = title ?? source.fileId ?? `document-${source.index ?? 0}`;
-  const text = [citedText, source.locator].filter((words) => words !== undefined).join(' - ');
-  return { retrievedContext: { title: name, ...(text === '' ? {} : { text }) } };
+/** The vendor calls a page by its domain. */
+function hostOf(url: string): string | undefined {
+  return URL.canParse(url) ? new URL(url).hostname || undefined : undefined;
 }
 
-/** The vendor calls a page by its domain. */
-function hostOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).hostname : url;
+function encodePage(url: string, title: string | undefined): JsonObject {
+  const domain = hostOf(url);
+  return { web: { uri: url, title: title ?? domain ?? url, ...(domain === undefined ? {} : { domain }) } };
+}
+
+function encodePassage(title: string, text: string, storeId: string | undefined): JsonObject {
+  const store = storeId === undefined ? {} : { fileSearchStore: storeId };
+  return { retrievedContext: { title, ...(text === '' ? {} : { text }), ...store } };
+}
+
+function citeSource({ source, title, citedText }: Citation, chunks: Chunks): number {
+  if (source.kind === 'url') return addChunk(chunks, encodePage(source.url, title), chunks.findings.get(source.url)?.score);
+  const finding = source.fileId === undefined ? undefined : chunks.findings.get(`file ${source.fileId}`);
+  const name = title ?? finding?.title ?? source.fileId ?? `document-${source.index ?? 0}`;
+  const text = [citedText ?? finding?.text, source.locator].filter((words) => words !== undefined).join(' - ');
+  return addChunk(chunks, encodePassage(name, text, finding?.storeId), finding?.score);
 }
 
 /** Offsets of zero are left out, as proto does. */
@@ -47,8 +90,8 @@ function encodeSupports({ text, citations, bytesBefore, partIndex }: CitedText, 
   for (const citation of citations) {
     const start = offsets.toByte(citation.start ?? 0);
     // Without offsets the whole text is the cited span.
-    const end = citation.end === undefined ? offsets.bytes : offsets.toByte(citation.end);
-    const index = addChunk(chunks, encodeSourceChunk(citation));
+    const end = citation.end === undefined ? offsets.bytes : Math.max(start, offsets.toByte(citation.end));
+    const index = citeSource(citation, chunks);
     const key = `${start}-${end}`;
     const known = spans.get(key);
     if (known !== undefined) {
@@ -64,22 +107,68 @@ function encodeSupports({ text, citations, bytesBefore, partIndex }: CitedText, 
     };
     spans.set(key, { segment, indices: new Set([index]) });
   }
-  return [...spans.values()].map(({ segment, indices }) => ({ segment, groundingChunkIndices: [...indices] }));
+  return [...spans.values()].map(({ segment, indices }) => encodeSupport(segment, [...indices], chunks));
 }
 
-/** Writes the sources of a reply as `groundingMetadata`; undefined where it has none. The vendor's search widget cannot be made. */
-export function encodeGrounding({ texts, searches }: GroundingSources): JsonObject | undefined {
-  const chunks: Chunks = { list: [], byKey: new Map() };
-  const supports = texts.flatMap((text) => encodeSupports(text, chunks));
-  const queries = searches.flatMap((search) => search.input);
-  const cited = new Set(chunks.list.map((chunk) => (chunk.web as JsonObject | undefined)?.uri));
-  for (const { url, title } of searches.flatMap((search) => search.results ?? [])) {
-    if (url !== undefined && !cited.has(url)) addChunk(chunks, { web: { uri: url, title: title ?? hostOf(url) } });
+/** Scores stand beside the indices one by one, so they are told where that of every source is known. */
+function encodeSupport(segment: JsonObject, indices: readonly number[], { scores }: Chunks): JsonObject {
+  const known = indices.map((index) => scores[index]).filter((score) => score !== undefined);
+  const confidence = known.length < indices.length ? {} : { confidenceScores: known.map(clampScore) };
+  return { segment, groundingChunkIndices: indices, ...confidence };
+}
+
+/** What was found and not cited stands behind what was. */
+function addFindings(tools: readonly ServerToolPart[], chunks: Chunks): void {
+  const cited = new Set(chunks.list.map((chunk) => membersOf(chunk.web).uri));
+  for (const { tool, results = [] } of tools) {
+    for (const { url, title, text = '', storeId, fileId, score } of results) {
+      if (tool === 'web-search' && url !== undefined && !cited.has(url)) addChunk(chunks, encodePage(url, title), score);
+      const name = title ?? fileId;
+      if (tool === 'file-search' && name !== undefined) addChunk(chunks, encodePassage(name, text, storeId), score);
+    }
   }
-  if (queries.length === 0 && chunks.list.length === 0) return undefined;
+}
+
+/** What this dialect's own vendor said of its searches and no other has words for. */
+function ownGrounding(searches: readonly ServerToolPart[]): JsonObject {
+  const said = searches.flatMap(({ wire }) => wire.flatMap((item) => Object.entries(membersOf(item.groundingMetadata))));
+  return Object.fromEntries(said);
+}
+
+/** How well the search could help, under the vendor's name and the contract's: as its vendor said, else how well the best page fits. */
+function encodeRetrieval(own: JsonObject, searches: readonly ServerToolPart[]): JsonObject {
+  const said = membersOf(own.retrievalMetadata);
+  const scores = searches.flatMap(({ results = [] }) => results.flatMap(({ score }) => score ?? []));
+  const score =
+    numberOf(said[vendorScoreName]) ?? numberOf(said[contractScoreName]) ?? (scores.length === 0 ? undefined : Math.max(...scores));
+  if (score === undefined) return own.retrievalMetadata === undefined ? {} : { retrievalMetadata: said };
+  return { retrievalMetadata: { ...said, [contractScoreName]: clampScore(score), [vendorScoreName]: clampScore(score) } };
+}
+
+function encodeMetadata({ texts, tools }: GroundingSources): JsonObject | undefined {
+  const chunks: Chunks = { list: [], scores: [], byKey: new Map(), findings: collectFindings(tools) };
+  const supports = texts.flatMap((text) => encodeSupports(text, chunks));
+  addFindings(tools, chunks);
+  const searches = tools.filter(({ tool }) => tool === 'web-search');
+  const queries = [...new Set(searches.flatMap((search) => search.input))];
+  const own = ownGrounding(searches);
+  if (queries.length === 0 && chunks.list.length === 0 && Object.keys(own).length === 0) return undefined;
+  const searchEntryPoint = objectOf(own.searchEntryPoint) ?? encodeSearchEntry(searches);
   return {
+    ...own,
     ...(queries.length === 0 ? {} : { webSearchQueries: queries }),
     ...(chunks.list.length === 0 ? {} : { groundingChunks: chunks.list }),
     ...(supports.length === 0 ? {} : { groundingSupports: supports }),
+    ...(searchEntryPoint === undefined ? {} : { searchEntryPoint }),
+    ...encodeRetrieval(own, searches),
+  };
+}
+
+/** Writes where a reply comes from: the members of its candidate that say so. None where it has no sources. */
+export function encodeGrounding(sources: GroundingSources): JsonObject {
+  const metadata = encodeMetadata(sources);
+  return {
+    ...(metadata === undefined ? {} : { groundingMetadata: metadata }),
+    ...encodeUrlContext(sources.tools.filter(({ tool }) => tool === 'url-context')),
   };
 }

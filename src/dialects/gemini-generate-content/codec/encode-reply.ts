@@ -16,7 +16,6 @@ export function encodeReply(reply: InferenceReply, writing: ReplyWriting): JsonO
   const writer = new PartWriter(showsThoughts(writing.request));
   const written = [...replayReply(reply).flatMap((event) => writer.write(event)), ...writer.end()];
   const parts = joinParts(written);
-  const grounding = encodeGrounding(writer.sources(false));
   const { usageReport } = reply;
   return {
     candidates: [
@@ -24,7 +23,7 @@ export function encodeReply(reply: InferenceReply, writing: ReplyWriting): JsonO
         content: { parts: parts.length === 0 ? [{ text: '' }] : parts, role: 'model' },
         ...encodeEnding(reply.stopReason, reply.stopDetail),
         index: 0,
-        ...(grounding === undefined ? {} : { groundingMetadata: grounding }),
+        ...encodeGrounding(writer.sources(false)),
       },
     ],
     ...(usageReport === undefined ? {} : { usageMetadata: encodeUsage(usageReport.usage) }),

@@ -1,12 +1,12 @@
 import { arrangeTurns } from '../../../inference/arrange-turns.ts';
-import { dropVendorFields } from '../../../inference/drop-vendor-fields.ts';
 import type { FunctionTool, InferenceRequest, ServiceTier } from '../../../inference/inference-request.ts';
 import { fitToolNames, listToolNames } from '../../../inference/tool-names.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { EncodedRequest, RequestFit } from '../../chat-codec.ts';
 import { encodeConfig } from './encode-config.ts';
-import { encodeContents, keepReplayable } from './encode-contents.ts';
+import { encodeContents, keepReplayable, type ContentWriting } from './encode-contents.ts';
 import { encodeTools } from './encode-tools.ts';
+import { OwnFields } from './own-fields.ts';
 import { separateTools } from './separate-tools.ts';
 
 /** Source: the vendor's refusal of other names, and its documented 64 characters. */
@@ -22,7 +22,7 @@ const tiers: Readonly<Record<ServiceTier, string | undefined>> = {
 /** Writes a request for a server of this dialect. The model and the framing are in the path. */
 export function encodeRequest(asked: InferenceRequest, fit: RequestFit): EncodedRequest {
   const request = separateTools(asked, fit);
-  dropVendorFields(request, fit.notes);
+  const own = new OwnFields(request);
   const answerTool = createAnswerTool(request, fit);
   const { toWireName, renamed } = fitToolNames(
     [...listToolNames(request), ...(answerTool === undefined ? [] : [answerTool.name])],
@@ -31,12 +31,14 @@ export function encodeRequest(asked: InferenceRequest, fit: RequestFit): Encoded
   const { config, cutAt } = encodeConfig(request, fit, answerTool !== undefined);
   const serviceTier = request.serviceTier === undefined ? undefined : tiers[request.serviceTier];
   const body: JsonObject = {
-    contents: encodeTurns(request, fit, toWireName),
+    contents: encodeTurns(request, { fit, own, toWireName }),
     ...encodeInstructions(request),
-    ...encodeTools(request, { fit, toWireName, ...(answerTool === undefined ? {} : { answerTool }) }),
-    ...(Object.keys(config).length === 0 ? {} : { generationConfig: config }),
+    ...encodeTools(request, { fit, own, toWireName, ...(answerTool === undefined ? {} : { answerTool }) }),
+    ...encodeOwnConfig(config, own),
     ...(serviceTier === undefined ? {} : { serviceTier }),
+    ...own.take(''),
   };
+  own.noteRest(fit.notes);
   return {
     body,
     ...(renamed.size === 0 ? {} : { toolNames: renamed }),
@@ -45,14 +47,25 @@ export function encodeRequest(asked: InferenceRequest, fit: RequestFit): Encoded
   };
 }
 
-function encodeTurns(request: InferenceRequest, fit: RequestFit, toWireName: (name: string) => string): readonly JsonObject[] {
+function encodeOwnConfig(config: JsonObject, own: OwnFields): JsonObject {
+  const format = own.take('generationConfig.responseFormat');
+  const whole = {
+    ...config,
+    ...own.take('generationConfig'),
+    ...(Object.keys(format).length === 0 ? {} : { responseFormat: format }),
+  };
+  return Object.keys(whole).length === 0 ? {} : { generationConfig: whole };
+}
+
+function encodeTurns(request: InferenceRequest, writing: ContentWriting): readonly JsonObject[] {
+  const { fit, own } = writing;
   const runsCode = fit.traits.codeExecution && request.tools.some((tool) => tool.kind === 'code-execution');
-  const replayable = keepReplayable(request.turns, fit, runsCode);
+  const replayable = keepReplayable(request.turns, fit, { runsCode, isOwn: own.isOwn });
   const turns = arrangeTurns(replayable, { alternate: true, startsWithUser: true, systemTurns: 'as-user' }, fit.notes);
   if (turns.at(-1)?.role === 'assistant' && !fit.traits.prefill) {
     fit.notes.adapted('turns', 'the conversation ends with what the model said; this model may answer it instead of going on with it');
   }
-  return encodeContents(turns, { fit, toWireName });
+  return encodeContents(turns, writing);
 }
 
 function encodeInstructions({ instructions }: InferenceRequest): JsonObject {

@@ -1,10 +1,20 @@
-import type { FunctionTool, InferenceRequest, Tool, ToolChoice, WebSearchTool } from '../../../inference/inference-request.ts';
+import type {
+  FunctionTool,
+  InferenceRequest,
+  Tool,
+  ToolChoice,
+  UrlContextTool,
+  WebSearchTool,
+} from '../../../inference/inference-request.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { RequestFit } from '../../chat-codec.ts';
 import { encodeParameters } from './encode-schema.ts';
+import type { OwnFields } from './own-fields.ts';
 
 export type ToolWriting = {
   readonly fit: RequestFit;
+  /** What the request says in words of this dialect alone. */
+  readonly own: OwnFields;
   readonly toWireName: (name: string) => string;
   /** A function that stands in for structured output. */
   readonly answerTool?: FunctionTool;
@@ -17,18 +27,31 @@ export function encodeTools(request: InferenceRequest, writing: ToolWriting): Js
   const declared = [...functions, ...(answerTool === undefined ? [] : [answerTool])];
   const tools: JsonObject[] = [];
   if (declared.length > 0) tools.push({ functionDeclarations: declared.map((tool) => encodeFunction(tool, writing)) });
-  for (const tool of request.tools) if (tool.kind !== 'function') tools.push(...encodeVendorTool(tool, fit));
+  for (const tool of request.tools) if (tool.kind !== 'function') tools.push(...encodeVendorTool(tool, writing));
   if (request.parallelToolCalls === false && declared.length > 0) {
     fit.notes.dropped('parallelToolCalls', 'this vendor has no switch for it: several calls may come in one turn');
   }
   const calling = declared.length === 0 ? undefined : encodeChoice(request.toolChoice, functions.length, writing);
-  if (declared.length === 0 && (request.toolChoice?.kind === 'required' || request.toolChoice?.kind === 'function')) {
-    fit.notes.dropped('toolChoice', 'this vendor can demand the call of a function only, and there is none');
+  if (calling?.mode !== 'ANY' && request.toolChoice !== undefined && !isLenient(request.toolChoice)) {
+    fit.notes.dropped('toolChoice', 'this vendor can demand the call of a function only');
   }
-  return {
-    ...(tools.length === 0 ? {} : { tools }),
-    ...(calling === undefined ? {} : { toolConfig: { functionCallingConfig: calling } }),
+  return { ...(tools.length === 0 ? {} : { tools }), ...encodeToolConfig(calling, writing.own) };
+}
+
+/** Whether a choice asks for nothing that the model would not do by itself. */
+function isLenient(choice: ToolChoice): boolean {
+  return choice.kind === 'auto' || choice.kind === 'none' || (choice.kind === 'allowed' && !choice.required);
+}
+
+function encodeToolConfig(calling: JsonObject | undefined, own: OwnFields): JsonObject {
+  const said = own.take('toolConfig.functionCallingConfig');
+  // A call that is demanded stays demanded.
+  const functionCallingConfig = calling?.mode === 'ANY' ? calling : { ...calling, ...said };
+  const toolConfig = {
+    ...(Object.keys(functionCallingConfig).length === 0 ? {} : { functionCallingConfig }),
+    ...own.take('toolConfig'),
   };
+  return Object.keys(toolConfig).length === 0 ? {} : { toolConfig };
 }
 
 /** The functions that the model is told of. A choice that only allows some can be said only together with the demand to call one. */
@@ -39,9 +62,9 @@ function offeredFunctions({ tools, toolChoice }: InferenceRequest, { notes }: Re
   return functions.filter((tool) => toolChoice.names.includes(tool.name));
 }
 
-function encodeFunction(tool: FunctionTool, { fit, toWireName }: ToolWriting): JsonObject {
+function encodeFunction(tool: FunctionTool, { fit, own, toWireName }: ToolWriting): JsonObject {
   const { name, description, parameters } = tool;
-  const head = { name: toWireName(name), ...(description === undefined ? {} : { description }) };
+  const head = { name: toWireName(name), ...(description === undefined ? {} : { description }), ...own.take(tool.path) };
   if (parameters === undefined) return head;
   if (fit.traits.jsonSchemaTools) return { ...head, parametersJsonSchema: parameters };
   const { schema, lost } = encodeParameters(parameters);
@@ -55,22 +78,44 @@ function encodeFunction(tool: FunctionTool, { fit, toWireName }: ToolWriting): J
 }
 
 /** A tool that the vendor runs. What it has not is left out: agent programs offer such tools with every call, and an offer is no demand. */
-function encodeVendorTool(tool: Exclude<Tool, FunctionTool>, { traits, notes }: RequestFit): readonly JsonObject[] {
+function encodeVendorTool(tool: Exclude<Tool, FunctionTool>, { fit, own }: ToolWriting): readonly JsonObject[] {
+  const { traits, notes } = fit;
   const place = { path: tool.path, otherwise: 'tools' } as const;
-  if (tool.kind === 'vendor')
-    return notes.refuse(place, `the tool ${tool.name} is run by another vendor. Leave it out, or choose a model of that vendor.`);
-  if (tool.kind === 'file-search' || tool.kind === 'url-context') {
-    notes.dropped(place, `the upstream of this model has no tool '${tool.kind}'`);
+  const leaveOut = (reason: string): readonly JsonObject[] => {
+    notes.dropped(place, reason);
     return [];
+  };
+  switch (tool.kind) {
+    case 'vendor':
+      if (own.isOwn) return [tool.wire];
+      return notes.refuse(place, `the tool ${tool.name} is run by another vendor. Leave it out, or choose a model of that vendor.`);
+    case 'file-search':
+      return leaveOut('the files of this gateway cannot be searched by the upstream of this model');
+    case 'code-execution':
+      return traits.codeExecution ? [{ codeExecution: {} }] : leaveOut('this model runs no code');
+    case 'url-context':
+      if (traits.urlContext !== true) return leaveOut('this model reads no pages');
+      noteReadingOptions(tool, notes);
+      return [{ urlContext: {} }];
+    case 'web-search':
+      return traits.webSearch ? [encodeSearch(tool, own, notes)] : leaveOut('this model does not search the web');
   }
-  const isOffered = tool.kind === 'web-search' ? traits.webSearch : traits.codeExecution;
-  if (!isOffered) {
-    notes.dropped(place, tool.kind === 'web-search' ? 'this model does not search the web' : 'this model runs no code');
-    return [];
+}
+
+/** The search as this dialect's client wrote it, or with what the vendor can be told. */
+function encodeSearch(tool: WebSearchTool, own: OwnFields, notes: RequestFit['notes']): JsonObject {
+  if (!own.isOwn) {
+    noteSearchOptions(tool, notes);
+    return { googleSearch: {} };
   }
-  if (tool.kind === 'code-execution') return [{ codeExecution: {} }];
-  noteSearchOptions(tool, notes);
-  return [{ googleSearch: {} }];
+  const isOlder = tool.path?.endsWith('.googleSearchRetrieval') === true;
+  const excluded = tool.blockedDomains === undefined ? {} : { excludeDomains: tool.blockedDomains };
+  return { [isOlder ? 'googleSearchRetrieval' : 'googleSearch']: { ...excluded, ...own.take(tool.path) } };
+}
+
+function noteReadingOptions({ path, maxUses, allowedDomains = [], blockedDomains = [] }: UrlContextTool, notes: RequestFit['notes']): void {
+  if (maxUses === undefined && allowedDomains.length === 0 && blockedDomains.length === 0) return;
+  notes.dropped({ path, otherwise: 'tools' }, 'the reading of pages cannot be limited here');
 }
 
 function noteSearchOptions(tool: WebSearchTool, notes: RequestFit['notes']): void {
@@ -107,5 +152,8 @@ function encodeChoice(choice: ToolChoice | undefined, functions: number, { toWir
     case 'allowed':
       if (choice.required) return { mode: 'ANY', allowedFunctionNames: choice.names.map(toWireName) };
       return { mode: answerTool === undefined ? 'AUTO' : 'ANY' };
+    // What is demanded is no function; an answer tool is there to be called all the same.
+    default:
+      return answerTool === undefined ? undefined : { mode: 'ANY' };
   }
 }

@@ -8,8 +8,9 @@ import { parseJson } from '../../../platform/json/parse-json.ts';
 import type { EventDecoder, ReplyReading } from '../../chat-codec.ts';
 import { emptyReplyState, findUsage, isFinished, readChunk } from '../read-chunk.ts';
 import { addCodeResult, startCode } from './decode-contents.ts';
-import { addGrounding, decodeCitations, decodeSearch, noGrounding, type PartPlace, type ReplyText } from './decode-grounding.ts';
+import { addGrounding, decodeCitations, noGrounding, type PartPlace, type ReplyText } from './decode-grounding.ts';
 import { decodeMedia } from './decode-media.ts';
+import { decodeToolRecords } from './decode-tool-records.ts';
 import { decodeStopReason } from './stop-reasons.ts';
 import { isForeignSignature } from './thought-signature.ts';
 
@@ -72,8 +73,9 @@ export class ChunkDecoder {
     this.#tellCitations();
     this.#open = undefined;
     for (const index of this.#unended) this.#events.push({ type: 'block-ended', index });
-    const search = decodeSearch(this.#grounding, () => this.#reading.newId('search'));
-    if (search !== undefined) this.#events.push({ type: 'part', index: this.#nextIndex++, part: search });
+    for (const part of decodeToolRecords(this.#grounding, this.#reading.newId)) {
+      this.#events.push({ type: 'part', index: this.#nextIndex++, part });
+    }
     const usageReport = findUsage(this.#state, true);
     if (usageReport !== undefined) this.#events.push({ type: 'usage', usageReport });
     this.#finish();

@@ -43,11 +43,10 @@ export function createEventEncoder(writing: ReplyWriting, framing: StreamFraming
 
   const finish = ({ stopReason, stopDetail }: Finished): string => {
     const left = writer.end();
-    const grounding = encodeGrounding(writer.sources(true));
     const rest: JsonObject = {
       ...encodeEnding(stopReason, stopDetail),
       index: 0,
-      ...(grounding === undefined ? {} : { groundingMetadata: grounding }),
+      ...encodeGrounding(writer.sources(true)),
     };
     const parts = left.length === 0 ? '{"text":""}' : stringifyParts(left);
     const last = frame(`{"content":{"parts":[${parts}],"role":"model"},${JSON.stringify(rest).slice(1)}`);

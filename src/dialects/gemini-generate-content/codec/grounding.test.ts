@@ -129,7 +129,7 @@ test('searches are one record, after the text, with the pages that were found', 
     id: 'search_1',
     input: ['q1', 'q2'],
     results: [{ url: 'https://a', title: 'example.org' }, { url: 'https://b' }],
-    wire: [],
+    wire: [{ groundingMetadata: { searchEntryPoint: { renderedContent: '<div>' } } }],
   });
   assert.equal(reply.usageReport?.usage.webSearches, 2);
 });
@@ -167,9 +167,11 @@ const grounding = (candidate: unknown): JsonObject => (candidate as { groundingM
 test('citations are written once by source and once by span, in bytes of the part', () => {
   const [candidate] = encodeReply(citingReply, createWriting()).candidates as [JsonObject];
   const at = { partIndex: 2 };
-  assert.deepEqual(grounding(candidate), {
+  const { searchEntryPoint: _entry, ...metadata } = grounding(candidate);
+  const page = (domain: string, title: string) => ({ web: { ...web(`https://${domain}`, title).web, domain } });
+  assert.deepEqual(metadata, {
     webSearchQueries: ['q'],
-    groundingChunks: [web('https://a', 'T'), web('https://b', 'T'), web('https://c', 'T'), web('https://d', 'd')],
+    groundingChunks: [page('a', 'T'), page('b', 'T'), page('c', 'T'), page('d', 'd')],
     groundingSupports: [
       { segment: { ...at, endIndex: 7, text: 'Zürich' }, groundingChunkIndices: [0, 1] },
       { segment: { ...at, startIndex: 12, endIndex: 18, text: '東京' }, groundingChunkIndices: [0] },

@@ -4,7 +4,7 @@ import type { MediaPart, ServerToolPart } from '../../../inference/inference-req
 import type { Proof } from '../../../inference/proof.ts';
 import { repairToolArguments } from '../../../inference/tool-arguments.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
-import { encodeCode } from './encode-contents.ts';
+import { encodeCode, encodeCodeResult, encodeExecutable } from './encode-code.ts';
 import type { CitedText, GroundingSources } from './encode-grounding.ts';
 import { encodeSource } from './encode-media.ts';
 import { dummySignature, writePartSignature, writeSignature } from './thought-signature.ts';
@@ -18,9 +18,16 @@ type OpenBlock = {
   readonly paragraphs: string[];
   readonly citations: Citation[];
   proof: Proof | undefined;
-  /** The number of the part in which the block stands, once it has one. */
+  /** The number of the part in which the block stands, once it has one, and the bytes of text before it in that part. */
   partIndex: number | undefined;
+  bytesInPart: number;
+  /** Code that has been written already, while it runs. */
+  code: string | undefined;
+  hasOutcome: boolean;
 };
+
+/** A text as a stream and a whole reply count its bytes. */
+type KeptText = CitedText & { readonly bytesInPart: number };
 
 /**
  * Turns events into parts: text and thoughts as they come, calls when they are whole. The proof of reasoning stands on the part after it,
@@ -34,9 +41,11 @@ export class PartWriter {
   #partCount = 0;
   /** What the last part is, and whether a signature stands on it: text goes on in a part of its own kind without one. */
   #lastSigned = false;
+  /** The bytes of the last part, if it is text that more text may go on in. */
+  #joinableBytes: number | undefined;
   #textBytes = 0;
-  readonly #texts: CitedText[] = [];
-  readonly #searches: ServerToolPart[] = [];
+  readonly #texts: KeptText[] = [];
+  readonly #tools: ServerToolPart[] = [];
 
   /** @param showsThoughts whether the client asked to see thoughts: a reader that did not would take them for the answer */
   constructor(showsThoughts: boolean) {
@@ -46,8 +55,7 @@ export class PartWriter {
   write(event: InferenceEvent): readonly WrittenPart[] {
     switch (event.type) {
       case 'block-started':
-        this.#open = { block: event.block, paragraphs: [''], citations: [], proof: undefined, partIndex: undefined };
-        return [];
+        return this.#startBlock(event.block);
       case 'delta':
         return this.#open === undefined ? [] : this.#writeDelta(this.#open, event.text);
       case 'paragraph':
@@ -61,8 +69,9 @@ export class PartWriter {
       case 'block-ended':
         return this.#endBlock();
       case 'part':
-      case 'tool-outcome':
         return this.#writePart(event.part);
+      case 'tool-outcome':
+        return this.#writeOutcome(event.part);
       case 'started':
       case 'usage':
       case 'finished':
@@ -77,15 +86,33 @@ export class PartWriter {
 
   /** Offsets of a stream count from the beginning of all text, whatever part it stands in. */
   sources(isStream: boolean): GroundingSources {
-    const texts = this.#texts.map((text) => (isStream ? { ...text, partIndex: 0 } : { ...text, bytesBefore: 0 }));
-    return { texts, searches: this.#searches };
+    const texts = this.#texts.map(({ bytesInPart, ...text }) =>
+      isStream ? { ...text, partIndex: 0 } : { ...text, bytesBefore: bytesInPart },
+    );
+    return { texts, tools: this.#tools };
+  }
+
+  #startBlock(block: BlockStart): readonly WrittenPart[] {
+    const code = block.kind === 'server-tool' && block.tool === 'code-execution' ? block.input.join('\n') : '';
+    this.#open = {
+      block,
+      paragraphs: [''],
+      citations: [],
+      proof: undefined,
+      partIndex: undefined,
+      bytesInPart: 0,
+      code: code === '' ? undefined : code,
+      hasOutcome: false,
+    };
+    // Code that is known before it runs is shown while it does.
+    return code === '' ? [] : [this.#add(encodeExecutable(code), false)];
   }
 
   #writeDelta(open: OpenBlock, text: string): readonly WrittenPart[] {
     const isFirstOfParagraph = open.paragraphs.at(-1) === '';
     const hasText = open.paragraphs.some((paragraph) => paragraph !== '');
     open.paragraphs.push((open.paragraphs.pop() ?? '') + text);
-    if (open.block.kind === 'tool-call') return [];
+    if (open.block.kind === 'tool-call' || open.block.kind === 'server-tool') return [];
     if (open.block.kind !== 'reasoning') return [this.#textPart(open, { text })];
     if (!this.#showsThoughts) return [];
     return [this.#textPart(open, { text: isFirstOfParagraph && hasText ? `\n\n${text}` : text, thought: true })];
@@ -94,14 +121,18 @@ export class PartWriter {
   /** More of the block's part, or its first. The first text after reasoning takes the signature. */
   #textPart(open: OpenBlock, part: JsonObject): WrittenPart {
     const signature = part.thought === true ? undefined : this.#takeSignature();
-    const continues = open.partIndex !== undefined && signature === undefined;
+    // Clients that put marks into the text of a whole reply take it for one text, whatever was searched for in between.
+    const joined = open.partIndex === undefined && open.block.kind === 'text' && !this.#lastSigned ? this.#joinableBytes : undefined;
+    const continues = (open.partIndex !== undefined || joined !== undefined) && signature === undefined;
     const written = this.#add(signature === undefined ? part : { ...part, thoughtSignature: signature }, continues);
+    if (open.partIndex === undefined && continues) open.bytesInPart = joined ?? 0;
     open.partIndex ??= this.#partCount - 1;
     return written;
   }
 
   #add(part: JsonObject, continues: boolean): WrittenPart {
     if (!continues) this.#partCount += 1;
+    this.#joinableBytes = undefined;
     this.#lastSigned = part.thoughtSignature !== undefined || (continues && this.#lastSigned);
     return { part, continues };
   }
@@ -134,6 +165,7 @@ export class PartWriter {
     if (open === undefined) return [];
     const { block, proof } = open;
     if (block.kind === 'tool-call') return this.#writeCall(block, open.paragraphs.join(''), proof);
+    if (block.kind === 'server-tool') return open.hasOutcome ? [] : this.#writeInterrupted(block, open);
     if (block.kind !== 'reasoning') {
       this.#keepText(open);
       return [];
@@ -146,10 +178,14 @@ export class PartWriter {
     return flushed;
   }
 
-  #keepText({ paragraphs, citations, partIndex }: OpenBlock): void {
+  #keepText({ block, paragraphs, citations, partIndex, bytesInPart }: OpenBlock): void {
     const text = paragraphs.join('');
-    if (citations.length > 0 && text !== '') this.#texts.push({ text, citations, bytesBefore: this.#textBytes, partIndex: partIndex ?? 0 });
-    this.#textBytes += Buffer.byteLength(text);
+    if (citations.length > 0 && text !== '') {
+      this.#texts.push({ text, citations, bytesBefore: this.#textBytes, partIndex: partIndex ?? 0, bytesInPart });
+    }
+    const bytes = Buffer.byteLength(text);
+    this.#textBytes += bytes;
+    if (block.kind === 'text' && text !== '') this.#joinableBytes = bytesInPart + bytes;
   }
 
   #writeCall({ id, name }: Extract<BlockStart, { kind: 'tool-call' }>, text: string, proof: Proof | undefined): readonly WrittenPart[] {
@@ -165,7 +201,20 @@ export class PartWriter {
   #writePart(part: ServerToolPart | MediaPart): readonly WrittenPart[] {
     if (part.kind === 'media') return part.source.kind === 'vendor-file' ? [] : [this.#add(encodeSource(part.source), false)];
     if (part.tool === 'code-execution') return encodeCode(part).map((wire) => this.#add(wire, false));
-    if (part.tool === 'web-search') this.#searches.push(part);
+    if (part.tool !== 'other') this.#tools.push(part);
     return [];
+  }
+
+  #writeOutcome(part: ServerToolPart, open = this.#open): readonly WrittenPart[] {
+    if (open !== undefined) open.hasOutcome = true;
+    const isWritten = open?.code !== undefined && part.tool === 'code-execution' && part.input.join('\n') === open.code;
+    return isWritten ? encodeCodeResult(part).map((wire) => this.#add(wire, false)) : this.#writePart(part);
+  }
+
+  /** A tool of which nothing was heard any more: it has failed, and what it was asked for is all that can be told. */
+  #writeInterrupted({ tool, id, input }: Extract<BlockStart, { kind: 'server-tool' }>, open: OpenBlock): readonly WrittenPart[] {
+    const more = open.paragraphs.join('');
+    const asked = more === '' ? input : [...input, more];
+    return this.#writeOutcome({ kind: 'server-tool', tool, id, input: asked, failed: true, wire: [] }, open);
   }
 }

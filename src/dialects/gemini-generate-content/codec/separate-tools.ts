@@ -12,7 +12,7 @@ export function separateTools(request: InferenceRequest, { traits, notes }: Requ
   const functions = request.tools.filter((tool) => tool.kind === 'function');
   if (traits.mixesTools || functions.length === 0) return request;
   for (const tool of request.tools) {
-    if (tool.kind !== 'web-search' && tool.kind !== 'code-execution') continue;
+    if (tool.kind === 'function' || tool.kind === 'vendor') continue;
     notes.dropped({ path: tool.path, otherwise: 'tools' }, `this model takes no ${tool.kind} beside functions`);
   }
   const tools = request.tools.filter((tool) => tool.kind === 'function' || tool.kind === 'vendor');

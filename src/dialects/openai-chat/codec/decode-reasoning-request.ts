@@ -51,6 +51,9 @@ const readers: readonly (readonly [field: string, read: (value: unknown) => Reas
   ['chat_template_kwargs', readTemplateSwitch],
 ];
 
+/** Every field that may say something of thinking. */
+export const reasoningFields: readonly string[] = [...readers.map(([field]) => field), 'thinking_budget', 'include_reasoning'];
+
 /**
  * Reads how much the model shall think, in the spellings of the vendor and of the servers that imitate it. `fields` are those that were
  * understood.

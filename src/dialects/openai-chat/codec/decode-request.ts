@@ -6,6 +6,7 @@ import { decodeMessages } from './decode-messages.ts';
 import { decodeReasoningRequest } from './decode-reasoning-request.ts';
 import { decodeToolChoice, decodeTools } from './decode-tools.ts';
 import { decodeVendorFields, refuseUntranslatable } from './decode-vendor-fields.ts';
+import { ownDialect } from './own-fields.ts';
 
 const tiers: readonly ServiceTier[] = ['auto', 'default', 'flex', 'priority'];
 
@@ -27,6 +28,7 @@ export function decodeRequest({ body }: WireRequest): InferenceRequest {
   const understood = [...fields, ...(serviceTier === undefined ? [] : ['service_tier']), ...(verbosity === undefined ? [] : ['verbosity'])];
   return {
     model: textOf(body.model) ?? '',
+    dialect: ownDialect,
     stream: body.stream === true,
     instructions,
     turns,
@@ -41,7 +43,15 @@ export function decodeRequest({ body }: WireRequest): InferenceRequest {
     ...(endUser === undefined ? {} : { endUser }),
     ...(serviceTier === undefined ? {} : { serviceTier }),
     ...(verbosity === undefined ? {} : { verbosity }),
-    vendorFields: [...decodeVendorFields(body, understood), ...decodeOddFormat(body.response_format)],
+    vendorFields: [
+      ...decodeVendorFields(body, understood),
+      ...decodeOddFormat(body.response_format),
+      // A server that speaks this dialect may read more in them than has a neutral name.
+      ...fields.flatMap((field): readonly VendorField[] => {
+        const value = body[field];
+        return value === undefined ? [] : [{ field, value, weight: 'harmless' }];
+      }),
+    ],
   };
 }
 

@@ -182,9 +182,16 @@ export class DeltaWriter {
     const start = this.#contentCharacters;
     this.#contentCharacters += countCodePoints(text);
     const span = { start, end: this.#contentCharacters };
+    // A source that is named twice at one place is shown once.
+    const known = new Set<string>();
     for (const citation of citations) {
       const annotation = encodeAnnotation(citation, span);
+      const key = JSON.stringify(annotation);
+      if (known.has(key)) continue;
+      known.add(key);
       if (annotation !== undefined) this.#annotations.push(annotation);
+      // @ai-sdk/openai takes no annotation of another kind, and with one in it no message at all.
+      else this.#writing.notes.dropped('tools', 'this interface has annotations for addresses only; citations of files were left out');
     }
   }
 

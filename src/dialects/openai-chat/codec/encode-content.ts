@@ -78,7 +78,10 @@ export function refuseVendorPart(part: Extract<Part, { kind: 'vendor' | 'server-
   else notes.refuse(field, `${part.name} is known to its own vendor only, and the upstream of this model is another`);
 }
 
-function encodePiece(part: Part, notes: TranslationNotes): readonly Piece[] {
+/** What user content is fitted to: `isOwn` where the request was read from this dialect, whose own parts then go back as they were. */
+type ContentFit = { readonly notes: TranslationNotes; readonly isOwn: boolean };
+
+function encodePiece(part: Part, { notes, isOwn }: ContentFit): readonly Piece[] {
   switch (part.kind) {
     case 'text':
     case 'refusal':
@@ -87,6 +90,7 @@ function encodePiece(part: Part, notes: TranslationNotes): readonly Piece[] {
       return [encodeMedia(part, notes)];
     case 'vendor':
     case 'server-tool':
+      if (isOwn && part.kind === 'vendor') return [part.wire];
       refuseVendorPart(part, notes);
       return [];
     case 'reasoning':
@@ -100,14 +104,14 @@ function encodePiece(part: Part, notes: TranslationNotes): readonly Piece[] {
  * Writes what a user says: one text where there is nothing but text, for many servers know no lists (DeepSeek among them), and a list of
  * parts otherwise. Undefined when nothing is left.
  */
-export function encodeUserContent(parts: readonly Part[], notes: TranslationNotes): string | readonly JsonObject[] | undefined {
+export function encodeUserContent(parts: readonly Part[], fit: ContentFit): string | readonly JsonObject[] | undefined {
   const content: JsonObject[] = [];
   let texts: string[] = [];
   const flush = (): void => {
     if (texts.length > 0) content.push({ type: 'text', text: texts.join(textBreak) });
     texts = [];
   };
-  for (const piece of parts.flatMap((part) => encodePiece(part, notes))) {
+  for (const piece of parts.flatMap((part) => encodePiece(part, fit))) {
     if (typeof piece === 'string') {
       if (piece !== '') texts.push(piece);
       continue;

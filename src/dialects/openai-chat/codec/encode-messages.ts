@@ -8,7 +8,11 @@ import type { RequestFit } from '../../chat-codec.ts';
 import { encodeUserContent, joinSystemText, refuseVendorPart, splitResult } from './encode-content.ts';
 import { restoreDetail, restoreThoughtSignature } from './reasoning-details.ts';
 
-export type MessageFit = RequestFit & { readonly toWireName: (name: string) => string };
+export type MessageFit = RequestFit & {
+  readonly toWireName: (name: string) => string;
+  /** Whether the request was read from this dialect. */
+  readonly isOwn: boolean;
+};
 
 const callIdRules = { pattern: /^[\x21-\x7e]+$/, charactersMax: 64 };
 
@@ -60,7 +64,7 @@ function encodeUserTurn(turn: Turn, fit: MessageFit): readonly JsonObject[] {
   const results = turn.parts.filter((part): part is ToolResultPart => part.kind === 'tool-result');
   const said = turn.parts.filter((part) => part.kind !== 'tool-result');
   const shown = results.flatMap((result) => showMedia(result, fit));
-  const content = encodeUserContent([...shown, ...said], fit.notes);
+  const content = encodeUserContent([...shown, ...said], fit);
   return [...results.map(encodeResult), ...(content === undefined ? [] : [{ role: 'user', content, ...nameOf(turn) }])];
 }
 

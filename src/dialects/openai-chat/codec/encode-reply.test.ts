@@ -198,6 +198,20 @@ test('citations count characters of the whole content; a block without offsets i
   ]);
 });
 
+test('a source that is named twice at one place is shown once, and one of a file is named as lost', () => {
+  const citation = { start: 0, end: 4, source: { kind: 'url', url: 'https://a.example/' } } as const;
+  const file = { start: 0, end: 4, source: { kind: 'document', fileId: 'file_1' } } as const;
+  const writing = createWriting();
+  const text = { kind: 'text', text: 'Said', citations: [citation, { ...citation }, file] } as const;
+  const reply = encodeReply({ parts: [text], stopReason: 'end' }, writing);
+  const [choice] = reply.choices as readonly { readonly message: { readonly annotations: readonly unknown[] } }[];
+  assert.equal(choice?.message.annotations.length, 1);
+  assert.deepEqual(
+    writing.notes.list().map(({ kind, field }) => `${kind} ${field}`),
+    ['dropped tools'],
+  );
+});
+
 test('pictures and sound; film is named as lost; what the vendor’s tools did is not shown', () => {
   const writing = createWriting();
   const reply = encodeReply(

@@ -1,31 +1,34 @@
-import { dropVendorFields } from '../../../inference/drop-vendor-fields.ts';
 import type { InferenceRequest, Sampling } from '../../../inference/inference-request.ts';
 import { fitToolNames, listToolNames } from '../../../inference/tool-names.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { EncodedRequest, RequestFit } from '../../chat-codec.ts';
+import { reasoningFields } from './decode-reasoning-request.ts';
 import { encodeMessages, type MessageFit } from './encode-messages.ts';
 import { encodeOutputFormat, nameRules } from './encode-output-format.ts';
 import { encodeReasoningRequest } from './encode-reasoning-request.ts';
 import { encodeTools } from './encode-tools.ts';
 import { member } from './member.ts';
+import { isOwn, restoreOwnFields } from './own-fields.ts';
 
 /** The vendor takes so many stop sequences. */
 const stopSequencesMax = 4;
 
 /** Writes a request for a server of this dialect, within what its traits say that it takes. */
 export function encodeRequest(request: InferenceRequest, fit: RequestFit): EncodedRequest {
-  dropVendorFields(request, fit.notes);
+  const ownFields = restoreOwnFields(request, fit.notes);
   const names = fitToolNames(listToolNames(request), nameRules);
-  const messageFit: MessageFit = { ...fit, toWireName: names.toWireName };
+  const messageFit: MessageFit = { ...fit, toWireName: names.toWireName, isOwn: isOwn(request) };
   const format = encodeOutputFormat(request, fit);
   const stop = encodeStopSequences(request, fit);
   const body: JsonObject = {
+    // What is written anew stands above what the client wrote.
+    ...ownFields,
     model: fit.upstreamModel,
     messages: encodeMessages(request, messageFit, format.hint),
     ...encodeTools(request, messageFit),
     ...format.members,
     ...encodeOutputLimit(request, fit),
-    ...encodeReasoningRequest(request, fit),
+    ...(reasoningFields.some((field) => ownFields[field] !== undefined) ? {} : encodeReasoningRequest(request, fit)),
     ...encodeSampling(request.sampling, fit),
     ...stop.members,
     ...member('user', request.endUser),

@@ -39,6 +39,10 @@ function encodeFunction(tool: FunctionTool, { toWireName }: MessageFit): JsonObj
 function encodeChoice(choice: ToolChoice | undefined, { traits, notes, toWireName }: MessageFit): JsonObject {
   if (choice === undefined || choice.kind === 'allowed') return {};
   if (choice.kind === 'auto' || choice.kind === 'none') return { tool_choice: choice.kind };
+  if (choice.kind !== 'function' && choice.kind !== 'required') {
+    notes.dropped('toolChoice', 'only the call of a function can be demanded here');
+    return {};
+  }
   if (!traits.chat.forcedToolChoice) {
     notes.dropped('toolChoice', 'the upstream of this model cannot be made to call a function');
     return {};
@@ -73,25 +77,36 @@ function encodeWebSearch(tool: WebSearchTool, { traits, notes }: MessageFit): Js
   };
 }
 
-/** Refuses tools that only their own vendor runs, and leaves out code execution, which agent programs offer with every call. */
-function refuseVendorTools(request: InferenceRequest, notes: TranslationNotes): void {
-  for (const tool of request.tools) {
+/**
+ * Tools of this dialect's own servers, where the request was read from it. Custom tools are not among them: their calls are in no neutral
+ * form, and a reply would lose them. Refuses those, and those of other vendors, and leaves out what agent programs offer with every call.
+ */
+function encodeVendorTools(request: InferenceRequest, { notes, isOwn }: MessageFit): readonly JsonObject[] {
+  return request.tools.flatMap((tool): readonly JsonObject[] => {
     const field = { path: tool.path, otherwise: 'tools' } as const;
     if (tool.kind === 'code-execution') notes.dropped(field, 'the upstream of this model runs no code');
-    if (tool.kind === 'vendor') notes.refuse(field, `the upstream of this model has no ${tool.name}; offer it as a function of your own`);
-  }
+    if (tool.kind === 'url-context') notes.dropped(field, 'the upstream of this model reads no pages');
+    if (tool.kind === 'file-search') notes.dropped(field, 'the files of this gateway cannot be searched by the upstream of this model');
+    if (tool.kind !== 'vendor') return [];
+    if (isOwn && tool.name !== 'custom') return [tool.wire];
+    return notes.refuse(field, `the upstream of this model has no ${tool.name}; offer it as a function of your own`);
+  });
 }
 
 /** Writes the tools and how they may be used: the members of the body that speak of them. */
 export function encodeTools(request: InferenceRequest, fit: MessageFit): JsonObject {
-  refuseVendorTools(request, fit.notes);
+  const hosted = encodeVendorTools(request, fit);
   const { tools, choice } = selectTools(request, fit.notes);
   const search = request.tools.find((tool) => tool.kind === 'web-search');
   return {
     // The vendor refuses a choice, and an empty list, without functions.
-    ...(tools.length === 0
+    ...(tools.length + hosted.length === 0
       ? {}
-      : { tools: tools.map((tool) => encodeFunction(tool, fit)), ...encodeChoice(choice, fit), ...encodeParallel(request, fit) }),
+      : {
+          tools: [...tools.map((tool) => encodeFunction(tool, fit)), ...hosted],
+          ...encodeChoice(choice, fit),
+          ...encodeParallel(request, fit),
+        }),
     ...(search === undefined ? {} : encodeWebSearch(search, fit)),
   };
 }
