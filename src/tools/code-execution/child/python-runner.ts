@@ -1,0 +1,54 @@
+/**
+ * What runs a piece of code inside the interpreter: one scope for all pieces of a request, the value of a last expression as in a
+ * notebook, and exceptions as a traceback of the code alone. The answer is one word, a line break and the text.
+ */
+export const pythonRunner = String.raw`
+def _make_runner():
+    import asyncio, linecache, random, sys, traceback, types
+    from pyodide.code import eval_code_async
+
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(line_buffering=True, errors='backslashreplace')
+    random.seed()
+    for name in ('js', 'pyodide_js'):
+        sys.modules.pop(name, None)
+    sys.meta_path[:] = [finder for finder in sys.meta_path if type(finder).__name__ not in ('JsFinder', 'RepodataPackagesFinder', 'UnvendoredStdlibFinder')]
+    main = types.ModuleType('__main__')
+    sys.modules['__main__'] = main
+    format_exception = traceback.format_exception
+    number = 0
+
+    def describe(error):
+        trace = error.__traceback__
+        while trace is not None and not trace.tb_frame.f_code.co_filename.startswith('<code'):
+            trace = trace.tb_next
+        text = ''.join(format_exception(type(error), error, trace))
+        if isinstance(error, ModuleNotFoundError):
+            text += "Only Python's standard library is installed here, and nothing can be downloaded: there is no network.\n"
+        return text
+
+    async def run(code, limit):
+        nonlocal number
+        number += 1
+        name = f'<code {number}>'
+        linecache.cache[name] = (len(code), None, code.splitlines(True), name)
+        try:
+            value = await eval_code_async(code, globals=main.__dict__, filename=name)
+            return 'finished\n' + ('' if value is None else str(repr(value))[:limit])
+        except SystemExit as exit:
+            return 'finished\n' if exit.code in (None, 0) else 'raised\nSystemExit: ' + repr(exit.code)[:limit]
+        except BaseException as error:
+            text = describe(error)
+            return 'raised\n' + (text if len(text) <= limit else text[: limit // 2] + '\n…\n' + text[-(limit // 2) :])
+        finally:
+            for stream in (sys.stdout, sys.stderr):
+                try:
+                    stream.flush()
+                except BaseException:
+                    pass
+
+    return run
+
+_run = _make_runner()
+del _make_runner
+`;
