@@ -137,8 +137,10 @@ function makeTool(pool: SandboxPool<Sandbox>, limits: SandboxLimits): GatewayToo
   let closed = false;
   const execute = async ({ arguments: args, signal }: ToolRun): Promise<ToolOutcome> => {
     const code = textOf(args['code']);
-    if (code === undefined || code.trim() === '') return describeRefusal('invalid-input', 'Nothing was run: `code` must be a text of Python code.');
-    if (code.length > codeLengthMax) return describeRefusal('invalid-input', `Nothing was run: \`code\` is longer than ${codeLengthMax} characters.`);
+    if (code === undefined || code.trim() === '')
+      return describeRefusal('invalid-input', 'Nothing was run: `code` must be a text of Python code.');
+    if (code.length > codeLengthMax)
+      return describeRefusal('invalid-input', `Nothing was run: \`code\` is longer than ${codeLengthMax} characters.`);
     const restarted = sandbox !== undefined && !sandbox.isAlive;
     try {
       if (sandbox === undefined || restarted) sandbox = await pool.take(signal);

@@ -6,7 +6,11 @@ import type { RunEnding, RunReport } from './run-report.ts';
 const lost = 'The interpreter was ended; variables and files of earlier runs are gone, and the next run starts a new one.';
 
 /** What one run means for the model and the client. `restarted` when an earlier run of the request lost its variables. */
-export function describeRun(report: RunReport, limits: { readonly timeoutMs: number; readonly memoryMb: number }, restarted: boolean): ToolOutcome {
+export function describeRun(
+  report: RunReport,
+  limits: { readonly timeoutMs: number; readonly memoryMb: number },
+  restarted: boolean,
+): ToolOutcome {
   const findings = listFindings(report);
   const notes = [
     ...(restarted ? ['Note: this run started a new interpreter, because the one before was ended.'] : []),
@@ -48,7 +52,9 @@ function explain(ending: RunEnding, limits: { readonly timeoutMs: number; readon
     case 'timed-out':
       return [`The run took longer than ${limits.timeoutMs / 1000} seconds and was stopped. ${lost}`];
     case 'died':
-      return [`The interpreter did not survive the run: it used more memory (${limits.memoryMb} MB) or time than it may, or broke. ${lost}`];
+      return [
+        `The interpreter did not survive the run: it used more memory (${limits.memoryMb} MB) or time than it may, or broke. ${lost}`,
+      ];
     case 'stopped':
       return [`The run was stopped. ${lost}`];
     case 'finished':

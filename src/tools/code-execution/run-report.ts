@@ -40,7 +40,10 @@ export class RunRecord {
       return text;
     }
     this.#truncated = true;
-    const kept = Buffer.from(text).subarray(0, this.#left).toString('utf8').replace(/\uFFFD+$/, '');
+    const kept = Buffer.from(text)
+      .subarray(0, this.#left)
+      .toString('utf8')
+      .replace(/\uFFFD+$/, '');
     this.#left = 0;
     return kept;
   }

@@ -59,7 +59,10 @@ function shellLimits({ timeoutMs, memoryMb }: SandboxLimits): string {
   const cpuSeconds = startCpuSeconds + Math.ceil((cpuRuns * timeoutMs) / 1000);
   const dataKb = (nodeMemoryMb + 2 * memoryMb) * 1024;
   // A limit that a system does not know (`-d` on macOS) must not keep the others from being set.
-  return [`-t ${cpuSeconds}`, '-c 0', '-f 0', '-n 64'].map((limit) => `ulimit ${limit} || exit 9;`).join(' ') + ` ulimit -d ${dataKb} 2>/dev/null;`;
+  return (
+    [`-t ${cpuSeconds}`, '-c 0', '-f 0', '-n 64'].map((limit) => `ulimit ${limit} || exit 9;`).join(' ') +
+    ` ulimit -d ${dataKb} 2>/dev/null;`
+  );
 }
 
 function wrap(seals: ReadonlySet<HostSeal>): string[] {
@@ -101,6 +104,9 @@ function nodeCommand({ memoryMb }: SandboxLimits): string[] {
     ...readable().map((path) => `--allow-fs-read=${path}`),
     '--disallow-code-generation-from-strings',
     '--no-addons',
+    // They open files past Node's permissions: with them, code that had left the interpreter could read the gateway's database.
+    '--no-experimental-sqlite',
+    '--no-webstorage',
     '--no-warnings',
     `--max-old-space-size=${Math.max(128, memoryMb)}`,
     // In pages of 64 KiB: the interpreter's memory cannot grow beyond, whatever the code does.

@@ -109,10 +109,15 @@ function plainTimers(): Record<string, (...given: never[]) => unknown> {
 function silentConsole(): object {
   const silent = (): void => undefined;
   const quiet: Record<string, () => void> = { __proto__: null } as never;
-  for (const name of ['log', 'info', 'warn', 'error', 'debug', 'trace', 'assert', 'dir', 'table', 'group', 'groupEnd']) quiet[name] = silent;
+  for (const name of ['log', 'info', 'warn', 'error', 'debug', 'trace', 'assert', 'dir', 'table', 'group', 'groupEnd'])
+    quiet[name] = silent;
   return quiet;
 }
 
+type Engine = { readonly instantiate: (bytes: ArrayBuffer, imports: object) => Promise<object> };
+type Reply = { readonly arrayBuffer: () => Promise<ArrayBuffer> };
+
+/** Looks like a worker of a page, whose files come out of `files`. */
 function pretendToBeWorker(folder: string, files: InterpreterFiles, hide: (name: string, value: unknown) => void): void {
   hide('WorkerGlobalScope', { [Symbol.hasInstance]: () => true });
   hide('self', globalThis);
@@ -129,11 +134,10 @@ function pretendToBeWorker(folder: string, files: InterpreterFiles, hide: (name:
       json: () => Promise.resolve(JSON.parse(text()) as unknown),
     });
   });
-  const { instantiate } = WebAssembly;
-  type Reply = { readonly arrayBuffer: () => Promise<ArrayBuffer> };
-  Object.assign(WebAssembly, {
-    instantiateStreaming: async (reply: Promise<Reply>, imports: WebAssembly.Imports) =>
-      instantiate(await (await reply).arrayBuffer(), imports),
+  const { WebAssembly: engine } = globalThis as unknown as { readonly WebAssembly: Engine };
+  const { instantiate } = engine;
+  Object.assign(engine, {
+    instantiateStreaming: async (reply: Promise<Reply>, imports: object) => instantiate(await (await reply).arrayBuffer(), imports),
   });
 }
 

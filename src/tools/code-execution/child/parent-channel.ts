@@ -18,7 +18,7 @@ export function openParentChannel(): ParentChannel {
   return {
     send: (message) => {
       const bytes = encoder.encode(`${stringify(message)}\n`);
-      for (let sent = 0; sent < bytes.length; ) sent += writeSync(1, bytes, sent);
+      for (let sent = 0; sent < bytes.length;) sent += writeSync(1, bytes, sent);
     },
     receive: (onOrder, onEnd) => {
       const decoder = new TextDecoder();

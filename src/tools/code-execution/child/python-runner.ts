@@ -4,18 +4,20 @@
  */
 export const pythonRunner = String.raw`
 def _make_runner():
-    import asyncio, linecache, random, sys, traceback, types
+    import linecache, random, sys, traceback, types
     from pyodide.code import eval_code_async
 
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(line_buffering=True, errors='backslashreplace')
     random.seed()
-    for name in ('js', 'pyodide_js'):
-        sys.modules.pop(name, None)
+    for name in list(sys.modules):
+        if name == 'js' or name.split('.')[0] == 'pyodide_js':
+            del sys.modules[name]
     sys.meta_path[:] = [finder for finder in sys.meta_path if type(finder).__name__ not in ('JsFinder', 'RepodataPackagesFinder', 'UnvendoredStdlibFinder')]
     main = types.ModuleType('__main__')
     sys.modules['__main__'] = main
     format_exception = traceback.format_exception
+    describe_value, text_of, length_of = repr, str, len
     number = 0
 
     def describe(error):
@@ -31,15 +33,15 @@ def _make_runner():
         nonlocal number
         number += 1
         name = f'<code {number}>'
-        linecache.cache[name] = (len(code), None, code.splitlines(True), name)
+        linecache.cache[name] = (length_of(code), None, code.splitlines(True), name)
         try:
             value = await eval_code_async(code, globals=main.__dict__, filename=name)
-            return 'finished\n' + ('' if value is None else str(repr(value))[:limit])
+            return 'finished\n' + ('' if value is None else text_of(describe_value(value))[:limit])
         except SystemExit as exit:
-            return 'finished\n' if exit.code in (None, 0) else 'raised\nSystemExit: ' + repr(exit.code)[:limit]
+            return 'finished\n' if exit.code in (None, 0) else 'raised\nSystemExit: ' + describe_value(exit.code)[:limit]
         except BaseException as error:
             text = describe(error)
-            return 'raised\n' + (text if len(text) <= limit else text[: limit // 2] + '\n…\n' + text[-(limit // 2) :])
+            return 'raised\n' + (text if length_of(text) <= limit else text[: limit // 2] + '\n…\n' + text[-(limit // 2) :])
         finally:
             for stream in (sys.stdout, sys.stderr):
                 try:

@@ -47,7 +47,7 @@ function readSnapshot(): Uint8Array | undefined {
   if (snapshotDescriptor === '-') return undefined;
   const descriptor = Number(snapshotDescriptor);
   const bytes = new Uint8Array(fstatSync(descriptor).size);
-  for (let at = 0; at < bytes.length; ) {
+  for (let at = 0; at < bytes.length;) {
     const read = readSync(descriptor, bytes, at, bytes.length - at, at);
     if (read === 0) throw new Error('The snapshot is cut short.');
     at += read;
@@ -73,7 +73,11 @@ async function loadPython(forSnapshot: boolean): Promise<Python> {
   finish();
   process.permission.drop('fs.read');
   for (const name of Object.getOwnPropertyNames(process)) {
-    if (/^(?:_?kill|execve|dlopen|binding|_linkedBinding|getBuiltinModule|mainModule|report|chdir|set\w*id|\w*groups|_debug\w*|abort)$/.test(name)) {
+    if (
+      /^(?:_?kill|execve|dlopen|binding|_linkedBinding|getBuiltinModule|mainModule|report|chdir|set\w*id|\w*groups|_debug\w*|abort)$/.test(
+        name,
+      )
+    ) {
       Reflect.deleteProperty(process, name);
     }
   }
@@ -81,7 +85,11 @@ async function loadPython(forSnapshot: boolean): Promise<Python> {
 }
 
 /** Sends what the code prints as it prints it, up to the limit of a run; the rest is only counted. */
-function openOutput(channel: ParentChannel): { readonly begin: (run: number) => void; readonly end: () => number; readonly attach: (python: Python) => void } {
+function openOutput(channel: ParentChannel): {
+  readonly begin: (run: number) => void;
+  readonly end: () => number;
+  readonly attach: (python: Python) => void;
+} {
   const most = Number(outputBytesMax);
   let run = 0;
   let [left, dropped] = [0, 0];
@@ -144,7 +152,7 @@ async function snapshot(): Promise<void> {
   const { writeSync } = await import('node:fs');
   const python = await loadPython(true);
   const bytes = python.makeMemorySnapshot();
-  for (let sent = 0; sent < bytes.length; ) sent += writeSync(1, bytes, sent);
+  for (let sent = 0; sent < bytes.length;) sent += writeSync(1, bytes, sent);
   process.exit(0);
 }
 
