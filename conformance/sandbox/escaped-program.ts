@@ -4,6 +4,9 @@
  */
 const [secretFile = '', folder = '', port = '0', gatewayPid = '0'] = process.argv.slice(2);
 
+/** A function out of a text, by the constructor that every function leads to. */
+const makeCode = (text: string): (() => unknown) => (attempts.constructor.constructor as (text: string) => () => unknown)(text);
+
 const attempts: Record<string, () => unknown> = {
   'read-file': async () => (await import('node:fs')).readFileSync(secretFile, 'utf8'),
   'read-file-promise': async () => (await import('node:fs/promises')).readFile(secretFile, 'utf8'),
@@ -17,28 +20,30 @@ const attempts: Record<string, () => unknown> = {
   'delete-file': async () => (await import('node:fs')).unlinkSync(secretFile),
   'run-program': async () => (await import('node:child_process')).execFileSync('/bin/sh', ['-c', `touch ${folder}/owned`]),
   'spawn-binding': () => (process as unknown as { binding: (name: string) => { Process: new () => object } }).binding('spawn_sync'),
-  'exec-in-place': () => (process as unknown as { execve: (...all: unknown[]) => void }).execve('/bin/sh', ['sh', '-c', `touch ${folder}/owned`], {}),
+  'exec-in-place': () =>
+    (process as unknown as { execve: (...all: unknown[]) => void }).execve('/bin/sh', ['sh', '-c', `touch ${folder}/owned`], {}),
   thread: async () => new (await import('node:worker_threads')).Worker('process.exit()', { eval: true }),
   cluster: async () => (await import('node:cluster')).default.fork(),
   inspector: async () => (await import('node:inspector')).open(0),
-  'native-code': () => process.dlopen({ exports: {} } as never, '/lib/x86_64-linux-gnu/libc.so.6'),
+  'native-code': () => process.dlopen({ exports: {} }, '/lib/x86_64-linux-gnu/libc.so.6'),
   sqlite: async () => new (await import('node:sqlite')).DatabaseSync(`${folder}/owned`),
   wasi: async () => new (await import('node:wasi')).WASI({ version: 'preview1', preopens: { '/': '/' } }),
   report: () => process.report.writeReport(`${folder}/owned`),
   'heap-snapshot': async () => (await import('node:v8')).writeHeapSnapshot(`${folder}/owned`),
   'flags-later': async () => {
     (await import('node:v8')).setFlagsFromString('--no-disallow-code-generation-from-strings');
-    return new Function('return 1')();
+    return makeCode('return 1')();
   },
-  'code-from-text': () => new Function('return 1')(),
+  'code-from-text': () => makeCode('return 1')(),
   connect: () => connectTo('127.0.0.1'),
   'connect-away': () => connectTo('192.0.2.1'),
   fetch: () => fetch(`http://127.0.0.1:${port}/`).then((reply) => reply.status),
-  websocket: () => new Promise((resolve, reject) => {
-    const socket = new WebSocket(`ws://127.0.0.1:${port}/`);
-    socket.addEventListener('open', resolve);
-    socket.addEventListener('error', () => reject(new Error('refused')));
-  }),
+  websocket: () =>
+    new Promise((resolve, reject) => {
+      const socket = new WebSocket(`ws://127.0.0.1:${port}/`);
+      socket.addEventListener('open', resolve);
+      socket.addEventListener('error', () => reject(new Error('refused')));
+    }),
   datagram: async () => {
     const socket = (await import('node:dgram')).createSocket('udp4');
     return new Promise((resolve, reject) => {
@@ -76,7 +81,11 @@ for (const [name, attempt] of Object.entries(attempts)) {
     const value = await attempt();
     line = { name, done: true, value: String(value).slice(0, 200) };
   } catch (error) {
-    line = { name, done: false, error: error instanceof Error ? `${(error as NodeJS.ErrnoException).code ?? ''} ${error.message}`.slice(0, 200) : 'thrown' };
+    line = {
+      name,
+      done: false,
+      error: error instanceof Error ? `${(error as NodeJS.ErrnoException).code ?? ''} ${error.message}`.slice(0, 200) : 'thrown',
+    };
   }
   process.stdout.write(`${JSON.stringify(line)}\n`);
 }

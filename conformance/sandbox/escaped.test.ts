@@ -13,7 +13,12 @@ type Line = { readonly name: string; readonly done: boolean; readonly value?: st
 /** Runs the attacker's program under the seals of a sandbox, in the place of the real one. */
 async function attack(host: Host, seals: ReadonlySet<HostSeal>): Promise<readonly Line[]> {
   const script = fileURLToPath(new URL('./escaped-program.ts', import.meta.url));
-  const { program, args } = composeCommand(seals, usualLimits, [join(host.folder, 'journal'), host.folder, String(host.port), String(process.pid)]);
+  const { program, args } = composeCommand(seals, usualLimits, [
+    join(host.folder, 'journal'),
+    host.folder,
+    String(host.port),
+    String(process.pid),
+  ]);
   const own = args.map((arg) => {
     if (arg.endsWith('sandbox-child.ts')) return script;
     return /^--allow-fs-read=.*\/child\/$/.test(arg) ? `--allow-fs-read=${script}` : arg;

@@ -16,7 +16,12 @@ Function = array.constructor.constructor
 
 const attempts: readonly Attempt[] = [
   { name: 'a shell by os.system', code: 'import os\nos.system("touch HOST/owned; id")', says: /result:\n-1|Error/ },
-  { name: 'a program by subprocess', code: 'import subprocess\nsubprocess.run(["id"])', says: /OSError|emscripten does not support processes/, failed: true },
+  {
+    name: 'a program by subprocess',
+    code: 'import subprocess\nsubprocess.run(["id"])',
+    says: /OSError|emscripten does not support processes/,
+    failed: true,
+  },
   { name: 'a program by os.execv', code: 'import os\nos.execv("/bin/sh", ["sh", "-c", "touch HOST/owned"])', says: /Error/, failed: true },
   { name: 'a program by os.posix_spawn', code: 'import os\nos.posix_spawn("/bin/sh", ["sh"], {})', says: /Error/, failed: true },
   { name: 'a fork', code: 'import os\nos.fork()', says: /Error/, failed: true },
@@ -24,27 +29,86 @@ const attempts: readonly Attempt[] = [
   { name: 'a pipe to a shell by os.popen', code: 'import os\nprint(os.popen("id").read())', says: /Error|^The code ran/, failed: true },
   { name: 'the password file', code: 'open("/etc/passwd").read()', says: /FileNotFoundError/, failed: true },
   { name: 'a file of the gateway by its path', code: 'open("HOST/journal").read()', says: /FileNotFoundError/, failed: true },
-  { name: 'the gateway’s own source', code: `open(${JSON.stringify(import.meta.filename)}).read()`, says: /FileNotFoundError/, failed: true },
-  { name: 'a file through a symbolic link', code: 'import os\nos.symlink("HOST/journal", "/tmp/l")\nopen("/tmp/l").read()', says: /FileNotFoundError/, failed: true },
+  {
+    name: 'the gateway’s own source',
+    code: `open(${JSON.stringify(import.meta.filename)}).read()`,
+    says: /FileNotFoundError/,
+    failed: true,
+  },
+  {
+    name: 'a file through a symbolic link',
+    code: 'import os\nos.symlink("HOST/journal", "/tmp/l")\nopen("/tmp/l").read()',
+    says: /FileNotFoundError/,
+    failed: true,
+  },
   { name: 'a file by climbing out', code: 'open("/../../../../../..HOST/journal").read()', says: /FileNotFoundError/, failed: true },
   { name: 'the environment', code: 'import os\nprint(sorted(os.environ))', says: /HOME/ },
   { name: 'the environment of the process by /proc', code: 'open("/proc/self/environ").read()', says: /FileNotFoundError/, failed: true },
-  { name: 'memory of the process by /proc', code: 'import os\nprint(os.listdir("/proc"))\nopen("/proc/self/mem", "rb")', says: /FileNotFoundError/, failed: true },
+  {
+    name: 'memory of the process by /proc',
+    code: 'import os\nprint(os.listdir("/proc"))\nopen("/proc/self/mem", "rb")',
+    says: /FileNotFoundError/,
+    failed: true,
+  },
   { name: 'a list of the host’s root', code: 'import os\nprint(sorted(os.listdir("/")))', says: /\['dev', 'home', 'lib', 'proc', 'tmp'\]/ },
-  { name: 'a file written outside', code: 'import os\nos.makedirs("HOST")\nopen("HOST/owned", "w").write("x")\nprint("inside only")', says: /inside only/ },
-  { name: 'a socket to the host', code: 'import socket\ns = socket.create_connection(("127.0.0.1", PORT), 2)\ns.send(b"x")', says: /Error/, failed: true },
-  { name: 'a datagram', code: 'import socket\ns = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\ns.sendto(b"x", ("127.0.0.1", PORT))', says: /Error/, failed: true },
-  { name: 'a server of its own', code: 'import socket\ns = socket.socket()\ns.bind(("0.0.0.0", 0))\ns.listen()\ns.accept()', says: /Error/, failed: true },
-  { name: 'a name looked up', code: 'import socket\nprint(socket.getaddrinfo("secret.example.com", 80))\ns = socket.create_connection(("secret.example.com", 80), 2)', says: /Error/, failed: true },
-  { name: 'a page by urllib', code: 'import urllib.request\nurllib.request.urlopen("http://127.0.0.1:PORT/", timeout=2)', says: /Error/, failed: true },
-  { name: 'a page by pyodide.http', code: 'from pyodide.http import pyfetch\nawait pyfetch("http://127.0.0.1:PORT/")', says: /Error/, failed: true },
-  { name: 'a page by pyodide.http.open_url', code: 'from pyodide.http import open_url\nopen_url("http://127.0.0.1:PORT/")', says: /Error/, failed: true },
+  {
+    name: 'a file written outside',
+    code: 'import os\nos.makedirs("HOST")\nopen("HOST/owned", "w").write("x")\nprint("inside only")',
+    says: /inside only/,
+  },
+  {
+    name: 'a socket to the host',
+    code: 'import socket\ns = socket.create_connection(("127.0.0.1", PORT), 2)\ns.send(b"x")',
+    says: /Error/,
+    failed: true,
+  },
+  {
+    name: 'a datagram',
+    code: 'import socket\ns = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\ns.sendto(b"x", ("127.0.0.1", PORT))',
+    says: /Error/,
+    failed: true,
+  },
+  {
+    name: 'a server of its own',
+    code: 'import socket\ns = socket.socket()\ns.bind(("0.0.0.0", 0))\ns.listen()\ns.accept()',
+    says: /Error/,
+    failed: true,
+  },
+  {
+    name: 'a name looked up',
+    code: 'import socket\nprint(socket.getaddrinfo("secret.example.com", 80))\ns = socket.create_connection(("secret.example.com", 80), 2)',
+    says: /Error/,
+    failed: true,
+  },
+  {
+    name: 'a page by urllib',
+    code: 'import urllib.request\nurllib.request.urlopen("http://127.0.0.1:PORT/", timeout=2)',
+    says: /Error/,
+    failed: true,
+  },
+  {
+    name: 'a page by pyodide.http',
+    code: 'from pyodide.http import pyfetch\nawait pyfetch("http://127.0.0.1:PORT/")',
+    says: /Error/,
+    failed: true,
+  },
+  {
+    name: 'a page by pyodide.http.open_url',
+    code: 'from pyodide.http import open_url\nopen_url("http://127.0.0.1:PORT/")',
+    says: /Error/,
+    failed: true,
+  },
   { name: 'import js', code: 'import js\njs.fetch', says: /ModuleNotFoundError/, failed: true },
   { name: 'XMLHttpRequest of js', code: 'from js import XMLHttpRequest', says: /ModuleNotFoundError/, failed: true },
   { name: 'WebSocket of js', code: 'from js import WebSocket', says: /ModuleNotFoundError/, failed: true },
-  { name: 'import pyodide_js', code: 'import pyodide_js\npyodide_js._module', says: /ModuleNotFoundError/, failed: true },
+  { name: 'import pyodide_js', code: 'import pyodide_js\npyodide_js._module', says: /AttributeError/, failed: true },
   { name: 'run_js', code: 'from pyodide.code import run_js\nrun_js("process.exit(1)")', says: /Error/, failed: true },
-  { name: 'a constructor of functions', code: `${reachJs}Function("return process")()`, says: /Code generation from strings disallowed/, failed: true },
+  {
+    name: 'a constructor of functions',
+    code: `${reachJs}Function("return process")()`,
+    says: /Code generation from strings disallowed/,
+    failed: true,
+  },
   {
     name: 'constructors of asynchronous functions and generators',
     code: `${reachJs}
@@ -105,9 +169,9 @@ print(hits, [n for n in dir(_pyodide_core) if 'js' in n.lower()][:3])
 import importlib
 for name in ('js', 'pyodide_js', 'pyodide_js._api'):
     try:
-        importlib.import_module(name); print('got', name)
+        module = importlib.import_module(name); print('got', [n for n in dir(module) if not n.startswith('__')])
     except BaseException as error: print(type(error).__name__)`,
-    says: /ModuleNotFoundError\nModuleNotFoundError\nModuleNotFoundError/,
+    says: /ModuleNotFoundError\ngot \[\]\ngot \['config', 'scheduleCallback'\]/,
   },
   {
     name: 'the finder of JavaScript modules, put back',
@@ -131,14 +195,32 @@ finally:
     says: /refused|ImportError|Error|journal/,
   },
   { name: 'packages by micropip', code: 'import micropip\nawait micropip.install("numpy")', says: /standard library/, failed: true },
-  { name: 'packages by pip', code: 'import subprocess, sys\nsubprocess.check_call([sys.executable, "-m", "pip", "install", "numpy"])', says: /Error/, failed: true },
+  {
+    name: 'packages by pip',
+    code: 'import subprocess, sys\nsubprocess.check_call([sys.executable, "-m", "pip", "install", "numpy"])',
+    says: /Error/,
+    failed: true,
+  },
   { name: 'a library by ctypes', code: 'import ctypes\nlibc = ctypes.CDLL("libc.so.6")\nlibc.system(b"id")', says: /Error/, failed: true },
-  { name: 'the process’s own symbols by ctypes', code: 'import ctypes\nprint(ctypes.CDLL(None).system(b"touch HOST/owned"))', says: /Error|stdout:\n-?\d+/ },
-  { name: 'machine code in a file, loaded', code: 'import ctypes\nopen("/tmp/x.so", "wb").write(b"\\x00asm\\x01\\x00\\x00\\x00")\nctypes.CDLL("/tmp/x.so")', says: /Error/, failed: true },
+  {
+    name: 'the process’s own symbols by ctypes',
+    code: 'import ctypes\nprint(ctypes.CDLL(None).system(b"touch HOST/owned"))',
+    says: /Error|stdout:\n-?\d+/,
+  },
+  {
+    name: 'machine code in a file, loaded',
+    code: 'import ctypes\nopen("/tmp/x.so", "wb").write(b"\\x00asm\\x01\\x00\\x00\\x00")\nctypes.CDLL("/tmp/x.so")',
+    says: /Error/,
+    failed: true,
+  },
   { name: 'a signal to the gateway', code: 'import os, signal\nos.kill(PARENT, signal.SIGKILL)', says: /Error/, failed: true },
   { name: 'the gateway’s process by os.getppid', code: 'import os\nprint(os.getppid() == PARENT)', says: /False/ },
   { name: 'a thread', code: 'import threading\nthreading.Thread(target=print).start()', says: /can't start new thread/, failed: true },
-  { name: 'a pickle that runs os.system', code: 'import os, pickle\nclass A:\n  def __reduce__(self): return (os.system, ("touch HOST/owned",))\nprint(pickle.loads(pickle.dumps(A())))', says: /-1|Error/ },
+  {
+    name: 'a pickle that runs os.system',
+    code: 'import os, pickle\nclass A:\n  def __reduce__(self): return (os.system, ("touch HOST/owned",))\nprint(pickle.loads(pickle.dumps(A())))',
+    says: /-1|Error/,
+  },
   {
     name: 'the host by frames and stack traces',
     code: `${reachJs}

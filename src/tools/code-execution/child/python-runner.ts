@@ -4,15 +4,22 @@
  */
 export const pythonRunner = String.raw`
 def _make_runner():
-    import linecache, random, sys, traceback, types
+    import asyncio, linecache, os, random, sys, traceback, types
     from pyodide.code import eval_code_async
 
-    for stream in (sys.stdout, sys.stderr):
+    streams = (sys.stdout, sys.stderr)
+    for stream in streams:
         stream.reconfigure(line_buffering=True, errors='backslashreplace')
     random.seed()
+    # Of the way to JavaScript only what the event loop asks for stays.
+    from pyodide_js._api import config, scheduleCallback
     for name in list(sys.modules):
         if name == 'js' or name.split('.')[0] == 'pyodide_js':
             del sys.modules[name]
+    bare, interface = types.ModuleType('pyodide_js'), types.ModuleType('pyodide_js._api')
+    interface.scheduleCallback = scheduleCallback
+    interface.config = types.SimpleNamespace(enableRunUntilComplete=config.enableRunUntilComplete)
+    sys.modules['pyodide_js'], sys.modules['pyodide_js._api'] = bare, interface
     sys.meta_path[:] = [finder for finder in sys.meta_path if type(finder).__name__ not in ('JsFinder', 'RepodataPackagesFinder', 'UnvendoredStdlibFinder')]
     main = types.ModuleType('__main__')
     sys.modules['__main__'] = main
@@ -43,14 +50,36 @@ def _make_runner():
             text = describe(error)
             return 'raised\n' + (text if length_of(text) <= limit else text[: limit // 2] + '\n…\n' + text[-(limit // 2) :])
         finally:
-            for stream in (sys.stdout, sys.stderr):
+            # Tasks end with the run that began them: nobody would hear of them.
+            for task in all_tasks():
+                if task is not current_task():
+                    task.cancel()
+            for stream in {sys.stdout, sys.stderr, *streams}:
                 try:
                     stream.flush()
                 except BaseException:
                     pass
+            sys.stdout, sys.stderr = streams
 
-    return run
+    def is_broken():
+        try:
+            for number in (1, 2):
+                describe_file(number)
+            return any(stream.closed for stream in streams)
+        except BaseException:
+            return True
 
-_run = _make_runner()
+    # What would end the process without a word ends the run instead.
+    def leave(status=0):
+        raise SystemExit(status)
+
+    def abort():
+        raise SystemExit('aborted')
+
+    describe_file, all_tasks, current_task = os.fstat, asyncio.all_tasks, asyncio.current_task
+    os._exit, os.abort = leave, abort
+    return run, is_broken
+
+_run, _is_broken = _make_runner()
 del _make_runner
 `;

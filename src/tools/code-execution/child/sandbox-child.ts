@@ -16,7 +16,7 @@ const [mode, folder = '', outputBytesMax = '0', snapshotDescriptor = '-'] = glob
 const { process } = globalThis;
 
 /** A callable of Python's, as far as it is used here. */
-type PythonFunction = { readonly callPromising: (...values: unknown[]) => Promise<unknown> };
+type PythonFunction = { (): unknown; readonly callPromising: (...values: unknown[]) => Promise<unknown> };
 
 type Output = { readonly write: (bytes: Uint8Array) => number; readonly isatty: boolean };
 
@@ -90,7 +90,8 @@ function openOutput(channel: ParentChannel): {
   readonly end: () => number;
   readonly attach: (python: Python) => void;
 } {
-  const most = Number(outputBytesMax);
+  // A little more than the limit: so the gateway sees that there was more, also of a run that it has to kill.
+  const most = Number(outputBytesMax) + 4;
   let run = 0;
   let [left, dropped] = [0, 0];
   const writer = (stream: 'stdout' | 'stderr'): Output => {
@@ -129,13 +130,15 @@ async function serve(): Promise<void> {
   const output = openOutput(channel);
   output.attach(python);
   python.runPython(pythonRunner);
-  const runner = python.globals.get('_run');
-  python.globals.delete('_run');
+  const [runner, isBroken] = [python.globals.get('_run'), python.globals.get('_is_broken')];
+  for (const name of ['_run', '_is_broken']) python.globals.delete(name);
   const execute = async (run: number, code: string): Promise<void> => {
     output.begin(run);
     const answer = String(await runner.callPromising(code, Number(outputBytesMax)));
     const cut = answer.indexOf('\n');
     channel.send({ kind: 'ended', run, outcome: answer.slice(0, cut), text: answer.slice(cut + 1), dropped: output.end() });
+    // Code that has closed what it prints to has broken this interpreter for the runs after it.
+    if (isBroken()) end(71);
   };
   let last = Promise.resolve();
   channel.receive(
