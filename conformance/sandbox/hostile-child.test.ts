@@ -16,23 +16,70 @@ async function runHostile(program: string): Promise<{ readonly report: RunReport
   return { report, sandbox };
 }
 
-const cases: readonly { readonly name: string; readonly program: string; readonly ending: RunReport['ending']; readonly says?: RegExp }[] = [
-  { name: 'never answers', program: 'setInterval(() => {}, 1000)', ending: 'timed-out' },
-  { name: 'answers no JSON', program: 'process.stdin.once("data", () => console.log("hello"))', ending: 'died' },
-  { name: 'answers JSON that is no message', program: 'process.stdin.once("data", () => send([{ kind: "ended" }]))', ending: 'died' },
-  { name: 'answers with values of other kinds', program: 'process.stdin.once("data", () => send({ kind: "ended", run: "1", outcome: {}, text: 5, dropped: -1 }))', ending: 'died' },
-  { name: 'answers for another run', program: 'process.stdin.once("data", () => send({ kind: "ended", run: 2, outcome: "finished", text: "", dropped: 0 }))', ending: 'timed-out' },
-  { name: 'floods with messages', program: 'process.stdin.once("data", () => { for (;;) send({ kind: "output", run: 1, stream: "stdout", text: "x".repeat(1000) }) })', ending: 'died' },
-  { name: 'sends a line without end', program: 'process.stdin.once("data", () => { for (;;) process.stdout.write("x".repeat(10000)) })', ending: 'died' },
-  { name: 'floods before it is asked, and between runs', program: 'setInterval(() => process.stdout.write("\\n".repeat(1000)), 1)', ending: 'died' },
-  { name: 'sends more output than it may and ends', program: 'process.stdin.once("data", () => { send({ kind: "output", run: 1, stream: "stdout", text: "é".repeat(5000) }); send({ kind: "ended", run: 1, outcome: "finished", text: "r", dropped: 0 }) })', ending: 'finished' },
-  { name: 'ends twice', program: 'process.stdin.once("data", () => { for (const text of ["a", "b"]) send({ kind: "ended", run: 1, outcome: "finished", text, dropped: 0 }) })', ending: 'finished', says: /^a$/ },
-  { name: 'names members of prototypes', program: 'process.stdin.once("data", () => process.stdout.write(\'{"__proto__":{"polluted":1},"kind":"ended","run":1,"outcome":"finished","text":"x","dropped":0}\\n\'))', ending: 'finished' },
-  { name: 'sends lone surrogates and broken bytes', program: 'process.stdin.once("data", () => { process.stdout.write(Buffer.from(\'{"kind":"ended","run":1,"outcome":"finished","text":"\\\\ud800 \', "utf8")); process.stdout.write(Buffer.from([0xff, 0xfe])); process.stdout.write(\'","dropped":0}\\n\') })', ending: 'finished', says: /^\uFFFD \uFFFD\uFFFD$/ },
-  { name: 'closes its output', program: 'process.stdin.once("data", () => { require("fs").closeSync(1); setInterval(() => {}, 1000) })', ending: 'timed-out' },
-  { name: 'exits as if all were well', program: 'process.stdin.once("data", () => process.exit(0))', ending: 'died' },
-  { name: 'is killed', program: 'process.stdin.once("data", () => process.kill(process.pid, "SIGKILL"))', ending: 'died' },
-];
+const cases: readonly { readonly name: string; readonly program: string; readonly ending: RunReport['ending']; readonly says?: RegExp }[] =
+  [
+    { name: 'never answers', program: 'setInterval(() => {}, 1000)', ending: 'timed-out' },
+    { name: 'answers no JSON', program: 'process.stdin.once("data", () => console.log("hello"))', ending: 'died' },
+    { name: 'answers JSON that is no message', program: 'process.stdin.once("data", () => send([{ kind: "ended" }]))', ending: 'died' },
+    {
+      name: 'answers with values of other kinds',
+      program: 'process.stdin.once("data", () => send({ kind: "ended", run: "1", outcome: {}, text: 5, dropped: -1 }))',
+      ending: 'died',
+    },
+    {
+      name: 'answers for another run',
+      program: 'process.stdin.once("data", () => send({ kind: "ended", run: 2, outcome: "finished", text: "", dropped: 0 }))',
+      ending: 'timed-out',
+    },
+    {
+      name: 'floods with messages',
+      program: 'process.stdin.once("data", () => { for (;;) send({ kind: "output", run: 1, stream: "stdout", text: "x".repeat(1000) }) })',
+      ending: 'died',
+    },
+    {
+      name: 'sends a line without end',
+      program: 'process.stdin.once("data", () => { for (;;) process.stdout.write("x".repeat(10000)) })',
+      ending: 'died',
+    },
+    {
+      name: 'floods before it is asked, and between runs',
+      program: 'setInterval(() => process.stdout.write("\\n".repeat(1000)), 1)',
+      ending: 'died',
+    },
+    {
+      name: 'sends more output than it may and ends',
+      program:
+        'process.stdin.once("data", () => { send({ kind: "output", run: 1, stream: "stdout", text: "é".repeat(5000) }); send({ kind: "ended", run: 1, outcome: "finished", text: "r", dropped: 0 }) })',
+      ending: 'finished',
+    },
+    {
+      name: 'ends twice',
+      program:
+        'process.stdin.once("data", () => { for (const text of ["a", "b"]) send({ kind: "ended", run: 1, outcome: "finished", text, dropped: 0 }) })',
+      ending: 'finished',
+      says: /^a$/,
+    },
+    {
+      name: 'names members of prototypes',
+      program:
+        'process.stdin.once("data", () => process.stdout.write(\'{"__proto__":{"polluted":1},"kind":"ended","run":1,"outcome":"finished","text":"x","dropped":0}\\n\'))',
+      ending: 'finished',
+    },
+    {
+      name: 'sends lone surrogates and broken bytes',
+      program:
+        'process.stdin.once("data", () => { process.stdout.write(Buffer.from(\'{"kind":"ended","run":1,"outcome":"finished","text":"\\\\ud800 \', "utf8")); process.stdout.write(Buffer.from([0xff, 0xfe])); process.stdout.write(\'","dropped":0}\\n\') })',
+      ending: 'finished',
+      says: /^\uFFFD \uFFFD\uFFFD$/,
+    },
+    {
+      name: 'closes its output',
+      program: 'process.stdin.once("data", () => { require("fs").closeSync(1); setInterval(() => {}, 1000) })',
+      ending: 'timed-out',
+    },
+    { name: 'exits as if all were well', program: 'process.stdin.once("data", () => process.exit(0))', ending: 'died' },
+    { name: 'is killed', program: 'process.stdin.once("data", () => process.kill(process.pid, "SIGKILL"))', ending: 'died' },
+  ];
 
 describe('a sandbox whose process is an attacker’s', { timeout: 120_000 }, () => {
   for (const { name, program, ending, says } of cases) {

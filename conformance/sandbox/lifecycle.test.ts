@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
-import { describe, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-import { assertNextRunWorks, openBench, runCode } from './sandbox-kit.ts';
+import { assertNextRunWorks, type Bench, openBench, runCode } from './sandbox-kit.ts';
 
 /** The processes that descend from one, by what the kernel says of each one's parent. */
 function descendantsOf(ancestor: number): number[] {
@@ -40,6 +40,12 @@ async function waitUntil(what: string, condition: () => boolean): Promise<void> 
 const openDescriptors = (): number => readdirSync('/proc/self/fd').length;
 
 describe('sandboxes and the process that has them', { timeout: 170_000, skip: process.platform !== 'linux' }, () => {
+  let bench: Bench;
+  before(async () => {
+    bench = await openBench({ timeoutMs: 20_000 }, 0, 3, 1500);
+  });
+  after(() => bench.close());
+
   test('a gateway that is killed takes its sandboxes with it, also one in an endless loop', async () => {
     const script = fileURLToPath(new URL('./gateway-program.ts', import.meta.url));
     const gateway = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -52,7 +58,6 @@ describe('sandboxes and the process that has them', { timeout: 170_000, skip: pr
   });
 
   test('state lasts for a request and is nobody else’s', async () => {
-    const bench = await openBench();
     const [one, other] = [await bench.newTool(), await bench.newTool()];
     await runCode(one, 'secret = 41\nopen("/tmp/note", "w").write("mine")');
     assert.match((await runCode(one, 'print(secret + 1, open("/tmp/note").read())')).answer, /42 mine/);
@@ -64,24 +69,22 @@ describe('sandboxes and the process that has them', { timeout: 170_000, skip: pr
     const values = await Promise.all([one, other, third].map((tool) => runCode(tool, 'import random\nrandom.random()')));
     assert.equal(new Set(values.map((value) => value.answer)).size, 3, 'each has random numbers of its own');
     for (const tool of [one, other, third]) tool.close?.();
-    await bench.close();
   });
 
   test('beyond the limit a request waits for its turn, and is told when none comes', async () => {
-    const bench = await openBench({}, 0, 1, 1500);
-    const [one, other] = [await bench.newTool(), await bench.newTool()];
-    await runCode(one, '1');
+    const taken = await Promise.all(Array.from({ length: 3 }, () => bench.newTool()));
+    await Promise.all(taken.map((tool) => runCode(tool, '1')));
+    const other = await bench.newTool();
     const refused = await runCode(other, '1');
     assert.equal(refused.shown.failure, 'unavailable');
     assert.deepEqual(refused.usage, {});
     const waiting = runCode(other, 'print("at last")');
-    one.close?.();
+    taken[0]?.close?.();
     assert.match((await waiting).answer, /at last/);
-    await bench.close();
+    for (const tool of [...taken, other]) tool.close?.();
   });
 
   test('a call that is over stops its run at once', async () => {
-    const bench = await openBench({ timeoutMs: 60_000 });
     await bench.run('1');
     const controller = new AbortController();
     const running = bench.run('while True: pass', controller.signal);
@@ -89,25 +92,24 @@ describe('sandboxes and the process that has them', { timeout: 170_000, skip: pr
     const started = performance.now();
     assert.equal((await running).shown.failed, true);
     assert.ok(performance.now() - started < 10_000);
-    await assertNextRunWorks({ ...bench, run: async (code) => ({ ...(await bench.run(code)), answer: 'stdout:\n42' }) });
-    await bench.close();
+    await assertNextRunWorks(bench);
   });
 
   test('what is started is ended: no process and no descriptor stays', async () => {
-    const before = openDescriptors();
-    const bench = await openBench({ timeoutMs: 1500 }, 2);
+    const descriptors = openDescriptors();
+    const processes = descendantsOf(process.pid);
+    const own = await openBench({ timeoutMs: 1500 }, 2);
     for (let round = 0; round < 4; round += 1) {
-      const tool = await bench.newTool();
+      const tool = await own.newTool();
       await runCode(tool, round % 2 === 0 ? '1' : 'while True: pass');
       tool.close?.();
     }
-    await bench.close();
-    await waitUntil('all processes are gone', () => descendantsOf(process.pid).length === 0);
-    await waitUntil('all descriptors are closed', () => openDescriptors() <= before + 1);
+    await own.close();
+    await waitUntil('all processes are gone', () => descendantsOf(process.pid).every((pid) => processes.includes(pid)));
+    await waitUntil('all descriptors are closed', () => openDescriptors() <= descriptors);
   });
 
   test('arguments that are no code are refused without a run', async () => {
-    const bench = await openBench();
     const tool = await bench.newTool();
     const signal = new AbortController().signal;
     for (const args of [{}, { code: '' }, { code: 5 }, { code: ['x'] }, { code: 'x'.repeat(300_000) }]) {
@@ -116,6 +118,5 @@ describe('sandboxes and the process that has them', { timeout: 170_000, skip: pr
       assert.deepEqual(outcome.usage, {});
       assert.equal(tool.readInput(args as never).length, 1);
     }
-    await bench.close();
   });
 });

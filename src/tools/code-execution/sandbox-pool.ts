@@ -23,6 +23,8 @@ export type SandboxPoolOptions<Kept extends PooledSandbox> = {
   readonly logger: Logger;
 };
 
+/** Longest wait for one that starts. It takes half a second, on a machine that is free. */
+const readyMs = 60_000;
 /** How many may wait for each that may run. */
 const waitersPerPlace = 8;
 
@@ -53,7 +55,7 @@ export class SandboxPool<Kept extends PooledSandbox> {
     let sandbox: Kept | undefined;
     try {
       sandbox = this.#takeWarm() ?? (await this.#start());
-      await waitFor(sandbox.ready, this.#options.waitMs * 6, signal);
+      await waitFor(sandbox.ready, readyMs, signal);
     } catch (error) {
       sandbox?.close();
       if (sandbox === undefined) this.#leave();
