@@ -35,6 +35,8 @@ export type GatewayTool = {
   readonly readInput: (args: JsonObject) => readonly string[];
   /** Does the work. Never rejects for what the model or the world did wrong: the outcome says so in words for the model. */
   readonly run: (run: ToolRun) => Promise<ToolOutcome>;
+  /** Gives up what the tool holds for the request. Called once, when the reply has ended, however it ended. */
+  readonly close?: () => void;
 };
 
 /** For whom a tool is made. Whatever it finds is this user's. */

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+
+import { Sandbox } from '../../src/tools/code-execution/sandbox.ts';
+import type { RunReport } from '../../src/tools/code-execution/run-report.ts';
+import { usualLimits } from './sandbox-kit.ts';
+
+const limits = { ...usualLimits, timeoutMs: 1500, outputBytesMax: 2000 };
+const send = 'const send = (m) => process.stdout.write(JSON.stringify(m) + "\\n"); send({ kind: "ready" });';
+
+/** A sandbox whose process is wholly an attacker's: it runs this JavaScript instead of Python, without seals. */
+async function runHostile(program: string): Promise<{ readonly report: RunReport; readonly sandbox: Sandbox }> {
+  const sandbox = new Sandbox({ command: { program: process.execPath, args: ['-e', `${send}\n${program}`] }, limits, snapshot: undefined });
+  await sandbox.ready;
+  const report = await sandbox.run('print(1)', new AbortController().signal);
+  return { report, sandbox };
+}
+
+const cases: readonly { readonly name: string; readonly program: string; readonly ending: RunReport['ending']; readonly says?: RegExp }[] =
+  [
+    { name: 'never answers', program: 'setInterval(() => {}, 1000)', ending: 'timed-out' },
+    { name: 'answers no JSON', program: 'process.stdin.once("data", () => console.log("hello"))', ending: 'died' },
+    { name: 'answers JSON that is no message', program: 'process.stdin.once("data", () => send([{ kind: "ended" }]))', ending: 'died' },
+    {
+      name: 'answers with values of other kinds',
+      program: 'process.stdin.once("data", () => send({ kind: "ended", run: "1", outcome: {}, text: 5, dropped: -1 }))',
+      ending: 'died',
+    },
+    {
+      name: 'answers for another run',
+      program: 'process.stdin.once("data", () => send({ kind: "ended", run: 2, outcome: "finished", text: "", dropped: 0 }))',
+      ending: 'timed-out',
+    },
+    {
+      name: 'floods with messages',
+      program: 'process.stdin.once("data", () => { for (;;) send({ kind: "output", run: 1, stream: "stdout", text: "x".repeat(1000) }) })',
+      ending: 'died',
+    },
+    {
+      name: 'sends a line without end',
+      program: 'process.stdin.once("data", () => { for (;;) process.stdout.write("x".repeat(10000)) })',
+      ending: 'died',
+    },
+    {
+      name: 'floods before it is asked, and between runs',
+      program: 'setInterval(() => process.stdout.write("\\n".repeat(1000)), 1)',
+      ending: 'died',
+    },
+    {
+      name: 'sends more output than it may and ends',
+      program:
+        'process.stdin.once("data", () => { send({ kind: "output", run: 1, stream: "stdout", text: "é".repeat(5000) }); send({ kind: "ended", run: 1, outcome: "finished", text: "r", dropped: 0 }) })',
+      ending: 'finished',
+    },
+    {
+      name: 'ends twice',
+      program:
+        'process.stdin.once("data", () => { for (const text of ["a", "b"]) send({ kind: "ended", run: 1, outcome: "finished", text, dropped: 0 }) })',
+      ending: 'finished',
+      says: /^a$/,
+    },
+    {
+      name: 'names members of prototypes',
+      program:
+        'process.stdin.once("data", () => process.stdout.write(\'{"__proto__":{"polluted":1},"kind":"ended","run":1,"outcome":"finished","text":"x","dropped":0}\\n\'))',
+      ending: 'finished',
+    },
+    {
+      name: 'sends lone surrogates and broken bytes',
+      program:
+        'process.stdin.once("data", () => { process.stdout.write(Buffer.from(\'{"kind":"ended","run":1,"outcome":"finished","text":"\\\\ud800 \', "utf8")); process.stdout.write(Buffer.from([0xff, 0xfe])); process.stdout.write(\'","dropped":0}\\n\') })',
+      ending: 'finished',
+      says: /^\uFFFD \uFFFD\uFFFD$/,
+    },
+    {
+      name: 'closes its output',
+      program: 'process.stdin.once("data", () => { require("fs").closeSync(1); setInterval(() => {}, 1000) })',
+      ending: 'timed-out',
+    },
+    { name: 'exits as if all were well', program: 'process.stdin.once("data", () => process.exit(0))', ending: 'died' },
+    { name: 'is killed', program: 'process.stdin.once("data", () => process.kill(process.pid, "SIGKILL"))', ending: 'died' },
+  ];
+
+describe('a sandbox whose process is an attacker’s', { timeout: 120_000 }, () => {
+  for (const { name, program, ending, says } of cases) {
+    test(name, async () => {
+      const { report, sandbox } = await runHostile(program);
+      assert.equal(report.ending, ending);
+      if (says !== undefined) assert.match(report.text, says);
+      assert.ok(Buffer.byteLength(report.stdout + report.stderr + report.text) <= limits.outputBytesMax);
+      assert.equal(({} as Record<string, unknown>)['polluted'], undefined);
+      sandbox.close();
+      await sandbox.ended;
+      const after = await sandbox.run('print(2)', new AbortController().signal);
+      assert.equal(after.ending, 'died');
+    });
+  }
+
+  test('does not read what it is sent', async () => {
+    const sandbox = new Sandbox({ command: { program: process.execPath, args: ['-e', `${send} for (;;);`] }, limits, snapshot: undefined });
+    await sandbox.ready;
+    const report = await sandbox.run('x'.repeat(200_000), new AbortController().signal);
+    assert.equal(report.ending, 'timed-out');
+    await sandbox.ended;
+  });
+
+  test('does not start', async () => {
+    const sandbox = new Sandbox({ command: { program: '/nonexistent/program', args: [] }, limits, snapshot: undefined });
+    await assert.rejects(sandbox.ready);
+    await sandbox.ended;
+  });
+});

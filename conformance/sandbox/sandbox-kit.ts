@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { createSocket, type Socket } from 'node:dgram';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { createServer, type AddressInfo, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { silentLogger } from '../../src/platform/log.ts';
+import { createCodeExecution } from '../../src/tools/code-execution/create-code-execution.ts';
+import type { SandboxLimits } from '../../src/tools/code-execution/seal-command.ts';
+import type { GatewayTool, ToolOutcome } from '../../src/tools/gateway-tool.ts';
+
+/** What nobody in a sandbox may ever read. */
+const secret = 'canary-7f3d9a';
+
+/** A host with things to steal, break and call: whatever a sandbox does to them is seen. */
+export type Host = {
+  /** A folder with a file that holds the secret. */
+  readonly folder: string;
+  readonly secret: string;
+  /** A port that answers TCP and UDP on this machine. */
+  readonly port: number;
+  /** Fails when anything of the host was touched. */
+  readonly assertUntouched: () => Promise<void>;
+  readonly close: () => Promise<void>;
+};
+
+/** Prepares the host. */
+export async function openHost(): Promise<Host> {
+  const folder = await mkdtemp(join(tmpdir(), 'weir-host-'));
+  await writeFile(join(folder, 'journal'), secret);
+  process.env['WEIR_CANARY'] = secret;
+  let calls = 0;
+  const server: Server = createServer((socket) => {
+    calls += 1;
+    socket.destroy();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const udp: Socket = createSocket('udp4');
+  udp.on('message', () => (calls += 1));
+  await new Promise<void>((resolve) => udp.bind(port, '127.0.0.1', resolve));
+  return {
+    folder,
+    secret,
+    port,
+    assertUntouched: async () => {
+      assert.equal(calls, 0, 'something was called over the network');
+      assert.deepEqual(await readdir(folder), ['journal'], 'something was written');
+      assert.equal(process.exitCode, undefined, 'the test process was told to end');
+    },
+    close: async () => {
+      delete process.env['WEIR_CANARY'];
+      server.close();
+      udp.close();
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+/** A tool with what tests ask of it. */
+export type Bench = {
+  readonly run: (code: string, signal?: AbortSignal) => Promise<ToolOutcome>;
+  readonly newTool: () => Promise<GatewayTool>;
+  readonly close: () => Promise<void>;
+};
+
+export const usualLimits: SandboxLimits = { timeoutMs: 10_000, memoryMb: 128, outputBytesMax: 20_000 };
+
+/** Makes code execution with one tool for all runs, as one request has it. */
+export async function openBench(limits: Partial<SandboxLimits> = {}, poolSize = 1, concurrencyMax = 4, waitMs = 10_000): Promise<Bench> {
+  const execution = createCodeExecution({
+    limits: { ...usualLimits, ...limits },
+    poolSize,
+    concurrencyMax,
+    waitMs,
+    folder: tmpdir(),
+    logger: silentLogger,
+  });
+  const newTool = async (): Promise<GatewayTool> => execution.make({ kind: 'code-execution' }, { userName: 'a', keyId: 'key_a' });
+  const tool = await newTool();
+  return { run: (code, signal) => runCode(tool, code, signal), newTool, close: execution.close };
+}
+
+/** Runs a piece of code as the tool loop does. */
+export function runCode(tool: GatewayTool, code: string, signal = new AbortController().signal): Promise<ToolOutcome> {
+  return tool.run({ callId: 'call_1', arguments: { code }, firstSource: 1, signal });
+}
+
+/** The bench goes on as if nothing had been. */
+export async function assertNextRunWorks(bench: Bench): Promise<void> {
+  const next = await bench.run('print(6 * 7)');
+  assert.match(next.answer, /^stdout:\n42\n?/, next.answer);
+  assert.equal(next.shown.failed, undefined);
+}

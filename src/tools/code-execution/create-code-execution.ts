@@ -1,0 +1,176 @@
+import type { FileHandle } from 'node:fs/promises';
+
+import { GatewayError } from '../../inference/gateway-error.ts';
+import type { FunctionTool } from '../../inference/inference-request.ts';
+import { textOf } from '../../platform/json/json-readers.ts';
+import type { Logger } from '../../platform/log.ts';
+import type { GatewayTool, ToolOutcome, ToolRun, ToolShed } from '../gateway-tool.ts';
+import { describeRefusal, describeRun } from './describe-run.ts';
+import { canSeal, findSeals } from './find-seals.ts';
+import { openSnapshot } from './open-snapshot.ts';
+import { Sandbox } from './sandbox.ts';
+import { SandboxPool } from './sandbox-pool.ts';
+import { type HostSeal, type SandboxLimits, serveCommand } from './seal-command.ts';
+
+export type CodeExecutionOptions = {
+  readonly limits: SandboxLimits;
+  /** How many sandboxes wait warm, once one was used. */
+  readonly poolSize: number;
+  /** How many requests may have a sandbox at the same time. */
+  readonly concurrencyMax: number;
+  /** How long a request waits for one when all are taken. Default: ten seconds. */
+  readonly waitMs?: number;
+  /** A folder that can be written: a file without a name lies in it. */
+  readonly folder: string;
+  readonly logger: Logger;
+};
+
+/** Python for models: `make` makes the tool of one request; `close` ends every sandbox. */
+export type CodeExecution = { readonly make: ToolShed['code-execution']; readonly close: () => Promise<void> };
+
+/** The longest piece of code in characters. */
+const codeLengthMax = 200_000;
+/** A request that has not run anything for so long gives its sandbox up. */
+const unusedMs = 15 * 60_000;
+const idleMs = 10 * 60_000;
+
+const offer: FunctionTool = {
+  kind: 'function',
+  name: 'run_python',
+  description:
+    "Runs Python 3.14 code in a sandbox and returns what it prints and the value of its last expression. Variables last from call to call. Only Python's standard library is there; no network, no packages can be installed, no files of the user.",
+  parameters: {
+    type: 'object',
+    properties: { code: { type: 'string', description: 'The Python code to run.' } },
+    required: ['code'],
+    additionalProperties: false,
+  },
+};
+
+/** Makes code execution. Nothing is started before the first request that wants it. */
+export function createCodeExecution(options: CodeExecutionOptions): CodeExecution {
+  const host = new SandboxHost(options);
+  const pool = new SandboxPool({
+    start: () => host.start(),
+    poolSize: options.poolSize,
+    concurrencyMax: options.concurrencyMax,
+    waitMs: options.waitMs ?? 10_000,
+    idleMs,
+    logger: options.logger,
+  });
+  return {
+    make: async (tool) => {
+      await host.prepare(tool.path);
+      return makeTool(pool, options.limits);
+    },
+    close: async () => {
+      await pool.close();
+      await host.close();
+    },
+  };
+}
+
+/** Knows how sandboxes are sealed on this machine and what they start from; finds both out once. */
+class SandboxHost {
+  readonly #options: CodeExecutionOptions;
+  #seals: Promise<ReadonlySet<HostSeal>> | undefined;
+  #snapshot: Promise<FileHandle | undefined> | undefined;
+
+  constructor(options: CodeExecutionOptions) {
+    this.#options = options;
+  }
+
+  /** @throws GatewayError `tool_unavailable` where no sandbox can be sealed */
+  async prepare(path: string | undefined): Promise<void> {
+    try {
+      await this.#findSeals();
+    } catch (error) {
+      throw new GatewayError('tool_unavailable', 'This server cannot run code: a sealed sandbox cannot be started on it.', {
+        ...(path === undefined ? {} : { param: path }),
+        internal: error instanceof Error ? error.message : String(error),
+      });
+    }
+    // The model is asked meanwhile: what its first run starts from is ready then.
+    void this.#openSnapshot();
+  }
+
+  async start(): Promise<Sandbox> {
+    const seals = await this.#findSeals();
+    const snapshot = await this.#openSnapshot();
+    const { limits } = this.#options;
+    return new Sandbox({ command: serveCommand(seals, limits, snapshot !== undefined), limits, snapshot: snapshot?.fd });
+  }
+
+  async close(): Promise<void> {
+    await (await this.#snapshot)?.close();
+  }
+
+  #findSeals(): Promise<ReadonlySet<HostSeal>> {
+    this.#seals ??= this.#trySeals();
+    return this.#seals;
+  }
+
+  async #trySeals(): Promise<ReadonlySet<HostSeal>> {
+    const { limits, logger } = this.#options;
+    if (!canSeal()) throw new Error(`Node ${process.version} on ${process.platform} cannot seal a process.`);
+    const seals = await findSeals(limits);
+    logger.info({ seals: [...seals] }, 'Python sandboxes are sealed by Node, limits and what the host adds');
+    return seals;
+  }
+
+  /** Without one each start takes some seconds instead of half a second. */
+  #openSnapshot(): Promise<FileHandle | undefined> {
+    const { limits, folder, logger } = this.#options;
+    this.#snapshot ??= this.#findSeals()
+      .then((seals) => openSnapshot(seals, limits, folder))
+      .catch((error: unknown) => {
+        logger.warn({ err: error }, 'Python starts slowly: the memory of a started interpreter could not be kept');
+        return undefined;
+      });
+    return this.#snapshot;
+  }
+}
+
+function makeTool(pool: SandboxPool<Sandbox>, limits: SandboxLimits): GatewayTool {
+  let sandbox: Sandbox | undefined;
+  let unused: NodeJS.Timeout | undefined;
+  let closed = false;
+  const execute = async ({ arguments: args, signal }: ToolRun): Promise<ToolOutcome> => {
+    const code = textOf(args['code']);
+    if (code === undefined || code.trim() === '')
+      return describeRefusal('invalid-input', 'Nothing was run: `code` must be a text of Python code.');
+    if (code.length > codeLengthMax)
+      return describeRefusal('invalid-input', `Nothing was run: \`code\` is longer than ${codeLengthMax} characters.`);
+    const restarted = sandbox !== undefined && !sandbox.isAlive;
+    try {
+      if (sandbox === undefined || restarted) sandbox = await pool.take(signal);
+    } catch {
+      return describeRefusal('unavailable', 'Nothing was run: the request is over.');
+    }
+    if (sandbox === undefined || closed) {
+      sandbox?.close();
+      return describeRefusal('unavailable', 'Nothing was run: all sandboxes are busy. Answer without running code, or try again.');
+    }
+    clearTimeout(unused);
+    const report = await sandbox.run(code, signal);
+    unused = setTimeout(() => sandbox?.close(), unusedMs).unref();
+    return describeRun(report, limits, restarted);
+  };
+  // A model may ask for several runs at once; they share one interpreter and go one after the other.
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    kind: 'code-execution',
+    offer,
+    readInput: (args) => [textOf(args['code']) ?? ''],
+    run: (run) => {
+      const outcome = last.then(() => execute(run));
+      last = outcome.catch(() => undefined);
+      return outcome;
+    },
+    close: () => {
+      closed = true;
+      clearTimeout(unused);
+      sandbox?.close();
+    },
+  };
+}

@@ -1,0 +1,41 @@
+import { spawn } from 'node:child_process';
+
+import { composeCommand, findProgram, type HostSeal, interpreterFolder, type SandboxLimits } from './seal-command.ts';
+
+/** Longest wait for a trial start. */
+const probeMs = 10_000;
+
+/** Whether this Node can keep a process from files, programs, threads and the network: without that there is no sandbox. */
+export function canSeal(): boolean {
+  const unix = process.platform === 'linux' || process.platform === 'darwin';
+  return unix && process.allowedNodeEnvironmentFlags.has('--allow-net') && findProgram('sh') !== undefined;
+}
+
+/**
+ * Finds by trial which seals of the operating system hold here: each is added to those before it when a child still starts under it.
+ * @throws Error when a child does not start at all, or finds that Node's own seals do not hold
+ */
+export async function findSeals(limits: SandboxLimits): Promise<ReadonlySet<HostSeal>> {
+  const found = new Set<HostSeal>();
+  const starts = (seals: ReadonlySet<HostSeal>): Promise<boolean> => probe(seals, limits);
+  if (!(await starts(found))) throw new Error('A sealed Node process does not start here.');
+  if (process.platform !== 'linux') return found;
+  const tryAdding = async (seal: HostSeal, program: string): Promise<boolean> => {
+    if (findProgram(program) === undefined || !(await starts(new Set([...found, seal])))) return false;
+    found.add(seal);
+    return true;
+  };
+  await tryAdding('unprivileged', 'setpriv');
+  if (!(await tryAdding('bubblewrap', 'bwrap'))) await tryAdding('namespaces', 'unshare');
+  if (process.getuid?.() === 0 && found.has('unprivileged')) await tryAdding('nobody', 'setpriv');
+  return found;
+}
+
+function probe(seals: ReadonlySet<HostSeal>, limits: SandboxLimits): Promise<boolean> {
+  const { program, args } = composeCommand(seals, limits, ['probe', interpreterFolder]);
+  return new Promise((resolve) => {
+    const child = spawn(program, args, { env: {}, cwd: '/', stdio: 'ignore', timeout: probeMs, killSignal: 'SIGKILL' });
+    child.once('error', () => resolve(false));
+    child.once('close', (code) => resolve(code === 0));
+  });
+}

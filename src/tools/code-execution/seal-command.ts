@@ -1,0 +1,116 @@
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+/** What a sandbox may use. */
+export type SandboxLimits = {
+  /** Longest time of one run in milliseconds. */
+  readonly timeoutMs: number;
+  /** Most memory of the interpreter in MiB. */
+  readonly memoryMb: number;
+  /** Most bytes of output of one run. */
+  readonly outputBytesMax: number;
+};
+
+/**
+ * Seals by the operating system that not every host has:
+ * `bubblewrap` or `namespaces`: no network, no processes but its own (bubblewrap: no files either);
+ * `unprivileged`: no new privileges, no capabilities, and killed by the kernel with the gateway;
+ * `nobody`: a user that owns nothing, where the gateway is root.
+ */
+export type HostSeal = 'bubblewrap' | 'namespaces' | 'unprivileged' | 'nobody';
+
+/** A command that starts a sandbox. Its environment is to be empty. */
+export type SealedCommand = { readonly program: string; readonly args: readonly string[] };
+
+const childFolder = new URL('./child/', import.meta.url);
+const childScript = new URL('./child/sandbox-child.ts', import.meta.url);
+
+/** The interpreter's folder as a file: address that ends in a slash. */
+export const interpreterFolder = new URL('.', import.meta.resolve('pyodide/pyodide.mjs')).href;
+
+/** Node's own memory, its code and its threads' stacks, beside the interpreter's: a bound far above what it needs, in MiB. */
+const nodeMemoryMb = 1024;
+
+/** How many runs at the full time limit one sandbox may spend in processor time, starting it included. */
+const cpuRuns = 4;
+const startCpuSeconds = 20;
+
+/** The program of that name where systems keep them; the sandbox's environment has no search path. */
+export function findProgram(name: string): string | undefined {
+  return ['/usr/bin', '/bin', '/usr/local/bin', '/usr/sbin'].map((folder) => `${folder}/${name}`).find((path) => existsSync(path));
+}
+
+/**
+ * The command of a sandbox, outermost first: a shell that sets limits and becomes the next, the host's seals, Node without rights.
+ * @param task what the child does: its arguments
+ */
+export function composeCommand(seals: ReadonlySet<HostSeal>, limits: SandboxLimits, task: readonly string[]): SealedCommand {
+  const inner = [...wrap(seals), ...nodeCommand(limits), ...task];
+  return { program: '/bin/sh', args: ['-c', `${shellLimits(limits)} exec "$@"`, 'sh', ...inner] };
+}
+
+/** The command of a sandbox that serves runs. With a snapshot, that is its descriptor 3. */
+export function serveCommand(seals: ReadonlySet<HostSeal>, limits: SandboxLimits, hasSnapshot: boolean): SealedCommand {
+  return composeCommand(seals, limits, ['serve', interpreterFolder, String(limits.outputBytesMax), hasSnapshot ? '3' : '-']);
+}
+
+/** Limits of the kernel that every POSIX shell can set: they hold also where this process can no longer watch. */
+function shellLimits({ timeoutMs, memoryMb }: SandboxLimits): string {
+  const cpuSeconds = startCpuSeconds + Math.ceil((cpuRuns * timeoutMs) / 1000);
+  const dataKb = (nodeMemoryMb + 2 * memoryMb) * 1024;
+  // A limit that a system does not know (`-d` on macOS) must not keep the others from being set.
+  return (
+    [`-t ${cpuSeconds}`, '-c 0', '-f 0', '-n 64'].map((limit) => `ulimit ${limit} || exit 9;`).join(' ') +
+    ` ulimit -d ${dataKb} 2>/dev/null;`
+  );
+}
+
+function wrap(seals: ReadonlySet<HostSeal>): string[] {
+  const root = process.getuid?.() === 0;
+  const dying = ['--pdeathsig', 'KILL'];
+  const setpriv = findProgram('setpriv') ?? 'setpriv';
+  const bare = ['--no-new-privs', '--inh-caps=-all', ...(root ? ['--bounding-set=-all'] : [])];
+  const nobody = seals.has('nobody') ? ['--reuid', '65534', '--regid', '65534', '--clear-groups'] : [];
+  const unprivileged = seals.has('unprivileged') ? [setpriv, ...nobody, ...bare, ...dying] : [];
+  const jail = jailCommand(seals, root);
+  // The outer one has the kernel end the jail's own process with the gateway; the inner one, the sandbox with the jail.
+  return jail.length === 0 || unprivileged.length === 0 ? [...jail, ...unprivileged] : [setpriv, ...dying, ...jail, ...unprivileged];
+}
+
+function jailCommand(seals: ReadonlySet<HostSeal>, root: boolean): string[] {
+  if (seals.has('bubblewrap')) return bubblewrapCommand();
+  if (!seals.has('namespaces')) return [];
+  const user = root ? [] : ['--user', '--map-current-user'];
+  return [findProgram('unshare') ?? 'unshare', ...user, '--net', '--ipc', '--uts', '--pid', '--fork', '--kill-child=KILL'];
+}
+
+function bubblewrapCommand(): string[] {
+  const libraries = ['/lib', '/lib64', '/usr/lib', '/usr/lib64', '/etc/ld.so.cache'].flatMap((path) => ['--ro-bind-try', path, path]);
+  const programs = [process.execPath, findProgram('setpriv')].flatMap((path) => (path === undefined ? [] : ['--ro-bind', path, path]));
+  const folders = readable().flatMap((path) => ['--ro-bind', path, path]);
+  const rest = ['--proc', '/proc', '--dev', '/dev', '--unshare-all', '--die-with-parent', '--new-session', '--cap-drop', 'ALL'];
+  return [findProgram('bwrap') ?? 'bwrap', ...rest, ...libraries, ...programs, ...folders];
+}
+
+/** What the process may read until Python is loaded; after that, nothing. */
+function readable(): string[] {
+  return [fileURLToPath(interpreterFolder), fileURLToPath(childFolder)];
+}
+
+function nodeCommand({ memoryMb }: SandboxLimits): string[] {
+  return [
+    process.execPath,
+    '--permission',
+    ...readable().map((path) => `--allow-fs-read=${path}`),
+    '--disallow-code-generation-from-strings',
+    '--no-addons',
+    // They open files past Node's permissions: with them, code that had left the interpreter could read the gateway's database.
+    '--no-experimental-sqlite',
+    '--no-webstorage',
+    '--no-warnings',
+    `--max-old-space-size=${Math.max(128, memoryMb)}`,
+    // In pages of 64 KiB: the interpreter's memory cannot grow beyond, whatever the code does.
+    `--wasm-max-mem-pages=${memoryMb * 16}`,
+    fileURLToPath(childScript),
+  ];
+}
