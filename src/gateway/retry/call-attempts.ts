@@ -1,5 +1,5 @@
 import type { ApiKey } from '../../accounts/api-key.ts';
-import type { CallOpening, FailedAttempt } from '../../billing/ledger/call-entry.ts';
+import type { CallEntry, CallOpening, FailedAttempt } from '../../billing/ledger/call-entry.ts';
 import type { WireRequest } from '../../dialects/chat-dialect.ts';
 import type { CallFacts } from '../../inference/call-facts.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
@@ -53,6 +53,17 @@ export type KnownCall = {
   readonly startedMs: number;
   /** What is told of the call. */
   readonly report: CallReport;
+  /** Set when these attempts are one round of a loop that asks the model several times for one call. */
+  readonly round?: CallRound;
+};
+
+/** One round of a call's loop: it is always translated, has a row of its own in the books, and tells the loop of its end. */
+export type CallRound = {
+  readonly rowId: string;
+  /** Absent in the first round, whose row is the call's. */
+  readonly parentCallId?: string;
+  /** Hears of the entry, once it is in the books. */
+  readonly settled: (entry: CallEntry, error: GatewayError | undefined) => void;
 };
 
 /** Another attempt that is to follow a failed one. */
@@ -150,8 +161,8 @@ export class CallAttempts implements RunningCall {
   }
 
   #plan(target: Target, request: WireRequest, bytes: Buffer): ReturnType<typeof planExchange> {
-    const { turn } = this.#known;
-    if (turn === undefined) return this.#planRequest(target, { request, bytes, translate: false });
+    const { turn, round } = this.#known;
+    if (turn === undefined) return this.#planRequest(target, { request, bytes, translate: round !== undefined });
     const asked = turn.requestFor(target);
     const plan = (made: TurnRequest): ReturnType<typeof planExchange> => this.#planTurn(target, made, request, turn);
     return asked instanceof Promise ? asked.then(plan) : plan(asked);
