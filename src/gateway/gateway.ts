@@ -19,6 +19,8 @@ import type { RunningCall } from './retry/call-attempts.ts';
 import type { RetryBudget } from './retry/retry-budget.ts';
 import type { RoutingTable } from './routing/routing-table.ts';
 import type { Telemetry } from './telemetry/telemetry.ts';
+import type { ToolSettings } from './tool-loop/tool-settings.ts';
+import type { ToolShed } from '../tools/gateway-tool.ts';
 
 /** What a configuration decides for a call. Read once per call, so that a reload never changes a call under way. */
 export type GatewaySettings = {
@@ -29,6 +31,8 @@ export type GatewaySettings = {
   readonly validation: ValidationMode;
   readonly overload: OverloadSettings;
   readonly responses: ResponseSettings;
+  /** Absent: the defaults. */
+  readonly tools?: ToolSettings;
   /** What keys may use that have no limit of their own. */
   readonly perKey?: RateLimits;
   /** Reverse proxies whose word about their clients' addresses is taken. */
@@ -43,6 +47,8 @@ export type Gateway = {
   readonly gatekeeper: Gatekeeper;
   readonly replyOwners: ReplyOwners;
   readonly conversations: Conversations;
+  /** The built-in tools that it can run itself. */
+  readonly tools?: Partial<ToolShed>;
   readonly proofVault: ProofVault;
   readonly fetchMedia: FetchMedia;
   readonly settings: () => GatewaySettings;

@@ -57,16 +57,20 @@ export function chooseToolRoad({ kinds, dialect, targets, modes, defaults, runs 
   const places = kinds.map((kind) => {
     const mode = modes[kind] ?? defaults[kind] ?? 'auto';
     if (mode === 'off') return refuse(kind, 'it is switched off');
-    const native = targets.length > 0 && targets.every((target) => runsNatively(target, kind, dialect));
+    const running = targets.filter((target) => runsNatively(target, kind, dialect));
+    const native = targets.length > 0 && running.length === targets.length;
     if (mode === 'native') return native ? { kind, at: 'native', mode } : refuse(kind, 'its service does not offer it');
-    // Stores named here are the gateway's own unless the operator says otherwise.
-    if (mode === 'auto' && native && kind !== 'file-search') return { kind, at: 'native', mode };
-    return runs.includes(kind) ? { kind, at: 'gateway', mode } : refuse(kind, 'neither its service nor this gateway offers it');
+    // Where the gateway keeps files, the stores of requests are its own unless the operator says otherwise.
+    if (mode === 'auto' && native && !(kind === 'file-search' && runs.includes(kind))) return { kind, at: 'native', mode };
+    if (runs.includes(kind)) return { kind, at: 'gateway', mode };
+    // What one of several services runs is better than nothing: the others leave it out and say so.
+    if (mode === 'auto' && running.length > 0) return { kind, at: 'native', mode };
+    return refuse(kind, 'neither its service nor this gateway offers it');
   });
   if (places.every(({ at }) => at === 'native')) return 'direct';
   for (const { kind, mode } of places) {
-    if (mode === 'native') refuse(kind, 'its service runs it, which cannot be combined with the tools that the gateway runs');
-    if (!runs.includes(kind)) refuse(kind, 'its service runs it, which cannot be combined with the tools that the gateway runs');
+    if (mode === 'native' || !runs.includes(kind))
+      refuse(kind, 'its service runs it, which cannot be combined with tools that the gateway runs');
   }
   return 'loop';
 }

@@ -5,14 +5,17 @@ import type { BuiltInTool, InferenceRequest, ServerToolPart } from '../../infere
 import { createTranslationNotes } from '../../inference/translation-notes.ts';
 import type { JsonObject } from '../../platform/json/json-value.ts';
 import type { GatewayTool, ToolOwner, ToolShed } from '../../tools/gateway-tool.ts';
-import type { Gateway } from '../gateway.ts';
+import type { CallFacts } from '../../inference/call-facts.ts';
+import type { Gateway, GatewaySettings } from '../gateway.ts';
+import type { Target } from '../routing/routing-table.ts';
 import type { KnownCall } from '../retry/call-attempts.ts';
 import { briefModel } from './brief-model.ts';
 import { LoopReply } from './loop-reply.ts';
 import { isBuiltIn, nameTools } from './offer-tools.ts';
 import { replayTools } from './replay-tools.ts';
 import { ToolLoop } from './tool-loop.ts';
-import type { ToolSettings } from './tool-settings.ts';
+import { chooseToolRoad } from './choose-tool-road.ts';
+import { defaultTools } from './tool-settings.ts';
 
 /** What a call with built-in tools brings that the gateway runs. */
 export type ToolLoopOptions = {
@@ -20,9 +23,28 @@ export type ToolLoopOptions = {
   readonly request: WireRequest;
   /** The request as the client sent it: replies repeat it. */
   readonly asked: WireRequest;
-  readonly shed: ToolShed;
-  readonly settings: ToolSettings;
 };
+
+/**
+ * Whether the gateway has to run the built-in tools of a call. Calls without any cost one look.
+ * @throws GatewayError `tool_unavailable` for a tool that nobody may or can run
+ */
+export function needsToolLoop(
+  { tools }: Pick<Gateway, 'tools'>,
+  call: {
+    readonly dialect: ChatDialect;
+    readonly facts: CallFacts;
+    readonly settings: GatewaySettings;
+    readonly targets: readonly Target[];
+  },
+): boolean {
+  const { dialect, facts, settings, targets } = call;
+  const kinds = facts.builtInTools;
+  if (kinds === undefined) return false;
+  const modes = settings.routing.routeOf(facts.requestedModel)?.toolModes ?? {};
+  const runs = kinds.filter((kind) => tools?.[kind] !== undefined);
+  return chooseToolRoad({ kinds, dialect: dialect.id, targets, modes, defaults: settings.tools?.modes ?? {}, runs }) === 'loop';
+}
 
 /**
  * Answers a call whose built-in tools the gateway runs. Resolves when the model is being asked; the loop ends the call by itself.
@@ -32,13 +54,13 @@ export async function runToolLoop(gateway: Gateway, known: KnownCall, options: T
   const { call, caller } = known;
   const decoded = call.dialect.codec.decodeRequest(options.request);
   const owner = { userName: caller.userName, keyId: caller.id };
-  const tools = await makeTools(decoded, options.shed, owner);
+  const tools = await makeTools(decoded, gateway.tools ?? {}, owner);
   const offered = nameTools(tools, decoded);
   const loop = new ToolLoop(gateway, {
     known,
     request: briefModel(replayTools(decoded, offered), offered),
     offered,
-    settings: options.settings,
+    settings: known.settings.tools ?? defaultTools,
     runsMax: readRunsMax(decoded),
     reply: createReply(gateway, known, options),
     newToolId: (tool) => gateway.newId(idPrefix(call.dialect, tool)),
@@ -47,22 +69,29 @@ export async function runToolLoop(gateway: Gateway, known: KnownCall, options: T
 }
 
 /** One tool for each kind: a request that offers a kind twice means its first. */
-async function makeTools(request: InferenceRequest, shed: ToolShed, owner: ToolOwner): Promise<readonly GatewayTool[]> {
+async function makeTools(request: InferenceRequest, shed: Partial<ToolShed>, owner: ToolOwner): Promise<readonly GatewayTool[]> {
   const kinds = new Map<BuiltInTool['kind'], BuiltInTool>();
   for (const tool of request.tools) if (isBuiltIn(tool) && !kinds.has(tool.kind)) kinds.set(tool.kind, tool);
   return await Promise.all([...kinds.values()].map((tool) => makeTool(tool, shed, owner)));
 }
 
-async function makeTool(tool: BuiltInTool, shed: ToolShed, owner: ToolOwner): Promise<GatewayTool> {
+async function makeTool(tool: BuiltInTool, shed: Partial<ToolShed>, owner: ToolOwner): Promise<GatewayTool> {
+  const made = makeOf(tool, shed, owner);
+  if (made !== undefined) return await made;
+  const param = tool.path ?? 'tools';
+  throw new GatewayError('tool_unavailable', `${param}: this gateway does not offer ${tool.kind.replace('-', ' ')}`, { param });
+}
+
+function makeOf(tool: BuiltInTool, shed: Partial<ToolShed>, owner: ToolOwner): GatewayTool | Promise<GatewayTool> | undefined {
   switch (tool.kind) {
     case 'web-search':
-      return await shed['web-search'](tool, owner);
+      return shed['web-search']?.(tool, owner);
     case 'code-execution':
-      return await shed['code-execution'](tool, owner);
+      return shed['code-execution']?.(tool, owner);
     case 'file-search':
-      return await shed['file-search'](tool, owner);
+      return shed['file-search']?.(tool, owner);
     case 'url-context':
-      return await shed['url-context'](tool, owner);
+      return shed['url-context']?.(tool, owner);
   }
 }
 

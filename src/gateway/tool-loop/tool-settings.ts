@@ -9,7 +9,7 @@ export type ToolMode = 'auto' | 'native' | 'gateway' | 'off';
 /** Modes by kind of tool. Absent: `auto`. */
 export type ToolModes = { readonly [Kind in BuiltInToolKind]?: ToolMode };
 
-/** Bounds of the tools that the gateway runs for one call. */
+/** Who runs tools, and the bounds of those that the gateway runs for one call. */
 export type ToolSettings = {
   /** How often the model may be asked. The last time it is offered none of the gateway's tools. */
   readonly roundsMax: number;
@@ -17,6 +17,8 @@ export type ToolSettings = {
   readonly costMaxNanoUsd?: bigint;
   /** How long one run of a tool may take. */
   readonly runMsMax: number;
+  /** For models that have none of their own. */
+  readonly modes?: ToolModes;
 };
 
 export const defaultTools: ToolSettings = { roundsMax: 10, runMsMax: 120_000 };
