@@ -30,8 +30,9 @@ export function createFakeTool({ kind = 'web-search', run }: FakeToolOptions = {
 }
 
 export function findOne({ arguments: args, firstSource }: ToolRun): ToolOutcome {
-  const text = `about ${String(args.query)}`;
-  const url = `https://example.org/${String(args.query)}`;
+  const query = typeof args.query === 'string' ? args.query : '';
+  const text = `about ${query}`;
+  const url = `https://example.org/${query}`;
   return {
     answer: `${formatSourceNumber(firstSource)} ${text}`,
     sources: [{ number: firstSource, citation: { title: 'A page', source: { kind: 'url', url } } }],

@@ -49,14 +49,14 @@ test('calls of one turn run at once and are shown in their order', async () => {
   const release: (() => void)[] = [];
   const tool = createFakeTool({
     run: async (run) => {
-      begun.push(String(run.arguments.query));
+      begun.push(JSON.stringify(run.arguments.query));
       await new Promise<void>((resolve) => release.push(resolve));
       return findOne(run);
     },
   });
   const call = await startLoop({ tools: [tool] });
   await call.call(['web_search', { query: 'one' }, 'c1'], ['web_search', { query: 'two' }, 'c2']);
-  assert.deepEqual(begun, ['one', 'two']);
+  assert.deepEqual(begun, ['"one"', '"two"']);
   release[1]?.();
   await settle();
   assert.ok(!call.response.text().includes('about two'));
