@@ -1,5 +1,5 @@
 import type { ApiKey } from '../../accounts/api-key.ts';
-import type { CallEntry, CallOpening, FailedAttempt } from '../../billing/ledger/call-entry.ts';
+import type { CallOpening, FailedAttempt } from '../../billing/ledger/call-entry.ts';
 import type { WireRequest } from '../../dialects/chat-dialect.ts';
 import type { CallFacts } from '../../inference/call-facts.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
@@ -24,6 +24,7 @@ import type { ResponseTurn, TurnRequest } from '../stored-responses/response-tur
 import { toWireRequest } from '../to-wire-request.ts';
 import type { CallReport } from '../telemetry/call-report.ts';
 import { AttemptObserver } from './attempt-observer.ts';
+import type { CallRound } from './call-round.ts';
 import { openAttempt } from './open-attempt.ts';
 import { forbidsRetry, parseRetryAfter } from './parse-retry-after.ts';
 import type { RetryGrant } from './retry-budget.ts';
@@ -55,15 +56,6 @@ export type KnownCall = {
   readonly report: CallReport;
   /** Set when these attempts are one round of a loop that asks the model several times for one call. */
   readonly round?: CallRound;
-};
-
-/** One round of a call's loop: it is always translated, has a row of its own in the books, and tells the loop of its end. */
-export type CallRound = {
-  readonly rowId: string;
-  /** Absent in the first round, whose row is the call's. */
-  readonly parentCallId?: string;
-  /** Hears of the entry, once it is in the books. */
-  readonly settled: (entry: CallEntry, error: GatewayError | undefined) => void;
 };
 
 /** Another attempt that is to follow a failed one. */

@@ -27,7 +27,7 @@ function cite(pieces: readonly string[]): {
   return { text, citations: events.flatMap((event) => (event.type === 'citation' ? [event.citation] : [])), events };
 }
 
-const spanOf = (text: string, { start, end }: Citation): string => [...text].slice(start, end).join('');
+const spanOf = (text: string, { start, end }: Citation): string => Array.from(text).slice(start, end).join('');
 
 const cases: readonly (readonly [written: string, text: string, cited: readonly string[]])[] = [
   ['Cats purr.【1】', 'Cats purr.', ['Cats purr.']],
@@ -83,7 +83,7 @@ test('however a text is cut, the same comes out, and every citation lies inside 
       const other = cite(cut(whole, at));
       assert.equal(other.text, one.text);
       assert.deepEqual(other.citations, one.citations);
-      const length = [...one.text].length;
+      const length = Array.from(one.text).length;
       for (const { start = -1, end = -1 } of other.citations) assert.ok(0 <= start && start < end && end <= length);
     }),
   );

@@ -63,7 +63,7 @@ const question: InferenceRequest = {
 };
 
 /** A call of a model: the function, its arguments, and its id. */
-export type FakeCall = readonly [name: string, args: JsonObject, id: string];
+type FakeCall = readonly [name: string, args: JsonObject, id: string];
 
 /** A loop whose model is played by the test, in chat completions. */
 export async function startLoop(options: FakeLoopOptions = {}) {

@@ -4,7 +4,7 @@ import type { BuiltInToolKind } from '../../inference/inference-request.ts';
  * Who runs a built-in tool for a model. `auto`: the vendor where each of the model's targets can, else the gateway; `native`: only the vendor;
  * `gateway`: only the gateway; `off`: nobody.
  */
-export type ToolMode = 'auto' | 'native' | 'gateway' | 'off';
+type ToolMode = 'auto' | 'native' | 'gateway' | 'off';
 
 /** Modes by kind of tool. Absent: `auto`. */
 export type ToolModes = { readonly [Kind in BuiltInToolKind]?: ToolMode };
