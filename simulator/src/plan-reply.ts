@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { countTokens, cutToTokens, tokensOfLength, tokensPerMedia } from './count-tokens.ts';
+import { answerFromTools, planToolCalls } from './play-tools.ts';
 import type { PromptCache } from './prompt-cache.ts';
 import { signReasoning } from './reasoning-signature.ts';
 import { writeReasoningText, writeReplyText } from './reply-text.ts';
@@ -100,9 +101,11 @@ function draftReply(request: PlanRequest, steering: Steering, random: SeededRand
     return draft;
   }
   const wanted = steering.toolName === undefined ? request : { ...request, toolChoice: { name: steering.toolName } };
-  draft.toolCalls = draftToolCalls(wanted, countToolCalls(request, steering, random), random, id, fingerprint).map((call) =>
-    steering.toolArguments === undefined ? call : { ...call, arguments: steering.toolArguments },
-  );
+  const played = isFree(steering) ? planToolCalls(request, (schema) => sampleSchema(schema, fingerprint)) : undefined;
+  const calls =
+    played?.map((call, index) => ({ ...call, id: deriveId(`${id}/call/${index}`) })) ??
+    draftToolCalls(wanted, countToolCalls(request, steering, random), random, id, fingerprint);
+  draft.toolCalls = calls.map((call) => (steering.toolArguments === undefined ? call : { ...call, arguments: steering.toolArguments }));
   if (draft.toolCalls.length > 0) {
     draft.stop = 'tool-use';
     if (steering.text !== undefined && steering.toolName === undefined) draft.text = steering.text;
@@ -116,6 +119,11 @@ function draftReply(request: PlanRequest, steering: Steering, random: SeededRand
   return draft;
 }
 
+/** Whether nothing says what the reply is to be, so that the model does what the question asks for. */
+function isFree({ stop, text, outputTokens, toolCalls, toolName, toolArguments }: Steering): boolean {
+  return [stop, text, outputTokens, toolCalls, toolName, toolArguments].every((wish) => wish === undefined);
+}
+
 function draftReasoning(request: PlanRequest, random: SeededRandom): string {
   const tokens = Math.min(request.thinking?.budgetTokens ?? Number.POSITIVE_INFINITY, 16 + random.below(32));
   return cutToTokens(writeReasoningText(request.lastUserText, tokens * 4, random), tokens);
@@ -124,6 +132,8 @@ function draftReasoning(request: PlanRequest, random: SeededRandom): string {
 function draftText(request: PlanRequest, steering: Steering, random: SeededRandom, fingerprint: string): string {
   if (steering.text !== undefined) return steering.text;
   if (request.outputSchema !== undefined) return draftJson(request, request.outputSchema, fingerprint);
+  const found = isFree(steering) ? answerFromTools(request) : undefined;
+  if (found !== undefined) return found;
   const tokens = steering.outputTokens ?? 24 + random.below(48);
   const text = writeReplyText(request.model, request.lastUserText, tokens * 4, random);
   return steering.outputTokens === undefined ? text : cutToTokens(text, steering.outputTokens);

@@ -22,6 +22,7 @@ export function admit(options: {
   readonly journal: Journal;
   readonly translation?: CallOpening['translation'] | undefined;
   readonly failedAttempts?: CallOpening['failedAttempts'] | undefined;
+  readonly parentCallId?: string | undefined;
 }): Promise<CallOpening> {
   const { caller, facts, target } = options;
   const opening: CallOpening = {
@@ -40,6 +41,7 @@ export function admit(options: {
     priceVersion: options.priceVersion,
     ...(options.translation === undefined ? {} : { translation: options.translation }),
     ...(options.failedAttempts === undefined ? {} : { failedAttempts: options.failedAttempts }),
+    ...(options.parentCallId === undefined ? {} : { parentCallId: options.parentCallId }),
   };
   return new Promise((resolve, reject) => {
     const hear = (refusal: JournalUnavailableError | undefined): void => {

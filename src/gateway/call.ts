@@ -21,6 +21,7 @@ import type { Target } from './routing/routing-table.ts';
 import { openTurn } from './stored-responses/open-turn.ts';
 import type { ResponseTurn } from './stored-responses/response-turn.ts';
 import type { CallReport } from './telemetry/call-report.ts';
+import { needsToolLoop, runToolLoop } from './tool-loop/run-tool-loop.ts';
 import { toWireRequest } from './to-wire-request.ts';
 import { writeReply } from './write-reply.ts';
 import type { ClientReply } from './exchange/client-reply.ts';
@@ -76,11 +77,11 @@ export async function runCall(gateway: Gateway, call: IncomingCall, report: Call
   const taking = takeLimits(gateway, call, { settings, caller, facts, target: targets[0] });
   const taken = taking instanceof Promise ? await taking : taking;
   try {
-    const attempts = new CallAttempts(
-      gateway,
-      { call, settings, caller, facts, framing, targets, taken, turn, admission, acceptedAtMs, startedMs, report },
-      bytes,
-    );
+    const knownCall = { call, settings, caller, facts, framing, targets, taken, turn, admission, acceptedAtMs, startedMs, report };
+    if (call.operation === 'generate' && needsToolLoop(gateway, { dialect, facts, settings, targets })) {
+      return await runToolLoop(gateway, knownCall, { request: turn === undefined ? request : await turn.whole(), asked: request });
+    }
+    const attempts = new CallAttempts(gateway, knownCall, bytes);
     const estimate = await attempts.start(request, bytes);
     if (estimate !== undefined) answerCount(call, estimate.inputTokens);
   } catch (error) {

@@ -20,6 +20,8 @@ import type { RunningCall } from './retry/call-attempts.ts';
 import type { RetryBudget } from './retry/retry-budget.ts';
 import type { RoutingTable } from './routing/routing-table.ts';
 import type { Telemetry } from './telemetry/telemetry.ts';
+import type { ToolSettings } from './tool-loop/tool-settings.ts';
+import type { ToolShed } from '../tools/gateway-tool.ts';
 
 /** What a configuration decides for a call. Read once per call, so that a reload never changes a call under way. */
 export type GatewaySettings = {
@@ -31,6 +33,8 @@ export type GatewaySettings = {
   readonly overload: OverloadSettings;
   /** For how many days what is stored is kept where a key says nothing of its own; 0: nothing is stored. */
   readonly responseRetentionDays: number;
+  /** Absent: the defaults. */
+  readonly tools?: ToolSettings;
   /** What keys may use that have no limit of their own. */
   readonly perKey?: RateLimits;
   /** Reverse proxies whose word about their clients' addresses is taken. */
@@ -45,6 +49,8 @@ export type Gateway = {
   readonly gatekeeper: Gatekeeper;
   readonly replyOwners: ReplyOwners;
   readonly conversations: Conversations;
+  /** The built-in tools that it can run itself. */
+  readonly tools?: Partial<ToolShed>;
   readonly proofVault: ProofVault;
   readonly storedObjects: StoredObjects;
   readonly fetchMedia: FetchMedia;

@@ -41,6 +41,7 @@ function prices() {
     version: 'v1',
     models: () => [],
     lists: () => false,
+    rateTools: () => ({ amountNanoUsd: 0n, lines: [] }),
     rate: (call) => {
       rated.push(call);
       return { amountNanoUsd: BigInt(call.usage.outputTokens ?? 0), lines: [] };

@@ -1,6 +1,7 @@
 import type { Usage } from '../../inference/usage.ts';
 import type { CallEntry, CallOpening } from '../ledger/call-entry.ts';
 import { meterCall } from '../metering/meter-call.ts';
+import { settleTools } from '../metering/settle-tools.ts';
 import type { PriceBook } from '../rating/rating.ts';
 
 /** The last HEAD record of a call. `elapsedMs` counts from the call's opening on the monotonic clock. */
@@ -19,6 +20,9 @@ export type LostCallSettler = (opening: CallOpening, head: RecordedHead | undefi
  */
 export function createLostCallSettler({ priceBook }: { readonly priceBook: PriceBook }): LostCallSettler {
   return (opening, head, progress) => {
+    // What tools did is opened when they have done it.
+    if (opening.toolUsage !== undefined)
+      return settleTools({ ...opening, priceVersion: priceBook.version }, opening.toolUsage, priceBook, 0);
     const known = {
       ...opening,
       durationMs: Math.max(0, Math.round(progress?.elapsedMs ?? head?.elapsedMs ?? 0)),

@@ -1,5 +1,5 @@
 import type { TranslationNote } from '../../inference/translation-notes.ts';
-import type { Usage } from '../../inference/usage.ts';
+import type { ToolUsage, Usage } from '../../inference/usage.ts';
 
 /**
  * How a call ended. `finished`: the upstream completed its reply. `client-left`: the client went away and the upstream was stopped.
@@ -45,6 +45,10 @@ export type CallOpening = {
   readonly translation?: { readonly upstreamDialect: string; readonly notes: readonly TranslationNote[] };
   /** The attempts before this one, first to last. Absent at the first. */
   readonly failedAttempts?: readonly FailedAttempt[];
+  /** Set when this is a part of another call: a further round of its loop, or what its tools did. Calls are counted without their parts. */
+  readonly parentCallId?: string;
+  /** Set in a row of tools that the gateway ran: what they did. Such a row has no upstream. */
+  readonly toolUsage?: ToolUsage;
 };
 
 /** One line of a charge: a quantity, its unit price as an exact fraction, and the unrounded product. */
@@ -109,9 +113,17 @@ export function statisticsCounts(usage: Usage): StatisticsCounts {
 }
 
 /**
- * Whether a call counts in the statistics: only calls that an upstream answered and that delivered something do. A failed, refused or
- * never answered call costs nothing and counts nowhere.
+ * Whether a call counts in the statistics: only calls that an upstream answered and that delivered something do, and what tools did. A failed,
+ * refused or never answered call costs nothing and counts nowhere.
  */
-export function isBilled(entry: Pick<CallEntry, 'end' | 'upstreamStatus'>): boolean {
-  return entry.end !== 'failed' && entry.upstreamStatus !== undefined;
+export function isBilled(entry: Pick<CallEntry, 'end' | 'upstreamStatus' | 'toolUsage'>): boolean {
+  return entry.end !== 'failed' && (entry.upstreamStatus !== undefined || entry.toolUsage !== undefined);
+}
+
+/** How a row counts in the statistics: 0 nowhere, 1 as a call, 2 as a part of one, which adds to the sums and is no call of its own. */
+export type Billing = 0 | 1 | 2;
+
+export function billingOf(entry: Pick<CallEntry, 'end' | 'upstreamStatus' | 'toolUsage' | 'parentCallId'>): Billing {
+  if (!isBilled(entry)) return 0;
+  return entry.parentCallId === undefined ? 1 : 2;
 }

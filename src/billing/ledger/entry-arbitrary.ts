@@ -26,6 +26,8 @@ export const entries: fc.Arbitrary<CallEntry> = fc.record(
     stream: fc.boolean(),
     inputCharacters: count,
     priceVersion: text,
+    parentCallId: text,
+    toolUsage: fc.record({ webSearches: count, fileSearches: count, codeExecutions: count, pagesRead: count }, { requiredKeys: [] }),
     failedAttempts: fc.array(
       fc.record(
         {

@@ -1,7 +1,10 @@
 import type { CallEntry, CallOpening } from './call-entry.ts';
 
 /** What is the same for every call that a key makes for a model, until a configuration changes it. */
-type CommonMembers = Omit<CallOpening, 'callId' | 'acceptedAtMs' | 'inputCharacters' | 'translation' | 'failedAttempts'>;
+type CommonMembers = Omit<
+  CallOpening,
+  'callId' | 'acceptedAtMs' | 'inputCharacters' | 'translation' | 'failedAttempts' | 'parentCallId' | 'toolUsage'
+>;
 
 /** The common members of a key and model as they were written last. */
 const known = new Map<string, { readonly members: CommonMembers; readonly text: string }>();
@@ -11,11 +14,13 @@ const knownCharactersMax = 1000;
 
 /** An opening as the journal writes it, and as every entry begins. What is undefined leaves no trace in the text. */
 export function encodeOpening(opening: CallOpening): string {
-  const { callId, acceptedAtMs, inputCharacters, translation, failedAttempts } = opening;
+  const { callId, acceptedAtMs, inputCharacters, translation, failedAttempts, parentCallId, toolUsage } = opening;
   const own = `{"callId":${JSON.stringify(callId)},"acceptedAtMs":${JSON.stringify(acceptedAtMs)},"inputCharacters":${JSON.stringify(inputCharacters)},`;
   let text = own + encodeCommon(opening);
   if (translation !== undefined) text += `,"translation":${JSON.stringify(translation)}`;
   if (failedAttempts !== undefined) text += `,"failedAttempts":${JSON.stringify(failedAttempts)}`;
+  if (parentCallId !== undefined) text += `,"parentCallId":${JSON.stringify(parentCallId)}`;
+  if (toolUsage !== undefined) text += `,"toolUsage":${JSON.stringify(toolUsage)}`;
   return `${text}}`;
 }
 

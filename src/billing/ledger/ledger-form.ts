@@ -1,4 +1,4 @@
-import { type CallEntry, isBilled, statisticsCounts } from './call-entry.ts';
+import { type Billing, billingOf, type CallEntry, statisticsCounts } from './call-entry.ts';
 import { decodeEntry } from './entry-json.ts';
 
 /**
@@ -12,7 +12,7 @@ export type EntrySummary = readonly [
   keyName: string,
   requestedModel: string,
   amountNanoUsd: number,
-  billed: 0 | 1,
+  billed: Billing,
   promptTokens: number,
   completionTokens: number,
   cacheTokens: number,
@@ -74,7 +74,7 @@ function summarize(entry: CallEntry): EntrySummary | undefined {
     entry.keyName,
     entry.requestedModel,
     amountNanoUsd,
-    isBilled(entry) ? 1 : 0,
+    billingOf(entry),
     promptTokens,
     completionTokens,
     cacheTokens,

@@ -8,6 +8,7 @@ import type { PriceBookData, PriceBookEntry, TokenPrices } from './parse-price-b
 import type { PriceBook, PricedModel, RatedCall } from './rating.ts';
 import { recomputeAmount } from './recompute-amount.ts';
 import { tokenLines } from './token-lines.ts';
+import { rateTools, type ToolPrices } from './tool-prices.ts';
 
 /** The operator's own price of a model under the name that clients ask for. USD per 1,000,000 tokens as decimal strings. */
 export type PriceOverride = {
@@ -36,18 +37,21 @@ type Window = { readonly effectiveFromMs: number; readonly priceId: string; read
 export function createPriceBook({
   book,
   overrides = [],
+  toolPrices,
 }: {
   readonly book: PriceBookData;
   readonly overrides?: readonly PriceOverride[];
+  readonly toolPrices?: ToolPrices;
 }): PriceBook {
-  const problems = overrideProblems(overrides);
+  const problems = [...overrideProblems(overrides), ...toolPriceProblems(toolPrices ?? {})];
   if (problems.length > 0) throw new PriceBookError(problems);
   const find = createFinder(indexWindows(book.entries));
   const findOwn = createOverrideFinder(overrides);
   return {
-    version: `${book.version}+${contentHash({ book, overrides })}`,
+    version: `${book.version}+${contentHash({ book, overrides, toolPrices })}`,
     models: (vendor) => listModels(book.entries, vendor),
     lists: (vendor, model) => find(vendor, model) !== undefined,
+    rateTools: (usage) => rateTools(usage, toolPrices ?? {}),
     rate: (call) => {
       const window = find(call.vendor, call.upstreamModel)?.find(({ effectiveFromMs }) => effectiveFromMs <= call.acceptedAtMs);
       const override = findOwn(call.requestedModel);
@@ -184,6 +188,12 @@ function overrideProblems(overrides: readonly PriceOverride[]): string[] {
     seen.add(model);
     return problems;
   });
+}
+
+function toolPriceProblems(prices: ToolPrices): string[] {
+  return Object.entries(prices)
+    .filter(([, price]) => !isDecimal(price))
+    .map(([tool, price]) => `The price of the tool ${tool} must be a decimal such as "0.01", not "${price.slice(0, 32)}".`);
 }
 
 function contentHash(content: unknown): string {

@@ -1,4 +1,4 @@
-import type { Usage } from '../../inference/usage.ts';
+import type { ToolUsage, Usage } from '../../inference/usage.ts';
 import type { Charge } from '../ledger/call-entry.ts';
 
 export type RatedCall = {
@@ -22,4 +22,6 @@ export type PriceBook = {
   readonly lists: (vendor: string, model: string) => boolean;
   /** Prices a call. An unlisted model costs 0 and has no priceId. */
   readonly rate: (call: RatedCall) => Charge;
+  /** Prices what tools did that the gateway ran. */
+  readonly rateTools: (usage: ToolUsage) => Charge;
 };

@@ -119,7 +119,7 @@ function followBooks(gateway: Gateway, known: KnownCall, { opening, plan, target
     upstreamDialect: plan.upstreamDialect.id,
     priceBook: settings.routing.priceBook,
     startedMs,
-    report: known.report,
+    report: known.round ?? known.report,
     vendor: target.upstream.vendor,
     // A translated reply is kept by nobody under the id that the client sees.
     keepsReply: facts.keepsReply === true && translation === undefined,

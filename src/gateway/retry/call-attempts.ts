@@ -24,6 +24,7 @@ import type { ResponseTurn, TurnRequest } from '../stored-responses/response-tur
 import { toWireRequest } from '../to-wire-request.ts';
 import type { CallReport } from '../telemetry/call-report.ts';
 import { AttemptObserver } from './attempt-observer.ts';
+import type { CallRound } from './call-round.ts';
 import { openAttempt } from './open-attempt.ts';
 import { forbidsRetry, parseRetryAfter } from './parse-retry-after.ts';
 import type { RetryGrant } from './retry-budget.ts';
@@ -53,6 +54,8 @@ export type KnownCall = {
   readonly startedMs: number;
   /** What is told of the call. */
   readonly report: CallReport;
+  /** Set when these attempts are one round of a loop that asks the model several times for one call. */
+  readonly round?: CallRound;
 };
 
 /** Another attempt that is to follow a failed one. */
@@ -150,8 +153,8 @@ export class CallAttempts implements RunningCall {
   }
 
   #plan(target: Target, request: WireRequest, bytes: Buffer): ReturnType<typeof planExchange> {
-    const { turn } = this.#known;
-    if (turn === undefined) return this.#planRequest(target, { request, bytes, translate: false });
+    const { turn, round } = this.#known;
+    if (turn === undefined) return this.#planRequest(target, { request, bytes, translate: round !== undefined });
     const asked = turn.requestFor(target);
     const plan = (made: TurnRequest): ReturnType<typeof planExchange> => this.#planTurn(target, made, request, turn);
     return asked instanceof Promise ? asked.then(plan) : plan(asked);

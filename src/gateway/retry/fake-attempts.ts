@@ -30,9 +30,9 @@ export const ending =
   'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":5,"completion_tokens":1}}\n\ndata: [DONE]\n\n';
 const caller: ApiKey = { id: 'k', name: 'key', hint: 'k', userId: 'u', userName: 'user', createdAtMs: 0, strictTranslation: false };
 
-type Sent = { readonly to: string; readonly request: UpstreamRequest; readonly handler: UpstreamHandler; aborted: boolean };
+export type Sent = { readonly to: string; readonly request: UpstreamRequest; readonly handler: UpstreamHandler; aborted: boolean };
 
-function createTarget(name: string, sent: Sent[]): Target {
+export function createTarget(name: string, sent: Sent[]): Target {
   const client = {
     send: (request: UpstreamRequest, handler: UpstreamHandler) => {
       const one: Sent = { to: name, request, handler, aborted: false };
@@ -44,7 +44,7 @@ function createTarget(name: string, sent: Sent[]): Target {
   return { upstream: { ...createFakeUpstream({}, client), id: name.replace(/#.*$/, ''), credentialId: name }, upstreamModel: 'm' };
 }
 
-function createMemoryJournal(openings: CallOpening[], entries: CallEntry[], refusesOpening?: (attempt: number) => boolean): Journal {
+export function createMemoryJournal(openings: CallOpening[], entries: CallEntry[], refusesOpening?: (attempt: number) => boolean): Journal {
   return {
     open: (call, then) => {
       const refused = refusesOpening?.(openings.length + 1) === true;
@@ -64,7 +64,7 @@ function createMemoryJournal(openings: CallOpening[], entries: CallEntry[], refu
   };
 }
 
-function createGateway(clock: Clock, journal: Journal): Gateway {
+export function createGateway(clock: Clock, journal: Journal): Gateway {
   const gateway = {
     journal,
     clock,
@@ -81,7 +81,11 @@ function createGateway(clock: Clock, journal: Journal): Gateway {
   return gateway as unknown as Gateway;
 }
 
-function createKnownCall({ response, context: { clock } }: FakeExchange, targets: readonly Target[], retries: RetrySettings): KnownCall {
+export function createKnownCall(
+  { response, context: { clock } }: FakeExchange,
+  targets: readonly Target[],
+  retries: RetrySettings,
+): KnownCall {
   const priceBook = createPriceBook({ book: loadShippedPriceBook() });
   const routing = createRoutingTable({ upstreams: targets.map(({ upstream }) => upstream), models: [], priceBook, configuredAtMs: 0 });
   const call = { callId: 'req_1', dialect, operation: 'generate', queryKeys: [], request: { headers: {} }, response };

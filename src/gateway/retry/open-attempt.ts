@@ -17,13 +17,14 @@ const free = Promise.resolve(undefined);
  */
 export function openAttempt(
   { journal }: Pick<Gateway, 'journal'>,
-  { call, caller, facts, settings, acceptedAtMs }: KnownCall,
+  { call, caller, facts, settings, acceptedAtMs, round }: KnownCall,
   { target, plan, failed }: AttemptPlan,
 ): Promise<CallOpening | undefined> {
   if (call.operation === 'count-tokens') return free;
   const { translation } = plan;
   return admit({
-    callId: call.callId,
+    callId: round?.rowId ?? call.callId,
+    parentCallId: round?.parentCallId,
     acceptedAtMs,
     caller,
     dialect: call.dialect,

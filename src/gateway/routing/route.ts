@@ -1,5 +1,6 @@
 import type { DialectId } from '../../dialects/chat-dialect.ts';
 import type { HealthSubject } from '../health/health.ts';
+import type { ToolModes } from '../tool-loop/tool-settings.ts';
 import { hashText } from './conversation-hash.ts';
 import type { ConfiguredModel, Target } from './routing-table.ts';
 
@@ -34,6 +35,7 @@ export type Route = {
   readonly targets: readonly Target[];
   readonly balance: Balance;
   readonly responseState: ResponseState;
+  readonly toolModes?: ToolModes | undefined;
   /** Whether any target has conditions. */
   readonly isConditional: boolean;
   /** The targets as a dialect's calls are to try them, whatever their conditions. */
@@ -53,6 +55,7 @@ export function createRoute(model: Omit<ConfiguredModel, 'name'>): Route {
     targets: tiers.flatMap((tier) => tier.map(({ target }) => target)),
     balance: model.balance ?? 'conversation',
     responseState: model.responseState ?? 'auto',
+    toolModes: model.toolModes,
     isConditional: model.targets.some(({ when }) => when !== undefined),
     tiersFor: (dialect) => {
       const known = ordered.get(dialect);

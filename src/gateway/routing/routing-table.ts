@@ -4,6 +4,7 @@ import type { ModelTraits } from '../../inference/model-traits.ts';
 import type { UpstreamClient } from '../../platform/http/upstream-client.ts';
 import type { PriceBook } from '../../billing/rating/rating.ts';
 import type { UpstreamVendor } from '../../upstreams/upstream-vendor.ts';
+import type { ToolModes } from '../tool-loop/tool-settings.ts';
 import type { TargetConditions } from './conditions.ts';
 import { type Balance, createRoute, type ResponseState, type Route } from './route.ts';
 import type { TargetTimeouts, TimeoutRule } from './target-timeouts.ts';
@@ -57,6 +58,8 @@ export type ConfiguredModel = {
   readonly balance?: Balance;
   /** Absent: `auto`. */
   readonly responseState?: ResponseState;
+  /** Who runs its built-in tools. Absent: as the settings say. */
+  readonly toolModes?: ToolModes;
 };
 
 /** A model that an upstream says it serves, by its name there, which is the name it can be called by here. */

@@ -80,6 +80,7 @@ async function openKnown(open: OpenTurn): Promise<ResponseTurn> {
     request: ranked,
     facts: ranked === request ? plainFacts : withoutContinued(call, ranked),
     keeper,
+    whole: () => (ranked === request && isExpanded ? expand() : ranked),
     requestFor: (target) => requestFor(target, { open, keeper, isExpanded, expanded: ranked === request ? expand : () => ranked }),
     keeps: keepsReply(open),
     record: recorder.record,

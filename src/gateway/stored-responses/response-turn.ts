@@ -24,6 +24,8 @@ export type ResponseTurn = {
   readonly facts: CallFacts;
   /** Where the conversation goes on by itself: that target comes first. */
   readonly keeper: ResponseKeeper | undefined;
+  /** The request with the whole conversation, wherever it is kept. */
+  readonly whole: () => WireRequest | Promise<WireRequest>;
   readonly requestFor: (target: Target) => TurnRequest | Promise<TurnRequest>;
   /** Whether the reply is to be kept. */
   readonly keeps: boolean;

@@ -1,5 +1,6 @@
 import type { ConfiguredModel, Target, Upstream } from '../../gateway/routing/routing-table.ts';
 import type { TimeoutRule } from '../../gateway/routing/target-timeouts.ts';
+import { buildToolModes } from './build-tools.ts';
 import type { Config } from './config-schema.ts';
 import type { ConfiguredTarget } from './routing-schema.ts';
 
@@ -18,6 +19,7 @@ export function buildModels(
     ),
     ordered: model.targets.some(({ priority }) => priority !== undefined),
     ...(model.balance === undefined ? {} : { balance: model.balance }),
+    ...(model.tools === undefined ? {} : { toolModes: buildToolModes(model.tools) }),
     ...(model.responseState === undefined ? {} : { responseState: model.responseState }),
   }));
 }

@@ -13,6 +13,7 @@ import { commonRequestHeaders } from '../../upstreams/header-lists.ts';
 import { upstreamVendors } from '../../upstreams/registry.ts';
 import type { ServerPreset } from '../../upstreams/upstream-vendor.ts';
 import type { ModelListSource } from '../discovery/fetch-model-list.ts';
+import { buildTools } from './build-tools.ts';
 import { buildModels } from './build-models.ts';
 import type { Config, ConfiguredUpstream } from './config-schema.ts';
 import { credentialsOf, splitCredentials } from './credentials.ts';
@@ -129,7 +130,11 @@ export function buildSettings(options: {
       upstreams: [...upstreams.values()].flat(),
       models: buildModels(config, upstreams, timeoutsOf),
       timeoutsOf,
-      priceBook: createPriceBook({ book: options.priceBookData, overrides: priceOverrides(config) }),
+      priceBook: createPriceBook({
+        book: options.priceBookData,
+        overrides: priceOverrides(config),
+        ...(config.tools?.prices === undefined ? {} : { toolPrices: config.tools.prices }),
+      }),
       configuredAtMs: options.configuredAtMs,
     }),
     limits: { ...defaultLimits, ...limits },
@@ -138,6 +143,7 @@ export function buildSettings(options: {
     validation: config.validation ?? 'compatible',
     overload: { ...defaultOverload, ...config.overload },
     responseRetentionDays: config.responses?.retentionDays ?? defaultRetentionDays,
+    tools: buildTools(config),
     ...(perKey === undefined ? {} : { perKey }),
     ...(config.trustedProxies === undefined ? {} : { isProxy: compileAddressList(config.trustedProxies) }),
   };

@@ -7,6 +7,7 @@ import { upstreamVendors } from '../../upstreams/registry.ts';
 import { defaultDrainTimes } from '../drain-times.ts';
 import { quirksSchema } from './quirks-schema.ts';
 import { balanceSchema, dialectNames, ownTimeouts, targetsSchema } from './routing-schema.ts';
+import { toolModesSchema } from './tool-modes-schema.ts';
 import { toolsSchema } from './tools-schema.ts';
 
 const presetNames = Object.values(upstreamVendors).flatMap(({ presets }) => Object.keys(presets ?? {}));
@@ -88,6 +89,7 @@ const modelSchema = Type.Object(
           'Where the conversations of stored responses are kept. auto: at the upstream while a conversation stays with one that keeps it, and in a copy here with which it can go on anywhere; gateway: here alone, nothing is stored upstream; upstream: there alone.',
       }),
     ),
+    tools: toolModesSchema('this model'),
     timeouts: ownTimeouts("Timeouts of this model's calls. They beat those for all."),
     price: Type.Optional(priceSchema),
     limits: rateLimits(

@@ -1,5 +1,5 @@
 import type { CallEntry } from '../../billing/ledger/call-entry.ts';
-import { isBilled, statisticsCounts } from '../../billing/ledger/call-entry.ts';
+import { billingOf, statisticsCounts } from '../../billing/ledger/call-entry.ts';
 import { decodeEntry } from '../../billing/ledger/entry-json.ts';
 import type { EntrySummary } from '../../billing/ledger/ledger-form.ts';
 import { toStorableText } from '../storable-text.ts';
@@ -102,7 +102,7 @@ function encodeCallRow(entry: CallEntry, text: string): CallRow {
     toStorableText(entry.keyName),
     toStorableText(entry.requestedModel),
     amountNanoUsd,
-    isBilled(entry) ? 1 : 0,
+    billingOf(entry),
     whole('usage (promptTokens)', counts.promptTokens),
     whole('usage (completionTokens)', counts.completionTokens),
     whole('usage (cacheTokens)', counts.cacheTokens),
@@ -116,12 +116,13 @@ function encodeCallRow(entry: CallEntry, text: string): CallRow {
 /** What a row adds to the statistics; undefined for one that counts nowhere. */
 export function readIncrement(row: CallRow): UsageIncrement | undefined {
   const [callId, acceptedAtMs, userName, tokenName, modelName, amount, billed, prompt, completion, cache, cacheCreation, useTimeMs] = row;
-  if (billed !== 1) return undefined;
+  if (billed !== 1 && billed !== 2) return undefined;
+  const calls = billed === 1 ? 1 : 0;
   return {
     callId: String(callId),
     acceptedAtMs: Number(acceptedAtMs),
     names: [String(userName), String(tokenName), String(modelName)],
-    amounts: [toCount(prompt), toCount(completion), toCount(cache), toCount(cacheCreation), toCount(useTimeMs), 1, toCount(amount)],
+    amounts: [toCount(prompt), toCount(completion), toCount(cache), toCount(cacheCreation), toCount(useTimeMs), calls, toCount(amount)],
   };
 }
 

@@ -178,3 +178,21 @@ test('kill -9 in the middle of writing: every batch that was confirmed is there,
   const [row] = await store.queryStatistics(dayQuery);
   assert.deepEqual([row?.callCount, row?.promptTokens, row?.amountNanoUsd], [entries.length, entries.length * 10, BigInt(entries.length)]);
 });
+
+test('the parts of a call add to its sums and are no calls of their own, in whole buckets and in cut ones', async (context) => {
+  const store = await openSqliteStore({ path: createPath(context) });
+  context.after(() => store.close());
+  const call = createEntry('a');
+  const { upstreamStatus: _status, ...tools } = {
+    ...createEntry('a.1.tools'),
+    parentCallId: 'a',
+    toolUsage: { webSearches: 1 },
+    usage: {},
+  };
+  await store.appendEntries([call, tools, { ...createEntry('a.2'), parentCallId: 'a' }]);
+  const cut = { ...dayQuery, startSeconds: dayQuery.startSeconds - 1, endSeconds: dayQuery.startSeconds + 1 };
+  for (const query of [dayQuery, { ...cut, buckets: [{ startSeconds: cut.startSeconds - 59, endSeconds: dayQuery.endSeconds }] }]) {
+    const [row, ...others] = await store.queryStatistics(query);
+    assert.deepEqual([row?.callCount, row?.promptTokens, row?.amountNanoUsd, others.length], [1, 20, 3n, 0]);
+  }
+});

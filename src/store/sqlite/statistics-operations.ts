@@ -34,8 +34,9 @@ const callSource: Source = {
   unit: 'accepted_at_ms',
   tokenName: 'key_name',
   modelName: 'requested_model',
-  callCount: '1',
-  condition: 'and source.billed = 1',
+  // 2: a part of a call that another row counts.
+  callCount: 'case source.billed when 1 then 1 else 0 end',
+  condition: 'and source.billed in (1, 2)',
 };
 
 function queryStatistics(database: Database, query: StatisticsQuery): readonly StatisticsRow[] {

@@ -1,0 +1,76 @@
+import type { DialectId } from '../../dialects/chat-dialect.ts';
+import { GatewayError } from '../../inference/gateway-error.ts';
+import type { BuiltInToolKind } from '../../inference/inference-request.ts';
+import type { Target } from '../routing/routing-table.ts';
+import type { ToolModes } from './tool-settings.ts';
+
+/** Who runs the built-in tools of a call: their vendor, in one exchange, or the gateway, in its loop. */
+export type ToolRoad = 'direct' | 'loop';
+
+export type ToolRoadOptions = {
+  /** The kinds of tools that the request offers. */
+  readonly kinds: readonly BuiltInToolKind[];
+  readonly dialect: DialectId;
+  /** All targets that may answer. */
+  readonly targets: readonly Target[];
+  /** The modes of the model, and those of the gateway for what the model leaves open. */
+  readonly modes: ToolModes;
+  readonly defaults: ToolModes;
+  /** The kinds that the gateway can run. */
+  readonly runs: readonly BuiltInToolKind[];
+};
+
+const titles: Readonly<Record<BuiltInToolKind, string>> = {
+  'web-search': 'web search',
+  'code-execution': 'code execution',
+  'file-search': 'file search',
+  'url-context': 'reading of pages',
+};
+
+function refuse(kind: BuiltInToolKind, reason: string): never {
+  throw new GatewayError('tool_unavailable', `tools: ${titles[kind]} is not available for this model: ${reason}`, { param: 'tools' });
+}
+
+/**
+ * Whether the vendor of a target runs a tool for the model. Files lie in stores of one vendor: only a call that passes through as it is can
+ * name them.
+ */
+function runsNatively({ upstream, upstreamModel }: Target, kind: BuiltInToolKind, dialect: DialectId): boolean {
+  const traits = upstream.traitsOf(upstreamModel);
+  switch (kind) {
+    case 'web-search':
+      return traits.webSearch;
+    case 'code-execution':
+      return traits.codeExecution;
+    case 'url-context':
+      return traits.urlContext === true;
+    case 'file-search':
+      return upstream.vendor.keepsResponses === true && upstream.dialects.includes(dialect);
+  }
+}
+
+/**
+ * Chooses the road of a call with built-in tools. If the gateway has to run one of them it runs all that it can: a reply has one loop.
+ * @throws GatewayError `tool_unavailable` for a tool that nobody may or can run
+ */
+export function chooseToolRoad({ kinds, dialect, targets, modes, defaults, runs }: ToolRoadOptions): ToolRoad {
+  const places = kinds.map((kind) => {
+    const mode = modes[kind] ?? defaults[kind] ?? 'auto';
+    if (mode === 'off') return refuse(kind, 'it is switched off');
+    const running = targets.filter((target) => runsNatively(target, kind, dialect));
+    const native = targets.length > 0 && running.length === targets.length;
+    if (mode === 'native') return native ? { kind, at: 'native', mode } : refuse(kind, 'its service does not offer it');
+    // Where the gateway keeps files, the stores of requests are its own unless the operator says otherwise.
+    if (mode === 'auto' && native && !(kind === 'file-search' && runs.includes(kind))) return { kind, at: 'native', mode };
+    if (runs.includes(kind)) return { kind, at: 'gateway', mode };
+    // What one of several services runs is better than nothing: the others leave it out and say so.
+    if (mode === 'auto' && running.length > 0) return { kind, at: 'native', mode };
+    return refuse(kind, 'neither its service nor this gateway offers it');
+  });
+  if (places.every(({ at }) => at === 'native')) return 'direct';
+  for (const { kind, mode } of places) {
+    if (mode === 'native' || !runs.includes(kind))
+      refuse(kind, 'its service runs it, which cannot be combined with tools that the gateway runs');
+  }
+  return 'loop';
+}

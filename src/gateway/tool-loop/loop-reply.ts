@@ -1,0 +1,125 @@
+import type { EventEncoder, ReplyWriting } from '../../dialects/chat-codec.ts';
+import type { ChatDialect } from '../../dialects/chat-dialect.ts';
+import { foldEvents } from '../../inference/fold-events.ts';
+import type { GatewayError } from '../../inference/gateway-error.ts';
+import type { InferenceEvent } from '../../inference/inference-event.ts';
+import type { StreamFraming } from '../../platform/frames.ts';
+import type { JsonObject } from '../../platform/json/json-value.ts';
+import type { ClientReply } from '../exchange/client-reply.ts';
+import { requestIdHeader } from '../exchange/reply-headers.ts';
+import { writeError, writeReply } from '../write-reply.ts';
+
+export type LoopReplyOptions = {
+  readonly dialect: ChatDialect;
+  readonly response: ClientReply;
+  /** Absent where the client wants a whole reply. */
+  readonly framing: StreamFraming | undefined;
+  readonly writing: ReplyWriting;
+  /** Keeps a reply that has ended, before the client learns of its end. */
+  readonly keep?: ((response: JsonObject) => Promise<void>) | undefined;
+  readonly nowMs: () => number;
+};
+
+/** The reply of all rounds together, written in the client's dialect as it comes, or at its end. */
+export class LoopReply {
+  readonly #options: LoopReplyOptions;
+  readonly #encoder: EventEncoder | undefined;
+  /** What waits for content, so that an early failure is an HTTP status; in a whole reply, everything. */
+  #held: InferenceEvent[] | undefined = [];
+  #headers: Readonly<Record<string, string>> = {};
+  #lastWriteMs: number;
+
+  constructor(options: LoopReplyOptions) {
+    const { dialect, framing, writing } = options;
+    this.#options = options;
+    this.#encoder = framing === undefined ? undefined : dialect.codec.createEventEncoder(writing, framing);
+    this.#lastWriteMs = options.nowMs();
+  }
+
+  /** The headers of the first round's reply. */
+  setHeaders(headers: Readonly<Record<string, string>>): void {
+    this.#headers = headers;
+  }
+
+  /** False when the client does not keep up. */
+  push(events: readonly InferenceEvent[]): boolean {
+    const text = this.#encode(events);
+    return text === '' || this.#write(Buffer.from(text));
+  }
+
+  #encode(events: readonly InferenceEvent[]): string {
+    const encoder = this.#encoder;
+    if (encoder === undefined) {
+      this.#held?.push(...events);
+      return '';
+    }
+    let text = '';
+    for (const event of events) {
+      if (this.#held !== undefined) {
+        this.#held.push(event);
+        if (event.type === 'started' || event.type === 'usage') continue;
+        for (const held of this.#held) text += encoder.write(held);
+        this.#held = undefined;
+      } else text += encoder.write(event);
+    }
+    return text;
+  }
+
+  #write(bytes: Buffer): boolean {
+    const { response, nowMs } = this.#options;
+    if (response.destroyed || response.writableEnded) return true;
+    this.#writeHead();
+    this.#lastWriteMs = nowMs();
+    return response.write(bytes);
+  }
+
+  #writeHead(): void {
+    const { response } = this.#options;
+    if (!response.headersSent) response.writeHead(200, this.#replyHeaders());
+  }
+
+  /** The first round was a stream, whatever the client wants. */
+  #replyHeaders(): Record<string, string> {
+    const { framing, writing } = this.#options;
+    const { 'cache-control': _control, ...headers } = this.#headers;
+    const isSse = framing === 'sse';
+    return {
+      [requestIdHeader]: writing.requestId,
+      ...headers,
+      'content-type': isSse ? 'text/event-stream; charset=utf-8' : 'application/json; charset=utf-8',
+      ...(isSse ? { 'cache-control': 'no-cache' } : {}),
+    };
+  }
+
+  /** Tells a client that waits that its call goes on. */
+  beat(nowMs: number, heartbeatMs: number): void {
+    const { dialect, framing } = this.#options;
+    if (framing !== undefined && nowMs - this.#lastWriteMs >= heartbeatMs) this.#write(dialect.heartbeat(framing));
+  }
+
+  /** Ends the reply with its last events. Resolves when it is handed over. */
+  async finish(events: readonly InferenceEvent[]): Promise<void> {
+    const { dialect, response, writing, keep } = this.#options;
+    if (this.#encoder === undefined) {
+      const body = dialect.codec.encodeReply(foldEvents([...(this.#held ?? []), ...events]), writing);
+      await keep?.(body);
+      return writeReply(response, 200, this.#replyHeaders(), Buffer.from(JSON.stringify(body)));
+    }
+    const text = this.#encode(events);
+    const written = this.#encoder.position().partialResponse;
+    if (written !== undefined) await keep?.(written);
+    if (response.destroyed || response.writableEnded) return;
+    this.#writeHead();
+    response.end(Buffer.from(text));
+  }
+
+  /** Ends the reply with an error: a status where nothing was written, else the dialect's own last event. */
+  fail(error: GatewayError): void {
+    const { dialect, response, framing, writing } = this.#options;
+    const { requestId } = writing;
+    if (response.destroyed || response.writableEnded) return;
+    if (!response.headersSent || framing === undefined) return writeError(response, dialect, error, requestId, framing);
+    const position = this.#encoder?.position() ?? { framesSent: 0 };
+    response.end(dialect.encodeStreamError(error, { ...position, framing, requestId }));
+  }
+}

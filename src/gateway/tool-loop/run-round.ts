@@ -1,0 +1,120 @@
+import type { CallEntry } from '../../billing/ledger/call-entry.ts';
+import type { CallFacts } from '../../inference/call-facts.ts';
+import { GatewayError } from '../../inference/gateway-error.ts';
+import type { InferenceEvent } from '../../inference/inference-event.ts';
+import type { InferenceRequest } from '../../inference/inference-request.ts';
+import type { Gateway } from '../gateway.ts';
+import type { TakenLimits } from '../limits/reserve-call.ts';
+import { CallAttempts, type KnownCall } from '../retry/call-attempts.ts';
+import type { Target } from '../routing/routing-table.ts';
+import { toWireRequest } from '../to-wire-request.ts';
+import { createRoundDialect } from './round-dialect.ts';
+import { RoundReply } from './round-reply.ts';
+
+/** What one round asks, and under which id it is booked. */
+export type RoundPlan = {
+  readonly request: InferenceRequest;
+  readonly facts: CallFacts;
+  readonly targets: readonly Target[];
+  readonly rowId: string;
+  /** Absent in the first round, whose row is the call's own. */
+  readonly parentCallId?: string;
+};
+
+/** Who follows a round. */
+export type RoundFollower = {
+  /** The headers that a client would be sent with this round's reply. */
+  readonly head: (headers: Readonly<Record<string, string>>) => void;
+  /** False when the client does not keep up: `resume` of the round follows. */
+  readonly events: (events: readonly InferenceEvent[]) => boolean;
+  /** The exchange gave up a client that does not read. */
+  readonly givenUp: () => void;
+  readonly used: (tokens: number) => void;
+};
+
+/** How a round ended. Without an entry where nothing was sent. */
+export type RoundOutcome = {
+  readonly end: 'finished' | 'left' | 'failed';
+  readonly error?: GatewayError;
+  readonly entry?: CallEntry;
+};
+
+export type Round = {
+  /** Resolves when its first attempt is on its way. Rejects with a GatewayError when none can be made. */
+  readonly started: Promise<void>;
+  /** Never rejects. */
+  readonly outcome: Promise<RoundOutcome>;
+  readonly resume: () => void;
+  /** The client has left. */
+  readonly leave: () => void;
+};
+
+const noBody = Buffer.from('{}');
+
+/**
+ * Asks the model once, with everything that an ordinary call has: targets, retries, health, limits of time, and the books. Its reply comes as
+ * neutral events, whatever the upstream speaks.
+ */
+export function runRound(gateway: Gateway, known: KnownCall, plan: RoundPlan, follower: RoundFollower): Round {
+  const outcome = Promise.withResolvers<RoundOutcome>();
+  let error: GatewayError | undefined;
+  let entry: CallEntry | undefined;
+  let isEnded = false;
+  const conclude = (): void => {
+    if (!isEnded || entry === undefined) return;
+    outcome.resolve(error === undefined ? { end: 'finished', entry } : { end: 'failed', error, entry });
+  };
+  const reader = createRoundDialect(known.call.dialect, plan.request, (failure) => (error ??= failure));
+  const reply = new RoundReply({
+    head: follower.head,
+    bytes: (count) => follower.events(reader.take(count)),
+    ended: () => {
+      isEnded = true;
+      conclude();
+    },
+    givenUp: follower.givenUp,
+  });
+  const attempts = new CallAttempts(
+    gateway,
+    {
+      ...known,
+      call: { ...known.call, dialect: reader.dialect, response: reply },
+      framing: 'sse',
+      facts: plan.facts,
+      targets: plan.targets,
+      taken: known.taken === undefined ? undefined : followLimits(known.taken, follower.used),
+      turn: undefined,
+      startedMs: plan.parentCallId === undefined ? known.startedMs : gateway.clock.monotonicMs(),
+      round: {
+        rowId: plan.rowId,
+        ...(plan.parentCallId === undefined ? {} : { parentCallId: plan.parentCallId }),
+        settled: (settled) => {
+          entry = settled;
+          conclude();
+        },
+      },
+    },
+    noBody,
+  );
+  const started = attempts.start(toWireRequest(known.call, {}), noBody).then(() => undefined);
+  started.catch((failure: unknown) => {
+    const told = failure instanceof GatewayError ? failure : undefined;
+    outcome.resolve(told === undefined ? { end: 'failed' } : { end: 'failed', error: told });
+  });
+  return {
+    started,
+    outcome: outcome.promise,
+    resume: () => reply.resume(),
+    leave: () => {
+      reply.leave();
+      const left = (): void => outcome.resolve(entry === undefined ? { end: 'left' } : { end: 'left', entry });
+      // One that is being written down is settled once it is.
+      started.then(left, left);
+    },
+  };
+}
+
+/** The limits were taken once for all rounds: each tells what it used, and none gives anything back. */
+function followLimits({ reservation, headers }: TakenLimits, used: (tokens: number) => void): TakenLimits {
+  return { headers, reservation: { ...reservation, settle: used, release: () => {}, finish: () => {} } };
+}

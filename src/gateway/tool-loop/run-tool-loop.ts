@@ -1,0 +1,137 @@
+import type { ChatDialect, WireRequest } from '../../dialects/chat-dialect.ts';
+import { estimateTokens } from '../../inference/count-text-characters.ts';
+import { GatewayError } from '../../inference/gateway-error.ts';
+import type { BuiltInTool, InferenceRequest, ServerToolPart } from '../../inference/inference-request.ts';
+import { createTranslationNotes } from '../../inference/translation-notes.ts';
+import type { JsonObject } from '../../platform/json/json-value.ts';
+import type { GatewayTool, ToolOwner, ToolShed } from '../../tools/gateway-tool.ts';
+import type { CallFacts } from '../../inference/call-facts.ts';
+import type { Gateway, GatewaySettings } from '../gateway.ts';
+import type { Target } from '../routing/routing-table.ts';
+import type { KnownCall } from '../retry/call-attempts.ts';
+import { briefModel } from './brief-model.ts';
+import { LoopReply } from './loop-reply.ts';
+import { isBuiltIn, nameTools } from './offer-tools.ts';
+import { replayTools } from './replay-tools.ts';
+import { ToolLoop } from './tool-loop.ts';
+import { chooseToolRoad } from './choose-tool-road.ts';
+import { defaultTools } from './tool-settings.ts';
+
+/** What a call with built-in tools brings that the gateway runs. */
+export type ToolLoopOptions = {
+  /** The request with the whole conversation, whatever of it is kept elsewhere. */
+  readonly request: WireRequest;
+  /** The request as the client sent it: replies repeat it. */
+  readonly asked: WireRequest;
+};
+
+/**
+ * Whether the gateway has to run the built-in tools of a call. Calls without any cost one look.
+ * @throws GatewayError `tool_unavailable` for a tool that nobody may or can run
+ */
+export function needsToolLoop(
+  { tools }: Pick<Gateway, 'tools'>,
+  call: {
+    readonly dialect: ChatDialect;
+    readonly facts: CallFacts;
+    readonly settings: GatewaySettings;
+    readonly targets: readonly Target[];
+  },
+): boolean {
+  const { dialect, facts, settings, targets } = call;
+  const kinds = facts.builtInTools;
+  if (kinds === undefined) return false;
+  const modes = settings.routing.routeOf(facts.requestedModel)?.toolModes ?? {};
+  const runs = kinds.filter((kind) => tools?.[kind] !== undefined);
+  return chooseToolRoad({ kinds, dialect: dialect.id, targets, modes, defaults: settings.tools?.modes ?? {}, runs }) === 'loop';
+}
+
+/**
+ * Answers a call whose built-in tools the gateway runs. Resolves when the model is being asked; the loop ends the call by itself.
+ * @throws GatewayError when the request cannot be answered; nothing was spent then
+ */
+export async function runToolLoop(gateway: Gateway, known: KnownCall, options: ToolLoopOptions): Promise<void> {
+  const { call, caller } = known;
+  const decoded = call.dialect.codec.decodeRequest(options.request);
+  const owner = { userName: caller.userName, keyId: caller.id };
+  const tools = await makeTools(decoded, gateway.tools ?? {}, owner);
+  const offered = nameTools(tools, decoded);
+  const loop = new ToolLoop(gateway, {
+    known,
+    request: briefModel(replayTools(decoded, offered), offered),
+    offered,
+    settings: known.settings.tools ?? defaultTools,
+    runsMax: readRunsMax(decoded),
+    reply: createReply(gateway, known, options),
+    newToolId: (tool) => gateway.newId(idPrefix(call.dialect, tool)),
+  });
+  await loop.start();
+}
+
+/** One tool for each kind: a request that offers a kind twice means its first. */
+async function makeTools(request: InferenceRequest, shed: Partial<ToolShed>, owner: ToolOwner): Promise<readonly GatewayTool[]> {
+  const kinds = new Map<BuiltInTool['kind'], BuiltInTool>();
+  for (const tool of request.tools) if (isBuiltIn(tool) && !kinds.has(tool.kind)) kinds.set(tool.kind, tool);
+  return await Promise.all([...kinds.values()].map((tool) => makeTool(tool, shed, owner)));
+}
+
+async function makeTool(tool: BuiltInTool, shed: Partial<ToolShed>, owner: ToolOwner): Promise<GatewayTool> {
+  const made = makeOf(tool, shed, owner);
+  if (made !== undefined) return await made;
+  const param = tool.path ?? 'tools';
+  throw new GatewayError('tool_unavailable', `${param}: this gateway does not offer ${tool.kind.replace('-', ' ')}`, { param });
+}
+
+function makeOf(tool: BuiltInTool, shed: Partial<ToolShed>, owner: ToolOwner): GatewayTool | Promise<GatewayTool> | undefined {
+  switch (tool.kind) {
+    case 'web-search':
+      return shed['web-search']?.(tool, owner);
+    case 'code-execution':
+      return shed['code-execution']?.(tool, owner);
+    case 'file-search':
+      return shed['file-search']?.(tool, owner);
+    case 'url-context':
+      return shed['url-context']?.(tool, owner);
+  }
+}
+
+/** The client's own bound of built-in calls in one reply, where its dialect has one. */
+function readRunsMax({ vendorFields }: InferenceRequest): number {
+  const value = vendorFields.find(({ field }) => field === 'max_tool_calls')?.value;
+  if (value === undefined || value === null) return Infinity;
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
+  throw new GatewayError('invalid_value', 'max_tool_calls: must be a whole number of at least 0', { param: 'max_tool_calls' });
+}
+
+/** The beginnings of ids by which clients know what they are of. */
+const responsesPrefixes = { 'web-search': 'ws', 'file-search': 'fs', 'code-execution': 'ci', 'url-context': 'ws', other: 'tool' } as const;
+
+function idPrefix({ id }: ChatDialect, tool: ServerToolPart['tool']): string {
+  if (id === 'anthropic-messages') return 'srvtoolu';
+  return id === 'openai-responses' ? responsesPrefixes[tool] : 'tool';
+}
+
+function createReply(gateway: Gateway, known: KnownCall, { asked }: ToolLoopOptions): LoopReply {
+  const { call, facts, framing, acceptedAtMs, turn, targets } = known;
+  const [target] = targets;
+  const keep = async (response: JsonObject): Promise<void> => {
+    if (target !== undefined) await turn?.record(response, target, false);
+  };
+  return new LoopReply({
+    dialect: call.dialect,
+    response: call.response,
+    framing,
+    nowMs: () => gateway.clock.monotonicMs(),
+    ...(turn?.keeps === true ? { keep } : {}),
+    writing: {
+      requestId: call.callId,
+      requestedModel: facts.requestedModel,
+      request: asked.body,
+      ...(turn === undefined ? {} : { replyId: turn.replyId }),
+      createdAtMs: acceptedAtMs,
+      inputTokensEstimate: estimateTokens(facts.inputCharacters),
+      newId: gateway.newId,
+      notes: createTranslationNotes(call.dialect.codec.fieldNames, false),
+    },
+  });
+}

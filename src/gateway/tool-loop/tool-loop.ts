@@ -1,0 +1,360 @@
+import type { CallEntry } from '../../billing/ledger/call-entry.ts';
+import { foldEvents } from '../../inference/fold-events.ts';
+import { GatewayError } from '../../inference/gateway-error.ts';
+import type { EventStep, InferenceEvent } from '../../inference/inference-event.ts';
+import type { InferenceReply } from '../../inference/inference-reply.ts';
+import type { InferenceRequest, ServerToolPart, ToolResultPart, Turn } from '../../inference/inference-request.ts';
+import { countTextCharacters } from '../../inference/count-text-characters.ts';
+import type { ToolUsage } from '../../inference/usage.ts';
+import type { Source } from '../../tools/gateway-tool.ts';
+import { upstreamTimeout } from '../exchange/upstream-failure.ts';
+import type { Gateway } from '../gateway.ts';
+import type { KnownCall, RunningCall } from '../retry/call-attempts.ts';
+import { timeoutsOf } from '../routing/target-timeouts.ts';
+import type { Target } from '../routing/routing-table.ts';
+import { citeSources } from './cite-sources.ts';
+import { bookTools, mergeEntries, sumUsage } from './loop-books.ts';
+import type { LoopReply } from './loop-reply.ts';
+import { type OfferedTools, offerTools, type RoundOffer } from './offer-tools.ts';
+import { type Round, type RoundOutcome, runRound } from './run-round.ts';
+import { nextSource, readToolCall, runTools, sumToolUsage, type ToolCall, type ToolReturn } from './run-tools.ts';
+import { ShownReply } from './show-round.ts';
+import type { ToolSettings } from './tool-settings.ts';
+
+/** What a loop works with. */
+export type LoopCall = {
+  readonly known: KnownCall;
+  /** The conversation, with what the model is told of its tools. */
+  readonly request: InferenceRequest;
+  readonly offered: OfferedTools;
+  readonly settings: ToolSettings;
+  /** Runs of tools that the client allows for the whole reply. */
+  readonly runsMax: number;
+  readonly reply: LoopReply;
+  readonly newToolId: (tool: ServerToolPart['tool']) => string;
+};
+
+/**
+ * One call whose model uses tools that the gateway runs: it is asked, its calls are run, it is asked again with what they brought, until it
+ * answers. The client sees one reply; each time that the model is asked is a round with attempts and a row of its own.
+ */
+export class ToolLoop implements RunningCall {
+  readonly #gateway: Gateway;
+  readonly #loop: LoopCall;
+  readonly #shown: ShownReply;
+  readonly #sources = new Map<number, Source>();
+  readonly #abort = new AbortController();
+  readonly #entries: CallEntry[] = [];
+  #cite: EventStep;
+  #turns: readonly Turn[];
+  #targets: readonly Target[];
+  #round: Round | undefined;
+  #rounds = 0;
+  #runs = 0;
+  /** What the conversation has grown by, in characters. */
+  #characters = 0;
+  /** What the model has written. */
+  #written = 0;
+  /** The events of the round under way. */
+  #events: InferenceEvent[] = [];
+  #usedTokens = 0;
+  #toolUsage: ToolUsage = {};
+  #pausedSinceMs: number | undefined;
+  /** Set when the call is ended from outside. */
+  #ending: GatewayError | undefined;
+  #isOver = false;
+  #isReaderLimited = false;
+
+  constructor(gateway: Gateway, loop: LoopCall) {
+    this.#gateway = gateway;
+    this.#loop = loop;
+    this.#shown = new ShownReply(loop.offered);
+    this.#cite = citeSources(this.#sources);
+    this.#turns = loop.request.turns;
+    this.#targets = loop.known.targets;
+  }
+
+  /**
+   * Resolves when the model is being asked for the first time; the loop goes on by itself then and ends the call.
+   * @throws GatewayError when it cannot be asked; nothing was spent then
+   */
+  async start(): Promise<void> {
+    const { deadlines } = this.#gateway;
+    const { response } = this.#loop.known.call;
+    const round = this.#ask('as-asked');
+    await round.started;
+    const slot = deadlines.watch(this);
+    response.on('close', () => {
+      deadlines.unwatch(slot);
+      this.#leave();
+    });
+    this.#run(round).catch((error: unknown) => this.#endBroken(error));
+    if (response.destroyed) {
+      deadlines.unwatch(slot);
+      this.#leave();
+    }
+  }
+
+  async #run(first: Round): Promise<void> {
+    let round = first;
+    for (;;) {
+      const outcome = await round.outcome;
+      this.#learn(outcome);
+      if (outcome.end === 'left') return this.#endEarly();
+      if (this.#isOver) return;
+      if (outcome.end === 'failed') return this.#fail(outcome.error ?? internalError(this.#loop.known.call.callId));
+      const reply = foldEvents(this.#events);
+      const calls = this.#readCalls(reply);
+      if (calls.length === 0) return await this.#finish(reply.stopReason, reply);
+      if (this.#isLastRound()) return await this.#finish('output-limit', { stopDetail: 'the bound of tool rounds is reached' });
+      const returns = await this.#runTools(calls);
+      if (this.#isOver) return;
+      const callsClient = reply.parts.some((part) => part.kind === 'tool-call' && !this.#loop.offered.has(part.name));
+      this.#push(this.#shown.release());
+      if (callsClient) return await this.#finish('tool-calls', {});
+      if (this.#isTooDear()) return await this.#finish('output-limit', { stopDetail: 'the bound of what a call may cost is reached' });
+      this.#remember(reply, returns);
+      round = this.#ask(this.#isLastRound(1) || this.#runs >= this.#loop.runsMax ? 'withheld' : 'freely');
+    }
+  }
+
+  #ask(offer: RoundOffer): Round {
+    const { known, request, offered } = this.#loop;
+    const { callId } = known.call;
+    this.#rounds += 1;
+    this.#events = [];
+    const isFirst = this.#rounds === 1;
+    const isWithheld = offer === 'withheld' || this.#isLastRound();
+    this.#round = runRound(
+      this.#gateway,
+      known,
+      {
+        request: offerTools({ ...request, turns: this.#turns }, offered, isWithheld ? 'withheld' : offer),
+        facts: { ...known.facts, inputCharacters: known.facts.inputCharacters + this.#characters },
+        targets: this.#targets,
+        rowId: isFirst ? callId : `${callId}.${this.#rounds}`,
+        ...(isFirst ? {} : { parentCallId: callId }),
+      },
+      {
+        head: (headers) => {
+          if (isFirst) this.#loop.reply.setHeaders(headers);
+        },
+        events: (events) => this.#read(events),
+        givenUp: () => known.call.response.destroy(),
+        used: (tokens) => (this.#usedTokens += tokens),
+      },
+    );
+    return this.#round;
+  }
+
+  #isLastRound(ahead = 0): boolean {
+    return this.#rounds + ahead >= this.#loop.settings.roundsMax;
+  }
+
+  #isTooDear(): boolean {
+    const { costMaxNanoUsd } = this.#loop.settings;
+    if (costMaxNanoUsd === undefined) return false;
+    return this.#entries.reduce((sum, { charge }) => sum + charge.amountNanoUsd, 0n) >= costMaxNanoUsd;
+  }
+
+  /** Reads what the model says, and shows it. False when the client does not keep up. */
+  #read(events: readonly InferenceEvent[]): boolean {
+    if (this.#isOver) return true;
+    const shown: InferenceEvent[] = [];
+    for (const event of events) {
+      this.#events.push(event);
+      if (event.type === 'delta') this.#written += event.text.length;
+      shown.push(...this.#shown.show(event));
+    }
+    const { replyBytesMax } = this.#loop.known.settings.limits;
+    if (this.#written > replyBytesMax) this.terminate(replyTooLarge(replyBytesMax));
+    return this.#push(shown);
+  }
+
+  #push(events: readonly InferenceEvent[]): boolean {
+    const isTaken = this.#loop.reply.push(events.flatMap((event) => this.#cite(event)));
+    if (isTaken || this.#pausedSinceMs !== undefined) return isTaken;
+    this.#pausedSinceMs = this.#gateway.clock.monotonicMs();
+    this.#loop.known.call.response.once('drain', () => {
+      this.#pausedSinceMs = undefined;
+      this.#round?.resume();
+    });
+    return false;
+  }
+
+  /** What a round cost, and who answered it: the next one goes there first, for its cache and its proofs. */
+  #learn({ entry }: RoundOutcome): void {
+    if (entry === undefined) return;
+    this.#entries.push(entry);
+    const answers = ({ upstream, upstreamModel }: Target): boolean =>
+      upstream.id === entry.upstream && upstreamModel === entry.upstreamModel;
+    const answered = this.#targets.find(answers);
+    if (answered !== undefined) this.#targets = [answered, ...this.#targets.filter((target) => target !== answered)];
+  }
+
+  #readCalls(reply: InferenceReply): readonly ToolCall[] {
+    // Arguments that were cut are no call.
+    if (reply.stopReason !== 'tool-calls' && reply.stopReason !== 'end') return [];
+    return reply.parts.flatMap((part) => {
+      const tool = part.kind === 'tool-call' ? this.#loop.offered.get(part.name) : undefined;
+      return tool === undefined || part.kind !== 'tool-call' ? [] : [readToolCall(part, tool)];
+    });
+  }
+
+  /** Runs the tools of a turn and shows each in its place, as soon as those before it are done. */
+  async #runTools(calls: readonly ToolCall[]): Promise<readonly ToolReturn[]> {
+    const { settings, runsMax, known } = this.#loop;
+    const startedMs = this.#gateway.clock.monotonicMs();
+    const running = runTools({
+      calls,
+      runsMax: runsMax - this.#runs,
+      firstSource: nextSource(this.#sources.values(), 1),
+      runMsMax: settings.runMsMax,
+      signal: this.#abort.signal,
+      logger: this.#gateway.logger,
+    });
+    this.#runs += calls.length;
+    const returns: ToolReturn[] = [];
+    for (const [at, call] of calls.entries()) {
+      const block = {
+        kind: 'server-tool',
+        tool: call.tool.kind,
+        id: this.#loop.newToolId(call.tool.kind),
+        input: call.tool.readInput(call.arguments),
+      } as const;
+      const index = this.#shown.takeIndex();
+      this.#push([{ type: 'block-started', index, block }]);
+      const returned = await running[at];
+      if (returned === undefined) throw new Error('a tool was not run');
+      returns.push(returned);
+      for (const source of returned.outcome.sources) this.#sources.set(source.number, source);
+      if (this.#isOver) continue;
+      const part: ServerToolPart = { ...block, ...returned.outcome.shown, wire: [] };
+      this.#push([
+        { type: 'tool-outcome', index, part },
+        { type: 'block-ended', index },
+      ]);
+    }
+    const usage = sumToolUsage(returns.map(({ outcome }) => outcome.usage));
+    if (Object.keys(usage).length === 0) return returns;
+    const rowId = `${known.call.callId}.${this.#rounds}.tools`;
+    const durationMs = Math.round(this.#gateway.clock.monotonicMs() - startedMs);
+    this.#entries.push(bookTools(this.#gateway, known, { rowId, usage, durationMs }));
+    this.#toolUsage = sumToolUsage([this.#toolUsage, usage]);
+    return returns;
+  }
+
+  #remember(reply: InferenceReply, returns: readonly ToolReturn[]): void {
+    const results: ToolResultPart[] = returns.map(({ result }) => result);
+    const added: Turn[] = [
+      { role: 'assistant', parts: reply.parts },
+      { role: 'user', parts: results },
+    ];
+    this.#characters += countTextCharacters(added);
+    this.#turns = [...this.#turns, ...added];
+    this.#cite = citeSources(this.#sources);
+  }
+
+  async #finish(stopReason: InferenceReply['stopReason'], { stopSequence, stopDetail }: Partial<InferenceReply>): Promise<void> {
+    if (this.#isOver) return;
+    const models = this.#entries.filter(({ toolUsage }) => toolUsage === undefined);
+    const summed = sumUsage(models.map(({ usage }) => usage));
+    const searches = this.#toolUsage.webSearches ?? 0;
+    const usage = searches === 0 ? summed : { ...summed, webSearches: (summed.webSearches ?? 0) + searches };
+    const serviceTier = models.at(-1)?.serviceTier;
+    this.#end('finished');
+    await this.#loop.reply.finish([
+      ...this.#shown.release(),
+      { type: 'usage', usageReport: { usage, raw: undefined, trustworthy: true, ...(serviceTier === undefined ? {} : { serviceTier }) } },
+      {
+        type: 'finished',
+        stopReason,
+        ...(stopSequence === undefined ? {} : { stopSequence }),
+        ...(stopDetail === undefined ? {} : { stopDetail }),
+      },
+    ]);
+  }
+
+  /** Ends the call with an error, in the words of the client's dialect. */
+  #fail(error: GatewayError): void {
+    if (this.#isOver) return;
+    const { taken, call } = this.#loop.known;
+    const hasContent = call.response.headersSent || this.#entries.some(({ end }) => end !== 'failed');
+    if (!call.response.headersSent) for (const [name, value] of Object.entries(taken?.headers ?? {})) call.response.setHeader(name, value);
+    this.#end(hasContent ? 'cut' : 'failed', error);
+    this.#loop.reply.fail(error);
+  }
+
+  /** Closes the books of the call. Its rows are written already; here it is told as one, and what it took is settled. */
+  #end(end: 'finished' | 'client-left' | 'cut' | 'failed', error?: GatewayError): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#abort.abort(new Error('the call is over'));
+    const { call, startedMs, taken, report } = this.#loop.known;
+    if (this.#usedTokens > 0) taken?.reservation.settle(this.#usedTokens);
+    else taken?.reservation.finish();
+    const durationMs = Math.round(this.#gateway.clock.monotonicMs() - startedMs);
+    const entry = mergeEntries(this.#entries, { callId: call.callId, end, durationMs });
+    if (entry !== undefined) report.settled(entry, error);
+    else if (error !== undefined) report.refused(error);
+    else report.ended(end, undefined);
+  }
+
+  #leave(): void {
+    if (this.#isOver) return;
+    this.#abort.abort(new Error('the client has left'));
+    this.#round?.leave();
+    // A round that runs tells of its end; between rounds nobody does.
+    void this.#round?.outcome.then(() => this.#endEarly());
+  }
+
+  #endEarly(): void {
+    if (this.#ending === undefined) this.#end('client-left');
+    else this.#fail(this.#ending);
+  }
+
+  #endBroken(error: unknown): void {
+    const { callId } = this.#loop.known.call;
+    if (!(error instanceof GatewayError)) this.#gateway.logger.error({ callId, err: error }, 'a tool loop broke: a defect');
+    const told = error instanceof GatewayError ? error : internalError(callId);
+    // Its books may be closed already, and its client still waits.
+    if (this.#isOver) this.#loop.reply.fail(told);
+    else this.#fail(told);
+  }
+
+  check(nowMs: number): void {
+    const { known, reply } = this.#loop;
+    const [target] = this.#targets;
+    if (target === undefined) return;
+    const timeouts = timeoutsOf(target, true, known.settings.timeouts);
+    if (this.#isOver) return this.#limitReader(timeouts.stalledReaderMs);
+    if (nowMs >= known.startedMs + timeouts.totalMs) return this.terminate(upstreamTimeout(target, 'end of the reply', timeouts.totalMs));
+    if (this.#pausedSinceMs === undefined) reply.beat(nowMs, timeouts.heartbeatMs);
+    else if (nowMs - this.#pausedSinceMs >= timeouts.stalledReaderMs) known.call.response.destroy();
+  }
+
+  /** A client that does not read the end of its reply would hold it in memory for as long as it likes. */
+  #limitReader(stalledReaderMs: number): void {
+    const { response } = this.#loop.known.call;
+    if (this.#isReaderLimited || response.writableFinished || response.destroyed) return;
+    this.#isReaderLimited = true;
+    response.setTimeout(stalledReaderMs, () => response.destroy());
+  }
+
+  terminate(error: GatewayError): void {
+    if (this.#isOver) return;
+    this.#ending ??= error;
+    this.#abort.abort(error);
+    // A round that is running is charged for what it used until now.
+    this.#round?.leave();
+    void this.#round?.outcome.then(() => this.#endEarly());
+  }
+}
+
+function replyTooLarge(replyBytesMax: number): GatewayError {
+  return new GatewayError('upstream_reply_too_large', `Upstream connection error: the reply is larger than ${replyBytesMax} characters.`);
+}
+
+function internalError(callId: string): GatewayError {
+  return new GatewayError('internal_error', `the gateway failed while it ran tools (${callId})`);
+}
