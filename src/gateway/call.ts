@@ -6,6 +6,8 @@ import type { CallFacts } from '../inference/call-facts.ts';
 import type { StreamFraming } from '../platform/frames.ts';
 import { WorkTurns } from '../platform/turn-queue.ts';
 import { authenticate } from './authenticate.ts';
+import { readBackground } from './background/background-request.ts';
+import { startBackground } from './background/start-background.ts';
 import { requestIdHeader } from './exchange/reply-headers.ts';
 import { tokenCountHeader } from './exchange/translate/count-relay.ts';
 import type { Gateway, GatewaySettings } from './gateway.ts';
@@ -44,18 +46,20 @@ export async function runCall(gateway: Gateway, call: IncomingCall, report: Call
   const { dialect } = call;
   const settings = gateway.settings();
 
-  const known = authenticate(call.request, call.queryKeys, gateway.callers);
-  const caller = known instanceof Promise ? await known : known;
+  const found = authenticate(call.request, call.queryKeys, gateway.callers);
+  const caller = found instanceof Promise ? await found : found;
   report.caller = caller;
   checkCaller(caller, call.request, acceptedAtMs, settings.isProxy);
   const entered = enterGate(gateway.gatekeeper, call, report, caller.userId);
   const admission = entered instanceof Promise ? await entered : entered;
   if (entered instanceof Promise) report.queueMs = Math.round(gateway.clock.monotonicMs() - startedMs);
   if (admission === undefined) return;
-  const { bytes, body } = await readRequest(call.request, settings.limits, (held) => admission.holdBytes(held));
-  admission.holdBytes(bytes.length);
+  const asked = await readRequest(call.request, settings.limits, (held) => admission.holdBytes(held));
+  admission.holdBytes(asked.bytes.length);
+  dialect.validateRequest(toWireRequest(call, asked.body), settings.validation);
+  const background = readBackground(call, asked);
+  const { bytes, body } = background ?? asked;
   const request = toWireRequest(call, body);
-  dialect.validateRequest(request, settings.validation);
   // What checks a large body and what writes it on take their time each; others have a turn between.
   if (bytes.length > largeBodyBytes) await new WorkTurns().giveWay();
   const facts = dialect.readFacts(request);
@@ -69,17 +73,18 @@ export async function runCall(gateway: Gateway, call: IncomingCall, report: Call
   const framing = call.pathFraming ?? (facts.stream ? 'sse' : undefined);
   const taking = takeLimits(gateway, call, { settings, caller, facts, target: targets[0] });
   const taken = taking instanceof Promise ? await taking : taking;
+  const known = { settings, caller, facts, framing, targets, taken, admission, acceptedAtMs, startedMs, report };
+  const generate = async (going: IncomingCall): Promise<void> => {
+    const estimate = await new CallAttempts(gateway, { ...known, call: going }, bytes).start(request, bytes);
+    if (estimate !== undefined) answerCount(going, estimate.inputTokens);
+  };
+  // What was taken for a call that is not made is given back; after its exchange has ended there is nothing left to give.
+  const onRefused = (): void => taken?.reservation.release();
   try {
-    const attempts = new CallAttempts(
-      gateway,
-      { call, settings, caller, facts, framing, targets, taken, admission, acceptedAtMs, startedMs, report },
-      bytes,
-    );
-    const estimate = await attempts.start(request, bytes);
-    if (estimate !== undefined) answerCount(call, estimate.inputTokens);
+    if (background === undefined) await generate(call);
+    else await startBackground(gateway, { call, report, caller, body: asked.body, onRefused }, generate);
   } catch (error) {
-    // What was taken for a call that is not made is given back; after its exchange has ended there is nothing left to give.
-    taken?.reservation.release();
+    onRefused();
     throw error;
   }
 }

@@ -1,0 +1,86 @@
+import type { ApiKey } from '../../accounts/api-key.ts';
+import { describeProgress, echoRequest } from '../../dialects/openai-responses/codec/response-object.ts';
+import { GatewayError } from '../../inference/gateway-error.ts';
+import { applyJsonEdits, type JsonEdit } from '../../platform/json/json-edits.ts';
+import { objectOf, objectsOf, textOf } from '../../platform/json/json-readers.ts';
+import type { JsonObject } from '../../platform/json/json-value.ts';
+import { locateJson } from '../../platform/json/locate-json.ts';
+import type { IncomingCall } from '../call.ts';
+import type { ReadRequest } from '../read-request.ts';
+import type { RunRecord } from './background-run.ts';
+
+/** How long a response is kept where nothing else is said: as long as the vendor keeps one. */
+const retentionMs = 30 * 24 * 3600 * 1000;
+
+/**
+ * The request that generates a background response, as a stream to this process; undefined where the client waits itself. The gateway always runs
+ * these itself, so that they behave alike on every upstream.
+ * @throws GatewayError `invalid_value` when the response is not to be stored
+ */
+export function readBackground(call: Pick<IncomingCall, 'dialect' | 'operation'>, { bytes, body }: ReadRequest): ReadRequest | undefined {
+  if (call.dialect.id !== 'openai-responses' || call.operation !== 'generate' || body.background !== true) return undefined;
+  if (body.store === false) {
+    const message = "Background responses have to be stored: 'store' must not be false when 'background' is true.";
+    throw new GatewayError('invalid_value', message, { param: 'store' });
+  }
+  const edits: JsonEdit[] = [];
+  const background = locateJson(bytes, ['background']);
+  if (background !== undefined) edits.push({ ...background, replacement: 'false' });
+  const stream = locateJson(bytes, ['stream']);
+  if (stream !== undefined) edits.push({ ...stream, replacement: 'true' });
+  else {
+    const start = bytes.indexOf('{') + 1;
+    edits.push({ start, end: start, replacement: '"stream":true,' });
+  }
+  return { bytes: applyJsonEdits(bytes, edits), body: { ...body, background: false, stream: true } };
+}
+
+/** The response object before anything was generated, as the vendor answers it: what was asked for with the defaults filled in. */
+export function describeQueued(id: string, body: JsonObject, createdAtMs: number): JsonObject {
+  const writing = { request: body, createdAtMs };
+  const conversation = textOf(body.conversation) ?? textOf(objectOf(body.conversation)?.id);
+  return {
+    ...describeProgress({ id, model: textOf(body.model) ?? '', writing, output: [] }),
+    ...echoRequest(writing),
+    status: 'queued',
+    background: true,
+    ...(conversation === undefined ? {} : { conversation: { id: conversation } }),
+  };
+}
+
+const itemPrefixes: Readonly<Record<string, string>> = {
+  message: 'msg',
+  reasoning: 'rs',
+  function_call: 'fc',
+  function_call_output: 'fco',
+};
+
+/** The items of a request, each with an id. */
+function readInput(body: JsonObject, newId: (prefix: string) => string): readonly JsonObject[] {
+  const text = textOf(body.input);
+  if (text !== undefined) return [{ type: 'message', id: newId('msg'), role: 'user', content: [{ type: 'input_text', text }] }];
+  return objectsOf(body.input).map((item) => {
+    const type = textOf(item.type) ?? 'message';
+    return { type, id: newId(Object.hasOwn(itemPrefixes, type) ? (itemPrefixes[type] ?? 'item') : 'item'), ...item };
+  });
+}
+
+/** What is kept of a background response besides what it says. */
+export function createRecord(
+  caller: Pick<ApiKey, 'userName' | 'id'>,
+  body: JsonObject,
+  { id, createdAtMs, newId }: { readonly id: string; readonly createdAtMs: number; readonly newId: (prefix: string) => string },
+): RunRecord {
+  const previousResponseId = textOf(body.previous_response_id);
+  const conversationId = textOf(body.conversation) ?? textOf(objectOf(body.conversation)?.id);
+  return {
+    id,
+    userName: caller.userName,
+    keyId: caller.id,
+    createdAtMs,
+    expiresAtMs: createdAtMs + retentionMs,
+    input: readInput(body, newId),
+    ...(previousResponseId === undefined ? {} : { previousResponseId }),
+    ...(conversationId === undefined ? {} : { conversationId }),
+  };
+}
