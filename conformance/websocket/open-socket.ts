@@ -26,8 +26,8 @@ export async function openSocket(gatewayUrl: string, apiKey: string, headers: Re
   });
   const events: SocketEvent[] = [];
   let onEvent: (() => void) | undefined;
-  webSocket.on('message', (data) => {
-    events.push(JSON.parse(String(data)) as SocketEvent);
+  webSocket.on('message', (data: Buffer) => {
+    events.push(JSON.parse(data.toString()) as SocketEvent);
     onEvent?.();
   });
   const closed = new Promise<number>((resolve) => webSocket.on('close', (code) => resolve(code)));

@@ -82,9 +82,9 @@ describe('Responses over a WebSocket', () => {
     assert.equal(second.status, 'completed');
     assert.equal(second.previous_response_id, first.id);
     const [sent] = running.simulator.records();
-    const items = (sent?.requestBody as any).input;
+    const items = (sent?.requestBody as { input: { role: string }[] } | undefined)?.input ?? [];
     assert.equal(items.length, 3);
-    assert.equal(items[1].role, 'assistant');
+    assert.equal(items[1]?.role, 'assistant');
 
     const other = await open();
     other.create({ model, store: false, previous_response_id: second.id, input: 'Here?' });

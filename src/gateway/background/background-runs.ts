@@ -2,11 +2,14 @@ import type { Conversations } from '../../conversations/response-store.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { JsonObject } from '../../platform/json/json-value.ts';
 import type { Logger } from '../../platform/log.ts';
-import { BackgroundRun, type RunRecord } from './background-run.ts';
+import { BackgroundRun, type RunRecord, type RunStore } from './background-run.ts';
+
+/** What background responses need of the store. */
+export type BackgroundStore = RunStore & Pick<Conversations, 'findResponse' | 'readEvents'>;
 
 /** The background responses that this process generates, and those that it can follow in the store. */
 export type BackgroundRuns = {
-  readonly conversations: Conversations;
+  readonly conversations: BackgroundStore;
   /** Stores a queued response and begins its run. Rejects as the store does. */
   readonly begin: (begun: {
     readonly record: RunRecord;
@@ -19,7 +22,7 @@ export type BackgroundRuns = {
 };
 
 export function createBackgroundRuns(options: {
-  readonly conversations: Conversations;
+  readonly conversations: BackgroundStore;
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'warn' | 'error'>;
 }): BackgroundRuns {

@@ -1,8 +1,8 @@
-import type { Conversations, StoredResponse } from '../../conversations/response-store.ts';
+import type { StoredResponse } from '../../conversations/response-store.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import type { JsonObject } from '../../platform/json/json-value.ts';
 import { parseJsonObject } from '../../platform/json/parse-json.ts';
-import type { BackgroundRuns } from './background-runs.ts';
+import type { BackgroundRuns, BackgroundStore } from './background-runs.ts';
 import { OutputSoFar } from './output-so-far.ts';
 import { isRunning, typeOfEvent } from './response-events.ts';
 
@@ -29,7 +29,7 @@ export async function cancelResponse(
   return response;
 }
 
-async function cancelElsewhere(conversations: Conversations, userName: string, id: string): Promise<JsonObject> {
+async function cancelElsewhere(conversations: BackgroundStore, userName: string, id: string): Promise<JsonObject> {
   const stored = await conversations.findResponse(userName, id);
   if (stored === undefined) throw responseNotFound(id);
   if (stored.response.background !== true) throw cannotCancel(undefined);
@@ -43,7 +43,7 @@ async function cancelElsewhere(conversations: Conversations, userName: string, i
   return response;
 }
 
-async function readOutput(conversations: Conversations, userName: string, id: string): Promise<readonly JsonObject[]> {
+async function readOutput(conversations: BackgroundStore, userName: string, id: string): Promise<readonly JsonObject[]> {
   const output = new OutputSoFar();
   let after = -1;
   for (let page = 0; page < pagesMax; page += 1) {

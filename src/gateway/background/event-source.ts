@@ -1,5 +1,4 @@
-import type { Conversations } from '../../conversations/response-store.ts';
-import type { BackgroundRuns } from './background-runs.ts';
+import type { BackgroundRuns, BackgroundStore } from './background-runs.ts';
 import { endEvent, eventsOfResponse, isRunning, isTerminal, typeOfEvent } from './response-events.ts';
 
 export type EventPage = {
@@ -49,7 +48,7 @@ export function createEventSource(
 
 type Reading = { readonly userName: string; readonly id: string; readonly after: number; readonly signal: AbortSignal };
 
-async function readStored(conversations: Conversations, reading: Reading): Promise<EventPage> {
+async function readStored(conversations: BackgroundStore, reading: Reading): Promise<EventPage> {
   const { userName, id, after, signal } = reading;
   const page = await readPage(conversations, reading);
   if (page !== undefined) return page;
@@ -70,7 +69,7 @@ async function readStored(conversations: Conversations, reading: Reading): Promi
   return { events: first === undefined ? eventsOfResponse(stored.response).slice(after + 1) : [], ended: true };
 }
 
-async function readPage(conversations: Conversations, { userName, id, after }: Reading): Promise<EventPage | undefined> {
+async function readPage(conversations: BackgroundStore, { userName, id, after }: Reading): Promise<EventPage | undefined> {
   const events = await conversations.readEvents(userName, id, after, pageEvents);
   const last = events.at(-1);
   return last === undefined ? undefined : { events, ended: isTerminal(typeOfEvent(last)) };

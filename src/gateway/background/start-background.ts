@@ -43,7 +43,8 @@ export async function startBackground(
     .begin({
       record: createRecord(caller, body, { id, createdAtMs, newId }),
       queued,
-      eventBytesMax: gateway.settings().limits.eventBytesMax,
+      // A translated response may say more in its last event than its upstream did in any.
+      eventBytesMax: gateway.settings().limits.eventBytesMax * 2,
     })
     .catch((cause: unknown) => {
       throw new GatewayError('responses_unavailable', 'the response cannot be stored at the moment; try again', {
