@@ -50,8 +50,11 @@ export type PageQuery = {
  * All reject with StoreError when the store cannot be reached.
  */
 export type Conversations = {
-  /** Adds a response, or replaces it: the same id and user. */
-  readonly saveResponse: (response: StoredResponse) => Promise<void>;
+  /**
+   * Adds a response, or replaces one of the same id and user that is queued or in progress. False where that has ended or was deleted: it stays so,
+   * and whoever generates it may stop. `previousResponseId` counts when it is added. Throws RangeError for an id that cannot be stored.
+   */
+  readonly saveResponse: (response: StoredResponse) => Promise<boolean>;
   readonly findResponse: (userName: string, id: string) => Promise<StoredResponse | undefined>;
   /** Forgets it. What later responses were made from stays reachable over them, and goes with the last of them. */
   readonly deleteResponse: (userName: string, id: string) => Promise<boolean>;
