@@ -81,9 +81,9 @@ describe('calls of agent programs beside the conversation', () => {
     });
   }
 
-  test('a websocket on Responses is told at once to come by HTTP', async () => {
+  test('a websocket elsewhere than on Responses is told at once to come by HTTP', async () => {
     const upgrade = [
-      'GET /v1/responses HTTP/1.1',
+      'GET /v1/chat/completions HTTP/1.1',
       'host: weir',
       `authorization: Bearer ${running.weir.apiKey}`,
       'connection: Upgrade',

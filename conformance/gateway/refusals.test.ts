@@ -149,8 +149,8 @@ describe('refusals', () => {
     assert.equal(other.json.error.type, 'invalid_request_error');
   });
 
-  test('a WebSocket attempt is answered with 426 at once', async () => {
-    const attempt = `GET /v1/responses HTTP/1.1\r\nhost: x\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`;
+  test('a WebSocket attempt is answered with 426 at once where there is none', async () => {
+    const attempt = `GET /v1/messages HTTP/1.1\r\nhost: x\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`;
     const text = await rawExchange(weir.gatewayUrl, attempt);
     assert.match(text, /^HTTP\/1\.1 426 /);
     assert.match(text, /"error"/);

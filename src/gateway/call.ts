@@ -3,9 +3,12 @@ import type { IncomingMessage } from 'node:http';
 import type { ApiKey } from '../accounts/api-key.ts';
 import type { ChatDialect, Operation, WireRequest } from '../dialects/chat-dialect.ts';
 import type { CallFacts } from '../inference/call-facts.ts';
+import { GatewayError } from '../inference/gateway-error.ts';
 import type { StreamFraming } from '../platform/frames.ts';
 import { WorkTurns } from '../platform/turn-queue.ts';
 import { authenticate } from './authenticate.ts';
+import { readBackground } from './background/background-request.ts';
+import { startBackground } from './background/start-background.ts';
 import { requestIdHeader } from './exchange/reply-headers.ts';
 import { tokenCountHeader } from './exchange/translate/count-relay.ts';
 import type { Gateway, GatewaySettings } from './gateway.ts';
@@ -13,7 +16,7 @@ import { checkCaller, mayCall } from './limits/check-caller.ts';
 import { enterGate } from './overload/enter-gate.ts';
 import { reserveCall, type TakenLimits } from './limits/reserve-call.ts';
 import { largeBodyBytes, readRequest } from './read-request.ts';
-import { CallAttempts } from './retry/call-attempts.ts';
+import { CallAttempts, type KnownCall } from './retry/call-attempts.ts';
 import { alwaysHealthy } from './routing/always-healthy.ts';
 import { rankKeeperFirst } from './routing/rank-keeper-first.ts';
 import { rankTargets, unknownModel } from './routing/rank-targets.ts';
@@ -48,69 +51,115 @@ export async function runCall(gateway: Gateway, call: IncomingCall, report: Call
   const { dialect } = call;
   const settings = gateway.settings();
 
-  const known = authenticate(call.request, call.queryKeys, gateway.callers);
-  const caller = known instanceof Promise ? await known : known;
+  const found = authenticate(call.request, call.queryKeys, gateway.callers);
+  const caller = found instanceof Promise ? await found : found;
   report.caller = caller;
   checkCaller(caller, call.request, acceptedAtMs, settings.isProxy);
   const entered = enterGate(gateway.gatekeeper, call, report, caller.userId);
   const admission = entered instanceof Promise ? await entered : entered;
   if (entered instanceof Promise) report.queueMs = Math.round(gateway.clock.monotonicMs() - startedMs);
   if (admission === undefined) return;
-  const { bytes, body } = await readRequest(call.request, settings.limits, (held) => admission.holdBytes(held));
-  admission.holdBytes(bytes.length);
+  const asked = await readRequest(call.request, settings.limits, (held) => admission.holdBytes(held));
+  admission.holdBytes(asked.bytes.length);
+  dialect.validateRequest(toWireRequest(call, asked.body), settings.validation);
+  const background = readBackground(call, asked);
+  const { bytes, body } = background ?? asked;
   const request = toWireRequest(call, body);
-  dialect.validateRequest(request, settings.validation);
   // What checks a large body and what writes it on take their time each; others have a turn between.
   if (bytes.length > largeBodyBytes) await new WorkTurns().giveWay();
-  const asked = dialect.readFacts(request);
-  report.facts = asked;
-  if (!mayCall(caller, asked.requestedModel)) throw unknownModel(asked.requestedModel);
-  const route = settings.routing.routeOf(asked.requestedModel);
-  const state = route?.responseState ?? 'auto';
-  const opening = openTurn({ gateway, call, settings, caller, request, bytes, facts: asked, state, targets: route?.targets ?? [] });
-  const turn = opening === undefined ? undefined : await opening;
-  if (turn !== undefined) call.response.on('close', turn.close);
-  const facts = turn?.facts ?? asked;
-  const choosing = chooseTargets(gateway, { settings, dialect, caller, facts, request: turn?.request ?? request, turn });
-  const targets = choosing instanceof Promise ? await choosing : choosing;
+  const routing = routeCall(gateway, { call, settings, caller, request, bytes, isBackground: background !== undefined }, report);
+  const { turn, facts, targets } = routing instanceof Promise ? await routing : routing;
   const framing = call.pathFraming ?? (facts.stream ? 'sse' : undefined);
   const taking = takeLimits(gateway, call, { settings, caller, facts, target: targets[0] });
   const taken = taking instanceof Promise ? await taking : taking;
+  const known = { settings, caller, facts, framing, targets, taken, turn, admission, acceptedAtMs, startedMs, report };
+  const generate = (going: IncomingCall): Promise<void> => makeCall(gateway, { ...known, call: going }, request, bytes);
+  // What was taken for a call that is not made is given back; after its exchange has ended there is nothing left to give.
+  const onRefused = (): void => taken?.reservation.release();
   try {
-    const knownCall = { call, settings, caller, facts, framing, targets, taken, turn, admission, acceptedAtMs, startedMs, report };
-    if (call.operation === 'generate' && needsToolLoop(gateway, { dialect, facts, settings, targets })) {
-      return await runToolLoop(gateway, knownCall, { request: turn === undefined ? request : await turn.whole(), asked: request });
-    }
-    const attempts = new CallAttempts(gateway, knownCall, bytes);
-    const estimate = await attempts.start(request, bytes);
-    if (estimate !== undefined) answerCount(call, estimate.inputTokens);
+    if (background === undefined) await generate(call);
+    else await startBackground(gateway, { call, report, turn, body: asked.body, onRefused }, generate);
   } catch (error) {
-    // What was taken for a call that is not made is given back; after its exchange has ended there is nothing left to give.
-    taken?.reservation.release();
+    onRefused();
     throw error;
   }
 }
 
-type Routed = {
+/** Makes the call: once, or as often as its built-in tools need. */
+async function makeCall(gateway: Gateway, known: KnownCall, request: WireRequest, bytes: Buffer): Promise<void> {
+  const { call, facts, settings, targets, turn } = known;
+  if (call.operation === 'generate' && needsToolLoop(gateway, { dialect: call.dialect, facts, settings, targets })) {
+    return runToolLoop(gateway, known, { request: turn === undefined ? request : await turn.whole(), asked: request });
+  }
+  const estimate = await new CallAttempts(gateway, known, bytes).start(request, bytes);
+  if (estimate !== undefined) answerCount(call, estimate.inputTokens);
+}
+
+/** A call that is to be routed. */
+type ReadCall = {
+  readonly call: IncomingCall;
   readonly settings: GatewaySettings;
-  readonly dialect: ChatDialect;
   readonly caller: ApiKey;
-  readonly facts: CallFacts;
   readonly request: WireRequest;
-  readonly turn: ResponseTurn | undefined;
+  readonly bytes: Buffer;
+  readonly isBackground: boolean;
 };
+
+/** Where it goes, and what it goes on from. */
+type RoutedCall = { readonly turn: ResponseTurn | undefined; readonly facts: CallFacts; readonly targets: readonly Target[] };
+
+/** Finds out where a call goes. At once, unless stored responses have to be looked up first. */
+function routeCall(gateway: Gateway, read: ReadCall, report: CallReport): RoutedCall | Promise<RoutedCall> {
+  const { call, settings, caller, request } = read;
+  const facts = call.dialect.readFacts(request);
+  report.facts = facts;
+  if (!mayCall(caller, facts.requestedModel)) throw unknownModel(facts.requestedModel);
+  const route = settings.routing.routeOf(facts.requestedModel);
+  const opening = openTurn({ ...read, gateway, facts, state: route?.responseState ?? 'auto', targets: route?.targets ?? [] });
+  if (opening !== undefined) return routeTurn(gateway, read, opening);
+  if (read.isBackground) throw neverStored();
+  return chooseTargets(gateway, read, { request, facts, turn: undefined });
+}
+
+async function routeTurn(gateway: Gateway, read: ReadCall, opening: Promise<ResponseTurn>): Promise<RoutedCall> {
+  const turn = await opening;
+  // A background response outlives its client.
+  if (!read.isBackground) read.call.response.on('close', turn.close);
+  try {
+    if (read.isBackground && !turn.isStored) throw neverStored();
+    return await chooseTargets(gateway, read, turn);
+  } catch (error) {
+    turn.close();
+    throw error;
+  }
+}
+
+function neverStored(): GatewayError {
+  return new GatewayError(
+    'invalid_value',
+    'background: responses to this key are never stored, and one that runs in the background has to be',
+    {
+      param: 'background',
+    },
+  );
+}
 
 /** The targets of a call, best first: before all others the one that keeps what it goes on from, where one does. */
 function chooseTargets(
   gateway: Gateway,
-  { settings, dialect, caller, facts, request, turn }: Routed,
-): readonly Target[] | Promise<readonly Target[]> {
+  { call: { dialect }, settings, caller }: ReadCall,
+  going: ResponseTurn | { readonly request: WireRequest; readonly facts: CallFacts; readonly turn: undefined },
+): RoutedCall | Promise<RoutedCall> {
   const { clock, random, replyOwners } = gateway;
+  const { request, facts } = going;
+  const turn = 'turn' in going ? undefined : going;
   const health = settings.retries.avoidFailing ? gateway.health : alwaysHealthy;
   const call = { table: settings.routing, dialect, request, caller, health, nowMs: clock.monotonicMs(), random };
-  if (turn?.keeper !== undefined) return rankKeeperFirst(call, facts, turn.keeper);
-  if (facts.continues === undefined) return rankTargets({ ...call, facts });
-  return replyOwners.check(facts.continues, caller.userName).then((keptAt) => rankTargets({ ...call, facts, keptAt }));
+  if (turn?.keeper !== undefined) return { turn, facts, targets: rankKeeperFirst(call, facts, turn.keeper) };
+  if (facts.continues === undefined) return { turn, facts, targets: rankTargets({ ...call, facts }) };
+  return replyOwners
+    .check(facts.continues, caller.userName)
+    .then((keptAt) => ({ turn, facts, targets: rankTargets({ ...call, facts, keptAt }) }));
 }
 
 /** Takes what the call needs of the limits that concern it; counting tokens is not limited. @throws GatewayError `rate_limited` */

@@ -7,6 +7,7 @@ import type { Deadlines } from '../platform/http/deadlines.ts';
 import type { Logger } from '../platform/log.ts';
 import type { StoredObjects } from './conversations/serve-stored-objects.ts';
 import type { CallerDirectory } from './authenticate.ts';
+import type { BackgroundRuns } from './background/background-runs.ts';
 import type { FetchMedia } from './exchange/translate/inline-media.ts';
 import type { Health } from './health/health.ts';
 import type { GatewayLimits, GatewayTimeouts, RetrySettings } from './limits.ts';
@@ -64,6 +65,8 @@ export type Gateway = {
   readonly retryBudget: RetryBudget;
   /** From 0 up to and not including 1. */
   readonly random: () => number;
+  /** Responses that are generated without a client, and stored ones that can be followed. Absent where nothing stores responses. */
+  readonly background?: BackgroundRuns;
   /** Watches the calls under way. */
   readonly deadlines: Deadlines<RunningCall>;
 };

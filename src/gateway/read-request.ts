@@ -91,6 +91,14 @@ export async function readRequest(
   } catch (error) {
     throw error instanceof BodyError ? describeBodyError(error, limits) : error;
   }
+  return { bytes, body: await readJsonObject(bytes, limits) };
+}
+
+/**
+ * Reads the JSON object that a body is.
+ * @throws GatewayError for what is none, or too much of it
+ */
+export async function readJsonObject(bytes: Buffer, limits: GatewayLimits): Promise<JsonObject> {
   if (bytes.length === 0) throw new GatewayError('invalid_json', 'request body is empty; send a JSON object');
   const body = bytes.length > largeBodyBytes ? await readLargeTree(bytes, limits) : readTree(bytes, limits);
   if (!isJsonObject(body)) {
@@ -99,5 +107,5 @@ export async function readRequest(
       `request body must be a JSON object, but it is ${Array.isArray(body) ? 'an array' : typeof body}`,
     );
   }
-  return { bytes, body };
+  return body;
 }

@@ -13,7 +13,7 @@ import { runCall } from './call.ts';
 import { checkHost } from './check-host.ts';
 import { bodyPace, serverSettings } from './client-pace.ts';
 import { serveStoredObject, type StoredObjectRequest, type StoredObjectRoute } from './conversations/serve-stored-objects.ts';
-import { createDrain, type Drain } from './drain.ts';
+import { createDrain, type Drain, type DrainPlan } from './drain.ts';
 import type { Gateway } from './gateway.ts';
 import { checkCaller, mayCall } from './limits/check-caller.ts';
 import { readAltFraming, readRequestTarget, type RequestTarget } from './request-target.ts';
@@ -24,6 +24,8 @@ import { listModels, showModel } from './routes/serve-models.ts';
 import type { CallReport } from './telemetry/call-report.ts';
 import { writeError, writeReply } from './write-reply.ts';
 import { requestIdHeader } from './exchange/reply-headers.ts';
+import { describeUnexpected, runReported } from './run-reported.ts';
+import { createResponseSockets, type ResponseSockets } from './websocket/response-sockets.ts';
 
 const second = 1000;
 
@@ -66,7 +68,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     response.on('error', (error) => gateway.logger.debug({ callId, err: error }, 'client connection failed'));
     const handled: Handled = { request, response, callId, report: undefined };
     const answer = (error: unknown): void => {
-      const known = error instanceof GatewayError ? error : unexpected(gateway, callId, error);
+      const known = error instanceof GatewayError ? error : describeUnexpected(gateway, callId, error);
       if (known.class === 'authentication') gateway.gatekeeper.wasRefused(request, 0);
       const dialect = chatDialects[dialectOfPath(path, request.headers)];
       handled.report ??= gateway.telemetry.begin({ callId, dialect: dialect.id, request, response });
@@ -113,7 +115,8 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
 
   const server = createServer({ ...serverSettings, IncomingMessage: DirectRequest }, onRequest);
   const guard = guardClients(server, gateway);
-  server.on('upgrade', (request: IncomingMessage, socket: Duplex) => refuseUpgrade(request, socket, gateway));
+  const sockets = createResponseSockets({ gateway, run: (call) => runReported(gateway, call) });
+  server.on('upgrade', sockets.upgrade);
   server.on('clientError', (error, socket) => refuseMalformed(error, socket, gateway));
   const end = createDrain({ server, gateway });
   return {
@@ -123,8 +126,17 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
       server.emit('listening');
       return (socket) => void server.emit('connection', socket);
     },
-    end: { ...end, run: (plan) => end.run(plan).finally(guard.close) },
+    end: { ...end, run: (plan) => endAll(plan, { end, sockets, gateway }).finally(guard.close) },
   };
+}
+
+/** Ends the connections, those that are WebSockets among them, and the responses that are generated without one. */
+async function endAll(
+  plan: DrainPlan,
+  { end, sockets, gateway }: { readonly end: Drain; readonly sockets: ResponseSockets; readonly gateway: Gateway },
+): Promise<void> {
+  sockets.end(plan.graceMs);
+  await Promise.all([end.run(plan), gateway.background?.end(plan.graceMs) ?? Promise.resolve()]);
 }
 
 /** Answers with what is stored for the caller's user. */
@@ -162,11 +174,6 @@ async function serveModels(
   writeJson(http.response, 200, http.callId, answer);
 }
 
-function unexpected(gateway: Gateway, callId: string, error: unknown): GatewayError {
-  gateway.logger.error({ callId, err: error }, 'a call failed inside the gateway');
-  return new GatewayError('internal_error', `the gateway failed on this call (${callId}); it is in the operator's log`, { cause: error });
-}
-
 /** Only array streams word errors otherwise, and only on the path that asks for one. */
 function askedFraming(dialect: ChatDialect, target: RequestTarget | undefined): StreamFraming | undefined {
   if (dialect.id !== 'gemini-generate-content' || target === undefined) return undefined;
@@ -194,19 +201,6 @@ function noRoute(request: IncomingMessage, path: string, match: Extract<RouteMat
 
 function writeJson(response: ServerResponse, status: number, callId: string, answer: unknown): void {
   writeReply(response, status, { 'content-type': 'application/json', [requestIdHeader]: callId }, Buffer.from(JSON.stringify(answer)));
-}
-
-/** Answers a WebSocket attempt at once with 426, on which agent programs fall back to plain HTTP without losing time. */
-function refuseUpgrade(request: IncomingMessage, socket: Duplex, { newId, telemetry }: Gateway): void {
-  const callId = newId('req');
-  telemetry.malformed('upgrade_required');
-  const path = readRequestTarget(request.url ?? '/')?.path ?? '/';
-  const error = new GatewayError('upgrade_required', 'this address is served over plain HTTP; send the request as POST');
-  const reply = chatDialects[dialectOfPath(path, request.headers)].encodeError(error, callId);
-  const headers = { ...reply.headers, [requestIdHeader]: callId, 'content-length': String(reply.body.length), connection: 'close' };
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.on('error', () => socket.destroy());
-  socket.end(Buffer.concat([Buffer.from(`HTTP/1.1 426 Upgrade Required\r\n${lines.join('')}\r\n`), reply.body]));
 }
 
 function guardClients(server: Server, gateway: Gateway): ConnectionGuard {

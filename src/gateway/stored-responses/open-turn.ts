@@ -21,6 +21,8 @@ export type OpenTurn = {
   readonly request: WireRequest;
   readonly bytes: Buffer;
   readonly facts: CallFacts;
+  /** Whether it runs in the background: then the gateway alone keeps it, and whoever runs it sees to that. */
+  readonly isBackground: boolean;
   readonly state: ResponseState;
   /** All targets of the model, whatever their health. */
   readonly targets: readonly Target[];
@@ -39,7 +41,8 @@ type Continued = {
  * Opens the turn of a call of the response-style interface. Undefined where nothing kept here concerns it: it goes its way as any other call.
  * @throws GatewayError `reply_not_found`, `object_not_found`, `conversation_locked`, `invalid_value` and `responses_unavailable`
  */
-export function openTurn(open: OpenTurn): Promise<ResponseTurn> | undefined {
+export function openTurn(asked: OpenTurn): Promise<ResponseTurn> | undefined {
+  const open: OpenTurn = asked.isBackground ? { ...asked, state: 'gateway' } : asked;
   const { request, state, call } = open;
   if (call.dialect.id !== 'openai-responses' || request.operation !== 'generate' || state === 'upstream') return undefined;
   const { body } = request;
@@ -74,17 +77,18 @@ async function openKnown(open: OpenTurn): Promise<ResponseTurn> {
     return { ...request, body: expandBody(request.body, [...items, ...continued.input]) };
   };
   const ranked = isExpanded && keeper === undefined ? await expand() : request;
-  const recorder = createRecorder(open, continued);
+  const replyId = gateway.newId('resp');
+  const isStored = keepsReply(open);
   return {
-    replyId: gateway.newId('resp'),
+    ...createRecorder(open, continued, replyId),
+    replyId,
     request: ranked,
     facts: ranked === request ? plainFacts : withoutContinued(call, ranked),
     keeper,
     whole: () => (ranked === request && isExpanded ? expand() : ranked),
     requestFor: (target) => requestFor(target, { open, keeper, isExpanded, expanded: ranked === request ? expand : () => ranked }),
-    keeps: keepsReply(open),
-    record: recorder.record,
-    close: recorder.close,
+    isStored,
+    keeps: isStored && !open.isBackground,
   };
 }
 

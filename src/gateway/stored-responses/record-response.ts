@@ -2,6 +2,7 @@ import type { ResponseStatus, StoredResponse } from '../../conversations/respons
 import { isJsonObject, type JsonObject } from '../../platform/json/json-value.ts';
 import type { Target } from '../routing/routing-table.ts';
 import type { OpenTurn } from './open-turn.ts';
+import type { ResponseRecord, ResponseTurn } from './response-turn.ts';
 
 const dayMs = 86_400_000;
 
@@ -17,14 +18,15 @@ export type RecordedTurn = {
   readonly input: readonly JsonObject[];
 };
 
+/** What a turn keeps, and how. */
+export type Recorder = Pick<ResponseTurn, 'record' | 'describe' | 'conclude' | 'close'>;
+
 /** Keeps the reply of a turn, and appends it to its conversation. */
 export function createRecorder(
   { gateway, caller, settings, call }: OpenTurn,
   { previous, conversationId, input }: RecordedTurn,
-): {
-  readonly record: (response: JsonObject, target: Target, isNative: boolean) => Promise<void>;
-  readonly close: () => void;
-} {
+  replyId: string,
+): Recorder {
   const { conversations, clock, logger } = gateway;
   const { userName, id: keyId } = caller;
   const retentionMs = (caller.responseRetentionDays ?? settings.responseRetentionDays) * dayMs;
@@ -39,41 +41,52 @@ export function createRecorder(
     });
   };
 
-  const save = async (response: JsonObject, target: Target, isNative: boolean): Promise<void> => {
-    const { id, status } = response;
-    if (typeof id !== 'string' || !isStatus(status)) return;
+  const describe = (id = replyId): ResponseRecord => {
     const createdAtMs = clock.nowMs();
-    const { upstream } = target;
-    const isKept = isNative && upstream.vendor.keepsResponses === true && response.store !== false;
-    await conversations.saveResponse({
+    return {
       id,
       userName,
       keyId,
       createdAtMs,
       expiresAtMs: createdAtMs + retentionMs,
-      status,
       ...(previous === undefined ? {} : { previousResponseId: previous.id }),
       ...(conversationId === undefined ? {} : { conversationId }),
-      ...(isKept ? { keeper: { upstream: upstream.id, credential: upstream.credentialId } } : {}),
       input,
-      response,
-    });
+    };
+  };
+
+  const save = async (response: JsonObject, { upstream }: Target, isNative: boolean): Promise<void> => {
+    const { id, status } = response;
+    if (typeof id !== 'string' || !isStatus(status)) return;
+    const isKept = isNative && upstream.vendor.keepsResponses === true && response.store !== false;
+    const keeper = isKept ? { keeper: { upstream: upstream.id, credential: upstream.credentialId } } : {};
+    await conversations.saveResponse({ ...describe(id), ...keeper, status, response });
+  };
+
+  const append = async ({ status, output }: JsonObject): Promise<void> => {
     if (conversationId === undefined || (status !== 'completed' && status !== 'incomplete')) return;
-    const output = Array.isArray(response.output) ? response.output.filter(isJsonObject) : [];
-    await conversations.appendItems(userName, conversationId, [...input, ...output]);
+    const said = Array.isArray(output) ? output.filter(isJsonObject) : [];
+    await conversations.appendItems(userName, conversationId, [...input, ...said]);
+  };
+
+  const logged = (step: Promise<void>, what: string): Promise<void> =>
+    step.catch((error: unknown) => {
+      // The reply is there and paid for: the client gets it. That it cannot be gone on from is the operator's to know.
+      logger.error({ callId: call.callId, err: error }, what);
+    });
+
+  const conclude = async (response: JsonObject): Promise<void> => {
+    await logged(append(response), 'a response could not be added to its conversation');
+    close();
   };
 
   return {
-    record: async (response, target, isNative) => {
-      try {
-        await save(response, target, isNative);
-      } catch (error) {
-        // The reply is there and paid for: the client gets it. That it cannot be gone on from is the operator's to know.
-        logger.error({ callId: call.callId, err: error }, 'a response could not be stored');
-      } finally {
-        close();
-      }
-    },
+    describe,
+    conclude,
     close,
+    record: async (response, target, isNative) => {
+      await logged(save(response, target, isNative), 'a response could not be stored');
+      await conclude(response);
+    },
   };
 }

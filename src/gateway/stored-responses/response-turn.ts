@@ -1,8 +1,11 @@
 import type { WireRequest } from '../../dialects/chat-dialect.ts';
 import type { CallFacts } from '../../inference/call-facts.ts';
 import type { JsonObject } from '../../platform/json/json-value.ts';
-import type { ResponseKeeper } from '../../conversations/response-store.ts';
+import type { ResponseKeeper, StoredResponse } from '../../conversations/response-store.ts';
 import type { Target } from '../routing/routing-table.ts';
+
+/** A response as it is kept, without what it says. */
+export type ResponseRecord = Omit<StoredResponse, 'status' | 'response' | 'leaseUntilMs' | 'keeper'>;
 
 /** A request as one target gets it. */
 export type TurnRequest = {
@@ -28,9 +31,15 @@ export type ResponseTurn = {
   readonly whole: () => WireRequest | Promise<WireRequest>;
   readonly requestFor: (target: Target) => TurnRequest | Promise<TurnRequest>;
   /** Whether the reply is to be kept. */
+  readonly isStored: boolean;
+  /** Whether its end waits until it is kept. Otherwise whoever runs it sees to that. */
   readonly keeps: boolean;
+  /** What is kept of the turn besides what is said. */
+  readonly describe: () => ResponseRecord;
   /** Keeps a reply that has ended, whatever its status. Resolves when it can be gone on from; never rejects. */
   readonly record: (response: JsonObject, target: Target, isNative: boolean) => Promise<void>;
+  /** Adds a reply that was kept to the conversation of the turn, and gives that free. Never rejects. */
+  readonly conclude: (response: JsonObject) => Promise<void>;
   /** Gives free what was taken for the time of the call. */
   readonly close: () => void;
 };

@@ -36,7 +36,7 @@ export class CallReport {
   readonly callId: string;
   readonly dialect: DialectId;
   readonly operation: Operation | undefined;
-  readonly response: ClientReply;
+  #response: ClientReply;
   readonly acceptedAtMs: number;
   /** Monotonic. */
   readonly startedMs: number;
@@ -69,14 +69,31 @@ export class CallReport {
     this.callId = callId;
     this.dialect = dialect;
     this.operation = operation;
-    this.response = response;
+    this.#response = response;
     this.acceptedAtMs = began.acceptedAtMs;
     this.startedMs = began.startedMs;
     this.trace = began.trace;
     this.agent = readAgent(request.headers['user-agent']);
     this.#onEnded = onEnded;
     this.#isClosed = response.destroyed;
+    this.#listen(response);
+  }
+
+  /** Where the call's reply is written. */
+  get response(): ClientReply {
+    return this.#response;
+  }
+
+  /** The call goes on behind another reply than its client's: it lasts as long as that. */
+  goOn(response: ClientReply): void {
+    this.#response = response;
+    this.#isClosed = response.destroyed;
+    this.#listen(response);
+  }
+
+  #listen(response: ClientReply): void {
     response.on('close', () => {
+      if (response !== this.#response) return;
       this.#isClosed = true;
       this.#whenClosed?.();
       this.#endIfOver();

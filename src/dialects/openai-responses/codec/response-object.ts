@@ -28,7 +28,7 @@ function echoConversation(value: JsonValue | undefined): JsonObject {
 }
 
 /** What a response repeats of its request, the vendor's defaults where the client said nothing. The same in every snapshot. */
-export function echoRequest({ request }: ReplyWriting): JsonObject {
+export function echoRequest({ request }: Pick<ReplyWriting, 'request'>): JsonObject {
   const text = membersOf(request.text);
   const reasoning = membersOf(request.reasoning);
   return {
@@ -68,7 +68,7 @@ function wordTier(asked: JsonValue | undefined, report: UsageReport | undefined)
 export type Snapshot = {
   readonly id: string;
   readonly model: string;
-  readonly writing: ReplyWriting;
+  readonly writing: Pick<ReplyWriting, 'request' | 'createdAtMs'>;
   readonly output: readonly JsonObject[];
   /** Absent while the response runs. */
   readonly end?: ResponseEnding;

@@ -1,0 +1,64 @@
+import { once } from 'node:events';
+
+import { WebSocket } from 'ws';
+
+export type SocketEvent = { readonly type: string; readonly [member: string]: any };
+
+/** A client of the WebSocket form of Responses, as plain as can be. */
+export type TestSocket = {
+  readonly webSocket: WebSocket;
+  readonly create: (body: object) => void;
+  /** The next event. Fails when none comes in time. */
+  readonly next: () => Promise<SocketEvent>;
+  /** The events up to and with the next that ends a response or is an error. */
+  readonly rest: () => Promise<readonly SocketEvent[]>;
+  /** The code of its close. */
+  readonly closed: Promise<number>;
+  readonly close: () => Promise<void>;
+};
+
+const limitMs = 20_000;
+const endings = new Set(['response.completed', 'response.incomplete', 'response.failed', 'error']);
+
+export async function openSocket(gatewayUrl: string, apiKey: string, headers: Readonly<Record<string, string>> = {}): Promise<TestSocket> {
+  const webSocket = new WebSocket(`${gatewayUrl.replace(/^http/, 'ws')}/v1/responses`, {
+    headers: { authorization: `Bearer ${apiKey}`, 'openai-beta': 'responses_websockets=2026-02-06', ...headers },
+  });
+  const events: SocketEvent[] = [];
+  let onEvent: (() => void) | undefined;
+  webSocket.on('message', (data: Buffer) => {
+    events.push(JSON.parse(data.toString()) as SocketEvent);
+    onEvent?.();
+  });
+  const closed = new Promise<number>((resolve) => webSocket.on('close', (code) => resolve(code)));
+  await once(webSocket, 'open');
+  const next = async (): Promise<SocketEvent> => {
+    const deadline = AbortSignal.timeout(limitMs);
+    for (;;) {
+      const event = events.shift();
+      if (event !== undefined) return event;
+      await new Promise<void>((resolve, reject) => {
+        onEvent = resolve;
+        deadline.onabort = () => reject(new Error('no event came in time'));
+      });
+    }
+  };
+  return {
+    webSocket,
+    create: (body) => webSocket.send(JSON.stringify({ type: 'response.create', ...body })),
+    next,
+    rest: async () => {
+      const all: SocketEvent[] = [];
+      for (;;) {
+        const event = await next();
+        all.push(event);
+        if (endings.has(event.type)) return all;
+      }
+    },
+    closed,
+    close: async () => {
+      webSocket.close();
+      await closed;
+    },
+  };
+}
