@@ -20,6 +20,8 @@ export type AccountsStore = {
   readonly setApiKeyDisabled: (keyId: string, disabledAtMs: number | undefined) => Promise<boolean>;
   /** Returns false when there is no such key. */
   readonly setApiKeyStrictTranslation: (keyId: string, strictTranslation: boolean) => Promise<boolean>;
+  /** Undefined: as configured for all. Returns false when there is no such key. */
+  readonly setApiKeyRetention: (keyId: string, responseRetentionDays: number | undefined) => Promise<boolean>;
   /** Returns false when there is no such key. */
   readonly changeApiKeyLimits: (keyId: string, change: AccessLimitsChange) => Promise<boolean>;
   /** Removes the key from every list and look-up; booked calls keep its name. Returns false when there is no such key. */

@@ -14,6 +14,8 @@ export type ApiKey = {
   readonly disabledAtMs?: number;
   /** Whether calls that another vendor's interface cannot carry whole are refused, instead of served without what it lacks. */
   readonly strictTranslation: boolean;
+  /** For how many days what is stored for this key is kept; 0: nothing is stored. Undefined: as configured for all. */
+  readonly responseRetentionDays?: number;
   /** What this key may use. */
   readonly limits?: AccessLimits;
   /** What all keys of its owner may use together. */

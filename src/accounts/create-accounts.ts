@@ -13,16 +13,21 @@ import { chosenSecretCharactersMin, secretCharactersMax } from './secret-limits.
 type CreatedApiKey = { readonly key: ApiKey; readonly secret: string };
 type CreatedBillingToken = { readonly token: BillingToken; readonly secret: string };
 
-/** `strictTranslation` is false when absent. */
+/** `strictTranslation` is false when absent, and what is stored is kept for as long as configured. */
 type WantedApiKey = {
   readonly userName: string;
   readonly name: string;
   readonly strictTranslation?: boolean;
+  readonly responseRetentionDays?: number | undefined;
   readonly limits?: AccessLimitsChange;
 };
 
 /** What an operator chose for a key. */
-type KeyOptions = { readonly strictTranslation: boolean; readonly limits: AccessLimits | undefined };
+type KeyOptions = {
+  readonly strictTranslation: boolean;
+  readonly responseRetentionDays: number | undefined;
+  readonly limits: AccessLimits | undefined;
+};
 
 /** Which key is meant: by its id, or by its owner and name. */
 type KeyReference = { readonly id: string } | { readonly userName: string; readonly name: string };
@@ -49,6 +54,8 @@ export type Accounts = {
   readonly enableApiKey: (keyId: string) => Promise<boolean>;
   /** Chooses whether the key's calls are translated strictly (see ApiKey). Takes effect as fast. False when there is no such key. */
   readonly setStrictTranslation: (keyId: string, strictTranslation: boolean) => Promise<boolean>;
+  /** For how many days what is stored for the key from now on is kept: 0 for nothing at all, undefined for as long as configured. False when there is no such key. */
+  readonly setResponseRetention: (keyId: string, days: number | undefined) => Promise<boolean>;
   /** Changes what the key may use. Takes effect as fast. False when there is no such key. */
   readonly changeKeyLimits: (keyId: string, change: AccessLimitsChange) => Promise<boolean>;
   /** Users, oldest first. */
@@ -94,6 +101,7 @@ export function createAccounts(dependencies: AccountsDependencies): Accounts {
     disableApiKey: (keyId) => store.setApiKeyDisabled(keyId, clock.nowMs()),
     enableApiKey: (keyId) => store.setApiKeyDisabled(keyId, undefined),
     setStrictTranslation: (keyId, strictTranslation) => store.setApiKeyStrictTranslation(keyId, strictTranslation),
+    setResponseRetention: (keyId, days) => store.setApiKeyRetention(keyId, days),
     changeKeyLimits: (keyId, change) => store.changeApiKeyLimits(keyId, change),
     listUsers: () => store.listUsers(),
     changeUserLimits: (userName, change) => store.changeUserLimits(userName.normalize('NFC'), change),
@@ -109,9 +117,9 @@ async function createApiKey(dependencies: AccountsDependencies, wanted: WantedAp
   const userName = parseName('user name', wanted.userName);
   const name = parseName('key name', wanted.name);
   const { id, secret } = generateSecret('sk-weir', dependencies.random);
-  const { strictTranslation = false } = wanted;
+  const { strictTranslation = false, responseRetentionDays } = wanted;
   const limits = changeLimits(undefined, wanted.limits ?? {});
-  const key = await insertApiKey(dependencies, { id, userName, name, secret, strictTranslation, limits });
+  const key = await insertApiKey(dependencies, { id, userName, name, secret, strictTranslation, responseRetentionDays, limits });
   if (key === undefined) throw new AccountsError('duplicate_name', `The user ${userName} already has a key named ${name}.`);
   return { key, secret };
 }
@@ -125,7 +133,7 @@ async function ensureApiKeyWithSecret(
   const name = parseName('key name', wanted.name);
   const secret = parseGivenSecret(wanted.secret);
   const hash = hashSecret(await store.pepper(), secret);
-  let options: KeyOptions = { strictTranslation: false, limits: undefined };
+  let options: KeyOptions = { strictTranslation: false, responseRetentionDays: undefined, limits: undefined };
   for (let attempt = 0; attempt < ensureAttemptsMax; attempt += 1) {
     const existing = await store.findApiKeyByHash(hash);
     if (existing !== undefined) {
@@ -136,7 +144,11 @@ async function ensureApiKeyWithSecret(
     if (inserted !== undefined) return inserted;
     const namesake = (await store.listApiKeys()).find((key) => matches(key, { userName, name }));
     if (namesake === undefined || namesake.hash === hash) continue;
-    options = { strictTranslation: namesake.strictTranslation, limits: namesake.limits };
+    options = {
+      strictTranslation: namesake.strictTranslation,
+      responseRetentionDays: namesake.responseRetentionDays,
+      limits: namesake.limits,
+    };
     await store.deleteApiKey(namesake.id, clock.nowMs());
   }
   throw new AccountsError('conflict', `The key ${name} of ${userName} is being changed by other processes; try again.`);
@@ -193,6 +205,7 @@ async function insertApiKey(
     hint: createHint(wanted.secret),
     createdAtMs,
     strictTranslation: wanted.strictTranslation,
+    ...(wanted.responseRetentionDays === undefined ? {} : { responseRetentionDays: wanted.responseRetentionDays }),
     ...(wanted.limits === undefined ? {} : { limits: wanted.limits }),
     ...(user.limits === undefined ? {} : { userLimits: user.limits }),
   };

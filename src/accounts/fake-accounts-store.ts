@@ -53,6 +53,10 @@ export function createFakeAccountsStore(): FakeAccountsStore {
     findApiKeyByHash: (hash) => keys.filter((key) => key.hash === hash).map(withUserLimits)[0],
     setApiKeyDisabled: (keyId, disabledAtMs) =>
       update(keyId, ({ disabledAtMs: _before, ...key }) => [disabledAtMs === undefined ? key : { ...key, disabledAtMs }]),
+    setApiKeyRetention: (keyId, responseRetentionDays) =>
+      update(keyId, ({ responseRetentionDays: _before, ...key }) => [
+        responseRetentionDays === undefined ? key : { ...key, responseRetentionDays },
+      ]),
     setApiKeyStrictTranslation: (keyId, strictTranslation) => update(keyId, (key) => [{ ...key, strictTranslation }]),
     changeApiKeyLimits: (keyId, change) => update(keyId, (key) => [withChangedLimits(key, change)]),
     deleteApiKey: (keyId) => update(keyId, () => []),

@@ -30,6 +30,8 @@ export type Conversation = {
   readonly id: string;
   readonly userName: string;
   readonly createdAtMs: number;
+  /** For how long it is kept after its last change. Undefined: until it is deleted. */
+  readonly keptMs?: number;
   readonly metadata: JsonObject;
 };
 
@@ -47,11 +49,15 @@ export type PageQuery = {
 /**
  * Stored responses and conversations. Everything is asked for with the user it belongs to: what is another's is answered like what does not
  * exist, with undefined or false. What `save…` and `append…` resolved is on disk, for every process that shares the store.
- * All reject with StoreError when the store cannot be reached.
+ * All reject with GatewayError: `responses_unavailable` when the store cannot be reached or what it holds cannot be read, `context_length_exceeded`
+ * for a history too large to be read at once, `request_too_large` or `invalid_value` for what is too large to be kept.
  */
 export type Conversations = {
-  /** Adds a response, or replaces it: the same id and user. */
-  readonly saveResponse: (response: StoredResponse) => Promise<void>;
+  /**
+   * Adds a response, or replaces one of the same id and user that is queued or in progress. False where that has ended or was deleted: it stays so,
+   * and whoever generates it may stop. `previousResponseId` counts when it is added. Throws RangeError for an id that cannot be stored.
+   */
+  readonly saveResponse: (response: StoredResponse) => Promise<boolean>;
   readonly findResponse: (userName: string, id: string) => Promise<StoredResponse | undefined>;
   /** Forgets it. What later responses were made from stays reachable over them, and goes with the last of them. */
   readonly deleteResponse: (userName: string, id: string) => Promise<boolean>;
@@ -60,7 +66,10 @@ export type Conversations = {
    * unknown, deleted or expired. One look-up, whatever else is stored.
    */
   readonly readChain: (userName: string, id: string) => Promise<readonly JsonObject[] | undefined>;
-  /** The items that were the input of a response, those of earlier responses included, a page of them. */
+  /**
+   * The items that were the input of a response, those of earlier responses of its chain included, a page of them. Rejects with `invalid_value` for an
+   * `after` that is not among them.
+   */
   readonly listInputItems: (userName: string, id: string, page: PageQuery) => Promise<ItemPage | undefined>;
   /** Stored items of the user by their ids, whichever response or conversation holds them. Unknown ones are left out. */
   readonly findItems: (userName: string, ids: readonly string[]) => Promise<ReadonlyMap<string, JsonObject>>;
@@ -76,11 +85,12 @@ export type Conversations = {
   readonly findConversation: (userName: string, id: string) => Promise<Conversation | undefined>;
   readonly updateConversation: (userName: string, id: string, metadata: JsonObject) => Promise<Conversation | undefined>;
   readonly deleteConversation: (userName: string, id: string) => Promise<boolean>;
-  /** Adds items at the end. False where the conversation is unknown. */
+  /** Adds items, each with an id, at the end; not those that it has already. False where the conversation is unknown. */
   readonly appendItems: (userName: string, id: string, items: readonly JsonObject[]) => Promise<boolean>;
   /** All items, oldest first; undefined where the conversation is unknown. */
   readonly readConversation: (userName: string, id: string) => Promise<readonly JsonObject[] | undefined>;
   readonly listConversationItems: (userName: string, id: string, page: PageQuery) => Promise<ItemPage | undefined>;
+  readonly findConversationItem: (userName: string, id: string, itemId: string) => Promise<JsonObject | undefined>;
   readonly deleteConversationItem: (userName: string, id: string, itemId: string) => Promise<boolean>;
   /**
    * Takes a conversation for one response until `untilMs`, so that no second one goes on from the same point. False while another has it;

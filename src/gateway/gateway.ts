@@ -4,6 +4,7 @@ import type { Journal } from '../billing/journal/journal.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Deadlines } from '../platform/http/deadlines.ts';
 import type { Logger } from '../platform/log.ts';
+import type { StoredObjects } from './conversations/serve-stored-objects.ts';
 import type { CallerDirectory } from './authenticate.ts';
 import type { BackgroundRuns } from './background/background-runs.ts';
 import type { FetchMedia } from './exchange/translate/inline-media.ts';
@@ -28,6 +29,8 @@ export type GatewaySettings = {
   readonly retries: RetrySettings;
   readonly validation: ValidationMode;
   readonly overload: OverloadSettings;
+  /** For how many days what is stored is kept where a key says nothing of its own; 0: nothing is stored. */
+  readonly responseRetentionDays: number;
   /** What keys may use that have no limit of their own. */
   readonly perKey?: RateLimits;
   /** Reverse proxies whose word about their clients' addresses is taken. */
@@ -42,6 +45,7 @@ export type Gateway = {
   readonly gatekeeper: Gatekeeper;
   readonly replyOwners: ReplyOwners;
   readonly proofVault: ProofVault;
+  readonly storedObjects: StoredObjects;
   readonly fetchMedia: FetchMedia;
   readonly settings: () => GatewaySettings;
   readonly clock: Clock;

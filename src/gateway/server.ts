@@ -12,6 +12,7 @@ import { authenticate } from './authenticate.ts';
 import { runCall } from './call.ts';
 import { checkHost } from './check-host.ts';
 import { bodyPace, serverSettings } from './client-pace.ts';
+import { serveStoredObject, type StoredObjectRequest, type StoredObjectRoute } from './conversations/serve-stored-objects.ts';
 import { createDrain, type Drain, type DrainPlan } from './drain.ts';
 import type { Gateway } from './gateway.ts';
 import { checkCaller, mayCall } from './limits/check-caller.ts';
@@ -107,6 +108,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
       handled.report = gateway.telemetry.begin({ callId, dialect: call.dialect.id, operation: call.operation, request, response });
       return runCall(gateway, call, handled.report);
     }
+    if (route.type === 'stored') return serveStored(gateway, { request, response, callId, target }, route.stored, match.params);
     const dialect = route.dialect ?? dialectOfPath(target.path, request.headers);
     return serveModels(options, { request, response, callId, target }, { route, rest: match.rest, dialect });
   };
@@ -135,6 +137,24 @@ async function endAll(
 ): Promise<void> {
   sockets.end(plan.graceMs);
   await Promise.all([end.run(plan), gateway.background?.end(plan.graceMs) ?? Promise.resolve()]);
+}
+
+/** Answers with what is stored for the caller's user. */
+async function serveStored(
+  gateway: Gateway,
+  http: { readonly request: IncomingMessage; readonly response: ServerResponse; readonly callId: string; readonly target: RequestTarget },
+  route: StoredObjectRoute,
+  params: StoredObjectRequest['params'],
+): Promise<void> {
+  const { request, response, callId, target } = http;
+  const caller = await authenticate(request, target.queryKeys, gateway.callers);
+  const { isProxy, limits, validation, responseRetentionDays: retentionDays } = gateway.settings();
+  const nowMs = gateway.clock.nowMs();
+  checkCaller(caller, request, nowMs, isProxy);
+  const settings = { limits, validation, retentionDays };
+  const asked = { caller, callId, request, response, query: target.query, params, settings, nowMs, newId: gateway.newId };
+  const answer = await serveStoredObject(gateway.storedObjects, route, asked);
+  if (answer !== undefined) writeJson(response, 200, callId, answer);
 }
 
 /** Answers with the models, in the list format of a dialect. */

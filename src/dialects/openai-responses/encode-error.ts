@@ -11,6 +11,7 @@ const detail = (error: GatewayError, name: string): string | undefined => {
 const vendorCodes: Partial<Record<ErrorCode, string | null>> = {
   ...commonVendorCodes,
   reply_not_found: 'previous_response_not_found',
+  object_not_found: null,
   untranslatable_field: 'unsupported_parameter',
   upstream_model_not_found: 'model_not_found',
   upstream_refused_request: null,

@@ -130,8 +130,8 @@ function createReplayedItems(kit: SchemaKit): Parts {
   };
 }
 
-/** `input`: a text, or a list of items. */
-export function createInputSchema(kit: SchemaKit): TSchema {
+/** Items of a request or a conversation. */
+export function createItemListSchema(kit: SchemaKit): TSchema {
   const inputParts = createInputParts(kit);
   const items = {
     message: createMessage(kit, inputParts),
@@ -139,5 +139,10 @@ export function createInputSchema(kit: SchemaKit): TSchema {
     ...createResultItems(kit, inputParts),
     ...createReplayedItems(kit),
   };
-  return Type.Union([Type.String(), Type.Array(kit.variants(items))]);
+  return Type.Array(kit.variants(items));
+}
+
+/** `input`: a text, or a list of items. */
+export function createInputSchema(kit: SchemaKit): TSchema {
+  return Type.Union([Type.String(), createItemListSchema(kit)]);
 }

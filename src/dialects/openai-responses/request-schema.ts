@@ -45,7 +45,7 @@ function createReasoningSchema(kit: SchemaKit): TSchema {
 }
 
 /** At most 16 pairs of short texts. The value rule stands as a pattern-free record so that the document shows all three bounds. */
-const metadata = Type.Unsafe({
+export const metadataSchema = Type.Unsafe({
   type: 'object',
   maxProperties: 16,
   propertyNames: { type: 'string', maxLength: 64 },
@@ -77,7 +77,7 @@ function createRequestSchema(mode: ValidationMode): TSchema {
       include: orNull(Type.Array(kit.words(includeValues, furtherIncludeValues))),
       instructions: orNull(Type.String()),
       max_output_tokens: orNull(Type.Integer({ minimum: 1 })),
-      metadata: kit.optional(metadata),
+      metadata: kit.optional(metadataSchema),
       parallel_tool_calls: orNull(Type.Boolean()),
       previous_response_id: orNull(Type.String({ minLength: 1 })),
       reasoning: orNull(createReasoningSchema(kit)),

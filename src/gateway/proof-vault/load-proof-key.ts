@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, closeSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 
-import { proofKeyBytes } from './proof-sealer.ts';
+import { secretKeyBytes } from '../../platform/seal/sealer.ts';
 
 /** The key cannot be used. The message is for the operator and holds nothing of the key. */
 export class ProofKeyError extends Error {
@@ -26,7 +26,7 @@ export function loadProofKey(options: {
   if (given !== undefined) {
     const key = parseKey(given.text);
     if (key !== undefined) return key;
-    throw new ProofKeyError(`${given.name} is no key: give ${proofKeyBytes} random bytes as 64 hexadecimal digits or as base64`);
+    throw new ProofKeyError(`${given.name} is no key: give ${secretKeyBytes} random bytes as 64 hexadecimal digits or as base64`);
   }
   try {
     return readKey(path) ?? createKey(path);
@@ -53,7 +53,7 @@ function readKey(path: string): Buffer | undefined {
   const key = parseKey(text.trim());
   if (key === undefined) {
     throw new ProofKeyError(
-      `the key file ${path} is damaged; restore it, or delete it: reasoning proofs that were kept under it are then lost`,
+      `the key file ${path} is damaged; restore it, or delete it: what was kept under it, reasoning proofs and stored responses, is then lost`,
     );
   }
   tighten(path);
@@ -71,7 +71,7 @@ function tighten(path: string): void {
 
 /** Writes the file whole or not at all. Of several processes that do so at once, one wins and all use its key. */
 function createKey(path: string): Buffer {
-  const key = randomBytes(proofKeyBytes);
+  const key = randomBytes(secretKeyBytes);
   const draft = `${path}.${randomBytes(6).toString('hex')}`;
   const file = openSync(draft, 'wx', 0o600);
   try {

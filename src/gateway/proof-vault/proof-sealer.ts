@@ -1,7 +1,6 @@
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 
-/** Bytes of the operator's key. */
-export const proofKeyBytes = 32;
+import { createSealer, deriveKey } from '../../platform/seal/sealer.ts';
 
 /** Names and seals what the vault writes into the store. */
 export type ProofSealer = {
@@ -13,43 +12,14 @@ export type ProofSealer = {
   readonly open: (userName: string, callId: string, sealed: string) => string | undefined;
 };
 
-/** First byte of what is sealed: the form of the rest, which is nonce, tag and cipher text. */
-const formVersion = 1;
-const nonceBytes = 12;
-const tagBytes = 16;
-const headBytes = 1 + nonceBytes + tagBytes;
-
 /** @param key 32 random bytes. Each purpose has a key derived from it. Throws RangeError for another length. */
 export function createProofSealer(key: Uint8Array): ProofSealer {
-  if (key.length !== proofKeyBytes) throw new RangeError(`A proof key has ${proofKeyBytes} bytes, not ${key.length}.`);
-  const derive = (purpose: string): Buffer => Buffer.from(hkdfSync('sha256', key, '', `weir reasoning proofs: ${purpose}`, 32));
-  const lookupKey = derive('lookup');
-  const sealingKey = derive('sealing');
-  // A key per call: random nonces could repeat after some billions of texts under one key, and never do under this few.
-  const callKey = (name: Buffer): Buffer => createHmac('sha256', sealingKey).update(name).digest();
+  const lookupKey = deriveKey(key, 'weir reasoning proofs: lookup');
+  const sealer = createSealer(deriveKey(key, 'weir reasoning proofs: sealing'));
   return {
     lookup: (userName, callId) => createHmac('sha256', lookupKey).update(nameCall(userName, callId)).digest('hex'),
-    seal: (userName, callId, text) => {
-      const name = nameCall(userName, callId);
-      const nonce = randomBytes(nonceBytes);
-      const cipher = createCipheriv('aes-256-gcm', callKey(name), nonce, { authTagLength: tagBytes }).setAAD(name);
-      const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
-      return Buffer.concat([Buffer.of(formVersion), nonce, cipher.getAuthTag(), body]).toString('base64');
-    },
-    open: (userName, callId, sealed) => {
-      const bytes = Buffer.from(sealed, 'base64');
-      if (bytes.length < headBytes || bytes[0] !== formVersion) return undefined;
-      const name = nameCall(userName, callId);
-      const nonce = bytes.subarray(1, 1 + nonceBytes);
-      const decipher = createDecipheriv('aes-256-gcm', callKey(name), nonce, { authTagLength: tagBytes });
-      decipher.setAAD(name).setAuthTag(bytes.subarray(1 + nonceBytes, headBytes));
-      try {
-        return Buffer.concat([decipher.update(bytes.subarray(headBytes)), decipher.final()]).toString('utf8');
-      } catch {
-        // The tag does not fit: it was not sealed for this call under this key.
-        return undefined;
-      }
-    },
+    seal: (userName, callId, text) => Buffer.from(sealer.seal(nameCall(userName, callId), Buffer.from(text)).buffer).toString('base64'),
+    open: (userName, callId, sealed) => sealer.open(nameCall(userName, callId), Buffer.from(sealed, 'base64'))?.toString('utf8'),
   };
 }
 

@@ -87,7 +87,15 @@ function createKnownCall({ response, context: { clock } }: FakeExchange, targets
   const call = { callId: 'req_1', dialect, operation: 'generate', queryKeys: [], request: { headers: {} }, response };
   return {
     call: call as unknown as IncomingCall,
-    settings: { routing, limits: defaultLimits, timeouts: defaultTimeouts, retries, overload: defaultOverload, validation: 'compatible' },
+    settings: {
+      routing,
+      limits: defaultLimits,
+      timeouts: defaultTimeouts,
+      retries,
+      overload: defaultOverload,
+      validation: 'compatible',
+      responseRetentionDays: 30,
+    },
     caller,
     facts: { requestedModel: 'm', stream: true, inputCharacters: 5, needs: [] },
     framing: 'sse',

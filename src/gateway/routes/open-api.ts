@@ -36,6 +36,21 @@ function chatOperation(dialect: DialectId, operation: Operation, streams: boolea
   };
 }
 
+/** By object and action. */
+const storedSummaries: Readonly<Record<string, string>> = {
+  'response show': 'A stored response; `include` asks for more of its items',
+  'response delete': 'Deletes a stored response',
+  'response list-input-items': 'The items that were its input, those of earlier responses included',
+  'conversation create': 'Creates a conversation',
+  'conversation show': 'A conversation',
+  'conversation update': 'Replaces its metadata',
+  'conversation delete': 'Deletes a conversation and its items',
+  'item list': 'The items of a conversation',
+  'item add': 'Adds up to 20 items at its end',
+  'item show': 'One item',
+  'item delete': 'Deletes one item',
+};
+
 function describeRoute(route: Exclude<Route, { type: 'generate-content' }>): object {
   switch (route.type) {
     case 'chat':
@@ -51,6 +66,15 @@ function describeRoute(route: Exclude<Route, { type: 'generate-content' }>): obj
         summary: 'One model',
         security: carriers,
         responses: { 200: { description: 'The model.' }, 404: { description: 'Unknown model.' } },
+      };
+    case 'stored':
+      return {
+        summary: storedSummaries[`${route.stored.object} ${route.stored.action}`] ?? '',
+        security: carriers,
+        responses: {
+          200: { description: 'The object, or what became of it.' },
+          ...Object.fromEntries([400, 401, 404, 503].map((status) => [status, { description: 'See docs/reference/errors.md.' }])),
+        },
       };
     case 'health':
       return {
@@ -100,10 +124,12 @@ export function gatewayOpenApi(): object {
       for (const [name, item] of generateContentPaths(path)) paths[name] = { ...paths[name], ...item };
       continue;
     }
-    const parameters = path.endsWith('/*')
-      ? { parameters: [{ name: 'model', in: 'path', required: true, schema: { type: 'string' } }] }
-      : {};
-    const name = path.replace('/*', '/{model}');
+    const name = path.replace('/*', '/{model}').replaceAll(/:(\w+)/g, '{$1}');
+    const named = [...name.matchAll(/\{(\w+)\}/g)].map(([, parameter]) => parameter);
+    const parameters =
+      named.length === 0
+        ? {}
+        : { parameters: named.map((parameter) => ({ name: parameter, in: 'path', required: true, schema: { type: 'string' } })) };
     paths[name] = { ...paths[name], ...parameters, [method.toLowerCase()]: describeRoute(route) };
   }
   return {

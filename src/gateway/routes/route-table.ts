@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import findMyWay, { type HTTPMethod } from 'find-my-way';
 
 import type { DialectId, Operation } from '../../dialects/chat-dialect.ts';
+import type { StoredObjectRoute } from '../conversations/serve-stored-objects.ts';
 
 /** What a path and method mean. */
 export type Route =
@@ -11,22 +12,46 @@ export type Route =
   | { readonly type: 'generate-content' }
   | { readonly type: 'models'; readonly dialect?: DialectId }
   | { readonly type: 'model'; readonly dialect?: DialectId }
+  /** Stored responses and conversations: the path names them in its parameters. */
+  | { readonly type: 'stored'; readonly stored: StoredObjectRoute }
   | { readonly type: 'health'; readonly probe: 'all' | 'live' | 'ready' }
   | { readonly type: 'root' };
 
 export type RouteMatch =
-  | { readonly found: true; readonly route: Route; readonly rest: string }
+  | { readonly found: true; readonly route: Route; readonly rest: string; readonly params: PathParams }
   /** Methods that the path has; none when there is no such path. */
   | { readonly found: false; readonly allowedMethods: readonly string[] };
+
+/** Named segments of a path, decoded. */
+type PathParams = Readonly<Record<string, string | undefined>>;
 
 const versions = ['/v1', '/v1alpha', '/v1beta'] as const;
 
 /** Every route of the gateway: the source of docs/reference/openapi and of the router. */
-export const routes: readonly { readonly method: 'GET' | 'POST'; readonly path: string; readonly route: Route }[] = [
+export const routes: readonly { readonly method: 'GET' | 'POST' | 'DELETE'; readonly path: string; readonly route: Route }[] = [
   { method: 'POST', path: '/v1/messages', route: { type: 'chat', dialect: 'anthropic-messages', operation: 'generate' } },
   { method: 'POST', path: '/v1/messages/count_tokens', route: { type: 'chat', dialect: 'anthropic-messages', operation: 'count-tokens' } },
   { method: 'POST', path: '/v1/responses', route: { type: 'chat', dialect: 'openai-responses', operation: 'generate' } },
   { method: 'POST', path: '/v1/chat/completions', route: { type: 'chat', dialect: 'openai-chat', operation: 'generate' } },
+  { method: 'GET', path: '/v1/responses/:id', route: { type: 'stored', stored: { object: 'response', action: 'show' } } },
+  { method: 'DELETE', path: '/v1/responses/:id', route: { type: 'stored', stored: { object: 'response', action: 'delete' } } },
+  {
+    method: 'GET',
+    path: '/v1/responses/:id/input_items',
+    route: { type: 'stored', stored: { object: 'response', action: 'list-input-items' } },
+  },
+  { method: 'POST', path: '/v1/conversations', route: { type: 'stored', stored: { object: 'conversation', action: 'create' } } },
+  { method: 'GET', path: '/v1/conversations/:id', route: { type: 'stored', stored: { object: 'conversation', action: 'show' } } },
+  { method: 'POST', path: '/v1/conversations/:id', route: { type: 'stored', stored: { object: 'conversation', action: 'update' } } },
+  { method: 'DELETE', path: '/v1/conversations/:id', route: { type: 'stored', stored: { object: 'conversation', action: 'delete' } } },
+  { method: 'GET', path: '/v1/conversations/:id/items', route: { type: 'stored', stored: { object: 'item', action: 'list' } } },
+  { method: 'POST', path: '/v1/conversations/:id/items', route: { type: 'stored', stored: { object: 'item', action: 'add' } } },
+  { method: 'GET', path: '/v1/conversations/:id/items/:itemId', route: { type: 'stored', stored: { object: 'item', action: 'show' } } },
+  {
+    method: 'DELETE',
+    path: '/v1/conversations/:id/items/:itemId',
+    route: { type: 'stored', stored: { object: 'item', action: 'delete' } },
+  },
   ...versions.map((version) => ({ method: 'POST' as const, path: `${version}/models/*`, route: { type: 'generate-content' as const } })),
   { method: 'GET', path: '/v1/models', route: { type: 'models' } },
   { method: 'GET', path: '/v1/models/*', route: { type: 'model' } },
@@ -40,17 +65,20 @@ export const routes: readonly { readonly method: 'GET' | 'POST'; readonly path: 
   { method: 'GET', path: '/', route: { type: 'root' } },
 ];
 
-const routedMethods = ['GET', 'POST'] as const;
+const routedMethods = ['GET', 'POST', 'DELETE'] as const;
+
+/** Longer segments name nothing that is stored; the words for what is unknown are for them too. */
+const segmentCharactersMax = 4096;
 
 /** Builds the router. `HEAD` is answered wherever `GET` is. */
 export function createRouter(): (method: string, path: string) => RouteMatch {
-  const router = findMyWay({ ignoreTrailingSlash: true, caseSensitive: true });
+  const router = findMyWay({ ignoreTrailingSlash: true, caseSensitive: true, maxParamLength: segmentCharactersMax });
   const ignored = (_request: IncomingMessage): void => {};
   /** Most calls go to a plain path: one look-up finds it. */
   const plain = new Map<string, RouteMatch>();
   for (const { method, path, route } of routes) {
     router.on(method, path, ignored, route);
-    if (!path.includes('*')) plain.set(`${method} ${path}`, { found: true, route, rest: '' });
+    if (!/[*:]/.test(path)) plain.set(`${method} ${path}`, { found: true, route, rest: '', params: {} });
   }
   return (method, path) => {
     const known = plain.get(`${method} ${path}`);
@@ -63,6 +91,7 @@ export function createRouter(): (method: string, path: string) => RouteMatch {
         found: true,
         route: match.store as Route,
         rest: star === undefined ? '' : path.slice(path.indexOf('/models/') + '/models/'.length),
+        params: match.params,
       };
     }
     const allowedMethods = routedMethods.filter((other) => router.find(other, path) !== null);
@@ -77,5 +106,5 @@ export function dialectOfPath(path: string, headers: Readonly<Record<string, str
   if (headers['x-goog-api-key'] !== undefined && path.startsWith('/v1/models')) return 'gemini-generate-content';
   if (path.startsWith('/v1/messages') || headers['anthropic-version'] !== undefined || headers['vendor-version'] !== undefined)
     return 'anthropic-messages';
-  return path.startsWith('/v1/responses') ? 'openai-responses' : 'openai-chat';
+  return path.startsWith('/v1/responses') || path.startsWith('/v1/conversations') ? 'openai-responses' : 'openai-chat';
 }

@@ -6,6 +6,7 @@ import { parseLimits, type WrittenLimits } from '../../accounts/parse-limits.ts'
 import { systemClock } from '../../platform/clock.ts';
 import { type Environment, StartError } from '../environment.ts';
 import { addLimitOptions, showLimits, writtenLimits } from './limit-options.ts';
+import { addRetentionOption, parseRetention, showRetention } from './retention-option.ts';
 import { printTable, withAccounts } from './with-accounts.ts';
 
 /** A key is named by its id, or by its owner and name: `bob/ci`. */
@@ -20,7 +21,7 @@ async function findKey(accounts: Accounts, reference: string): Promise<ApiKey> {
 
 function printKeys(keys: readonly ApiKey[]): void {
   printTable(
-    ['ID', 'USER', 'NAME', 'ENDS IN', 'CREATED', 'STATE', 'TRANSLATION', 'LIMITS'],
+    ['ID', 'USER', 'NAME', 'ENDS IN', 'CREATED', 'STATE', 'TRANSLATION', 'KEPT', 'LIMITS'],
     keys.map((key) => [
       key.id,
       key.userName,
@@ -29,6 +30,7 @@ function printKeys(keys: readonly ApiKey[]): void {
       new Date(key.createdAtMs).toISOString(),
       stateOf(key),
       key.strictTranslation ? 'strict' : 'lenient',
+      showRetention(key.responseRetentionDays),
       showLimits(key.limits),
     ]),
   );
@@ -38,6 +40,8 @@ function stateOf({ disabledAtMs, limits }: ApiKey): string {
   if (disabledAtMs !== undefined) return 'disabled';
   return (limits?.expiresAtMs ?? Infinity) <= systemClock.nowMs() ? 'expired' : 'active';
 }
+
+type UpdateOptions = { readonly strict?: boolean; readonly retentionDays?: string } & WrittenLimits;
 
 const strictMeaning = "refuses calls that another vendor's interface cannot carry whole";
 
@@ -49,18 +53,22 @@ function addUpdateCommand(keys: Command, environment: Environment): void {
     .argument('<key>', 'id, or user/name')
     .option('--strict', strictMeaning)
     .option('--no-strict', 'serves them, and says what was left out');
-  addLimitOptions(update).action((reference: string, { strict, ...written }: { strict?: boolean } & WrittenLimits) => {
+  addRetentionOption(update);
+  addLimitOptions(update).action((reference: string, { strict, retentionDays, ...written }: UpdateOptions) => {
     const change = parseLimits(writtenLimits(written), systemClock.nowMs());
     const isLimited = Object.keys(change).length > 0;
-    if (strict === undefined && !isLimited)
-      throw new StartError('nothing to change: give --strict or --no-strict, or a limit such as --rpm 60, or --rpm none');
+    const retention = retentionDays === undefined ? undefined : parseRetention(retentionDays);
+    if (strict === undefined && retention === undefined && !isLimited)
+      throw new StartError('nothing to change: give --strict, --no-strict, --retention-days, or a limit such as --rpm 60, or --rpm none');
     return withAccounts(environment, async (accounts) => {
       const { id } = await findKey(accounts, reference);
       if (strict !== undefined) await accounts.setStrictTranslation(id, strict);
+      if (retention !== undefined) await accounts.setResponseRetention(id, retention.days);
       if (isLimited) await accounts.changeKeyLimits(id, change);
       const key = await findKey(accounts, id);
       const said = [
         ...(strict === undefined ? [] : [`${key.strictTranslation ? 'strict' : 'lenient'} translation`]),
+        ...(retention === undefined ? [] : [`responses kept: ${showRetention(key.responseRetentionDays)}`]),
         ...(isLimited ? [showLimits(key.limits) || 'no limits'] : []),
       ];
       console.error(`updated ${key.userName}/${key.name} (${key.id}): ${said.join('; ')}`);
@@ -77,10 +85,12 @@ export function addKeyCommands(program: Command, environment: Environment): void
     .requiredOption('--user <name>', 'its owner, created when new')
     .requiredOption('--name <name>', "the key's name, which the statistics show")
     .option('--strict', strictMeaning);
+  addRetentionOption(create);
   addLimitOptions(create).action(
-    async ({ user, name, strict = false, ...written }: { user: string; name: string; strict?: boolean } & WrittenLimits) => {
+    async ({ user, name, strict = false, retentionDays, ...written }: { user: string; name: string } & UpdateOptions) => {
       const limits = parseLimits(writtenLimits(written), systemClock.nowMs());
-      const wanted = { userName: user, name, strictTranslation: strict, limits };
+      const responseRetentionDays = retentionDays === undefined ? undefined : parseRetention(retentionDays).days;
+      const wanted = { userName: user, name, strictTranslation: strict, responseRetentionDays, limits };
       console.log(await withAccounts(environment, async (accounts) => (await accounts.createApiKey(wanted)).secret));
     },
   );

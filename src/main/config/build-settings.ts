@@ -106,6 +106,9 @@ export function findBrokenTargets(config: Config, source: UpstreamSource): reado
   );
 }
 
+/** As the vendor of the Responses interface keeps them. */
+const defaultRetentionDays = 30;
+
 /** Turns a checked configuration into what the gateway runs on. */
 export function buildSettings(options: {
   readonly config: Config;
@@ -134,6 +137,7 @@ export function buildSettings(options: {
     retries: { ...defaultRetries, ...config.retries },
     validation: config.validation ?? 'compatible',
     overload: { ...defaultOverload, ...config.overload },
+    responseRetentionDays: config.responses?.retentionDays ?? defaultRetentionDays,
     ...(perKey === undefined ? {} : { perKey }),
     ...(config.trustedProxies === undefined ? {} : { isProxy: compileAddressList(config.trustedProxies) }),
   };

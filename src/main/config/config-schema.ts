@@ -194,6 +194,22 @@ export const configSchema = Type.Object(
       ),
     ),
     tools: Type.Optional(toolsSchema),
+    responses: Type.Optional(
+      Type.Object(
+        {
+          retentionDays: Type.Optional(
+            Type.Integer({
+              minimum: 0,
+              maximum: 36_500,
+              default: 30,
+              description:
+                'Days for which stored responses are kept, and conversations after their last change. 0: nothing is stored. A key may have a time of its own.',
+            }),
+          ),
+        },
+        { additionalProperties: false, description: 'Responses that are kept, so that a later request can go on from them.' },
+      ),
+    ),
     overload: Type.Optional(
       Type.Object(
         {

@@ -7,6 +7,7 @@ import { StoreError } from '../store-error.ts';
 
 const selectKeys = `select api_keys.id as id, users.id as user_id, users.name as user_name, api_keys.name as name, api_keys.hash as hash,
     api_keys.hint as hint, api_keys.created_at_ms as created_at_ms, api_keys.disabled_at_ms as disabled_at_ms, api_keys.strict_translation as strict_translation,
+    api_keys.response_retention_days as response_retention_days,
     api_keys.limits as limits, users.limits as user_limits
   from api_keys join users on users.id = api_keys.user_id
   where api_keys.deleted_at_ms is null`;
@@ -35,6 +36,10 @@ export function createAccountsOperations(database: Database): AccountsStoreOpera
     setApiKeyStrictTranslation: (keyId, strictTranslation) => {
       const sql = 'update api_keys set strict_translation = ? where id = ? and deleted_at_ms is null';
       return changeKeys(database, () => database.run(sql, strictTranslation ? 1 : 0, keyId));
+    },
+    setApiKeyRetention: (keyId, responseRetentionDays) => {
+      const sql = 'update api_keys set response_retention_days = ? where id = ? and deleted_at_ms is null';
+      return changeKeys(database, () => database.run(sql, responseRetentionDays ?? null, keyId));
     },
     changeApiKeyLimits: (keyId, change) =>
       changeLimitsOf(database, { table: 'api_keys', where: 'id = ? and deleted_at_ms is null' }, keyId, change),
@@ -67,11 +72,11 @@ function ensureUser(database: Database, user: User): User {
 
 function insertApiKey(database: Database, key: StoredApiKey): boolean {
   return changeKeys(database, () => {
-    const sql = `insert into api_keys (id, user_id, name, hash, hint, created_at_ms, disabled_at_ms, strict_translation, limits)
-      values (?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`;
-    const { id, userId, name, hash, hint, createdAtMs, disabledAtMs, strictTranslation, limits } = key;
-    const strict = strictTranslation ? 1 : 0;
-    return database.run(sql, id, userId, name, hash, hint, createdAtMs, disabledAtMs ?? null, strict, encodeLimits(limits));
+    const sql = `insert into api_keys (id, user_id, name, hash, hint, created_at_ms, disabled_at_ms, strict_translation, response_retention_days, limits)
+      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`;
+    const { id, userId, name, hash, hint, createdAtMs, disabledAtMs, strictTranslation, responseRetentionDays, limits } = key;
+    const options = [strictTranslation ? 1 : 0, responseRetentionDays ?? null, encodeLimits(limits)] as const;
+    return database.run(sql, id, userId, name, hash, hint, createdAtMs, disabledAtMs ?? null, ...options);
   });
 }
 
@@ -124,6 +129,7 @@ function found(row: SqlRow | undefined, what: string): SqlRow {
 
 function decodeApiKey(row: SqlRow): StoredApiKey {
   const disabledAtMs = readOptionalInteger(row, 'disabled_at_ms');
+  const responseRetentionDays = readOptionalInteger(row, 'response_retention_days');
   const limits = decodeLimits(row, 'limits');
   const userLimits = decodeLimits(row, 'user_limits');
   return {
@@ -135,6 +141,7 @@ function decodeApiKey(row: SqlRow): StoredApiKey {
     createdAtMs: readInteger(row, 'created_at_ms'),
     ...(disabledAtMs === undefined ? {} : { disabledAtMs }),
     strictTranslation: readInteger(row, 'strict_translation') !== 0,
+    ...(responseRetentionDays === undefined ? {} : { responseRetentionDays }),
     ...(limits === undefined ? {} : { limits }),
     ...(userLimits === undefined ? {} : { userLimits }),
     hash: readText(row, 'hash'),

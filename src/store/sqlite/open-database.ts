@@ -5,17 +5,20 @@ import type { StoreErrorKind } from '../store-error.ts';
 
 export type SqlValue = null | string | number | bigint;
 
+/** What a statement takes: bytes have to be memory of their own. */
+export type SqlParameter = SqlValue | Uint8Array;
+
 /** Integers come as bigint, so that none is ever rounded; floats as number. Rows have no prototype. */
-export type SqlRow = Readonly<Record<string, SqlValue | Uint8Array>>;
+export type SqlRow = Readonly<Record<string, SqlParameter>>;
 
 /** A connection. It blocks its thread; everything but the data directory lock lives in the store's worker. */
 export type Database = {
   /** Runs statements without parameters and without a result. */
   readonly execute: (sql: string) => void;
   /** Runs one statement and returns how many rows it changed. Statements are prepared once and kept: never build SQL from values. */
-  readonly run: (sql: string, ...parameters: readonly SqlValue[]) => number;
-  readonly first: (sql: string, ...parameters: readonly SqlValue[]) => SqlRow | undefined;
-  readonly all: (sql: string, ...parameters: readonly SqlValue[]) => readonly SqlRow[];
+  readonly run: (sql: string, ...parameters: readonly SqlParameter[]) => number;
+  readonly first: (sql: string, ...parameters: readonly SqlParameter[]) => SqlRow | undefined;
+  readonly all: (sql: string, ...parameters: readonly SqlParameter[]) => readonly SqlRow[];
   /** Runs `work` in one write transaction: all of it is booked or nothing. */
   readonly transact: <Result>(work: () => Result) => Result;
   readonly close: () => void;

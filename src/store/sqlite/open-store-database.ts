@@ -28,6 +28,8 @@ function openForWriting(data: StoreWorkerData): Database {
     retryWhileBusy(data.busyTimeoutMs, () => database.execute('pragma journal_mode = wal'));
     // Full: a commit has reached the disk when it returns. The journal forgets entries on that promise, and commits are batched.
     database.execute('pragma synchronous = full; pragma foreign_keys = on; pragma trusted_schema = off');
+    // What is deleted is overwritten, so that no free page keeps it.
+    database.execute('pragma secure_delete = on');
     // After a burst the log file shrinks back to 64 MB.
     database.execute('pragma journal_size_limit = 67108864');
     retryWhileBusy(data.busyTimeoutMs, () => migrate(database, data.path));

@@ -1,5 +1,5 @@
 import { StoreError } from '../store-error.ts';
-import type { SqlRow, SqlValue } from './open-database.ts';
+import type { SqlParameter, SqlRow } from './open-database.ts';
 
 /** Readers of one column. Each throws StoreError when the column holds another type than the schema promises: the file was tampered with. */
 
@@ -34,7 +34,14 @@ export function readReal(row: SqlRow, column: string): number {
   throw unexpected(column, value, 'a number');
 }
 
-function unexpected(column: string, value: SqlValue | Uint8Array | undefined, expected: string): StoreError {
+export function readBytes(row: SqlRow, column: string): Uint8Array<ArrayBuffer> {
+  const value = row[column];
+  // What the database reads is memory of its own, which is never shared.
+  if (value instanceof Uint8Array) return value as Uint8Array<ArrayBuffer>;
+  throw unexpected(column, value, 'bytes');
+}
+
+function unexpected(column: string, value: SqlParameter | undefined, expected: string): StoreError {
   const found = value === null ? 'null' : typeof value;
   return new StoreError('corrupt', `Column ${column} holds ${found} where the schema has ${expected}.`);
 }

@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { createAccountsOperations } from './accounts-operations.ts';
 import { createLedgerOperations } from './ledger-operations.ts';
+import { createConversationOperations } from './conversation-operations.ts';
 import type { Database } from './open-database.ts';
 import { openStoreDatabase } from './open-store-database.ts';
 import { createProofOperations } from './proof-operations.ts';
@@ -25,6 +26,7 @@ function serve(data: StoreWorkerData): void {
     ...createLedgerOperations(database),
     ...createStatisticsOperations(database),
     ...createProofOperations(database),
+    ...createConversationOperations(database),
   };
   port.on('message', (request: StoreRequest) => {
     if (request.type === 'close') {

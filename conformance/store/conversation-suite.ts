@@ -1,0 +1,11 @@
+import { conversationObjectSuite } from '../../src/conversations/conversation-object-suite.ts';
+import { responseSuite } from '../../src/conversations/conversation-suite.ts';
+import { deletionSuite } from '../../src/conversations/deletion-suite.ts';
+import { useEngine } from './store-under-test.ts';
+import type { StoreUnderTest } from './store-under-test.ts';
+
+/** What every engine does with stored responses and conversations. */
+export function conversationSuite(open: () => Promise<StoreUnderTest>): void {
+  const engine = useEngine(open);
+  for (const suite of [responseSuite, deletionSuite, conversationObjectSuite]) suite(() => engine().store());
+}

@@ -1,0 +1,40 @@
+import type { Clock } from '../platform/clock.ts';
+import { createBodySealer } from './body-sealer.ts';
+import { createConversationObjects } from './conversation-objects.ts';
+import { type ConversationLimits, defaultConversationLimits } from './conversation-limits.ts';
+import type { ConversationStore } from './conversation-store.ts';
+import { guardStore } from './guard-store.ts';
+import type { Conversations } from './response-store.ts';
+import { createStoredItems } from './stored-items.ts';
+import { createStoredResponses } from './stored-responses.ts';
+import { createWriteQueue } from './write-queue.ts';
+
+/** What the parts of the domain work with. */
+export type ConversationParts = {
+  readonly store: ConversationStore;
+  readonly write: ReturnType<typeof createWriteQueue>;
+  readonly sealer: ReturnType<typeof createBodySealer>;
+  readonly clock: Clock;
+  readonly limits: ConversationLimits;
+};
+
+/**
+ * Stored responses and conversations on a store.
+ * @param options.key the operator's 32 bytes; what is kept can be read only under the same key
+ */
+export function createConversations(options: {
+  readonly store: ConversationStore;
+  readonly key: Uint8Array;
+  readonly clock: Clock;
+  readonly limits?: Partial<ConversationLimits>;
+}): Conversations {
+  const store = guardStore(options.store);
+  const parts: ConversationParts = {
+    store,
+    write: createWriteQueue(store),
+    sealer: createBodySealer(options.key),
+    clock: options.clock,
+    limits: { ...defaultConversationLimits, ...options.limits },
+  };
+  return { ...createStoredResponses(parts), ...createStoredItems(parts), ...createConversationObjects(parts) };
+}

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import type { ConversationStore } from './conversation-store.ts';
+import { createResponse, idsOf, saveChain, setUpConversations } from './conversation-suite.ts';
+
+const day = 86_400_000;
+
+/** What every store does when responses go: by request, or by time. */
+export function deletionSuite(open: () => ConversationStore): void {
+  test('a deleted response is unknown everywhere, and what was made from it keeps its history', async () => {
+    const { conversations } = setUpConversations(open());
+    await saveChain(conversations, ['d1', 'd2', 'd3']);
+    assert.equal(await conversations.deleteResponse('anna', 'd2'), true);
+    assert.equal(await conversations.deleteResponse('anna', 'd2'), false);
+    assert.equal(await conversations.findResponse('anna', 'd2'), undefined);
+    assert.equal(await conversations.readChain('anna', 'd2'), undefined);
+    assert.equal(await conversations.listInputItems('anna', 'd2', { limit: 1, order: 'asc' }), undefined);
+    assert.deepEqual(await conversations.findItems('anna', ['in_d2', 'out_d2']), new Map());
+    assert.equal((await conversations.readChain('anna', 'd3'))?.length, 6);
+    assert.equal(await conversations.saveResponse(createResponse('d2')), false, 'its name is taken while it is needed');
+  });
+
+  test('the body of a deleted response goes with the last that needs it', async () => {
+    const { conversations } = setUpConversations(open());
+    await saveChain(conversations, ['e1', 'e2', 'e3']);
+    await conversations.saveResponse(createResponse('fork_e', { previousResponseId: 'e2' }));
+    for (const id of ['e1', 'e2', 'e3']) await conversations.deleteResponse('anna', id);
+    assert.equal((await conversations.readChain('anna', 'fork_e'))?.length, 6);
+    assert.equal(await conversations.deleteResponse('anna', 'fork_e'), true);
+    // Gone for good: the names are free again, and nothing is behind them.
+    for (const id of ['e1', 'e2', 'fork_e']) assert.equal(await conversations.saveResponse(createResponse(id)), true, id);
+    assert.deepEqual(idsOf(await conversations.readChain('anna', 'fork_e')), ['in_fork_e', 'out_fork_e']);
+  });
+
+  test('a long chain that was deleted goes piece by piece', async () => {
+    const { conversations, sweep } = setUpConversations(open());
+    const ids = Array.from({ length: 350 }, (_, index) => `long_${index}`);
+    await saveChain(conversations, ids);
+    for (const id of ids) await conversations.deleteResponse('anna', id);
+    for (let round = 0; round < 10; round += 1) await sweep(200);
+    assert.equal(await sweep(200), 0);
+    for (const id of [ids[0] ?? '', ids[150] ?? '', ids[349] ?? ''])
+      assert.equal(await conversations.saveResponse(createResponse(id)), true, id);
+  });
+
+  test('what has expired is like what was deleted, swept or not', async () => {
+    const { conversations, pass, sweep } = setUpConversations(open());
+    await conversations.saveResponse(createResponse('x1', { expiresAtMs: 1_800_000_000_000 + day }));
+    await conversations.saveResponse(createResponse('x2', { previousResponseId: 'x1', expiresAtMs: 1_800_000_000_000 + 2 * day }));
+    pass(day);
+    for (const swept of [false, true]) {
+      assert.equal(await conversations.findResponse('anna', 'x1'), undefined);
+      assert.deepEqual(await conversations.findItems('anna', ['in_x1']), new Map());
+      assert.equal((await conversations.readChain('anna', 'x2'))?.length, 4);
+      if (!swept) assert.ok((await sweep()) >= 1);
+    }
+    pass(day);
+    await sweep();
+    assert.equal(await sweep(), 0);
+    assert.equal(await conversations.saveResponse(createResponse('x1')), true);
+  });
+
+  test('a sweep takes no more than it may', async () => {
+    const { conversations, pass, sweep } = setUpConversations(open());
+    for (let index = 0; index < 25; index += 1) {
+      await conversations.saveResponse(createResponse(`s_${index}`, { userName: 'sweep', expiresAtMs: 1_800_000_000_000 + 1 }));
+    }
+    pass(1);
+    assert.deepEqual([await sweep(10), await sweep(10), await sweep(10), await sweep(10)], [10, 10, 5, 0]);
+  });
+}

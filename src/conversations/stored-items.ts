@@ -1,0 +1,82 @@
+import { GatewayError } from '../inference/gateway-error.ts';
+import type { JsonObject } from '../platform/json/json-value.ts';
+import type { ConversationParts } from './create-conversations.ts';
+import { isStorableId } from './storable-id.ts';
+import type { Conversations, ItemPage, PageQuery } from './response-store.ts';
+
+type Turn = { readonly input: readonly JsonObject[]; readonly output: readonly JsonObject[] };
+
+type StoredItems = Pick<Conversations, 'readChain' | 'listInputItems' | 'findItems'>;
+
+/** The items of stored responses. */
+export function createStoredItems(parts: ConversationParts): StoredItems {
+  const { store, sealer, clock, limits } = parts;
+
+  async function readTurns(userName: string, id: string): Promise<readonly Turn[] | undefined> {
+    if (!isStorableId(id)) return undefined;
+    const links = await store.readSealedChain({ userName, id, nowMs: clock.nowMs(), bytesMax: limits.historyBytesMax });
+    if (links === undefined) return undefined;
+    if (links === 'too-large') throw tooLarge('chain of responses');
+    const turns: Turn[] = [];
+    for (const link of links) {
+      const input = (await sealer.open(['input', userName, link.id], link.input)) as readonly JsonObject[];
+      const output = (await sealer.open(['output', userName, link.id], link.output)) as readonly JsonObject[];
+      turns.push({ input, output });
+    }
+    return turns;
+  }
+
+  return {
+    readChain: async (userName, id) => (await readTurns(userName, id))?.flatMap(({ input, output }) => [...input, ...output]),
+    listInputItems: async (userName, id, page) => {
+      const turns = await readTurns(userName, id);
+      if (turns === undefined) return undefined;
+      const last = turns.length - 1;
+      return cutPage(
+        turns.flatMap(({ input, output }, index) => (index === last ? input : [...input, ...output])),
+        page,
+      );
+    },
+    findItems: async (userName, ids) => {
+      const idsByKey = new Map(ids.map((id) => [sealer.itemKey(userName, id), id]));
+      const query = { userName, keys: [...idsByKey.keys()], nowMs: clock.nowMs(), bytesMax: limits.historyBytesMax };
+      const found = new Map<string, JsonObject>();
+      /** Several items often come out of one response. */
+      const opened = new Map<string, readonly JsonObject[]>();
+      for (const { key, holderId, part, sealed } of await store.findSealedItems(query)) {
+        const id = idsByKey.get(key);
+        if (id === undefined) continue;
+        const place = JSON.stringify(part === 'item' ? [part, holderId, key] : [part, holderId]);
+        let items = opened.get(place);
+        if (items === undefined) {
+          items =
+            part === 'item'
+              ? [(await sealer.open(['item', userName, holderId, key], sealed)) as JsonObject]
+              : ((await sealer.open([part, userName, holderId], sealed)) as readonly JsonObject[]);
+          opened.set(place, items);
+        }
+        // The last of that id is the one that counts.
+        const item = items.findLast((each) => each['id'] === id);
+        if (item !== undefined) found.set(id, item);
+      }
+      return found;
+    },
+  };
+}
+
+/** Items that would take more memory than a request may; no model reads as much either. */
+export function tooLarge(what: string): GatewayError {
+  return new GatewayError('context_length_exceeded', `the ${what} is too large to be read at once`);
+}
+
+/** Where a page should begin behind an item that is not there. */
+export function unknownCursor(id: string): GatewayError {
+  return new GatewayError('invalid_value', `there is no item ${JSON.stringify(id.slice(0, 100))} in this list`, { param: 'after' });
+}
+
+function cutPage(items: readonly JsonObject[], { after, limit, order }: PageQuery): ItemPage {
+  const ordered = order === 'asc' ? items : items.toReversed();
+  const cursor = after === undefined ? -1 : ordered.findIndex((item) => item['id'] === after);
+  if (after !== undefined && cursor < 0) throw unknownCursor(after);
+  return { items: ordered.slice(cursor + 1, cursor + 1 + limit), hasMore: cursor + 1 + limit < ordered.length };
+}

@@ -1,0 +1,121 @@
+import { GatewayError } from '../inference/gateway-error.ts';
+import { isJsonObject, type JsonObject } from '../platform/json/json-value.ts';
+import type { ItemPlace, SealedResponse } from './conversation-store.ts';
+import type { ConversationParts } from './create-conversations.ts';
+import { isStorableId, requireStorableId } from './storable-id.ts';
+import type { Conversations, ResponseKeeper, StoredResponse } from './response-store.ts';
+
+/** What is sealed of a response besides its items. */
+type Head = { readonly response: JsonObject; readonly keeper?: ResponseKeeper };
+
+/** What a response answers whose generator has died. */
+const stoppedError: JsonObject = {
+  code: 'server_error',
+  message: 'the gateway that generated this response was stopped before it had ended',
+};
+
+type StoredResponses = Pick<
+  Conversations,
+  'saveResponse' | 'findResponse' | 'deleteResponse' | 'extendLease' | 'appendEvents' | 'readEvents'
+>;
+
+export function createStoredResponses(parts: ConversationParts): StoredResponses {
+  const { store, write, sealer, clock } = parts;
+  const named = (userName: string, id: string) => ({ userName, id, nowMs: clock.nowMs() });
+
+  /** Nobody generates it any more: it has failed, and stays so. */
+  async function failLapsed(row: SealedResponse, leaseUntilMs: number, head: Head): Promise<void> {
+    const failed: Head = { ...head, response: { ...head.response, status: 'failed', error: stoppedError } };
+    const sealed = await sealer.seal(['response', row.userName, row.id], JSON.stringify(failed));
+    await write({ type: 'fail-response', ...named(row.userName, row.id), leaseUntilMs, head: sealed });
+  }
+
+  async function find(userName: string, id: string): Promise<StoredResponse | undefined> {
+    const row = await store.findSealedResponse(named(userName, id));
+    if (row === undefined) return undefined;
+    const { leaseUntilMs } = row;
+    if (!isUnfinished(row) || leaseUntilMs === undefined || leaseUntilMs > clock.nowMs()) return await openResponse(parts, row);
+    // Whether this one or another marked it, or its generator came back to life: what is stored now is the answer.
+    await failLapsed(row, leaseUntilMs, await openHead(parts, row));
+    const now = await store.findSealedResponse(named(userName, id));
+    return now === undefined ? undefined : await openResponse(parts, now);
+  }
+
+  return {
+    saveResponse: async (response) => {
+      requireStorableId(response.id);
+      return (await write({ type: 'put-response', ...(await sealResponse(parts, response)) })) === 'done';
+    },
+    findResponse: async (userName, id) => (isStorableId(id) ? await find(userName, id) : undefined),
+    deleteResponse: async (userName, id) =>
+      isStorableId(id) && (await write({ type: 'delete-response', ...named(userName, id) })) === 'done',
+    extendLease: async (userName, id, untilMs) =>
+      isStorableId(id) && (await write({ type: 'extend-lease', ...named(userName, id), untilMs })) === 'done',
+    appendEvents: async (userName, id, firstSequence, events) => {
+      if (events.length === 0 || !isStorableId(id)) return;
+      const sealed = await sealer.seal(['events', userName, id, String(firstSequence)], JSON.stringify(events));
+      await write({ type: 'append-events', ...named(userName, id), firstSequence, count: events.length, sealed });
+    },
+    readEvents: async (userName, id, after, limit) => {
+      if (!isStorableId(id)) return [];
+      const events: string[] = [];
+      for (const { firstSequence, sealed } of await store.readSealedEvents({ ...named(userName, id), after, limit })) {
+        const batch = (await sealer.open(['events', userName, id, String(firstSequence)], sealed)) as readonly string[];
+        events.push(...batch.slice(Math.max(0, after + 1 - firstSequence)));
+      }
+      return events.slice(0, limit);
+    },
+  };
+}
+
+function isUnfinished({ status }: SealedResponse): boolean {
+  return status === 'queued' || status === 'in_progress';
+}
+
+async function sealResponse(
+  { sealer, limits }: ConversationParts,
+  stored: StoredResponse,
+): Promise<{ readonly response: SealedResponse; readonly items: readonly ItemPlace[] }> {
+  const { input, response, keeper, ...clear } = stored;
+  const output = readOutput(response);
+  const head: Head = { response: { ...response, output: [] }, ...(keeper === undefined ? {} : { keeper }) };
+  const texts = { head: JSON.stringify(head), input: JSON.stringify(input), output: JSON.stringify(output) };
+  const bytes = Object.values(texts).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  if (bytes > limits.responseBytesMax) {
+    throw new GatewayError('request_too_large', `a response with ${bytes} bytes cannot be stored; at most ${limits.responseBytesMax} are`);
+  }
+  const { userName, id } = stored;
+  const [sealedHead, sealedInput, sealedOutput] = await Promise.all([
+    sealer.seal(['response', userName, id], texts.head),
+    sealer.seal(['input', userName, id], texts.input),
+    sealer.seal(['output', userName, id], texts.output),
+  ]);
+  const places = new Map<string, ItemPlace>();
+  const place = (items: readonly JsonObject[], part: ItemPlace['part']): void => {
+    for (const item of items) {
+      if (typeof item['id'] !== 'string') continue;
+      const key = sealer.itemKey(userName, item['id']);
+      places.set(key, { key, part });
+    }
+  };
+  place(input, 'input');
+  place(output, 'output');
+  return { response: { ...clear, head: sealedHead, input: sealedInput, output: sealedOutput }, items: [...places.values()] };
+}
+
+function readOutput(response: JsonObject): readonly JsonObject[] {
+  const output = response['output'];
+  return Array.isArray(output) ? output.filter(isJsonObject) : [];
+}
+
+async function openHead({ sealer }: ConversationParts, { userName, id, head }: SealedResponse): Promise<Head> {
+  return (await sealer.open(['response', userName, id], head)) as Head;
+}
+
+async function openResponse(parts: ConversationParts, row: SealedResponse): Promise<StoredResponse> {
+  const { head: _head, input: _input, output: _output, ...clear } = row;
+  const { response, keeper } = await openHead(parts, row);
+  const input = (await parts.sealer.open(['input', row.userName, row.id], row.input)) as readonly JsonObject[];
+  const output = (await parts.sealer.open(['output', row.userName, row.id], row.output)) as readonly JsonObject[];
+  return { ...clear, input, response: { ...response, output }, ...(keeper === undefined ? {} : { keeper }) };
+}

@@ -1,0 +1,94 @@
+import { GatewayError } from '../inference/gateway-error.ts';
+import type { ConversationStore, ConversationWrite, WriteOutcome } from './conversation-store.ts';
+
+/**
+ * Hands over writes, those that come while others are on their way together: one commit then makes all of them durable. Rejects with GatewayError
+ * `responses_unavailable` for what could not be written.
+ */
+export type WriteQueue = (write: ConversationWrite) => Promise<Exclude<WriteOutcome, 'failed'>>;
+
+type Waiting = {
+  readonly write: ConversationWrite;
+  readonly bytes: number;
+  readonly settled: PromiseWithResolvers<Exclude<WriteOutcome, 'failed'>>;
+};
+
+/** What one transaction takes, so that what comes behind it does not wait long. One write may be larger. */
+const batchWritesMax = 256;
+const batchBytesMax = 8 * 1024 * 1024;
+/** A store that does not answer must not fill the memory. */
+const waitingBytesMax = 256 * 1024 * 1024;
+
+export function createWriteQueue(store: Pick<ConversationStore, 'writeConversations'>): WriteQueue {
+  let waiting: Waiting[] = [];
+  let waitingBytes = 0;
+  let running = false;
+
+  function take(): readonly Waiting[] {
+    let bytes = 0;
+    let count = 0;
+    for (const each of waiting) {
+      if (count > 0 && (count === batchWritesMax || bytes + each.bytes > batchBytesMax)) break;
+      bytes += each.bytes;
+      count += 1;
+    }
+    const batch = waiting.slice(0, count);
+    waiting = waiting.slice(count);
+    waitingBytes -= bytes;
+    return batch;
+  }
+
+  async function run(): Promise<void> {
+    running = true;
+    // What is written within the same turn goes with the first.
+    await Promise.resolve();
+    while (waiting.length > 0) {
+      const batch = take();
+      try {
+        const outcomes = await store.writeConversations(batch.map(({ write }) => write));
+        for (const [index, { settled }] of batch.entries()) {
+          const outcome = outcomes[index] ?? 'failed';
+          if (outcome === 'failed') settled.reject(new GatewayError('responses_unavailable', 'what was to be stored was refused'));
+          else settled.resolve(outcome);
+        }
+      } catch (error) {
+        for (const { settled } of batch) settled.reject(error);
+      }
+    }
+    running = false;
+  }
+
+  return (write) => {
+    const bytes = sizeOf(write);
+    if (waitingBytes > 0 && waitingBytes + bytes > waitingBytesMax) {
+      return Promise.reject(new GatewayError('responses_unavailable', 'too much waits to be stored; try again', { retryAfterSeconds: 1 }));
+    }
+    const settled = Promise.withResolvers<Exclude<WriteOutcome, 'failed'>>();
+    waiting.push({ write, bytes, settled });
+    waitingBytes += bytes;
+    if (!running) void run();
+    return settled.promise;
+  };
+}
+
+/** Sealed bytes, and something for the rest. */
+function sizeOf(write: ConversationWrite): number {
+  const sumItems = (items: readonly { readonly sealed: Uint8Array }[]): number =>
+    items.reduce((sum, { sealed }) => sum + sealed.length + overheadBytes, 0);
+  switch (write.type) {
+    case 'put-response': {
+      const { head, input, output } = write.response;
+      return overheadBytes * (1 + write.items.length) + head.length + input.length + output.length;
+    }
+    case 'put-conversation':
+      return overheadBytes + write.conversation.head.length + sumItems(write.items);
+    case 'append-items':
+      return overheadBytes + sumItems(write.items);
+    case 'append-events':
+      return overheadBytes + write.sealed.length;
+    default:
+      return overheadBytes;
+  }
+}
+
+const overheadBytes = 200;

@@ -1,0 +1,56 @@
+import { Type } from 'typebox';
+import type { TSchema } from 'typebox';
+
+import { GatewayError } from '../../inference/gateway-error.ts';
+import type { JsonObject } from '../../platform/json/json-value.ts';
+import { compileCheck } from '../../platform/schema/compile-check.ts';
+import { describeProblems } from '../../platform/schema/describe-problems.ts';
+import type { ValidationMode } from '../chat-dialect.ts';
+import { createSchemaKit, nullable, orNull } from '../schema-kit.ts';
+import { createItemListSchema } from './input-item-schemas.ts';
+import { metadataSchema } from './request-schema.ts';
+import { wordRequestProblem } from './word-request-problem.ts';
+
+/** What the bodies of the conversations interface are for. */
+export type ConversationBody = 'create' | 'update' | 'add-items';
+
+/** Items that one request may bring: the vendor's bound, its API description of 2026-08-21. */
+const itemsMax = 20;
+
+function createSchema(kind: ConversationBody, mode: ValidationMode): TSchema {
+  const kit = createSchemaKit(mode);
+  const items = createItemListSchema(kit);
+  switch (kind) {
+    case 'create':
+      return kit.object({ metadata: orNull(metadataSchema), items: orNull(items) });
+    case 'update':
+      return kit.object({ metadata: nullable(metadataSchema) });
+    case 'add-items':
+      return kit.object({ items });
+  }
+}
+
+const kinds = ['create', 'update', 'add-items'] as const;
+const schemas = new Map(
+  kinds.flatMap((kind) => (['compatible', 'documented'] as const).map((mode) => [`${kind} ${mode}`, createSchema(kind, mode)])),
+);
+const checks = new Map([...schemas].map(([name, schema]) => [name, compileCheck(schema)]));
+
+/**
+ * Refuses a body that the conversations interface does not take, in the words of the Responses interface.
+ * @throws GatewayError missing_required_field, unknown_field or invalid_value
+ */
+export function validateConversationBody(kind: ConversationBody, body: JsonObject, mode: ValidationMode): void {
+  const name = `${kind} ${mode}`;
+  if (checks.get(name)?.(body) !== true) {
+    const [problem] = describeProblems(schemas.get(name) ?? Type.Never(), body, 1);
+    throw problem === undefined
+      ? new GatewayError('invalid_value', 'The request body does not fit the interface.')
+      : wordRequestProblem(problem);
+  }
+  const { items } = body;
+  if (Array.isArray(items) && items.length > itemsMax) {
+    const text = `Invalid 'items': array too long. Expected an array with maximum length ${itemsMax}, but got an array with length ${items.length} instead.`;
+    throw new GatewayError('invalid_value', text, { param: 'items', details: { openai_code: 'array_above_max_length' } });
+  }
+}

@@ -1,0 +1,80 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../../platform/json/json-value.ts';
+
+/** What a client may ask to be shown besides: contract B's four values, and the vendor's newer ones (its API description of 2026-08-21). */
+export const includeValues = [
+  'file_search_call.results',
+  'message.input_image.image_url',
+  'computer_call_output.output.image_url',
+  'reasoning.encrypted_content',
+  'web_search_call.results',
+  'web_search_call.action.sources',
+  'code_interpreter_call.outputs',
+  'message.output_text.logprobs',
+] as const;
+
+export type IncludeValue = (typeof includeValues)[number];
+export type Include = ReadonlySet<IncludeValue>;
+
+/** An item as it is kept, which is with everything, without what was not asked for. Items that lose nothing come back as they are. */
+export function showItem(item: JsonObject, include: Include): JsonObject {
+  switch (item['type']) {
+    case 'file_search_call':
+      return include.has('file_search_call.results') ? item : replace(item, 'results', null);
+    case 'code_interpreter_call':
+      return include.has('code_interpreter_call.outputs') ? item : replace(item, 'outputs', null);
+    case 'reasoning':
+      return include.has('reasoning.encrypted_content') ? item : omit(item, 'encrypted_content');
+    case 'web_search_call':
+      return showWebSearch(item, include);
+    case 'computer_call_output': {
+      const { output } = item;
+      if (include.has('computer_call_output.output.image_url') || !isJsonObject(output)) return item;
+      return replace(item, 'output', omit(output, 'image_url'));
+    }
+    case 'message':
+    case undefined:
+      return showMessage(item, include);
+    default:
+      return item;
+  }
+}
+
+/** A response object, its items shown as above. */
+export function showResponse(response: JsonObject, include: Include): JsonObject {
+  const { output } = response;
+  return Array.isArray(output)
+    ? { ...response, output: output.map((item) => (isJsonObject(item) ? showItem(item, include) : item)) }
+    : response;
+}
+
+function showWebSearch(item: JsonObject, include: Include): JsonObject {
+  const shown = include.has('web_search_call.results') ? item : omit(item, 'results');
+  const { action } = shown;
+  if (include.has('web_search_call.action.sources') || !isJsonObject(action)) return shown;
+  return replace(shown, 'action', omit(action, 'sources'));
+}
+
+function showMessage(item: JsonObject, include: Include): JsonObject {
+  const { content } = item;
+  if (!Array.isArray(content)) return item;
+  const parts = content.map((part) => (isJsonObject(part) ? showPart(part, include) : part));
+  return parts.some((part, index) => part !== content[index]) ? { ...item, content: parts } : item;
+}
+
+function showPart(part: JsonObject, include: Include): JsonObject {
+  if (part['type'] === 'input_image') return include.has('message.input_image.image_url') ? part : replace(part, 'image_url', null);
+  const { logprobs } = part;
+  const hasLogprobs = Array.isArray(logprobs) && logprobs.length > 0;
+  return hasLogprobs && !include.has('message.output_text.logprobs') ? { ...part, logprobs: [] } : part;
+}
+
+/** Changes a member that is there; the order of members stays. */
+function replace(object: JsonObject, member: string, value: JsonValue): JsonObject {
+  return object[member] === undefined || object[member] === value ? object : { ...object, [member]: value };
+}
+
+function omit(object: JsonObject, member: string): JsonObject {
+  if (!(member in object)) return object;
+  const { [member]: _omitted, ...rest } = object;
+  return rest;
+}

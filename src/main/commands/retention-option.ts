@@ -1,0 +1,26 @@
+import type { Command } from 'commander';
+
+import { StartError } from '../environment.ts';
+
+const daysMax = 36_500;
+
+/** Adds the option that says for how long what a key stores is kept. */
+export function addRetentionOption(command: Command): Command {
+  return command.option('--retention-days <n>', 'days for which its responses are kept; 0 stores none; default keeps them as configured');
+}
+
+/** Undefined days: as configured for all. Throws StartError for what is no number of days. */
+export function parseRetention(text: string): { readonly days: number | undefined } {
+  if (text === 'default') return { days: undefined };
+  const days = /^[0-9]{1,5}$/.test(text) ? Number(text) : Infinity;
+  if (days > daysMax) {
+    throw new StartError(`--retention-days: "${text.slice(0, 100)}" is not right; give a whole number from 0 to ${daysMax}, or default`);
+  }
+  return { days };
+}
+
+/** In the words of the list of keys. */
+export function showRetention(days: number | undefined): string {
+  if (days === undefined) return 'default';
+  return days === 0 ? 'never' : `${days}d`;
+}

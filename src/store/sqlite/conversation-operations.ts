@@ -1,0 +1,128 @@
+import type { ConversationWrite, FoundItem, WriteOutcome } from '../../conversations/conversation-store.ts';
+import { StoreError } from '../store-error.ts';
+import {
+  changeConversation,
+  createConversationReading,
+  putConversation,
+  sweepConversationObjects,
+} from './conversation-object-operations.ts';
+import type { Database } from './open-database.ts';
+import { readBytes, readText } from './read-column.ts';
+import {
+  appendEvents,
+  createResponseReading,
+  deleteResponse,
+  extendLease,
+  failResponse,
+  putResponse,
+  sweepResponses,
+} from './response-operations.ts';
+import type { ConversationStoreOperations } from './store-protocol.ts';
+
+/** Stored responses and conversations on a connection. */
+export function createConversationOperations(database: Database): ConversationStoreOperations {
+  /** Whether the log may hold what was deleted. */
+  let deleted = false;
+  return {
+    ...createResponseReading(database),
+    ...createConversationReading(database),
+    writeConversations: (writes) => {
+      deleted ||= writes.some(({ type }) => type.startsWith('delete-'));
+      return database.transact(() => writes.map((write) => writeApart(database, write)));
+    },
+    findSealedItems: (query) => findItems(database, query),
+    sweepConversations: (limits) => {
+      const swept = sweep(database, limits);
+      deleted ||= swept > 0;
+      if (deleted && swept < limits.rowsMax) deleted = !emptyLog(database);
+      return swept;
+    },
+  };
+}
+
+/** What one write cannot do must not undo what others share the transaction with it for. */
+function writeApart(database: Database, write: ConversationWrite): WriteOutcome {
+  database.execute('savepoint one_write');
+  try {
+    return writeOne(database, write);
+  } catch (error) {
+    if (!(error instanceof StoreError) || (error.kind !== 'constraint' && error.kind !== 'internal')) throw error;
+    database.execute('rollback to one_write');
+    return 'failed';
+  } finally {
+    database.execute('release one_write');
+  }
+}
+
+function writeOne(database: Database, write: ConversationWrite): WriteOutcome {
+  switch (write.type) {
+    case 'put-response':
+      return putResponse(database, write);
+    case 'delete-response':
+      return deleteResponse(database, write);
+    case 'fail-response':
+      return failResponse(database, write);
+    case 'extend-lease':
+      return extendLease(database, write);
+    case 'append-events':
+      return appendEvents(database, write);
+    case 'put-conversation':
+      return putConversation(database, write);
+    default:
+      return changeConversation(database, write);
+  }
+}
+
+function findItems(database: Database, query: Parameters<ConversationStoreOperations['findSealedItems']>[0]): readonly FoundItem[] {
+  const { userName, keys, nowMs, bytesMax } = query;
+  const inResponse = `select responses.id as id, responses.number as number, part from response_items join responses on responses.number = response_number
+    where item_key = ? and user_name = ? and deleted = 0 and expires_at_ms > ? order by response_number desc limit 1`;
+  const inConversation = `select conversations.id as id, body from conversation_items join conversations on conversations.number = conversation_number
+    where item_key = ? and user_name = ? and expires_at_ms > ? order by conversation_number desc limit 1`;
+  /** Parts that hold several of the items are read, and sent to the other thread, once. */
+  const parts = new Map<string, Uint8Array<ArrayBuffer>>();
+  const found: FoundItem[] = [];
+  let bytes = 0;
+  for (const key of keys) {
+    if (bytes > bytesMax) break;
+    const row = database.first(inResponse, key, userName, nowMs);
+    if (row === undefined) {
+      const item = database.first(inConversation, key, userName, nowMs);
+      if (item === undefined) continue;
+      const sealed = readBytes(item, 'body');
+      bytes += sealed.length;
+      found.push({ key, holderId: readText(item, 'id'), part: 'item', sealed });
+      continue;
+    }
+    const part = readText(row, 'part') === 'input' ? 'input' : 'output';
+    const place = `${part} ${String(row['number'])}`;
+    let sealed = parts.get(place);
+    if (sealed === undefined) {
+      const holder = database.first(`select ${part} as body from responses where number = ?`, row['number'] ?? null);
+      if (holder === undefined) continue;
+      sealed = readBytes(holder, 'body');
+      parts.set(place, sealed);
+      bytes += sealed.length;
+    }
+    found.push({ key, holderId: readText(row, 'id'), part, sealed });
+  }
+  return found;
+}
+
+function sweep(database: Database, { nowMs, rowsMax }: Parameters<ConversationStoreOperations['sweepConversations']>[0]): number {
+  return database.transact(() => {
+    const responses = sweepResponses(database, nowMs, rowsMax);
+    return responses + sweepConversationObjects(database, nowMs, Math.max(0, rowsMax - responses));
+  });
+}
+
+/** Empties the write-ahead log, which still has what was deleted. Does not wait for others who are reading it: the next sweep tries again. */
+function emptyLog(database: Database): boolean {
+  const timeout = database.first('pragma busy_timeout')?.['timeout'];
+  database.execute('pragma busy_timeout = 0');
+  try {
+    return database.first('pragma wal_checkpoint(truncate)')?.['busy'] === 0n;
+  } finally {
+    database.execute(`pragma busy_timeout = ${String(timeout)}`);
+  }
+}
