@@ -159,10 +159,9 @@ export class BackgroundRun {
     const response = { ...this.#response, output: [], usage: null };
     this.#add('response.in_progress', { response });
     this.#enqueue(async () => {
-      if (await this.#renew()) {
-        const { store } = this.#options;
-        await store.saveResponse({ ...this.record, status: 'in_progress', response, leaseUntilMs: this.#leaseUntilMs });
-      }
+      const leaseUntilMs = this.#nextLease();
+      const { store } = this.#options;
+      this.#noteLease(await store.saveResponse({ ...this.record, status: 'in_progress', response, leaseUntilMs }), leaseUntilMs);
     });
   }
 
@@ -197,9 +196,11 @@ export class BackgroundRun {
     for (;;) {
       try {
         while (this.log.unstored().events.length > 0) await this.#storeEvents();
-        if (!(await this.#renew())) return this.#stop();
-        await store.saveResponse({ ...this.record, status: textOf(response.status) as ResponseStatus, response });
-        break;
+        const status = textOf(response.status) as ResponseStatus;
+        if (await store.saveResponse({ ...this.record, status, response })) break;
+        // Another has ended it: what is stored is what counts.
+        this.#isLost = true;
+        return this.#stop();
       } catch (error) {
         if (clock.monotonicMs() < giveUpMs) {
           await new Promise((resolve) => setTimeout(resolve, retryMs));
@@ -238,7 +239,7 @@ export class BackgroundRun {
       return;
     }
     if (this.#isStoring) return;
-    if (clock.monotonicMs() >= this.#renewAtMs) this.#enqueue(async () => void (await this.#renew()));
+    if (clock.monotonicMs() >= this.#renewAtMs) this.#enqueue(() => this.#renew());
     if (this.log.unstored().events.length > 0) this.#enqueue(() => this.#storeEvents());
   }
 
@@ -266,19 +267,20 @@ export class BackgroundRun {
     this.reply.resume();
   }
 
-  /** Says that the run lives. False, and the run is over, when the response was ended by another or deleted. */
-  async #renew(): Promise<boolean> {
+  /** Says that the run lives. */
+  async #renew(): Promise<void> {
     const untilMs = this.#nextLease();
-    const mine = await this.#options.store.extendLease(this.record.userName, this.record.id, untilMs);
-    if (mine) this.#leaseUntilMs = untilMs;
-    else {
+    this.#noteLease(await this.#options.store.extendLease(this.record.userName, this.record.id, untilMs), untilMs);
+  }
+
+  /** @param isMine false when the response was ended by another, or deleted: then the run is over */
+  #noteLease(isMine: boolean, untilMs: number): void {
+    if (isMine) this.#leaseUntilMs = untilMs;
+    else if (this.#ending === undefined) {
       this.#isLost = true;
-      if (this.#ending === undefined) {
-        this.#ending = Promise.resolve();
-        this.#stop();
-      }
+      this.#ending = Promise.resolve();
+      this.#stop();
     }
-    return mine;
   }
 }
 

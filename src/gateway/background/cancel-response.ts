@@ -39,8 +39,12 @@ async function cancelElsewhere(conversations: BackgroundStore, userName: string,
   const response: JsonObject = { ...stored.response, status: 'cancelled', output: [...output] };
   const { leaseUntilMs: _lease, ...kept } = stored;
   const cancelled: StoredResponse = { ...kept, status: 'cancelled', response };
-  await conversations.saveResponse(cancelled);
-  return response;
+  if (await conversations.saveResponse(cancelled)) return response;
+  // It has ended, or was deleted, meanwhile.
+  const now = await conversations.findResponse(userName, id);
+  if (now === undefined) throw responseNotFound(id);
+  if (now.status !== 'cancelled') throw cannotCancel(now.status);
+  return now.response;
 }
 
 async function readOutput(conversations: BackgroundStore, userName: string, id: string): Promise<readonly JsonObject[]> {
@@ -56,7 +60,7 @@ async function readOutput(conversations: BackgroundStore, userName: string, id: 
 }
 
 /** The same for what is another's and for what is not there. */
-export function responseNotFound(id: string): GatewayError {
+function responseNotFound(id: string): GatewayError {
   return new GatewayError('object_not_found', `Response with id '${id.slice(0, 100)}' not found.`);
 }
 

@@ -26,9 +26,12 @@ export class FakeStore implements BackgroundStore {
     return found?.userName === userName ? found : undefined;
   }
 
-  async saveResponse(response: StoredResponse): Promise<void> {
+  async saveResponse(response: StoredResponse): Promise<boolean> {
     await this.#write(response.status);
+    const found = this.#find(response.userName, response.id);
+    if (found === undefined ? response.status !== 'queued' : !isRunning(found.status)) return false;
     this.responses.set(response.id, response);
+    return true;
   }
 
   findResponse(userName: string, id: string): Promise<StoredResponse | undefined> {
