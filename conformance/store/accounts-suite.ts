@@ -65,6 +65,12 @@ export function accountsSuite(open: () => Promise<StoreUnderTest>): void {
     assert.deepEqual(await store.findApiKeyByHash(key.hash), key);
     assert.equal(await store.setApiKeyStrictTranslation(key.id, true), true);
     assert.deepEqual(await store.findApiKeyByHash(key.hash), { ...key, strictTranslation: true });
+    for (const responseRetentionDays of [0, 7]) {
+      assert.equal(await store.setApiKeyRetention(key.id, responseRetentionDays), true);
+      assert.deepEqual(await store.findApiKeyByHash(key.hash), { ...key, strictTranslation: true, responseRetentionDays });
+    }
+    assert.equal(await store.setApiKeyRetention(key.id, undefined), true);
+    assert.deepEqual(await store.findApiKeyByHash(key.hash), { ...key, strictTranslation: true });
     assert.equal(await store.deleteApiKey(key.id, 99), true);
     assert.equal(await store.findApiKeyByHash(key.hash), undefined);
     assert.ok((await store.keysVersion()) >= before + 5);
@@ -133,7 +139,14 @@ export function accountsSuite(open: () => Promise<StoreUnderTest>): void {
   test('keys are listed oldest first, disabled ones included, deleted ones not', async () => {
     const store = engine().store();
     const keys = await Promise.all([
-      createKey('list', { id: 'list-b', name: 'b', hash: 'list-b', createdAtMs: 1002, strictTranslation: true }),
+      createKey('list', {
+        id: 'list-b',
+        name: 'b',
+        hash: 'list-b',
+        createdAtMs: 1002,
+        strictTranslation: true,
+        responseRetentionDays: 0,
+      }),
       createKey('list', { id: 'list-a', name: 'a', hash: 'list-a', createdAtMs: 1001, disabledAtMs: 4 }),
       createKey('list', { id: 'list-c', name: 'c', hash: 'list-c', createdAtMs: 1003 }),
     ]);

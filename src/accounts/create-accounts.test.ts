@@ -87,9 +87,11 @@ test('a configured key keeps its options when its secret is replaced', async () 
   const wanted = { userName: 'operator', name: 'default' };
   const key = await accounts.ensureApiKeyWithSecret({ ...wanted, secret: 'first-secret' });
   await accounts.setStrictTranslation(key.id, true);
+  await accounts.setResponseRetention(key.id, 7);
   const replaced = await accounts.ensureApiKeyWithSecret({ ...wanted, secret: 'second-secret' });
   assert.notEqual(replaced.id, key.id);
   assert.equal(replaced.strictTranslation, true);
+  assert.equal(replaced.responseRetentionDays, 7);
 });
 
 test('a configured secret is one key however often it is ensured', async () => {

@@ -42,13 +42,32 @@ test('strict translation: off unless asked for, shown in the list, changed by up
   };
   assert.deepEqual(await strictOf(), { plain: false, ci: true });
   const { printed: table } = await keys('list');
-  assert.match(table, /^ID.*STATE +TRANSLATION +LIMITS$/m);
-  assert.match(table, /alice +plain .* active +lenient$/m);
-  assert.match(table, /alice +ci .* active +strict$/m);
+  assert.match(table, /^ID.*STATE +KEPT +TRANSLATION +LIMITS$/m);
+  assert.match(table, /alice +plain .* active +default +lenient$/m);
+  assert.match(table, /alice +ci .* active +default +strict$/m);
 
   assert.match((await keys('update', 'alice/plain', '--strict')).said, /^updated alice\/plain \(\w+\): strict translation$/);
   assert.match((await keys('update', 'alice/ci', '--no-strict')).said, /^updated alice\/ci \(\w+\): lenient translation$/);
   assert.deepEqual(await strictOf(), { plain: true, ci: false });
+});
+
+test('retention: as configured unless given, 0 for nothing, taken back with default', async (context) => {
+  const keys = setUp(context);
+  await keys('create', '--user', 'alice', '--name', 'ci', '--retention-days', '7');
+  const daysOf = async () =>
+    (JSON.parse((await keys('list', '--json')).printed) as { responseRetentionDays?: number }[]).map((key) => key.responseRetentionDays);
+  assert.deepEqual(await daysOf(), [7]);
+  assert.match((await keys('list')).printed, /active +7d +lenient$/m);
+  assert.match((await keys('update', 'alice/ci', '--retention-days', '0')).said, /: responses kept: never$/);
+  assert.deepEqual(await daysOf(), [0]);
+  assert.match((await keys('update', 'alice/ci', '--retention-days', 'default')).said, /: responses kept: default$/);
+  assert.deepEqual(await daysOf(), [undefined]);
+  for (const wrong of ['-1', '1.5', 'many', '', '36501', 'none']) {
+    await assert.rejects(keys('update', 'alice/ci', `--retention-days=${wrong}`), {
+      name: 'StartError',
+      message: /from 0 to 36500, or default/,
+    });
+  }
 });
 
 test('an update that changes nothing or names no key is refused', async (context) => {

@@ -21,7 +21,7 @@ async function findKey(accounts: Accounts, reference: string): Promise<ApiKey> {
 
 function printKeys(keys: readonly ApiKey[]): void {
   printTable(
-    ['ID', 'USER', 'NAME', 'ENDS IN', 'CREATED', 'STATE', 'TRANSLATION', 'KEPT', 'LIMITS'],
+    ['ID', 'USER', 'NAME', 'ENDS IN', 'CREATED', 'STATE', 'KEPT', 'TRANSLATION', 'LIMITS'],
     keys.map((key) => [
       key.id,
       key.userName,
@@ -29,8 +29,8 @@ function printKeys(keys: readonly ApiKey[]): void {
       key.hint,
       new Date(key.createdAtMs).toISOString(),
       stateOf(key),
-      key.strictTranslation ? 'strict' : 'lenient',
       showRetention(key.responseRetentionDays),
+      key.strictTranslation ? 'strict' : 'lenient',
       showLimits(key.limits),
     ]),
   );
@@ -59,7 +59,9 @@ function addUpdateCommand(keys: Command, environment: Environment): void {
     const isLimited = Object.keys(change).length > 0;
     const retention = retentionDays === undefined ? undefined : parseRetention(retentionDays);
     if (strict === undefined && retention === undefined && !isLimited)
-      throw new StartError('nothing to change: give --strict, --no-strict, --retention-days, or a limit such as --rpm 60, or --rpm none');
+      throw new StartError(
+        'nothing to change: give --strict or --no-strict, --retention-days 7, or a limit such as --rpm 60, or --rpm none',
+      );
     return withAccounts(environment, async (accounts) => {
       const { id } = await findKey(accounts, reference);
       if (strict !== undefined) await accounts.setStrictTranslation(id, strict);
