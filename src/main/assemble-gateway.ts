@@ -33,7 +33,7 @@ import { type ConfigFiles, loadConfig } from './config/load-config.ts';
 import { type DrainTimes, readDrainTimes } from './drain-times.ts';
 import type { Environment } from './environment.ts';
 import { formatUrl, listenError } from './listen.ts';
-import { openConversations } from './open-conversations.ts';
+import { openStoredObjects } from './open-stored-objects.ts';
 import { openProofVault } from './open-proof-vault.ts';
 import { startSimulatedUpstreams } from './start-simulated-upstreams.ts';
 import { assembleTelemetry } from './telemetry/assemble-telemetry.ts';
@@ -164,7 +164,7 @@ export async function assembleGateway(options: {
     gatekeeper: openGatekeeper(live, clock, logger, opened),
     replyOwners: createReplyOwners({ store }),
     proofVault,
-    storedObjects: { conversations: openConversations({ environment, store, clock, logger }, opened) },
+    ...openStoredObjects({ environment, store, clock, logger, settings: live.settings }, opened),
     fetchMedia: (url) => fetchNamedMedia(url, live.config().media),
     settings: live.settings,
     clock,

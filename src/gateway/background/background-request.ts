@@ -1,8 +1,9 @@
 import type { ApiKey } from '../../accounts/api-key.ts';
+import { onlyObjects, toStoredItem } from '../../conversations/to-stored-item.ts';
 import { describeProgress, echoRequest } from '../../dialects/openai-responses/codec/response-object.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import { applyJsonEdits, type JsonEdit } from '../../platform/json/json-edits.ts';
-import { objectOf, objectsOf, textOf } from '../../platform/json/json-readers.ts';
+import { objectOf, textOf } from '../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../platform/json/json-value.ts';
 import { locateJson } from '../../platform/json/locate-json.ts';
 import type { IncomingCall } from '../call.ts';
@@ -48,21 +49,10 @@ export function describeQueued(id: string, body: JsonObject, createdAtMs: number
   };
 }
 
-const itemPrefixes: Readonly<Record<string, string>> = {
-  message: 'msg',
-  reasoning: 'rs',
-  function_call: 'fc',
-  function_call_output: 'fco',
-};
-
 /** The items of a request, each with an id. */
-function readInput(body: JsonObject, newId: (prefix: string) => string): readonly JsonObject[] {
-  const text = textOf(body.input);
-  if (text !== undefined) return [{ type: 'message', id: newId('msg'), role: 'user', content: [{ type: 'input_text', text }] }];
-  return objectsOf(body.input).map((item) => {
-    const type = textOf(item.type) ?? 'message';
-    return { type, id: newId(Object.hasOwn(itemPrefixes, type) ? (itemPrefixes[type] ?? 'item') : 'item'), ...item };
-  });
+function readInput({ input }: JsonObject, newId: (prefix: string) => string): readonly JsonObject[] {
+  const items = typeof input === 'string' ? [{ role: 'user', content: input }] : onlyObjects(input);
+  return items.map((item) => toStoredItem(item, newId));
 }
 
 /** What is kept of a background response besides what it says. */
