@@ -161,7 +161,9 @@ describe('background responses', () => {
     await poll(queued.id);
     const late = await cancel(queued.id);
     assert.deepEqual([late.status, late.json.error.message], [400, 'Cannot cancel a completed response.']);
-    const streamed = await call(`${running.weir.gatewayUrl}/v1/responses/${queued.id}?stream=true&starting_after=x`, { headers: headers() });
+    const streamed = await call(`${running.weir.gatewayUrl}/v1/responses/${queued.id}?stream=true&starting_after=x`, {
+      headers: headers(),
+    });
     assert.deepEqual([streamed.status, streamed.json.error.param], [400, 'starting_after']);
   });
 
