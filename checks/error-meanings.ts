@@ -42,7 +42,7 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   request_too_large: 'The body is larger than `limits.requestBytesMax`.',
   unsupported_media_type: 'The content type is not JSON.',
   unsupported_content_encoding: 'The body is compressed in a way that is not known here.',
-  upgrade_required: 'A WebSocket was asked for; use plain HTTP.',
+  upgrade_required: 'A WebSocket was asked for where there is none, which is everywhere but at `/v1/responses`; use plain HTTP.',
   internal_error: 'A defect in the gateway. The log has it under the call id.',
   upstream_invalid_reply: 'The upstream answered with something that is no reply of its interface, such as HTML.',
   upstream_reply_too_large: 'A reply or one event of a stream is larger than the configured limit.',

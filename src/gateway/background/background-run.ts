@@ -28,7 +28,7 @@ export type RunOptions = {
 };
 
 /** How far ahead a run says that it lives, and how often. A process that dies is noticed when the time has passed. */
-export const leaseMs = 20_000;
+const leaseMs = 20_000;
 const renewMs = 5000;
 const tickMs = 200;
 const retryMs = 500;

@@ -1,7 +1,7 @@
 import type { BackgroundRuns, BackgroundStore } from './background-runs.ts';
 import { endEvent, eventsOfResponse, isRunning, isTerminal, typeOfEvent } from './response-events.ts';
 
-export type EventPage = {
+type EventPage = {
   /** The next events, without gaps. None where there was nothing new for a while. */
   readonly events: readonly string[];
   /** Nothing follows. */
