@@ -60,7 +60,7 @@ describe('what belongs to one user is to another what does not exist', () => {
   after(() => bench[Symbol.asyncDispose]());
 
   for (const route of routes) {
-    test(`${route.slice(0, 2).join(' ')}`, async () => {
+    test(`${route[0]} ${route[1]}`, async () => {
       await bench.stored.saveResponse(createStoredResponse(mine.response, 'admin'));
       const foreign = await ask(route, mine, strangerKey);
       const absent = await ask(route, unknown, strangerKey);

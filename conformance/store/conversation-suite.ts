@@ -1,6 +1,6 @@
-import { conversationObjectSuite } from '../../src/conversations/conversation-object-suite.ts';
-import { responseSuite } from '../../src/conversations/conversation-suite.ts';
-import { deletionSuite } from '../../src/conversations/deletion-suite.ts';
+import { conversationObjectSuite } from './conversations/conversation-object-suite.ts';
+import { responseSuite } from './conversations/response-suite.ts';
+import { deletionSuite } from './conversations/deletion-suite.ts';
 import { useEngine } from './store-under-test.ts';
 import type { StoreUnderTest } from './store-under-test.ts';
 

@@ -24,8 +24,6 @@ export function createFakeAccountsStore(): FakeAccountsStore {
     return found;
   };
 
-  const withUserLimits = (key: StoredApiKey): StoredApiKey => withLimitsOf(users, key);
-
   const methods: {
     readonly [Name in keyof AccountsStore]: (...parameters: Parameters<AccountsStore[Name]>) => Awaited<ReturnType<AccountsStore[Name]>>;
   } = {
@@ -49,14 +47,11 @@ export function createFakeAccountsStore(): FakeAccountsStore {
       version += 1;
       return true;
     },
-    listApiKeys: () => keys.map(withUserLimits),
-    findApiKeyByHash: (hash) => keys.filter((key) => key.hash === hash).map(withUserLimits)[0],
+    listApiKeys: () => keys.map((key) => withLimitsOf(users, key)),
+    findApiKeyByHash: (hash) => keys.filter((key) => key.hash === hash).map((key) => withLimitsOf(users, key))[0],
     setApiKeyDisabled: (keyId, disabledAtMs) =>
       update(keyId, ({ disabledAtMs: _before, ...key }) => [disabledAtMs === undefined ? key : { ...key, disabledAtMs }]),
-    setApiKeyRetention: (keyId, responseRetentionDays) =>
-      update(keyId, ({ responseRetentionDays: _before, ...key }) => [
-        responseRetentionDays === undefined ? key : { ...key, responseRetentionDays },
-      ]),
+    setApiKeyRetention: (keyId, days) => update(keyId, (key) => [withRetention(key, days)]),
     setApiKeyStrictTranslation: (keyId, strictTranslation) => update(keyId, (key) => [{ ...key, strictTranslation }]),
     changeApiKeyLimits: (keyId, change) => update(keyId, (key) => [withChangedLimits(key, change)]),
     deleteApiKey: (keyId) => update(keyId, () => []),
@@ -98,4 +93,8 @@ function withChangedLimits<Owner extends User | StoredApiKey>({ limits: before, 
 function withLimitsOf(users: readonly User[], key: StoredApiKey): StoredApiKey {
   const userLimits = users.find(({ id }) => id === key.userId)?.limits;
   return userLimits === undefined ? key : { ...key, userLimits };
+}
+
+function withRetention({ responseRetentionDays: _before, ...key }: StoredApiKey, days: number | undefined): StoredApiKey {
+  return days === undefined ? key : { ...key, responseRetentionDays: days };
 }

@@ -7,7 +7,7 @@ import type { JsonValue } from '../platform/json/json-value.ts';
 import { createSealer, deriveKey } from '../platform/seal/sealer.ts';
 
 /** Whose body it is and which: what is sealed for one place opens for no other. */
-export type BodyName = readonly [kind: string, userName: string, id: string, ...rest: readonly string[]];
+type BodyName = readonly [kind: string, userName: string, id: string, ...rest: readonly string[]];
 
 /** Makes bodies unreadable to whoever has only the database. */
 export type BodySealer = {

@@ -26,8 +26,7 @@ export function createConversationObjects(parts: ConversationParts): Conversatio
   const { store, write, sealer, clock, limits } = parts;
   const named = (userName: string, id: string) => ({ userName, id, nowMs: clock.nowMs() });
   const sealItem = (userName: string, id: string, item: JsonObject) => sealConversationItem(parts, userName, id, item);
-  const openItem = async (userName: string, id: string, { key, sealed }: SealedItem) =>
-    (await sealer.open(['item', userName, id, key], sealed)) as JsonObject;
+  const openItem = (userName: string, id: string, item: SealedItem) => openConversationItem(parts, userName, id, item);
 
   async function list(userName: string, id: string, { after, limit, order }: Listed): Promise<ItemPage | undefined> {
     if (!isStorableId(id)) return undefined;
@@ -89,8 +88,7 @@ export function createConversationObjects(parts: ConversationParts): Conversatio
     },
     lockConversation: async (userName, id, holder, untilMs) => {
       if (!isStorableId(id)) return undefined;
-      const outcome = await write({ type: 'lock-conversation', ...named(userName, id), holder, untilMs });
-      return outcome === 'unknown' ? undefined : outcome === 'done';
+      return wordLock(await write({ type: 'lock-conversation', ...named(userName, id), holder, untilMs }));
     },
     unlockConversation: async (userName, id, holder) => {
       if (isStorableId(id)) await write({ type: 'unlock-conversation', ...named(userName, id), holder });
@@ -102,6 +100,19 @@ async function sealConversationItem({ sealer }: ConversationParts, userName: str
   if (typeof item['id'] !== 'string') throw new TypeError('An item of a conversation has an id.');
   const key = sealer.itemKey(userName, item['id']);
   return { key, sealed: await sealer.seal(['item', userName, id, key], JSON.stringify(item)) };
+}
+
+async function openConversationItem(
+  { sealer }: ConversationParts,
+  userName: string,
+  id: string,
+  { key, sealed }: SealedItem,
+): Promise<JsonObject> {
+  return (await sealer.open(['item', userName, id, key], sealed)) as JsonObject;
+}
+
+function wordLock(outcome: 'done' | 'refused' | 'unknown'): boolean | undefined {
+  return outcome === 'unknown' ? undefined : outcome === 'done';
 }
 
 function tooManyItems(itemsMax: number): GatewayError {

@@ -20,7 +20,7 @@ export type SealedResponse = {
   readonly output: Sealed;
 };
 
-export type ItemPart = 'input' | 'output';
+type ItemPart = 'input' | 'output';
 
 /** Where an item of a response can be found by its key; see `findItems`. */
 export type ItemPlace = { readonly key: string; readonly part: ItemPart };

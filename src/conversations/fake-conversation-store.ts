@@ -19,14 +19,54 @@ const name = (userName: string, id: string): string => JSON.stringify([userName,
 
 /** A store in memory for tests, which keeps to the same contract as the engines. */
 export function createFakeConversationStore(): ConversationStore {
-  const rows = new Map<string, Row>();
+  const rows: Rows = new Map();
   const conversations = createFakeSealedConversations();
-  let order = 0;
+  const { write, forget, removeUnneeded } = createResponseWrites(rows);
+  return {
+    ...conversations.reading,
+    writeConversations: async (writes) => writes.map((each) => (isResponseWrite(each) ? write(each) : conversations.write(each))),
+    findSealedResponse: async (query) => find(rows, query)?.response,
+    readSealedChain: async (query) => {
+      const links: SealedResponse[] = [];
+      for (let row = find(rows, query); row !== undefined; row = row.previous) links.unshift(row.response);
+      const bytes = links.reduce((sum, { input, output }) => sum + input.length + output.length, 0);
+      return links.length === 0 ? undefined : bytes > query.bytesMax ? 'too-large' : links;
+    },
+    findSealedItems: async ({ userName, keys, nowMs }) =>
+      keys.flatMap((key) => {
+        const holders = [...rows.values()].filter((row) => find(rows, { ...row.response, userName, nowMs }) === row);
+        const holder = holders
+          .toSorted((left, right) => right.order - left.order)
+          .find(({ items }) => items.some((item) => item.key === key));
+        const part = holder?.items.find((item) => item.key === key)?.part;
+        if (holder === undefined || part === undefined) return conversations.findItem(userName, key, nowMs);
+        return [{ key, holderId: holder.response.id, part, sealed: holder.response[part] }];
+      }),
+    readSealedEvents: async (query) => {
+      const batches = [...(find(rows, query)?.events ?? [])].toSorted(([left], [right]) => left - right);
+      const wanted = batches.filter(([first, { count }]) => first + count - 1 > query.after);
+      return wanted.slice(0, query.limit).map(([firstSequence, { sealed }]) => ({ firstSequence, sealed }));
+    },
+    sweepConversations: async ({ nowMs, rowsMax }) => {
+      const expired = [...rows.values()].filter((row) => row.response.expiresAtMs <= nowMs).slice(0, rowsMax);
+      for (const row of expired) {
+        forget(row, Infinity);
+        removeUnneeded(row);
+      }
+      return expired.length + conversations.sweep(nowMs, rowsMax - expired.length);
+    },
+  };
+}
 
-  function find(query: { readonly userName: string; readonly id: string; readonly nowMs: number }): Row | undefined {
-    const row = rows.get(name(query.userName, query.id));
-    return row === undefined || row.deleted || row.response.expiresAtMs <= query.nowMs ? undefined : row;
-  }
+type Rows = Map<string, Row>;
+
+function find(rows: Rows, query: { readonly userName: string; readonly id: string; readonly nowMs: number }): Row | undefined {
+  const row = rows.get(name(query.userName, query.id));
+  return row === undefined || row.deleted || row.response.expiresAtMs <= query.nowMs ? undefined : row;
+}
+
+function createResponseWrites(rows: Rows) {
+  let order = 0;
 
   function put({ response, items }: Extract<ConversationWrite, { type: 'put-response' }>): WriteOutcome {
     const key = name(response.userName, response.id);
@@ -62,9 +102,9 @@ export function createFakeConversationStore(): ConversationStore {
     }
   }
 
-  function writeResponse(write: ResponseWrite): WriteOutcome {
+  function change(write: ResponseWrite): WriteOutcome {
     if (write.type === 'put-response') return put(write);
-    const row = find(write);
+    const row = find(rows, write);
     if (row === undefined) return 'unknown';
     if (write.type === 'delete-response') drop(row, write.nowMs);
     else if (write.type === 'append-events') row.events.set(write.firstSequence, { count: write.count, sealed: write.sealed });
@@ -75,43 +115,9 @@ export function createFakeConversationStore(): ConversationStore {
     return 'done';
   }
 
-  function isResponseWrite(write: ConversationWrite): write is ResponseWrite {
-    return write.type.endsWith('-response') || write.type === 'extend-lease' || write.type === 'append-events';
-  }
+  return { write: change, forget, removeUnneeded };
+}
 
-  return {
-    ...conversations.reading,
-    writeConversations: async (writes) =>
-      writes.map((write) => (isResponseWrite(write) ? writeResponse(write) : conversations.write(write))),
-    findSealedResponse: async (query) => find(query)?.response,
-    readSealedChain: async (query) => {
-      const links: SealedResponse[] = [];
-      for (let row = find(query); row !== undefined; row = row.previous) links.unshift(row.response);
-      const bytes = links.reduce((sum, { input, output }) => sum + input.length + output.length, 0);
-      return links.length === 0 ? undefined : bytes > query.bytesMax ? 'too-large' : links;
-    },
-    findSealedItems: async ({ userName, keys, nowMs }) =>
-      keys.flatMap((key) => {
-        const holders = [...rows.values()].filter((row) => find({ ...row.response, userName, nowMs }) === row);
-        const holder = holders
-          .toSorted((left, right) => right.order - left.order)
-          .find(({ items }) => items.some((item) => item.key === key));
-        const part = holder?.items.find((item) => item.key === key)?.part;
-        if (holder === undefined || part === undefined) return conversations.findItem(userName, key, nowMs);
-        return [{ key, holderId: holder.response.id, part, sealed: holder.response[part] }];
-      }),
-    readSealedEvents: async (query) => {
-      const batches = [...(find(query)?.events ?? [])].toSorted(([left], [right]) => left - right);
-      const wanted = batches.filter(([first, { count }]) => first + count - 1 > query.after);
-      return wanted.slice(0, query.limit).map(([firstSequence, { sealed }]) => ({ firstSequence, sealed }));
-    },
-    sweepConversations: async ({ nowMs, rowsMax }) => {
-      const expired = [...rows.values()].filter((row) => row.response.expiresAtMs <= nowMs).slice(0, rowsMax);
-      for (const row of expired) {
-        forget(row, Infinity);
-        removeUnneeded(row);
-      }
-      return expired.length + conversations.sweep(nowMs, rowsMax - expired.length);
-    },
-  };
+function isResponseWrite(write: ConversationWrite): write is ResponseWrite {
+  return write.type.endsWith('-response') || write.type === 'extend-lease' || write.type === 'append-events';
 }

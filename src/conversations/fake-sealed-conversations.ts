@@ -31,19 +31,6 @@ export function createFakeSealedConversations(): FakeSealedConversations {
     const row = rows.get(name(userName, id));
     return row === undefined || row.expiresAtMs <= nowMs ? undefined : row;
   };
-  const touch = (row: Row, nowMs: number): void => {
-    row.expiresAtMs = row.conversation.keptMs === undefined ? Infinity : nowMs + row.conversation.keptMs;
-  };
-
-  function append(row: Row, items: readonly SealedItem[], itemsMax: number): WriteOutcome {
-    const added = items.filter((item, index) => {
-      const isSame = ({ key }: SealedItem): boolean => key === item.key;
-      return !row.items.some(isSame) && items.findIndex(isSame) === index;
-    });
-    if (row.items.length + added.length > itemsMax) return 'refused';
-    row.items.push(...added);
-    return 'done';
-  }
 
   function create({ conversation, items }: Extract<ConversationWrite, { type: 'put-conversation' }>): WriteOutcome {
     const key = name(conversation.userName, conversation.id);
@@ -54,40 +41,11 @@ export function createFakeSealedConversations(): FakeSealedConversations {
     return append(row, items, Infinity);
   }
 
-  function change(row: Row, write: Exclude<ConversationObjectWrite, { type: 'put-conversation' }>): WriteOutcome {
-    switch (write.type) {
-      case 'update-conversation':
-        row.conversation = { ...row.conversation, head: write.head };
-        touch(row, write.nowMs);
-        return 'done';
-      case 'delete-conversation':
-        rows.delete(name(write.userName, write.id));
-        return 'done';
-      case 'append-items':
-        touch(row, write.nowMs);
-        return append(row, write.items, write.itemsMax);
-      case 'delete-item': {
-        const left = row.items.filter(({ key }) => key !== write.key);
-        if (left.length === row.items.length) return 'unknown';
-        row.items = left;
-        return 'done';
-      }
-      case 'lock-conversation':
-        if (row.lock !== undefined && row.lock.holder !== write.holder && row.lock.untilMs > write.nowMs) return 'refused';
-        row.lock = { holder: write.holder, untilMs: write.untilMs };
-        return 'done';
-      case 'unlock-conversation':
-        if (row.lock?.holder !== write.holder) return 'unknown';
-        row.lock = undefined;
-        return 'done';
-    }
-  }
-
   return {
     write: (write) => {
       if (write.type === 'put-conversation') return create(write);
       const row = find(write);
-      return row === undefined ? 'unknown' : change(row, write);
+      return row === undefined ? 'unknown' : change(row, write, () => rows.delete(name(write.userName, write.id)));
     },
     reading: {
       findSealedConversation: async (query) => find(query)?.conversation,
@@ -118,4 +76,47 @@ export function createFakeSealedConversations(): FakeSealedConversations {
       return expired.length;
     },
   };
+}
+
+function touch(row: Row, nowMs: number): void {
+  row.expiresAtMs = row.conversation.keptMs === undefined ? Infinity : nowMs + row.conversation.keptMs;
+}
+
+function append(row: Row, items: readonly SealedItem[], itemsMax: number): WriteOutcome {
+  const added = items.filter((item, index) => {
+    const isSame = ({ key }: SealedItem): boolean => key === item.key;
+    return !row.items.some(isSame) && items.findIndex(isSame) === index;
+  });
+  if (row.items.length + added.length > itemsMax) return 'refused';
+  row.items.push(...added);
+  return 'done';
+}
+
+function change(row: Row, write: Exclude<ConversationObjectWrite, { type: 'put-conversation' }>, remove: () => void): WriteOutcome {
+  switch (write.type) {
+    case 'update-conversation':
+      row.conversation = { ...row.conversation, head: write.head };
+      touch(row, write.nowMs);
+      return 'done';
+    case 'delete-conversation':
+      remove();
+      return 'done';
+    case 'append-items':
+      touch(row, write.nowMs);
+      return append(row, write.items, write.itemsMax);
+    case 'delete-item': {
+      const left = row.items.filter(({ key }) => key !== write.key);
+      if (left.length === row.items.length) return 'unknown';
+      row.items = left;
+      return 'done';
+    }
+    case 'lock-conversation':
+      if (row.lock !== undefined && row.lock.holder !== write.holder && row.lock.untilMs > write.nowMs) return 'refused';
+      row.lock = { holder: write.holder, untilMs: write.untilMs };
+      return 'done';
+    case 'unlock-conversation':
+      if (row.lock?.holder !== write.holder) return 'unknown';
+      row.lock = undefined;
+      return 'done';
+  }
 }

@@ -71,24 +71,15 @@ export function createWriteQueue(store: Pick<ConversationStore, 'writeConversati
   };
 }
 
-/** Sealed bytes, and something for the rest. */
-function sizeOf(write: ConversationWrite): number {
-  const sumItems = (items: readonly { readonly sealed: Uint8Array }[]): number =>
-    items.reduce((sum, { sealed }) => sum + sealed.length + overheadBytes, 0);
-  switch (write.type) {
-    case 'put-response': {
-      const { head, input, output } = write.response;
-      return overheadBytes * (1 + write.items.length) + head.length + input.length + output.length;
-    }
-    case 'put-conversation':
-      return overheadBytes + write.conversation.head.length + sumItems(write.items);
-    case 'append-items':
-      return overheadBytes + sumItems(write.items);
-    case 'append-events':
-      return overheadBytes + write.sealed.length;
-    default:
-      return overheadBytes;
-  }
-}
-
+/** What a write takes besides its sealed bytes, roughly. */
 const overheadBytes = 200;
+
+function sizeOf(write: ConversationWrite): number {
+  if (write.type === 'put-response') {
+    const { head, input, output } = write.response;
+    return overheadBytes * (1 + write.items.length) + head.length + input.length + output.length;
+  }
+  const items = 'items' in write ? write.items : [];
+  const alone = write.type === 'append-events' ? write.sealed.length : 0;
+  return items.reduce((sum, { sealed }) => sum + sealed.length + overheadBytes, overheadBytes + alone);
+}

@@ -151,8 +151,7 @@ export async function assembleGateway(options: {
   const deadlines = createDeadlines<RunningCall>({ clock, tickMs: deadlineTickMs });
   opened.defer(() => deadlines.close());
 
-  const proofVault = openProofVault({ environment, store, clock, logger });
-  opened.defer(() => proofVault.close());
+  const proofVault = openProofVault({ environment, store, clock, logger }, opened);
 
   const gateway: Gateway = {
     callers: { find: keys.find, resolve: (secret) => keys.resolve(secret, AbortSignal.timeout(2000)) },

@@ -5,13 +5,13 @@ import type { Store } from '../store/store.ts';
 import type { Environment } from './environment.ts';
 import { loadStoreKey } from './load-store-key.ts';
 
-/** Opens the vault of reasoning proofs. Throws StartError when there is no key that can be used. */
-export function openProofVault(options: {
-  readonly environment: Environment;
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly logger: Logger;
-}): ProofVault {
+/** Opens the vault of reasoning proofs. Closed by `opened`. Throws StartError when there is no key that can be used. */
+export function openProofVault(
+  options: { readonly environment: Environment; readonly store: Store; readonly clock: Clock; readonly logger: Logger },
+  opened: AsyncDisposableStack,
+): ProofVault {
   const { environment, store, clock, logger } = options;
-  return createProofVault({ store, key: loadStoreKey(environment), clock, logger });
+  const vault = createProofVault({ store, key: loadStoreKey(environment), clock, logger });
+  opened.defer(() => vault.close());
+  return vault;
 }

@@ -17,7 +17,7 @@ export type Include = ReadonlySet<IncludeValue>;
 
 /** An item as it is kept, which is with everything, without what was not asked for. Items that lose nothing come back as they are. */
 export function showItem(item: JsonObject, include: Include): JsonObject {
-  switch (item['type']) {
+  switch (typeof item['type'] === 'string' ? item['type'] : 'message') {
     case 'file_search_call':
       return include.has('file_search_call.results') ? item : replace(item, 'results', null);
     case 'code_interpreter_call':
@@ -32,7 +32,6 @@ export function showItem(item: JsonObject, include: Include): JsonObject {
       return replace(item, 'output', omit(output, 'image_url'));
     }
     case 'message':
-    case undefined:
       return showMessage(item, include);
     default:
       return item;
@@ -43,7 +42,7 @@ export function showItem(item: JsonObject, include: Include): JsonObject {
 export function showResponse(response: JsonObject, include: Include): JsonObject {
   const { output } = response;
   return Array.isArray(output)
-    ? { ...response, output: output.map((item) => (isJsonObject(item) ? showItem(item, include) : item)) }
+    ? { ...response, output: output.map((item: JsonValue) => (isJsonObject(item) ? showItem(item, include) : item)) }
     : response;
 }
 
@@ -57,7 +56,7 @@ function showWebSearch(item: JsonObject, include: Include): JsonObject {
 function showMessage(item: JsonObject, include: Include): JsonObject {
   const { content } = item;
   if (!Array.isArray(content)) return item;
-  const parts = content.map((part) => (isJsonObject(part) ? showPart(part, include) : part));
+  const parts = content.map((part: JsonValue) => (isJsonObject(part) ? showPart(part, include) : part));
   return parts.some((part, index) => part !== content[index]) ? { ...item, content: parts } : item;
 }
 

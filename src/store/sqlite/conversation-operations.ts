@@ -68,7 +68,12 @@ function writeOne(database: Database, write: ConversationWrite): WriteOutcome {
       return appendEvents(database, write);
     case 'put-conversation':
       return putConversation(database, write);
-    default:
+    case 'update-conversation':
+    case 'delete-conversation':
+    case 'append-items':
+    case 'delete-item':
+    case 'lock-conversation':
+    case 'unlock-conversation':
       return changeConversation(database, write);
   }
 }

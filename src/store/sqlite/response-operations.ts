@@ -52,8 +52,20 @@ function insertResponse(database: Database, response: SealedResponse, itemBytes:
     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) returning number`;
   const inserted = database.first(
     sql,
-    ...[userName, id, keyId, createdAtMs, expiresAtMs, status, previousNumber, previousResponseId ?? null],
-    ...[conversationId ?? null, leaseUntilMs ?? null, itemBytes, response.head, response.input, response.output],
+    userName,
+    id,
+    keyId,
+    createdAtMs,
+    expiresAtMs,
+    status,
+    previousNumber,
+    previousResponseId ?? null,
+    conversationId ?? null,
+    leaseUntilMs ?? null,
+    itemBytes,
+    response.head,
+    response.input,
+    response.output,
   );
   return inserted === undefined ? 0 : readInteger(inserted, 'number');
 }

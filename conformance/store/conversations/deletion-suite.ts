@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import type { ConversationStore } from './conversation-store.ts';
-import { createResponse, idsOf, saveChain, setUpConversations } from './conversation-suite.ts';
+import type { ConversationStore } from '../../../src/conversations/conversation-store.ts';
+import { createResponse, idsOf, saveChain, setUpConversations, startMs } from './set-up.ts';
 
 const day = 86_400_000;
 
@@ -46,8 +46,8 @@ export function deletionSuite(open: () => ConversationStore): void {
 
   test('what has expired is like what was deleted, swept or not', async () => {
     const { conversations, pass, sweep } = setUpConversations(open());
-    await conversations.saveResponse(createResponse('x1', { expiresAtMs: 1_800_000_000_000 + day }));
-    await conversations.saveResponse(createResponse('x2', { previousResponseId: 'x1', expiresAtMs: 1_800_000_000_000 + 2 * day }));
+    await conversations.saveResponse(createResponse('x1', { expiresAtMs: startMs + day }));
+    await conversations.saveResponse(createResponse('x2', { previousResponseId: 'x1', expiresAtMs: startMs + 2 * day }));
     pass(day);
     for (const swept of [false, true]) {
       assert.equal(await conversations.findResponse('anna', 'x1'), undefined);
@@ -64,7 +64,7 @@ export function deletionSuite(open: () => ConversationStore): void {
   test('a sweep takes no more than it may', async () => {
     const { conversations, pass, sweep } = setUpConversations(open());
     for (let index = 0; index < 25; index += 1) {
-      await conversations.saveResponse(createResponse(`s_${index}`, { userName: 'sweep', expiresAtMs: 1_800_000_000_000 + 1 }));
+      await conversations.saveResponse(createResponse(`s_${index}`, { userName: 'sweep', expiresAtMs: startMs + 1 }));
     }
     pass(1);
     assert.deepEqual([await sweep(10), await sweep(10), await sweep(10), await sweep(10)], [10, 10, 5, 0]);

@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import type { JsonObject } from '../platform/json/json-value.ts';
-import type { ConversationStore } from './conversation-store.ts';
-import { createResponse, idsOf, setUpConversations } from './conversation-suite.ts';
-
-const startMs = 1_800_000_000_000;
+import type { JsonObject } from '../../../src/platform/json/json-value.ts';
+import type { ConversationStore } from '../../../src/conversations/conversation-store.ts';
+import { createResponse, idsOf, setUpConversations, startMs } from './set-up.ts';
 
 const items = (...ids: readonly string[]): readonly JsonObject[] => ids.map((id) => ({ id, type: 'message', text: `${id} \0 \ud800` }));
 
