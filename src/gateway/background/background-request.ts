@@ -10,9 +10,6 @@ import type { IncomingCall } from '../call.ts';
 import type { ReadRequest } from '../read-request.ts';
 import type { RunRecord } from './background-run.ts';
 
-/** How long a response is kept where nothing else is said: as long as the vendor keeps one. */
-const retentionMs = 30 * 24 * 3600 * 1000;
-
 /**
  * The request that generates a background response, as a stream to this process; undefined where the client waits itself. The gateway always runs
  * these itself, so that they behave alike on every upstream.
@@ -59,17 +56,22 @@ function readInput({ input }: JsonObject, newId: (prefix: string) => string): re
 export function createRecord(
   caller: Pick<ApiKey, 'userName' | 'id'>,
   body: JsonObject,
-  { id, createdAtMs, newId }: { readonly id: string; readonly createdAtMs: number; readonly newId: (prefix: string) => string },
+  known: {
+    readonly id: string;
+    readonly createdAtMs: number;
+    readonly expiresAtMs: number;
+    readonly newId: (prefix: string) => string;
+  },
 ): RunRecord {
   const previousResponseId = textOf(body.previous_response_id);
   const conversationId = textOf(body.conversation) ?? textOf(objectOf(body.conversation)?.id);
   return {
-    id,
+    id: known.id,
     userName: caller.userName,
     keyId: caller.id,
-    createdAtMs,
-    expiresAtMs: createdAtMs + retentionMs,
-    input: readInput(body, newId),
+    createdAtMs: known.createdAtMs,
+    expiresAtMs: known.expiresAtMs,
+    input: readInput(body, known.newId),
     ...(previousResponseId === undefined ? {} : { previousResponseId }),
     ...(conversationId === undefined ? {} : { conversationId }),
   };

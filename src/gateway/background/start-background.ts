@@ -11,11 +11,13 @@ import type { BackgroundRun } from './background-run.ts';
 import { createEventSource } from './event-source.ts';
 import { writeFollowed } from './write-followed.ts';
 
+const dayMs = 86_400_000;
+
 /** A background call whose road has been gone up to its first attempt: nothing can refuse it any more but what generates it. */
 export type BackgroundCall = {
   readonly call: IncomingCall;
   readonly report: CallReport;
-  readonly caller: Pick<ApiKey, 'userName' | 'id'>;
+  readonly caller: Pick<ApiKey, 'userName' | 'id' | 'responseRetentionDays'>;
   /** The request as its client sent it. */
   readonly body: JsonObject;
   /** Gives back what was taken for a call that then is not made. */
@@ -36,15 +38,21 @@ export async function startBackground(
   const runs = gateway.background;
   if (runs === undefined) throw new GatewayError('responses_unavailable', 'responses cannot be stored here', { param: 'background' });
   const { clock, newId } = gateway;
+  const settings = gateway.settings();
+  const keptMs = (caller.responseRetentionDays ?? settings.responseRetentionDays) * dayMs;
+  if (keptMs === 0)
+    throw new GatewayError('invalid_value', 'nothing is stored for this API key, and background responses have to be stored', {
+      param: 'background',
+    });
   const createdAtMs = clock.nowMs();
   const id = newId('resp');
   const queued = describeQueued(id, body, createdAtMs);
   const run = await runs
     .begin({
-      record: createRecord(caller, body, { id, createdAtMs, newId }),
+      record: createRecord(caller, body, { id, createdAtMs, expiresAtMs: createdAtMs + keptMs, newId }),
       queued,
       // A translated response may say more in its last event than its upstream did in any.
-      eventBytesMax: gateway.settings().limits.eventBytesMax * 2,
+      eventBytesMax: settings.limits.eventBytesMax * 2,
     })
     .catch((cause: unknown) => {
       throw new GatewayError('responses_unavailable', 'the response cannot be stored at the moment; try again', {
