@@ -15,7 +15,6 @@ import { createLoopGauge } from '../gateway/overload/loop-gauge.ts';
 import { createMemoryGauge } from '../gateway/overload/memory-gauge.ts';
 import { createReplyOwners } from '../gateway/reply-owners.ts';
 import type { RunningCall } from '../gateway/retry/call-attempts.ts';
-import { deleteAtKeeper } from '../gateway/stored-responses/delete-at-keeper.ts';
 import { createRetryBudget } from '../gateway/retry/retry-budget.ts';
 import { addGatewayGauges } from '../gateway/telemetry/gateway-gauges.ts';
 import { createGatewayServer, type GatewayServer } from '../gateway/server.ts';
@@ -34,7 +33,7 @@ import { type ConfigFiles, loadConfig } from './config/load-config.ts';
 import { type DrainTimes, readDrainTimes } from './drain-times.ts';
 import type { Environment } from './environment.ts';
 import { formatUrl, listenError } from './listen.ts';
-import { openConversations } from './open-conversations.ts';
+import { openStoredObjects } from './open-stored-objects.ts';
 import { openProofVault } from './open-proof-vault.ts';
 import { startSimulatedUpstreams } from './start-simulated-upstreams.ts';
 import { assembleTelemetry } from './telemetry/assemble-telemetry.ts';
@@ -154,7 +153,6 @@ export async function assembleGateway(options: {
 
   const proofVault = openProofVault({ environment, store, clock, logger }, opened);
 
-  const conversations = openConversations({ environment, store, clock, logger }, opened);
   const gateway: Gateway = {
     callers: { find: keys.find, resolve: (secret) => keys.resolve(secret, AbortSignal.timeout(2000)) },
     journal,
@@ -165,8 +163,7 @@ export async function assembleGateway(options: {
     gatekeeper: openGatekeeper(live, clock, logger, opened),
     replyOwners: createReplyOwners({ store }),
     proofVault,
-    conversations,
-    storedObjects: { conversations, deleteAtKeeper: (keeper, id) => deleteAtKeeper(live.settings().routing, keeper, id) },
+    ...openStoredObjects({ environment, store, clock, logger, settings: live.settings }, opened),
     fetchMedia: (url) => fetchNamedMedia(url, live.config().media),
     settings: live.settings,
     clock,

@@ -15,6 +15,11 @@ export async function serveResponse(stored: StoredObjects, action: Action, asked
       return await show(stored, id, asked);
     case 'delete':
       return await remove(stored, id, asked);
+    case 'cancel': {
+      const cancelled = await stored.cancelStored?.(asked.caller.userName, id);
+      if (cancelled === undefined) throw notFound('Response', id);
+      return cancelled;
+    }
     case 'list-input-items': {
       const include = readInclude(asked.query);
       const page = await stored.conversations.listInputItems(asked.caller.userName, id, readPageQuery(asked.query));

@@ -9,7 +9,7 @@ import { serveResponse } from './serve-response.ts';
 
 /** A route of what is stored: the object that the path names, and what is done with it. */
 export type StoredObjectRoute =
-  | { readonly object: 'response'; readonly action: 'show' | 'delete' | 'list-input-items' }
+  | { readonly object: 'response'; readonly action: 'show' | 'delete' | 'cancel' | 'list-input-items' }
   | { readonly object: 'conversation'; readonly action: 'create' | 'show' | 'update' | 'delete' }
   | { readonly object: 'item'; readonly action: 'list' | 'add' | 'show' | 'delete' };
 
@@ -18,6 +18,8 @@ export type StoredObjects = {
   readonly conversations: Conversations;
   /** Writes the events of a stored response behind the number given, and follows it while it goes on. */
   readonly streamStored?: (stream: StoredStream) => Promise<void>;
+  /** Cancels a response that is generated in the background, and resolves with it. */
+  readonly cancelStored?: (userName: string, id: string) => Promise<object>;
   /** Deletes a response at the upstream that keeps it too. Called before it is deleted here; rejects where that could not be done. */
   readonly deleteAtKeeper?: (keeper: ResponseKeeper, id: string) => Promise<void>;
 };

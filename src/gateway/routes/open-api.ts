@@ -40,6 +40,7 @@ function chatOperation(dialect: DialectId, operation: Operation, streams: boolea
 const storedSummaries: Readonly<Record<string, string>> = {
   'response show': 'A stored response; `include` asks for more of its items',
   'response delete': 'Deletes a stored response',
+  'response cancel': 'Cancels a response that is generated in the background',
   'response list-input-items': 'The items that were its input, those of earlier responses included',
   'conversation create': 'Creates a conversation',
   'conversation show': 'A conversation',

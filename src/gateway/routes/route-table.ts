@@ -35,6 +35,7 @@ export const routes: readonly { readonly method: 'GET' | 'POST' | 'DELETE'; read
   { method: 'POST', path: '/v1/chat/completions', route: { type: 'chat', dialect: 'openai-chat', operation: 'generate' } },
   { method: 'GET', path: '/v1/responses/:id', route: { type: 'stored', stored: { object: 'response', action: 'show' } } },
   { method: 'DELETE', path: '/v1/responses/:id', route: { type: 'stored', stored: { object: 'response', action: 'delete' } } },
+  { method: 'POST', path: '/v1/responses/:id/cancel', route: { type: 'stored', stored: { object: 'response', action: 'cancel' } } },
   {
     method: 'GET',
     path: '/v1/responses/:id/input_items',
