@@ -99,6 +99,7 @@ export function runRound(gateway: Gateway, known: KnownCall, plan: RoundPlan, fo
   const started = attempts.start(toWireRequest(known.call, {}), noBody).then(() => undefined);
   started.catch((failure: unknown) => {
     const told = failure instanceof GatewayError ? failure : undefined;
+    if (told === undefined) gateway.logger.error({ callId: known.call.callId, err: failure }, 'a round of tools could not begin: a defect');
     outcome.resolve(told === undefined ? { end: 'failed' } : { end: 'failed', error: told });
   });
   return {
