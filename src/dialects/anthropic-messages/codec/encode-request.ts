@@ -2,6 +2,7 @@ import { dropVendorFields } from '../../../inference/drop-vendor-fields.ts';
 import type { InferenceRequest, Turn } from '../../../inference/inference-request.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { EncodedRequest, RequestFit } from '../../chat-codec.ts';
+import { listBetas } from './client-tools.ts';
 import { encodeSampling } from './encode-sampling.ts';
 import { encodeTools, type EncodedTools } from './encode-tools.ts';
 import { encodeMessages } from './encode-messages.ts';
@@ -38,9 +39,11 @@ export function encodeRequest(request: InferenceRequest, fit: RequestFit): Encod
     ...encodeServiceTier(request, fit),
     ...(request.stream ? { stream: true } : {}),
   };
+  const betas = listBetas(tools.tools);
   return {
     body,
     ...(tools.renamed.size === 0 ? {} : { toolNames: tools.renamed }),
+    ...(betas.length === 0 ? {} : { headers: { 'anthropic-beta': betas.join(',') } }),
     ...(tools.answerTool === undefined ? {} : { answerTool: tools.answerTool }),
     ...(stop.cutAt.length === 0 ? {} : { cutAt: stop.cutAt }),
   };

@@ -17,7 +17,9 @@ export function decodeAnnotation(annotation: JsonObject): Citation | undefined {
     return url === undefined ? undefined : { ...readSpan(annotation), ...titled, source: { kind: 'url', url } };
   }
   const fileId = textOf(annotation.file_id);
-  return fileId === undefined ? undefined : { ...readSpan(annotation), ...titled, source: { kind: 'document', fileId } };
+  if (fileId === undefined) return undefined;
+  const at = annotation.type === 'file_citation' ? countOf(annotation.index) : undefined;
+  return { ...(at === undefined ? readSpan(annotation) : { end: at }), ...titled, source: { kind: 'document', fileId } };
 }
 
 /**
@@ -29,6 +31,7 @@ export function encodeAnnotation(citation: Citation, partCharacters: number): Js
   if (source.kind === 'url') {
     return { type: 'url_citation', start_index: start ?? 0, end_index: end ?? partCharacters, title: title ?? '', url: source.url };
   }
-  const index = source.index ?? 0;
-  return { type: 'file_citation', file_id: source.fileId ?? `document-${index}`, filename: title ?? `document-${index}`, index };
+  const name = `document-${source.index ?? 0}`;
+  // Where in the text it stands: behind what rests on it.
+  return { type: 'file_citation', file_id: source.fileId ?? name, filename: title ?? name, index: end ?? partCharacters };
 }

@@ -2,8 +2,12 @@ import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { FunctionTool, Tool, ToolChoice, VendorField, WebSearchTool } from '../../../inference/inference-request.ts';
 import { filledText, membersOf, objectsOf, textOf, textsOf, wordOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
+import { screenToolName } from '../../../inference/screen-actions.ts';
 import { readUserLocation } from '../../read-user-location.ts';
+import { builtInToolOf } from '../built-in-tools.ts';
 import { customToolParameters, joinNamespace } from './client-tools.ts';
+import { decodeFileSearch } from './file-search-tool.ts';
+import { decodeScreenTool, isScreenType } from './screen-tool.ts';
 
 type DecodedTools = { readonly tools: readonly Tool[]; readonly fields: readonly VendorField[] };
 
@@ -43,6 +47,8 @@ function decodeCustom(tool: JsonObject, place: Place): { readonly tool: Function
       name,
       path: place.path,
       parameters: customToolParameters,
+      // A tool of a namespace stands in the namespace's own definition, which is not repeated for each.
+      ...(place.namespace === undefined ? { wire: tool } : {}),
       ...(description === undefined ? {} : { description }),
     },
     fields: grammar === undefined ? [] : [{ field: `${place.path}.format`, value: format, weight: 'matters' }],
@@ -93,7 +99,9 @@ export function decodeTools(value: JsonValue | undefined): DecodedTools {
     } else if (type === 'code_interpreter') {
       requireFreshContainer(tool, place.path);
       tools.push({ kind: 'code-execution', path: place.path });
-    } else tools.push({ kind: 'vendor', name: type, wire: tool, path: place.path });
+    } else if (type === 'file_search') tools.push(decodeFileSearch(tool, place.path));
+    else if (isScreenType(type)) tools.push(decodeScreenTool(tool, place.path));
+    else tools.push({ kind: 'vendor', name: type, wire: tool, path: place.path });
   };
   for (const [index, tool] of objectsOf(value).entries()) {
     const path = `tools[${index}]`;
@@ -116,11 +124,14 @@ function isNamedTool(choice: JsonObject): boolean {
 
 const carriedName = (choice: JsonObject): string => joinNamespace(textOf(choice.namespace), textOf(choice.name) ?? '');
 
-/** Reads `tool_choice`. A choice of one of the vendor's own tools has no neutral form. */
+/** Reads `tool_choice`. A choice of a tool that only the vendor knows has no neutral form. */
 export function decodeToolChoice(value: JsonValue | undefined): { readonly choice?: ToolChoice; readonly fields: readonly VendorField[] } {
   if (value === 'auto' || value === 'required' || value === 'none') return { choice: { kind: value }, fields: [] };
   if (!isJsonObject(value)) return { fields: [] };
   if (isNamedTool(value)) return { choice: { kind: 'function', name: carriedName(value) }, fields: [] };
+  const builtIn = builtInToolOf(textOf(value.type) ?? '');
+  if (builtIn !== undefined) return { choice: { kind: 'built-in', tool: builtIn }, fields: [] };
+  if (isScreenType(textOf(value.type) ?? '')) return { choice: { kind: 'function', name: screenToolName }, fields: [] };
   if (value.type !== 'allowed_tools') return { fields: [{ field: 'tool_choice', value, weight: 'matters' }] };
   const allowed = objectsOf(value.tools);
   const choice: ToolChoice = {

@@ -7,6 +7,7 @@ import type { EncodedRequest, RequestFit } from '../../chat-codec.ts';
 import { mentionsJson } from '../../mentions-json.ts';
 import { encodeInput } from './encode-input.ts';
 import { encodeToolChoice, encodeTools, fitParameters } from './encode-tools.ts';
+import { ownDialect } from './own-dialect.ts';
 
 /** The vendor refuses a limit below it. */
 const outputTokensMin = 16;
@@ -114,10 +115,11 @@ function encodeStopSequences({ stopSequences = [] }: InferenceRequest, fit: Requ
 }
 
 function encodeToolFields(request: InferenceRequest, fit: RequestFit, toWireName: (name: string) => string): EncodedToolFields {
-  const { tools, include, maxToolCalls } = encodeTools(request.tools, fit, toWireName);
+  const isOwn = request.dialect === ownDialect;
+  const { tools, include, maxToolCalls } = encodeTools(request.tools, { fit, toWireName, isOwn });
   const answer = createAnswerTool(request, fit);
   const all = answer === undefined ? tools : [...tools, answer.wire];
-  const choice = encodeToolChoice(request.toolChoice, tools.length > 0, toWireName);
+  const choice = encodeToolChoice(request.toolChoice, tools, { fit, toWireName });
   const forced = tools.length === 0 && answer !== undefined ? { type: 'function', name: answer.name } : 'required';
   const toolChoice = answer === undefined ? choice : forced;
   // There is one answer.

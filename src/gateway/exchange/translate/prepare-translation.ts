@@ -93,7 +93,7 @@ export async function prepareTranslation(
     framing,
     rememberProofs: (turn) => vault.remember(caller.userName, turn),
   };
-  const upstreamRequest = addressRequest(options, encoded.body);
+  const upstreamRequest = addressRequest(options, encoded.body, encoded.headers);
   if (upstreamRequest === undefined) throw new Error(`${target.upstream.vendor.id} speaks ${upstream.id} and has no route for it`);
   return { translation, upstreamRequest };
 }
@@ -113,6 +113,7 @@ function refuseManySequences(cutAt: readonly string[], notes: TranslationNotes):
 export function addressRequest(
   { client, upstream, request, target, framing }: TranslationOptions,
   body: JsonObject,
+  demanded: Readonly<Record<string, string>> = {},
 ): UpstreamRequest | undefined {
   const upstreamFraming = framing === undefined ? {} : ({ framing: 'sse' } as const);
   const route = { dialect: upstream.id, operation: request.operation, upstreamModel: target.upstreamModel, ...upstreamFraming };
@@ -121,7 +122,20 @@ export function addressRequest(
   return {
     path: target.upstream.basePath + path,
     method: 'POST',
-    headers: createUpstreamHeaders(request, target, { client: client.id, upstream: upstream.id }, upstreamFraming.framing),
+    headers: joinHeaders(
+      createUpstreamHeaders(request, target, { client: client.id, upstream: upstream.id }, upstreamFraming.framing),
+      demanded,
+    ),
     body: Buffer.from(JSON.stringify(body)),
   };
+}
+
+/** Headers with those that a body demands: values of lists are joined. */
+function joinHeaders<Headers extends Record<string, unknown>>(headers: Headers, demanded: Readonly<Record<string, string>>): Headers {
+  const joined = Object.entries(demanded).map(([name, value]) => {
+    const sent = headers[name];
+    const known = typeof sent === 'string' && sent !== '' ? sent.split(',').map((part) => part.trim()) : [];
+    return [name, [...new Set([...known, value])].join(',')];
+  });
+  return joined.length === 0 ? headers : { ...headers, ...Object.fromEntries(joined) };
 }
