@@ -122,13 +122,14 @@ function describeSettings(request: InferenceRequest, lost: ReadonlySet<string>, 
     model: _model,
     reasoning,
     outputFormat,
+    dialect: _dialect,
     ...settings
   } = request;
   const all: Record<string, unknown> = {
     ...settings,
     ...sampling,
     instructions: instructions.map(({ text }) => text.replaceAll('\n\n', '')).join(''),
-    tools: tools.map(({ path: _path, ...tool }) => tool),
+    tools: tools.map((tool) => Object.fromEntries(Object.entries(tool).filter(([member]) => member !== 'path' && member !== 'wire'))),
     reasoning: reasoning?.effort ?? (reasoning?.mode === 'off' ? 'none' : undefined),
     outputFormat: outputFormat?.kind === 'json-schema' ? outputFormat.schema : outputFormat,
     // To let the model decide is the same as to say nothing.

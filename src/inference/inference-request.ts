@@ -111,11 +111,13 @@ export type WebSearchTool = {
   readonly blockedDomains?: readonly string[];
   readonly userLocation?: { readonly city?: string; readonly region?: string; readonly country?: string; readonly timezone?: string };
   readonly contextSize?: 'low' | 'medium' | 'high';
+  /** The tool as its dialect spells it, where that says more. */
+  readonly wire?: JsonObject;
   readonly path?: string;
 };
 
 /** Running code in a sandbox. */
-export type CodeExecutionTool = { readonly kind: 'code-execution'; readonly path?: string };
+export type CodeExecutionTool = { readonly kind: 'code-execution'; readonly wire?: JsonObject; readonly path?: string };
 
 /** A condition on the attributes of a file. */
 export type FileFilter =
@@ -146,6 +148,7 @@ export type UrlContextTool = {
   readonly maxUses?: number;
   readonly allowedDomains?: readonly string[];
   readonly blockedDomains?: readonly string[];
+  readonly wire?: JsonObject;
   readonly path?: string;
 };
 

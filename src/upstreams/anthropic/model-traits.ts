@@ -53,7 +53,10 @@ const rules: readonly ModelRule[] = [
   { names: /^claude-opus-4(?:-0|-2025\d{4})?$/, differs: { ...upTo45, outputTokensMax: 32_000, structuredOutput: false } },
   { names: /^claude-3-7-sonnet/, differs: { ...upTo45, outputTokensMax: 64_000, structuredOutput: false } },
   { names: /^claude-3-5-/, differs: { ...unthinking, outputTokensMax: 8192 } },
-  { names: /^claude-(?:3-|2|instant)/, differs: { ...unthinking, outputTokensMax: 4096, webSearch: false, codeExecution: false, urlContext: false } },
+  {
+    names: /^claude-(?:3-|2|instant)/,
+    differs: { ...unthinking, outputTokensMax: 4096, webSearch: false, codeExecution: false, urlContext: false },
+  },
 ];
 
 /** What Claude models accept. */

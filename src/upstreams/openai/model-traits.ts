@@ -56,7 +56,10 @@ const rules: readonly ModelRule[] = [
   { names: /^gpt-5\.[45](?:-|$)/, differs: { efforts: ['none', 'low', 'medium', 'high', 'xhigh'] } },
   { names: /^gpt-5\.[6-9](?:-|$)/, differs: { efforts: ['none', 'low', 'medium', 'high', 'xhigh', 'max'] } },
   { names: /^o1-(?:mini|preview)/, differs: { ...early, fixedSampling: true, outputTokensMax: 32_768, contextTokensMax: 128_000 } },
-  { names: /^(?:o\d|codex-mini)/, differs: { efforts: ['low', 'medium', 'high'], alwaysReasons: true, outputTokensMax: 100_000, contextTokensMax: 200_000 } },
+  {
+    names: /^(?:o\d|codex-mini)/,
+    differs: { efforts: ['low', 'medium', 'high'], alwaysReasons: true, outputTokensMax: 100_000, contextTokensMax: 200_000 },
+  },
   { names: /^gpt-4\.1/, differs: { ...unthinking, outputTokensMax: 32_768, contextTokensMax: 1_047_576 } },
   { names: /^(?:chat)?gpt-4o/, differs: { ...unthinking, outputTokensMax: 16_384, contextTokensMax: 128_000 } },
   { names: /^gpt-4-(?:turbo|\d{4}-preview|vision)/, differs: { ...early, outputTokensMax: 4096, contextTokensMax: 128_000 } },

@@ -36,10 +36,18 @@ function decodeTool(tool: JsonObject, path: string): Tool {
     case 'url-context':
       return decodeWebFetch(tool, path);
     case 'code-execution':
-      return { kind: 'code-execution', path };
+      return { kind: 'code-execution', ...wireOf(tool, 'code_execution_20250825'), path };
     default:
       return decodeClientTool(tool, type, path) ?? { kind: 'vendor', name: type, wire: tool, path };
   }
+}
+
+const builtInMembers = new Set(['type', 'name', 'max_uses', 'allowed_domains', 'blocked_domains', 'user_location']);
+
+/** The tool as it was sent, where that says more than its neutral form: a later date, a mark for the cache. */
+function wireOf(tool: JsonObject, usualType: string): { readonly wire?: JsonObject } {
+  const isUsual = tool.type === usualType && Object.keys(tool).every((member) => builtInMembers.has(member));
+  return isUsual ? {} : { wire: tool };
 }
 
 function decodeWebFetch(tool: JsonObject, path: string): UrlContextTool {
@@ -50,6 +58,7 @@ function decodeWebFetch(tool: JsonObject, path: string): UrlContextTool {
     ...(typeof tool.max_uses === 'number' ? { maxUses: tool.max_uses } : {}),
     ...(allowedDomains === undefined ? {} : { allowedDomains }),
     ...(blockedDomains === undefined ? {} : { blockedDomains }),
+    ...wireOf(tool, 'web_fetch_20250910'),
     path,
   };
 }
@@ -68,6 +77,7 @@ function decodeWebSearch(tool: JsonObject, path: string): WebSearchTool {
     ...(allowedDomains === undefined ? {} : { allowedDomains }),
     ...(blockedDomains === undefined ? {} : { blockedDomains }),
     ...(userLocation === undefined ? {} : { userLocation }),
+    ...wireOf(tool, 'web_search_20250305'),
     path,
   };
 }

@@ -7,6 +7,7 @@ import type {
   UrlContextTool,
   WebSearchTool,
 } from '../../../inference/inference-request.ts';
+import { collectMembers, type OwnMembers } from '../../../inference/own-fields.ts';
 import { screenToolName } from '../../../inference/screen-actions.ts';
 import { fitToolNames, listToolNames } from '../../../inference/tool-names.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
@@ -37,12 +38,21 @@ export function encodeTools(request: InferenceRequest, fit: RequestFit): Encoded
   const { toWireName, renamed } = fitNames(request, offered);
   const keepsStrict =
     fit.traits.structuredOutput && offered.filter((tool) => tool.kind === 'function' && tool.strict).length <= strictToolsMax;
-  const written = offered.flatMap((tool) => encodeTool(tool, { fit, toWireName, keepsStrict, isOwn: request.dialect === ownDialect }));
+  const isOwn = request.dialect === ownDialect;
+  const own: OwnMembers = isOwn ? collectMembers(request.vendorFields) : new Map();
+  const written = offered.flatMap((tool) => encodeTool(tool, { fit, toWireName, keepsStrict, isOwn, own }));
   const answerTool = needsAnswerTool(request, fit) ? nameAnswerTool(request, toWireName) : undefined;
   if (answerTool !== undefined && request.outputFormat?.kind === 'json-schema')
     written.push(encodeAnswerTool(request.outputFormat, answerTool));
   const tools = written.length === 0 ? describeCalledTools(request, toWireName) : written;
-  const choice = encodeChoice(request, { fit, toWireName, answerTool, sent: tools, isOffered: written.length > 0, isCalled: tools.length > 0 });
+  const choice = encodeChoice(request, {
+    fit,
+    toWireName,
+    answerTool,
+    sent: tools,
+    isOffered: written.length > 0,
+    isCalled: tools.length > 0,
+  });
   return { tools, choice, toWireName, renamed, ...(answerTool === undefined ? {} : { answerTool }) };
 }
 
@@ -75,7 +85,13 @@ function offeredTools({ tools, toolChoice }: InferenceRequest): readonly Tool[] 
   return tools.filter((tool) => tool.kind !== 'function' || toolChoice.names.includes(tool.name));
 }
 
-type ToolWriting = { readonly fit: RequestFit; readonly toWireName: (name: string) => string; readonly keepsStrict: boolean; readonly isOwn: boolean };
+type ToolWriting = {
+  readonly fit: RequestFit;
+  readonly toWireName: (name: string) => string;
+  readonly keepsStrict: boolean;
+  readonly isOwn: boolean;
+  readonly own: OwnMembers;
+};
 
 function encodeTool(tool: Tool, writing: ToolWriting): readonly JsonObject[] {
   const { notes, traits } = writing.fit;
@@ -84,15 +100,16 @@ function encodeTool(tool: Tool, writing: ToolWriting): readonly JsonObject[] {
     case 'function':
       return [encodeScreen(tool, writing) ?? encodeOwnTool(tool, writing) ?? encodeFunction(tool, writing)];
     case 'web-search':
-      if (traits.webSearch) return [encodeWebSearch(tool, writing.fit)];
+      if (traits.webSearch) return [writing.isOwn && tool.wire !== undefined ? tool.wire : encodeWebSearch(tool, writing.fit)];
       notes.dropped(place, 'the upstream of this model cannot search the web');
       return [];
     case 'code-execution':
-      if (traits.codeExecution) return [{ type: 'code_execution_20250825', name: 'code_execution' }];
+      if (traits.codeExecution)
+        return [writing.isOwn && tool.wire !== undefined ? tool.wire : { type: 'code_execution_20250825', name: 'code_execution' }];
       notes.dropped(place, 'the upstream of this model cannot run code');
       return [];
     case 'url-context':
-      if (traits.urlContext === true) return [encodeWebFetch(tool)];
+      if (traits.urlContext === true) return [writing.isOwn && tool.wire !== undefined ? tool.wire : encodeWebFetch(tool)];
       notes.dropped(place, 'the upstream of this model reads no pages');
       return [];
     case 'file-search':
@@ -128,7 +145,7 @@ function encodeWebFetch({ maxUses, allowedDomains = [], blockedDomains = [] }: U
   };
 }
 
-function encodeFunction(tool: FunctionTool, { fit, toWireName, keepsStrict }: ToolWriting): JsonObject {
+function encodeFunction(tool: FunctionTool, { fit, toWireName, keepsStrict, own }: ToolWriting): JsonObject {
   const { name, description, strict, path } = tool;
   const parameters: JsonObject = tool.parameters ?? { type: 'object', properties: {} };
   const schema = fitInputSchema(parameters);
@@ -144,6 +161,7 @@ function encodeFunction(tool: FunctionTool, { fit, toWireName, keepsStrict }: To
     ...(description === undefined || description === '' ? {} : { description }),
     input_schema: isStrict ? fitAnswerSchema(schema) : schema,
     ...(isStrict ? { strict: true } : {}),
+    ...(path === undefined ? {} : own.get(path)),
   };
 }
 

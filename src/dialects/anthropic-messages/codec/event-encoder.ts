@@ -5,14 +5,29 @@ import type { Usage } from '../../../inference/usage.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { EventEncoder, ReplyWriting } from '../../chat-codec.ts';
 import { encodeCitation } from './citations.ts';
-import { callIdOf, carryCallProof, encodeHead, encodeHiddenReasoning, addToolUses, encodeWholePart, showsThoughts } from './encode-reply.ts';
+import {
+  callIdOf,
+  carryCallProof,
+  encodeHead,
+  encodeHiddenReasoning,
+  addToolUses,
+  encodeWholePart,
+  showsThoughts,
+} from './encode-reply.ts';
 import { encodeUsage } from './encode-usage.ts';
 import { writeSignature } from './proof-fields.ts';
 import { encodeEnding } from './stop-reasons.ts';
 import { foreignToolId, splitPages, wireNameOf, writeInput, writeResultBlock } from './write-server-tools.ts';
 
 /** The block that is being said. It is written with its first words: what stays without words or proof is no block here. */
-type OpenBlock = { readonly start: BlockStart; isWritten: boolean; hasText: boolean; isNewParagraph: boolean; proof: Proof | undefined; heldInput: string };
+type OpenBlock = {
+  readonly start: BlockStart;
+  isWritten: boolean;
+  hasText: boolean;
+  isNewParagraph: boolean;
+  proof: Proof | undefined;
+  heldInput: string;
+};
 
 type EncoderState = {
   readonly writing: ReplyWriting;

@@ -87,7 +87,11 @@ export function writeResultBlock(id: string, part: ServerToolPart): JsonObject {
 /** A reading of several pages as readings of one page each: a use of the tool names one page here. */
 export function splitPages(part: ServerToolPart): readonly ServerToolPart[] {
   if (part.tool !== 'url-context' || part.input.length < 2) return [part];
-  return part.input.map((url) => ({ ...part, input: [url], results: (part.results ?? []).filter((found: ToolFinding) => found.url === url) }));
+  return part.input.map((url) => ({
+    ...part,
+    input: [url],
+    results: (part.results ?? []).filter((found: ToolFinding) => found.url === url),
+  }));
 }
 
 /** Writes what a server tool did for a client; undefined for tools that this dialect has no blocks for. */

@@ -27,7 +27,7 @@ function decodeFunction(tool: JsonObject, { path, namespace, introduction }: Pla
     ...(description === undefined ? {} : { description }),
     ...(isJsonObject(tool.parameters) ? { parameters: tool.parameters } : {}),
     // Left out it means "strict where the schema allows", which no other dialect has; only what was asked for is carried.
-    ...(tool.strict === true ? { strict: true } : {}),
+    ...(typeof tool.strict === 'boolean' ? { strict: tool.strict } : {}),
   };
 }
 
@@ -55,6 +55,9 @@ function decodeCustom(tool: JsonObject, place: Place): { readonly tool: Function
   };
 }
 
+/** Members of the search tool that have a neutral name. The vendor knows no `domains`. */
+const searchMembers = new Set(['type', 'filters', 'domains', 'user_location', 'search_context_size']);
+
 function decodeWebSearch(tool: JsonObject, path: string): { readonly tool: WebSearchTool; readonly fields: readonly VendorField[] } {
   const filters = membersOf(tool.filters);
   const allowedDomains = [...textsOf(filters.allowed_domains), ...textsOf(tool.domains)];
@@ -69,6 +72,7 @@ function decodeWebSearch(tool: JsonObject, path: string): { readonly tool: WebSe
       ...(blockedDomains.length === 0 ? {} : { blockedDomains }),
       ...(userLocation === undefined ? {} : { userLocation }),
       ...(contextSize === undefined ? {} : { contextSize }),
+      ...(Object.keys(tool).every((member) => searchMembers.has(member)) ? {} : { wire: tool }),
     },
     // Searching what the vendor has indexed instead of the live web.
     fields: tool.external_web_access === false ? [{ field: `${path}.external_web_access`, value: false, weight: 'matters' }] : [],
@@ -98,7 +102,8 @@ export function decodeTools(value: JsonValue | undefined): DecodedTools {
       fields.push(...read.fields);
     } else if (type === 'code_interpreter') {
       requireFreshContainer(tool, place.path);
-      tools.push({ kind: 'code-execution', path: place.path });
+      const isPlain = Object.keys(membersOf(tool.container)).every((member) => member === 'type');
+      tools.push({ kind: 'code-execution', path: place.path, ...(isPlain ? {} : { wire: tool }) });
     } else if (type === 'file_search') tools.push(decodeFileSearch(tool, place.path));
     else if (isScreenType(type)) tools.push(decodeScreenTool(tool, place.path));
     else tools.push({ kind: 'vendor', name: type, wire: tool, path: place.path });

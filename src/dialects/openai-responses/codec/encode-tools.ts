@@ -58,7 +58,7 @@ function encodeFunction(tool: FunctionTool, { fit, toWireName, isOwn }: ToolWrit
     ...(tool.description === undefined ? {} : { description: tool.description }),
     parameters: fitParameters(tool.parameters),
     // Left out, the vendor rewrites the schema so that every argument is required.
-    strict: tool.strict ?? false,
+    ...(isOwn && tool.strict === undefined && tool.path !== undefined ? {} : { strict: tool.strict ?? false }),
   };
 }
 
@@ -69,11 +69,13 @@ function encodeTool(tool: Tool, writing: ToolWriting): JsonObject | undefined {
     case 'function':
       return encodeFunction(tool, writing);
     case 'web-search':
-      if (fit.traits.webSearch) return encodeWebSearch(tool);
+      if (fit.traits.webSearch)
+        return writing.isOwn && tool.wire !== undefined && tool.wire.domains === undefined ? tool.wire : encodeWebSearch(tool);
       fit.notes.dropped(place, 'this model cannot search the web');
       return undefined;
     case 'code-execution':
-      if (fit.traits.codeExecution) return { type: 'code_interpreter', container: { type: 'auto' } };
+      if (fit.traits.codeExecution)
+        return writing.isOwn && tool.wire !== undefined ? tool.wire : { type: 'code_interpreter', container: { type: 'auto' } };
       fit.notes.dropped(place, 'this model cannot run code');
       return undefined;
     case 'file-search':

@@ -124,7 +124,10 @@ export function startSteps(tool: BegunTool): readonly Step[] {
 }
 
 /** The events with which a tool ends, and its finished item. */
-export function endTool(tool: BegunTool, outcome: ServerToolPart | undefined): { readonly steps: readonly Step[]; readonly item: JsonObject } {
+export function endTool(
+  tool: BegunTool,
+  outcome: ServerToolPart | undefined,
+): { readonly steps: readonly Step[]; readonly item: JsonObject } {
   const part = outcome ?? interrupt(tool);
   const code = part.input.join('\n');
   const isCode = tool.type === 'code_interpreter_call';
