@@ -1,4 +1,4 @@
-import { itemsOf, membersOf, textsOf } from '../../platform/json/json-readers.ts';
+import { itemsOf, membersOf, textOf, textsOf } from '../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../platform/json/json-value.ts';
 
 /** Which of the members that are sent on demand a client shall see. */
@@ -56,7 +56,7 @@ function showContent(content: JsonValue | undefined): readonly JsonValue[] {
 
 /** An item of a response or of its input as a client sees it: what it did not ask for is left out. The same object where that is nothing. */
 export function showItem(item: JsonObject, shown: ShownMembers): JsonObject {
-  switch (item.type) {
+  switch (textOf(item.type) ?? '') {
     case 'web_search_call':
       return showWebSearch(item, shown);
     case 'file_search_call':

@@ -35,8 +35,8 @@ function layOut(steps: readonly Step[]): readonly JsonObject[] {
     if (one.kind === 'system') return [system(id)];
     if (one.kind === 'user') return [user(id)];
     if (one.kind === 'assistant') return [assistant(id)];
-    const calls = one.types.map((type, at): JsonObject => ({ type, id: `${id}c${at}`, call_id: `${id}k${at}` }));
-    const results = calls.map(({ type, call_id: callId }): JsonObject => ({ type: `${String(type)}_output`, call_id: callId ?? '' }));
+    const calls = one.types.map((type, at) => ({ type, id: `${id}c${at}`, call_id: `${id}k${at}` }));
+    const results = calls.map(({ type, call_id: callId }) => ({ type: `${type}_output`, call_id: callId }));
     return [...(one.thinks ? [reasoning(`${id}r`)] : []), ...calls, ...results];
   });
 }

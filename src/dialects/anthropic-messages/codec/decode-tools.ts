@@ -37,7 +37,8 @@ function decodeTool(tool: JsonObject, path: string): Tool {
       return decodeWebFetch(tool, path);
     case 'code-execution':
       return { kind: 'code-execution', ...wireOf(tool, 'code_execution_20250825'), path };
-    default:
+    case 'file-search':
+    case undefined:
       return decodeClientTool(tool, type, path) ?? { kind: 'vendor', name: type, wire: tool, path };
   }
 }

@@ -79,7 +79,9 @@ export function writeResultBlock(id: string, part: ServerToolPart): JsonObject {
       return { type: 'web_search_tool_result', tool_use_id: id, content: writeSearchResult(part) };
     case 'url-context':
       return { type: 'web_fetch_tool_result', tool_use_id: id, content: writeFetchResult(part) };
-    default:
+    case 'code-execution':
+    case 'file-search':
+    case 'other':
       return { type: 'code_execution_tool_result', tool_use_id: id, content: writeCodeResult(part) };
   }
 }

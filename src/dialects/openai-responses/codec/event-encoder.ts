@@ -1,5 +1,4 @@
 import type { Citation } from '../../../inference/citation.ts';
-import { countCodePoints } from '../../../inference/count-code-points.ts';
 import type { BlockStart, InferenceEvent } from '../../../inference/inference-event.ts';
 import type { MediaPart, ServerToolPart } from '../../../inference/inference-request.ts';
 import type { Proof } from '../../../inference/proof.ts';
@@ -7,7 +6,7 @@ import type { UsageReport } from '../../../inference/usage.ts';
 import { textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { EventEncoder, ReplyWriting, StreamPosition } from '../../chat-codec.ts';
-import { encodeAnnotation } from './citations.ts';
+import { encodeAnnotations } from './citations.ts';
 import { showItem } from '../show-item.ts';
 import { describeProgress, echoRequest } from './response-object.ts';
 import { encodeEnding, type ResponseEnding } from './stop-reasons.ts';
@@ -287,7 +286,7 @@ export class ResponseWriter {
       item.content.push(part);
       return done + partDone;
     }
-    const annotations = this.#writeAnnotations(block);
+    const annotations = encodeAnnotations(block, this.#writing.notes);
     const part = { type: 'output_text', text: block.text, annotations, logprobs: [] };
     let events = '';
     for (const [index, annotation] of annotations.entries()) {
@@ -298,18 +297,6 @@ export class ResponseWriter {
     events += this.#sendAt('response.content_part.done', item.id, `${at},"part":${JSON.stringify(part)}`);
     item.content.push(part);
     return events;
-  }
-
-  #writeAnnotations({ citations, text }: OpenBlock): readonly JsonObject[] {
-    if (citations.length === 0) return [];
-    const characters = countCodePoints(text);
-    if (citations.some(({ source }) => source.kind === 'document' && source.locator !== undefined)) {
-      this.#writing.notes.adapted(
-        { path: 'output', otherwise: 'turns' },
-        'citations of documents name the document and not the place in it',
-      );
-    }
-    return citations.map((citation) => encodeAnnotation(citation, characters));
   }
 
   /** Ends the open item, and says behind a call what proves it. */

@@ -131,11 +131,11 @@ export function addressRequest(
 }
 
 /** Headers with those that a body demands: values of lists are joined. */
-function joinHeaders<Headers extends Record<string, unknown>>(headers: Headers, demanded: Readonly<Record<string, string>>): Headers {
-  const joined = Object.entries(demanded).map(([name, value]) => {
-    const sent = headers[name];
-    const known = typeof sent === 'string' && sent !== '' ? sent.split(',').map((part) => part.trim()) : [];
-    return [name, [...new Set([...known, value])].join(',')];
-  });
-  return joined.length === 0 ? headers : { ...headers, ...Object.fromEntries(joined) };
+function joinHeaders(headers: UpstreamRequest['headers'], demanded: Readonly<Record<string, string>>): UpstreamRequest['headers'] {
+  const joined = { ...headers };
+  for (const [name, value] of Object.entries(demanded)) {
+    const known = (joined[name] ?? '').split(',').map((part) => part.trim());
+    joined[name] = [...new Set([...known, value])].filter((part) => part !== '').join(',');
+  }
+  return joined;
 }
