@@ -29,8 +29,7 @@ function run(inner: readonly InferenceEvent[], request: JsonObject = {}) {
   return { events: events.slice(2), kept: objectsOf(encoder.kept?.().output) };
 }
 
-const names = (events: readonly JsonObject[]): readonly string[] =>
-  events.map(({ type }) => (textOf(type) ?? '').replace('response.', ''));
+const names = (events: readonly JsonObject[]): readonly string[] => events.map(({ type }) => (textOf(type) ?? '').replace('response.', ''));
 
 const block = (tool: Tool, inner: readonly InferenceEvent[]): readonly InferenceEvent[] => [
   { type: 'block-started', index: 0, block: began(tool) },
@@ -78,7 +77,14 @@ describe('a tool at work', () => {
   test('a search of files shows its results only where they were asked for, and keeps them', () => {
     const files: Tool = { tool: 'file-search', input: ['plan'] };
     const found = { fileId: 'file_1', storeId: 'vs_1', title: 'a.md', text: 'The plan.', score: 0.5, attributes: { year: 2025 } };
-    const wire = { file_id: 'file_1', vector_store_id: 'vs_1', filename: 'a.md', text: 'The plan.', score: 0.5, attributes: { year: 2025 } };
+    const wire = {
+      file_id: 'file_1',
+      vector_store_id: 'vs_1',
+      filename: 'a.md',
+      text: 'The plan.',
+      score: 0.5,
+      attributes: { year: 2025 },
+    };
     const inner = block(files, [outcome(did(files, { results: [found] }))]);
     const silent = run(inner);
     const last = silent.events.at(-2)?.item as JsonObject;
@@ -121,7 +127,10 @@ describe('a tool at work', () => {
 
   test('pages are opened one by one, each with an item of its own', () => {
     const pages: Tool = { tool: 'url-context', input: ['https://a.org', 'https://b.org'] };
-    const results = [{ url: 'https://a.org', text: 'A' }, { url: 'https://b.org', unreadable: true }];
+    const results = [
+      { url: 'https://a.org', text: 'A' },
+      { url: 'https://b.org', unreadable: true },
+    ];
     const { kept } = run(block(pages, [outcome(did(pages, { results }))]));
     assert.deepEqual(
       kept.map(({ action, status }) => [action, status]),

@@ -1,4 +1,4 @@
-import { filledText, itemsOf, numberOf, objectsOf, textOf, textsOf } from '../../../platform/json/json-readers.ts';
+import { filledText, itemsOf, meaningOf, numberOf, objectsOf, textOf, textsOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject, JsonValue } from '../../../platform/json/json-value.ts';
 
 // What a model does with a screen: this dialect's actions to and from the arguments that the neutral form has for them, which are those of
@@ -16,9 +16,9 @@ const keysByButton: Readonly<Record<string, string>> = { back: 'alt+Left', forwa
 
 function decodeClick(action: JsonObject): JsonObject {
   const button = filledText(action.button) ?? 'left';
-  const keys = keysByButton[button];
+  const keys = meaningOf(button, keysByButton);
   return keys === undefined
-    ? { action: clickByButton[button] ?? 'left_click', coordinate: pointOf(action) }
+    ? { action: meaningOf(button, clickByButton) ?? 'left_click', coordinate: pointOf(action) }
     : { action: 'key', text: keys };
 }
 
@@ -71,7 +71,7 @@ const buttonByClick: Readonly<Record<string, string>> = { left_click: 'left', ri
 function encodeScroll(args: JsonObject): JsonObject {
   const pixels = (numberOf(args.scroll_amount) ?? 1) * pixelsPerClick;
   const signs: Readonly<Record<string, readonly [number, number]>> = { up: [0, -1], down: [0, 1], left: [-1, 0], right: [1, 0] };
-  const [across, down] = signs[textOf(args.scroll_direction) ?? 'down'] ?? [0, 1];
+  const [across, down] = meaningOf(args.scroll_direction, signs) ?? [0, 1];
   return { type: 'scroll', ...readPoint(args.coordinate), scroll_x: across * pixels, scroll_y: down * pixels };
 }
 
@@ -83,7 +83,7 @@ export function encodeAction(args: JsonObject): JsonObject | undefined {
     case 'left_click':
     case 'right_click':
     case 'middle_click':
-      return { type: 'click', button: buttonByClick[action] ?? 'left', ...at };
+      return { type: 'click', button: meaningOf(action, buttonByClick) ?? 'left', ...at };
     case 'double_click':
     case 'triple_click':
       return { type: 'double_click', ...at };

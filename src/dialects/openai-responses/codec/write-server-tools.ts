@@ -1,6 +1,6 @@
 import type { BlockStart } from '../../../inference/inference-event.ts';
 import type { ServerToolPart, ToolFinding } from '../../../inference/inference-request.ts';
-import { textOf } from '../../../platform/json/json-readers.ts';
+import { meaningOf, textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 
 type NewId = (prefix: string) => string;
@@ -19,7 +19,7 @@ const idPrefixes: Readonly<Record<ItemType, string>> = {
 
 /** Whether an item is of a tool that no vendor of this dialect ran. */
 export function isOwnToolItem({ type, id }: JsonObject): boolean {
-  const prefix = idPrefixes[type as ItemType];
+  const prefix = meaningOf(type, idPrefixes);
   return prefix !== undefined && typeof id === 'string' && id.startsWith(prefix);
 }
 
