@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { foldEvents } from '../../../inference/fold-events.ts';
 import type { BlockStart, InferenceEvent } from '../../../inference/inference-event.ts';
 import type { BuiltInToolKind, ServerToolPart } from '../../../inference/inference-request.ts';
-import { objectsOf } from '../../../platform/json/json-readers.ts';
+import { membersOf, objectsOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { decodeReply } from './decode-reply.ts';
 import { encodeReply } from './encode-reply.ts';
@@ -84,7 +84,7 @@ describe('a tool at work', () => {
       const { content, usage } = encodeReply({ parts: [part, { kind: 'text', text: 'Low.' }], stopReason: 'end' }, createWriting());
       const read = await readWithSdk(encodeStream(reply(tool, [outcome(part)])));
       assert.deepEqual(read.content, content);
-      assert.deepEqual((read.usage as JsonObject).server_tool_use, (usage as JsonObject).server_tool_use);
+      assert.deepEqual(membersOf(read.usage).server_tool_use, membersOf(usage).server_tool_use);
     });
   }
 
@@ -133,6 +133,6 @@ describe('a tool at work', () => {
       ['srvtoolu_gw1_t1', 'srvtoolu_gw1_t1_2'],
     );
     const end = events.find(({ type }) => type === 'message_delta');
-    assert.deepEqual((end?.usage as JsonObject).server_tool_use, { web_search_requests: 0, web_fetch_requests: 2 });
+    assert.deepEqual(membersOf(end?.usage).server_tool_use, { web_search_requests: 0, web_fetch_requests: 2 });
   });
 });

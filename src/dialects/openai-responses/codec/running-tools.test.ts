@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 
 import type { BlockStart, InferenceEvent } from '../../../inference/inference-event.ts';
 import type { BuiltInToolKind, ServerToolPart } from '../../../inference/inference-request.ts';
-import { objectsOf, textOf } from '../../../platform/json/json-readers.ts';
+import { membersOf, objectsOf, textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { createEventEncoder } from './event-encoder.ts';
 import { decodeServerTool } from './decode-server-tool.ts';
@@ -90,7 +90,7 @@ describe('a tool at work', () => {
     const last = silent.events.at(-2)?.item as JsonObject;
     assert.deepEqual([last.queries, last.results, last.status], [['plan'], null, 'completed']);
     assert.deepEqual(silent.kept[0]?.results, [wire]);
-    assert.deepEqual((run(inner, { include: ['file_search_call.results'] }).events.at(-2)?.item as JsonObject).results, [wire]);
+    assert.deepEqual(membersOf(run(inner, { include: ['file_search_call.results'] }).events.at(-2)?.item).results, [wire]);
     assert.deepEqual(decodeServerTool(silent.kept[0] ?? {})?.results, [found]);
   });
 
@@ -149,10 +149,10 @@ describe('a tool at work', () => {
     test(`${tool} that was interrupted is ${status}, and one that failed is failed`, () => {
       const asked: Tool = { tool, input: ['x'] };
       const interrupted = run(block(asked, []));
-      assert.equal((interrupted.events.at(-2)?.item as JsonObject).status, status);
+      assert.equal(membersOf(interrupted.events.at(-2)?.item).status, status);
       assert.ok(!names(interrupted.events).some((name) => name.endsWith('call.completed')));
       const failed = run(block(asked, [outcome(did(asked, { failed: true }))]));
-      assert.equal((failed.events.at(-2)?.item as JsonObject).status, 'failed');
+      assert.equal(membersOf(failed.events.at(-2)?.item).status, 'failed');
     });
   }
 
@@ -187,7 +187,7 @@ describe('a tool at work', () => {
 test('a reply has the id that the gateway chose', () => {
   const encoder = createEventEncoder({ ...createWriting(), replyId: 'resp_chosen' });
   const [created] = readFrameEvents(encoder.write({ type: 'started', replyId: 'up_1' }));
-  assert.equal((created?.response as JsonObject).id, 'resp_chosen');
+  assert.equal(membersOf(created?.response).id, 'resp_chosen');
 });
 
 test('proofs that were not asked for are kept, with the item or without one', () => {
