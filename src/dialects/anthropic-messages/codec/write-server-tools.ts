@@ -50,8 +50,11 @@ function writeSearchResult(part: ServerToolPart): JsonValue {
 
 function writeFetchResult(part: ServerToolPart): JsonObject {
   const [asked = ''] = part.input;
-  const found = (part.results ?? []).find(({ unreadable }) => unreadable !== true);
-  if (part.failed === true || found === undefined) return { type: 'web_fetch_tool_result_error', error_code: wordError(part, fetchErrors) };
+  const { results = [] } = part;
+  // Vendors that tell nothing of what stood on the page have read it all the same.
+  const found = results.find(({ unreadable }) => unreadable !== true) ?? {};
+  if (part.failed === true || (results.length > 0 && results.every(({ unreadable }) => unreadable === true)))
+    return { type: 'web_fetch_tool_result_error', error_code: wordError(part, fetchErrors) };
   const { url = asked, title, text = '', date } = found;
   const source = { type: 'text', media_type: 'text/plain', data: text };
   return {
