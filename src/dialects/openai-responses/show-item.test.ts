@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { textOf } from '../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../platform/json/json-value.ts';
 import { everyMember, isBareProof, readShownMembers, showItem } from './show-item.ts';
 
@@ -26,7 +27,7 @@ const rows: readonly (readonly [item: JsonObject, shown: JsonObject, include: re
 ];
 
 for (const [item, shown, include] of rows) {
-  test(`${String(item.type)} is shown in part, whole to who asks, and kept whole`, () => {
+  test(`${textOf(item.type) ?? ''} is shown in part, whole to who asks, and kept whole`, () => {
     assert.deepEqual(showItem(item, readShownMembers({})), shown);
     assert.deepEqual(showItem(item, readShownMembers({ include })), item);
     assert.deepEqual(showItem(item, everyMember), item);
