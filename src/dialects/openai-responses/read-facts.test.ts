@@ -52,9 +52,7 @@ test('a chained response names what it continues, and one that is not stored is 
 });
 
 test('the tools that a service runs are told, each kind once', () => {
-  const body = { model: 'm', input: 'Hi' };
-  const offered = (tools: readonly JsonObject[]): unknown =>
-    readFacts({ operation: 'generate', body: { ...body, tools }, headers: {} }).builtInTools;
+  const offered = (tools: readonly object[]): unknown => factsOf({ model: 'm', input: 'Hi', tools }).builtInTools;
   const files = { type: 'file_search', vector_store_ids: [] };
   assert.deepEqual(offered([{ type: 'web_search' }, files, { type: 'web_search_preview_2025_03_11' }, { type: 'code_interpreter' }]), [
     'web-search',
