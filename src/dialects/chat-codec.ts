@@ -26,6 +26,8 @@ export type EncodedRequest = {
   readonly toolNames?: ReadonlyMap<string, string>;
   /** A tool that stands in for structured output: its arguments are the answer's text. */
   readonly answerTool?: string;
+  /** Headers that the vendor demands for what is in the body. A list that the client sent too is joined with it. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Sequences that the upstream cannot watch for: the gateway cuts the reply at the first. */
   readonly cutAt?: readonly string[];
 };
@@ -52,6 +54,10 @@ export type ReplyWriting = {
   readonly inputTokensEstimate: number;
   readonly newId: (prefix: string) => string;
   readonly notes: TranslationNotes;
+  /** The id that the reply shall have, where the gateway had to know it before. */
+  readonly replyId?: string;
+  /** Whether all that is known is written, asked for or not: for a copy that is kept and shown in part. */
+  readonly keepsEverything?: true;
 };
 
 /** Reads the frames of an upstream's stream. Pure and synchronous; never throws for what an upstream sends. */
@@ -80,6 +86,8 @@ export type EventEncoder = {
   /** The bytes of an event as text, its framing included; empty where the dialect has nothing to send for it yet. */
   readonly write: (event: InferenceEvent) => string;
   readonly position: () => StreamPosition;
+  /** The reply so far as it is to be kept: with everything that the client did not ask to see. Absent where nothing is kept of the dialect. */
+  readonly kept?: () => JsonObject;
 };
 
 /** Both directions of a chat dialect's wire format, to and from the neutral form. All functions are pure and synchronous. */

@@ -8,7 +8,7 @@ import { foldEvents } from '../inference/fold-events.ts';
 import { GatewayError } from '../inference/gateway-error.ts';
 import type { InferenceEvent } from '../inference/inference-event.ts';
 import type { InferenceReply, ReplyPart } from '../inference/inference-reply.ts';
-import type { InferenceRequest, Part, Turn } from '../inference/inference-request.ts';
+import type { InferenceRequest, Part, Tool, Turn } from '../inference/inference-request.ts';
 import { replayReply } from '../inference/replay-reply.ts';
 import { createTranslationNotes, type FieldNames } from '../inference/translation-notes.ts';
 import type { Usage } from '../inference/usage.ts';
@@ -111,6 +111,14 @@ function describeTurns(turns: readonly Turn[]): readonly string[] {
   return said.map(({ role, text }) => `${role}: ${text.replaceAll('\n\n', '')}`);
 }
 
+/** A tool without where it stood and how its dialect spells it. Not to be strict is the same as to say nothing. */
+function describeTool(tool: Tool): object {
+  const said = Object.entries(tool).filter(
+    ([member, value]) => member !== 'path' && member !== 'wire' && (member !== 'strict' || value === true),
+  );
+  return Object.fromEntries(said);
+}
+
 /** The settings of a request by name, those of sampling among them, without what a translation says that it changed. */
 function describeSettings(request: InferenceRequest, lost: ReadonlySet<string>, silent: readonly string[]): Record<string, unknown> {
   const {
@@ -129,7 +137,7 @@ function describeSettings(request: InferenceRequest, lost: ReadonlySet<string>, 
     ...settings,
     ...sampling,
     instructions: instructions.map(({ text }) => text.replaceAll('\n\n', '')).join(''),
-    tools: tools.map(({ path: _path, ...tool }) => tool),
+    tools: tools.map(describeTool),
     reasoning: reasoning?.effort ?? (reasoning?.mode === 'off' ? 'none' : undefined),
     outputFormat: outputFormat?.kind === 'json-schema' ? outputFormat.schema : outputFormat,
     // To let the model decide is the same as to say nothing.

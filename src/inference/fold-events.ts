@@ -28,7 +28,14 @@ function closeBlock(block: OpenBlock): ReplyPart {
     case 'server-tool':
       return { kind: 'server-tool', tool: start.tool, id: start.id, input: start.input, failed: true, wire: [] };
     case 'tool-call':
-      return { kind: 'tool-call', id: start.id, name: start.name, arguments: text, ...proven };
+      return {
+        kind: 'tool-call',
+        id: start.id,
+        name: start.name,
+        arguments: text,
+        ...proven,
+        ...(start.wire === undefined ? {} : { wire: start.wire }),
+      };
   }
 }
 

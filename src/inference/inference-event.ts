@@ -1,6 +1,7 @@
 import type { Citation } from './citation.ts';
 import type { StopReason } from './inference-reply.ts';
 import type { BuiltInToolKind, MediaPart, ServerToolPart } from './inference-request.ts';
+import type { JsonObject } from '../platform/json/json-value.ts';
 import type { Proof } from './proof.ts';
 import type { UsageReport } from './usage.ts';
 
@@ -8,7 +9,8 @@ import type { UsageReport } from './usage.ts';
 export type BlockStart =
   | { readonly kind: 'text' | 'refusal' }
   | { readonly kind: 'reasoning'; readonly itemId?: string }
-  | { readonly kind: 'tool-call'; readonly id: string; readonly name: string }
+  /** `wire` is the dialect's own item of a call that is more than one of a function. */
+  | { readonly kind: 'tool-call'; readonly id: string; readonly name: string; readonly wire?: JsonObject }
   /** A built-in tool at work. What it is asked for may be known from the start. */
   | { readonly kind: 'server-tool'; readonly tool: BuiltInToolKind; readonly id: string; readonly input: readonly string[] };
 

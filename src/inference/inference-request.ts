@@ -93,8 +93,15 @@ export type FunctionTool = {
   /** JSON Schema of the arguments. Absent: no arguments are described. */
   readonly parameters?: JsonObject;
   readonly strict?: boolean;
+  /** Set for the tool with which a model steers a screen: vendors that have such a tool get theirs, the others this function. */
+  readonly screen?: Screen;
+  /** The tool as its dialect spells it, where that is more than a function. */
+  readonly wire?: JsonObject;
   readonly path?: string;
 };
+
+/** What a model that steers a computer sees, in pixels. */
+export type Screen = { readonly width: number; readonly height: number; readonly environment?: string };
 
 /** A tool that the upstream's vendor runs itself. */
 export type WebSearchTool = {
@@ -104,11 +111,13 @@ export type WebSearchTool = {
   readonly blockedDomains?: readonly string[];
   readonly userLocation?: { readonly city?: string; readonly region?: string; readonly country?: string; readonly timezone?: string };
   readonly contextSize?: 'low' | 'medium' | 'high';
+  /** The tool as its dialect spells it, where that says more. */
+  readonly wire?: JsonObject;
   readonly path?: string;
 };
 
 /** Running code in a sandbox. */
-export type CodeExecutionTool = { readonly kind: 'code-execution'; readonly path?: string };
+export type CodeExecutionTool = { readonly kind: 'code-execution'; readonly wire?: JsonObject; readonly path?: string };
 
 /** A condition on the attributes of a file. */
 export type FileFilter =
@@ -139,6 +148,7 @@ export type UrlContextTool = {
   readonly maxUses?: number;
   readonly allowedDomains?: readonly string[];
   readonly blockedDomains?: readonly string[];
+  readonly wire?: JsonObject;
   readonly path?: string;
 };
 
@@ -155,6 +165,7 @@ export type BuiltInToolKind = 'web-search' | 'code-execution' | 'file-search' | 
 export type ToolChoice =
   | { readonly kind: 'auto' | 'required' | 'none' }
   | { readonly kind: 'function'; readonly name: string }
+  | { readonly kind: 'built-in'; readonly tool: BuiltInToolKind }
   /** Only these functions; `required` when one of them must be called. */
   | { readonly kind: 'allowed'; readonly names: readonly string[]; readonly required: boolean };
 
@@ -221,6 +232,8 @@ export type ToolCallPart = Placed & {
   /** The arguments as JSON text, as they were written. An empty text means no arguments. */
   readonly arguments: string;
   readonly proof?: Proof;
+  /** The dialect's own item of it, where that says more than a call of a function. */
+  readonly wire?: JsonObject;
 };
 
 export type ToolResultPart = Placed & {
@@ -231,6 +244,8 @@ export type ToolResultPart = Placed & {
   /** Text and media. JSON results are text. */
   readonly content: readonly (TextPart | MediaPart)[];
   readonly isError: boolean;
+  /** The dialect's own item of it, where that says more than the result of a function. */
+  readonly wire?: JsonObject;
 };
 
 /** Something that a tool run by the vendor did: part of the record of a reply. Another vendor cannot replay it. */

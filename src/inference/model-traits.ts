@@ -28,6 +28,10 @@ export type ModelTraits = {
   readonly codeExecution: boolean;
   /** Whether the vendor reads pages that the conversation names. Absent: no. */
   readonly urlContext?: boolean;
+  /** Whether the vendor searches files that it keeps itself. Absent: no. */
+  readonly fileSearch?: boolean;
+  /** The type of the vendor's own tool with which this model steers a screen. Absent: it is offered a function. */
+  readonly screenTool?: string;
   /** Tokens that a request and its reply may have together. Absent: not known. */
   readonly contextTokensMax?: number;
   /** Whether tools of the vendor and structured output may be asked for in one request with functions. */

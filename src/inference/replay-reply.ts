@@ -18,14 +18,16 @@ function replayPart(part: ReplyPart, index: number): readonly InferenceEvent[] {
       const paragraphs = part.text.flatMap((text, at) => [...(at === 0 ? [] : [{ type: 'paragraph', index } as const]), ...delta(text)]);
       return [{ type: 'block-started', index, block }, ...paragraphs, ...proof, end];
     }
-    case 'tool-call':
+    case 'tool-call': {
+      const { id, name, wire } = part;
       return [
-        { type: 'block-started', index, block: { kind: 'tool-call', id: part.id, name: part.name } },
+        { type: 'block-started', index, block: { kind: 'tool-call', id, name, ...(wire === undefined ? {} : { wire }) } },
         // First, so that a dialect which can only say it beside the call says it before the call.
         ...proof,
         ...delta(part.arguments),
         end,
       ];
+    }
   }
 }
 

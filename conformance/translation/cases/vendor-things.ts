@@ -61,8 +61,8 @@ export const vendorCases: readonly TranslationCase[] = [
     conversation: {
       ...hello,
       wire: {
-        'anthropic-messages': { tools: [{ type: 'bash_20250124', name: 'bash' }] },
-        'openai-responses': { tools: [{ type: 'file_search', vector_store_ids: ['vs_1'] }] },
+        'anthropic-messages': { tools: [{ type: 'memory_20250818', name: 'memory' }] },
+        'openai-responses': { tools: [{ type: 'local_shell' }] },
         'openai-chat': { tools: [{ type: 'custom', custom: { name: 'grammar' } }] },
         'gemini-generate-content': { tools: [{ googleMaps: {} }] },
       },
@@ -84,14 +84,14 @@ export const vendorCases: readonly TranslationCase[] = [
       ...hello,
       wire: {
         'anthropic-messages': { container: 'container_1' },
-        'openai-responses': { conversation: 'conv_1' },
+        'openai-responses': { prompt: { id: 'pmpt_1' } },
         'gemini-generate-content': { cachedContent: 'cachedContents/1' },
       },
     },
     expect: ({ from }) => {
       const fields: Readonly<Record<string, string>> = {
         'anthropic-messages': 'container',
-        'openai-responses': 'conversation',
+        'openai-responses': 'prompt',
         'gemini-generate-content': 'cachedContent',
       };
       return { refused: fields[from] ?? '' };
@@ -105,7 +105,7 @@ export const vendorCases: readonly TranslationCase[] = [
       ...hello,
       wire: {
         'anthropic-messages': { inference_geo: 'eu' },
-        'openai-responses': { truncation: 'auto' },
+        'openai-responses': { max_tool_calls: 2 },
         'openai-chat': { logit_bias: { '1': 5 } },
         'gemini-generate-content': { safetySettings: [{ category: 'HARM_CATEGORY_HARASSMENT', threshold: 'BLOCK_LOW_AND_ABOVE' }] },
       },
@@ -121,7 +121,7 @@ export const vendorCases: readonly TranslationCase[] = [
       ...hello,
       wire: {
         'anthropic-messages': { inference_geo: 'eu' },
-        'openai-responses': { truncation: 'auto' },
+        'openai-responses': { max_tool_calls: 2 },
         'openai-chat': { logit_bias: { '1': 5 } },
         'gemini-generate-content': { safetySettings: [{ category: 'HARM_CATEGORY_HARASSMENT', threshold: 'BLOCK_LOW_AND_ABOVE' }] },
       },
@@ -129,7 +129,7 @@ export const vendorCases: readonly TranslationCase[] = [
     expect: ({ from }) => {
       const fields: Readonly<Record<string, string>> = {
         'anthropic-messages': 'inference_geo',
-        'openai-responses': 'truncation',
+        'openai-responses': 'max_tool_calls',
         'openai-chat': 'logit_bias',
         'gemini-generate-content': 'safetySettings',
       };

@@ -45,6 +45,7 @@ function checkBlock(block: Wire): void {
       assert.match(block.id, /^srvtoolu_[a-zA-Z0-9_]+$/);
       break;
     case 'web_search_tool_result':
+    case 'web_fetch_tool_result':
     case 'code_execution_tool_result':
     case 'bash_code_execution_tool_result':
       assert.match(block.tool_use_id, /^srvtoolu_[a-zA-Z0-9_]+$/);

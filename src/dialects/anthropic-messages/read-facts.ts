@@ -2,12 +2,14 @@ import type { CallFacts } from '../../inference/call-facts.ts';
 import { countTextCharacters } from '../../inference/count-text-characters.ts';
 import { isJsonObject } from '../../platform/json/json-value.ts';
 import type { WireRequest } from '../chat-dialect.ts';
+import { listBuiltInTools } from './built-in-tools.ts';
 
 /** Reads the facts of a validated Messages or count-tokens request. */
 export function readFacts(request: WireRequest): CallFacts {
   const { model, max_tokens: outputTokensMax, stream, thread, system, messages, tools, output_config: outputConfig } = request.body;
   // `thread: false` is how the vendor's SDK switches threads off.
   const usesThread = thread !== undefined && thread !== null && thread !== false;
+  const builtInTools = listBuiltInTools(tools);
   return {
     requestedModel: typeof model === 'string' ? model : '',
     stream: request.operation === 'generate' && stream === true,
@@ -15,6 +17,7 @@ export function readFacts(request: WireRequest): CallFacts {
     inputCharacters: countTextCharacters([system, messages, tools, outputConfig]),
     needs: usesThread ? ['threads'] : [],
     keepsReply: usesThread,
+    ...(builtInTools.length > 0 && { builtInTools }),
     ...(isJsonObject(thread) &&
       typeof thread.previous_message_id === 'string' && {
         continues: { replyId: thread.previous_message_id, param: 'thread.previous_message_id' },

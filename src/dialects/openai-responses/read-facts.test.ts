@@ -50,3 +50,14 @@ test('a chained response names what it continues, and one that is not stored is 
   });
   assert.equal(factsOf({ model: 'm', input: '', store: false }).keepsReply, false);
 });
+
+test('the tools that a service runs are told, each kind once', () => {
+  const offered = (tools: readonly object[]): unknown => factsOf({ model: 'm', input: 'Hi', tools }).builtInTools;
+  const files = { type: 'file_search', vector_store_ids: [] };
+  assert.deepEqual(offered([{ type: 'web_search' }, files, { type: 'web_search_preview_2025_03_11' }, { type: 'code_interpreter' }]), [
+    'web-search',
+    'file-search',
+    'code-execution',
+  ]);
+  assert.equal(offered([{ type: 'function', name: 'web_search' }]), undefined);
+});

@@ -2,11 +2,13 @@ import { GatewayError } from '../../inference/gateway-error.ts';
 import type { CallFacts } from '../../inference/call-facts.ts';
 import { countTextCharacters } from '../../inference/count-text-characters.ts';
 import type { WireRequest } from '../chat-dialect.ts';
+import { listBuiltInTools } from './built-in-tools.ts';
 
 /** Reads what routing and pricing need. The history behind `previous_response_id` is not in the body and is not counted. */
 export function readFacts({ body }: WireRequest): CallFacts {
   const { model, max_output_tokens: outputTokensMax } = body;
   if (typeof model !== 'string') throw new GatewayError('internal_error', 'The request was read before it was validated.');
+  const builtInTools = listBuiltInTools(body.tools);
   return {
     requestedModel: model,
     stream: body.stream === true,
@@ -14,6 +16,7 @@ export function readFacts({ body }: WireRequest): CallFacts {
     inputCharacters: countTextCharacters([body.instructions, body.input, body.tools, body.text, body.prompt]),
     needs: [],
     keepsReply: body.store !== false,
+    ...(builtInTools.length > 0 && { builtInTools }),
     ...(typeof body.previous_response_id === 'string' && {
       continues: { replyId: body.previous_response_id, param: 'previous_response_id' },
     }),

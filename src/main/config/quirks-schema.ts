@@ -33,6 +33,10 @@ const fields = {
   webSearch: flag('Whether it has a web search of its own.'),
   codeExecution: flag('Whether it runs code by itself.'),
   urlContext: flag('Whether it reads pages that the conversation names.'),
+  fileSearch: flag('Whether it searches files that it keeps itself.'),
+  screenTool: Type.Optional(
+    Type.String({ minLength: 1, description: 'The type of its own tool for steering a screen. Default: the model is offered a function.' }),
+  ),
   contextTokensMax: Type.Optional(Type.Integer({ minimum: 256, description: 'Tokens that a request and its reply may have together.' })),
   mixesTools: flag('Whether tools of the vendor and structured output may be asked for together with functions.'),
   requiresProofs: flag('Whether calls of tools in the history must come with the signature that it made for them.'),

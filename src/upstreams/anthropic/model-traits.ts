@@ -5,7 +5,8 @@ import { usualChatTraits } from '../usual-chat-traits.ts';
 /**
  * What Sonnet 5, Opus 5 and Haiku 5.5 do. Sampling fields are refused by all models after Opus 4.6 (Anthropic's OpenAPI document,
  * `temperature`), a budget for thinking and a prefilled answer likewise (platform.claude.com, migration guide), efforts up to `max` with
- * `xhigh` since Opus 4.7 (same, effort), 128,000 tokens of output (same, models overview).
+ * `xhigh` since Opus 4.7 (same, effort), 128,000 tokens of output in a window of a million (same, models overview), the tool for screens by
+ * its date (same, computer use).
  */
 const newest: ModelTraits = {
   outputTokensMax: 128_000,
@@ -20,16 +21,25 @@ const newest: ModelTraits = {
   prefill: false,
   webSearch: true,
   codeExecution: true,
+  urlContext: true,
+  screenTool: 'computer_20251124',
+  contextTokensMax: 1_000_000,
   mixesTools: true,
   requiresProofs: false,
   chat: usualChatTraits,
 };
 
-/** Models up to 4.5 are steered by a budget, can be prefilled and take sampling fields. */
-const upTo45 = { reasoning: 'budget', fixedSampling: false, prefill: true } as const;
+/** Models up to 4.5 read 200,000 tokens, have an older tool for screens, are steered by a budget, can be prefilled and take sampling fields. */
+const upTo45 = {
+  reasoning: 'budget',
+  fixedSampling: false,
+  prefill: true,
+  contextTokensMax: 200_000,
+  screenTool: 'computer_20250124',
+} as const;
 
 /** Models before thinking. */
-const unthinking = { ...upTo45, reasoning: 'none', structuredOutput: false } as const;
+const unthinking = { ...upTo45, reasoning: 'none', structuredOutput: false, screenTool: 'computer_20241022' } as const;
 
 const rules: readonly ModelRule[] = [
   // "Adaptive (always on)" in the models overview: `disabled` is refused.
@@ -43,7 +53,10 @@ const rules: readonly ModelRule[] = [
   { names: /^claude-opus-4(?:-0|-2025\d{4})?$/, differs: { ...upTo45, outputTokensMax: 32_000, structuredOutput: false } },
   { names: /^claude-3-7-sonnet/, differs: { ...upTo45, outputTokensMax: 64_000, structuredOutput: false } },
   { names: /^claude-3-5-/, differs: { ...unthinking, outputTokensMax: 8192 } },
-  { names: /^claude-(?:3-|2|instant)/, differs: { ...unthinking, outputTokensMax: 4096, webSearch: false, codeExecution: false } },
+  {
+    names: /^claude-(?:3-|2|instant)/,
+    differs: { ...unthinking, outputTokensMax: 4096, webSearch: false, codeExecution: false, urlContext: false },
+  },
 ];
 
 /** What Claude models accept. */

@@ -30,6 +30,7 @@ test('the settings, in their neutral names', () => {
     thinking: { type: 'adaptive', display: 'omitted' },
   });
   const expected: InferenceRequest = {
+    dialect: 'anthropic-messages',
     model: 'm',
     stream: true,
     instructions: [{ kind: 'text', text: 'Be brief.', path: 'system.0' }],
@@ -44,7 +45,10 @@ test('the settings, in their neutral names', () => {
     reasoning: { mode: 'auto', effort: 'high', visible: false, wantsProofs: true },
     endUser: 'u1',
     serviceTier: 'default',
-    vendorFields: [{ field: 'tools.0.cache_control', value: { type: 'ephemeral' }, weight: 'harmless' }],
+    vendorFields: [
+      { field: 'tools.0.cache_control', value: { type: 'ephemeral' }, weight: 'harmless' },
+      { field: 'system.0.cache_control', value: { type: 'ephemeral' }, weight: 'harmless' },
+    ],
   };
   assert.deepEqual(request, expected);
 });
@@ -249,22 +253,22 @@ test('tools of the vendor', () => {
   const { tools } = decode({
     tools: [
       {
-        type: 'web_search_20260209',
+        type: 'web_search_20250305',
         name: 'web_search',
         max_uses: 2,
         allowed_domains: ['a.example'],
         user_location: { type: 'approximate', city: 'Ghent' },
       },
       { type: 'code_execution_20250825', name: 'code_execution' },
-      { type: 'bash_20250124', name: 'bash' },
+      { type: 'memory_20250818', name: 'memory' },
       { type: 'web_fetch_20250910', name: 'web_fetch' },
     ],
   });
   assert.deepEqual(tools, [
     { kind: 'web-search', maxUses: 2, allowedDomains: ['a.example'], userLocation: { city: 'Ghent' }, path: 'tools.0' },
     { kind: 'code-execution', path: 'tools.1' },
-    { kind: 'vendor', name: 'bash_20250124', wire: { type: 'bash_20250124', name: 'bash' }, path: 'tools.2' },
-    { kind: 'vendor', name: 'web_fetch_20250910', wire: { type: 'web_fetch_20250910', name: 'web_fetch' }, path: 'tools.3' },
+    { kind: 'vendor', name: 'memory_20250818', wire: { type: 'memory_20250818', name: 'memory' }, path: 'tools.2' },
+    { kind: 'url-context', path: 'tools.3' },
   ]);
 });
 

@@ -11,6 +11,7 @@ import { textOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
 import type { WireRequest } from '../../chat-dialect.ts';
 import { decodeToolChoice, decodeTools } from './decode-tools.ts';
+import { ownDialect } from './own-dialect.ts';
 import { decodeMessages } from './decode-messages.ts';
 import { decodeVendorFields } from './decode-vendor-fields.ts';
 
@@ -34,12 +35,13 @@ export function decodeRequest({ operation, body }: WireRequest): InferenceReques
   const reasoning = decodeReasoningRequest(body);
   const endUser = isJsonObject(metadata) ? metadata.user_id : undefined;
   return {
+    dialect: ownDialect,
     model: textOf(model) ?? '',
     stream: operation === 'generate' && stream === true,
     instructions: decodeSystem(body.system),
     turns: decodeMessages(body.messages),
     tools: decodeTools(body.tools),
-    ...decodeToolChoice(body.tool_choice),
+    ...decodeToolChoice(body.tool_choice, body.tools),
     ...(typeof outputTokensMax === 'number' ? { outputTokensMax } : {}),
     ...(Array.isArray(stopSequences) && stopSequences.length > 0 ? { stopSequences: stopSequences.map(String) } : {}),
     ...(outputFormat === undefined ? {} : { outputFormat }),

@@ -1,7 +1,9 @@
-import type { Tool, ToolChoice, WebSearchTool } from '../../../inference/inference-request.ts';
-import { textOf, textsOf } from '../../../platform/json/json-readers.ts';
+import type { Tool, ToolChoice, UrlContextTool, WebSearchTool } from '../../../inference/inference-request.ts';
+import { objectsOf, textOf, textsOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
 import { readUserLocation } from '../../read-user-location.ts';
+import { builtInToolOf } from '../built-in-tools.ts';
+import { decodeClientTool } from './client-tools.ts';
 
 /** Reads `tools` of a validated request. */
 export function decodeTools(tools: JsonValue | undefined): readonly Tool[] {
@@ -28,9 +30,38 @@ function decodeTool(tool: JsonObject, path: string): Tool {
       path,
     };
   }
-  if (type.startsWith('web_search_')) return decodeWebSearch(tool, path);
-  if (type.startsWith('code_execution_')) return { kind: 'code-execution', path };
-  return { kind: 'vendor', name: type, wire: tool, path };
+  switch (builtInToolOf(type)) {
+    case 'web-search':
+      return decodeWebSearch(tool, path);
+    case 'url-context':
+      return decodeWebFetch(tool, path);
+    case 'code-execution':
+      return { kind: 'code-execution', ...wireOf(tool, 'code_execution_20250825'), path };
+    case 'file-search':
+    case undefined:
+      return decodeClientTool(tool, type, path) ?? { kind: 'vendor', name: type, wire: tool, path };
+  }
+}
+
+const builtInMembers = new Set(['type', 'name', 'max_uses', 'allowed_domains', 'blocked_domains', 'user_location']);
+
+/** The tool as it was sent, where that says more than its neutral form: a later date, a mark for the cache. */
+function wireOf(tool: JsonObject, usualType: string): { readonly wire?: JsonObject } {
+  const isUsual = tool.type === usualType && Object.keys(tool).every((member) => builtInMembers.has(member));
+  return isUsual ? {} : { wire: tool };
+}
+
+function decodeWebFetch(tool: JsonObject, path: string): UrlContextTool {
+  const allowedDomains = stringsOf(tool.allowed_domains);
+  const blockedDomains = stringsOf(tool.blocked_domains);
+  return {
+    kind: 'url-context',
+    ...(typeof tool.max_uses === 'number' ? { maxUses: tool.max_uses } : {}),
+    ...(allowedDomains === undefined ? {} : { allowedDomains }),
+    ...(blockedDomains === undefined ? {} : { blockedDomains }),
+    ...wireOf(tool, 'web_fetch_20250910'),
+    path,
+  };
 }
 
 function stringsOf(value: JsonValue | undefined): readonly string[] | undefined {
@@ -47,17 +78,21 @@ function decodeWebSearch(tool: JsonObject, path: string): WebSearchTool {
     ...(allowedDomains === undefined ? {} : { allowedDomains }),
     ...(blockedDomains === undefined ? {} : { blockedDomains }),
     ...(userLocation === undefined ? {} : { userLocation }),
+    ...wireOf(tool, 'web_search_20250305'),
     path,
   };
 }
 
 /** Reads `tool_choice`, which holds the switch for parallel calls as well. */
-export function decodeToolChoice(choice: JsonValue | undefined): {
+export function decodeToolChoice(
+  choice: JsonValue | undefined,
+  tools: JsonValue | undefined,
+): {
   readonly toolChoice?: ToolChoice;
   readonly parallelToolCalls?: boolean;
 } {
   if (!isJsonObject(choice)) return {};
-  const toolChoice = decodeChoice(choice);
+  const toolChoice = decodeChoice(choice, tools);
   const disabled = choice.disable_parallel_tool_use;
   return {
     ...(toolChoice === undefined ? {} : { toolChoice }),
@@ -65,7 +100,7 @@ export function decodeToolChoice(choice: JsonValue | undefined): {
   };
 }
 
-function decodeChoice({ type, name }: JsonObject): ToolChoice | undefined {
+function decodeChoice({ type, name }: JsonObject, tools: JsonValue | undefined): ToolChoice | undefined {
   switch (textOf(type) ?? '') {
     case 'auto':
       return { kind: 'auto' };
@@ -74,8 +109,15 @@ function decodeChoice({ type, name }: JsonObject): ToolChoice | undefined {
     case 'any':
       return { kind: 'required' };
     case 'tool':
-      return { kind: 'function', name: textOf(name) ?? '' };
+      return chooseTool(textOf(name) ?? '', tools);
     default:
       return undefined;
   }
+}
+
+/** The tool of a name, which may be one that the service runs. */
+function chooseTool(name: string, tools: JsonValue | undefined): ToolChoice {
+  const named = objectsOf(tools).find((tool) => tool.name === name);
+  const builtIn = builtInToolOf(textOf(named?.type) ?? '');
+  return builtIn === undefined ? { kind: 'function', name } : { kind: 'built-in', tool: builtIn };
 }

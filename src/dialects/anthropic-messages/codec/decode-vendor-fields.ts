@@ -89,7 +89,7 @@ function onlyClears(value: JsonValue): boolean {
 }
 
 function decodeInnerFields(body: JsonObject): readonly VendorField[] {
-  const { thinking, output_config: output, tools, messages } = body;
+  const { thinking, output_config: output, tools, messages, system } = body;
   const fields: VendorField[] = [];
   if (isJsonObject(thinking) && thinking.type === 'between_tools') {
     fields.push({ field: 'thinking.type', value: 'between_tools', weight: 'matters' });
@@ -98,7 +98,8 @@ function decodeInnerFields(body: JsonObject): readonly VendorField[] {
     fields.push({ field: 'output_config.task_budget', value: output.task_budget, weight: 'matters' });
   }
   if (Array.isArray(tools)) tools.forEach((tool: JsonValue, index) => fields.push(...decodeToolFields(tool, index)));
-  if (Array.isArray(messages)) messages.forEach((message: JsonValue, index) => fields.push(...findCitationRequests(message, index)));
+  if (Array.isArray(messages)) messages.forEach((message: JsonValue, index) => fields.push(...findBlockMembers(message, index)));
+  if (Array.isArray(system)) system.forEach((block: JsonValue, index) => fields.push(...findCacheMark(block, `system.${index}`)));
   return fields;
 }
 
@@ -114,12 +115,23 @@ function decodeToolFields(tool: JsonValue, index: number): readonly VendorField[
   );
 }
 
+/** Where the vendor's cache shall end: it costs less there, and means nothing elsewhere. */
+function findCacheMark(block: JsonValue, path: string): readonly VendorField[] {
+  const mark = isJsonObject(block) ? block.cache_control : undefined;
+  return isSet(mark) ? [{ field: `${path}.cache_control`, value: mark, weight: 'harmless' }] : [];
+}
+
 /** Documents whose citations are switched on: elsewhere the model is not made to cite them. */
-function findCitationRequests(message: JsonValue, index: number): readonly VendorField[] {
+function findCitationRequest(block: JsonValue, path: string): readonly VendorField[] {
+  const citations = isJsonObject(block) && (block.type === 'document' || block.type === 'search_result') ? block.citations : undefined;
+  if (!isJsonObject(citations) || citations.enabled !== true) return [];
+  return [{ field: `${path}.citations`, value: citations, weight: 'matters' }];
+}
+
+function findBlockMembers(message: JsonValue, index: number): readonly VendorField[] {
   if (!isJsonObject(message) || !Array.isArray(message.content)) return [];
-  return message.content.flatMap((block: JsonValue, at): readonly VendorField[] => {
-    const citations = isJsonObject(block) && (block.type === 'document' || block.type === 'search_result') ? block.citations : undefined;
-    if (!isJsonObject(citations) || citations.enabled !== true) return [];
-    return [{ field: `messages.${index}.content.${at}.citations`, value: citations, weight: 'matters' }];
+  return message.content.flatMap((block: JsonValue, at) => {
+    const path = `messages.${index}.content.${at}`;
+    return [...findCacheMark(block, path), ...findCitationRequest(block, path)];
   });
 }

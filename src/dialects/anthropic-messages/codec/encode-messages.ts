@@ -1,5 +1,6 @@
 import { fitCallId } from '../../../inference/call-ids.ts';
-import type { Part, ReasoningPart, ToolCallPart, ToolResultPart, Turn } from '../../../inference/inference-request.ts';
+import type { MediaPart, Part, ReasoningPart, ToolCallPart, ToolResultPart, Turn } from '../../../inference/inference-request.ts';
+import type { OwnMembers } from '../../../inference/own-fields.ts';
 import { readToolArguments } from '../../../inference/tool-arguments.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { RequestFit } from '../../chat-codec.ts';
@@ -11,6 +12,9 @@ export const callIdRules = { pattern: /^[a-zA-Z0-9_-]+$/, charactersMax: 256 };
 type TurnWriting = {
   readonly fit: RequestFit;
   readonly toWireName: (name: string) => string;
+  /** Whether the request was read from this dialect, and which members of its blocks have no neutral name. */
+  readonly isOwn: boolean;
+  readonly own: OwnMembers;
   /** The ids under which calls were sent and not yet answered, in order. A conversation may use an id twice, the vendor wants it once. */
   readonly sentIds: Map<string, { readonly ids: string[]; answered: number }>;
   /** Ids that were sent, and how often each was wanted. */
@@ -18,27 +22,37 @@ type TurnWriting = {
 };
 
 /** Writes arranged turns as `messages`. */
-export function encodeMessages(turns: readonly Turn[], fit: RequestFit, toWireName: (name: string) => string): readonly JsonObject[] {
-  const writing: TurnWriting = { fit, toWireName, sentIds: new Map(), usedIds: new Map() };
+export function encodeMessages(
+  turns: readonly Turn[],
+  given: Pick<TurnWriting, 'fit' | 'toWireName' | 'isOwn' | 'own'>,
+): readonly JsonObject[] {
+  const writing: TurnWriting = { ...given, sentIds: new Map(), usedIds: new Map() };
   return turns.map((turn) => ({ role: turn.role, content: encodeContent(turn, writing) }));
 }
 
 function encodeContent({ parts }: Turn, writing: TurnWriting): string | readonly JsonObject[] {
   const [only, ...others] = parts;
-  if (others.length === 0 && only?.kind === 'text') return only.text;
+  if (others.length === 0 && only?.kind === 'text' && !writing.own.has(only.path ?? '')) return only.text;
   const results: JsonObject[] = [];
   const moved: JsonObject[] = [];
   const rest: JsonObject[] = [];
   for (const part of parts) {
-    if (part.kind !== 'tool-result') rest.push(...encodePart(part, writing));
+    if (part.kind !== 'tool-result') rest.push(...markBlocks(encodePart(part, writing), part.path, writing));
     else {
       const { block, after } = encodeResult(part, writing);
-      results.push(block);
+      results.push(...markBlocks([block], part.path, writing));
       moved.push(...after);
     }
   }
   // The vendor wants all results before anything else that the user says.
   return [...results, ...moved, ...rest];
+}
+
+/** Gives the last block of a part the members that have no neutral name: marks for the cache, and whether a document is to be cited. */
+function markBlocks(blocks: readonly JsonObject[], path: string | undefined, { own }: TurnWriting): readonly JsonObject[] {
+  const members = path === undefined ? undefined : own.get(path);
+  const last = blocks.at(-1);
+  return members === undefined || last === undefined ? blocks : [...blocks.slice(0, -1), { ...last, ...members }];
 }
 
 function encodePart(part: Exclude<Part, ToolResultPart>, writing: TurnWriting): readonly JsonObject[] {
@@ -47,7 +61,7 @@ function encodePart(part: Exclude<Part, ToolResultPart>, writing: TurnWriting): 
     case 'refusal':
       return [{ type: 'text', text: part.text }];
     case 'media':
-      return [encodeMedia(part, writing.fit.notes)];
+      return [encodeOwnFile(part, writing) ?? encodeMedia(part, writing.fit.notes)];
     case 'reasoning':
       return [encodeReasoning(part)];
     case 'tool-call':
@@ -55,8 +69,14 @@ function encodePart(part: Exclude<Part, ToolResultPart>, writing: TurnWriting): 
     case 'server-tool':
       return nativeBlocks(part) ?? [];
     case 'vendor':
-      return [];
+      return writing.isOwn ? [part.wire] : [];
   }
+}
+
+/** A file that the vendor keeps, which it knows by its id. */
+function encodeOwnFile({ media, source }: MediaPart, { isOwn }: TurnWriting): JsonObject | undefined {
+  if (!isOwn || source.kind !== 'vendor-file') return undefined;
+  return { type: media === 'image' ? 'image' : 'document', source: { type: 'file', file_id: source.id } };
 }
 
 /** Native reasoning, as the vendor wrote it: a signature stays byte for byte. */

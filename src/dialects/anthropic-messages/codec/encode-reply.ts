@@ -1,15 +1,16 @@
 import { fitCallId } from '../../../inference/call-ids.ts';
 import type { Citation } from '../../../inference/citation.ts';
 import type { InferenceReply, ReplyPart } from '../../../inference/inference-reply.ts';
+import type { ServerToolPart } from '../../../inference/inference-request.ts';
 import type { Proof } from '../../../inference/proof.ts';
 import { repairToolArguments } from '../../../inference/tool-arguments.ts';
 import { isJsonObject, type JsonObject } from '../../../platform/json/json-value.ts';
 import type { ReplyWriting } from '../../chat-codec.ts';
 import { encodeCitation } from './citations.ts';
 import { callIdRules } from './encode-messages.ts';
-import { encodeUsage } from './encode-usage.ts';
+import { encodeUsage, type ToolUses } from './encode-usage.ts';
 import { writeCallProof, writeSignature } from './proof-fields.ts';
-import { encodeServerTool } from './server-tools.ts';
+import { encodeServerTool } from './write-server-tools.ts';
 import { encodeEnding } from './stop-reasons.ts';
 
 /** Writes a whole message. It says what the stream of the same reply says. */
@@ -19,8 +20,21 @@ export function encodeReply(reply: InferenceReply, writing: ReplyWriting): JsonO
     ...encodeHead(reply, writing),
     content: reply.parts.flatMap((part) => encodePart(part, writing)),
     ...encodeEnding(reply, { toolCalls: has('tool-call'), refusals: has('refusal') }),
-    usage: encodeUsage(reply.usageReport?.usage ?? {}),
+    usage: encodeUsage(reply.usageReport?.usage ?? {}, countToolUses(reply.parts)),
   };
+}
+
+/** How often the tools ran that are counted in `usage`. */
+function countToolUses(parts: readonly ReplyPart[]): ToolUses {
+  const uses = { webSearches: 0, pagesRead: 0 };
+  for (const part of parts) if (part.kind === 'server-tool') addToolUses(uses, part);
+  return uses;
+}
+
+/** Adds a tool's work to what `usage` counts: every search, and every page. */
+export function addToolUses(uses: { webSearches: number; pagesRead: number }, { tool, input }: ServerToolPart): void {
+  if (tool === 'web-search') uses.webSearches += 1;
+  else if (tool === 'url-context') uses.pagesRead += Math.max(1, input.length);
 }
 
 /**

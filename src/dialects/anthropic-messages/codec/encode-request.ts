@@ -1,12 +1,16 @@
 import { dropVendorFields } from '../../../inference/drop-vendor-fields.ts';
-import type { InferenceRequest, Turn } from '../../../inference/inference-request.ts';
-import type { JsonObject } from '../../../platform/json/json-value.ts';
+import type { InferenceRequest, Turn, VendorField } from '../../../inference/inference-request.ts';
+import { collectMembers, type OwnMembers, putBackFields } from '../../../inference/own-fields.ts';
+import { objectsOf } from '../../../platform/json/json-readers.ts';
+import { isJsonObject, type JsonObject } from '../../../platform/json/json-value.ts';
 import type { EncodedRequest, RequestFit } from '../../chat-codec.ts';
+import { listBetas } from './client-tools.ts';
 import { encodeSampling } from './encode-sampling.ts';
 import { encodeTools, type EncodedTools } from './encode-tools.ts';
 import { encodeMessages } from './encode-messages.ts';
 import { fitAnswerSchema, isObjectSchema } from './fit-schema.ts';
 import { fitThinking, type FittedThinking } from './fit-thinking.ts';
+import { ownDialect } from './own-dialect.ts';
 import { prepareTurns } from './prepare-turns.ts';
 
 /** The contract's bound; the vendor's own is 512. */
@@ -17,17 +21,19 @@ const countedFields = ['model', 'system', 'messages', 'tools', 'tool_choice', 't
 
 /** Writes a Messages request. */
 export function encodeRequest(request: InferenceRequest, fit: RequestFit): EncodedRequest {
-  dropVendorFields(request, fit.notes);
+  const isOwn = request.dialect === ownDialect;
+  if (!isOwn) dropVendorFields(request, fit.notes);
+  const own: OwnMembers = isOwn ? collectMembers(request.vendorFields) : new Map();
   const tools = encodeTools(request, fit);
-  const turns = prepareTurns(request.turns, fit);
+  const turns = prepareTurns(request.turns, fit, isOwn);
   const thinking = fitThinking(request, fit, { turns, isForced: isForced(tools.choice) });
   const outputConfig = encodeOutputConfig(request, fit, thinking);
   const stop = encodeStopSequences(request, fit);
   const body: JsonObject = {
     model: fit.upstreamModel,
     max_tokens: thinking.outputTokensMax,
-    ...encodeSystem(request, fit),
-    messages: encodeMessages(endWithUser(turns, fit, thinking.isOn), fit, tools.toWireName),
+    ...encodeSystem(request, fit, own),
+    messages: encodeMessages(endWithUser(turns, fit, thinking.isOn), { fit, toWireName: tools.toWireName, isOwn, own }),
     ...(tools.tools.length === 0 ? {} : { tools: tools.tools }),
     ...encodeChoice(tools, thinking, fit),
     ...(thinking.thinking === undefined ? {} : { thinking: thinking.thinking }),
@@ -38,9 +44,11 @@ export function encodeRequest(request: InferenceRequest, fit: RequestFit): Encod
     ...encodeServiceTier(request, fit),
     ...(request.stream ? { stream: true } : {}),
   };
+  const betas = listBetas(tools.tools);
   return {
-    body,
+    body: isOwn ? putBackOwnFields(body, request.vendorFields) : body,
     ...(tools.renamed.size === 0 ? {} : { toolNames: tools.renamed }),
+    ...(betas.length === 0 ? {} : { headers: { 'anthropic-beta': betas.join(',') } }),
     ...(tools.answerTool === undefined ? {} : { answerTool: tools.answerTool }),
     ...(stop.cutAt.length === 0 ? {} : { cutAt: stop.cutAt }),
   };
@@ -63,7 +71,22 @@ function encodeChoice({ choice }: EncodedTools, { isOn }: FittedThinking, { note
   return { tool_choice: { ...rest, type: 'auto' } };
 }
 
-function encodeSystem(request: InferenceRequest, fit: RequestFit): JsonObject {
+/** Searches among the vendor's deferred tools stand in the list of tools. */
+function putBackOwnFields(body: JsonObject, fields: readonly VendorField[]): JsonObject {
+  const searches = fields.flatMap(({ field, value }) => (/^tools\.\d+$/.test(field) && isJsonObject(value) ? [value] : []));
+  const put = putBackFields(body, fields);
+  return searches.length === 0 ? put : { ...put, tools: [...objectsOf(put.tools), ...searches] };
+}
+
+function encodeSystem(request: InferenceRequest, fit: RequestFit, own: OwnMembers): JsonObject {
+  if (request.instructions.some(({ path = '' }) => own.has(path))) {
+    // Blocks with marks for the cache stay blocks.
+    const blocks = request.instructions.flatMap(({ text, path = '' }) =>
+      text.trim() === '' ? [] : [{ type: 'text', text, ...own.get(path) }],
+    );
+    const added = encodeJsonHint(request, fit);
+    return { system: added === undefined ? blocks : [...blocks, { type: 'text', text: added }] };
+  }
   const texts = request.instructions.flatMap(({ text }) => (text.trim() === '' ? [] : [text]));
   const hint = encodeJsonHint(request, fit);
   const system = [...texts, ...(hint === undefined ? [] : [hint])].join('\n\n');

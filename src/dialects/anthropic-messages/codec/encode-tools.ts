@@ -4,12 +4,16 @@ import type {
   OutputFormat,
   Tool,
   ToolChoice,
+  UrlContextTool,
   WebSearchTool,
 } from '../../../inference/inference-request.ts';
+import { collectMembers, type OwnMembers } from '../../../inference/own-fields.ts';
+import { screenToolName } from '../../../inference/screen-actions.ts';
 import { fitToolNames, listToolNames } from '../../../inference/tool-names.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { RequestFit } from '../../chat-codec.ts';
 import { fitAnswerSchema, fitInputSchema, isObjectSchema } from './fit-schema.ts';
+import { ownDialect } from './own-dialect.ts';
 
 type JsonSchemaFormat = Extract<OutputFormat, { kind: 'json-schema' }>;
 
@@ -34,21 +38,40 @@ export function encodeTools(request: InferenceRequest, fit: RequestFit): Encoded
   const { toWireName, renamed } = fitNames(request, offered);
   const keepsStrict =
     fit.traits.structuredOutput && offered.filter((tool) => tool.kind === 'function' && tool.strict).length <= strictToolsMax;
-  const written = offered.flatMap((tool) => encodeTool(tool, { fit, toWireName, keepsStrict }));
+  const isOwn = request.dialect === ownDialect;
+  const own: OwnMembers = isOwn ? collectMembers(request.vendorFields) : new Map();
+  const written = offered.flatMap((tool) => encodeTool(tool, { fit, toWireName, keepsStrict, isOwn, own }));
   const answerTool = needsAnswerTool(request, fit) ? nameAnswerTool(request, toWireName) : undefined;
   if (answerTool !== undefined && request.outputFormat?.kind === 'json-schema')
     written.push(encodeAnswerTool(request.outputFormat, answerTool));
   const tools = written.length === 0 ? describeCalledTools(request, toWireName) : written;
-  const choice = encodeChoice(request, { fit, toWireName, answerTool, isOffered: written.length > 0, isCalled: tools.length > 0 });
+  const choice = encodeChoice(request, {
+    fit,
+    toWireName,
+    answerTool,
+    sent: tools,
+    isOffered: written.length > 0,
+    isCalled: tools.length > 0,
+  });
   return { tools, choice, toWireName, renamed, ...(answerTool === undefined ? {} : { answerTool }) };
 }
+
+/** How the vendor calls the tools that it runs. */
+const nativeNames: Readonly<Record<string, string | undefined>> = {
+  'web-search': 'web_search',
+  'code-execution': 'code_execution',
+  'url-context': 'web_fetch',
+};
 
 /** Names that the vendor takes. Those of its own tools are not free beside them: names must be unique. */
 function fitNames(request: InferenceRequest, offered: readonly Tool[]): Pick<EncodedTools, 'toWireName' | 'renamed'> {
   const names = listToolNames(request);
   const { toWireName, renamed } = fitToolNames(names, nameRules);
   const taken = new Set(
-    offered.flatMap(({ kind }) => (kind === 'web-search' || kind === 'code-execution' ? [kind.replace('-', '_')] : [])),
+    offered.flatMap(({ kind }) => {
+      const native = nativeNames[kind];
+      return native === undefined ? [] : [native];
+    }),
   );
   const clashes = [...names].filter((name) => taken.has(toWireName(name)));
   if (clashes.length === 0) return { toWireName, renamed };
@@ -62,32 +85,67 @@ function offeredTools({ tools, toolChoice }: InferenceRequest): readonly Tool[] 
   return tools.filter((tool) => tool.kind !== 'function' || toolChoice.names.includes(tool.name));
 }
 
-type ToolWriting = { readonly fit: RequestFit; readonly toWireName: (name: string) => string; readonly keepsStrict: boolean };
+type ToolWriting = {
+  readonly fit: RequestFit;
+  readonly toWireName: (name: string) => string;
+  readonly keepsStrict: boolean;
+  readonly isOwn: boolean;
+  readonly own: OwnMembers;
+};
 
 function encodeTool(tool: Tool, writing: ToolWriting): readonly JsonObject[] {
   const { notes, traits } = writing.fit;
   const place = { path: tool.path, otherwise: 'tools' } as const;
   switch (tool.kind) {
     case 'function':
-      return [encodeFunction(tool, writing)];
+      return [encodeScreen(tool, writing) ?? encodeOwnTool(tool, writing) ?? encodeFunction(tool, writing)];
     case 'web-search':
-      if (traits.webSearch) return [encodeWebSearch(tool, writing.fit)];
+      if (traits.webSearch) return [writing.isOwn && tool.wire !== undefined ? tool.wire : encodeWebSearch(tool, writing.fit)];
       notes.dropped(place, 'the upstream of this model cannot search the web');
       return [];
     case 'code-execution':
-      if (traits.codeExecution) return [{ type: 'code_execution_20250825', name: 'code_execution' }];
+      if (traits.codeExecution)
+        return [writing.isOwn && tool.wire !== undefined ? tool.wire : { type: 'code_execution_20250825', name: 'code_execution' }];
       notes.dropped(place, 'the upstream of this model cannot run code');
       return [];
-    case 'file-search':
     case 'url-context':
-      notes.dropped(place, `the upstream of this model has no tool '${tool.kind}'`);
+      if (traits.urlContext === true) return [writing.isOwn && tool.wire !== undefined ? tool.wire : encodeWebFetch(tool)];
+      notes.dropped(place, 'the upstream of this model reads no pages');
+      return [];
+    case 'file-search':
+      notes.dropped(place, 'the upstream of this model searches no files');
       return [];
     case 'vendor':
+      if (writing.isOwn) return [tool.wire];
       return notes.refuse(place, `${tool.name} is a tool of another vendor; leave it out, or choose a model of that vendor`);
   }
 }
 
-function encodeFunction(tool: FunctionTool, { fit, toWireName, keepsStrict }: ToolWriting): JsonObject {
+/** The vendor's own tool that steers a screen, of the date that this model knows. */
+function encodeScreen({ screen, wire }: FunctionTool, { fit, isOwn }: ToolWriting): JsonObject | undefined {
+  const { screenTool } = fit.traits;
+  if (screen === undefined || screenTool === undefined) return undefined;
+  if (isOwn && wire !== undefined) return wire;
+  return { type: screenTool, name: screenToolName, display_width_px: screen.width, display_height_px: screen.height };
+}
+
+/** A tool that the vendor defined and the client runs, where both ends speak this dialect. */
+function encodeOwnTool({ screen, wire }: FunctionTool, { isOwn }: ToolWriting): JsonObject | undefined {
+  return isOwn && screen === undefined ? wire : undefined;
+}
+
+function encodeWebFetch({ maxUses, allowedDomains = [], blockedDomains = [] }: UrlContextTool): JsonObject {
+  const allows = allowedDomains.length > 0;
+  return {
+    type: 'web_fetch_20250910',
+    name: 'web_fetch',
+    ...(maxUses === undefined ? {} : { max_uses: maxUses }),
+    ...(allows ? { allowed_domains: allowedDomains } : {}),
+    ...(!allows && blockedDomains.length > 0 ? { blocked_domains: blockedDomains } : {}),
+  };
+}
+
+function encodeFunction(tool: FunctionTool, { fit, toWireName, keepsStrict, own }: ToolWriting): JsonObject {
   const { name, description, strict, path } = tool;
   const parameters: JsonObject = tool.parameters ?? { type: 'object', properties: {} };
   const schema = fitInputSchema(parameters);
@@ -103,6 +161,7 @@ function encodeFunction(tool: FunctionTool, { fit, toWireName, keepsStrict }: To
     ...(description === undefined || description === '' ? {} : { description }),
     input_schema: isStrict ? fitAnswerSchema(schema) : schema,
     ...(isStrict ? { strict: true } : {}),
+    ...(path === undefined ? {} : own.get(path)),
   };
 }
 
@@ -127,7 +186,7 @@ function encodeWebSearch(tool: WebSearchTool, { notes }: RequestFit): JsonObject
 /** A schema for the answer is a forced tool where the model takes none, unless another tool is forced: then there is no answer yet. */
 function needsAnswerTool({ outputFormat, toolChoice }: InferenceRequest, { traits, notes }: RequestFit): boolean {
   if (outputFormat?.kind !== 'json-schema' || traits.structuredOutput || !isObjectSchema(outputFormat.schema)) return false;
-  if (toolChoice?.kind === 'required' || toolChoice?.kind === 'function') return false;
+  if (toolChoice?.kind === 'required' || toolChoice?.kind === 'function' || toolChoice?.kind === 'built-in') return false;
   if (toolChoice?.kind === 'allowed' && toolChoice.required) return false;
   notes.emulated('outputFormat', 'this model takes no schema for its answer; a tool with that schema stands in');
   return true;
@@ -156,6 +215,7 @@ type ChoiceFacts = {
   readonly fit: RequestFit;
   readonly toWireName: (name: string) => string;
   readonly answerTool: string | undefined;
+  readonly sent: readonly JsonObject[];
   readonly isOffered: boolean;
   readonly isCalled: boolean;
 };
@@ -181,7 +241,7 @@ function encodeAnswerChoice({ tools, toolChoice }: InferenceRequest, answerTool:
   return { ...(mayCallOthers ? { type: 'any' } : { type: 'tool', name: answerTool }), disable_parallel_tool_use: true };
 }
 
-function writeChoice(choice: ToolChoice, { tools }: InferenceRequest, { fit, toWireName }: ChoiceFacts): JsonObject {
+function writeChoice(choice: ToolChoice, { tools }: InferenceRequest, { fit, toWireName, sent }: ChoiceFacts): JsonObject {
   switch (choice.kind) {
     case 'auto':
     case 'none':
@@ -190,6 +250,12 @@ function writeChoice(choice: ToolChoice, { tools }: InferenceRequest, { fit, toW
       return { type: 'any' };
     case 'allowed':
       return { type: choice.required ? 'any' : 'auto' };
+    case 'built-in': {
+      const name = nativeNames[choice.tool];
+      if (name !== undefined && sent.some((tool) => tool.name === name && tool.type !== undefined)) return { type: 'tool', name };
+      fit.notes.dropped('toolChoice', `the upstream of this model has no tool '${choice.tool}'`);
+      return { type: 'auto' };
+    }
     case 'function': {
       const isKnown = tools.some((tool) => tool.kind === 'function' && tool.name === choice.name);
       if (!isKnown) fit.notes.refuse('toolChoice', `the tool '${choice.name}' is not among the tools`);

@@ -1,11 +1,16 @@
 import type { Usage } from '../../../inference/usage.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 
+/** Uses of tools that stand in the reply. What the vendor counted may be more. */
+export type ToolUses = { readonly webSearches: number; readonly pagesRead: number };
+
+const noUses: ToolUses = { webSearches: 0, pagesRead: 0 };
+
 /**
  * Writes `usage`. `input_tokens` excludes what was read from and written to a cache, `output_tokens` includes thinking. The four counts
  * that clients add up are always there; the rest is left out where it is unknown.
  */
-export function encodeUsage(usage: Usage): JsonObject {
+export function encodeUsage(usage: Usage, { webSearches: searches, pagesRead }: ToolUses = noUses): JsonObject {
   const { inputTokens, cacheReadTokens, cacheWrite5mTokens, cacheWrite1hTokens, outputTokens, reasoningTokens, webSearches } = usage;
   return {
     input_tokens: inputTokens ?? 0,
@@ -16,6 +21,8 @@ export function encodeUsage(usage: Usage): JsonObject {
     }),
     output_tokens: outputTokens ?? 0,
     ...(reasoningTokens !== undefined && { output_tokens_details: { thinking_tokens: reasoningTokens } }),
-    ...(webSearches !== undefined && { server_tool_use: { web_search_requests: webSearches, web_fetch_requests: 0 } }),
+    ...((webSearches !== undefined || searches > 0 || pagesRead > 0) && {
+      server_tool_use: { web_search_requests: Math.max(webSearches ?? 0, searches), web_fetch_requests: pagesRead },
+    }),
   };
 }

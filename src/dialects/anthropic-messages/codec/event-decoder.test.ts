@@ -68,7 +68,7 @@ test('web search: use and result become one part, citations stay with their text
       tool: 'web-search',
       id: 'srvtoolu_01Search',
       input: ['valley weir built'],
-      results: [{ url: 'https://example.com/weirs', title: 'Weirs of the valley' }],
+      results: [{ url: 'https://example.com/weirs', title: 'Weirs of the valley', date: 'April 30, 2025' }],
       wire: ['server_tool_use', 'web_search_tool_result'],
     },
   );

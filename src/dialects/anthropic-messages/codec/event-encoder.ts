@@ -1,16 +1,33 @@
 import type { BlockStart, InferenceEvent } from '../../../inference/inference-event.ts';
+import type { ServerToolPart } from '../../../inference/inference-request.ts';
 import type { Proof } from '../../../inference/proof.ts';
 import type { Usage } from '../../../inference/usage.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { EventEncoder, ReplyWriting } from '../../chat-codec.ts';
 import { encodeCitation } from './citations.ts';
-import { callIdOf, carryCallProof, encodeHead, encodeHiddenReasoning, encodeWholePart, showsThoughts } from './encode-reply.ts';
+import {
+  callIdOf,
+  carryCallProof,
+  encodeHead,
+  encodeHiddenReasoning,
+  addToolUses,
+  encodeWholePart,
+  showsThoughts,
+} from './encode-reply.ts';
 import { encodeUsage } from './encode-usage.ts';
 import { writeSignature } from './proof-fields.ts';
 import { encodeEnding } from './stop-reasons.ts';
+import { foreignToolId, splitPages, wireNameOf, writeInput, writeResultBlock } from './write-server-tools.ts';
 
 /** The block that is being said. It is written with its first words: what stays without words or proof is no block here. */
-type OpenBlock = { readonly start: BlockStart; isWritten: boolean; hasText: boolean; isNewParagraph: boolean; proof: Proof | undefined };
+type OpenBlock = {
+  readonly start: BlockStart;
+  isWritten: boolean;
+  hasText: boolean;
+  isNewParagraph: boolean;
+  proof: Proof | undefined;
+  heldInput: string;
+};
 
 type EncoderState = {
   readonly writing: ReplyWriting;
@@ -22,6 +39,7 @@ type EncoderState = {
   index: number;
   framesSent: number;
   readonly seen: { toolCalls: boolean; refusals: boolean };
+  readonly toolUses: { webSearches: number; pagesRead: number };
 };
 
 /** Writes a Messages stream: one block after another, `usage` estimated at the beginning and true at the end. */
@@ -35,6 +53,7 @@ export function createEventEncoder(writing: ReplyWriting): EventEncoder {
     index: 0,
     framesSent: 0,
     seen: { toolCalls: false, refusals: false },
+    toolUses: { webSearches: 0, pagesRead: 0 },
   };
   return { write: (event) => writeEvent(state, event), position: () => ({ framesSent: state.framesSent }) };
 }
@@ -50,13 +69,14 @@ function writeEvent(state: EncoderState, event: InferenceEvent): string {
     case 'block-started':
       // Its deltas find no block and say nothing.
       if (event.block.kind === 'reasoning' && !state.showsThoughts) return writeStart(state);
-      if (event.block.kind === 'server-tool') return writeStart(state);
-      state.block = { start: event.block, isWritten: false, hasText: false, isNewParagraph: false, proof: undefined };
+      state.block = { start: event.block, isWritten: false, hasText: false, isNewParagraph: false, proof: undefined, heldInput: '' };
       if (event.block.kind === 'tool-call') state.seen.toolCalls = true;
       if (event.block.kind === 'refusal') state.seen.refusals = true;
-      return writeStart(state);
-    case 'part':
+      return writeStart(state) + (event.block.kind === 'server-tool' ? startTool(state, state.block, event.block) : '');
     case 'tool-outcome':
+      return state.block?.start.kind === 'server-tool' ? endTool(state, state.block, event.part) : '';
+    case 'part':
+      if (event.part.kind === 'server-tool') addToolUses(state.toolUses, event.part);
       return (
         writeStart(state) +
         encodeWholePart(event.part, state.writing)
@@ -117,7 +137,52 @@ const deltaWords: Readonly<Record<BlockStart['kind'], string>> = {
   'server-tool': '',
 };
 
+type ToolStart = Extract<BlockStart, { kind: 'server-tool' }>;
+
+/** A tool begins to work. What it is asked for may be known now, or comes in deltas, which are parts of no JSON text and are held. */
+function startTool(state: EncoderState, block: OpenBlock, { tool, id, input }: ToolStart): string {
+  const name = wireNameOf(tool);
+  if (name === undefined) return '';
+  block.isWritten = true;
+  const begun = writeBlockStart(state, { type: 'server_tool_use', id: foreignToolId(id), name, input: {} });
+  return input.length === 0 ? begun : begun + endToolInput(state, block, input);
+}
+
+function endToolInput(state: EncoderState, block: OpenBlock, input: readonly string[]): string {
+  if (block.hasText || block.start.kind !== 'server-tool') return '';
+  block.hasText = true;
+  const json = JSON.stringify(writeInput(block.start.tool, input));
+  return writeDelta(state, `"input_json_delta","partial_json":${JSON.stringify(json)}`) + writeStop(state);
+}
+
+/** A tool has done its work, or will not do it any more. */
+function endTool(state: EncoderState, block: OpenBlock, part: ServerToolPart): string {
+  if (!block.isWritten) return '';
+  block.isWritten = false;
+  addToolUses(state.toolUses, part);
+  const [first = part, ...others] = splitPages(part);
+  const ended = endToolInput(state, block, first.input) + writeWhole(state, writeResultBlock(foreignToolId(part.id), first));
+  const more = others.flatMap((page, at) => {
+    const id = foreignToolId(part.id, at + 1);
+    const use = { type: 'server_tool_use', id, name: wireNameOf(page.tool) ?? '', input: writeInput(page.tool, page.input) };
+    return [writeWhole(state, use), writeWhole(state, writeResultBlock(id, page))];
+  });
+  return ended + more.join('');
+}
+
+/** A tool whose work was cut off. */
+function interruptTool(state: EncoderState, block: OpenBlock): string {
+  if (!block.isWritten || block.start.kind !== 'server-tool') return '';
+  const { tool, id, input } = block.start;
+  const said = block.heldInput === '' ? input : [block.heldInput];
+  return endTool(state, block, { kind: 'server-tool', tool, id, input: said, failed: true, failure: 'unavailable', wire: [] });
+}
+
 function writeText(state: EncoderState, block: OpenBlock, text: string): string {
+  if (block.start.kind === 'server-tool') {
+    block.heldInput += text;
+    return '';
+  }
   const opened = openBlock(state, block);
   const said = block.isNewParagraph ? `\n\n${text}` : text;
   block.isNewParagraph = false;
@@ -159,7 +224,7 @@ function endBlock(state: EncoderState, block: OpenBlock): string {
   const { start, proof } = block;
   switch (start.kind) {
     case 'server-tool':
-      return '';
+      return interruptTool(state, block);
     case 'text':
     case 'refusal':
       return block.isWritten ? writeStop(state) : '';
@@ -192,7 +257,7 @@ function writeWhole(state: EncoderState, block: JsonObject): string {
 
 /** Usage stands beside `delta`, where the vendor has it, and inside, where the contract shows it. */
 function writeEnd(state: EncoderState, event: Extract<InferenceEvent, { type: 'finished' }>): string {
-  const usage = encodeUsage(state.usage ?? {});
+  const usage = encodeUsage(state.usage ?? {}, state.toolUses);
   const { input_tokens: inputTokens, ...others } = usage;
   // An upstream that never told leaves the estimate standing.
   const known = state.usage?.inputTokens === undefined ? others : usage;

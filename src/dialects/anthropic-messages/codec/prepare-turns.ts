@@ -1,18 +1,18 @@
 import { arrangeTurns } from '../../../inference/arrange-turns.ts';
 import type { Part, Turn } from '../../../inference/inference-request.ts';
 import type { RequestFit } from '../../chat-codec.ts';
-import { nativeBlocks } from './server-tools.ts';
+import { isForeignServerTool, nativeBlocks } from './server-tools.ts';
 
 /**
  * Puts a conversation into the order that the vendor demands, after taking out what it could not read: blank text, reasoning that other
  * vendors proved or nobody did, the records of other vendors' tools.
  */
-export function prepareTurns(turns: readonly Turn[], fit: RequestFit): readonly Turn[] {
-  const readable = turns.map((turn) => ({ ...turn, parts: turn.parts.filter((part) => isReadable(part, turn, fit)) }));
+export function prepareTurns(turns: readonly Turn[], fit: RequestFit, isOwn: boolean): readonly Turn[] {
+  const readable = turns.map((turn) => ({ ...turn, parts: turn.parts.filter((part) => isReadable(part, turn, fit, isOwn)) }));
   return arrangeTurns(readable, { alternate: true, startsWithUser: true, systemTurns: 'as-user' }, fit.notes);
 }
 
-function isReadable(part: Part, { role }: Turn, { notes, proofOrigin }: RequestFit): boolean {
+function isReadable(part: Part, { role }: Turn, { notes, proofOrigin }: RequestFit, isOwn: boolean): boolean {
   const place = { path: 'path' in part ? part.path : undefined, otherwise: 'turns' } as const;
   switch (part.kind) {
     case 'text':
@@ -25,10 +25,11 @@ function isReadable(part: Part, { role }: Turn, { notes, proofOrigin }: RequestF
       if (role === 'assistant') notes.dropped(place, `the vendor of this model takes no ${part.media} in an assistant turn`);
       return role !== 'assistant';
     case 'server-tool':
-      if (nativeBlocks(part) !== undefined) return true;
+      if (nativeBlocks(part)?.every((block) => !isForeignServerTool(block)) === true) return true;
       notes.dropped(place, 'what tools of another vendor did cannot be replayed here');
       return false;
     case 'vendor':
+      if (isOwn) return true;
       if (part.elsewhere === 'refuse') notes.refuse(place, `${part.name} means nothing to the vendor of this model; leave it out`);
       notes.dropped(place, `${part.name} means nothing to the vendor of this model`);
       return false;

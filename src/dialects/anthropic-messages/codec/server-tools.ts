@@ -1,15 +1,10 @@
-import { createHash } from 'node:crypto';
-
-import type { ServerToolPart } from '../../../inference/inference-request.ts';
-import { wrapProof } from '../../../inference/proof.ts';
-import { textOf } from '../../../platform/json/json-readers.ts';
+import type { ServerToolPart, ToolFinding } from '../../../inference/inference-request.ts';
+import { meaningOf, membersOf, numberOf, textOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
+import { openFinding } from './sealed-findings.ts';
 
 /** How the ids of server tools begin that no vendor of this dialect ran: by it they are told apart when they come back. */
-const foreignIdPrefix = 'srvtoolu_gw1_';
-
-/** What stands for the vendor's sealed page content, which only it could have written. */
-const foreignContent = wrapProof({ origin: '', blob: '' });
+export const foreignIdPrefix = 'srvtoolu_gw1_';
 
 /** Puts the use of a server tool and its result together, which stand in blocks of their own. */
 export type ServerToolPairing = {
@@ -43,43 +38,76 @@ export function createServerToolPairing(): ServerToolPairing {
 
 function decodePair(id: string, use: JsonObject | undefined, result: JsonObject | undefined): ServerToolPart {
   const results = result === undefined ? undefined : decodeResults(result.content);
+  const failed = result !== undefined && isFailure(result);
+  const failure = failed ? decodeFailure(result.content) : undefined;
   return {
     kind: 'server-tool',
     tool: toolOf(textOf(use?.name ?? result?.type) ?? ''),
     id,
     input: decodeInput(use?.input),
     ...(results === undefined ? {} : { results }),
-    ...(result !== undefined && isFailure(result) ? { failed: true } : {}),
+    ...(failed ? { failed } : {}),
+    ...(failure === undefined ? {} : { failure }),
     wire: [use, result].filter((block) => block !== undefined),
   };
 }
 
 function toolOf(name: string): ServerToolPart['tool'] {
   if (name.startsWith('web_search')) return 'web-search';
+  if (name.startsWith('web_fetch')) return 'url-context';
   return name.includes('code_execution') ? 'code-execution' : 'other';
 }
 
 function decodeInput(input: JsonValue | undefined): readonly string[] {
   if (!isJsonObject(input)) return [];
-  const told = input.query ?? input.code ?? input.command;
+  const told = input.query ?? input.url ?? input.code ?? input.command;
   if (typeof told === 'string') return [told];
   return Object.keys(input).length === 0 ? [] : [JSON.stringify(input)];
 }
 
 function isFailure({ content, is_error: isError }: JsonObject): boolean {
-  return isError === true || (isJsonObject(content) && typeof content.type === 'string' && content.type.endsWith('_error'));
+  if (isError === true) return true;
+  if (!isJsonObject(content)) return false;
+  return (typeof content.type === 'string' && content.type.endsWith('_error')) || (numberOf(content.return_code) ?? 0) !== 0;
 }
+
+const failureByCode: Readonly<Record<string, NonNullable<ServerToolPart['failure']>>> = {
+  max_uses_exceeded: 'limit-reached',
+  too_many_requests: 'limit-reached',
+  invalid_tool_input: 'invalid-input',
+  execution_time_exceeded: 'timed-out',
+  unavailable: 'unavailable',
+  url_not_accessible: 'unavailable',
+};
+
+const decodeFailure = (content: JsonValue | undefined): ServerToolPart['failure'] =>
+  meaningOf(membersOf(content).error_code, failureByCode);
 
 function decodeResults(content: JsonValue | undefined): NonNullable<ServerToolPart['results']> {
   if (Array.isArray(content)) return content.flatMap((item) => (isJsonObject(item) ? [decodeResult(item)] : []));
   if (typeof content === 'string') return [{ text: content }];
   if (!isJsonObject(content)) return [];
+  if (content.type === 'web_fetch_result') return [decodePage(content)];
   const printed = [textOf(content.stdout) ?? '', textOf(content.stderr) ?? ''].filter((text) => text !== '');
   return printed.length === 0 ? [] : [{ text: printed.join('\n') }];
 }
 
-function decodeResult({ url, title, text }: JsonObject): NonNullable<ServerToolPart['results']>[number] {
+/** A page that was read. Its text is there unless it is a PDF. */
+function decodePage({ url, content, retrieved_at: date }: JsonObject): ToolFinding {
+  const { title, source } = membersOf(content);
+  const { type, data } = membersOf(source);
   return {
+    ...(typeof url === 'string' ? { url } : {}),
+    ...(typeof title === 'string' ? { title } : {}),
+    ...(type === 'text' && typeof data === 'string' ? { text: data } : {}),
+    ...(typeof date === 'string' ? { date } : {}),
+  };
+}
+
+function decodeResult({ url, title, text, page_age: date, encrypted_content: sealed }: JsonObject): ToolFinding {
+  return {
+    ...openFinding(sealed),
+    ...(typeof date === 'string' ? { date } : {}),
     ...(typeof url === 'string' ? { url } : {}),
     ...(typeof title === 'string' ? { title } : {}),
     ...(typeof text === 'string' ? { text } : {}),
@@ -95,34 +123,4 @@ export function isForeignServerTool(block: JsonObject): boolean {
 export function nativeBlocks({ wire }: ServerToolPart): readonly JsonObject[] | undefined {
   const isNative = wire.every(({ type }) => typeof type === 'string' && (isServerToolUse(type) || isServerToolResult(type)));
   return isNative && wire.length > 0 ? wire : undefined;
-}
-
-/** Writes what a server tool did for a client; undefined for tools that this dialect has no blocks for. */
-export function encodeServerTool(part: ServerToolPart): readonly JsonObject[] | undefined {
-  const native = nativeBlocks(part);
-  if (native !== undefined) return native;
-  const id = foreignIdPrefix + (/^\w{1,64}$/.test(part.id) ? part.id : createHash('sha256').update(part.id).digest('hex').slice(0, 24));
-  if (part.tool === 'web-search') return encodeWebSearch(id, part);
-  return part.tool === 'code-execution' ? encodeCodeExecution(id, part) : undefined;
-}
-
-function encodeWebSearch(id: string, { input, results = [], failed }: ServerToolPart): readonly JsonObject[] {
-  const pages = results.flatMap(({ url, title }) =>
-    url === undefined ? [] : [{ type: 'web_search_result', url, title: title ?? url, encrypted_content: foreignContent, page_age: null }],
-  );
-  const content: JsonValue = failed === true ? { type: 'web_search_tool_result_error', error_code: 'unavailable' } : pages;
-  return [
-    { type: 'server_tool_use', id, name: 'web_search', input: { query: input.join('; ') } },
-    { type: 'web_search_tool_result', tool_use_id: id, content },
-  ];
-}
-
-function encodeCodeExecution(id: string, { input, results = [], failed }: ServerToolPart): readonly JsonObject[] {
-  const printed = results.flatMap(({ text }) => text ?? []).join('\n');
-  const [stdout, stderr] = failed === true ? ['', printed] : [printed, ''];
-  const content = { type: 'code_execution_result', stdout, stderr, return_code: failed === true ? 1 : 0, content: [] };
-  return [
-    { type: 'server_tool_use', id, name: 'code_execution', input: { code: input.join('\n') } },
-    { type: 'code_execution_tool_result', tool_use_id: id, content },
-  ];
 }

@@ -141,6 +141,8 @@ function encodeChoice(choice: ToolChoice | undefined, functions: number, { toWir
   switch (choice?.kind) {
     case undefined:
       return answerTool === undefined ? undefined : { mode: 'ANY' };
+    // This vendor cannot be told to run one of its own tools.
+    case 'built-in':
     case 'auto':
       return { mode: answerTool === undefined ? 'AUTO' : 'ANY' };
     case 'required':

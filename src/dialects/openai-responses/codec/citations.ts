@@ -1,4 +1,6 @@
 import type { Citation } from '../../../inference/citation.ts';
+import { countCodePoints } from '../../../inference/count-code-points.ts';
+import type { TranslationNotes } from '../../../inference/translation-notes.ts';
 import { countOf, textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 
@@ -17,7 +19,9 @@ export function decodeAnnotation(annotation: JsonObject): Citation | undefined {
     return url === undefined ? undefined : { ...readSpan(annotation), ...titled, source: { kind: 'url', url } };
   }
   const fileId = textOf(annotation.file_id);
-  return fileId === undefined ? undefined : { ...readSpan(annotation), ...titled, source: { kind: 'document', fileId } };
+  if (fileId === undefined) return undefined;
+  const at = annotation.type === 'file_citation' ? countOf(annotation.index) : undefined;
+  return { ...(at === undefined ? readSpan(annotation) : { end: at }), ...titled, source: { kind: 'document', fileId } };
 }
 
 /**
@@ -29,6 +33,20 @@ export function encodeAnnotation(citation: Citation, partCharacters: number): Js
   if (source.kind === 'url') {
     return { type: 'url_citation', start_index: start ?? 0, end_index: end ?? partCharacters, title: title ?? '', url: source.url };
   }
-  const index = source.index ?? 0;
-  return { type: 'file_citation', file_id: source.fileId ?? `document-${index}`, filename: title ?? `document-${index}`, index };
+  const name = `document-${source.index ?? 0}`;
+  // Where in the text it stands: behind what rests on it.
+  return { type: 'file_citation', file_id: source.fileId ?? name, filename: title ?? name, index: end ?? partCharacters };
+}
+
+/** Writes the citations of a text. */
+export function encodeAnnotations(
+  { citations, text }: { readonly citations: readonly Citation[]; readonly text: string },
+  notes: TranslationNotes,
+): readonly JsonObject[] {
+  if (citations.length === 0) return [];
+  const characters = countCodePoints(text);
+  if (citations.some(({ source }) => source.kind === 'document' && source.locator !== undefined)) {
+    notes.adapted({ path: 'output', otherwise: 'turns' }, 'citations of documents name the document and not the place in it');
+  }
+  return citations.map((citation) => encodeAnnotation(citation, characters));
 }

@@ -1,9 +1,11 @@
+import { screenToolName } from '../../../inference/screen-actions.ts';
 import { objectsOf, textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { parseJsonObject } from '../../../platform/json/parse-json.ts';
+import { isScreenType } from './screen-tool.ts';
 
 /** A tool of this dialect that other dialects carry as a plain function. */
-export type ClientTool = { readonly kind: 'function' | 'custom'; readonly name: string; readonly namespace?: string };
+export type ClientTool = { readonly kind: 'function' | 'custom' | 'screen'; readonly name: string; readonly namespace?: string };
 
 /** The arguments by which a tool with free text as its input is carried. */
 export const customToolParameters: JsonObject = {
@@ -24,6 +26,7 @@ export function readClientTools(tools: unknown): ReadonlyMap<string, ClientTool>
   const carried = new Map<string, ClientTool>();
   const add = (tool: JsonObject, namespace?: string): void => {
     const name = textOf(tool.name);
+    if (isScreenType(textOf(tool.type) ?? '')) carried.set(screenToolName, { kind: 'screen', name: screenToolName });
     if (name === undefined || (tool.type !== 'function' && tool.type !== 'custom')) return;
     const key = joinNamespace(namespace, name);
     if (!carried.has(key)) carried.set(key, { kind: tool.type, name, ...(namespace === undefined ? {} : { namespace }) });

@@ -15,6 +15,9 @@ const user = (...parts: JsonObject[]): JsonObject => ({ role: 'user', parts });
 const assistant = (...parts: JsonObject[]): JsonObject => ({ role: 'assistant', parts });
 const userItem = (...content: JsonObject[]): JsonValue => [{ role: 'user', content }];
 
+const customCall = { type: 'custom_tool_call', call_id: 'call_1', name: 'apply', input: 'a "b"', id: 'ctc_1' };
+const customOutput = { type: 'custom_tool_call_output', call_id: 'call_1', output: 'ok' };
+
 const read: readonly (readonly [name: string, input: JsonValue, turns: readonly JsonObject[]])[] = [
   ['a text', 'Hi', [user(text('Hi'))]],
   ['a message without a type', [{ role: 'user', content: 'Hi' }], [user(text('Hi'))]],
@@ -154,17 +157,13 @@ const read: readonly (readonly [name: string, input: JsonValue, turns: readonly 
   ],
   [
     'calls of custom tools and of namespaces',
-    [
-      { type: 'custom_tool_call', call_id: 'call_1', name: 'apply', input: 'a "b"', id: 'ctc_1' },
-      { type: 'function_call', call_id: 'call_2', name: 'js', namespace: 'mcp__node', arguments: '{}' },
-      { type: 'custom_tool_call_output', call_id: 'call_1', output: 'ok' },
-    ],
+    [customCall, { type: 'function_call', call_id: 'call_2', name: 'js', namespace: 'mcp__node', arguments: '{}' }, customOutput],
     [
       assistant(
-        { kind: 'tool-call', id: 'call_1', name: 'apply', arguments: '{"input":"a \\"b\\""}' },
+        { kind: 'tool-call', id: 'call_1', name: 'apply', arguments: '{"input":"a \\"b\\""}', wire: customCall },
         { kind: 'tool-call', id: 'call_2', name: 'mcp__node__js', arguments: '{}' },
       ),
-      user({ kind: 'tool-result', callId: 'call_1', content: [text('ok')], isError: false }),
+      user({ kind: 'tool-result', callId: 'call_1', content: [text('ok')], isError: false, wire: customOutput }),
     ],
   ],
   [
@@ -218,15 +217,24 @@ describe('input', () => {
   test('a page that was opened is no search', () => {
     const item = { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'open_page', url: 'https://example.org' } };
     assert.deepEqual(turnsOf([item]), [
-      assistant({ kind: 'server-tool', tool: 'other', id: 'ws_1', input: ['https://example.org'], wire: [item] }),
+      assistant({ kind: 'server-tool', tool: 'url-context', id: 'ws_1', input: ['https://example.org'], wire: [item] }),
     ]);
   });
 
+  test('what a remote server did is kept with its own item, to be replayed or named as lost', () => {
+    const made = { type: 'mcp_call', id: 'mcp_1', server_label: 's', name: 'n', arguments: '{}', output: 'x' };
+    assert.deepEqual(turnsOf([made]), [
+      assistant({ kind: 'server-tool', tool: 'other', id: 'mcp_1', input: ['n', '{}'], results: [{ text: 'x' }], wire: [made] }),
+    ]);
+  });
+
+  test('a picture that was never made may be left out', () => {
+    const wire = { type: 'image_generation_call', id: 'ig_1', status: 'completed', result: null };
+    assert.deepEqual(turnsOf([wire]), [assistant({ kind: 'vendor', name: 'image_generation_call', wire, elsewhere: 'drop' })]);
+  });
+
   const vendorItems: readonly JsonObject[] = [
-    { type: 'computer_call', action: { type: 'wait' }, call_id: 'c', id: 'cu_1', pending_safety_checks: [], status: 'completed' },
-    { type: 'mcp_call', id: 'mcp_1', server_label: 's', name: 'n', arguments: '{}', output: 'x' },
-    { type: 'mcp_list_tools', id: 'mcpl_1', server_label: 's', tools: [] },
-    { type: 'image_generation_call', id: 'ig_1', status: 'completed', result: null },
+    { type: 'mcp_approval_request', id: 'mcpr_1', server_label: 's', name: 'n', arguments: '{}' },
     { type: 'compaction', id: 'cmp_1', encrypted_content: 'x' },
     { type: 'local_shell_call', id: 'l', call_id: 'c', action: {} },
   ];

@@ -6,6 +6,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform
 import { readItemProof } from './call-proofs.ts';
 import { joinNamespace, wrapCustomInput } from './client-tools.ts';
 import { decodeContent, decodeContentPart } from './decode-content.ts';
+import { decodeScreenCall, decodeScreenResult } from './screen-tool.ts';
 import { decodeGeneratedImage, decodeServerTool } from './decode-server-tool.ts';
 
 type DecodedInput = { readonly instructions: readonly TextPart[]; readonly turns: readonly Turn[] };
@@ -38,6 +39,7 @@ function decodeCall(item: JsonObject, path: string, proofs: ReadonlyMap<string, 
     arguments: item.type === 'custom_tool_call' ? wrapCustomInput(textOf(item.input) ?? '') : (textOf(item.arguments) ?? ''),
     path,
     ...(proof === undefined ? {} : { proof }),
+    ...(item.type === 'custom_tool_call' ? { wire: item } : {}),
   };
 }
 
@@ -53,7 +55,8 @@ function decodeResult(item: JsonObject, path: string): ToolResultPart {
       `content of type '${part.kind}' in a tool's result is known to no other interface; send text or images`,
     );
   });
-  return { kind: 'tool-result', callId: textOf(item.call_id) ?? '', content, isError: false, path };
+  const wire = item.type === 'function_call_output' ? {} : { wire: item };
+  return { kind: 'tool-result', callId: textOf(item.call_id) ?? '', content, isError: false, path, ...wire };
 }
 
 function decodeReasoning(item: JsonObject, path: string): readonly ReasoningPart[] {
@@ -77,9 +80,10 @@ const assistantSays = (parts: readonly Part[]): Said => ({ role: 'assistant', pa
 /** Items of tools that only this vendor knows. Results of them are said by the user. */
 function decodeOtherItem(item: JsonObject, type: string, path: string): Said {
   const activity = decodeServerTool(item) ?? decodeGeneratedImage(item);
-  const isReplayable = activity !== undefined && !type.startsWith('mcp_');
-  if (isReplayable) return assistantSays([{ ...activity, path }]);
-  const part: Part = { kind: 'vendor', name: type, wire: item, elsewhere: 'refuse', path };
+  if (activity !== undefined) return assistantSays([{ ...activity, path }]);
+  // A picture that was never made says nothing.
+  const elsewhere = type === 'image_generation_call' ? 'drop' : 'refuse';
+  const part: Part = { kind: 'vendor', name: type, wire: item, elsewhere, path };
   return /_(?:output|response)$/.test(type) ? { role: 'user', parts: [part], joins: 'results' } : assistantSays([part]);
 }
 
@@ -91,13 +95,17 @@ function decodeItem(item: JsonObject, path: string, proofs: ReadonlyMap<string, 
     case 'function_call':
     case 'custom_tool_call':
       return assistantSays([decodeCall(item, path, proofs)]);
+    case 'computer_call':
+      return assistantSays([{ kind: 'tool-call', ...decodeScreenCall(item), path }]);
+    case 'computer_call_output':
+      return { role: 'user', parts: [decodeScreenResult(item, path)], joins: 'results' };
     case 'function_call_output':
     case 'custom_tool_call_output':
       return { role: 'user', parts: [decodeResult(item, path)], joins: 'results' };
     case 'reasoning':
       return assistantSays(decodeReasoning(item, path));
     case 'item_reference':
-      throw refuseItem(path, 'this model runs at an upstream that keeps no items; send the item itself instead of a reference to it');
+      throw refuseItem(path, 'the item that is referred to is not known here; send the item itself');
     case 'input_text':
     case 'input_image':
     case 'input_file':

@@ -60,7 +60,7 @@ describe('whole replies', () => {
           text: 'Wet.',
           citations: [
             { start: 0, end: 4, title: 'T', source: { kind: 'url', url: 'https://example.org' } },
-            { title: 'a.pdf', source: { kind: 'document', fileId: 'file_1' } },
+            { end: 3, title: 'a.pdf', source: { kind: 'document', fileId: 'file_1' } },
           ],
         },
       ],

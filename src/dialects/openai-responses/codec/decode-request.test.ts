@@ -6,9 +6,6 @@ import { decode } from './test-kit.ts';
 
 describe('state that the vendor keeps is refused with the way around it', () => {
   const cases: readonly (readonly [param: string, fields: JsonObject])[] = [
-    ['previous_response_id', { previous_response_id: 'resp_1' }],
-    ['conversation', { conversation: 'conv_1' }],
-    ['background', { background: true }],
     ['prompt', { prompt: { id: 'pmpt_1' } }],
     [
       'input[1]',
@@ -36,8 +33,10 @@ describe('state that the vendor keeps is refused with the way around it', () => 
     });
   }
 
-  test('at their defaults they are not', () => {
-    assert.deepEqual(decode({ previous_response_id: null, background: false, conversation: null, prompt: null }).vendorFields, []);
+  test('what the gateway does itself is no concern of an upstream', () => {
+    const fields = { background: true, store: true, truncation: 'auto' };
+    assert.deepEqual(decode({ ...fields, previous_response_id: 'resp_1', prompt: null }).vendorFields, []);
+    assert.deepEqual(decode({ ...fields, conversation: 'conv_1' }).vendorFields, []);
   });
 });
 
@@ -81,10 +80,8 @@ describe('settings', () => {
   test('fields without a neutral name are kept with what their loss means', () => {
     const { vendorFields } = decode({
       metadata: { a: 'b' },
-      store: false,
       prompt_cache_key: 'k',
       client_metadata: {},
-      truncation: 'auto',
       top_logprobs: 3,
       max_tool_calls: 2,
       include: ['message.output_text.logprobs'],
@@ -96,10 +93,8 @@ describe('settings', () => {
     const weights = Object.fromEntries(vendorFields.map(({ field, weight }) => [field, weight]));
     assert.deepEqual(weights, {
       metadata: 'harmless',
-      store: 'harmless',
       prompt_cache_key: 'harmless',
       client_metadata: 'harmless',
-      truncation: 'matters',
       top_logprobs: 'matters',
       max_tool_calls: 'matters',
       include: 'matters',

@@ -15,16 +15,12 @@ import type { WireRequest } from '../../chat-dialect.ts';
 import { openaiHarmlessFields } from '../../openai-harmless-fields.ts';
 import { decodeInput } from './decode-input.ts';
 import { decodeToolChoice, decodeTools } from './decode-tools.ts';
+import { ownDialect } from './own-dialect.ts';
 
-/** State that the vendor keeps, and what to do without it. */
-const vendorState: Readonly<Record<string, string>> = {
-  previous_response_id: 'send the whole conversation in input',
-  conversation: 'send the whole conversation in input',
-  background: 'leave it out and stream the response',
-  prompt: 'send the text of the prompt in instructions and input',
-};
+/** What the gateway does itself: nothing of it reaches an upstream. */
+const gatewayFields = ['store', 'previous_response_id', 'conversation', 'background', 'truncation'];
 
-/** Fields that have a neutral name, or that are refused. */
+/** Fields that have a neutral name, that the gateway acts on, or that are refused. */
 const readFields = new Set([
   'model',
   'input',
@@ -41,23 +37,22 @@ const readFields = new Set([
   'include',
   'service_tier',
   'user',
-  ...Object.keys(vendorState),
+  'prompt',
+  ...gatewayFields,
 ]);
 
 const harmlessFields = new Set(openaiHarmlessFields);
 
 /** Values that say nothing, because they are what the vendor does anyway. */
-const defaults: Readonly<Record<string, JsonValue>> = { truncation: 'disabled', top_logprobs: 0 };
+const defaults: Readonly<Record<string, JsonValue>> = { top_logprobs: 0 };
 
 const isAbsent = (value: JsonValue | undefined): value is null | undefined => value === undefined || value === null;
 
-function refuseVendorState(body: JsonObject): void {
-  for (const [field, advice] of Object.entries(vendorState)) {
-    const value = body[field];
-    if (isAbsent(value) || value === false || value === '') continue;
-    const reason = 'this model runs at an upstream that speaks another interface and keeps no state';
-    throw new GatewayError('untranslatable_field', `${field}: ${reason}; ${advice}.`, { param: field });
-  }
+/** A template is kept by one vendor, and nobody else knows its text. */
+function refusePrompt({ prompt }: JsonObject): void {
+  if (isAbsent(prompt)) return;
+  const advice = 'send the text of the prompt in instructions and input';
+  throw new GatewayError('untranslatable_field', `prompt: this template is kept by one vendor; ${advice}.`, { param: 'prompt' });
 }
 
 function readOtherFields(body: JsonObject): readonly VendorField[] {
@@ -157,14 +152,15 @@ function decodeSettings(body: JsonObject): Partial<InferenceRequest> {
 /**
  * Reads a validated request into the neutral form.
  *
- * @throws GatewayError untranslatable_field for state that the vendor keeps: earlier responses, conversations, items, prompts, containers
+ * @throws GatewayError untranslatable_field for what the vendor keeps: items that were not put in place of their references, prompts, containers
  */
 export function decodeRequest({ body }: WireRequest): InferenceRequest {
-  refuseVendorState(body);
+  refusePrompt(body);
   const { instructions, turns } = decodeInput(body.input);
   const { tools, fields: toolFields } = decodeTools(body.tools);
   const { choice, fields: choiceFields } = decodeToolChoice(body.tool_choice);
   return {
+    dialect: ownDialect,
     model: textOf(body.model) ?? '',
     stream: body.stream === true,
     instructions: [...decodeInstructions(body.instructions), ...instructions],

@@ -1,23 +1,40 @@
 import type { MediaPart, ServerToolPart } from '../../../inference/inference-request.ts';
-import { filledText, membersOf, objectsOf, textOf, textsOf } from '../../../platform/json/json-readers.ts';
-import type { JsonObject } from '../../../platform/json/json-value.ts';
+import { filledText, membersOf, numberOf, objectsOf, textOf, textsOf } from '../../../platform/json/json-readers.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
 
 type Results = NonNullable<ServerToolPart['results']>;
+
+function decodePage(page: JsonObject): Results {
+  const url = textOf(page.url);
+  const title = filledText(page.title);
+  const text = filledText(page.text);
+  const date = filledText(page.date);
+  if (url === undefined) return [];
+  return [
+    {
+      url,
+      ...(title === undefined ? {} : { title }),
+      ...(text === undefined ? {} : { text }),
+      ...(date === undefined ? {} : { date }),
+    },
+  ];
+}
+
+/** Opening a page and looking into it are items of the same type, and no searches. */
+function toolOfAction(type: JsonValue | undefined): ServerToolPart['tool'] {
+  if (type === undefined || type === 'search') return 'web-search';
+  return type === 'open_page' ? 'url-context' : 'other';
+}
 
 function decodeWebSearch(item: JsonObject): Pick<ServerToolPart, 'tool' | 'input' | 'results'> {
   const action = membersOf(item.action);
   const queries = textsOf(action.queries);
   const query = filledText(action.query) ?? filledText(action.pattern) ?? filledText(action.url);
-  const found = objectsOf(action.sources).length > 0 ? objectsOf(action.sources) : objectsOf(item.results);
-  const results: Results = found.flatMap((source) => {
-    const url = textOf(source.url);
-    const title = filledText(source.title);
-    return url === undefined ? [] : [{ url, ...(title === undefined ? {} : { title }) }];
-  });
+  // The results say more of the same pages.
+  const found = objectsOf(item.results).length > 0 ? objectsOf(item.results) : objectsOf(action.sources);
+  const results: Results = found.flatMap(decodePage);
   const input = queries.length > 0 ? queries : query === undefined ? [] : [query];
-  // Opening a page and looking into it are items of the same type, and no searches.
-  const isSearch = action.type === undefined || action.type === 'search';
-  return { tool: isSearch ? 'web-search' : 'other', input, ...(results.length === 0 ? {} : { results }) };
+  return { tool: toolOfAction(action.type), input, ...(results.length === 0 ? {} : { results }) };
 }
 
 function decodeCodeRun(item: JsonObject): Pick<ServerToolPart, 'tool' | 'input' | 'results'> {
@@ -34,9 +51,26 @@ function decodeFileSearch(item: JsonObject): Pick<ServerToolPart, 'tool' | 'inpu
   const results: Results = objectsOf(item.results).map((found) => {
     const title = filledText(found.filename);
     const text = filledText(found.text);
-    return { ...(title === undefined ? {} : { title }), ...(text === undefined ? {} : { text }) };
+    const fileId = filledText(found.file_id);
+    const storeId = filledText(found.vector_store_id);
+    const score = numberOf(found.score);
+    return {
+      ...(title === undefined ? {} : { title }),
+      ...(text === undefined ? {} : { text }),
+      ...(fileId === undefined ? {} : { fileId }),
+      ...(storeId === undefined ? {} : { storeId }),
+      ...(isJsonObject(found.attributes) ? { attributes: found.attributes } : {}),
+      ...(score === undefined ? {} : { score }),
+    };
   });
-  return { tool: 'other', input: textsOf(item.queries), ...(results.length === 0 ? {} : { results }) };
+  return { tool: 'file-search', input: textsOf(item.queries), ...(results.length === 0 ? {} : { results }) };
+}
+
+/** A call of another server's tool, which the vendor made. */
+function decodeRemoteCall(item: JsonObject): Pick<ServerToolPart, 'tool' | 'input' | 'results'> {
+  const text = filledText(item.output);
+  const input = [filledText(item.name), filledText(item.arguments)].flatMap((said) => said ?? []);
+  return { tool: 'other', input, ...(text === undefined ? {} : { results: [{ text }] }) };
 }
 
 function readActivity(item: JsonObject): Pick<ServerToolPart, 'tool' | 'input' | 'results'> | undefined {
@@ -48,6 +82,7 @@ function readActivity(item: JsonObject): Pick<ServerToolPart, 'tool' | 'input' |
     case 'file_search_call':
       return decodeFileSearch(item);
     case 'mcp_call':
+      return decodeRemoteCall(item);
     case 'mcp_list_tools':
       return { tool: 'other', input: [] };
     default:
@@ -59,7 +94,7 @@ function readActivity(item: JsonObject): Pick<ServerToolPart, 'tool' | 'input' |
 export function decodeServerTool(item: JsonObject): ServerToolPart | undefined {
   const activity = readActivity(item);
   if (activity === undefined) return undefined;
-  const failed = item.status === 'failed';
+  const failed = item.status === 'failed' || item.status === 'incomplete';
   return { kind: 'server-tool', id: textOf(item.id) ?? '', ...activity, ...(failed ? { failed } : {}), wire: [item] };
 }
 

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { Tool } from '../../../inference/inference-request.ts';
 import type { JsonObject, JsonValue } from '../../../platform/json/json-value.ts';
-import { decode, withoutPaths } from './test-kit.ts';
+import { decode, encode, withoutPaths } from './test-kit.ts';
 
 describe('tools', () => {
   const parameters = { type: 'object', properties: {} };
   const toolsOf = (...tools: JsonObject[]): unknown => withoutPaths(decode({ tools }).tools);
 
-  test('functions carry strict only where it was asked for', () => {
+  test('functions carry strict as it was said', () => {
     assert.deepEqual(
       toolsOf(
         { type: 'function', name: 'a', parameters, strict: true, description: 'A.' },
@@ -15,7 +16,7 @@ describe('tools', () => {
       ),
       [
         { kind: 'function', name: 'a', description: 'A.', parameters, strict: true },
-        { kind: 'function', name: 'b' },
+        { kind: 'function', name: 'b', strict: false },
       ],
     );
   });
@@ -46,7 +47,6 @@ describe('tools', () => {
           filters: { allowed_domains: ['a.org'], blocked_domains: ['b.org'] },
           user_location,
           search_context_size: 'low',
-          external_web_access: true,
         },
         { type: 'web_search_preview', domains: ['c.org'] },
       ),
@@ -100,8 +100,64 @@ describe('tools', () => {
     test(`tool_choice ${JSON.stringify(wire)}`, () => assert.deepEqual(decode({ tool_choice: wire }).toolChoice, choice));
   }
 
-  test('the choice of a tool of the vendor is named as lost', () => {
-    const choice = { type: 'web_search_preview' };
+  test('a search of files, with its filters', () => {
+    const filters = {
+      type: 'and',
+      filters: [
+        { type: 'eq', key: 'kind', value: 'report' },
+        {
+          type: 'or',
+          filters: [
+            { type: 'in', key: 'year', value: [2024, 2025] },
+            { type: 'gt', key: 'size', value: 3 },
+          ],
+        },
+      ],
+    };
+    const wire = {
+      type: 'file_search',
+      vector_store_ids: ['vs_1'],
+      filters,
+      max_num_results: 5,
+      ranking_options: { ranker: 'auto', score_threshold: 0.5 },
+    };
+    const tool: Tool = {
+      kind: 'file-search',
+      storeIds: ['vs_1'],
+      filter: {
+        kind: 'and',
+        filters: [
+          { kind: 'compare', operator: 'eq', key: 'kind', value: 'report' },
+          {
+            kind: 'or',
+            filters: [
+              { kind: 'compare', operator: 'in', key: 'year', value: [2024, 2025] },
+              { kind: 'compare', operator: 'gt', key: 'size', value: 3 },
+            ],
+          },
+        ],
+      },
+      resultsMax: 5,
+      ranker: 'auto',
+      scoreThreshold: 0.5,
+    };
+    assert.deepEqual(toolsOf(wire), [tool]);
+    assert.deepEqual(encode({ tools: [tool] }, { fileSearch: true }).body.tools, [wire]);
+    assert.deepEqual(encode({ tools: [tool] }).notes, ['dropped tools']);
+  });
+
+  for (const [type, tool] of [
+    ['web_search_preview', 'web-search'],
+    ['web_search_2025_08_26', 'web-search'],
+    ['file_search', 'file-search'],
+    ['code_interpreter', 'code-execution'],
+  ] as const) {
+    test(`the choice of ${type} has a neutral name`, () =>
+      assert.deepEqual(decode({ tool_choice: { type } }).toolChoice, { kind: 'built-in', tool }));
+  }
+
+  test('the choice of a tool that only the vendor knows is named as lost', () => {
+    const choice = { type: 'image_generation' };
     assert.deepEqual(decode({ tool_choice: choice }).vendorFields, [{ field: 'tool_choice', value: choice, weight: 'matters' }]);
   });
 });

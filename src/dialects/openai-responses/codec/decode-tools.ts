@@ -2,8 +2,12 @@ import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { FunctionTool, Tool, ToolChoice, VendorField, WebSearchTool } from '../../../inference/inference-request.ts';
 import { filledText, membersOf, objectsOf, textOf, textsOf, wordOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
+import { screenToolName } from '../../../inference/screen-actions.ts';
 import { readUserLocation } from '../../read-user-location.ts';
+import { builtInToolOf } from '../built-in-tools.ts';
 import { customToolParameters, joinNamespace } from './client-tools.ts';
+import { decodeFileSearch } from './file-search-tool.ts';
+import { decodeScreenTool, isScreenType } from './screen-tool.ts';
 
 type DecodedTools = { readonly tools: readonly Tool[]; readonly fields: readonly VendorField[] };
 
@@ -23,7 +27,7 @@ function decodeFunction(tool: JsonObject, { path, namespace, introduction }: Pla
     ...(description === undefined ? {} : { description }),
     ...(isJsonObject(tool.parameters) ? { parameters: tool.parameters } : {}),
     // Left out it means "strict where the schema allows", which no other dialect has; only what was asked for is carried.
-    ...(tool.strict === true ? { strict: true } : {}),
+    ...(typeof tool.strict === 'boolean' ? { strict: tool.strict } : {}),
   };
 }
 
@@ -43,11 +47,16 @@ function decodeCustom(tool: JsonObject, place: Place): { readonly tool: Function
       name,
       path: place.path,
       parameters: customToolParameters,
+      // A tool of a namespace stands in the namespace's own definition, which is not repeated for each.
+      ...(place.namespace === undefined ? { wire: tool } : {}),
       ...(description === undefined ? {} : { description }),
     },
     fields: grammar === undefined ? [] : [{ field: `${place.path}.format`, value: format, weight: 'matters' }],
   };
 }
+
+/** Members of the search tool that have a neutral name. The vendor knows no `domains`. */
+const searchMembers = new Set(['type', 'filters', 'domains', 'user_location', 'search_context_size']);
 
 function decodeWebSearch(tool: JsonObject, path: string): { readonly tool: WebSearchTool; readonly fields: readonly VendorField[] } {
   const filters = membersOf(tool.filters);
@@ -63,6 +72,7 @@ function decodeWebSearch(tool: JsonObject, path: string): { readonly tool: WebSe
       ...(blockedDomains.length === 0 ? {} : { blockedDomains }),
       ...(userLocation === undefined ? {} : { userLocation }),
       ...(contextSize === undefined ? {} : { contextSize }),
+      ...(Object.keys(tool).every((member) => searchMembers.has(member)) ? {} : { wire: tool }),
     },
     // Searching what the vendor has indexed instead of the live web.
     fields: tool.external_web_access === false ? [{ field: `${path}.external_web_access`, value: false, weight: 'matters' }] : [],
@@ -92,8 +102,11 @@ export function decodeTools(value: JsonValue | undefined): DecodedTools {
       fields.push(...read.fields);
     } else if (type === 'code_interpreter') {
       requireFreshContainer(tool, place.path);
-      tools.push({ kind: 'code-execution', path: place.path });
-    } else tools.push({ kind: 'vendor', name: type, wire: tool, path: place.path });
+      const isPlain = Object.keys(membersOf(tool.container)).every((member) => member === 'type');
+      tools.push({ kind: 'code-execution', path: place.path, ...(isPlain ? {} : { wire: tool }) });
+    } else if (type === 'file_search') tools.push(decodeFileSearch(tool, place.path));
+    else if (isScreenType(type)) tools.push(decodeScreenTool(tool, place.path));
+    else tools.push({ kind: 'vendor', name: type, wire: tool, path: place.path });
   };
   for (const [index, tool] of objectsOf(value).entries()) {
     const path = `tools[${index}]`;
@@ -116,11 +129,14 @@ function isNamedTool(choice: JsonObject): boolean {
 
 const carriedName = (choice: JsonObject): string => joinNamespace(textOf(choice.namespace), textOf(choice.name) ?? '');
 
-/** Reads `tool_choice`. A choice of one of the vendor's own tools has no neutral form. */
+/** Reads `tool_choice`. A choice of a tool that only the vendor knows has no neutral form. */
 export function decodeToolChoice(value: JsonValue | undefined): { readonly choice?: ToolChoice; readonly fields: readonly VendorField[] } {
   if (value === 'auto' || value === 'required' || value === 'none') return { choice: { kind: value }, fields: [] };
   if (!isJsonObject(value)) return { fields: [] };
   if (isNamedTool(value)) return { choice: { kind: 'function', name: carriedName(value) }, fields: [] };
+  const builtIn = builtInToolOf(textOf(value.type) ?? '');
+  if (builtIn !== undefined) return { choice: { kind: 'built-in', tool: builtIn }, fields: [] };
+  if (isScreenType(textOf(value.type) ?? '')) return { choice: { kind: 'function', name: screenToolName }, fields: [] };
   if (value.type !== 'allowed_tools') return { fields: [{ field: 'tool_choice', value, weight: 'matters' }] };
   const allowed = objectsOf(value.tools);
   const choice: ToolChoice = {

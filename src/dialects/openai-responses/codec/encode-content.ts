@@ -9,11 +9,15 @@ import { audioFormatOf } from '../../openai-media.ts';
 /** What a part of a user message may be. */
 export type UserContent = TextPart | MediaPart;
 
-function encodeImage(part: MediaPart, notes: TranslationNotes): JsonObject {
+/** What the parts of a message are written for. `isOwn`: they were read from this dialect, whose vendor knows its own files. */
+export type ContentWriting = { readonly notes: TranslationNotes; readonly isOwn: boolean };
+
+function encodeImage(part: MediaPart, { notes, isOwn }: ContentWriting): JsonObject {
   const { source } = part;
   const detail = part.detail === undefined ? {} : { detail: part.detail };
   if (source.kind === 'inline') return { type: 'input_image', image_url: writeDataUrl(source), ...detail };
   if (source.kind === 'url') return { type: 'input_image', image_url: source.url, ...detail };
+  if (source.kind === 'vendor-file' && isOwn) return { type: 'input_image', file_id: source.id, ...detail };
   return refuseSource(part, notes);
 }
 
@@ -38,7 +42,7 @@ function nameFile(part: MediaPart, mediaType: string): string {
   return part.filename ?? part.title ?? `document.${meaningOf(mediaType, extensions) ?? 'pdf'}`;
 }
 
-function encodeFile(part: MediaPart, notes: TranslationNotes): readonly JsonObject[] {
+function encodeFile(part: MediaPart, { notes, isOwn }: ContentWriting): readonly JsonObject[] {
   const { source, title, context } = part;
   if (source.kind === 'text') {
     const text = [title ?? part.filename, context, source.text].filter((piece) => piece !== undefined && piece !== '').join('\n\n');
@@ -50,6 +54,7 @@ function encodeFile(part: MediaPart, notes: TranslationNotes): readonly JsonObje
     return [...about, { type: 'input_file', ...file }];
   }
   if (source.kind === 'url') return [...about, { type: 'input_file', file_url: source.url }];
+  if (source.kind === 'vendor-file' && isOwn) return [...about, { type: 'input_file', file_id: source.id }];
   return refuseSource(part, notes);
 }
 
@@ -63,17 +68,17 @@ function encodeAudio(part: MediaPart, notes: TranslationNotes): JsonObject {
 }
 
 /** Writes one part of what the user says. Documents given as text become text. */
-export function encodeUserPart(part: UserContent, notes: TranslationNotes): readonly JsonObject[] {
+export function encodeUserPart(part: UserContent, writing: ContentWriting): readonly JsonObject[] {
   if (part.kind === 'text') return [{ type: 'input_text', text: part.text }];
   switch (part.media) {
     case 'image':
-      return [encodeImage(part, notes)];
+      return [encodeImage(part, writing)];
     case 'file':
-      return encodeFile(part, notes);
+      return encodeFile(part, writing);
     case 'audio':
-      return [encodeAudio(part, notes)];
+      return [encodeAudio(part, writing.notes)];
     case 'video':
-      return notes.refuse({ path: part.path, otherwise: 'turns' }, 'this model takes no video; send single frames as images');
+      return writing.notes.refuse({ path: part.path, otherwise: 'turns' }, 'this model takes no video; send single frames as images');
   }
 }
 
@@ -84,16 +89,16 @@ type EncodedResult = {
 };
 
 /** Writes the result of a call: a text where it is only text, otherwise a list of parts. */
-export function encodeResult(part: ToolResultPart, mediaAllowed: boolean, notes: TranslationNotes): EncodedResult {
+export function encodeResult(part: ToolResultPart, mediaAllowed: boolean, writing: ContentWriting): EncodedResult {
   const media = part.content.filter((piece): piece is MediaPart => piece.kind === 'media');
   if (media.length === 0) return { output: resultText(part), aside: [] };
-  const parts = media.flatMap((piece) => encodeUserPart(piece, notes));
+  const parts = media.flatMap((piece) => encodeUserPart(piece, writing));
   // Sound has no place in a result, whatever the model.
   if (mediaAllowed && parts.every((piece) => piece.type !== 'input_audio')) {
-    const all = part.content.flatMap((piece) => encodeUserPart(piece, notes));
+    const all = part.content.flatMap((piece) => encodeUserPart(piece, writing));
     return { output: part.isError ? [{ type: 'input_text', text: 'Error: ' }, ...all] : all, aside: [] };
   }
-  notes.adapted(
+  writing.notes.adapted(
     { path: part.path, otherwise: 'turns' },
     'images in the result of a tool follow in a user message: this model takes only text there',
   );

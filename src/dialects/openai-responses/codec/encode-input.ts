@@ -1,12 +1,26 @@
 import { arrangeTurns } from '../../../inference/arrange-turns.ts';
 import { fitCallId } from '../../../inference/call-ids.ts';
 import { countCodePoints } from '../../../inference/count-code-points.ts';
-import type { MediaPart, Part, ReasoningPart, TextPart, ToolResultPart, Turn } from '../../../inference/inference-request.ts';
+import type {
+  MediaPart,
+  Part,
+  ReasoningPart,
+  ServerToolPart,
+  TextPart,
+  ToolCallPart,
+  ToolResultPart,
+  Turn,
+} from '../../../inference/inference-request.ts';
+import { screenToolName } from '../../../inference/screen-actions.ts';
+import { parseToolArguments } from '../../../inference/tool-arguments.ts';
 import { textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { RequestFit } from '../../chat-codec.ts';
+import { writeDataUrl } from '../../data-url.ts';
 import { encodeAnnotation } from './citations.ts';
-import { encodeResult, encodeUserPart } from './encode-content.ts';
+import { type ContentWriting, encodeResult, encodeUserPart } from './encode-content.ts';
+import { encodeAction } from './screen-actions.ts';
+import { isOwnToolItem, nativeItems } from './write-server-tools.ts';
 
 /** The items written so far, with the message that can still be added to. */
 class InputWriter {
@@ -31,7 +45,15 @@ class InputWriter {
   }
 }
 
-type Writing = { readonly fit: RequestFit; readonly toWireName: (name: string) => string; readonly writer: InputWriter };
+type Writing = {
+  readonly fit: RequestFit;
+  readonly toWireName: (name: string) => string;
+  /** Whether the request was read from this dialect: what only it can say goes back as it was. */
+  readonly isOwn: boolean;
+  readonly writer: InputWriter;
+};
+
+const contentOf = ({ fit, isOwn }: Writing): ContentWriting => ({ notes: fit.notes, isOwn });
 
 /** Ids of calls are the client's, as far as the vendor takes them. */
 const callId = (id: string): string => fitCallId(id, { pattern: /^[\w.:/+=-]+$/, charactersMax: 64 });
@@ -53,17 +75,16 @@ function encodeReasoning(part: ReasoningPart, { fit, writer }: Writing): void {
   writer.add({ type: 'reasoning', summary, encrypted_content: part.proof.blob });
 }
 
-const isVendorItem = (wire: JsonObject): boolean => /^(?:web_search|file_search|code_interpreter)_call$/.test(textOf(wire.type) ?? '');
-
 /** A picture that a model made can only be shown to it by the user. */
-function encodeOwnMedia(part: MediaPart, { fit, writer }: Writing): void {
+function encodeOwnMedia(part: MediaPart, writing: Writing): void {
+  const { fit, writer } = writing;
   fit.notes.adapted({ path: part.path, otherwise: 'turns' }, 'what the model made is shown to it in a user message');
-  const parts = encodeUserPart(part, fit.notes);
+  const parts = encodeUserPart(part, contentOf(writing));
   writer.say('user', [{ type: 'input_text', text: 'Made by the assistant:' }, ...parts]);
 }
 
 function encodeAssistantPart(part: Part, writing: Writing): void {
-  const { fit, toWireName, writer } = writing;
+  const { fit, writer } = writing;
   switch (part.kind) {
     case 'text':
       return writer.say('assistant', encodeAnswerPart(part));
@@ -71,19 +92,17 @@ function encodeAssistantPart(part: Part, writing: Writing): void {
       return writer.say('assistant', [{ type: 'refusal', refusal: part.text }]);
     case 'reasoning':
       return encodeReasoning(part, writing);
-    case 'tool-call': {
-      const text = part.arguments.trim() === '' ? '{}' : part.arguments;
-      writer.add({ type: 'function_call', call_id: callId(part.id), name: toWireName(part.name), arguments: text });
+    case 'tool-call':
+      writer.add(encodeCall(part, writing));
       return;
-    }
     case 'server-tool':
-      if (part.wire.length > 0 && part.wire.every(isVendorItem)) writer.add(...part.wire);
+      if (isReplayable(part, writing)) writer.add(...part.wire);
       else dropPart(part, 'what a tool of another vendor did cannot be replayed to this one', fit);
       return;
     case 'media':
       return encodeOwnMedia(part, writing);
     case 'vendor':
-      return encodeVendorPart(part, fit);
+      return encodeVendorPart(part, writing);
     case 'tool-result':
       // Results stand in user turns: arrangeTurns has seen to it.
       return;
@@ -94,14 +113,68 @@ function dropPart(part: Part, reason: string, fit: RequestFit): void {
   fit.notes.dropped({ path: part.path, otherwise: 'turns' }, reason);
 }
 
-function encodeVendorPart(part: Extract<Part, { kind: 'vendor' }>, fit: RequestFit): void {
+/** What a tool did is known to the vendor that ran it. Nobody but this dialect's has remote tools and pictures. */
+function isReplayable(part: ServerToolPart, { isOwn }: Writing): boolean {
+  const items = nativeItems(part);
+  if (items === undefined || items.some(isOwnToolItem)) return false;
+  return isOwn || items.every(({ type }) => /^(?:web_search|file_search|code_interpreter)_call$/.test(textOf(type) ?? ''));
+}
+
+/** An item without its id: the vendor would look for one that it never stored. */
+function withoutId({ id: _id, ...item }: JsonObject): JsonObject {
+  return item;
+}
+
+/** Whether a call is one of the screen, and the model has the vendor's own tool for that. */
+const usesScreen = (name: string, { fit }: Writing): boolean => name === screenToolName && fit.traits.screenTool !== undefined;
+
+function encodeCall(part: ToolCallPart, writing: Writing): JsonObject {
+  const { isOwn, toWireName } = writing;
+  const { wire } = part;
+  const id = callId(part.id);
+  if (usesScreen(part.name, writing)) {
+    if (isOwn && wire?.type === 'computer_call') return wire;
+    const action = encodeAction(parseToolArguments(part.arguments) ?? {}) ?? { type: 'screenshot' };
+    return { type: 'computer_call', call_id: id, action, pending_safety_checks: [], status: 'completed' };
+  }
+  if (isOwn && wire?.type === 'custom_tool_call') return withoutId(wire);
+  const text = part.arguments.trim() === '' ? '{}' : part.arguments;
+  return { type: 'function_call', call_id: id, name: toWireName(part.name), arguments: text };
+}
+
+function encodeVendorPart(part: Extract<Part, { kind: 'vendor' }>, writing: Writing): void {
+  const { fit, isOwn, writer } = writing;
+  if (isOwn) {
+    // A part of a message stands in it; everything else is an item.
+    if (part.path?.includes('.content[') === true) writer.say('user', [part.wire]);
+    else writer.add(part.wire);
+    return;
+  }
   const reason = `'${part.name}' is known to one vendor only, and this model runs at another`;
   if (part.elsewhere === 'drop') dropPart(part, reason, fit);
   else fit.notes.refuse({ path: part.path, otherwise: 'turns' }, reason);
 }
 
-function encodeResultPart(part: ToolResultPart, { fit, writer }: Writing): readonly JsonObject[] {
-  const { output, aside } = encodeResult(part, fit.traits.imagesInToolResults, fit.notes);
+/** What the screen shows, where the result of the vendor's own tool must be a picture. */
+function encodeScreenshot(part: ToolResultPart, { isOwn }: Writing): JsonObject | undefined {
+  if (isOwn && part.wire?.type === 'computer_call_output') return withoutId(part.wire);
+  const picture = part.content.find((piece) => piece.kind === 'media');
+  const { source } = picture ?? {};
+  const address = source?.kind === 'inline' ? writeDataUrl(source) : source?.kind === 'url' ? source.url : undefined;
+  if (address === undefined) return undefined;
+  return { type: 'computer_call_output', call_id: callId(part.callId), output: { type: 'computer_screenshot', image_url: address } };
+}
+
+function encodeResultPart(part: ToolResultPart, writing: Writing): readonly JsonObject[] {
+  const { fit, isOwn, writer } = writing;
+  const screenshot = usesScreen(part.name ?? '', writing) ? encodeScreenshot(part, writing) : undefined;
+  const own = isOwn && part.wire?.type === 'custom_tool_call_output' ? withoutId(part.wire) : undefined;
+  const whole = screenshot ?? own;
+  if (whole !== undefined) {
+    writer.add(whole);
+    return [];
+  }
+  const { output, aside } = encodeResult(part, fit.traits.imagesInToolResults, contentOf(writing));
   writer.add({ type: 'function_call_output', call_id: callId(part.callId), output });
   return aside;
 }
@@ -111,8 +184,8 @@ function encodeUserTurn(turn: Turn, writing: Writing): void {
   const asides = turn.parts.flatMap((part) => (part.kind === 'tool-result' ? encodeResultPart(part, writing) : []));
   writer.say('user', asides);
   for (const part of turn.parts) {
-    if (part.kind === 'text' || part.kind === 'media') writer.say('user', encodeUserPart(part, fit.notes));
-    else if (part.kind === 'vendor') encodeVendorPart(part, fit);
+    if (part.kind === 'text' || part.kind === 'media') writer.say('user', encodeUserPart(part, contentOf(writing)));
+    else if (part.kind === 'vendor') encodeVendorPart(part, writing);
     else if (part.kind !== 'tool-result') dropPart(part, `a part of the kind '${part.kind}' cannot be said by the user`, fit);
   }
 }
@@ -135,11 +208,11 @@ function refusePrefill(turns: readonly Turn[], fit: RequestFit): void {
 }
 
 /** Writes the conversation as input items. */
-export function encodeInput(turns: readonly Turn[], fit: RequestFit, toWireName: (name: string) => string): readonly JsonObject[] {
+export function encodeInput(turns: readonly Turn[], { fit, toWireName, isOwn }: Omit<Writing, 'writer'>): readonly JsonObject[] {
   const arranged = arrangeTurns(turns, { alternate: false, startsWithUser: false, systemTurns: 'keep' }, fit.notes);
   refusePrefill(arranged, fit);
   return arranged.flatMap((turn) => {
-    const writing: Writing = { fit, toWireName, writer: new InputWriter() };
+    const writing: Writing = { fit, toWireName, isOwn, writer: new InputWriter() };
     if (turn.role === 'assistant') for (const part of turn.parts) encodeAssistantPart(part, writing);
     else if (turn.role === 'user') encodeUserTurn(turn, writing);
     else encodeSystemTurn(turn, writing);

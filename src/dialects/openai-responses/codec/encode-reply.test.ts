@@ -176,13 +176,14 @@ describe('items', () => {
     assert.deepEqual(message.content[0].annotations, [
       { type: 'url_citation', start_index: 0, end_index: 6, title: 'T', url: 'https://example.org' },
       { type: 'url_citation', start_index: 1, end_index: 2, title: 'T', url: 'https://example.org' },
-      { type: 'file_citation', file_id: 'document-2', filename: 'Plan', index: 2 },
+      { type: 'file_citation', file_id: 'document-2', filename: 'Plan', index: 6 },
     ]);
   });
 
   test('sources and outputs are told where they were asked for', () => {
     const search: ReplyPart = { kind: 'server-tool', tool: 'web-search', id: 's', input: ['q'], results: [{ url: 'u' }], wire: [] };
     assert.deepEqual(outputOf([search])[0].action, { type: 'search', query: 'q', queries: ['q'] });
+    assert.equal('results' in outputOf([search])[0], false);
     assert.deepEqual(outputOf([search], { include: ['web_search_call.action.sources'] })[0].action.sources, [{ type: 'url', url: 'u' }]);
     const run: ReplyPart = { kind: 'server-tool', tool: 'code-execution', id: 'x', input: ['1'], results: [{ text: '1' }], wire: [] };
     assert.equal(outputOf([run])[0].outputs, null);
@@ -192,7 +193,7 @@ describe('items', () => {
   test('what the interface has no item for is named', () => {
     const writing = createWriting();
     encodeReply(reply([{ kind: 'media', media: 'audio', source: { kind: 'inline', mediaType: 'audio/wav', data: 'AA' } }]), writing);
-    encodeReply(reply([{ kind: 'text', text: 'a', citations: [{ source: { kind: 'document', index: 0 } }] }]), writing);
+    encodeReply(reply([{ kind: 'text', text: 'a', citations: [{ source: { kind: 'document', index: 0, locator: 'page 1' } }] }]), writing);
     assert.deepEqual(
       writing.notes.list().map(({ kind, field }) => `${kind} ${field}`),
       ['adapted output'],

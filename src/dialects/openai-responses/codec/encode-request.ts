@@ -1,12 +1,15 @@
 import { dropVendorFields } from '../../../inference/drop-vendor-fields.ts';
-import type { InferenceRequest, OutputFormat } from '../../../inference/inference-request.ts';
+import type { InferenceRequest, OutputFormat, VendorField } from '../../../inference/inference-request.ts';
+import { putBackFields } from '../../../inference/own-fields.ts';
 import { fitReasoning } from '../../../inference/reasoning-scale.ts';
 import { fitToolNames, listToolNames } from '../../../inference/tool-names.ts';
+import { textsOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { EncodedRequest, RequestFit } from '../../chat-codec.ts';
 import { mentionsJson } from '../../mentions-json.ts';
 import { encodeInput } from './encode-input.ts';
 import { encodeToolChoice, encodeTools, fitParameters } from './encode-tools.ts';
+import { ownDialect } from './own-dialect.ts';
 
 /** The vendor refuses a limit below it. */
 const outputTokensMin = 16;
@@ -114,10 +117,11 @@ function encodeStopSequences({ stopSequences = [] }: InferenceRequest, fit: Requ
 }
 
 function encodeToolFields(request: InferenceRequest, fit: RequestFit, toWireName: (name: string) => string): EncodedToolFields {
-  const { tools, include, maxToolCalls } = encodeTools(request.tools, fit, toWireName);
+  const isOwn = request.dialect === ownDialect;
+  const { tools, include, maxToolCalls } = encodeTools(request.tools, { fit, toWireName, isOwn });
   const answer = createAnswerTool(request, fit);
   const all = answer === undefined ? tools : [...tools, answer.wire];
-  const choice = encodeToolChoice(request.toolChoice, tools.length > 0, toWireName);
+  const choice = encodeToolChoice(request.toolChoice, tools, { fit, toWireName });
   const forced = tools.length === 0 && answer !== undefined ? { type: 'function', name: answer.name } : 'required';
   const toolChoice = answer === undefined ? choice : forced;
   // There is one answer.
@@ -136,12 +140,21 @@ function encodeToolFields(request: InferenceRequest, fit: RequestFit, toWireName
 
 type EncodedToolFields = { readonly fields: JsonObject; readonly include: readonly string[]; readonly answerTool?: string };
 
+/** What is included stands in a list beside what the gateway wants to know. */
+function putBackOwnFields(body: JsonObject, fields: readonly VendorField[]): JsonObject {
+  const include = fields.flatMap(({ field, value }) => (field === 'include' && typeof value === 'string' ? [value] : []));
+  const others = fields.filter(({ field }) => field !== 'include');
+  const known = Array.isArray(body.include) ? textsOf(body.include) : [];
+  return putBackFields(include.length === 0 ? body : { ...body, include: [...known, ...include] }, others);
+}
+
 /**
  * Writes a request for an upstream that speaks Responses. Nothing is kept there: the whole conversation goes along, and reasoning comes
  * back encrypted so that it can go along as well.
  */
 export function encodeRequest(request: InferenceRequest, fit: RequestFit): EncodedRequest {
-  dropVendorFields(request, fit.notes);
+  const isOwn = request.dialect === ownDialect;
+  if (!isOwn) dropVendorFields(request, fit.notes);
   const { toWireName, renamed } = fitToolNames(listToolNames(request), nameRules);
   const tools = encodeToolFields(request, fit, toWireName);
   const reasoning = encodeReasoning(request, fit);
@@ -150,7 +163,7 @@ export function encodeRequest(request: InferenceRequest, fit: RequestFit): Encod
   const body: JsonObject = {
     model: fit.upstreamModel,
     ...encodeInstructions(request, fit),
-    input: encodeInput(request.turns, fit, toWireName),
+    input: encodeInput(request.turns, { fit, toWireName, isOwn }),
     ...tools.fields,
     ...encodeOutputLimit(request, fit),
     ...encodeSampling(request, fit),
@@ -163,7 +176,7 @@ export function encodeRequest(request: InferenceRequest, fit: RequestFit): Encod
     ...(request.stream ? { stream: true } : {}),
   };
   return {
-    body,
+    body: isOwn ? putBackOwnFields(body, request.vendorFields) : body,
     ...encodeStopSequences(request, fit),
     ...(renamed.size === 0 ? {} : { toolNames: renamed }),
     ...(tools.answerTool === undefined ? {} : { answerTool: tools.answerTool }),

@@ -1,6 +1,18 @@
-import type { InferenceRequest, Tool, ToolChoice, WebSearchTool } from '../../../inference/inference-request.ts';
+import type {
+  BuiltInToolKind,
+  FunctionTool,
+  InferenceRequest,
+  Tool,
+  ToolChoice,
+  WebSearchTool,
+} from '../../../inference/inference-request.ts';
+import { screenToolName } from '../../../inference/screen-actions.ts';
+import { textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject, JsonValue } from '../../../platform/json/json-value.ts';
 import type { RequestFit } from '../../chat-codec.ts';
+import { builtInToolOf } from '../built-in-tools.ts';
+import { encodeFileSearch } from './file-search-tool.ts';
+import { encodeScreenTool, isScreenType } from './screen-tool.ts';
 
 type EncodedTools = {
   readonly tools: readonly JsonObject[];
@@ -28,31 +40,53 @@ function encodeWebSearch(tool: WebSearchTool): JsonObject {
   };
 }
 
-function encodeTool(tool: Tool, fit: RequestFit, toWireName: (name: string) => string): JsonObject | undefined {
+type ToolWriting = {
+  readonly fit: RequestFit;
+  readonly toWireName: (name: string) => string;
+  /** Whether the request was read from this dialect: its own tools go back as they were. */
+  readonly isOwn: boolean;
+};
+
+function encodeFunction(tool: FunctionTool, { fit, toWireName, isOwn }: ToolWriting): JsonObject {
+  if (tool.screen !== undefined && fit.traits.screenTool !== undefined) {
+    return isOwn && tool.wire !== undefined ? tool.wire : encodeScreenTool(tool.screen);
+  }
+  if (isOwn && tool.wire !== undefined && tool.screen === undefined) return tool.wire;
+  return {
+    type: 'function',
+    name: toWireName(tool.name),
+    ...(tool.description === undefined ? {} : { description: tool.description }),
+    parameters: fitParameters(tool.parameters),
+    // Left out, the vendor rewrites the schema so that every argument is required.
+    ...(isOwn && tool.strict === undefined && tool.path !== undefined ? {} : { strict: tool.strict ?? false }),
+  };
+}
+
+function encodeTool(tool: Tool, writing: ToolWriting): JsonObject | undefined {
+  const { fit } = writing;
   const place = { path: tool.path, otherwise: 'tools' } as const;
   switch (tool.kind) {
     case 'function':
-      return {
-        type: 'function',
-        name: toWireName(tool.name),
-        ...(tool.description === undefined ? {} : { description: tool.description }),
-        parameters: fitParameters(tool.parameters),
-        // Left out, the vendor rewrites the schema so that every argument is required.
-        strict: tool.strict ?? false,
-      };
+      return encodeFunction(tool, writing);
     case 'web-search':
-      if (fit.traits.webSearch) return encodeWebSearch(tool);
+      if (fit.traits.webSearch)
+        return writing.isOwn && tool.wire !== undefined && tool.wire.domains === undefined ? tool.wire : encodeWebSearch(tool);
       fit.notes.dropped(place, 'this model cannot search the web');
       return undefined;
     case 'code-execution':
-      if (fit.traits.codeExecution) return { type: 'code_interpreter', container: { type: 'auto' } };
+      if (fit.traits.codeExecution)
+        return writing.isOwn && tool.wire !== undefined ? tool.wire : { type: 'code_interpreter', container: { type: 'auto' } };
       fit.notes.dropped(place, 'this model cannot run code');
       return undefined;
     case 'file-search':
+      if (fit.traits.fileSearch === true) return encodeFileSearch(tool);
+      fit.notes.dropped(place, 'the upstream of this model searches no files');
+      return undefined;
     case 'url-context':
       fit.notes.dropped(place, `the upstream of this model has no tool '${tool.kind}'`);
       return undefined;
     case 'vendor':
+      if (writing.isOwn) return tool.wire;
       return fit.notes.refuse(place, `the tool '${tool.name}' is known to one vendor only, and this model runs at another; leave it out`);
   }
 }
@@ -68,9 +102,10 @@ function limitSearches(sent: readonly Tool[], fit: RequestFit): number | undefin
 }
 
 /** Writes the tools. */
-export function encodeTools(tools: readonly Tool[], fit: RequestFit, toWireName: (name: string) => string): EncodedTools {
+export function encodeTools(tools: readonly Tool[], writing: ToolWriting): EncodedTools {
+  const { fit } = writing;
   const pairs = tools.flatMap((tool) => {
-    const wire = encodeTool(tool, fit, toWireName);
+    const wire = encodeTool(tool, writing);
     return wire === undefined ? [] : [{ tool, wire }];
   });
   const sent = pairs.map(({ tool }) => tool);
@@ -80,6 +115,7 @@ export function encodeTools(tools: readonly Tool[], fit: RequestFit, toWireName:
     include: [
       ...(sent.some((tool) => tool.kind === 'web-search') ? ['web_search_call.action.sources'] : []),
       ...(sent.some((tool) => tool.kind === 'code-execution') ? ['code_interpreter_call.outputs'] : []),
+      ...(sent.some((tool) => tool.kind === 'file-search') ? ['file_search_call.results'] : []),
     ],
     ...(maxToolCalls === undefined ? {} : { maxToolCalls }),
   };
@@ -88,21 +124,32 @@ export function encodeTools(tools: readonly Tool[], fit: RequestFit, toWireName:
 /** Writes the choice of a tool. The vendor refuses one where there are no tools. */
 export function encodeToolChoice(
   choice: InferenceRequest['toolChoice'],
-  hasTools: boolean,
-  toWireName: (name: string) => string,
+  sent: readonly JsonObject[],
+  { toWireName, fit }: Pick<ToolWriting, 'toWireName' | 'fit'>,
 ): JsonValue | undefined {
-  if (choice === undefined || !hasTools) return undefined;
-  return wordToolChoice(choice, toWireName);
+  if (choice === undefined || sent.length === 0) return undefined;
+  if (choice.kind === 'built-in') return wordBuiltInChoice(choice.tool, sent, fit);
+  if (choice.kind !== 'function') return wordToolChoice(choice, toWireName);
+  // A tool of the vendor's own is chosen by its type.
+  const isScreen = choice.name === screenToolName ? sent.find((tool) => isScreenType(textOf(tool.type) ?? '')) : undefined;
+  if (isScreen !== undefined) return { type: isScreen.type };
+  const isCustom = sent.some((tool) => tool.type === 'custom' && tool.name === choice.name);
+  return { type: isCustom ? 'custom' : 'function', name: toWireName(choice.name) };
 }
 
-function wordToolChoice(choice: ToolChoice, toWireName: (name: string) => string): JsonValue {
+function wordBuiltInChoice(kind: BuiltInToolKind, sent: readonly JsonObject[], { notes }: RequestFit): JsonValue {
+  const chosen = sent.find((tool) => builtInToolOf(textOf(tool.type) ?? '') === kind);
+  if (chosen !== undefined) return { type: chosen.type };
+  notes.dropped('toolChoice', `the upstream of this model has no tool '${kind}'`);
+  return 'auto';
+}
+
+function wordToolChoice(choice: Exclude<ToolChoice, { kind: 'built-in' | 'function' }>, toWireName: (name: string) => string): JsonValue {
   switch (choice.kind) {
     case 'auto':
     case 'required':
     case 'none':
       return choice.kind;
-    case 'function':
-      return { type: 'function', name: toWireName(choice.name) };
     case 'allowed': {
       if (choice.names.length === 0) return 'none';
       const tools = choice.names.map((name) => ({ type: 'function', name: toWireName(name) }));

@@ -1,5 +1,4 @@
 import type { Citation } from '../../../inference/citation.ts';
-import { countCodePoints } from '../../../inference/count-code-points.ts';
 import type { BlockStart, InferenceEvent } from '../../../inference/inference-event.ts';
 import type { MediaPart, ServerToolPart } from '../../../inference/inference-request.ts';
 import type { Proof } from '../../../inference/proof.ts';
@@ -7,17 +6,20 @@ import type { UsageReport } from '../../../inference/usage.ts';
 import { textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { EventEncoder, ReplyWriting, StreamPosition } from '../../chat-codec.ts';
-import { encodeAnnotation } from './citations.ts';
+import { encodeAnnotations } from './citations.ts';
+import { showItem } from '../show-item.ts';
 import { describeProgress, echoRequest } from './response-object.ts';
 import { encodeEnding, type ResponseEnding } from './stop-reasons.ts';
 import * as items from './write-items.ts';
+import * as serverTools from './write-server-tools.ts';
 
 type OpenMessage = { readonly kind: 'message'; readonly id: string; readonly content: JsonObject[] };
 type OpenReasoning = { readonly kind: 'reasoning'; readonly id: string; readonly paragraphs: string[]; proof: Proof | undefined };
+type OpenTool = { readonly kind: 'tool'; readonly tool: serverTools.BegunTool };
 type OpenCall = { readonly kind: 'call'; readonly call: items.BegunCall; text: string; proof: Proof | undefined };
 
 /** The item that is being written. It is done when the next one begins or the reply ends: only then is known whether the limit cut it. */
-type OpenItem = OpenMessage | OpenReasoning | OpenCall;
+type OpenItem = OpenMessage | OpenReasoning | OpenCall | OpenTool;
 
 type OpenBlock = {
   readonly kind: BlockStart['kind'];
@@ -42,6 +44,8 @@ export class ResponseWriter {
   readonly #echoText: string;
   readonly #id: string;
   readonly #output: JsonObject[] = [];
+  /** The output with everything in it, also what the client did not ask to see. */
+  readonly #kept: JsonObject[] = [];
   #model: string;
   #started = false;
   #sequenceNumber = 0;
@@ -79,8 +83,9 @@ export class ResponseWriter {
       case 'block-ended':
         return this.#endBlock();
       case 'part':
+        return event.part.kind === 'server-tool' ? this.#writeTool(event.part) : this.#writeMedia(event.part);
       case 'tool-outcome':
-        return this.#writePart(event.part);
+        return this.#block?.item?.kind === 'tool' ? this.#endTool(this.#block.item, event.part) : this.#writeTool(event.part);
       case 'usage':
         this.#usageReport = event.usageReport;
         return '';
@@ -97,6 +102,11 @@ export class ResponseWriter {
   /** The response as far as it has come. */
   response(): JsonObject {
     return { ...this.#progress(), ...this.#echo };
+  }
+
+  /** The response as it is to be kept: with what the client did not ask to see. */
+  kept(): JsonObject {
+    return { ...this.#progress(), ...this.#echo, output: this.#kept };
   }
 
   #progress(): JsonObject {
@@ -133,15 +143,30 @@ export class ResponseWriter {
   #startBlock(start: BlockStart): string {
     const block: OpenBlock = { kind: start.kind, text: '', item: undefined, partOpen: false, citations: [], proof: undefined };
     this.#block = block;
+    if (start.kind === 'server-tool') return this.#startTool(block, start);
     if (start.kind !== 'tool-call') return '';
     const closed = this.#closeItem('completed');
-    const call = items.beginCall(start.id, start.name, this.#words);
+    const call = items.beginCall(start, this.#words);
     block.item = this.#item = { kind: 'call', call, text: '', proof: undefined };
+    // What is done to the screen is told at once, when it is known.
+    if (call.kind === 'screen') return closed;
     return closed + this.#sendItem('added', items.writeCallItem(call, 'in_progress', ''));
   }
 
+  #startTool(block: OpenBlock, start: Extract<BlockStart, { kind: 'server-tool' }>): string {
+    const closed = this.#closeItem('completed');
+    const tool = serverTools.beginTool(start, this.#words.newId);
+    if (tool === undefined) return closed;
+    block.item = this.#item = { kind: 'tool', tool };
+    return closed + this.#sendItem('added', serverTools.writeBegunTool(tool)) + this.#sendSteps(tool.id, serverTools.startSteps(tool));
+  }
+
+  #sendSteps(itemId: string, steps: readonly (readonly [step: string, members: string])[]): string {
+    return steps.map(([step, members]) => this.#sendAt(`response.${step}`, itemId, members)).join('');
+  }
+
   #addText(block: OpenBlock, text: string): string {
-    const begun = block.partOpen || block.kind === 'tool-call' ? '' : this.#openPart(block);
+    const begun = block.partOpen || block.kind === 'tool-call' || block.kind === 'server-tool' ? '' : this.#openPart(block);
     block.text += text;
     const { item } = block;
     const delta = `,"delta":${JSON.stringify(text)}`;
@@ -155,7 +180,9 @@ export class ResponseWriter {
         return begun + this.#sendAt('response.reasoning_summary_text.delta', item.id, `,"summary_index":${item.paragraphs.length}${delta}`);
       case 'call':
         // Half a JSON object cannot be unpacked: the input of a custom tool comes at once.
-        return item.call.custom ? '' : this.#sendAt('response.function_call_arguments.delta', item.call.id, delta);
+        return item.call.kind !== 'function' ? '' : this.#sendAt('response.function_call_arguments.delta', item.call.id, delta);
+      case 'tool':
+        return this.#sendSteps(item.tool.id, serverTools.sayCode(item.tool, text));
       case undefined:
         return begun;
     }
@@ -204,6 +231,8 @@ export class ResponseWriter {
     if (block === undefined) return '';
     if (block.kind === 'reasoning') return this.#endReasoning(block);
     if (block.item?.kind === 'call') return this.#endCall(block, block.item);
+    // Nothing came of it: it was interrupted.
+    if (block.item?.kind === 'tool') return this.#item === block.item ? this.#closeItem('incomplete') : '';
     return block.item?.kind === 'message' ? this.#endMessagePart(block, block.item) : '';
   }
 
@@ -221,7 +250,11 @@ export class ResponseWriter {
 
   #endReasoning(block: OpenBlock): string {
     const ended = block.item?.kind === 'reasoning' ? this.#endParagraph(block, block.item) : '';
-    if (block.proof === undefined || !this.#words.wantsProofs) return ended;
+    if (block.proof === undefined) return ended;
+    if (block.item?.kind !== 'reasoning' && !this.#words.shown.proofs) {
+      this.#kept.push(items.writeReasoningItem(this.#words.newId(items.ownReasoningPrefix), [], block.proof));
+      return ended;
+    }
     const { events, item } = this.#openReasoning(block);
     item.proof = block.proof;
     return ended + events;
@@ -230,9 +263,10 @@ export class ResponseWriter {
   #endCall(block: OpenBlock, item: OpenCall): string {
     const { call } = item;
     item.text = items.wordArguments(call, block.text);
-    if (this.#words.wantsProofs) item.proof = block.proof;
+    item.proof = block.proof;
     const text = JSON.stringify(item.text);
-    if (call.custom) {
+    if (call.kind === 'screen') return this.#sendItem('added', items.writeCallItem(call, 'in_progress', item.text));
+    if (call.kind === 'custom') {
       const delta = item.text === '' ? '' : this.#sendAt('response.custom_tool_call_input.delta', call.id, `,"delta":${text}`);
       return delta + this.#sendAt('response.custom_tool_call_input.done', call.id, `,"input":${text}`);
     }
@@ -252,7 +286,7 @@ export class ResponseWriter {
       item.content.push(part);
       return done + partDone;
     }
-    const annotations = this.#writeAnnotations(block);
+    const annotations = encodeAnnotations(block, this.#writing.notes);
     const part = { type: 'output_text', text: block.text, annotations, logprobs: [] };
     let events = '';
     for (const [index, annotation] of annotations.entries()) {
@@ -263,18 +297,6 @@ export class ResponseWriter {
     events += this.#sendAt('response.content_part.done', item.id, `${at},"part":${JSON.stringify(part)}`);
     item.content.push(part);
     return events;
-  }
-
-  #writeAnnotations({ citations, text }: OpenBlock): readonly JsonObject[] {
-    if (citations.length === 0) return [];
-    const characters = countCodePoints(text);
-    if (citations.some(({ source }) => source.kind === 'document')) {
-      this.#writing.notes.adapted(
-        { path: 'output', otherwise: 'turns' },
-        'citations of documents name the document and not the place in it',
-      );
-    }
-    return citations.map((citation) => encodeAnnotation(citation, characters));
   }
 
   /** Ends the open item, and says behind a call what proves it. */
@@ -292,31 +314,67 @@ export class ResponseWriter {
         const done = this.#addOutput(items.writeCallItem(item.call, status, item.text));
         if (item.proof === undefined) return done;
         const proof = items.writeCallProofItem(item.proof, item.call.callId, this.#words);
-        return done + this.#sendItem('added', proof) + this.#addOutput(proof);
+        if (this.#words.shown.proofs) return done + this.#sendItem('added', proof) + this.#addOutput(proof);
+        this.#kept.push(proof);
+        return done;
+      }
+      case 'tool': {
+        const { steps, item: written } = serverTools.endTool(item.tool, undefined);
+        return this.#sendSteps(item.tool.id, steps) + this.#addOutput(written);
       }
     }
   }
 
   #addOutput(item: JsonObject): string {
-    const done = this.#sendItem('done', item);
-    this.#output.push(item);
+    const shown = showItem(item, this.#words.shown);
+    const done = this.#sendItem('done', shown);
+    this.#output.push(shown);
+    this.#kept.push(item);
     return done;
   }
 
-  #writePart(part: ServerToolPart | MediaPart): string {
+  /** A tool has done its work: its item is whole. */
+  #endTool(open: OpenTool, outcome: ServerToolPart): string {
+    if (this.#item !== open) return '';
+    this.#item = undefined;
+    const [first = outcome, ...others] = serverTools.splitPages(outcome);
+    const { steps, item } = serverTools.endTool(open.tool, first);
+    const ended = this.#sendSteps(open.tool.id, steps) + this.#addOutput(item);
+    return ended + others.map((part) => this.#writeTool(part)).join('');
+  }
+
+  /** What a tool did, told at once. */
+  #writeTool(part: ServerToolPart): string {
+    const native = serverTools.nativeItems(part);
+    if (native !== undefined) return native.map((item) => this.#writeWhole(item)).join('');
     const closed = this.#closeItem('completed');
-    const item = items.writeWholeItem(part, this.#words);
-    if (item === undefined) {
-      this.#writing.notes.adapted(
-        { path: 'output', otherwise: 'turns' },
-        `a part of the kind '${part.kind}' has no item in this interface`,
-      );
-      return closed;
-    }
-    const id = textOf(item.id) ?? '';
-    let events = closed + this.#sendItem('added', items.beginWholeItem(item));
-    for (const [step, members] of items.wordSteps(item)) events += this.#sendAt(`response.${step}`, id, members);
-    return events + this.#addOutput(item);
+    const pieces = serverTools.splitPages(part).map((piece) => {
+      const start = { kind: 'server-tool', tool: piece.tool, id: piece.id, input: piece.input } as const;
+      const tool = start.tool === 'other' ? undefined : serverTools.beginTool({ ...start, tool: start.tool }, this.#words.newId);
+      if (tool === undefined) return undefined;
+      const begun = this.#sendItem('added', serverTools.writeBegunTool(tool)) + this.#sendSteps(tool.id, serverTools.startSteps(tool));
+      const { steps, item } = serverTools.endTool(tool, piece);
+      return begun + this.#sendSteps(tool.id, steps) + this.#addOutput(item);
+    });
+    if (pieces.includes(undefined)) this.#noteMissing(part.kind);
+    return closed + pieces.join('');
+  }
+
+  #writeMedia(part: MediaPart): string {
+    const item = items.writeImageItem(part, this.#words);
+    if (item !== undefined) return this.#writeWhole(item);
+    this.#noteMissing(part.kind);
+    return this.#closeItem('completed');
+  }
+
+  #noteMissing(kind: string): void {
+    this.#writing.notes.adapted({ path: 'output', otherwise: 'turns' }, `a part of the kind '${kind}' has no item in this interface`);
+  }
+
+  #writeWhole(item: JsonObject): string {
+    const closed = this.#closeItem('completed');
+    const begun = this.#sendItem('added', items.beginWholeItem(item));
+    return closed + begun + this.#sendSteps(textOf(item.id) ?? '', items.wordSteps(item)) + this.#addOutput(item);
   }
 
   #finish(event: Extract<InferenceEvent, { type: 'finished' }>): string {
@@ -334,5 +392,5 @@ function writeMessage({ id, content }: OpenMessage, status: 'in_progress' | 'com
 /** Writes the client's stream, from `response.created` to `response.completed` or what stands for it. */
 export function createEventEncoder(writing: ReplyWriting): EventEncoder {
   const writer = new ResponseWriter(writing);
-  return { write: (event) => writer.write(event), position: () => writer.position() };
+  return { write: (event) => writer.write(event), position: () => writer.position(), kept: () => writer.kept() };
 }

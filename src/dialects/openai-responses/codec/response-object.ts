@@ -1,5 +1,5 @@
 import type { UsageReport } from '../../../inference/usage.ts';
-import { membersOf, objectsOf, textOf } from '../../../platform/json/json-readers.ts';
+import { filledText, membersOf, objectsOf, textOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
 import type { ReplyWriting } from '../../chat-codec.ts';
 import { encodeUsage } from './encode-usage.ts';
@@ -31,8 +31,10 @@ function echoConversation(value: JsonValue | undefined): JsonObject {
 export function echoRequest({ request }: Pick<ReplyWriting, 'request'>): JsonObject {
   const text = membersOf(request.text);
   const reasoning = membersOf(request.reasoning);
+  const conversation = filledText(request.conversation) ?? filledText(membersOf(request.conversation).id);
   return {
-    background: false,
+    background: request.background ?? false,
+    ...(conversation === undefined ? {} : { conversation: { id: conversation } }),
     instructions: request.instructions ?? null,
     max_output_tokens: request.max_output_tokens ?? null,
     max_tool_calls: request.max_tool_calls ?? null,

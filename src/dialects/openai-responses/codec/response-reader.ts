@@ -6,6 +6,7 @@ import { isBilledWebSearch } from '../output-items.ts';
 import { outputItems, readUsage } from '../read-reply.ts';
 import { decodeAnnotation } from './citations.ts';
 import { joinNamespace, wrapCustomInput } from './client-tools.ts';
+import { decodeScreenCall } from './screen-tool.ts';
 import { decodeEnding } from './stop-reasons.ts';
 import { decodeGeneratedImage, decodeServerTool } from './decode-server-tool.ts';
 
@@ -266,6 +267,7 @@ export class ResponseReader {
       for (const [at, part] of objectsOf(wire.content).entries()) this.#completePart(item, at, part);
     } else if (item.type === 'reasoning') this.#completeThoughts(item, wire);
     else if (isCall(item.type)) this.#completeCall(item, wire);
+    else if (item.type === 'computer_call') this.#completeScreenCall(item, wire);
     else this.#addWhole(wire);
     this.#endItem(item);
   }
@@ -291,6 +293,14 @@ export class ResponseReader {
     const block = item.blocks.get(0);
     if (block === undefined) return;
     this.#complete(block, typeof wire.input === 'string' ? wrapCustomInput(wire.input) : (textOf(wire.arguments) ?? ''));
+  }
+
+  /** A use of the screen says everything at once. */
+  #completeScreenCall(item: Item, wire: JsonObject): void {
+    const { arguments: args, ...call } = decodeScreenCall(wire);
+    const block = this.#newBlock(item, 0, { kind: 'tool-call', ...call });
+    this.#begin(block);
+    this.#say(block, args);
   }
 
   /** What a tool of the vendor did, or a picture that it made. Items of unknown kinds say nothing. */

@@ -133,3 +133,7 @@ export const media = (
 export const says = (role: string, ...content: JsonObject[]): JsonObject => ({ type: 'message', role, content });
 export const input = (words: string): JsonObject => ({ type: 'input_text', text: words });
 export const png = { kind: 'inline', mediaType: 'image/png', data: 'iVBO' } as const;
+
+/** The events of a written stream. */
+export const readFrameEvents = (stream: string): readonly JsonObject[] =>
+  readFrames(stream, 'sse').map(({ data }) => JSON.parse(data) as JsonObject);

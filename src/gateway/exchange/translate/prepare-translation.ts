@@ -98,7 +98,7 @@ export async function prepareTranslation(
     framing,
     rememberProofs: (turn) => vault.remember(caller.userName, turn),
   };
-  const upstreamRequest = addressRequest(options, encoded.body);
+  const upstreamRequest = addressRequest(options, encoded.body, encoded.headers);
   if (upstreamRequest === undefined) throw new Error(`${target.upstream.vendor.id} speaks ${upstream.id} and has no route for it`);
   return { translation, upstreamRequest };
 }
@@ -118,6 +118,7 @@ function refuseManySequences(cutAt: readonly string[], notes: TranslationNotes):
 export function addressRequest(
   { client, upstream, request, target, framing }: TranslationOptions,
   body: JsonObject,
+  demanded: Readonly<Record<string, string>> = {},
 ): UpstreamRequest | undefined {
   const upstreamFraming = framing === undefined ? {} : ({ framing: 'sse' } as const);
   const route = { dialect: upstream.id, operation: request.operation, upstreamModel: target.upstreamModel, ...upstreamFraming };
@@ -126,7 +127,20 @@ export function addressRequest(
   return {
     path: target.upstream.basePath + path,
     method: 'POST',
-    headers: createUpstreamHeaders(request, target, { client: client.id, upstream: upstream.id }, upstreamFraming.framing),
+    headers: joinHeaders(
+      createUpstreamHeaders(request, target, { client: client.id, upstream: upstream.id }, upstreamFraming.framing),
+      demanded,
+    ),
     body: Buffer.from(JSON.stringify(body)),
   };
+}
+
+/** Headers with those that a body demands: values of lists are joined. */
+function joinHeaders(headers: UpstreamRequest['headers'], demanded: Readonly<Record<string, string>>): UpstreamRequest['headers'] {
+  const joined = { ...headers };
+  for (const [name, value] of Object.entries(demanded)) {
+    const known = (joined[name] ?? '').split(',').map((part) => part.trim());
+    joined[name] = [...new Set([...known, value])].filter((part) => part !== '').join(',');
+  }
+  return joined;
 }

@@ -1,0 +1,209 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+
+import type { BlockStart, InferenceEvent } from '../../../inference/inference-event.ts';
+import type { BuiltInToolKind, ServerToolPart } from '../../../inference/inference-request.ts';
+import { membersOf, objectsOf, textOf } from '../../../platform/json/json-readers.ts';
+import type { JsonObject } from '../../../platform/json/json-value.ts';
+import { createEventEncoder } from './event-encoder.ts';
+import { decodeServerTool } from './decode-server-tool.ts';
+import { createWriting, readFrameEvents } from './test-kit.ts';
+
+type Tool = { readonly tool: BuiltInToolKind; readonly input: readonly string[] };
+
+const began = ({ tool, input }: Tool): BlockStart => ({ kind: 'server-tool', tool, id: 't1', input });
+const did = ({ tool, input }: Tool, more: Partial<ServerToolPart> = {}): ServerToolPart => ({
+  kind: 'server-tool',
+  tool,
+  id: 't1',
+  input,
+  wire: [],
+  ...more,
+});
+
+/** The events of a reply whose tool said these things, and the encoder after them. */
+function run(inner: readonly InferenceEvent[], request: JsonObject = {}) {
+  const encoder = createEventEncoder(createWriting(request));
+  const all: readonly InferenceEvent[] = [{ type: 'started' }, ...inner, { type: 'finished', stopReason: 'end' }];
+  const events = readFrameEvents(all.map((event) => encoder.write(event)).join(''));
+  return { events: events.slice(2), kept: objectsOf(encoder.kept?.().output) };
+}
+
+const names = (events: readonly JsonObject[]): readonly string[] => events.map(({ type }) => (textOf(type) ?? '').replace('response.', ''));
+
+const block = (tool: Tool, inner: readonly InferenceEvent[]): readonly InferenceEvent[] => [
+  { type: 'block-started', index: 0, block: began(tool) },
+  ...inner,
+  { type: 'block-ended', index: 0 },
+];
+const outcome = (part: ServerToolPart): InferenceEvent => ({ type: 'tool-outcome', index: 0, part });
+
+describe('a tool at work', () => {
+  const search: Tool = { tool: 'web-search', input: ['weirs', 'dams'] };
+  const page = { url: 'https://example.org', title: 'Weirs', text: 'A weir is low.' };
+
+  test('a web search is told when it begins, and ends with what it found', () => {
+    const part = did(search, { results: [page] });
+    const { events, kept } = run(block(search, [outcome(part)]), { include: ['web_search_call.action.sources'] });
+    assert.deepEqual(names(events), [
+      'output_item.added',
+      'web_search_call.in_progress',
+      'web_search_call.searching',
+      'web_search_call.completed',
+      'output_item.done',
+      'completed',
+    ]);
+    const [added, , , , done] = events;
+    assert.deepEqual(added?.item, { id: 'ws_gw_2', type: 'web_search_call', status: 'in_progress' });
+    const sources = [{ type: 'url', url: 'https://example.org' }];
+    const action = { type: 'search', query: 'weirs', queries: ['weirs', 'dams'], sources };
+    assert.deepEqual(done?.item, { id: 'ws_gw_2', type: 'web_search_call', status: 'completed', action });
+    assert.ok(events.slice(1, 4).every((event) => event.item_id === 'ws_gw_2' && event.output_index === 0));
+    // The copy that is kept has it all, and gives it back.
+    const [item = {}] = kept;
+    assert.deepEqual(decodeServerTool(item), { ...part, id: 'ws_gw_2', wire: [item] });
+  });
+
+  test('its beginning is sent before its end is known', () => {
+    const encoder = createEventEncoder(createWriting());
+    encoder.write({ type: 'started' });
+    assert.deepEqual(names(readFrameEvents(encoder.write({ type: 'block-started', index: 0, block: began(search) }))), [
+      'output_item.added',
+      'web_search_call.in_progress',
+      'web_search_call.searching',
+    ]);
+  });
+
+  test('a search of files shows its results only where they were asked for, and keeps them', () => {
+    const files: Tool = { tool: 'file-search', input: ['plan'] };
+    const found = { fileId: 'file_1', storeId: 'vs_1', title: 'a.md', text: 'The plan.', score: 0.5, attributes: { year: 2025 } };
+    const wire = {
+      file_id: 'file_1',
+      vector_store_id: 'vs_1',
+      filename: 'a.md',
+      text: 'The plan.',
+      score: 0.5,
+      attributes: { year: 2025 },
+    };
+    const inner = block(files, [outcome(did(files, { results: [found] }))]);
+    const silent = run(inner);
+    const last = silent.events.at(-2)?.item as JsonObject;
+    assert.deepEqual([last.queries, last.results, last.status], [['plan'], null, 'completed']);
+    assert.deepEqual(silent.kept[0]?.results, [wire]);
+    assert.deepEqual(membersOf(run(inner, { include: ['file_search_call.results'] }).events.at(-2)?.item).results, [wire]);
+    assert.deepEqual(decodeServerTool(silent.kept[0] ?? {})?.results, [found]);
+  });
+
+  test('code comes in pieces and is run when it is whole', () => {
+    const code: Tool = { tool: 'code-execution', input: [] };
+    const part = did({ ...code, input: ['print(1)'] }, { results: [{ text: '1' }] });
+    const pieces = ['print', '(1)'].map((text): InferenceEvent => ({ type: 'delta', index: 0, text }));
+    const { events, kept } = run(block(code, [...pieces, outcome(part)]));
+    assert.deepEqual(names(events), [
+      'output_item.added',
+      'code_interpreter_call.in_progress',
+      'code_interpreter_call_code.delta',
+      'code_interpreter_call_code.delta',
+      'code_interpreter_call_code.done',
+      'code_interpreter_call.interpreting',
+      'code_interpreter_call.completed',
+      'output_item.done',
+      'completed',
+    ]);
+    assert.equal(events[4]?.code, 'print(1)');
+    assert.deepEqual([kept[0]?.code, kept[0]?.outputs], ['print(1)', [{ type: 'logs', logs: '1' }]]);
+  });
+
+  test('code that is known from the start is run at once', () => {
+    const code: Tool = { tool: 'code-execution', input: ['print(1)'] };
+    const { events } = run(block(code, [outcome(did(code))]));
+    assert.deepEqual(names(events).slice(2, 6), [
+      'code_interpreter_call_code.delta',
+      'code_interpreter_call_code.done',
+      'code_interpreter_call.interpreting',
+      'code_interpreter_call.completed',
+    ]);
+  });
+
+  test('pages are opened one by one, each with an item of its own', () => {
+    const pages: Tool = { tool: 'url-context', input: ['https://a.org', 'https://b.org'] };
+    const results = [
+      { url: 'https://a.org', text: 'A' },
+      { url: 'https://b.org', unreadable: true },
+    ];
+    const { kept } = run(block(pages, [outcome(did(pages, { results }))]));
+    assert.deepEqual(
+      kept.map(({ action, status }) => [action, status]),
+      [
+        [{ type: 'open_page', url: 'https://a.org' }, 'completed'],
+        [{ type: 'open_page', url: 'https://b.org' }, 'failed'],
+      ],
+    );
+  });
+
+  for (const [tool, status] of [
+    ['web-search', 'failed'],
+    ['file-search', 'incomplete'],
+    ['code-execution', 'incomplete'],
+  ] as const) {
+    test(`${tool} that was interrupted is ${status}, and one that failed is failed`, () => {
+      const asked: Tool = { tool, input: ['x'] };
+      const interrupted = run(block(asked, []));
+      assert.equal(membersOf(interrupted.events.at(-2)?.item).status, status);
+      assert.ok(!names(interrupted.events).some((name) => name.endsWith('call.completed')));
+      const failed = run(block(asked, [outcome(did(asked, { failed: true }))]));
+      assert.equal(membersOf(failed.events.at(-2)?.item).status, 'failed');
+    });
+  }
+
+  test('every event of an item names it by the same id and place, and the numbers count up', () => {
+    const { events } = run([
+      { type: 'block-started', index: 0, block: { kind: 'text' } },
+      { type: 'delta', index: 0, text: 'I look.' },
+      { type: 'block-ended', index: 0 },
+      { type: 'block-started', index: 1, block: began(search) },
+      { type: 'tool-outcome', index: 1, part: did(search, { results: [page] }) },
+      { type: 'block-ended', index: 1 },
+      { type: 'block-started', index: 2, block: { kind: 'text' } },
+      { type: 'delta', index: 2, text: 'Low.' },
+      { type: 'block-ended', index: 2 },
+    ]);
+    assert.deepEqual(
+      events.map((event) => event.sequence_number),
+      events.map((_, index) => index + 2),
+    );
+    const ids = new Map<unknown, Set<unknown>>();
+    for (const event of events) {
+      const id = event.item_id ?? (event.item as JsonObject | undefined)?.id;
+      if (id !== undefined) ids.set(event.output_index, (ids.get(event.output_index) ?? new Set()).add(id));
+    }
+    assert.deepEqual(
+      [...ids.values()].map(({ size }) => size),
+      [1, 1, 1],
+    );
+  });
+});
+
+test('a reply has the id that the gateway chose', () => {
+  const encoder = createEventEncoder({ ...createWriting(), replyId: 'resp_chosen' });
+  const [created] = readFrameEvents(encoder.write({ type: 'started', replyId: 'up_1' }));
+  assert.equal(membersOf(created?.response).id, 'resp_chosen');
+});
+
+test('proofs that were not asked for are kept, with the item or without one', () => {
+  const proof = { origin: 'openai', blob: 'sealed' };
+  const { events, kept } = run([
+    { type: 'block-started', index: 0, block: { kind: 'reasoning' } },
+    { type: 'proof', index: 0, proof },
+    { type: 'block-ended', index: 0 },
+    { type: 'block-started', index: 1, block: { kind: 'reasoning' } },
+    { type: 'delta', index: 1, text: 'Hm.' },
+    { type: 'proof', index: 1, proof },
+    { type: 'block-ended', index: 1 },
+  ]);
+  assert.ok(!JSON.stringify(events).includes('sealed'));
+  assert.deepEqual(
+    kept.map((item) => item.encrypted_content),
+    ['sealed', 'sealed'],
+  );
+});

@@ -1,0 +1,111 @@
+import { filledText, itemsOf, meaningOf, numberOf, objectsOf, textOf, textsOf } from '../../../platform/json/json-readers.ts';
+import type { JsonObject, JsonValue } from '../../../platform/json/json-value.ts';
+
+// What a model does with a screen: this dialect's actions to and from the arguments that the neutral form has for them, which are those of
+// the Messages interface.
+
+/** Pixels that one click of a wheel scrolls. */
+const pixelsPerClick = 100;
+
+const pointOf = ({ x, y }: JsonObject): readonly number[] => [Math.round(numberOf(x) ?? 0), Math.round(numberOf(y) ?? 0)];
+
+const clickByButton: Readonly<Record<string, string>> = { left: 'left_click', right: 'right_click', wheel: 'middle_click' };
+
+/** Mice with buttons for it say back and forward; keyboards say it so. */
+const keysByButton: Readonly<Record<string, string>> = { back: 'alt+Left', forward: 'alt+Right' };
+
+function decodeClick(action: JsonObject): JsonObject {
+  const button = filledText(action.button) ?? 'left';
+  const keys = meaningOf(button, keysByButton);
+  return keys === undefined
+    ? { action: meaningOf(button, clickByButton) ?? 'left_click', coordinate: pointOf(action) }
+    : { action: 'key', text: keys };
+}
+
+function decodeScroll(action: JsonObject): JsonObject {
+  const across = numberOf(action.scroll_x) ?? 0;
+  const down = numberOf(action.scroll_y) ?? 0;
+  const isAcross = Math.abs(across) > Math.abs(down);
+  const pixels = isAcross ? across : down;
+  const direction = isAcross ? (pixels < 0 ? 'left' : 'right') : pixels < 0 ? 'up' : 'down';
+  const clicks = Math.max(1, Math.round(Math.abs(pixels) / pixelsPerClick));
+  return { action: 'scroll', coordinate: pointOf(action), scroll_direction: direction, scroll_amount: clicks };
+}
+
+/** Reads an action of this dialect. One that is not known is named as it is. */
+export function decodeAction(action: JsonObject): JsonObject {
+  const type = textOf(action.type) ?? 'screenshot';
+  switch (type) {
+    case 'click':
+      return decodeClick(action);
+    case 'double_click':
+      return { action: 'double_click', coordinate: pointOf(action) };
+    case 'drag': {
+      const path = objectsOf(action.path);
+      return { action: 'left_click_drag', start_coordinate: pointOf(path[0] ?? {}), coordinate: pointOf(path.at(-1) ?? {}) };
+    }
+    case 'keypress':
+      return { action: 'key', text: textsOf(action.keys).join('+') };
+    case 'move':
+      return { action: 'mouse_move', coordinate: pointOf(action) };
+    case 'scroll':
+      return decodeScroll(action);
+    case 'type':
+      return { action: 'type', text: textOf(action.text) ?? '' };
+    case 'wait':
+      return { action: 'wait', duration: 1 };
+    default:
+      return { action: type };
+  }
+}
+
+type Point = { readonly x: number; readonly y: number };
+
+function readPoint(value: JsonValue | undefined): Point {
+  const [x, y] = itemsOf(value);
+  return { x: numberOf(x) ?? 0, y: numberOf(y) ?? 0 };
+}
+
+const buttonByClick: Readonly<Record<string, string>> = { left_click: 'left', right_click: 'right', middle_click: 'wheel' };
+
+function encodeScroll(args: JsonObject): JsonObject {
+  const pixels = (numberOf(args.scroll_amount) ?? 1) * pixelsPerClick;
+  const signs: Readonly<Record<string, readonly [number, number]>> = { up: [0, -1], down: [0, 1], left: [-1, 0], right: [1, 0] };
+  const [across, down] = meaningOf(args.scroll_direction, signs) ?? [0, 1];
+  return { type: 'scroll', ...readPoint(args.coordinate), scroll_x: across * pixels, scroll_y: down * pixels };
+}
+
+/** Writes arguments as an action of this dialect; undefined for what it has no action for. */
+export function encodeAction(args: JsonObject): JsonObject | undefined {
+  const action = textOf(args.action) ?? '';
+  const at = readPoint(args.coordinate);
+  switch (action) {
+    case 'left_click':
+    case 'right_click':
+    case 'middle_click':
+      return { type: 'click', button: meaningOf(action, buttonByClick) ?? 'left', ...at };
+    case 'double_click':
+    case 'triple_click':
+      return { type: 'double_click', ...at };
+    case 'left_click_drag':
+      return { type: 'drag', path: [readPoint(args.start_coordinate), at] };
+    case 'key':
+    case 'hold_key':
+      return { type: 'keypress', keys: (textOf(args.text) ?? '').split('+').filter((key) => key !== '') };
+    case 'mouse_move':
+      return { type: 'move', ...at };
+    case 'scroll':
+      return encodeScroll(args);
+    case 'type':
+      return { type: 'type', text: textOf(args.text) ?? '' };
+    case 'wait':
+      return { type: 'wait' };
+    case 'screenshot':
+    // The pointer and the details are on the picture.
+    case 'cursor_position':
+    case 'zoom':
+      return { type: 'screenshot' };
+    default:
+      return undefined;
+  }
+}

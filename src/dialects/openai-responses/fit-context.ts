@@ -1,0 +1,82 @@
+import { countTextCharacters } from '../../inference/count-text-characters.ts';
+import type { JsonObject, JsonValue } from '../../platform/json/json-value.ts';
+import { dropMiddle } from './truncate-middle.ts';
+
+export type ContextLimits = {
+  /** Tokens that the request and its reply may have together. */
+  readonly contextTokensMax: number;
+  /** Tokens that the reply may have, for which room is left. Absent: none is. */
+  readonly outputTokensMax?: number;
+};
+
+/** Whether a request fits its model, and what of it does. */
+export type ContextFit =
+  | { readonly kind: 'fits' }
+  | { readonly kind: 'truncated'; readonly body: JsonObject; readonly dropped: number; readonly droppedIds: readonly string[] }
+  /** It is certain that it does not fit: it has at least so many tokens. */
+  | { readonly kind: 'too-long'; readonly tokensMin: number; readonly tokensMax: number };
+
+/** What a token holds on average. */
+const charactersPerToken = 4;
+
+/** More than a token holds on average in any text that is not made of one sign: long common words are single tokens. */
+const charactersPerTokenMost = 16;
+
+/** Signs that repeat, blanks above all, share tokens of a hundred and more. */
+const repeats = /(.)\1{3,}/gsu;
+
+/** A picture, of which nothing is known before it is looked at. */
+const tokensPerImage = 1000;
+
+/** What a message or an item costs besides its text. */
+const tokensPerItem = 4;
+
+function countImages(value: JsonValue | undefined): number {
+  if (Array.isArray(value)) return value.reduce<number>((sum, item: JsonValue) => sum + countImages(item), 0);
+  if (typeof value !== 'object' || value === null) return 0;
+  const { type, content, output } = value as JsonObject;
+  const own = type === 'input_image' || type === 'computer_screenshot' ? 1 : 0;
+  return own + countImages(content) + countImages(output);
+}
+
+function estimateTokens(item: JsonValue | undefined): number {
+  return Math.ceil(countTextCharacters([item]) / charactersPerToken) + countImages(item) * tokensPerImage + tokensPerItem;
+}
+
+/** Text of a request, for a bound from below. Files, pictures and what is sealed are left out: what they cost is not known. */
+function gatherText(value: JsonValue | undefined, into: string[]): void {
+  if (typeof value === 'string') into.push(value);
+  else if (Array.isArray(value)) for (const item of value as readonly JsonValue[]) gatherText(item, into);
+  else if (typeof value === 'object' && value !== null) {
+    const { content, text, arguments: args, output, input } = value as JsonObject;
+    for (const member of [content, text, args, output, input]) gatherText(member, into);
+  }
+}
+
+/** Tokens that the text of a request has at the very least. */
+function countLeast(values: readonly (JsonValue | undefined)[]): number {
+  const texts: string[] = [];
+  for (const value of values) gatherText(value, texts);
+  const characters = texts.reduce((sum, text) => sum + text.replaceAll(repeats, '$1').length, 0);
+  return Math.floor(characters / charactersPerTokenMost);
+}
+
+/**
+ * Looks whether a Responses request, its history in `input`, fits a model's window. With `truncation: "auto"` items are dropped from the
+ * middle where the estimate says that it does not. What is too long with certainty is told as such; in doubt it fits, and the vendor knows.
+ */
+export function fitContext(body: JsonObject, { contextTokensMax, outputTokensMax = 0 }: ContextLimits): ContextFit {
+  const { instructions, tools, text, input } = body;
+  const judge = (items: JsonValue | undefined): ContextFit | undefined => {
+    const tokensMin = countLeast([instructions, items]);
+    return tokensMin > contextTokensMax ? { kind: 'too-long', tokensMin, tokensMax: contextTokensMax } : undefined;
+  };
+  if (body.truncation !== 'auto' || !Array.isArray(input)) return judge(input) ?? { kind: 'fits' };
+  // A limit of the output that fills the window is no wish for so long a reply.
+  const reserved = Math.min(outputTokensMax, Math.floor(contextTokensMax / 2));
+  const fixed = estimateTokens(instructions) + estimateTokens(tools) + estimateTokens(text);
+  const tokensMax = contextTokensMax - reserved - fixed;
+  const { items, dropped, droppedIds } = dropMiddle(input as readonly JsonValue[], { tokensMax, countTokens: estimateTokens });
+  if (dropped === 0) return judge(input) ?? { kind: 'fits' };
+  return judge([...items]) ?? { kind: 'truncated', body: { ...body, input: items }, dropped, droppedIds };
+}

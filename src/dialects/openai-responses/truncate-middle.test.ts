@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+
+import fc from 'fast-check';
+
+import type { JsonObject } from '../../platform/json/json-value.ts';
+import { fitContext } from './fit-context.ts';
+import { truncateMiddle } from './truncate-middle.ts';
+
+const user = (id: string): JsonObject => ({ type: 'message', role: 'user', id, content: 'u' });
+const assistant = (id: string): JsonObject => ({ type: 'message', role: 'assistant', id, content: [] });
+const system = (id: string): JsonObject => ({ role: 'system', id, content: 's' });
+const reasoning = (id: string): JsonObject => ({ type: 'reasoning', id, summary: [] });
+
+/** Kinds of calls, and how their results are called. */
+const kinds = ['function_call', 'custom_tool_call', 'computer_call', 'local_shell_call', 'apply_patch_call'];
+
+type Step =
+  | { readonly kind: 'system' }
+  | { readonly kind: 'user' }
+  | { readonly kind: 'assistant' }
+  | { readonly kind: 'calls'; readonly types: readonly string[]; readonly thinks: boolean };
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  fc.constantFrom<Step>({ kind: 'system' }, { kind: 'user' }, { kind: 'assistant' }),
+  fc
+    .record({ types: fc.array(fc.constantFrom(...kinds), { minLength: 1, maxLength: 3 }), thinks: fc.boolean() })
+    .map((calls): Step => ({ kind: 'calls', ...calls })),
+);
+
+function layOut(steps: readonly Step[]): readonly JsonObject[] {
+  let last = 0;
+  return steps.flatMap((one): readonly JsonObject[] => {
+    const id = `i${++last}`;
+    if (one.kind === 'system') return [system(id)];
+    if (one.kind === 'user') return [user(id)];
+    if (one.kind === 'assistant') return [assistant(id)];
+    const calls = one.types.map((type, at) => ({ type, id: `${id}c${at}`, call_id: `${id}k${at}` }));
+    const results = calls.map(({ type, call_id: callId }) => ({ type: `${type}_output`, call_id: callId }));
+    return [...(one.thinks ? [reasoning(`${id}r`)] : []), ...calls, ...results];
+  });
+}
+
+const conversation = fc.array(step, { minLength: 1, maxLength: 30 }).map(layOut);
+
+const countTokens = (): number => 1;
+
+describe('truncation', () => {
+  test('keeps to the limit, to the order, and to what must stay', () => {
+    fc.assert(
+      fc.property(conversation, fc.nat(60), (items, tokensMax) => {
+        const truncated = truncateMiddle(items, { tokensMax, countTokens });
+        if (truncated === undefined) return;
+        const kept = truncated.items;
+        assert.ok(kept.length <= tokensMax);
+        assert.equal(kept.length + truncated.dropped, items.length);
+        assert.deepEqual(
+          kept,
+          items.filter((item) => kept.includes(item)),
+        );
+        for (const item of items) if (item.role === 'system') assert.ok(kept.includes(item));
+        const said = items.filter(({ role }) => role === 'user');
+        for (const item of [said[0], said.at(-1), items.at(-1)]) if (item !== undefined) assert.ok(kept.includes(item));
+      }),
+    );
+  });
+
+  test('a call and its result leave together, whatever the tool, and reasoning with what it led to', () => {
+    fc.assert(
+      fc.property(conversation, fc.nat(60), (items, tokensMax) => {
+        const kept = truncateMiddle(items, { tokensMax, countTokens })?.items ?? items;
+        for (const [index, item] of items.entries()) {
+          const partners = items.filter((other) => other !== item && item.call_id !== undefined && other.call_id === item.call_id);
+          for (const partner of partners) assert.equal(kept.includes(item), kept.includes(partner));
+          const next = items[index + 1];
+          if (item.type === 'reasoning' && next !== undefined) assert.equal(kept.includes(item), kept.includes(next));
+        }
+      }),
+    );
+  });
+
+  test('what fits stays as it is, and the newest stays longest', () => {
+    const items = [system('s'), user('1'), assistant('2'), user('3'), assistant('4'), user('5')];
+    assert.equal(truncateMiddle(items, { tokensMax: 6, countTokens })?.items, items);
+    assert.deepEqual(truncateMiddle(items, { tokensMax: 5, countTokens })?.droppedIds, ['2']);
+    assert.deepEqual(truncateMiddle(items, { tokensMax: 3, countTokens })?.droppedIds, ['2', '3', '4']);
+    assert.equal(truncateMiddle(items, { tokensMax: 2, countTokens }), undefined);
+  });
+
+  test('a long run of tools is cut in its middle, not at its step', () => {
+    const items = layOut([
+      { kind: 'user' },
+      ...Array.from({ length: 50 }, (): Step => ({ kind: 'calls', types: ['function_call'], thinks: true })),
+    ]);
+    const kept = truncateMiddle(items, { tokensMax: 10, countTokens })?.items ?? [];
+    assert.equal(kept.length, 10);
+    assert.deepEqual(kept[0], items[0]);
+    assert.deepEqual(kept.slice(-3), items.slice(-3));
+  });
+
+  test('ten thousand items are no work', () => {
+    const items = layOut(Array.from({ length: 10_000 }, (_, at): Step => ({ kind: at % 2 === 0 ? 'user' : 'assistant' })));
+    const begun = performance.now();
+    assert.equal(truncateMiddle(items, { tokensMax: 100, countTokens })?.items.length, 100);
+    assert.ok(performance.now() - begun < 2000);
+  });
+});
+
+describe('a request and its window', () => {
+  const words = (count: number): string => 'the quick brown fox jumps over it '.repeat(count);
+  const talk = (turns: number): readonly JsonObject[] =>
+    Array.from({ length: turns }, (_, at) => ({
+      type: 'message',
+      role: at % 2 === 0 ? 'user' : 'assistant',
+      id: `m${at}`,
+      content: words(20),
+    }));
+
+  test('that fits passes', () => {
+    for (const truncation of ['auto', 'disabled'])
+      assert.deepEqual(fitContext({ input: talk(5), truncation }, { contextTokensMax: 100_000 }), { kind: 'fits' });
+    assert.deepEqual(fitContext({ input: 'Hi' }, { contextTokensMax: 8192 }), { kind: 'fits' });
+  });
+
+  test('auto drops the middle where the estimate is too long', () => {
+    const fit = fitContext({ input: talk(101), truncation: 'auto', model: 'm' }, { contextTokensMax: 8000, outputTokensMax: 1000 });
+    assert.ok(fit.kind === 'truncated');
+    assert.equal(fit.body.model, 'm');
+    assert.ok(fit.dropped > 50 && fit.dropped < 100);
+    assert.equal((fit.body.input as readonly JsonObject[])[0]?.id, 'm0');
+    assert.equal((fit.body.input as readonly JsonObject[]).at(-1)?.id, 'm100');
+  });
+
+  test('disabled is refused only with certainty', () => {
+    assert.deepEqual(fitContext({ input: talk(60) }, { contextTokensMax: 8000 }), { kind: 'fits' });
+    const long = fitContext({ input: talk(1000) }, { contextTokensMax: 8000 });
+    assert.ok(long.kind === 'too-long' && long.tokensMin > 8000 && long.tokensMax === 8000);
+  });
+
+  test('blanks and files, whose tokens nobody knows, prove nothing', () => {
+    const file = { role: 'user', content: [{ type: 'input_file', file_data: 'A'.repeat(2_000_000) }] };
+    assert.equal(fitContext({ input: [file] }, { contextTokensMax: 8000 }).kind, 'fits');
+    assert.equal(fitContext({ input: ' '.repeat(2_000_000) }, { contextTokensMax: 8000 }).kind, 'fits');
+  });
+
+  test('one turn that is too long by itself is too long with truncation as well', () => {
+    assert.equal(
+      fitContext({ input: [{ role: 'user', content: words(20_000) }], truncation: 'auto' }, { contextTokensMax: 8000 }).kind,
+      'too-long',
+    );
+  });
+});

@@ -1,0 +1,105 @@
+import { createHash } from 'node:crypto';
+import { createContext, Script } from 'node:vm';
+
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+
+import type { JsonObject, JsonValue } from '../platform/json/json-value.ts';
+
+/** Whether a reply is what its schema asks for. */
+export type SchemaVerdict =
+  | { readonly kind: 'fits' }
+  /** What is wrong, in words for a model or a log: `/city: must be string`. At least one. */
+  | { readonly kind: 'fails'; readonly problems: readonly string[] }
+  /** The schema cannot be checked here: it refers elsewhere, is too large, or takes too long. The reply stands. */
+  | { readonly kind: 'unchecked'; readonly reason: string };
+
+const schemaCharactersMax = 200_000;
+const replyCharactersMax = 5_000_000;
+const problemsMax = 10;
+
+/** Schemas are the clients' own, patterns included: neither may hold the process up. */
+const compileMsMax = 500;
+const checkMsMax = 250;
+
+const schemasKeptMax = 128;
+
+/** Runs an action that is stopped after so long, whatever it is at: a pattern that backtracks for ever included. */
+function runWithin<Result>(msMax: number, action: () => Result): Result {
+  const box: { result?: { readonly value: Result } } = {};
+  const run = (): void => {
+    box.result = { value: action() };
+  };
+  new Script('run()').runInContext(createContext({ run }), { timeout: msMax });
+  if (box.result === undefined) throw new Error('the action did not run');
+  return box.result.value;
+}
+
+type Compiled = { readonly validate: ValidateFunction } | { readonly reason: string };
+
+/** Compiled schemas by the digest of their text, the most recently used last. */
+const compiled = new Map<string, Compiled>();
+
+/** The error comes from the other realm, whose `Error` is not ours. */
+const isTimeout = (error: unknown): boolean =>
+  typeof error === 'object' && error !== null && 'code' in error && error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
+
+/** A new one for each schema: what one defines is unknown to the others, and one that was stopped leaves nothing behind. */
+function compile(schema: JsonObject): Compiled {
+  try {
+    const ajv = new Ajv2020({ strict: false, allErrors: true, meta: false, validateSchema: false, validateFormats: false, logger: false });
+    const { $schema: _draft, ...plain } = schema;
+    return { validate: runWithin(compileMsMax, () => ajv.compile(plain)) };
+  } catch (error) {
+    return { reason: isTimeout(error) ? 'reading the schema takes too long' : 'the schema cannot be read' };
+  }
+}
+
+function findCompiled(schema: JsonObject): Compiled {
+  const text = JSON.stringify(schema);
+  if (text.length > schemaCharactersMax) return { reason: 'the schema is too large' };
+  const key = createHash('sha256').update(text).digest('base64');
+  const found = compiled.get(key) ?? compile(schema);
+  compiled.delete(key);
+  compiled.set(key, found);
+  const [oldest] = compiled.keys();
+  if (compiled.size > schemasKeptMax && oldest !== undefined) compiled.delete(oldest);
+  return found;
+}
+
+function wordProblem({ instancePath, message = 'is not as the schema wants it', params }: ErrorObject): string {
+  const allowed: unknown = params.allowedValues ?? params.allowedValue;
+  const values = allowed === undefined ? '' : ` (${JSON.stringify(allowed).slice(0, 200)})`;
+  const extra: unknown = params.additionalProperty ?? params.unevaluatedProperty;
+  const named = typeof extra === 'string' ? ` ('${extra.slice(0, 100)}')` : '';
+  return `${instancePath === '' ? 'the whole' : instancePath.slice(0, 200)}: ${message.slice(0, 300)}${values}${named}`;
+}
+
+function check(validate: ValidateFunction, value: JsonValue): SchemaVerdict {
+  try {
+    const fits = runWithin(checkMsMax, () => validate(value));
+    if (fits) return { kind: 'fits' };
+    const problems = (validate.errors ?? []).slice(0, problemsMax).map(wordProblem);
+    return { kind: 'fails', problems: problems.length === 0 ? ['the whole: is not as the schema wants it'] : [...new Set(problems)] };
+  } catch (error) {
+    return { kind: 'unchecked', reason: isTimeout(error) ? 'checking the reply takes too long' : 'the schema cannot be applied' };
+  } finally {
+    // They hold pieces of the reply.
+    validate.errors = null;
+  }
+}
+
+/**
+ * Checks the text of a reply against the JSON Schema that was asked for (draft 2020-12; formats are not judged). Never throws; takes at most
+ * the time of its limits, and keeps compiled schemas for the next reply.
+ */
+export function checkReplySchema(text: string, schema: JsonObject): SchemaVerdict {
+  if (text.length > replyCharactersMax) return { kind: 'unchecked', reason: 'the reply is too long' };
+  let value: JsonValue;
+  try {
+    value = JSON.parse(text) as JsonValue;
+  } catch {
+    return { kind: 'fails', problems: ['the whole: is no JSON'] };
+  }
+  const found = findCompiled(schema);
+  return 'reason' in found ? { kind: 'unchecked', reason: found.reason } : check(found.validate, value);
+}
