@@ -21,7 +21,10 @@ function markOf(bytes: Uint8Array): string | undefined {
 
 function declaredIn(bytes: Uint8Array): string | undefined {
   const head = Buffer.from(bytes.subarray(0, prescanBytes)).toString('latin1');
-  return /<meta[^>]{0,200}?charset\s*=\s*["']?([a-z0-9_.:-]{1,40})/i.exec(head)?.[1] ?? /<\?xml[^>]{0,100}?encoding=["']([^"']{1,40})/i.exec(head)?.[1];
+  return (
+    /<meta[^>]{0,200}?charset\s*=\s*["']?([a-z0-9_.:-]{1,40})/i.exec(head)?.[1] ??
+    /<\?xml[^>]{0,100}?encoding=["']([^"']{1,40})/i.exec(head)?.[1]
+  );
 }
 
 function decode(bytes: Uint8Array, charset: string | undefined): string | undefined {

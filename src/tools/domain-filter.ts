@@ -17,10 +17,15 @@ export function createDomainFilter(rules: DomainRules): (url: URL) => boolean {
   };
 }
 
-/** The hosts of a list, without what is said of their paths, in the spelling of addresses. */
-export function hostsOf(domains: readonly string[] | undefined): readonly string[] {
-  const hosts = (domains ?? []).flatMap((domain) => readEntry(domain)?.host ?? []);
-  return [...new Set(hosts)];
+/** The hosts on which something is allowed, in the spelling of addresses: for services that know hosts and no parts of them. */
+export function allowedHostsOf({ allowedDomains }: DomainRules): readonly string[] {
+  return [...new Set((allowedDomains ?? []).flatMap((domain) => readEntry(domain)?.host ?? []))];
+}
+
+/** The hosts that are blocked as a whole. */
+export function blockedHostsOf({ blockedDomains }: DomainRules): readonly string[] {
+  const entries = (blockedDomains ?? []).flatMap((domain) => readEntry(domain) ?? []);
+  return [...new Set(entries.filter(({ before, after }) => before === '' && after === undefined).map(({ host }) => host))];
 }
 
 function readEntry(domain: string): Entry | undefined {

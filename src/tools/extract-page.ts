@@ -29,7 +29,8 @@ export async function extractPage(page: RawPage, onDraft: (draft: ExtractedPage)
   if (page.mediaType === 'pdf' || isPdf(page.bytes)) return await readPdf(page.bytes);
   const text = decodeText(page.bytes, page.charset);
   if (text === undefined) return undefined;
-  const isHtml = page.mediaType === 'html' || (page.mediaType === 'unknown' && /^\s*<(?:!doctype\s+html|html|head|body)\b/i.test(text.slice(0, 1000)));
+  const isHtml =
+    page.mediaType === 'html' || (page.mediaType === 'unknown' && /^\s*<(?:!doctype\s+html|html|head|body)\b/i.test(text.slice(0, 1000)));
   return isHtml ? readHtml(text, onDraft) : { text: tidyEnds(text) };
 }
 
@@ -63,7 +64,10 @@ function describe(title: string | undefined, text: string, date: string | undefi
 }
 
 function tidyEnds(text: string): string {
-  return text.replace(/^\uFEFF/, '').trim().slice(0, charactersMax);
+  return text
+    .replace(/^\uFEFF/, '')
+    .trim()
+    .slice(0, charactersMax);
 }
 
 function isPdf(bytes: Uint8Array): boolean {

@@ -27,7 +27,10 @@ export function quoteSource({ number, url, title, date, text }: QuotedSource): s
 
 /** A text of a stranger, without what has a meaning here. */
 export function disarm(text: string): string {
-  return text.replace(/<(?=\/?\s*source\b)/gi, '‹').replaceAll('【', '[').replaceAll('】', ']');
+  return text
+    .replace(/<(?=\/?\s*source\b)/gi, '‹')
+    .replaceAll('【', '[')
+    .replaceAll('】', ']');
 }
 
 function quoteAttribute(value: string): string {

@@ -52,7 +52,7 @@ const endsBlock = new Set(['H1', 'H2', 'H3', 'H4', 'H5', 'H6', 'P', 'PRE', 'BLOC
  * harmless, and in a thread that can be ended.
  */
 export function readArticle(html: string): Article | undefined {
-  const { document } = parseHTML(html) as unknown as { readonly document: ConstructorParameters<typeof Readability>[0] };
+  const { document } = parseHTML(html) as unknown as { readonly document: never };
   const options = { charThreshold: 200, serializer: (node: unknown) => writeNodes(node as PageNode) };
   const article = new Readability<string>(document, options).parse();
   const text = article?.content ?? '';

@@ -7,7 +7,8 @@ import { FetchMediaError } from '../platform/http/fetch-media-error.ts';
 import type { PageType, RawPage } from './extract-page.ts';
 
 const htmlTypes = /^(?:text\/html|application\/xhtml\+xml)$/;
-const textTypes = /^(?:text\/(?!html).{1,60}|application\/(?:json|xml|yaml|x-yaml|javascript|[a-z0-9.+-]{1,60}\+(?:json|xml)|x-ndjson|toml|rtf))$/;
+const textTypes =
+  /^(?:text\/(?!html).{1,60}|application\/(?:json|xml|yaml|x-yaml|javascript|[a-z0-9.+-]{1,60}\+(?:json|xml)|x-ndjson|toml|rtf))$/;
 const unknownTypes = new Set(['', 'application/octet-stream', 'binary/octet-stream']);
 
 /** Compressions that servers use without having been asked. */
@@ -30,9 +31,14 @@ export async function readPageBody(answer: Dispatcher.ResponseData, bytesMax: nu
   return { bytes, mediaType, charset };
 }
 
-function readContentType(header: string | readonly string[] | undefined): { readonly mediaType: PageType; readonly charset: string | undefined } {
+function readContentType(header: string | readonly string[] | undefined): {
+  readonly mediaType: PageType;
+  readonly charset: string | undefined;
+} {
   const [essence = '', ...parameters] = (typeof header === 'string' ? header : '').split(';');
-  const charset = parameters.map((parameter) => /^\s*charset\s*=\s*"?([^"\s]{1,40})"?\s*$/i.exec(parameter)?.[1]).find((name) => name !== undefined);
+  const charset = parameters
+    .map((parameter) => /^\s*charset\s*=\s*"?([^"\s]{1,40})"?\s*$/i.exec(parameter)?.[1])
+    .find((name) => name !== undefined);
   return { mediaType: typeOf(essence.trim().toLowerCase()), charset };
 }
 

@@ -35,7 +35,17 @@ const blockElements = new Set(
   ),
 );
 
-const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ', mdash: '—', ndash: '–', hellip: '…' };
+const entities: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  nbsp: ' ',
+  mdash: '—',
+  ndash: '–',
+  hellip: '…',
+};
 
 const tagName = /[a-z][a-z0-9]{0,20}/iy;
 const dateNames = /(?:article:published_time|article:modified_time|datepublished|date|dc\.date|last-modified)/i;
@@ -48,7 +58,7 @@ export function scanHtml(html: string): ScannedHtml {
   const words: string[] = [];
   const found: { title: string | undefined; date: string | undefined } = { title: undefined, date: undefined };
   const nesting = createNesting();
-  for (let at = 0; at < html.length; ) {
+  for (let at = 0; at < html.length;) {
     const open = html.indexOf('<', at);
     if (!nesting.isHidden()) words.push(html.slice(at, open < 0 ? undefined : open));
     if (open < 0) break;
@@ -161,11 +171,14 @@ function tidy(text: string): string | undefined {
 }
 
 function decodeEntities(text: string): string {
-  return text.replace(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z]{2,8}));/gi, (whole, decimal?: string, hexadecimal?: string, name?: string) => {
-    if (name !== undefined) return entities[name.toLowerCase()] ?? whole;
-    const code = decimal === undefined ? Number.parseInt(hexadecimal ?? '', 16) : Number(decimal);
-    return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : '\uFFFD';
-  });
+  return text.replace(
+    /&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z]{2,8}));/gi,
+    (whole, decimal?: string, hexadecimal?: string, name?: string) => {
+      if (name !== undefined) return entities[name.toLowerCase()] ?? whole;
+      const code = decimal === undefined ? Number.parseInt(hexadecimal ?? '', 16) : Number(decimal);
+      return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : '\uFFFD';
+    },
+  );
 }
 
 /** Lines without spaces at their ends and with at most one empty line between them. */

@@ -8,5 +8,7 @@ export function createOriginFilter(origins: readonly string[]): (url: URL) => bo
     return url === null ? [] : [{ protocol: url.protocol, host: url.host, withSubdomains: origin.includes('://*.') }];
   });
   return ({ protocol, host }) =>
-    entries.some((entry) => entry.protocol === protocol && (entry.host === host || (entry.withSubdomains && host.endsWith(`.${entry.host}`))));
+    entries.some(
+      (entry) => entry.protocol === protocol && (entry.host === host || (entry.withSubdomains && host.endsWith(`.${entry.host}`))),
+    );
 }

@@ -3,7 +3,15 @@
  * broke. `refused`: the server did not give the file. `too-large`, `timeout`: a limit was passed. `wrong-type`: it is nothing for a model. `unwanted`: it leads to where the
  * caller does not want to go.
  */
-export type FetchMediaProblem = 'invalid-url' | 'forbidden-host' | 'unreachable' | 'refused' | 'too-large' | 'timeout' | 'wrong-type' | 'unwanted';
+export type FetchMediaProblem =
+  | 'invalid-url'
+  | 'forbidden-host'
+  | 'unreachable'
+  | 'refused'
+  | 'too-large'
+  | 'timeout'
+  | 'wrong-type'
+  | 'unwanted';
 
 /** Why media could not be fetched. The message is meant for the client; it says nothing about the network that the gateway stands in. */
 export class FetchMediaError extends Error {

@@ -46,7 +46,9 @@ const fetchUrl: FunctionTool = {
 };
 
 /** A page, or in words for the model why there is none. */
-type Attempt = { readonly asked: string; readonly page: ReadPage } | { readonly asked: string; readonly problem: string; readonly slow: boolean };
+type Attempt =
+  | { readonly asked: string; readonly page: ReadPage }
+  | { readonly asked: string; readonly problem: string; readonly slow: boolean };
 
 /** Reading the pages that a conversation names. */
 export function createUrlContext(options: UrlContextOptions): ToolShed['url-context'] {

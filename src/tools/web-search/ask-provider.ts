@@ -38,7 +38,11 @@ const problemsByStatus: Readonly<Record<number, SearchProblem>> = {
  * Asks a search service one question. Its address is the operator's choice and may be one of a private network; it is not led anywhere else.
  * Rejects with SearchError, or with the signal's reason.
  */
-export async function askProvider(configured: ConfiguredProvider, query: SearchQuery, signal: AbortSignal): Promise<readonly SearchResult[]> {
+export async function askProvider(
+  configured: ConfiguredProvider,
+  query: SearchQuery,
+  signal: AbortSignal,
+): Promise<readonly SearchResult[]> {
   const { provider, timeoutMs } = configured;
   signal.throwIfAborted();
   const timeout = AbortSignal.timeout(timeoutMs);

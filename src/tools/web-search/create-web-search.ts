@@ -1,7 +1,7 @@
 import { GatewayError } from '../../inference/gateway-error.ts';
 import type { WebSearchTool } from '../../inference/inference-request.ts';
 import type { Logger } from '../../platform/log.ts';
-import { createDomainFilter, hostsOf } from '../domain-filter.ts';
+import { allowedHostsOf, blockedHostsOf, createDomainFilter } from '../domain-filter.ts';
 import type { GatewayTool, ToolOutcome, ToolRun, ToolShed } from '../gateway-tool.ts';
 import type { PageReader } from '../page-reader.ts';
 import { askProvider, type ConfiguredProvider, SearchError } from './ask-provider.ts';
@@ -51,8 +51,8 @@ export function createWebSearch(options: WebSearchOptions): ToolShed['web-search
       query: {
         resultsMax: depth.sources * (filtered ? filterAllowance : 1),
         charactersMax: depth.charactersPerPage,
-        allowedHosts: hostsOf(allowedDomains),
-        blockedHosts: blockedHostsOf(blockedDomains),
+        allowedHosts: allowedHostsOf(tool),
+        blockedHosts: blockedHostsOf(tool),
         location: { ...place, ...(country !== undefined && /^[a-z]{2}$/i.test(country) ? { country: country.toUpperCase() } : {}) },
       },
       options,
@@ -67,17 +67,15 @@ export function createWebSearch(options: WebSearchOptions): ToolShed['web-search
         const queries = asked.slice(0, usesLeft);
         if (asked.length === 0) return fail('invalid-input', 'web_search needs a query: {"query": "…"}. Nothing was searched.');
         if (queries.length === 0)
-          return fail('limit-reached', 'The limit of web searches for this request is reached. Answer with what you have, and search no more.');
+          return fail(
+            'limit-reached',
+            'The limit of web searches for this request is reached. Answer with what you have, and search no more.',
+          );
         usesLeft -= queries.length;
         return await searchAll(search, queries, asked.slice(queries.length), run);
       },
     } satisfies GatewayTool;
   };
-}
-
-/** Hosts of which a part only is blocked may not be kept from being found. */
-function blockedHostsOf(domains: readonly string[] | undefined): readonly string[] {
-  return hostsOf(domains?.filter((domain) => !/^[^/]*(?::\/\/[^/]*)?\/./.test(domain.replace('://', ':'))));
 }
 
 function missingProvider({ path }: WebSearchTool): GatewayError {
@@ -92,7 +90,10 @@ async function searchAll(search: Search, queries: readonly string[], notAsked: r
   const failures = asked.filter((answer) => typeof answer === 'string');
   const [failure] = failures;
   if (lists.length === 0 && failure !== undefined)
-    return fail(failure === 'timed-out' ? 'timed-out' : 'unavailable', `${describeFailure(failure)} Say so, and answer with what you know.`);
+    return fail(
+      failure === 'timed-out' ? 'timed-out' : 'unavailable',
+      `${describeFailure(failure)} Say so, and answer with what you know.`,
+    );
   const results = mergeResults(lists, search.isWanted, search.depth.sources);
   const pages = await readFoundPages(results, { ...search, reader: search.options.reader, queries, signal: run.signal });
   if (run.signal.aborted) return { ...fail('timed-out', 'The search was broken off.'), usage: { webSearches: lists.length } };
@@ -104,7 +105,11 @@ async function searchAll(search: Search, queries: readonly string[], notAsked: r
 }
 
 /** The results of one query, or why there are none. */
-async function ask({ provider, query, options }: Search, text: string, signal: AbortSignal): Promise<readonly SearchResult[] | SearchProblem> {
+async function ask(
+  { provider, query, options }: Search,
+  text: string,
+  signal: AbortSignal,
+): Promise<readonly SearchResult[] | SearchProblem> {
   try {
     return await askProvider(provider, { ...query, text }, signal);
   } catch (error) {

@@ -21,10 +21,11 @@ export async function readFoundPages(
   },
 ): Promise<readonly FoundPage[]> {
   const { depth } = options;
-  const pages = results.map((result, rank) => {
-    if (result.pageText !== undefined) return { ...result, text: selectPassages(result.pageText, options.queries, depth.charactersPerPage) };
+  const pages = results.map(async (result, rank): Promise<FoundPage | undefined> => {
+    if (result.pageText !== undefined)
+      return { ...result, text: selectPassages(result.pageText, options.queries, depth.charactersPerPage) };
     const told = { ...result, text: (result.snippet ?? '').slice(0, depth.charactersPerPage) };
-    return rank < depth.pages ? readPage(told, options) : told;
+    return rank < depth.pages ? await readPage(told, options) : told;
   });
   return (await Promise.all(pages)).filter((page) => page !== undefined);
 }
@@ -39,11 +40,22 @@ async function readPage(told: FoundPage, options: Parameters<typeof readFoundPag
     const page = await options.reader.read(told.url, { signal: options.signal, isWanted });
     const text = selectPassages(page.text, options.queries, options.depth.charactersPerPage);
     if (text === '') return told;
-    const date = told.date ?? page.date;
-    const title = told.title ?? page.title;
-    return { ...told, url: page.url, text, ...(title === undefined ? {} : { title }), ...(date === undefined ? {} : { date }) };
+    // Where the address leads to another page, what the service says is about something else.
+    const {
+      url: _,
+      snippet,
+      title = page.title,
+      date = page.date,
+      ...rank
+    } = page.url === URL.parse(told.url)?.href ? told : onlyRank(told);
+    const described = { ...(snippet === undefined ? {} : { snippet }), ...(title === undefined ? {} : { title }) };
+    return { ...rank, ...described, url: page.url, text, ...(date === undefined ? {} : { date }) };
   } catch {
     // Many pages refuse programs or are gone. The snippet stands for them, except where the page turned out to belong to a site that is not wanted.
     return wentAstray ? undefined : told;
   }
+}
+
+function onlyRank({ url, text, score }: FoundPage): FoundPage {
+  return { url, text, ...(score === undefined ? {} : { score }) };
 }

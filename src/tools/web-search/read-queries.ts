@@ -19,11 +19,11 @@ export const webSearchFunction: FunctionTool = {
       queries: {
         type: 'array',
         items: { type: 'string' },
-        minItems: 1,
-        maxItems: queriesMax,
-        description: `Up to ${queriesMax} queries at once, instead of one.`,
+        maxItems: queriesMax - 1,
+        description: 'More queries to be searched at the same time.',
       },
     },
+    required: ['query'],
     additionalProperties: false,
   },
 };

@@ -1,5 +1,6 @@
-import { filledText, membersOf, objectsOf, textsOf } from '../../../platform/json/json-readers.ts';
+import { itemsOf, membersOf, objectsOf } from '../../../platform/json/json-readers.ts';
 import type { SearchProvider } from '../search-provider.ts';
+import { describeResult } from './describe-result.ts';
 import { addSiteOperators } from './site-operators.ts';
 import { plainSnippet } from './plain-snippet.ts';
 
@@ -44,18 +45,9 @@ export const brave: SearchProvider = {
     const { type, web } = membersOf(body);
     // Without a page found there is no `web` at all.
     if (type !== 'search') return undefined;
-    return objectsOf(membersOf(web)['results']).flatMap(({ url, title, description, extra_snippets: extra, page_age: age }) => {
-      const address = filledText(url);
-      const snippet = [filledText(description) ?? '', ...textsOf(extra)].map(plainSnippet).join('\n').trim();
-      if (address === undefined) return [];
-      return [
-        {
-          url: address,
-          ...(filledText(title) === undefined ? {} : { title: plainSnippet(String(title)) }),
-          ...(snippet === '' ? {} : { snippet }),
-          ...(filledText(age) === undefined ? {} : { date: String(age) }),
-        },
-      ];
+    return objectsOf(membersOf(web)['results']).flatMap(({ url, title, description, extra_snippets: extra, page_age: date }) => {
+      const snippets = [description, ...itemsOf(extra)].map(plainSnippet);
+      return describeResult({ url, title: plainSnippet(title), snippet: snippets.filter((text) => text !== '').join('\n'), date });
     });
   },
   readProblem: (status, body) => {

@@ -1,5 +1,6 @@
-import { filledText, membersOf, numberOf, objectsOf } from '../../../platform/json/json-readers.ts';
+import { membersOf, objectsOf } from '../../../platform/json/json-readers.ts';
 import type { SearchProvider } from '../search-provider.ts';
+import { describeResult } from './describe-result.ts';
 
 const resultsMax = 100;
 
@@ -25,20 +26,9 @@ export const exa: SearchProvider = {
   readResults: (body) => {
     const { results } = membersOf(body);
     if (!Array.isArray(results)) return undefined;
-    return objectsOf(results).flatMap(({ url, title, text, publishedDate, score }) => {
-      const address = filledText(url);
-      const said = numberOf(score);
-      if (address === undefined) return [];
-      return [
-        {
-          url: address,
-          ...(filledText(title) === undefined ? {} : { title: String(title) }),
-          ...(filledText(text) === undefined ? {} : { pageText: String(text) }),
-          ...(filledText(publishedDate) === undefined ? {} : { date: String(publishedDate) }),
-          ...(said === undefined || said < 0 || said > 1 ? {} : { score: said }),
-        },
-      ];
-    });
+    return objectsOf(results).flatMap(({ url, title, text: pageText, publishedDate: date, score }) =>
+      describeResult({ url, title, pageText, date, score }),
+    );
   },
   readProblem: (status, body) => {
     const { tag } = membersOf(body);

@@ -1,5 +1,6 @@
-import { filledText, membersOf, numberOf, objectsOf } from '../../../platform/json/json-readers.ts';
+import { membersOf, numberOf, objectsOf } from '../../../platform/json/json-readers.ts';
 import type { SearchProvider } from '../search-provider.ts';
+import { describeResult } from './describe-result.ts';
 import { addSiteOperators } from './site-operators.ts';
 import { plainSnippet } from './plain-snippet.ts';
 
@@ -15,28 +16,26 @@ export const searxng: SearchProvider = {
   buildRequest: (query, apiKey) => {
     const parameters = new URLSearchParams({ q: addSiteOperators(query, queryCharactersMax), format: 'json' });
     // Some stand behind a proxy that wants a key.
-    return { method: 'GET', path: `/search?${parameters.toString()}`, headers: apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` } };
+    return {
+      method: 'GET',
+      path: `/search?${parameters.toString()}`,
+      headers: apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` },
+    };
   },
   readResults: (body) => {
     const { results } = membersOf(body);
     if (!Array.isArray(results)) return undefined;
     const found = objectsOf(results);
     const best = Math.max(0, ...found.map(({ score }) => numberOf(score) ?? 0));
-    return found.flatMap(({ url, title, content, publishedDate, score }) => {
-      const address = filledText(url);
-      const said = numberOf(score);
-      if (address === undefined) return [];
-      return [
-        {
-          url: address,
-          ...(filledText(title) === undefined ? {} : { title: plainSnippet(String(title)) }),
-          ...(filledText(content) === undefined ? {} : { snippet: plainSnippet(String(content)) }),
-          ...(filledText(publishedDate) === undefined ? {} : { date: String(publishedDate) }),
-          ...(said === undefined || said < 0 || best === 0 ? {} : { score: said / best }),
-        },
-      ];
-    });
+    return found.flatMap(({ url, title, content, publishedDate: date, score }) =>
+      describeResult({
+        url,
+        title: plainSnippet(title),
+        snippet: plainSnippet(content),
+        date,
+        ...(best === 0 ? {} : { score: (numberOf(score) ?? -1) / best }),
+      }),
+    );
   },
-  // The answer of one whose settings do not allow JSON.
   readProblem: (status) => (status === 403 ? 'refused' : undefined),
 };

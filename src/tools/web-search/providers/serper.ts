@@ -1,5 +1,6 @@
 import { filledText, membersOf, objectsOf } from '../../../platform/json/json-readers.ts';
 import type { SearchProvider } from '../search-provider.ts';
+import { describeResult } from './describe-result.ts';
 import { addSiteOperators } from './site-operators.ts';
 
 const queryCharactersMax = 2000;
@@ -28,18 +29,7 @@ export const serper: SearchProvider = {
   readResults: (body) => {
     const { organic } = membersOf(body);
     if (!Array.isArray(organic)) return undefined;
-    return objectsOf(organic).flatMap(({ link, title, snippet, date }) => {
-      const address = filledText(link);
-      if (address === undefined) return [];
-      return [
-        {
-          url: address,
-          ...(filledText(title) === undefined ? {} : { title: String(title) }),
-          ...(filledText(snippet) === undefined ? {} : { snippet: String(snippet) }),
-          ...(filledText(date) === undefined ? {} : { date: String(date) }),
-        },
-      ];
-    });
+    return objectsOf(organic).flatMap(({ link: url, title, snippet, date }) => describeResult({ url, title, snippet, date }));
   },
   readProblem: (status, body) => {
     const message = filledText(membersOf(body)['message']) ?? '';

@@ -3,7 +3,11 @@
  * afterwards anyway.
  */
 export function addSiteOperators(
-  { text, allowedHosts, blockedHosts }: { readonly text: string; readonly allowedHosts: readonly string[]; readonly blockedHosts: readonly string[] },
+  {
+    text,
+    allowedHosts,
+    blockedHosts,
+  }: { readonly text: string; readonly allowedHosts: readonly string[]; readonly blockedHosts: readonly string[] },
   charactersMax: number,
 ): string {
   let query = text.slice(0, charactersMax);

@@ -1,5 +1,6 @@
-import { filledText, membersOf, numberOf, objectsOf } from '../../../platform/json/json-readers.ts';
+import { membersOf, objectsOf } from '../../../platform/json/json-readers.ts';
 import type { SearchProvider } from '../search-provider.ts';
+import { describeResult } from './describe-result.ts';
 
 /** What it takes: https://docs.tavily.com/documentation/api-reference/endpoint/search */
 const queryCharactersMax = 400;
@@ -84,21 +85,9 @@ export const tavily: SearchProvider = {
   readResults: (body) => {
     const { results } = membersOf(body);
     if (!Array.isArray(results)) return undefined;
-    return objectsOf(results).flatMap(({ url, title, content, published_date: date, score }) => {
-      const address = filledText(url);
-      const said = numberOf(score);
-      if (address === undefined) return [];
-      return [
-        {
-          url: address,
-          ...(filledText(title) === undefined ? {} : { title: String(title) }),
-          ...(filledText(content) === undefined ? {} : { snippet: String(content) }),
-          ...(filledText(date) === undefined ? {} : { date: String(date) }),
-          ...(said === undefined || said < 0 || said > 1 ? {} : { score: said }),
-        },
-      ];
-    });
+    return objectsOf(results).flatMap(({ url, title, content: snippet, published_date: date, score }) =>
+      describeResult({ url, title, snippet, date, score }),
+    );
   },
-  // 432 is the limit of the plan, 433 that of paying as one goes.
   readProblem: (status) => (status === 432 || status === 433 ? 'quota' : undefined),
 };
