@@ -1,5 +1,7 @@
 import Type from 'typebox';
 
+import { pagesSchema, urlContextSchema, webSearchSchema } from './web-tools-schema.ts';
+
 /** Built-in tools that the gateway runs itself: web search, file search, code execution, page reading. */
 export const toolsSchema = Type.Object(
   {
@@ -12,6 +14,9 @@ export const toolsSchema = Type.Object(
           'How often the model of one call may be asked again after tools that the gateway ran. The last time it is offered no tools.',
       }),
     ),
+    webSearch: Type.Optional(webSearchSchema),
+    urlContext: Type.Optional(urlContextSchema),
+    pages: Type.Optional(pagesSchema),
   },
   { additionalProperties: false, description: 'Built-in tools that the gateway runs itself.' },
 );
