@@ -27,14 +27,14 @@ import type { MetricRegistry } from '../platform/metrics/metric-registry.ts';
 import type { MetricsSnapshot } from '../platform/metrics/metrics-snapshot.ts';
 import type { Store } from '../store/store.ts';
 import { findUpstreams, type UpstreamSource } from './config/build-settings.ts';
-import type { Config, ConfiguredUpstream } from './config/config-schema.ts';
+import type { Config } from './config/config-schema.ts';
 import { createLiveSettings, type LiveSettings } from './config/live-settings.ts';
 import { type ConfigFiles, loadConfig } from './config/load-config.ts';
 import { type DrainTimes, readDrainTimes } from './drain-times.ts';
 import type { Environment } from './environment.ts';
 import { formatUrl, listenError } from './listen.ts';
 import { openProofVault } from './open-proof-vault.ts';
-import { startSimulatedUpstreams } from './start-simulated-upstreams.ts';
+import { type Simulated, startSimulatedUpstreams } from './start-simulated-upstreams.ts';
 import { assembleTelemetry } from './telemetry/assemble-telemetry.ts';
 import { serveMetrics } from './telemetry/serve-metrics.ts';
 import type { Welcome } from './welcome.ts';
@@ -81,10 +81,7 @@ const shipMsMax = 5000;
 const mediaTimeoutMs = 20_000;
 
 /** Starts the simulated vendors when no upstream is configured anywhere; undefined when there is one. */
-async function startSimulatedIfNeeded(
-  environment: Environment,
-  opened: AsyncDisposableStack,
-): Promise<Readonly<Record<string, ConfiguredUpstream>> | undefined> {
+async function startSimulatedIfNeeded(environment: Environment, opened: AsyncDisposableStack): Promise<Simulated | undefined> {
   const { config } = loadConfig(environment.configPath, environment.variable);
   return findUpstreams(config, environment.variable, undefined) === undefined ? await startSimulatedUpstreams(opened) : undefined;
 }
@@ -133,7 +130,7 @@ export async function assembleGateway(options: {
   const live = createLiveSettings({
     path: environment.configPath,
     variable: environment.variable,
-    simulated,
+    simulated: simulated?.upstreams,
     clock,
     logger,
     pollMs: configPollMs,
