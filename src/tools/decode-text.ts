@@ -49,5 +49,6 @@ function isBinary(text: string): boolean {
   if (sample === '') return false;
   // oxlint-disable-next-line no-control-regex -- they are what is looked for
   const odd = sample.match(/[\u0000-\u0008\u000e-\u001a\u001c-\u001f\uFFFD]/g)?.length ?? 0;
-  return odd > sample.length / 20;
+  // A character that was cut off at the end is none of them.
+  return odd > 2 + sample.length / 20;
 }

@@ -23,6 +23,9 @@ export type ExtractionPoolOptions = {
 
 const defaults: ExtractionPoolOptions = { threadsMax: 2, pageTimeoutMs: 3000, waitingMax: 200, heapMegabytesMax: 256 };
 
+/** A thread may take so long to begin, on a machine that has much else to do. */
+const startTimeoutMs = 20_000;
+
 /** A thread of no use for so long is ended. */
 const idleMs = 30_000;
 
@@ -33,7 +36,7 @@ type Job = {
   draft: ExtractedPage | undefined;
 };
 
-type Thread = { readonly worker: Worker; job: Job | undefined; timer: NodeJS.Timeout | undefined };
+type Thread = { readonly worker: Worker; isReady: boolean; job: Job | undefined; timer: NodeJS.Timeout | undefined };
 
 /** Starts no thread before there is a page. The threads keep no process alive. */
 export function createExtractionPool(options: Partial<ExtractionPoolOptions> = {}): ExtractionPool {
@@ -52,13 +55,17 @@ export function createExtractionPool(options: Partial<ExtractionPoolOptions> = {
     settle(thread, ({ done, draft }) => done(draft));
     return thread.worker.terminate();
   };
-  const give = (thread: Thread, job: Job): void => {
+  const limit = (thread: Thread): void => {
     clearTimeout(thread.timer);
-    thread.job = job;
-    thread.timer = setTimeout(() => {
+    const giveUp = (): void => {
       void end(thread);
       next();
-    }, settings.pageTimeoutMs);
+    };
+    thread.timer = setTimeout(giveUp, thread.isReady ? settings.pageTimeoutMs : startTimeoutMs);
+  };
+  const give = (thread: Thread, job: Job): void => {
+    thread.job = job;
+    limit(thread);
     thread.worker.postMessage(job.page);
   };
   const rest = (thread: Thread): void => {
@@ -66,9 +73,14 @@ export function createExtractionPool(options: Partial<ExtractionPoolOptions> = {
   };
   const start = (): Thread => {
     const worker = openWorker(settings.heapMegabytesMax);
-    const thread: Thread = { worker, job: undefined, timer: undefined };
+    const thread: Thread = { worker, isReady: false, job: undefined, timer: undefined };
     threads.add(thread);
     worker.on('message', (message: ExtractionMessage) => {
+      if (message.type === 'ready') {
+        thread.isReady = true;
+        if (thread.job !== undefined) limit(thread);
+        return;
+      }
       if (message.type === 'draft') {
         if (thread.job !== undefined) thread.job.draft = message.page;
         return;

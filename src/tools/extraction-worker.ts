@@ -2,8 +2,9 @@ import { parentPort } from 'node:worker_threads';
 
 import { extractPage, type ExtractedPage, type RawPage } from './extract-page.ts';
 
-/** What the thread says of the page that it was given: `draft` may come before one of the others. */
+/** What the thread says: `ready` once, and of each page that it was given perhaps a `draft` and then one of the others. */
 export type ExtractionMessage =
+  | { readonly type: 'ready' }
   | { readonly type: 'draft'; readonly page: ExtractedPage }
   | { readonly type: 'read'; readonly page: ExtractedPage | undefined }
   | { readonly type: 'failed'; readonly reason: string };
@@ -16,3 +17,5 @@ parentPort?.on('message', (page: RawPage) => {
     (error: unknown) => say({ type: 'failed', reason: String(error) }),
   );
 });
+
+say({ type: 'ready' });

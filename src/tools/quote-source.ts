@@ -28,7 +28,7 @@ export function quoteSource({ number, url, title, date, text }: QuotedSource): s
 /** A text of a stranger, without what has a meaning here. */
 export function disarm(text: string): string {
   return text
-    .replace(/<(?=\/?\s*source\b)/gi, '‹')
+    .replace(/<(?=\s{0,9}\/?\s{0,9}source\b)/gi, '‹')
     .replaceAll('【', '[')
     .replaceAll('】', ']');
 }

@@ -1,5 +1,5 @@
 /**
- * Whether a server is one that the operator has named: `https://wiki.example.com`, `http://10.0.0.5:8080`, or with all its subdomains
+ * Whether a server is one that the operator has named: `https://wiki.example.com`, `http://10.0.0.5:8080`, or all subdomains of one,
  * `http://*.intranet.example:8080`. Scheme, host and port have to be those that are named.
  */
 export function createOriginFilter(origins: readonly string[]): (url: URL) => boolean {
@@ -8,7 +8,5 @@ export function createOriginFilter(origins: readonly string[]): (url: URL) => bo
     return url === null ? [] : [{ protocol: url.protocol, host: url.host, withSubdomains: origin.includes('://*.') }];
   });
   return ({ protocol, host }) =>
-    entries.some(
-      (entry) => entry.protocol === protocol && (entry.host === host || (entry.withSubdomains && host.endsWith(`.${entry.host}`))),
-    );
+    entries.some((entry) => entry.protocol === protocol && (entry.withSubdomains ? host.endsWith(`.${entry.host}`) : entry.host === host));
 }
