@@ -147,7 +147,7 @@ test('context size: more of it is more sources and more text', async () => {
 
 test('arguments that a model should not write are answered in words', async () => {
   for (const args of [{}, { query: '' }, { query: 5 }, { queries: 'x' }, { query: { a: 1 } }, { queries: [null, 3, ''] }]) {
-    const outcome = await search(args as JsonObject);
+    const outcome = await search(args);
     assert.deepEqual(outcome.shown, { failed: true, failure: 'invalid-input' }, JSON.stringify(args));
   }
   const nothing = await search({ query: 'zzzz qqqq xxxx' });

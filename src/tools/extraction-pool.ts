@@ -44,65 +44,40 @@ export function createExtractionPool(options: Partial<ExtractionPoolOptions> = {
   const threads = new Set<Thread>();
   const waiting: Job[] = [];
 
-  const settle = (thread: Thread, finish: (job: Job) => void): void => {
-    clearTimeout(thread.timer);
-    const { job } = thread;
-    thread.job = undefined;
-    if (job !== undefined) finish(job);
-  };
   const end = (thread: Thread): Promise<number> => {
     threads.delete(thread);
     settle(thread, ({ done, draft }) => done(draft));
     return thread.worker.terminate();
   };
+  const replace = (thread: Thread): void => {
+    void end(thread);
+    next();
+  };
   const limit = (thread: Thread): void => {
     clearTimeout(thread.timer);
-    const giveUp = (): void => {
-      void end(thread);
-      next();
-    };
-    thread.timer = setTimeout(giveUp, thread.isReady ? settings.pageTimeoutMs : startTimeoutMs);
-  };
-  const give = (thread: Thread, job: Job): void => {
-    thread.job = job;
-    limit(thread);
-    thread.worker.postMessage(job.page);
-  };
-  const rest = (thread: Thread): void => {
-    thread.timer = setTimeout(() => void end(thread), idleMs).unref();
+    thread.timer = setTimeout(() => replace(thread), thread.isReady ? settings.pageTimeoutMs : startTimeoutMs);
   };
   const start = (): Thread => {
-    const worker = openWorker(settings.heapMegabytesMax);
-    const thread: Thread = { worker, isReady: false, job: undefined, timer: undefined };
+    const thread: Thread = { worker: openWorker(settings.heapMegabytesMax), isReady: false, job: undefined, timer: undefined };
     threads.add(thread);
-    worker.on('message', (message: ExtractionMessage) => {
-      if (message.type === 'ready') {
-        thread.isReady = true;
-        if (thread.job !== undefined) limit(thread);
-        return;
-      }
-      if (message.type === 'draft') {
-        if (thread.job !== undefined) thread.job.draft = message.page;
-        return;
-      }
-      settle(thread, ({ done, draft }) => done(message.type === 'read' ? message.page : draft));
-      rest(thread);
+    thread.worker.on('message', (message: ExtractionMessage) => {
+      hear(thread, message);
+      if (message.type === 'ready' && thread.job !== undefined) limit(thread);
+      if (message.type !== 'read' && message.type !== 'failed') return;
+      thread.timer = setTimeout(() => void end(thread), idleMs).unref();
       next();
     });
     // Out of memory, for example. What the page was, its quick reading says.
-    worker.on('error', () => {
-      void end(thread);
-      next();
-    });
+    thread.worker.on('error', () => replace(thread));
     return thread;
   };
   const next = (): void => {
-    const job = waiting[0];
-    if (job === undefined) return;
-    const idle = [...threads].find((thread) => thread.job === undefined) ?? (threads.size < settings.threadsMax ? start() : undefined);
-    if (idle === undefined) return;
-    waiting.shift();
-    give(idle, job);
+    const idle = [...threads].find(({ job }) => job === undefined);
+    if (waiting.length === 0 || (idle === undefined && threads.size >= settings.threadsMax)) return;
+    const thread = idle ?? start();
+    thread.job = waiting.shift();
+    limit(thread);
+    thread.worker.postMessage(thread.job?.page);
   };
   return {
     extract: (page, signal) => enqueue(page, signal, { waiting, threads, waitingMax: settings.waitingMax, next, end }),
@@ -111,6 +86,21 @@ export function createExtractionPool(options: Partial<ExtractionPoolOptions> = {
       await Promise.all([...threads].map(end));
     },
   };
+}
+
+/** Takes the page from a thread, and says what became of it. */
+function settle(thread: Thread, finish: (job: Job) => void): void {
+  clearTimeout(thread.timer);
+  const { job } = thread;
+  thread.job = undefined;
+  if (job !== undefined) finish(job);
+}
+
+function hear(thread: Thread, message: ExtractionMessage): void {
+  if (message.type === 'ready') thread.isReady = true;
+  else if (message.type === 'draft') {
+    if (thread.job !== undefined) thread.job.draft = message.page;
+  } else settle(thread, ({ done, draft }) => done(message.type === 'read' ? message.page : draft));
 }
 
 function openWorker(heapMegabytesMax: number): Worker {
@@ -123,6 +113,8 @@ function openWorker(heapMegabytesMax: number): Worker {
     stdout: true,
     stderr: true,
   });
+  worker.stdout.resume();
+  worker.stderr.resume();
   worker.unref();
   return worker;
 }

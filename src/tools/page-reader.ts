@@ -12,7 +12,7 @@ import { readPageBody } from './read-page-body.ts';
 /** A page that was read, and where it was after all redirects. */
 export type ReadPage = ExtractedPage & { readonly url: string };
 
-export type ReadPageOptions = {
+type ReadPageOptions = {
   readonly signal: AbortSignal;
   /** Asked for the address and for each that it redirects to. */
   readonly isWanted: (url: URL) => boolean;

@@ -14,7 +14,7 @@ export type SearchCall = {
 export type SearchReply = { readonly status: number; readonly body: Json };
 
 /** A ranked page as the services describe it. */
-export type FoundPage = RankedDocument & { readonly url: string; readonly snippet: string };
+type FoundPage = RankedDocument & { readonly url: string; readonly snippet: string };
 
 /** One search service, in its own wire format. */
 export type SearchFormat = {

@@ -33,7 +33,7 @@ export type SearchResult = {
 };
 
 /** An HTTP request to a service. */
-export type SearchRequest = {
+type SearchRequest = {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
