@@ -21,7 +21,7 @@ export type ExtractionPoolOptions = {
   readonly heapMegabytesMax: number;
 };
 
-const defaults: ExtractionPoolOptions = { threadsMax: 2, pageTimeoutMs: 3000, waitingMax: 200, heapMegabytesMax: 256 };
+const defaults: ExtractionPoolOptions = { threadsMax: 2, pageTimeoutMs: 3000, waitingMax: 64, heapMegabytesMax: 256 };
 
 /** A thread may take so long to begin, on a machine that has much else to do. */
 const startTimeoutMs = 20_000;

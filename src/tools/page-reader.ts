@@ -3,11 +3,10 @@ import { lookup } from 'node:dns/promises';
 import { fetchGuarded, unreachable, type LookUpHost } from '../platform/http/fetch-guarded.ts';
 import { FetchMediaError } from '../platform/http/fetch-media-error.ts';
 import { isPublicAddress } from '../platform/http/public-address.ts';
-import type { ExtractedPage } from './extract-page.ts';
+import type { ExtractedPage, RawPage } from './extract-page.ts';
 import { createExtractionPool, type ExtractionPoolOptions } from './extraction-pool.ts';
-import { createOriginFilter } from './trusted-origins.ts';
-
 import { readPageBody } from './read-page-body.ts';
+import { createOriginFilter } from './trusted-origins.ts';
 
 /** A page that was read, and where it was after all redirects. */
 export type ReadPage = ExtractedPage & { readonly url: string };
@@ -44,41 +43,61 @@ const headers = {
   'user-agent': 'weir',
 };
 
+/** Pages that are read at a time, by all calls: each may hold as many bytes as are read of a page. */
+const atOnceMax = 128;
+
 /** Nothing that identifies the client or the gateway goes along; only public addresses and trusted servers are spoken to. */
 export function createPageReader(options: PageReaderOptions): PageReader {
   const pool = createExtractionPool(options.extraction);
   const isTrusted = createOriginFilter(options.trustedOrigins);
+  let underWay = 0;
   return {
-    read: async (address, { signal, isWanted }) => {
-      signal.throwIfAborted();
-      const timeout = AbortSignal.timeout(options.timeoutMs);
-      const guarded = {
-        lookUp: options.lookUp ?? lookUpName,
-        isAllowed: isPublicAddress,
-        allowAnyServer: false,
-        allowHttp: true,
-        isTrusted,
-        isWanted,
-        headers,
-        timeoutMs: options.timeoutMs,
-        signal: AbortSignal.any([signal, timeout]),
-      };
-      const fetched = await fetchGuarded(address, guarded, async (answer, url) => ({
-        url: url.href,
-        raw: await readPageBody(answer, options.bytesMax).catch((cause: unknown) => {
-          throw unreachable(cause);
-        }),
-      })).catch((error: unknown) => {
-        signal.throwIfAborted();
-        if (!timeout.aborted) throw error;
-        throw new FetchMediaError('timeout', `the page did not arrive within ${options.timeoutMs / 1000} seconds`, { cause: error });
-      });
-      const page = await pool.extract(fetched.raw, signal);
-      if (page === undefined) throw new FetchMediaError('wrong-type', 'what is behind the URL cannot be read as text');
-      return { ...page, url: fetched.url };
+    read: async (address, wanted) => {
+      wanted.signal.throwIfAborted();
+      if (underWay >= atOnceMax) throw new FetchMediaError('unreachable', 'too many pages are being read at the moment');
+      underWay += 1;
+      try {
+        const { url, raw } = await fetchPage(address, { ...options, isTrusted }, wanted);
+        const page = await pool.extract(raw, wanted.signal);
+        if (page === undefined) throw new FetchMediaError('wrong-type', 'what is behind the URL cannot be read as text');
+        return { ...page, url };
+      } finally {
+        underWay -= 1;
+      }
     },
     close: pool.close,
   };
+}
+
+async function fetchPage(
+  address: string,
+  options: PageReaderOptions & { readonly isTrusted: (url: URL) => boolean },
+  { signal, isWanted }: ReadPageOptions,
+): Promise<{ readonly url: string; readonly raw: RawPage }> {
+  const timeout = AbortSignal.timeout(options.timeoutMs);
+  const guarded = {
+    lookUp: options.lookUp ?? lookUpName,
+    isAllowed: isPublicAddress,
+    allowAnyServer: false,
+    allowHttp: true,
+    isTrusted: options.isTrusted,
+    isWanted,
+    headers,
+    timeoutMs: options.timeoutMs,
+    signal: AbortSignal.any([signal, timeout]),
+  };
+  try {
+    return await fetchGuarded(address, guarded, async (answer, url) => {
+      const raw = await readPageBody(answer, options.bytesMax).catch((cause: unknown) => {
+        throw unreachable(cause);
+      });
+      return { url: url.href, raw };
+    });
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!timeout.aborted) throw error;
+    throw new FetchMediaError('timeout', `the page did not arrive within ${options.timeoutMs / 1000} seconds`, { cause: error });
+  }
 }
 
 /** Names under .localhost are this machine, whatever the system's resolver knows of them: RFC 6761, section 6.3. Only trusted servers are reached there. */
