@@ -3,7 +3,7 @@ import type { SimulatedRequest, SimulatedVendor } from './simulated-vendor.ts';
 import { toJsonReply, type Piece, type WireAction, type WireReply } from './wire-reply.ts';
 
 export type FaultContext = {
-  readonly vendor: SimulatedVendor;
+  readonly vendor: Pick<SimulatedVendor, 'errorBody' | 'refuseLongPrompt'>;
   readonly requestId: string;
   readonly request: SimulatedRequest;
   /** The credential that the call brought, for `echo-credentials`. */

@@ -10,6 +10,7 @@ const help = `Simulated model vendors over real HTTP, in their native formats.
   --openai-port <port>
   --gemini-port <port>
   --xai-port <port>
+  --search-port <port>        port of the search services and their pages
   --control-port <port>
   --seed <text>               decides what is answered (weir)
   --api-key <key>             a known credential, may be repeated; without it any credential is accepted
@@ -27,6 +28,7 @@ const options = {
   'openai-port': { type: 'string' },
   'gemini-port': { type: 'string' },
   'xai-port': { type: 'string' },
+  'search-port': { type: 'string' },
   'control-port': { type: 'string' },
   seed: { type: 'string', default: 'weir' },
   'api-key': { type: 'string', multiple: true },
@@ -55,6 +57,7 @@ async function run(values: ReturnType<typeof parseArgs<{ options: typeof options
       openai: readNumber('openai-port', values['openai-port'], 65_535),
       gemini: readNumber('gemini-port', values['gemini-port'], 65_535),
       xai: readNumber('xai-port', values['xai-port'], 65_535),
+      search: readNumber('search-port', values['search-port'], 65_535),
       control: readNumber('control-port', values['control-port'], 65_535),
     },
     seed: values.seed,
@@ -64,6 +67,7 @@ async function run(values: ReturnType<typeof parseArgs<{ options: typeof options
     ...(values['record-file'] !== undefined && { recordFile: values['record-file'] }),
   });
   for (const [name, address] of Object.entries(simulator.addresses)) process.stdout.write(`${name} ${address}\n`);
+  process.stdout.write(`search ${simulator.search.url}\n`);
   process.stdout.write(`control ${simulator.controlUrl}\n`);
   const stop = (): void => void simulator.close();
   process.once('SIGINT', stop);

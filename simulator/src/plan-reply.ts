@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { aimArguments } from './aim-arguments.ts';
 import { countTokens, cutToTokens, tokensOfLength, tokensPerMedia } from './count-tokens.ts';
 import { answerFromTools, planToolCalls } from './play-tools.ts';
 import type { PromptCache } from './prompt-cache.ts';
@@ -170,7 +171,11 @@ function draftToolCalls(request: PlanRequest, count: number, random: SeededRando
     if (tool === undefined) continue;
     const value = sampleSchema(tool.schema, `${fingerprint}/${index}`);
     const isRecord = typeof value === 'object' && value !== null && !Array.isArray(value);
-    calls.push({ id: deriveId(`${id}/call/${index}`), name: tool.name, arguments: isRecord ? value : {} });
+    calls.push({
+      id: deriveId(`${id}/call/${index}`),
+      name: tool.name,
+      arguments: aimArguments(tool.name, isRecord ? value : {}, request.lastUserText),
+    });
   }
   return calls;
 }

@@ -4,7 +4,7 @@ import { parseFault, type QueuedFault } from './faults.ts';
 import type { Pace } from './steering.ts';
 
 const closed = { additionalProperties: false } as const;
-const vendorName = Type.Enum(['anthropic', 'openai', 'gemini', 'xai']);
+const vendorName = Type.Enum(['anthropic', 'openai', 'gemini', 'xai', 'search']);
 
 const settingsSchema = Type.Object(
   {

@@ -3,6 +3,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createCallRecords, type CallRecord } from './call-records.ts';
 import { createControlServer } from './control-server.ts';
+import { createSearchServer } from './search-engine/search-server.ts';
 import type { SimulatedVendor } from './simulated-vendor.ts';
 import { simulatedVendors } from './simulated-vendors.ts';
 import { createSimulatorState, type SimulatorClock } from './simulator-state.ts';
@@ -15,7 +16,7 @@ export type SimulatorOptions = {
   /** Address to listen on; 127.0.0.1 if absent. */
   readonly host?: string;
   /** Port of each vendor and of the control server; 0 or absent is a free one. */
-  readonly ports?: { readonly [Name in VendorName | 'control']?: number };
+  readonly ports?: { readonly [Name in VendorName | 'search' | 'control']?: number };
   /** Decides what is answered. The same seed and the same requests give the same replies. `weir` if absent. */
   readonly seed?: string;
   /** Credentials that are known. Absent: any that is not empty is accepted. */
@@ -33,6 +34,11 @@ export type RunningSimulator = {
   /** Base addresses as each vendor's SDK takes them. */
   readonly addresses: Readonly<Record<VendorName, string>>;
   readonly controlUrl: string;
+  /**
+   * The simulated web. `url` is a SearXNG; the other services are beside it under their prefixes. Its pages are at `<site>.localhost` at the same port, which
+   * `pageOrigin` says with a `*`.
+   */
+  readonly search: { readonly url: string; readonly origin: string; readonly pageOrigin: string };
   /** The calls still kept, oldest first. */
   readonly records: () => readonly CallRecord[];
   /** Forgets calls, caches, stored replies and faults, and takes the pace back to what it was at the start. */
@@ -70,9 +76,15 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Ru
     for (const { vendor, basePath } of simulatedVendors) {
       origins[vendor.name] = (await open(createVendorServer(state, vendor), options.ports?.[vendor.name])) + basePath;
     }
+    const searchOrigin = await open(createSearchServer(state), options.ports?.search);
+    const search = {
+      url: `${searchOrigin}/searxng`,
+      origin: searchOrigin,
+      pageOrigin: `http://*.localhost:${new URL(searchOrigin).port}`,
+    };
     const controlUrl = await open(createControlServer(state), options.ports?.control);
     const { anthropic = '', openai = '', gemini = '', xai = '' } = origins;
-    return { addresses: { anthropic, openai, gemini, xai }, controlUrl, records: records.list, reset: () => state.reset(), close };
+    return { addresses: { anthropic, openai, gemini, xai }, controlUrl, search, records: records.list, reset: () => state.reset(), close };
   } catch (error) {
     await close();
     throw error;

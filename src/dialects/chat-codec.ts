@@ -44,8 +44,6 @@ export type ReplyReading = {
 /** What writing a reply for a client needs. */
 export type ReplyWriting = {
   readonly requestId: string;
-  /** The id of the reply, where the gateway has chosen one. */
-  readonly replyId?: string;
   readonly requestedModel: string;
   /** The request as the client sent it: some dialects echo it, or let it decide which events are sent. */
   readonly request: JsonObject;

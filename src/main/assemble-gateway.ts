@@ -27,7 +27,7 @@ import type { MetricRegistry } from '../platform/metrics/metric-registry.ts';
 import type { MetricsSnapshot } from '../platform/metrics/metrics-snapshot.ts';
 import type { Store } from '../store/store.ts';
 import { findUpstreams, type UpstreamSource } from './config/build-settings.ts';
-import type { Config, ConfiguredUpstream } from './config/config-schema.ts';
+import type { Config } from './config/config-schema.ts';
 import { createLiveSettings, type LiveSettings } from './config/live-settings.ts';
 import { type ConfigFiles, loadConfig } from './config/load-config.ts';
 import { type DrainTimes, readDrainTimes } from './drain-times.ts';
@@ -35,7 +35,7 @@ import type { Environment } from './environment.ts';
 import { formatUrl, listenError } from './listen.ts';
 import { openStoredObjects } from './open-stored-objects.ts';
 import { openProofVault } from './open-proof-vault.ts';
-import { startSimulatedUpstreams } from './start-simulated-upstreams.ts';
+import { type Simulated, startSimulatedUpstreams } from './start-simulated-upstreams.ts';
 import { assembleTelemetry } from './telemetry/assemble-telemetry.ts';
 import { serveMetrics } from './telemetry/serve-metrics.ts';
 import type { Welcome } from './welcome.ts';
@@ -82,10 +82,7 @@ const shipMsMax = 5000;
 const mediaTimeoutMs = 20_000;
 
 /** Starts the simulated vendors when no upstream is configured anywhere; undefined when there is one. */
-async function startSimulatedIfNeeded(
-  environment: Environment,
-  opened: AsyncDisposableStack,
-): Promise<Readonly<Record<string, ConfiguredUpstream>> | undefined> {
+async function startSimulatedIfNeeded(environment: Environment, opened: AsyncDisposableStack): Promise<Simulated | undefined> {
   const { config } = loadConfig(environment.configPath, environment.variable);
   return findUpstreams(config, environment.variable, undefined) === undefined ? await startSimulatedUpstreams(opened) : undefined;
 }
@@ -134,7 +131,7 @@ export async function assembleGateway(options: {
   const live = createLiveSettings({
     path: environment.configPath,
     variable: environment.variable,
-    simulated,
+    simulated: simulated?.upstreams,
     clock,
     logger,
     pollMs: configPollMs,

@@ -7,6 +7,7 @@ import { describeProblems } from '../../platform/schema/describe-problems.ts';
 import type { SchemaProblem } from '../../platform/schema/schema-problem.ts';
 import { upstreamVendors } from '../../upstreams/registry.ts';
 import { type Config, configSchema, type ConfiguredUpstream } from './config-schema.ts';
+import { findSearchProblems } from './find-search-provider.ts';
 import { findCredentialProblems, findRoutingProblems } from './find-routing-problems.ts';
 import { quirkNames } from './quirks-schema.ts';
 import { conditionNames } from './routing-schema.ts';
@@ -141,7 +142,7 @@ function findUpstreamProblems(name: string, upstream: ConfiguredUpstream): reado
 
 /** What a schema cannot say: upstreams fit their vendors, targets name upstreams that exist, the zone exists. */
 function findBrokenReferences(config: Config): readonly Problem[] {
-  const found: Problem[] = [];
+  const found: Problem[] = [...findSearchProblems(config)];
   const names = Object.keys(config.upstreams ?? {});
   for (const [name, upstream] of Object.entries(config.upstreams ?? {}))
     found.push(...findUpstreamProblems(name, upstream), ...findCredentialProblems(name, upstream));

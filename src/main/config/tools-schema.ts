@@ -1,6 +1,7 @@
 import Type from 'typebox';
 
 import { toolModesSchema } from './tool-modes-schema.ts';
+import { pagesSchema, urlContextSchema, webSearchSchema } from './web-tools-schema.ts';
 
 const decimal = (description: string) => Type.Optional(Type.String({ pattern: '^[0-9]+(\\.[0-9]+)?$', description }));
 /** Running Python in a sandbox. */
@@ -84,6 +85,9 @@ export const toolsSchema = Type.Object(
       ),
     ),
     codeExecution: Type.Optional(codeExecutionSchema),
+    webSearch: Type.Optional(webSearchSchema),
+    urlContext: Type.Optional(urlContextSchema),
+    pages: Type.Optional(pagesSchema),
   },
   { additionalProperties: false, description: 'Built-in tools that the gateway runs itself.' },
 );

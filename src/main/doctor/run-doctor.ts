@@ -44,7 +44,7 @@ export async function runDoctor(options: DoctorOptions): Promise<DoctorReport> {
     return client;
   };
   opened.defer(async () => void (await Promise.all([...clients.values()].map((client) => client.close()))));
-  const simulate = (): Promise<Readonly<Record<string, ConfiguredUpstream>>> => startSimulatedUpstreams(opened);
+  const simulate = async (): Promise<Readonly<Record<string, ConfiguredUpstream>>> => (await startSimulatedUpstreams(opened)).upstreams;
   options.onStep('configuration');
   const { findings, usable } = await checkConfiguration({ environment, pools, simulate, nowMs: clock.nowMs() });
   const here: readonly Section[] = [

@@ -18,6 +18,12 @@ export type GuardedFetchOptions = {
   readonly isAllowed: (address: string) => boolean;
   /** Also http, and other ports than 443. */
   readonly allowAnyServer: boolean;
+  /** Also http, at its own port. */
+  readonly allowHttp?: boolean;
+  /** Servers that may stand anywhere and listen at any port, over http too: those that the operator has named. */
+  readonly isTrusted?: (url: URL) => boolean;
+  /** Asked for every address on the way, the first included. One that it does not take is not fetched. */
+  readonly isWanted?: (url: URL) => boolean;
   readonly headers: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
@@ -29,20 +35,20 @@ const headerBytesMax = 16_384;
 const redirectStatuses = new Set([301, 302, 303, 307, 308]);
 
 /**
- * Fetches an address that a stranger chose, and hands the 200 answer to `read`; what `read` returns is returned. Every host is looked up once, all its
+ * Fetches an address that a stranger chose, and hands the 200 answer and where it came from to `read`; what `read` returns is returned. Every host is looked up once, all its
  * addresses are checked, and the connection goes to a checked address: a name cannot lead elsewhere a moment later. The same for each redirect.
  * Rejects with FetchMediaError, or with what `read` rejects with.
  */
 export async function fetchGuarded<Result>(
   address: string,
   options: GuardedFetchOptions,
-  read: (answer: Dispatcher.ResponseData) => Promise<Result>,
+  read: (answer: Dispatcher.ResponseData, url: URL) => Promise<Result>,
 ): Promise<Result> {
   let url = parseUrl(address, undefined, options);
   for (let redirects = 0; ; redirects += 1) {
     const pinned = await resolveHost(url, options);
     const client = new Client(url.origin, {
-      connect: createPinnedConnector(pinned, options),
+      connect: createPinnedConnector(pinned, url, options),
       allowH2: false,
       maxHeaderSize: headerBytesMax,
       headersTimeout: 0,
@@ -54,7 +60,7 @@ export async function fetchGuarded<Result>(
         .catch((cause: unknown) => {
           throw unreachable(cause);
         });
-      if (answer.statusCode === 200) return await read(answer);
+      if (answer.statusCode === 200) return await read(answer, url);
       const location = answer.headers.location;
       if (!redirectStatuses.has(answer.statusCode) || typeof location !== 'string') {
         throw new FetchMediaError('refused', `the URL's server answers with status ${answer.statusCode}`);
@@ -73,15 +79,19 @@ export function unreachable(cause: unknown): FetchMediaError {
   return cause instanceof FetchMediaError ? cause : new FetchMediaError('unreachable', "the URL's server cannot be reached", { cause });
 }
 
-function parseUrl(address: string, base: URL | undefined, { allowAnyServer }: GuardedFetchOptions): URL {
+function parseUrl(address: string, base: URL | undefined, options: GuardedFetchOptions): URL {
   const what = base === undefined ? 'the URL' : 'the URL that it redirects to';
   const refuse = (reason: string): FetchMediaError => new FetchMediaError('invalid-url', `${what} ${reason}`);
   if (address.length > urlCharactersMax) throw refuse(`is longer than ${urlCharactersMax} characters`);
   const url = URL.parse(address, base);
   if (url === null) throw refuse('is not valid');
-  if (url.protocol !== 'https:' && !(allowAnyServer && url.protocol === 'http:')) throw refuse('must begin with https://');
+  const anyServer = options.allowAnyServer || options.isTrusted?.(url) === true;
+  const http = anyServer || options.allowHttp === true;
+  if (url.protocol !== 'https:' && !(http && url.protocol === 'http:'))
+    throw refuse(http ? 'must begin with https:// or http://' : 'must begin with https://');
   if (url.username !== '' || url.password !== '') throw refuse('must not hold a user name or password');
-  if (url.port !== '' && !allowAnyServer) throw refuse('must not name a port');
+  if (url.port !== '' && !anyServer) throw refuse('must not name a port');
+  if (options.isWanted?.(url) === false) throw new FetchMediaError('unwanted', `${what} is not of a site that may be read`);
   return url;
 }
 
@@ -89,8 +99,12 @@ async function resolveHost(url: URL, options: GuardedFetchOptions): Promise<read
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
   const family = isIP(host);
   const addresses = family === 0 ? await lookUpHost(host, options) : [{ address: host, family }];
-  if (addresses.length > 0 && addresses.every(({ address }) => options.isAllowed(address))) return addresses;
+  if (addresses.length > 0 && addresses.every(({ address }) => isAllowed(address, url, options))) return addresses;
   throw forbidden();
+}
+
+function isAllowed(address: string, url: URL, { isAllowed: allowed, isTrusted }: GuardedFetchOptions): boolean {
+  return allowed(address) || isTrusted?.(url) === true;
 }
 
 async function lookUpHost(host: string, { lookUp, timeoutMs, signal }: GuardedFetchOptions): Promise<readonly HostAddress[]> {
@@ -107,7 +121,7 @@ function forbidden(cause?: unknown): FetchMediaError {
 }
 
 /** Connects to the checked addresses, whatever the name leads to by now. */
-function createPinnedConnector(pinned: readonly HostAddress[], options: GuardedFetchOptions): buildConnector.connector {
+function createPinnedConnector(pinned: readonly HostAddress[], url: URL, options: GuardedFetchOptions): buildConnector.connector {
   const lookup: LookupFunction = (_hostname, { all }, callback) => {
     const [first] = pinned;
     if (all === true || first === undefined) callback(null, [...pinned]);
@@ -121,7 +135,7 @@ function createPinnedConnector(pinned: readonly HostAddress[], options: GuardedF
         return;
       }
       // Asked of the socket itself, in case a host was understood here in another way than where the connection was made.
-      if (socket.remoteAddress !== undefined && options.isAllowed(socket.remoteAddress)) {
+      if (socket.remoteAddress !== undefined && isAllowed(socket.remoteAddress, url, options)) {
         callback(null, socket);
         return;
       }

@@ -1,0 +1,25 @@
+import type { JsonRecord } from './simulated-vendor.ts';
+
+const queryCharactersMax = 120;
+const urlsMax = 3;
+
+/**
+ * Arguments as a model would write them for functions whose meaning is known by their names: a search is for what the user says, and pages are read that the user
+ * names. Arguments of other functions stay as they are.
+ */
+export function aimArguments(toolName: string, args: JsonRecord, lastUserText: string): JsonRecord {
+  if (toolName === 'web_search' && typeof args['query'] === 'string') {
+    const query = Array.from(
+      lastUserText
+        .replace(/\[\[simulator [^\]]*\]\]/g, ' ')
+        .replace(/\s+/g, ' ')
+        .trim(),
+    );
+    return query.length === 0 ? args : { query: query.slice(0, queryCharactersMax).join('') };
+  }
+  if (toolName === 'fetch_url' && Array.isArray(args['urls'])) {
+    const urls = lastUserText.match(/https?:\/\/[^\s<>"')\]]{3,2000}/g) ?? [];
+    return urls.length === 0 ? args : { urls: urls.slice(0, urlsMax) };
+  }
+  return args;
+}

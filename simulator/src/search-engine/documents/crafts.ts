@@ -1,0 +1,88 @@
+import type { DocumentRow } from '../document.ts';
+
+export const crafts: readonly DocumentRow[] = [
+  [
+    'kitchen',
+    '/sourdough',
+    'A sourdough starter in five days',
+    '2026-02-17',
+    'Mix 50 grams of rye flour with 50 grams of water and keep it at 26 degrees. Each day throw half away and feed it with the same amounts.\n\nOn the fifth day it should double within six hours. A starter that smells of nail polish is hungry.',
+  ],
+  [
+    'kitchen',
+    '/salt-in-bread',
+    'How much salt bread needs',
+    '2026-03-28',
+    'Two percent of the weight of the flour is usual: ten grams for half a kilogram. Less than 1.5 percent makes a sticky dough, because salt tightens gluten.\n\nSalt also slows the yeast, so that it is kneaded in late.',
+  ],
+  [
+    'kitchen',
+    '/boiling-eggs',
+    'Boiling eggs at altitude',
+    '2025-12-12',
+    'Water boils at 100 degrees at the sea and at 93 degrees at 2,000 metres. An egg that takes six minutes below takes about eight minutes there.\n\nA lid does not change it, but a pressure cooker does.',
+  ],
+  [
+    'kitchen',
+    '/miso',
+    'Miso at home',
+    '2026-01-30',
+    'Cooked soybeans are mashed with koji and salt, pressed into a jar without air, and left for at least six months. The salt should be ten to twelve percent.\n\nWhite miso has more koji, is ready in weeks and is sweeter.',
+  ],
+  [
+    'workshop',
+    '/dovetails',
+    'Cutting dovetails by hand',
+    '2026-04-21',
+    'Mark the tails with a slope of one to eight in hardwood and one to six in softwood. Saw beside the line on the waste side and chop the rest with a chisel from both faces.\n\nA joint that has to be forced will split the end.',
+  ],
+  [
+    'workshop',
+    '/sharpening',
+    'Sharpening a plane iron',
+    '2026-06-06',
+    'Grind at 25 degrees, hone at 30. Work up from 1,000 to 6,000 grit until a burr can be felt along the whole edge, then take it off on the flat back.\n\nA sharp iron cuts end grain of pine without tearing it.',
+  ],
+  [
+    'workshop',
+    '/bicycle-chain',
+    'When a bicycle chain is worn',
+    '2026-05-29',
+    'Measure twelve links: a new chain has 304.8 millimetres. At 306.3 millimetres, half a percent more, it should be replaced, or it will wear out the cassette.\n\nA chain that is cleaned and oiled every 300 kilometres lasts about twice as long.',
+  ],
+  [
+    'garden',
+    '/tomato-blight',
+    'Tomato blight and how to avoid it',
+    '2026-07-18',
+    'Late blight needs leaves that are wet for more than ten hours at over ten degrees. A roof over the plants is the best remedy.\n\nWater the ground and not the leaves, and take off the lowest leaves.',
+  ],
+  [
+    'garden',
+    '/compost',
+    'Hot compost',
+    '2026-03-10',
+    'A heap of a cubic metre with thirty parts of carbon to one of nitrogen reaches 60 degrees in three days. Turn it when it falls under 45 degrees.\n\nSeeds of weeds die above 55 degrees.',
+  ],
+  [
+    'music',
+    '/violin-pegs',
+    'Why violin pegs slip',
+    '2025-10-02',
+    'Pegs shrink in dry winter air and come loose in their holes. Push the peg in while turning it, and wind the string so that it presses against the cheek of the box.\n\nPeg paste holds and glides at once; chalk only holds.',
+  ],
+  [
+    'music',
+    '/equal-temperament',
+    'Equal temperament in one page',
+    '2026-02-25',
+    'The octave is cut into twelve equal steps, each a factor of the twelfth root of two, about 1.05946. A fifth is then 1.4983 instead of 1.5.\n\nAll keys sound alike, and none is pure.',
+  ],
+  [
+    'kitchen',
+    '/espresso',
+    'Dialling in espresso',
+    '2026-09-09',
+    'Eighteen grams of coffee, thirty-six grams in the cup, twenty-eight seconds: change one thing at a time. Too sour means too short or too coarse, too bitter too long or too fine.\n\nWater of 93 degrees suits most beans.',
+  ],
+];

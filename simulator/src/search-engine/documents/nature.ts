@@ -1,0 +1,88 @@
+import type { DocumentRow } from '../document.ts';
+
+export const nature: readonly DocumentRow[] = [
+  [
+    'tides',
+    '/spring-and-neap',
+    'Spring tides and neap tides',
+    '2026-03-02',
+    'Spring tides come when sun, moon and earth stand in a line, at new moon and at full moon. High water is then higher and low water lower than usual.\n\nNeap tides come a week later, at half moon, when the pull of the sun is at a right angle to that of the moon. The difference between high and low water is smallest then.',
+  ],
+  [
+    'tides',
+    '/harbour-tables',
+    'Reading the harbour tide tables',
+    '2026-05-19',
+    'A tide table lists four times a day: two high waters and two low waters, about six hours and twelve minutes apart. The harbour of Eastquay has a mean range of 3.4 metres.\n\nAdd one hour in summer time, and keep in mind that strong wind from the sea holds the water back for up to forty minutes.',
+  ],
+  [
+    'nature',
+    '/swifts',
+    'How swifts sleep on the wing',
+    '2026-06-11',
+    'Common swifts stay in the air for up to ten months. They rise to about 2,500 metres at dusk and dawn and glide in short naps.\n\nThey land only to breed, under roofs and in walls, and return to the same hole each year.',
+  ],
+  [
+    'nature',
+    '/beavers',
+    'Beavers and floods',
+    '2026-02-08',
+    'A family of beavers that dams a brook slows the flow after heavy rain. In a study of thirteen dams the peak of a flood fell by 30 percent and came over an hour later.\n\nThe ponds also keep water in dry summers, which newts and dragonflies use.',
+  ],
+  [
+    'nature',
+    '/oak-galls',
+    'Oak galls and iron ink',
+    '2025-11-23',
+    'Galls grow where a small wasp lays its egg into an oak bud. They are rich in tannin.\n\nWith iron sulphate and gum the tannin makes a black ink that was used in Europe for more than a thousand years and slowly eats the paper.',
+  ],
+  [
+    'nature',
+    '/glow-worms',
+    'Why glow-worms glow',
+    '2026-07-01',
+    'The female of the glow-worm has no wings. She climbs a stalk and lights the underside of her tail to be seen by males that fly above.\n\nThe light is made by luciferin and is almost without heat. Street lamps keep the males from finding her.',
+  ],
+  [
+    'weather',
+    '/foehn',
+    'The foehn wind explained',
+    '2026-01-15',
+    'Moist air that crosses a mountain range rains on the way up and cools by about 0.6 degrees for each hundred metres. On the far side it falls dry and warms by one degree for each hundred metres.\n\nThat is why the foehn is warmer in the valley than the air was on the other side.',
+  ],
+  [
+    'weather',
+    '/hail',
+    'How hailstones grow',
+    '2026-08-20',
+    'A hailstone is carried up and down inside a thunderstorm cloud. Clear layers form where water freezes slowly, white ones where it freezes at once.\n\nStones of five centimetres fall at about a hundred kilometres an hour.',
+  ],
+  [
+    'weather',
+    '/rain-gauge',
+    'Measuring rain at home',
+    '2026-04-04',
+    'One millimetre of rain is one litre on each square metre. Put the gauge a metre above the ground and away from walls, at a distance of twice their height.\n\nRead it at the same hour every morning.',
+  ],
+  [
+    'sky',
+    '/perseids-2027',
+    'The Perseids in 2027',
+    '2026-10-30',
+    'The Perseid meteor shower has its peak in the night from 12 to 13 August 2027. The moon sets before midnight, so that up to ninety meteors an hour may be seen from a dark place.\n\nThey seem to come from the constellation Perseus in the north-east.',
+  ],
+  [
+    'sky',
+    '/green-flash',
+    'The green flash at sunset',
+    '2025-09-14',
+    'Air bends green light a little more than red light. As the last edge of the sun goes under a clear horizon, a green rim may be seen for one or two seconds.\n\nIt is seen best over the sea, and never without a free horizon.',
+  ],
+  [
+    'nature',
+    '/peat',
+    'What a bog keeps',
+    '2026-05-05',
+    'Peat grows by one millimetre a year. A bog that is three metres deep has therefore grown for three thousand years, and it holds more carbon than a forest of the same size.\n\nWhen it is drained, air reaches the peat and the carbon leaves it again.',
+  ],
+];

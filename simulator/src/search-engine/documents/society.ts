@@ -1,0 +1,88 @@
+import type { DocumentRow } from '../document.ts';
+
+export const society: readonly DocumentRow[] = [
+  [
+    'press',
+    '/eastquay-bridge',
+    'Eastquay opens its new swing bridge',
+    '2026-11-14',
+    'The swing bridge of Eastquay was opened on 14 November 2026 after four years of work. It is 112 metres long, turns in ninety seconds, and cost 48 million.\n\nMayor Ilse Marten crossed it first, on a bicycle. Ships of up to twenty metres can now pass at any tide.',
+  ],
+  [
+    'press',
+    '/eastquay-ferry',
+    'Last trip of the Eastquay ferry',
+    '2026-11-13',
+    'The ferry that has crossed the harbour of Eastquay since 1921 made its last trip on Friday. The new bridge takes over.\n\nIts captain, Joost Haan, will keep the boat as a museum.',
+  ],
+  [
+    'press',
+    '/library-hours',
+    'City library stays open at night',
+    '2026-10-05',
+    'From November on the city library of Norwall is open until midnight from Monday to Thursday. Students had asked for it with 6,200 signatures.\n\nThe reading room has 340 seats.',
+  ],
+  [
+    'press',
+    '/lantern-prize',
+    'Lantern Prize 2026 goes to Ada Okonjo',
+    '2026-09-21',
+    'The Lantern Prize for translated fiction goes to Ada Okonjo for her translation of "The Salt Ledger". The jury praised its rhythm.\n\nThe prize is worth 25,000 and was founded in 1987.',
+  ],
+  [
+    'press',
+    '/chess',
+    'Norwall wins the chess league',
+    '2026-06-28',
+    'The chess club of Norwall won the league with eleven points ahead of Eastquay with ten. In the last round Mira Stolt beat her opponent after 71 moves.\n\nIt is the first title of the club in 32 years.',
+  ],
+  [
+    'atlas',
+    '/liechtenstein',
+    'Liechtenstein in figures',
+    '2026-01-05',
+    'Liechtenstein lies between Switzerland and Austria and has 160 square kilometres. It is one of two countries that are surrounded only by landlocked countries; the other one is Uzbekistan.\n\nIts capital is Vaduz.',
+  ],
+  [
+    'atlas',
+    '/longest-rivers',
+    'Which river is the longest?',
+    '2025-08-17',
+    'The Nile is mostly given with 6,650 kilometres and the Amazon with 6,400. The figures depend on where the source is taken to be and on how the mouth is measured.\n\nThe Yangtze comes third with 6,300 kilometres.',
+  ],
+  [
+    'atlas',
+    '/time-zones',
+    'Time zones that are not whole hours',
+    '2026-03-19',
+    'India is 5 hours 30 minutes ahead of UTC, Nepal 5 hours 45 minutes, and the Chatham Islands 12 hours 45 minutes in winter.\n\nWhoever computes with whole hours is wrong for more than a billion people.',
+  ],
+  [
+    'history',
+    '/semaphore',
+    'The optical telegraph',
+    '2025-07-30',
+    'From 1794 towers with movable arms carried messages across France. A sign went from Paris to Lille, over 225 kilometres, in two minutes.\n\nIn fog and at night the line was silent, and the electric telegraph ended it by 1855.',
+  ],
+  [
+    'history',
+    '/coffee-houses',
+    'Coffee houses and insurance',
+    '2025-10-19',
+    'In the coffee house of Edward Lloyd in London captains and merchants met from 1688 on. News of ships was read aloud there, and risks were shared by signing under one another.\n\nFrom this custom comes the word underwriter.',
+  ],
+  [
+    'health',
+    '/sleep',
+    'How long a night should be',
+    '2026-04-14',
+    'Most adults need between seven and nine hours of sleep. Going to bed at the same time each day helps more than sleeping long at the weekend.\n\nThis page is part of a simulation and is no medical advice.',
+  ],
+  [
+    'law',
+    '/cooling-off',
+    'Fourteen days to change your mind',
+    '2026-02-02',
+    'Who buys at a distance in the European Union may give goods back within fourteen days without a reason. The time begins when the goods arrive.\n\nSealed goods for hygiene, newspapers and things made to order are excepted.',
+  ],
+];

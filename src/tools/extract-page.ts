@@ -1,0 +1,87 @@
+import { decodeText } from './decode-text.ts';
+import { readArticle } from './read-article.ts';
+import { scanHtml, tidyLines } from './scan-html.ts';
+
+/** What is to be read of a file: its bytes, and what its server says of them. */
+export type RawPage = { readonly bytes: Uint8Array; readonly mediaType: PageType; readonly charset: string | undefined };
+
+/** `unknown`: the server says nothing of use. */
+export type PageType = 'html' | 'text' | 'pdf' | 'unknown';
+
+/** What a page says, as plain text. */
+export type ExtractedPage = { readonly title?: string; readonly text: string; readonly date?: string };
+
+/** Pages beyond these are not built: their text is read without their structure. Real articles have a few thousand elements, some 30 deep. */
+const elementsMax = 20_000;
+const depthMax = 150;
+/** An article that is so much shorter than all text of a page was not found: it is a page of another kind. */
+const articleShareMin = 0.1;
+const articleCharactersMin = 200;
+/** More than any model is shown of a page. */
+const charactersMax = 1_000_000;
+const pdfPagesMax = 500;
+
+/**
+ * Reads a page. A quick reading comes first and is handed to `onDraft`: it is what is left when the thorough one takes too long.
+ * @returns undefined for what cannot be read as text
+ */
+export async function extractPage(page: RawPage, onDraft: (draft: ExtractedPage) => void): Promise<ExtractedPage | undefined> {
+  if (page.mediaType === 'pdf' || isPdf(page.bytes)) return await readPdf(page.bytes);
+  const text = decodeText(page.bytes, page.charset);
+  if (text === undefined) return undefined;
+  const isHtml =
+    page.mediaType === 'html' || (page.mediaType === 'unknown' && /^\s*<(?:!doctype\s+html|html|head|body)\b/i.test(text.slice(0, 1000)));
+  return isHtml ? readHtml(text, onDraft) : { text: tidyEnds(text) };
+}
+
+function readHtml(html: string, onDraft: (draft: ExtractedPage) => void): ExtractedPage {
+  const { elements, depth, ...scanned } = scanHtml(html);
+  const draft = describe(scanned.title, scanned.text, scanned.date);
+  if (elements > elementsMax || depth > depthMax) return draft;
+  onDraft(draft);
+  const article = tryReadArticle(html);
+  const enough = Math.max(articleCharactersMin, scanned.text.length * articleShareMin);
+  if (article === undefined || article.text.length < Math.min(enough, scanned.text.length / 2)) return draft;
+  return describe(article.title ?? scanned.title, article.text, article.date ?? scanned.date);
+}
+
+/** Both libraries throw for some pages that are not well made. */
+function tryReadArticle(html: string): ReturnType<typeof readArticle> {
+  try {
+    return readArticle(html);
+  } catch {
+    // The reading without structure stands.
+    return undefined;
+  }
+}
+
+function describe(title: string | undefined, text: string, date: string | undefined): ExtractedPage {
+  return {
+    ...(title === undefined ? {} : { title: title.slice(0, 500) }),
+    text: text.slice(0, charactersMax),
+    ...(date === undefined ? {} : { date: date.slice(0, 60) }),
+  };
+}
+
+function tidyEnds(text: string): string {
+  return text
+    .replace(/^\uFEFF/, '')
+    .trim()
+    .slice(0, charactersMax);
+}
+
+function isPdf(bytes: Uint8Array): boolean {
+  return Buffer.from(bytes.subarray(0, 5)).toString('latin1') === '%PDF-';
+}
+
+async function readPdf(bytes: Uint8Array): Promise<ExtractedPage | undefined> {
+  // Half a megabyte of program, which only those load who meet a PDF.
+  const { getDocumentProxy, extractText, getMeta } = await import('unpdf');
+  const pdf = await getDocumentProxy(new Uint8Array(bytes), { stopAtErrors: false, verbosity: 0 });
+  if (pdf.numPages > pdfPagesMax) return undefined;
+  const { text } = await extractText(pdf, { mergePages: false });
+  const { info } = await getMeta(pdf);
+  const title: unknown = info['Title'];
+  const whole = tidyLines(text.join('\n\n'));
+  return whole === '' ? undefined : describe(typeof title === 'string' && title !== '' ? title : undefined, whole, undefined);
+}

@@ -1,0 +1,139 @@
+import { GatewayError } from '../../inference/gateway-error.ts';
+import type { FunctionTool, ToolFinding } from '../../inference/inference-request.ts';
+import { FetchMediaError } from '../../platform/http/fetch-media-error.ts';
+import { textOf, textsOf } from '../../platform/json/json-readers.ts';
+import type { JsonObject } from '../../platform/json/json-value.ts';
+import { createDomainFilter } from '../domain-filter.ts';
+import type { GatewayTool, Source, ToolOutcome, ToolRun, ToolShed } from '../gateway-tool.ts';
+import type { PageReader, ReadPage } from '../page-reader.ts';
+import { disarm, quoteSource, sourcesNotice } from '../quote-source.ts';
+
+export type UrlContextOptions = {
+  /** Absent where the operator wants no pages read: then every request that asks for the tool is refused. */
+  readonly reader: PageReader | undefined;
+  /** Of one page, and of all pages of one call together. */
+  readonly charactersPerPage?: number;
+  readonly charactersMax?: number;
+};
+
+/** Of one call by the model: https://ai.google.dev/gemini-api/docs/url-context */
+const urlsMax = 20;
+const atOnce = 5;
+const snippetCharactersMax = 500;
+const defaultCharactersPerPage = 40_000;
+const defaultCharactersMax = 120_000;
+
+const fetchUrl: FunctionTool = {
+  kind: 'function',
+  name: 'fetch_url',
+  description:
+    'Reads web pages, texts and PDF files at addresses that stand in the conversation, and returns them as numbered sources. ' +
+    'Write the number of a source, such as 【1】, right behind each statement that rests on it.',
+  parameters: {
+    type: 'object',
+    properties: {
+      urls: {
+        type: 'array',
+        items: { type: 'string' },
+        minItems: 1,
+        maxItems: urlsMax,
+        description: `Addresses that begin with https:// or http://, up to ${urlsMax}.`,
+      },
+    },
+    required: ['urls'],
+    additionalProperties: false,
+  },
+};
+
+/** A page, or in words for the model why there is none. */
+type Attempt =
+  | { readonly asked: string; readonly page: ReadPage }
+  | { readonly asked: string; readonly problem: string; readonly slow: boolean };
+
+/** Reading the pages that a conversation names. */
+export function createUrlContext(options: UrlContextOptions): ToolShed['url-context'] {
+  return (tool) => {
+    const { reader } = options;
+    if (reader === undefined) {
+      const message = 'Reading web pages is switched off on this gateway: its operator can switch it on with tools.urlContext.enabled.';
+      throw new GatewayError('tool_unavailable', message, tool.path === undefined ? {} : { param: tool.path });
+    }
+    const isWanted = createDomainFilter(tool);
+    let usesLeft = tool.maxUses ?? Number.POSITIVE_INFINITY;
+    return {
+      kind: 'url-context',
+      offer: fetchUrl,
+      readInput: readUrls,
+      run: async (run) => {
+        const asked = readUrls(run.arguments);
+        const urls = asked.slice(0, usesLeft);
+        if (asked.length === 0) return fail('invalid-input', 'fetch_url needs addresses: {"urls": ["https://…"]}. Nothing was read.');
+        if (urls.length === 0)
+          return fail('limit-reached', 'The limit of pages for this request is reached. Answer with what you have, and read no more.');
+        usesLeft -= urls.length;
+        const attempts = await readAll(urls, (url) => attempt(url, reader, isWanted, run.signal));
+        if (run.signal.aborted) return fail('timed-out', 'The reading was broken off.');
+        return writeOutcome(attempts, asked.slice(urls.length), run, options);
+      },
+    } satisfies GatewayTool;
+  };
+}
+
+function readUrls(args: JsonObject): readonly string[] {
+  const written = [...textsOf(args['urls']), textOf(args['urls']) ?? '', textOf(args['url']) ?? ''];
+  return [...new Set(written.map((url) => url.trim()).filter((url) => url !== ''))].slice(0, urlsMax);
+}
+
+/** A few at a time, in order. */
+async function readAll(urls: readonly string[], read: (url: string) => Promise<Attempt>): Promise<readonly Attempt[]> {
+  const attempts: Attempt[] = [];
+  let next = 0;
+  const takeTurns = async (): Promise<void> => {
+    for (let place = next++; place < urls.length; place = next++) attempts[place] = await read(urls[place] ?? '');
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, urls.length) }, takeTurns));
+  return attempts;
+}
+
+async function attempt(asked: string, reader: PageReader, isWanted: (url: URL) => boolean, signal: AbortSignal): Promise<Attempt> {
+  try {
+    return { asked, page: await reader.read(asked, { signal, isWanted }) };
+  } catch (error) {
+    const known = error instanceof FetchMediaError;
+    return { asked, problem: known ? error.message : 'the page could not be read', slow: known && error.problem === 'timeout' };
+  }
+}
+
+function writeOutcome(attempts: readonly Attempt[], notRead: readonly string[], run: ToolRun, options: UrlContextOptions): ToolOutcome {
+  const sources: Source[] = [];
+  const results: ToolFinding[] = [];
+  const blocks: string[] = [];
+  let left = options.charactersMax ?? defaultCharactersMax;
+  for (const outcome of attempts) {
+    if ('problem' in outcome) {
+      results.push({ url: outcome.asked, unreadable: true });
+      blocks.push(`${disarm(outcome.asked).slice(0, 500)} was not read: ${outcome.problem}.`);
+      continue;
+    }
+    const { title, date, url, text: whole } = outcome.page;
+    const number = run.firstSource + sources.length;
+    const text = whole.slice(0, Math.min(left, options.charactersPerPage ?? defaultCharactersPerPage));
+    left -= text.length;
+    const cut = text.length < whole.length ? `\n[The page goes on: ${whole.length - text.length} more characters are left out.]` : '';
+    blocks.push(quoteSource({ number, url, title, date, text: text + cut }));
+    const named = title === undefined ? {} : { title };
+    const snippet = text.slice(0, snippetCharactersMax);
+    sources.push({ number, citation: { ...named, ...(snippet === '' ? {} : { citedText: snippet }), source: { kind: 'url', url } } });
+    results.push({ url, ...named, ...(snippet === '' ? {} : { text: snippet }), ...(date === undefined ? {} : { date }) });
+  }
+  const notes = notRead.map((url) => `The limit of pages left no room for ${disarm(url).slice(0, 500)}.`);
+  const usage = sources.length === 0 ? {} : { pagesRead: sources.length };
+  const answer = [...(sources.length === 0 ? [] : [sourcesNotice]), ...blocks, ...notes].join('\n\n');
+  if (sources.length > 0) return { answer, sources, shown: { results }, usage };
+  const slow = attempts.every((outcome) => 'problem' in outcome && outcome.slow);
+  return { answer, sources, shown: { results, failed: true, failure: slow ? 'timed-out' : 'unavailable' }, usage };
+}
+
+function fail(failure: NonNullable<ToolOutcome['shown']['failure']>, answer: string): ToolOutcome {
+  return { answer, sources: [], shown: { failed: true, failure }, usage: {} };
+}

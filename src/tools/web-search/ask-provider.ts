@@ -1,0 +1,108 @@
+import { request } from 'undici';
+
+import type { JsonValue } from '../../platform/json/json-value.ts';
+import type { SearchProblem, SearchProvider, SearchQuery, SearchResult } from './search-provider.ts';
+
+/** A search service as the operator has configured it. */
+export type ConfiguredProvider = {
+  readonly provider: SearchProvider;
+  readonly baseUrl: string;
+  readonly apiKey: string | undefined;
+  readonly timeoutMs: number;
+};
+
+/** Why a service gave no results. The message is for the log: it holds no key, and no word of the query. */
+export class SearchError extends Error {
+  readonly problem: SearchProblem;
+  constructor(problem: SearchProblem, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.name = 'SearchError';
+    this.problem = problem;
+  }
+}
+
+const bodyBytesMax = 8 * 1024 * 1024;
+
+/** Services whose answer this is take it that their own status codes are known. */
+const problemsByStatus: Readonly<Record<number, SearchProblem>> = {
+  400: 'refused',
+  401: 'credentials',
+  402: 'quota',
+  403: 'credentials',
+  404: 'refused',
+  422: 'refused',
+  429: 'quota',
+};
+
+/**
+ * Asks a search service one question. Its address is the operator's choice and may be one of a private network; it is not led anywhere else.
+ * Rejects with SearchError, or with the signal's reason.
+ */
+export async function askProvider(
+  configured: ConfiguredProvider,
+  query: SearchQuery,
+  signal: AbortSignal,
+): Promise<readonly SearchResult[]> {
+  const { provider, timeoutMs } = configured;
+  signal.throwIfAborted();
+  const timeout = AbortSignal.timeout(timeoutMs);
+  try {
+    const { status, body } = await send(configured, query, AbortSignal.any([signal, timeout]));
+    if (status !== 200) {
+      const problem = provider.readProblem?.(status, body) ?? problemsByStatus[status] ?? 'unavailable';
+      throw new SearchError(problem, `${provider.id} answers with status ${status}`);
+    }
+    const results = body === undefined ? undefined : provider.readResults(body);
+    if (results === undefined) throw new SearchError('unavailable', `${provider.id} answers with something that is no search result`);
+    return results;
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof SearchError) throw error;
+    if (timeout.aborted) throw new SearchError('timed-out', `${provider.id} has not answered within ${timeoutMs} ms`, { cause: error });
+    throw new SearchError('unavailable', `${provider.id} cannot be reached (${codeOf(error)})`, { cause: error });
+  }
+}
+
+async function send(
+  { provider, baseUrl, apiKey }: ConfiguredProvider,
+  query: SearchQuery,
+  signal: AbortSignal,
+): Promise<{ readonly status: number; readonly body: JsonValue | undefined }> {
+  const { method, path, headers, body } = provider.buildRequest(query, apiKey);
+  const answer = await request(`${baseUrl.replace(/\/+$/, '')}${path}`, {
+    method,
+    headers: {
+      accept: 'application/json',
+      'accept-encoding': 'identity',
+      'user-agent': 'weir',
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    signal,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of answer.body as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > bodyBytesMax) throw new SearchError('unavailable', `${provider.id} answers with more than ${bodyBytesMax} bytes`);
+    chunks.push(chunk);
+  }
+  return { status: answer.statusCode, body: parse(Buffer.concat(chunks, length).toString('utf8')) };
+}
+
+function parse(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    // A page of a proxy, for example. It says nothing that the status does not say.
+    return undefined;
+  }
+}
+
+function codeOf(error: unknown): string {
+  const code: unknown = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
+  return typeof code === 'string' ? code : 'no connection';
+}

@@ -1,0 +1,33 @@
+import { filledText, numberOf } from '../../../platform/json/json-readers.ts';
+import type { SearchResult } from '../search-provider.ts';
+
+/**
+ * A result out of what a service says of it, unchecked: what is of another kind is as good as absent, and without an address there is no result.
+ * @param parts.score as the service has it; it counts when it is between 0 and 1
+ */
+export function describeResult(parts: {
+  readonly url: unknown;
+  readonly title?: unknown;
+  readonly snippet?: unknown;
+  readonly pageText?: unknown;
+  readonly date?: unknown;
+  readonly score?: unknown;
+}): readonly SearchResult[] {
+  const url = filledText(parts.url);
+  if (url === undefined) return [];
+  const title = filledText(parts.title);
+  const snippet = filledText(parts.snippet);
+  const pageText = filledText(parts.pageText);
+  const date = filledText(parts.date);
+  const score = numberOf(parts.score);
+  return [
+    {
+      url,
+      ...(title === undefined ? {} : { title }),
+      ...(snippet === undefined ? {} : { snippet }),
+      ...(pageText === undefined ? {} : { pageText }),
+      ...(date === undefined ? {} : { date }),
+      ...(score === undefined || score < 0 || score > 1 ? {} : { score }),
+    },
+  ];
+}

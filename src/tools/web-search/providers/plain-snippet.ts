@@ -1,0 +1,21 @@
+const entities: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  nbsp: ' ',
+  '#x27': "'",
+  '#39': "'",
+  '#x2F': '/',
+};
+
+/** A title or snippet without the marks that services put around the words that were searched for. Empty for what is no text. */
+export function plainSnippet(snippet: unknown): string {
+  if (typeof snippet !== 'string') return '';
+  return snippet
+    .replace(/<\/?(?:strong|b|em|i|mark|br)\s*\/?>/gi, '')
+    .replace(/&(amp|lt|gt|quot|apos|nbsp|#x27|#39|#x2F);/g, (whole, name: string) => entities[name] ?? whole)
+    .replace(/\s+/g, ' ')
+    .trim();
+}

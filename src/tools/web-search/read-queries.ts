@@ -1,0 +1,36 @@
+import type { FunctionTool } from '../../inference/inference-request.ts';
+import { textOf, textsOf } from '../../platform/json/json-readers.ts';
+import type { JsonObject } from '../../platform/json/json-value.ts';
+
+const queriesMax = 4;
+const queryCharactersMax = 400;
+
+/** The function that a model is offered in place of the tool. */
+export const webSearchFunction: FunctionTool = {
+  kind: 'function',
+  name: 'web_search',
+  description:
+    'Searches the web and returns numbered sources with the text of the best pages. Use it for what you do not know for certain or what may have changed. ' +
+    'Several different queries at once find more than one. Write the number of a source, such as 【1】, right behind each statement that rests on it.',
+  parameters: {
+    type: 'object',
+    properties: {
+      query: { type: 'string', description: 'What to search for.' },
+      queries: {
+        type: 'array',
+        items: { type: 'string' },
+        maxItems: queriesMax - 1,
+        description: 'More queries to be searched at the same time.',
+      },
+    },
+    required: ['query'],
+    additionalProperties: false,
+  },
+};
+
+/** The queries among arguments that a model wrote, each once. */
+export function readQueries(args: JsonObject): readonly string[] {
+  const written = [textOf(args['query']) ?? '', ...textsOf(args['queries']), ...textsOf(args['query'])];
+  const queries = written.map((query) => query.replace(/\s+/g, ' ').trim().slice(0, queryCharactersMax)).filter((query) => query !== '');
+  return [...new Set(queries)].slice(0, queriesMax);
+}
