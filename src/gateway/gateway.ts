@@ -4,6 +4,7 @@ import type { Journal } from '../billing/journal/journal.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Deadlines } from '../platform/http/deadlines.ts';
 import type { Logger } from '../platform/log.ts';
+import type { FileService } from '../tools/file-search/file-service.ts';
 import type { CallerDirectory } from './authenticate.ts';
 import type { FetchMedia } from './exchange/translate/inline-media.ts';
 import type { Health } from './health/health.ts';
@@ -52,6 +53,8 @@ export type Gateway = {
   readonly retryBudget: RetryBudget;
   /** From 0 up to and not including 1. */
   readonly random: () => number;
+  /** Files and vector stores of users; absent where none are kept. */
+  readonly files?: FileService | undefined;
   /** Watches the calls under way. */
   readonly deadlines: Deadlines<RunningCall>;
 };

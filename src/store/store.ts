@@ -2,11 +2,13 @@ import type { AccountsStore } from '../accounts/accounts-store.ts';
 import type { LedgerStore } from '../billing/ledger/ledger-store.ts';
 import type { StatisticsStore } from '../billing/statistics/statistics-store.ts';
 import type { ProofStore } from '../inference/proof-store.ts';
+import type { FileSearchStore } from '../tools/file-search/file-store.ts';
 
 /** All that one database offers to the domains. Each engine implements it and runs the store contract suite. */
 export type Store = AccountsStore &
   LedgerStore &
   StatisticsStore &
-  ProofStore & {
+  ProofStore &
+  FileSearchStore & {
     readonly close: () => Promise<void>;
   };

@@ -11,6 +11,8 @@ export type Route =
   | { readonly type: 'generate-content' }
   | { readonly type: 'models'; readonly dialect?: DialectId }
   | { readonly type: 'model'; readonly dialect?: DialectId }
+  /** Files and vector stores find their way below these paths themselves. */
+  | { readonly type: 'files' }
   | { readonly type: 'health'; readonly probe: 'all' | 'live' | 'ready' }
   | { readonly type: 'root' };
 
@@ -22,7 +24,7 @@ export type RouteMatch =
 const versions = ['/v1', '/v1alpha', '/v1beta'] as const;
 
 /** Every route of the gateway: the source of docs/reference/openapi and of the router. */
-export const routes: readonly { readonly method: 'GET' | 'POST'; readonly path: string; readonly route: Route }[] = [
+export const routes: readonly { readonly method: 'GET' | 'POST' | 'DELETE'; readonly path: string; readonly route: Route }[] = [
   { method: 'POST', path: '/v1/messages', route: { type: 'chat', dialect: 'anthropic-messages', operation: 'generate' } },
   { method: 'POST', path: '/v1/messages/count_tokens', route: { type: 'chat', dialect: 'anthropic-messages', operation: 'count-tokens' } },
   { method: 'POST', path: '/v1/responses', route: { type: 'chat', dialect: 'openai-responses', operation: 'generate' } },
@@ -34,13 +36,16 @@ export const routes: readonly { readonly method: 'GET' | 'POST'; readonly path: 
   { method: 'GET', path: '/v1beta/models/*', route: { type: 'model', dialect: 'gemini-generate-content' } },
   { method: 'GET', path: '/v1alpha/models', route: { type: 'models', dialect: 'gemini-generate-content' } },
   { method: 'GET', path: '/v1alpha/models/*', route: { type: 'model', dialect: 'gemini-generate-content' } },
+  ...(['GET', 'POST', 'DELETE'] as const).flatMap((method) =>
+    ['/v1/files', '/v1/files/*', '/v1/vector_stores', '/v1/vector_stores/*'].map((path) => ({ method, path, route: { type: 'files' as const } })),
+  ),
   { method: 'GET', path: '/health', route: { type: 'health', probe: 'all' } },
   { method: 'GET', path: '/health/live', route: { type: 'health', probe: 'live' } },
   { method: 'GET', path: '/health/ready', route: { type: 'health', probe: 'ready' } },
   { method: 'GET', path: '/', route: { type: 'root' } },
 ];
 
-const routedMethods = ['GET', 'POST'] as const;
+const routedMethods = ['GET', 'POST', 'DELETE'] as const;
 
 /** Builds the router. `HEAD` is answered wherever `GET` is. */
 export function createRouter(): (method: string, path: string) => RouteMatch {
@@ -74,6 +79,7 @@ export function createRouter(): (method: string, path: string) => RouteMatch {
 export function dialectOfPath(path: string, headers: Readonly<Record<string, string | readonly string[] | undefined>>): DialectId {
   if (path.startsWith('/v1beta') || path.startsWith('/v1alpha') || /^\/v1\/models\/.*(?::|%3a)/i.test(path))
     return 'gemini-generate-content';
+  if (/^\/v1\/(?:files|vector_stores|embeddings)(?:\/|$)/.test(path)) return 'openai-responses';
   if (headers['x-goog-api-key'] !== undefined && path.startsWith('/v1/models')) return 'gemini-generate-content';
   if (path.startsWith('/v1/messages') || headers['anthropic-version'] !== undefined || headers['vendor-version'] !== undefined)
     return 'anthropic-messages';

@@ -5,6 +5,9 @@ import type { StoreErrorKind } from '../store-error.ts';
 
 export type SqlValue = null | string | number | bigint;
 
+/** What a statement is given. */
+export type SqlParameter = SqlValue | Uint8Array;
+
 /** Integers come as bigint, so that none is ever rounded; floats as number. Rows have no prototype. */
 export type SqlRow = Readonly<Record<string, SqlValue | Uint8Array>>;
 
@@ -13,9 +16,9 @@ export type Database = {
   /** Runs statements without parameters and without a result. */
   readonly execute: (sql: string) => void;
   /** Runs one statement and returns how many rows it changed. Statements are prepared once and kept: never build SQL from values. */
-  readonly run: (sql: string, ...parameters: readonly SqlValue[]) => number;
-  readonly first: (sql: string, ...parameters: readonly SqlValue[]) => SqlRow | undefined;
-  readonly all: (sql: string, ...parameters: readonly SqlValue[]) => readonly SqlRow[];
+  readonly run: (sql: string, ...parameters: readonly SqlParameter[]) => number;
+  readonly first: (sql: string, ...parameters: readonly SqlParameter[]) => SqlRow | undefined;
+  readonly all: (sql: string, ...parameters: readonly SqlParameter[]) => readonly SqlRow[];
   /** Runs `work` in one write transaction: all of it is booked or nothing. */
   readonly transact: <Result>(work: () => Result) => Result;
   readonly close: () => void;

@@ -34,6 +34,12 @@ export function readReal(row: SqlRow, column: string): number {
   throw unexpected(column, value, 'a number');
 }
 
+export function readBytes(row: SqlRow, column: string): Uint8Array {
+  const value = row[column];
+  if (value instanceof Uint8Array) return value;
+  throw unexpected(column, value, 'bytes');
+}
+
 function unexpected(column: string, value: SqlValue | Uint8Array | undefined, expected: string): StoreError {
   const found = value === null ? 'null' : typeof value;
   return new StoreError('corrupt', `Column ${column} holds ${found} where the schema has ${expected}.`);

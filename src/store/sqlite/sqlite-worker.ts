@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { createAccountsOperations } from './accounts-operations.ts';
+import { createFileSearchOperations } from './file-search-operations.ts';
 import { createLedgerOperations } from './ledger-operations.ts';
 import type { Database } from './open-database.ts';
 import { openStoreDatabase } from './open-store-database.ts';
@@ -25,6 +26,7 @@ function serve(data: StoreWorkerData): void {
     ...createLedgerOperations(database),
     ...createStatisticsOperations(database),
     ...createProofOperations(database),
+    ...createFileSearchOperations(database),
   };
   port.on('message', (request: StoreRequest) => {
     if (request.type === 'close') {

@@ -2,6 +2,7 @@ import type { AccountsStore } from '../../accounts/accounts-store.ts';
 import type { LedgerStore } from '../../billing/ledger/ledger-store.ts';
 import type { StatisticsStore } from '../../billing/statistics/statistics-store.ts';
 import type { ProofStore } from '../../inference/proof-store.ts';
+import type { FileSearchStore } from '../../tools/file-search/file-store.ts';
 import { StoreError } from '../store-error.ts';
 import type { StoreErrorKind } from '../store-error.ts';
 
@@ -22,7 +23,12 @@ export type LedgerStoreOperations = Omit<Synchronous<LedgerStore>, 'appendEntrie
 export type EncodedBatch = { readonly bytes: Uint8Array<ArrayBuffer>; readonly lengths: readonly number[] };
 export type StatisticsStoreOperations = Synchronous<StatisticsStore>;
 export type ProofStoreOperations = Synchronous<ProofStore>;
-export type StoreOperations = AccountsStoreOperations & LedgerStoreOperations & StatisticsStoreOperations & ProofStoreOperations;
+export type FileSearchOperations = Synchronous<FileSearchStore>;
+export type StoreOperations = AccountsStoreOperations &
+  LedgerStoreOperations &
+  StatisticsStoreOperations &
+  ProofStoreOperations &
+  FileSearchOperations;
 export type OperationName = keyof StoreOperations;
 
 /** What the worker is started with. */
