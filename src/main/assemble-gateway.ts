@@ -34,6 +34,7 @@ import { type DrainTimes, readDrainTimes } from './drain-times.ts';
 import type { Environment } from './environment.ts';
 import { formatUrl, listenError } from './listen.ts';
 import { openProofVault } from './open-proof-vault.ts';
+import { openFileSearch } from './tools/open-file-search.ts';
 import { startSimulatedUpstreams } from './start-simulated-upstreams.ts';
 import { assembleTelemetry } from './telemetry/assemble-telemetry.ts';
 import { serveMetrics } from './telemetry/serve-metrics.ts';
@@ -153,6 +154,10 @@ export async function assembleGateway(options: {
   const proofVault = openProofVault({ environment, store, clock, logger });
   opened.defer(() => proofVault.close());
 
+  const newId = createIds(clock);
+  const files = openFileSearch({ environment, store, clock, logger, newId, config: live.config, embedWith: () => () => Promise.reject(new Error('none')) });
+  opened.defer(() => files.close());
+
   const gateway: Gateway = {
     callers: { find: keys.find, resolve: (secret) => keys.resolve(secret, AbortSignal.timeout(2000)) },
     journal,
@@ -166,7 +171,8 @@ export async function assembleGateway(options: {
     fetchMedia: (url) => fetchNamedMedia(url, live.config().media),
     settings: live.settings,
     clock,
-    newId: createIds(clock),
+    newId,
+    files,
     logger,
     telemetry,
     deadlines,

@@ -46,7 +46,7 @@ const keyCharactersMax = 64;
 const valueCharactersMax = 512;
 
 function readPairs(value: JsonValue, param: string): readonly (readonly [string, JsonValue])[] {
-  const pairs = Object.entries(readObject(value, param));
+  const pairs = Object.entries(readObject(value, param)).map(([key, item]) => [key, item ?? null] as const);
   if (pairs.length > pairsMax) throw invalid(param, `expected at most ${pairsMax} pairs`);
   const long = pairs.find(([key]) => key.length > keyCharactersMax);
   if (long !== undefined) throw invalid(param, `keys have at most ${keyCharactersMax} characters`);

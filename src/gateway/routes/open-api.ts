@@ -62,6 +62,12 @@ function describeRoute(route: Exclude<Route, { type: 'generate-content' }>): obj
           ...(route.probe === 'live' ? {} : { 503: { description: 'Should get no traffic; `reasons` says why.' } }),
         },
       };
+    case 'files':
+      return {
+        summary: 'Files and vector stores of the caller, as docs/guides/file-search.md describes them',
+        security: carriers,
+        responses: { 200: { description: 'As the vendor answers it.' }, 404: { description: "Unknown, or another user's." } },
+      };
     case 'root':
       return { summary: 'What this is', responses: { 200: { description: 'Name and main paths.' } } };
   }
@@ -100,10 +106,9 @@ export function gatewayOpenApi(): object {
       for (const [name, item] of generateContentPaths(path)) paths[name] = { ...paths[name], ...item };
       continue;
     }
-    const parameters = path.endsWith('/*')
-      ? { parameters: [{ name: 'model', in: 'path', required: true, schema: { type: 'string' } }] }
-      : {};
-    const name = path.replace('/*', '/{model}');
+    const rest = route.type === 'files' ? 'rest' : 'model';
+    const parameters = path.endsWith('/*') ? { parameters: [{ name: rest, in: 'path', required: true, schema: { type: 'string' } }] } : {};
+    const name = path.replace('/*', `/{${rest}}`);
     paths[name] = { ...paths[name], ...parameters, [method.toLowerCase()]: describeRoute(route) };
   }
   return {

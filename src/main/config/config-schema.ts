@@ -7,7 +7,7 @@ import { upstreamVendors } from '../../upstreams/registry.ts';
 import { defaultDrainTimes } from '../drain-times.ts';
 import { quirksSchema } from './quirks-schema.ts';
 import { balanceSchema, dialectNames, ownTimeouts, targetsSchema } from './routing-schema.ts';
-import { toolsSchema } from './tools-schema.ts';
+import { filesSchema, toolsSchema } from './tools-schema.ts';
 
 const presetNames = Object.values(upstreamVendors).flatMap(({ presets }) => Object.keys(presets ?? {}));
 
@@ -193,6 +193,7 @@ export const configSchema = Type.Object(
         },
       ),
     ),
+    files: Type.Optional(filesSchema),
     tools: Type.Optional(toolsSchema),
     overload: Type.Optional(
       Type.Object(
