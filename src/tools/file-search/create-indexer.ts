@@ -20,7 +20,7 @@ export type IndexerSettings = {
 };
 
 export const defaultIndexerSettings: IndexerSettings = {
-  leaseMs: 30_000,
+  leaseMs: 15_000,
   pollMs: 1000,
   postponeMs: 10_000,
   attemptsMax: 3,
