@@ -13,6 +13,7 @@ import { runCall } from './call.ts';
 import { checkHost } from './check-host.ts';
 import { bodyPace, serverSettings } from './client-pace.ts';
 import { createDrain, type Drain } from './drain.ts';
+import { serveEmbeddings } from './embeddings/serve-embeddings.ts';
 import { serveFiles } from './files/serve-files.ts';
 import type { Gateway } from './gateway.ts';
 import { checkCaller, mayCall } from './limits/check-caller.ts';
@@ -105,6 +106,10 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
       const call = readCall(route, match.rest, target, handled);
       handled.report = gateway.telemetry.begin({ callId, dialect: call.dialect.id, operation: call.operation, request, response });
       return runCall(gateway, call, handled.report);
+    }
+    if (route.type === 'embeddings') {
+      handled.report = gateway.telemetry.begin({ callId, dialect: 'openai-chat', request, response });
+      return serveEmbeddings(gateway, { request, response, callId, target }, handled.report);
     }
     if (route.type === 'files') return serveFiles(gateway, { request, response, callId, target });
     const dialect = route.dialect ?? dialectOfPath(target.path, request.headers);

@@ -5,6 +5,7 @@ import { createKeyDirectory } from '../accounts/key-directory.ts';
 import { createJournal } from '../billing/journal/create-journal.ts';
 import type { Journal } from '../billing/journal/journal.ts';
 import { createLostCallSettler, type LostCallSettler } from '../billing/journal/settle-lost-call.ts';
+import { embedWithModel } from '../gateway/embeddings/embed-own-texts.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { createHealth } from '../gateway/health/create-health.ts';
 import { defaultMediaBytesMax } from '../gateway/limits.ts';
@@ -26,6 +27,7 @@ import type { LogDestination, Logger } from '../platform/log.ts';
 import type { MetricRegistry } from '../platform/metrics/metric-registry.ts';
 import type { MetricsSnapshot } from '../platform/metrics/metrics-snapshot.ts';
 import type { Store } from '../store/store.ts';
+import type { EmbedTexts } from '../tools/file-search/embed-texts.ts';
 import { findUpstreams, type UpstreamSource } from './config/build-settings.ts';
 import type { Config, ConfiguredUpstream } from './config/config-schema.ts';
 import { createLiveSettings, type LiveSettings } from './config/live-settings.ts';
@@ -155,7 +157,9 @@ export async function assembleGateway(options: {
   opened.defer(() => proofVault.close());
 
   const newId = createIds(clock);
-  const files = openFileSearch({ environment, store, clock, logger, newId, config: live.config, embedWith: () => () => Promise.reject(new Error('none')) });
+  // Files are opened before the gateway is whole; nothing is indexed before that.
+  const embedWith = (model: string): EmbedTexts => (...asked) => embedWithModel(gateway, model)(...asked);
+  const files = openFileSearch({ environment, store, clock, logger, newId, config: live.config, embedWith });
   opened.defer(() => files.close());
 
   const gateway: Gateway = {
