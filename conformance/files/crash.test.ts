@@ -15,7 +15,8 @@ test('what was to be indexed when the process was killed is indexed by the next 
     const first = await startWeir({ dataDirectory });
     const before = connect(first.gatewayUrl, first.apiKey);
     const store = await before.vectorStores.create({});
-    const paragraphs = (name: string): string => Array.from({ length: 4000 }, (_, index) => `${name} says sentence number ${index}.`).join('\n\n');
+    const paragraphs = (name: string): string =>
+      Array.from({ length: 4000 }, (_, index) => `${name} says sentence number ${index}.`).join('\n\n');
     const files = await Promise.all(
       Array.from({ length: 12 }, async (_, index) =>
         before.files.create({ file: await toFile(Buffer.from(paragraphs(`file${index}`)), `f${index}.txt`), purpose: 'assistants' }),
@@ -23,7 +24,8 @@ test('what was to be indexed when the process was killed is indexed by the next 
     );
     const batch = await before.vectorStores.fileBatches.create(store.id, { file_ids: files.map(({ id }) => id) });
     let counts = batch.file_counts;
-    while (counts.completed < 2) counts = (await before.vectorStores.fileBatches.retrieve(batch.id, { vector_store_id: store.id })).file_counts;
+    while (counts.completed < 2)
+      counts = (await before.vectorStores.fileBatches.retrieve(batch.id, { vector_store_id: store.id })).file_counts;
     await first.stop('SIGKILL');
     assert.ok(counts.completed < 12, 'it was killed in the middle');
 

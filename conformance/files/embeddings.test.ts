@@ -3,6 +3,7 @@ import { after, before, describe, test } from 'node:test';
 
 import OpenAI, { toFile } from 'openai';
 
+import { openDatabase } from '../../src/store/sqlite/open-database.ts';
 import { eventually } from '../support/http.ts';
 import { type SimulatedWeir, startSimulatedWeir } from '../support/start-simulated-weir.ts';
 
@@ -15,7 +16,12 @@ describe('embeddings, and searching by meaning', () => {
   before(async () => {
     running = await startSimulatedWeir({
       models: {
-        second: { targets: [{ upstream: 'broken', model }, { upstream: 'openai', model }] },
+        second: {
+          targets: [
+            { upstream: 'broken', model },
+            { upstream: 'openai', model },
+          ],
+        },
         messages: { targets: [{ upstream: 'anthropic', model: 'claude-sonnet-4-5' }] },
       },
       upstreams: () => ({ broken: { vendor: 'openai-compatible', baseUrl: 'http://127.0.0.1:9/v1' } }),
@@ -26,9 +32,15 @@ describe('embeddings, and searching by meaning', () => {
   });
   after(() => running[Symbol.asyncDispose]());
 
-  const entries = async (): Promise<string> => {
-    const response = await fetch(`${running.weir.monitorUrl}/bill/stats?last=1h`, { headers: { authorization: `Bearer ${running.weir.billingToken}` } });
-    return await response.text();
+  /** Under which keys embeddings are in the books, and what they cost in nano-USD. */
+  const booked = (): Promise<ReadonlyMap<string, bigint>> => {
+    const database = openDatabase(`${running.weir.dataDirectory}/weir.sqlite`, { readOnly: true, busyTimeoutMs: 5000 });
+    try {
+      const rows = database.all('select key_name, amount_nano_usd as amount from calls where billed = 1 and prompt_tokens > 0');
+      return Promise.resolve(new Map(rows.map((row) => [String(row['key_name']), BigInt(String(row['amount']))])));
+    } finally {
+      database.close();
+    }
   };
 
   test('vectors come in both encodings and are the same', async () => {
@@ -86,6 +98,7 @@ describe('embeddings, and searching by meaning', () => {
     // The simulated model takes words for near that begin alike; the index of words does not know "mountainous".
     const found = await client.vectorStores.search(store.id, { query: 'mountainous' });
     assert.equal(found.data[0]?.filename, 'a.txt');
-    await eventually(entries, (answer) => answer.includes(model));
+    const books = await eventually(booked, (found) => found.has('file search') && found.size > 1);
+    assert.ok(Array.from(books.values()).every((amount) => amount > 0n));
   });
 });

@@ -57,13 +57,23 @@ describe('hostile uploads and strangers', () => {
       ['no file', form({ purpose: 'assistants' }), undefined, 400],
       ['no purpose', form({ file: blob }), undefined, 400],
       ['a wrong purpose', form({ file: blob, purpose: 'evil' }), undefined, 400],
-      ['a wrong expiry', form({ file: blob, purpose: 'assistants', 'expires_after[anchor]': 'created_at', 'expires_after[seconds]': '1' }), undefined, 400],
+      [
+        'a wrong expiry',
+        form({ file: blob, purpose: 'assistants', 'expires_after[anchor]': 'created_at', 'expires_after[seconds]': '1' }),
+        undefined,
+        400,
+      ],
       ['a file under another name', form({ purpose: 'assistants', other: blob }), undefined, 400],
       ['no end', '--b\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\nabc', boundary, 400],
       ['no form at all', 'garbage', boundary, 400],
       ['an empty body', '', boundary, 400],
       ['too much', form({ purpose: 'assistants', file: new Blob([Buffer.alloc(fileBytesMax + 1)]) }), undefined, 413],
-      ['too many fields', form({ ...Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`f${index}`, 'x'])), file: blob }), undefined, 400],
+      [
+        'too many fields',
+        form({ ...Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`f${index}`, 'x'])), file: blob }),
+        undefined,
+        400,
+      ],
     ];
     for (const [name, body, type, status] of wrong) assert.equal((await post(body, type)).status, status, name);
     assert.deepEqual([count('files'), count('file_pieces')], [files, pieces]);
@@ -86,8 +96,11 @@ describe('hostile uploads and strangers', () => {
   test('a user has so much room and no more', async () => {
     const ids: string[] = [];
     const content = Buffer.alloc(fileBytesMax, 'y');
-    for (let index = 0; index < 2; index++) ids.push((await client.files.create({ file: await toFile(content, 'y.txt'), purpose: 'user_data' })).id);
-    const more = await Promise.allSettled([1, 2].map(async () => await client.files.create({ file: await toFile(content, 'y.txt'), purpose: 'user_data' })));
+    for (let index = 0; index < 2; index++)
+      ids.push((await client.files.create({ file: await toFile(content, 'y.txt'), purpose: 'user_data' })).id);
+    const more = await Promise.allSettled(
+      [1, 2].map(async () => await client.files.create({ file: await toFile(content, 'y.txt'), purpose: 'user_data' })),
+    );
     assert.equal(more.filter(({ status }) => status === 'rejected').length, 1, 'two at once do not both get the last place');
     for (const made of more) if (made.status === 'fulfilled') ids.push(made.value.id);
     for (const id of ids) await client.files.delete(id);
@@ -121,9 +134,13 @@ describe('hostile uploads and strangers', () => {
       { pollIntervalMs: 100 },
     );
     assert.notEqual(deep.status, 'in_progress');
-    const odd = await client.vectorStores.files.uploadAndPoll(store.id, await toFile(Buffer.from('nul\u0000byte oddword'), 'odd.md'), { pollIntervalMs: 100 });
+    const odd = await client.vectorStores.files.uploadAndPoll(store.id, await toFile(Buffer.from('nul\u0000byte oddword'), 'odd.md'), {
+      pollIntervalMs: 100,
+    });
     assert.equal(odd.status, 'failed', 'NUL bytes are the mark of what is no text');
-    const good = await client.vectorStores.files.uploadAndPoll(store.id, await toFile(Buffer.from('fine goodword'), 'good.md'), { pollIntervalMs: 100 });
+    const good = await client.vectorStores.files.uploadAndPoll(store.id, await toFile(Buffer.from('fine goodword'), 'good.md'), {
+      pollIntervalMs: 100,
+    });
     assert.equal(good.status, 'completed');
   });
 
@@ -170,7 +187,8 @@ describe('hostile uploads and strangers', () => {
     for (const [method, path, body] of asks) {
       const foreign = await ask(method, path(real), body?.(real), secret);
       const absent = await ask(method, path(none), body?.(none), secret);
-      const hide = (answer: string): string => Object.keys(none).reduce((text, key) => text.replaceAll(real[key as keyof Ids], none[key as keyof Ids]), answer);
+      const hide = (answer: string): string =>
+        Object.keys(none).reduce((text, key) => text.replaceAll(real[key as keyof Ids], none[key as keyof Ids]), answer);
       assert.equal(hide(foreign), absent, `${method} ${path(real)}`);
       assert.match(foreign, /^404 /, `${method} ${path(real)}`);
     }
@@ -197,7 +215,12 @@ async function until(holds: () => boolean): Promise<void> {
 /** One page object, named a million times. */
 function manyPages(): Buffer {
   const kids = '4 0 R '.repeat(300_000);
-  return makeObjects(['<< /Type /Catalog /Pages 2 0 R >>', `<< /Type /Pages /Count 1000000 /Kids [${kids}] >>`, '<< >>', '<< /Type /Page /Parent 2 0 R >>']);
+  return makeObjects([
+    '<< /Type /Catalog /Pages 2 0 R >>',
+    `<< /Type /Pages /Count 1000000 /Kids [${kids}] >>`,
+    '<< >>',
+    '<< /Type /Page /Parent 2 0 R >>',
+  ]);
 }
 
 function makeStreamPdf(packed: Buffer): Buffer {

@@ -59,7 +59,9 @@ describe("files and vector stores with the vendor's SDK", () => {
       'i.txt': '서울에서 부산까지 기차를 탔다.',
     };
     for (const [name, content] of Object.entries(contents)) {
-      const file = await client.vectorStores.files.uploadAndPoll(store.id, await toFile(Buffer.from(content), name), { pollIntervalMs: 50 });
+      const file = await client.vectorStores.files.uploadAndPoll(store.id, await toFile(Buffer.from(content), name), {
+        pollIntervalMs: 50,
+      });
       assert.equal(file.status, 'completed', `${name}: ${JSON.stringify(file.last_error)}`);
       assert.ok(file.usage_bytes > 0);
     }
@@ -95,7 +97,9 @@ describe("files and vector stores with the vendor's SDK", () => {
     assert.equal(batch.status, 'completed');
     assert.equal(batch.file_counts.completed, 3);
     const years = async (filters: OpenAI.ComparisonFilter | OpenAI.CompoundFilter): Promise<readonly unknown[]> =>
-      (await client.vectorStores.search(store.id, { query: 'house', filters })).data.map((found) => found.attributes?.['year']).toSorted();
+      (await client.vectorStores.search(store.id, { query: 'house', filters })).data
+        .map((found) => Number(found.attributes?.['year']))
+        .toSorted((left, right) => left - right);
     assert.deepEqual(await years({ type: 'gte', key: 'year', value: 2001 }), [2001, 2002]);
     assert.deepEqual(await years({ type: 'ne', key: 'year', value: 2001 }), [2000, 2002]);
     assert.deepEqual(
@@ -103,7 +107,13 @@ describe("files and vector stores with the vendor's SDK", () => {
         type: 'or',
         filters: [
           { type: 'eq', key: 'color', value: 'red.txt' },
-          { type: 'and', filters: [{ type: 'gt', key: 'year', value: 2000 }, { type: 'lt', key: 'year', value: 2002 }] },
+          {
+            type: 'and',
+            filters: [
+              { type: 'gt', key: 'year', value: 2000 },
+              { type: 'lt', key: 'year', value: 2002 },
+            ],
+          },
         ],
       }),
       [2000, 2001],
@@ -114,7 +124,8 @@ describe("files and vector stores with the vendor's SDK", () => {
     const strict = await client.vectorStores.search(store.id, { query: 'blue house', ranking_options: { score_threshold: 1 } });
     assert.equal(strict.data.length, 1);
     const listed = [];
-    for await (const file of client.vectorStores.fileBatches.listFiles(batch.id, { vector_store_id: store.id, limit: 2 })) listed.push(file.id);
+    for await (const file of client.vectorStores.fileBatches.listFiles(batch.id, { vector_store_id: store.id, limit: 2 }))
+      listed.push(file.id);
     assert.deepEqual(new Set(listed), new Set(files.map((file) => file.id)));
     const uploaded = await client.vectorStores.fileBatches.uploadAndPoll(
       store.id,
@@ -153,7 +164,18 @@ describe("files and vector stores with the vendor's SDK", () => {
   test('queries are words and never operators of the index', async () => {
     const store = await client.vectorStores.create({});
     await client.vectorStores.files.uploadAndPoll(store.id, await toFile(Buffer.from('plain words'), 'p.txt'), { pollIntervalMs: 50 });
-    for (const query of ['" OR scope:*', 'NEAR(a b)', 'words AND NOT', 'a*', '^"', "'); drop table chunks; --", '\u0000', '{scope} : x', '😀', '-']) {
+    for (const query of [
+      '" OR scope:*',
+      'NEAR(a b)',
+      'words AND NOT',
+      'a*',
+      '^"',
+      "'); drop table chunks; --",
+      '\u0000',
+      '{scope} : x',
+      '😀',
+      '-',
+    ]) {
       await client.vectorStores.search(store.id, { query });
     }
     assert.equal((await client.vectorStores.search(store.id, { query: 'words" OR "' })).data.length, 1);

@@ -107,11 +107,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
       handled.report = gateway.telemetry.begin({ callId, dialect: call.dialect.id, operation: call.operation, request, response });
       return runCall(gateway, call, handled.report);
     }
-    if (route.type === 'embeddings') {
-      handled.report = gateway.telemetry.begin({ callId, dialect: 'openai-chat', request, response });
-      return serveEmbeddings(gateway, { request, response, callId, target }, handled.report);
-    }
-    if (route.type === 'files') return serveFiles(gateway, { request, response, callId, target });
+    if (route.type === 'files' || route.type === 'embeddings') return serveBesides(gateway, route, handled, target);
     const dialect = route.dialect ?? dialectOfPath(target.path, request.headers);
     return serveModels(options, { request, response, callId, target }, { route, rest: match.rest, dialect });
   };
@@ -130,6 +126,19 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     },
     end: { ...end, run: (plan) => end.run(plan).finally(guard.close) },
   };
+}
+
+/** Serves what is no chat. */
+function serveBesides(
+  gateway: Gateway,
+  { type }: Extract<Route, { type: 'files' | 'embeddings' }>,
+  handled: Handled,
+  target: RequestTarget,
+): Promise<void> {
+  if (type === 'files') return serveFiles(gateway, { ...handled, target });
+  const report = gateway.telemetry.begin({ ...handled, dialect: 'openai-chat' });
+  handled.report = report;
+  return serveEmbeddings(gateway, { ...handled, target }, report);
 }
 
 /** Answers with the models, in the list format of a dialect. */

@@ -28,6 +28,7 @@ import type { MetricRegistry } from '../platform/metrics/metric-registry.ts';
 import type { MetricsSnapshot } from '../platform/metrics/metrics-snapshot.ts';
 import type { Store } from '../store/store.ts';
 import type { EmbedTexts } from '../tools/file-search/embed-texts.ts';
+import type { FileService } from '../tools/file-search/file-service.ts';
 import { findUpstreams, type UpstreamSource } from './config/build-settings.ts';
 import type { Config, ConfiguredUpstream } from './config/config-schema.ts';
 import { createLiveSettings, type LiveSettings } from './config/live-settings.ts';
@@ -157,10 +158,7 @@ export async function assembleGateway(options: {
   opened.defer(() => proofVault.close());
 
   const newId = createIds(clock);
-  // Files are opened before the gateway is whole; nothing is indexed before that.
-  const embedWith = (model: string): EmbedTexts => (...asked) => embedWithModel(gateway, model)(...asked);
-  const files = openFileSearch({ environment, store, clock, logger, newId, config: live.config, embedWith });
-  opened.defer(() => files.close());
+  const files = openFiles({ ...options, live, newId, gateway: () => gateway });
 
   const gateway: Gateway = {
     callers: { find: keys.find, resolve: (secret) => keys.resolve(secret, AbortSignal.timeout(2000)) },
@@ -199,6 +197,23 @@ export async function assembleGateway(options: {
     readMetrics: () => registry?.snapshot(),
     recoverSlot: (slot) => recoverSlot({ ...environment, slot, store, clock, logger, settleLost: createSettler(live) }),
   };
+}
+
+/** Opens the files of users before the gateway is whole: vectors are asked for later, through it. */
+function openFiles(
+  parts: Parameters<typeof assembleGateway>[0] & {
+    readonly live: LiveSettings;
+    readonly newId: Gateway['newId'];
+    readonly gateway: () => Gateway;
+  },
+): FileService {
+  const embedWith =
+    (model: string): EmbedTexts =>
+    async (texts, owner, signal) =>
+      await embedWithModel(parts.gateway(), model)(texts, owner, signal);
+  const files = openFileSearch({ ...parts, config: parts.live.config, embedWith });
+  parts.opened.defer(() => files.close());
+  return files;
 }
 
 function listHindrances(journal: Journal): readonly string[] {

@@ -60,11 +60,29 @@ export async function embed(gateway: Gateway, call: EmbedCall): Promise<Embedded
   if (!mayCall(caller, requestedModel)) throw unknownModel(requestedModel);
   const health = settings.retries.avoidFailing ? gateway.health : alwaysHealthy;
   const request = { operation: 'generate', body, headers: call.headers } as const;
-  const ranking = { table: settings.routing, dialect: routed, facts, request, caller, health, nowMs: gateway.clock.monotonicMs(), random: gateway.random };
+  const ranking = {
+    table: settings.routing,
+    dialect: routed,
+    facts,
+    request,
+    caller,
+    health,
+    nowMs: gateway.clock.monotonicMs(),
+    random: gateway.random,
+  };
   const targets = rankTargets(ranking).filter(({ upstream }) => upstream.vendor.embeddingsPath !== undefined);
-  if (targets.length === 0) throw new GatewayError('no_suitable_target', `no upstream of ${requestedModel.slice(0, 256)} makes embeddings`, { param: 'model' });
+  if (targets.length === 0)
+    throw new GatewayError('no_suitable_target', `no upstream of ${requestedModel.slice(0, 256)} makes embeddings`, { param: 'model' });
   const { limiter, clock } = gateway;
-  const taken = await reserveCall({ limiter, clock, dialect: chatDialects['openai-chat'], caller, perKey: settings.perKey, facts, target: targets[0] });
+  const taken = await reserveCall({
+    limiter,
+    clock,
+    dialect: chatDialects['openai-chat'],
+    caller,
+    perKey: settings.perKey,
+    facts,
+    target: targets[0],
+  });
   try {
     const made = await new EmbedAttempts(gateway, call, facts, encoding).run(targets);
     taken?.reservation.settle(made.usedTokens);
@@ -106,7 +124,11 @@ class EmbedAttempts {
   }
 
   /** Tries one target. @throws GatewayError for a failure that no other target can mend; it is in the books then */
-  async #attempt(target: Target, others: readonly Target[], attemptsMax: number): Promise<{ readonly made: Made } | { readonly next: readonly Target[] }> {
+  async #attempt(
+    target: Target,
+    others: readonly Target[],
+    attemptsMax: number,
+  ): Promise<{ readonly made: Made } | { readonly next: readonly Target[] }> {
     const { clock, journal, health, random, retryBudget } = this.#gateway;
     const opening = await this.#open(target);
     const ticket = health.of(subjectOf(target)).begin();
@@ -185,7 +207,12 @@ class EmbedAttempts {
     });
   }
 
-  #describeAttempt({ upstream, upstreamModel }: Target, error: GatewayError, upstreamStatus: number | undefined, durationMs: number): FailedAttempt {
+  #describeAttempt(
+    { upstream, upstreamModel }: Target,
+    error: GatewayError,
+    upstreamStatus: number | undefined,
+    durationMs: number,
+  ): FailedAttempt {
     return {
       upstream: upstream.id,
       credential: upstream.credentialId,
@@ -216,7 +243,8 @@ function describeRefusal({ status, body }: WholeAnswer, { upstream }: Target): G
   }
   const error = parseJsonObject(body)?.['error'];
   const said = typeof error === 'object' && error !== null && 'message' in error ? error['message'] : undefined;
-  const words = typeof said === 'string' ? scrubText(said, upstream.apiKey).slice(0, refusalCharactersMax) : `the model service answered ${status}`;
+  const words =
+    typeof said === 'string' ? scrubText(said, upstream.apiKey).slice(0, refusalCharactersMax) : `the model service answered ${status}`;
   if (status === 429) return new GatewayError('upstream_rate_limited', words, { internal });
   if (status >= 400 && status < 500) return new GatewayError('upstream_refused_request', words, { internal, status });
   return new GatewayError('upstream_error', words, { internal, status: status >= 500 ? status : 502 });

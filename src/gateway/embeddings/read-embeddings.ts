@@ -20,7 +20,8 @@ export function readEmbeddings(body: JsonObject): EmbeddingsFacts {
   const format = body['encoding_format'] ?? 'float';
   if (format !== 'float' && format !== 'base64') throw invalid('encoding_format', "expected 'float' or 'base64'");
   const dimensions = body['dimensions'] ?? 1;
-  if (typeof dimensions !== 'number' || !Number.isInteger(dimensions) || dimensions < 1) throw invalid('dimensions', 'expected a positive integer');
+  if (typeof dimensions !== 'number' || !Number.isInteger(dimensions) || dimensions < 1)
+    throw invalid('dimensions', 'expected a positive integer');
   if (typeof (body['user'] ?? '') !== 'string') throw invalid('user', 'expected a string');
   return { requestedModel: model, inputCharacters: countInput(body['input'] ?? undefined), encoding: format };
 }
@@ -30,7 +31,7 @@ function countInput(input: JsonValue | undefined): number {
   const one = countOne(input);
   if (one !== undefined) return one;
   if (!Array.isArray(input) || input.length === 0 || input.length > inputsMax) throw invalidInput();
-  return input.reduce<number>((sum, item) => {
+  return (input as readonly JsonValue[]).reduce<number>((sum, item) => {
     const characters = countOne(item);
     if (characters === undefined) throw invalidInput();
     return sum + characters;

@@ -14,7 +14,17 @@ const seconds = (ms: number): number => Math.floor(ms / 1000);
 export function encodeFile(file: StoredFile): JsonObject {
   const { id, bytes, createdAtMs, expiresAtMs, filename, purpose } = file;
   const expiry = expiresAtMs === undefined ? {} : { expires_at: seconds(expiresAtMs) };
-  return { id, object: 'file', bytes, created_at: seconds(createdAtMs), ...expiry, filename, purpose, status: 'processed', status_details: null };
+  return {
+    id,
+    object: 'file',
+    bytes,
+    created_at: seconds(createdAtMs),
+    ...expiry,
+    filename,
+    purpose,
+    status: 'processed',
+    status_details: null,
+  };
 }
 
 export function encodeStore(store: CountedStore, nowMs: number): JsonObject {

@@ -27,7 +27,11 @@ export type FilesContext = {
 export type FilesHandler = (context: FilesContext, ids: readonly string[]) => Promise<JsonObject | undefined>;
 
 /** What belongs to another user, and what there is not: the same words for both. */
-export function notFound(kind: 'file' | 'vector store' | 'file batch' | 'file in the vector store', id: string, param?: string): GatewayError {
+export function notFound(
+  kind: 'file' | 'vector store' | 'file batch' | 'file in the vector store',
+  id: string,
+  param?: string,
+): GatewayError {
   const options = param === undefined ? {} : { param };
   return new GatewayError('object_not_found', `No such ${kind}: ${JSON.stringify(id.slice(0, 80))}.`, options);
 }

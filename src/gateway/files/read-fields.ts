@@ -37,7 +37,7 @@ export function readObject(value: JsonValue, param: string): JsonObject {
 }
 
 export function readList(value: JsonValue, param: string, itemsMax: number): readonly JsonValue[] {
-  if (Array.isArray(value) && value.length > 0 && value.length <= itemsMax) return value;
+  if (Array.isArray(value) && value.length > 0 && value.length <= itemsMax) return value as readonly JsonValue[];
   throw invalid(param, `expected an array of 1 to ${itemsMax} items`);
 }
 
@@ -102,9 +102,13 @@ export function readFilter(value: JsonValue, param: string, depth = 0): FileFilt
 }
 
 /** Reads a list's page from a query. One row more than asked for is read, which tells whether there are more. */
-export function readPage(query: URLSearchParams, limits: { readonly limitMax: number; readonly fallback: number }): ListPage & { readonly shown: number } {
+export function readPage(
+  query: URLSearchParams,
+  limits: { readonly limitMax: number; readonly fallback: number },
+): ListPage & { readonly shown: number } {
   const limit = query.get('limit');
-  const shown = limit === null ? limits.fallback : readInteger(/^\d{1,6}$/.test(limit) ? Number(limit) : limit, 'limit', 1, limits.limitMax);
+  const shown =
+    limit === null ? limits.fallback : readInteger(/^\d{1,6}$/.test(limit) ? Number(limit) : limit, 'limit', 1, limits.limitMax);
   const order = query.get('order') ?? 'desc';
   if (order !== 'asc' && order !== 'desc') throw invalid('order', "expected 'asc' or 'desc'");
   const [after, before] = [query.get('after') ?? undefined, query.get('before') ?? undefined];

@@ -53,8 +53,9 @@ function readForm({ request, files, signal }: FilesContext, upload: Upload, head
   });
   parser.on('field', (name, value) => void form.fields.set(name, value));
   parser.on('error', (cause) => reject(new GatewayError('body_incomplete', 'the body is no valid multipart/form-data', { cause })));
-  parser.on('finish', () => writing.then(() => resolve(form), reject));
-  for (const limit of ['partsLimit', 'filesLimit', 'fieldsLimit'] as const) parser.on(limit, () => reject(invalid('file', 'the form has too many parts')));
+  parser.on('finish', () => void writing.then(() => resolve(form), reject));
+  for (const limit of ['partsLimit', 'filesLimit', 'fieldsLimit'] as const)
+    parser.on(limit, () => reject(invalid('file', 'the form has too many parts')));
   const onCut = (): void => reject(new GatewayError('body_incomplete', 'the upload ended before it was whole'));
   request.on('aborted', onCut);
   request.on('error', onCut);
@@ -71,7 +72,16 @@ function readForm({ request, files, signal }: FilesContext, upload: Upload, head
 
 function createParser(headers: BusboyHeaders, fileBytesMax: number): InstanceType<typeof Busboy> {
   try {
-    const limits = { fileSize: fileBytesMax + 1, files: 1, fields: 16, parts: 18, fieldSize: 4096, fieldNameSize: 100, headerPairs: 64, headerSize: 16_384 };
+    const limits = {
+      fileSize: fileBytesMax + 1,
+      files: 1,
+      fields: 16,
+      parts: 18,
+      fieldSize: 4096,
+      fieldNameSize: 100,
+      headerPairs: 64,
+      headerSize: 16_384,
+    };
     return new Busboy({ headers, limits });
   } catch (cause) {
     throw new GatewayError('unsupported_media_type', 'content-type must be multipart/form-data with a boundary', { cause });
@@ -82,7 +92,8 @@ async function writeFile(stream: BusboyFileStream, upload: Upload, bytesMax: num
   let bytes = 0;
   for await (const chunk of stream as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > bytesMax) throw new GatewayError('request_too_large', `The file is too large: at most ${bytesMax} bytes are accepted.`, { param: 'file' });
+    if (bytes > bytesMax)
+      throw new GatewayError('request_too_large', `The file is too large: at most ${bytesMax} bytes are accepted.`, { param: 'file' });
     await upload.write(chunk);
   }
 }
@@ -90,7 +101,8 @@ async function writeFile(stream: BusboyFileStream, upload: Upload, bytesMax: num
 function describe({ fields, filename }: Form): FileDescription {
   if (filename === undefined) throw new GatewayError('missing_required_field', "Missing required parameter: 'file'.", { param: 'file' });
   const purpose = fields.get('purpose');
-  if (purpose === undefined) throw new GatewayError('missing_required_field', "Missing required parameter: 'purpose'.", { param: 'purpose' });
+  if (purpose === undefined)
+    throw new GatewayError('missing_required_field', "Missing required parameter: 'purpose'.", { param: 'purpose' });
   if (!purposes.includes(purpose)) throw invalid('purpose', `expected one of ${purposes.join(', ')}`);
   const expiresAfterMs = readExpiry(fields);
   return { filename: cleanName(filename), purpose, expiresAfterMs };
@@ -115,5 +127,7 @@ function readExpiry(fields: ReadonlyMap<string, string>): number | undefined {
 function describeFailure(error: unknown, { files }: FilesContext): unknown {
   if (!(error instanceof FileProblem)) return error;
   if (error.problem === 'gone') return new GatewayError('request_timeout', 'the upload took too long');
-  return new GatewayError('request_too_large', `Your files may have ${files.limits().userBytesMax} bytes together; delete some.`, { param: 'file' });
+  return new GatewayError('request_too_large', `Your files may have ${files.limits().userBytesMax} bytes together; delete some.`, {
+    param: 'file',
+  });
 }

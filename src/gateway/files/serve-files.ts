@@ -45,7 +45,12 @@ const routes: Readonly<Record<string, Methods>> = {
   'vector_stores/*/file_batches/*/files': { GET: listBatchFiles },
 };
 
-type Http = { readonly request: IncomingMessage; readonly response: ServerResponse; readonly callId: string; readonly target: RequestTarget };
+type Http = {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly callId: string;
+  readonly target: RequestTarget;
+};
 
 /**
  * Serves /v1/files and /v1/vector_stores. Nothing is done for a caller who is not known, and nothing is found that is not the caller's own.
@@ -75,7 +80,9 @@ export async function serveFiles(gateway: Gateway, http: Http): Promise<void> {
     query: target.query,
     signal: gone.signal,
     readBody: async () => {
-      const isEmpty = request.headers['content-length'] === '0' || (request.headers['content-length'] ?? request.headers['transfer-encoding']) === undefined;
+      const isEmpty =
+        request.headers['content-length'] === '0' ||
+        (request.headers['content-length'] ?? request.headers['transfer-encoding']) === undefined;
       if (isEmpty) return {};
       return (await readRequest(request, gateway.settings().limits, (held) => admission.holdBytes(held))).body;
     },
@@ -94,7 +101,9 @@ function findHandler(method: string, path: string): { readonly handler: FilesHan
   const handler = method === 'GET' || method === 'POST' || method === 'DELETE' ? methods[method] : undefined;
   if (handler === undefined) {
     const allow = Object.keys(methods).join(', ');
-    throw new GatewayError('method_not_allowed', `${path.slice(0, 200)} does not take ${method}; it takes ${allow}`, { headers: { allow } });
+    throw new GatewayError('method_not_allowed', `${path.slice(0, 200)} does not take ${method}; it takes ${allow}`, {
+      headers: { allow },
+    });
   }
   return { handler, ids: parts.filter((_, index) => index % 2 === 1).map(decodeId) };
 }

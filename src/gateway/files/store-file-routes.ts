@@ -117,7 +117,8 @@ export const createBatch: FilesHandler = async (context, [storeId = '']) => {
   return encodeBatch(await findBatch(context, storeId, batchId));
 };
 
-export const showBatch: FilesHandler = async (context, [storeId = '', batchId = '']) => encodeBatch(await findBatch(context, storeId, batchId));
+export const showBatch: FilesHandler = async (context, [storeId = '', batchId = '']) =>
+  encodeBatch(await findBatch(context, storeId, batchId));
 
 export const cancelBatch: FilesHandler = async (context, [storeId = '', batchId = '']) => {
   await context.files.store.cancelBatch({ userName: context.caller.userName, storeId, batchId });

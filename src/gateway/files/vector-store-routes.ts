@@ -39,7 +39,8 @@ export const createStore: FilesHandler = async (context) => {
   const nowMs = gateway.clock.nowMs();
   const expiresAfterDays = readExpiry(body);
   const chunking = readOptional(body['chunking_strategy'], (value) => readChunking(value, 'chunking_strategy')) ?? autoChunking;
-  const fileIds = readOptional(body['file_ids'], (value) => (Array.isArray(value) && value.length === 0 ? [] : readList(value, 'file_ids', 500))) ?? [];
+  const fileIds =
+    readOptional(body['file_ids'], (value) => (Array.isArray(value) && value.length === 0 ? [] : readList(value, 'file_ids', 500))) ?? [];
   const added = fileIds.map((id, index) => ({ fileId: readText(id, `file_ids[${index}]`), attributes: {}, chunking }));
   const store: VectorStore = {
     id: gateway.newId('vs'),
@@ -67,7 +68,8 @@ export const listStores: FilesHandler = async ({ files, caller, gateway, query }
   return encodeList(rows, shown, (store) => encodeStore(store, nowMs), page.before !== undefined);
 };
 
-export const showStore: FilesHandler = async (context, [id = '']) => encodeStore(await findStore(context, id), context.gateway.clock.nowMs());
+export const showStore: FilesHandler = async (context, [id = '']) =>
+  encodeStore(await findStore(context, id), context.gateway.clock.nowMs());
 
 export const changeStore: FilesHandler = async (context, [id = '']) => {
   const body = await context.readBody();
@@ -97,8 +99,11 @@ function readRanking(body: JsonObject) {
     readOptional(body['ranking_options'], (value) => {
       const options = readObject(value, 'ranking_options');
       const ranker = readOptional(options['ranker'], (name) => readText(name, 'ranking_options.ranker'));
-      if (ranker !== undefined && !rankers.includes(ranker)) throw invalid('ranking_options.ranker', `expected one of ${rankers.join(', ')}`);
-      return { scoreThreshold: readOptional(options['score_threshold'], (score) => readNumber(score, 'ranking_options.score_threshold', 0, 1)) };
+      if (ranker !== undefined && !rankers.includes(ranker))
+        throw invalid('ranking_options.ranker', `expected one of ${rankers.join(', ')}`);
+      return {
+        scoreThreshold: readOptional(options['score_threshold'], (score) => readNumber(score, 'ranking_options.score_threshold', 0, 1)),
+      };
     }) ?? {}
   );
 }
@@ -114,10 +119,10 @@ export const searchStore: FilesHandler = async (context, [id = '']) => {
   const filter = readOptional(body['filters'], (value) => readFilter(value, 'filters'));
   const resultsMax = readOptional(body['max_num_results'], (value) => readInteger(value, 'max_num_results', 1, 50)) ?? 10;
   const ranking = readRanking(body);
-  const { counts: _counts, usageBytes: _usageBytes, ...store } = await findStore(context, id);
+  const store = await findStore(context, id);
   const nowMs = context.gateway.clock.nowMs();
   if ((expiryOf(store) ?? Infinity) <= nowMs) throw invalid('vector_store_id', 'this vector store has expired');
-  await files.store.changeVectorStore({ ...store, lastActiveAtMs: nowMs });
+  await files.store.touchVectorStore({ userName: caller.userName, storeId: id, nowMs });
   const found = await files.search({ userName: caller.userName, storeIds: [id], queries, filter, resultsMax, ...ranking, signal });
   return {
     object: 'vector_store.search_results.page',

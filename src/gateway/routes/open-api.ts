@@ -63,7 +63,11 @@ function describeRoute(route: Exclude<Route, { type: 'generate-content' }>): obj
         },
       };
     case 'embeddings':
-      return { summary: 'Make embeddings', security: carriers, responses: { 200: { description: 'The vectors, in the order of the input.' } } };
+      return {
+        summary: 'Make embeddings',
+        security: carriers,
+        responses: { 200: { description: 'The vectors, in the order of the input.' } },
+      };
     case 'files':
       return {
         summary: 'Files and vector stores of the caller, as docs/guides/file-search.md describes them',

@@ -39,7 +39,11 @@ export const routes: readonly { readonly method: 'GET' | 'POST' | 'DELETE'; read
   { method: 'GET', path: '/v1alpha/models/*', route: { type: 'model', dialect: 'gemini-generate-content' } },
   { method: 'POST', path: '/v1/embeddings', route: { type: 'embeddings' } },
   ...(['GET', 'POST', 'DELETE'] as const).flatMap((method) =>
-    ['/v1/files', '/v1/files/*', '/v1/vector_stores', '/v1/vector_stores/*'].map((path) => ({ method, path, route: { type: 'files' as const } })),
+    ['/v1/files', '/v1/files/*', '/v1/vector_stores', '/v1/vector_stores/*'].map((path) => ({
+      method,
+      path,
+      route: { type: 'files' as const },
+    })),
   ),
   { method: 'GET', path: '/health', route: { type: 'health', probe: 'all' } },
   { method: 'GET', path: '/health/live', route: { type: 'health', probe: 'live' } },

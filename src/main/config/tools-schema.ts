@@ -57,5 +57,8 @@ export const filesSchema = Type.Object(
       }),
     ),
   },
-  { additionalProperties: false, description: 'Files that users upload. Their content is encrypted in the database; the searchable text of vector stores is not.' },
+  {
+    additionalProperties: false,
+    description: 'Files that users upload. Their content is encrypted in the database; the searchable text of vector stores is not.',
+  },
 );

@@ -16,7 +16,8 @@ const keysOf = ({ storeId, fileId, owner }: IndexingLease): readonly [string, st
 export function createChunkOperations(database: Database): ChunkOperations {
   return {
     claimIndexing: (claim) => database.transact(() => claimIndexing(database, claim)),
-    renewIndexing: (lease) => database.run(`update store_files set lease_until_ms = ? where ${held}`, lease.leaseUntilMs, ...keysOf(lease)) === 1,
+    renewIndexing: (lease) =>
+      database.run(`update store_files set lease_until_ms = ? where ${held}`, lease.leaseUntilMs, ...keysOf(lease)) === 1,
     addChunks: (added) => database.transact(() => addChunks(database, added)),
     finishIndexing: (end) => database.transact(() => finishIndexing(database, end)),
     postponeIndexing: (lease) => {
@@ -49,7 +50,8 @@ function claimIndexing(
     const take = `update store_files set lease_owner = ?, lease_until_ms = ?, attempts = attempts + 1, usage_bytes = 0
       where store_id = ? and file_id = ?`;
     database.run(take, owner, nowMs + leaseMs, lease.storeId, lease.fileId);
-    if (readInteger(row, 'attempts') < attemptsMax) return { ...lease, userName: readText(row, 'user_name'), chunking: decodeChunking(row) };
+    if (readInteger(row, 'attempts') < attemptsMax)
+      return { ...lease, userName: readText(row, 'user_name'), chunking: decodeChunking(row) };
     const error = { code: 'server_error', message: 'Indexing this file was begun several times and never came to its end.' } as const;
     finishIndexing(database, { ...lease, status: 'failed', error });
   }
@@ -87,7 +89,8 @@ function finishIndexing(database: Database, end: Parameters<ChunkOperations['fin
   if (status === 'completed')
     return database.run(`update store_files set status = 'completed', lease_owner = null where ${held}`, ...keysOf(end)) === 1;
   const sql = `update store_files set status = 'failed', lease_owner = null, usage_bytes = 0, error_code = ?, error_message = ? where ${held}`;
-  if (database.run(sql, error?.code ?? 'server_error', error?.message ?? 'The file could not be indexed.', ...keysOf(end)) !== 1) return false;
+  if (database.run(sql, error?.code ?? 'server_error', error?.message ?? 'The file could not be indexed.', ...keysOf(end)) !== 1)
+    return false;
   deleteFileIndex(database, storeId, fileId);
   return true;
 }

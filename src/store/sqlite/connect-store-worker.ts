@@ -81,6 +81,7 @@ function fileSearchCalls(call: Call): FileSearchStore {
     findVectorStore: (parameter) => call('findVectorStore', parameter),
     listVectorStores: (parameter) => call('listVectorStores', parameter),
     changeVectorStore: (parameter) => call('changeVectorStore', parameter),
+    touchVectorStore: (parameter) => call('touchVectorStore', parameter),
     deleteVectorStore: (parameter) => call('deleteVectorStore', parameter),
     addStoreFiles: (parameter) => call('addStoreFiles', parameter),
     findStoreFile: (parameter) => call('findStoreFile', parameter),

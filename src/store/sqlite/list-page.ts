@@ -12,7 +12,11 @@ export type PagedQuery = {
 };
 
 /** Reads a page: from after or before a row, in the order asked for. A row that is not in the list gives no rows. */
-export function readPage(database: Database, { columns, from, where, idColumn, parameters }: PagedQuery, page: ListPage): readonly SqlRow[] {
+export function readPage(
+  database: Database,
+  { columns, from, where, idColumn, parameters }: PagedQuery,
+  page: ListPage,
+): readonly SqlRow[] {
   const isDescending = page.order === 'desc';
   const bounds: SqlParameter[] = [];
   let condition = '';

@@ -36,6 +36,10 @@ export function createVectorStoreOperations(database: Database): VectorStoreOper
         where id = ? and user_name = ?`;
       return database.run(sql, name, JSON.stringify(metadata), lastActiveAtMs, expiresAfterDays ?? null, id, userName) === 1;
     },
+    touchVectorStore: ({ userName, storeId, nowMs }) => {
+      const sql = 'update vector_stores set last_active_at_ms = max(last_active_at_ms, ?) where id = ? and user_name = ?';
+      database.run(sql, nowMs, storeId, userName);
+    },
     deleteVectorStore: ({ userName, storeId }) =>
       database.transact(() => {
         if (!owns(storeId, userName)) return false;
@@ -69,7 +73,9 @@ function createStoreFileOperations(database: Database, owns: (storeId: string, u
         where += ' and status = ?';
         parameters.push(status);
       }
-      return readPage(database, { columns: fileColumns, from: 'store_files', where, idColumn: 'file_id', parameters }, page).map(decodeStoreFile);
+      return readPage(database, { columns: fileColumns, from: 'store_files', where, idColumn: 'file_id', parameters }, page).map(
+        decodeStoreFile,
+      );
     },
     changeAttributes: ({ userName, storeId, fileId, attributes }) =>
       owns(storeId, userName) &&
@@ -147,7 +153,11 @@ function decodeStore(database: Database, row: SqlRow): CountedStore {
   };
 }
 
-function count(database: Database, column: 'store_id' | 'batch_id', id: string): { readonly counts: FileCounts; readonly usageBytes: number } {
+function count(
+  database: Database,
+  column: 'store_id' | 'batch_id',
+  id: string,
+): { readonly counts: FileCounts; readonly usageBytes: number } {
   const sql = `select status, count(*) as files, sum(usage_bytes) as bytes from store_files where ${column} = ? group by status`;
   const counts = { in_progress: 0, completed: 0, failed: 0, cancelled: 0 };
   let usageBytes = 0;

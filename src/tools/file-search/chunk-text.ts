@@ -48,7 +48,11 @@ function fill(pieces: readonly Piece[], first: number, tokensMax: number): numbe
 }
 
 /** Where the next chunk begins: as far back as the overlap allows, and always further than this one began. */
-function stepBack(pieces: readonly Piece[], { first, end }: { readonly first: number; readonly end: number }, overlapTokens: number): number {
+function stepBack(
+  pieces: readonly Piece[],
+  { first, end }: { readonly first: number; readonly end: number },
+  overlapTokens: number,
+): number {
   let next = end;
   let tokens = 0;
   while (next - 1 > first) {

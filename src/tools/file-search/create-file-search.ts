@@ -63,11 +63,11 @@ async function checkStores(
   const param = `${path ?? 'tools'}.vector_store_ids`;
   for (const storeId of new Set(storeIds)) {
     const found = await store.findVectorStore({ userName, storeId });
-    if (found === undefined) throw new GatewayError('object_not_found', `Vector store with id [${storeId.slice(0, 80)}] not found.`, { param });
-    const { counts, usageBytes, ...plain } = found;
+    if (found === undefined)
+      throw new GatewayError('object_not_found', `Vector store with id [${storeId.slice(0, 80)}] not found.`, { param });
     const nowMs = clock.nowMs();
-    if ((expiryOf(plain) ?? Infinity) <= nowMs) throw new GatewayError('invalid_value', `Vector store ${plain.id} has expired.`, { param });
-    await store.changeVectorStore({ ...plain, lastActiveAtMs: nowMs });
+    if ((expiryOf(found) ?? Infinity) <= nowMs) throw new GatewayError('invalid_value', `Vector store ${found.id} has expired.`, { param });
+    await store.touchVectorStore({ userName, storeId, nowMs });
   }
 }
 

@@ -99,7 +99,11 @@ async function indexFile(work: Work, task: IndexingTask): Promise<void> {
   const heartbeat = setInterval(renew, settings.leaseMs / 3).unref();
   try {
     const error = await fillIndex(work, task);
-    await store.finishIndexing({ ...task, status: error === undefined ? 'completed' : 'failed', ...(error === undefined ? {} : { error }) });
+    await store.finishIndexing({
+      ...task,
+      status: error === undefined ? 'completed' : 'failed',
+      ...(error === undefined ? {} : { error }),
+    });
   } catch (error) {
     logger.warn({ err: error, fileId: task.fileId, storeId: task.storeId }, 'a file could not be indexed now; it is tried again');
     await store.postponeIndexing({ ...task, untilMs: clock.nowMs() + (work.signal.aborted ? 0 : settings.postponeMs) });
@@ -134,7 +138,12 @@ async function fillIndex(work: Work, task: IndexingTask): Promise<IndexingError 
   return undefined;
 }
 
-async function addVectors(part: readonly Chunk[], embed: EmbedTexts, { signal }: Work, { userName }: IndexingTask): Promise<readonly Chunk[]> {
+async function addVectors(
+  part: readonly Chunk[],
+  embed: EmbedTexts,
+  { signal }: Work,
+  { userName }: IndexingTask,
+): Promise<readonly Chunk[]> {
   const vectors = await embed(
     part.map(({ text }) => text),
     { userName },

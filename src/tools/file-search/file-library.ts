@@ -110,7 +110,8 @@ async function beginUpload(options: Parameters<typeof createFileLibrary>[0], use
       const expiry = expiresAfterMs === undefined ? {} : { expiresAtMs: createdAtMs + expiresAfterMs };
       const file: StoredFile = { id: fileId, userName, filename, purpose, mediaType, bytes: total, createdAtMs, ...expiry };
       const isKept = await store.finishUpload(file, options.userBytesMax());
-      if (isKept === 'no-room') throw new FileProblem('no-room', `your files may have ${options.userBytesMax()} bytes together; delete some`);
+      if (isKept === 'no-room')
+        throw new FileProblem('no-room', `your files may have ${options.userBytesMax()} bytes together; delete some`);
       if (!isKept) throw new FileProblem('gone', 'the upload took too long and was given up');
       return file;
     },

@@ -53,6 +53,8 @@ export type VectorStoresStore = {
   readonly listVectorStores: (page: Owned<ListPage>) => Promise<readonly CountedStore[]>;
   /** Replaces name, metadata, expiry and last use. False when there is no such store of this user. */
   readonly changeVectorStore: (store: VectorStore) => Promise<boolean>;
+  /** A store was used: what counts from its last use begins anew. */
+  readonly touchVectorStore: (store: Owned<{ readonly storeId: string; readonly nowMs: number }>) => Promise<void>;
   /** Deletes a store with its index. The files stay. False when there is none. */
   readonly deleteVectorStore: (store: Owned<{ readonly storeId: string }>) => Promise<boolean>;
   /**

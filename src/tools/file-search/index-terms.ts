@@ -1,5 +1,6 @@
 /** Scripts that are written without spaces between words, or with endings glued to them. */
-const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}々ー]+/gu;
+const unspaced =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}々ー]+/gu;
 const korean = /\p{Script=Hangul}+/gu;
 const words = /[\p{L}\p{N}\p{M}]+/gu;
 

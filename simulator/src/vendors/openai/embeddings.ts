@@ -28,7 +28,7 @@ function readTexts(input: Json): readonly string[] {
   if (items.length === 0 || items.length > inputsMax) throw refuse("'$.input' is invalid.", { param: 'input' });
   return items.map((item) => {
     if (typeof item === 'string' && item !== '') return item;
-    if (Array.isArray(item) && item.length > 0) return item.map((token) => `token${String(token)}`).join(' ');
+    if (Array.isArray(item) && item.length > 0) return item.map((token) => `token${JSON.stringify(token)}`).join(' ');
     throw refuse("'$.input' is invalid.", { param: 'input' });
   });
 }

@@ -26,7 +26,10 @@ export const openai: SimulatedVendor = {
   name: 'openai',
   authenticate,
   handle: (request, planReply) =>
-    handleChat(request, planReply, openaiFlavor, errorFrame) ?? handleResponses(request, planReply) ?? handleEmbeddings(request) ?? handleModelList(request, models),
+    handleChat(request, planReply, openaiFlavor, errorFrame) ??
+    handleResponses(request, planReply) ??
+    handleEmbeddings(request) ??
+    handleModelList(request, models),
   errorBody: writeErrorBody,
   refuseLongPrompt,
   notFoundBody: (request) => ({

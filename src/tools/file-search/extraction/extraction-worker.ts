@@ -11,13 +11,15 @@ import { docxType, sniffMediaType } from './sniff-media-type.ts';
 async function extract({ bytes, filename, chunking, charactersMax }: ExtractionRequest): Promise<ExtractionReply> {
   try {
     const text = cleanText(await readFileText(bytes, filename, charactersMax));
-    if (text.length > charactersMax) throw new ExtractionError('invalid_file', `The file has more than ${charactersMax} characters of text.`);
+    if (text.length > charactersMax)
+      throw new ExtractionError('invalid_file', `The file has more than ${charactersMax} characters of text.`);
     const chunks = chunkText(text, chunking).map((chunk) => ({ text: chunk, terms: toTerms(chunk) }));
     if (chunks.length === 0) throw new ExtractionError('invalid_file', 'The file has no text.');
     return { chunks };
   } catch (error) {
     // Readers throw whatever they like; their words are about a file that its owner knows, but may name places in this program.
-    const { code, message } = error instanceof ExtractionError ? error : new ExtractionError('invalid_file', 'The file is damaged or cannot be read.');
+    const { code, message } =
+      error instanceof ExtractionError ? error : new ExtractionError('invalid_file', 'The file is damaged or cannot be read.');
     return { error: { code, message } };
   }
 }

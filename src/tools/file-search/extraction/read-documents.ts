@@ -34,17 +34,25 @@ export async function readDocx(bytes: Uint8Array): Promise<string> {
 }
 
 const unseen = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'SVG', 'IFRAME', 'OBJECT']);
-const inline = new Set('A ABBR B BDI BDO CITE CODE DATA DFN EM I KBD LABEL MARK Q S SAMP SMALL SPAN STRONG SUB SUP TIME U VAR FONT'.split(' '));
+const inline = new Set(
+  'A ABBR B BDI BDO CITE CODE DATA DFN EM I KBD LABEL MARK Q S SAMP SMALL SPAN STRONG SUB SUP TIME U VAR FONT'.split(' '),
+);
 
-type HtmlNode = { readonly nodeType: number; readonly nodeName: string; readonly nodeValue: string | null; readonly childNodes: Iterable<HtmlNode> };
+type HtmlNode = {
+  readonly nodeType: number;
+  readonly nodeName: string;
+  readonly nodeValue: string | null;
+  readonly childNodes: Iterable<HtmlNode>;
+};
 
 const textNode = 3;
 
 /** The visible text of a page. Walked with a stack of its own: a page may be nested deeper than calls can be. */
 export function readHtml(html: string): string {
-  const { document } = parseHTML(html);
+  // The library's own types name a DOM that this program does not have.
+  const { document } = parseHTML(html) as unknown as { readonly document: HtmlNode };
   const pieces: string[] = [];
-  const waiting: (HtmlNode | string)[] = [document as unknown as HtmlNode];
+  const waiting: (HtmlNode | string)[] = [document];
   for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
     if (typeof node === 'string') {
       pieces.push(node);
@@ -58,5 +66,9 @@ export function readHtml(html: string): string {
       if (border !== '') pieces.push(border);
     }
   }
-  return pieces.join('').replaceAll(/ *\n */g, '\n').replaceAll(/\n{3,}/g, '\n\n').trim();
+  return pieces
+    .join('')
+    .replaceAll(/ *\n */g, '\n')
+    .replaceAll(/\n{3,}/g, '\n\n')
+    .trim();
 }

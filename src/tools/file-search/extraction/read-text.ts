@@ -11,8 +11,9 @@ export function decodeText(bytes: Uint8Array): string {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
     const text = new TextDecoder('windows-1252').decode(bytes);
-    const controls = text.match(/[\u0000-\u0008\u000e-\u001f\u007f-\u009f]/g)?.length ?? 0;
-    if (controls > text.length * controlShareMax) throw new ExtractionError('unsupported_file', 'The file is neither text nor a supported document.');
+    const controls = text.match(/\p{Cc}/gu)?.filter((control) => !/\s/.test(control)).length ?? 0;
+    if (controls > text.length * controlShareMax)
+      throw new ExtractionError('unsupported_file', 'The file is neither text nor a supported document.');
     return text;
   }
 }
