@@ -25,7 +25,7 @@ export function makePdf(pages: readonly string[]): Buffer {
 }
 
 /** A zip archive. Its sizes may be made to lie. */
-export function makeZip(entries: Readonly<Record<string, Buffer>>, claimedBytes?: number): Buffer {
+function makeZip(entries: Readonly<Record<string, Buffer>>, claimedBytes?: number): Buffer {
   const parts: Buffer[] = [];
   const central: Buffer[] = [];
   let offset = 0;

@@ -1,6 +1,7 @@
 import { describe } from 'node:test';
 
 import { accountsSuite } from './accounts-suite.ts';
+import { fileSearchSuite } from './file-search-suite.ts';
 import { ledgerSuite } from './ledger-suite.ts';
 import { proofSuite } from './proof-suite.ts';
 import { statisticsSuite } from './statistics-suite.ts';
@@ -13,5 +14,6 @@ export function runStoreSuite(name: string, open: () => Promise<StoreUnderTest>)
     describe('ledger', () => ledgerSuite(open));
     describe('statistics', () => statisticsSuite(open));
     describe('reasoning proofs', () => proofSuite(open));
+    describe('files and their index', () => fileSearchSuite(open));
   });
 }

@@ -157,9 +157,6 @@ export async function assembleGateway(options: {
   const proofVault = openProofVault({ environment, store, clock, logger });
   opened.defer(() => proofVault.close());
 
-  const newId = createIds(clock);
-  const files = openFiles({ ...options, live, newId, gateway: () => gateway });
-
   const gateway: Gateway = {
     callers: { find: keys.find, resolve: (secret) => keys.resolve(secret, AbortSignal.timeout(2000)) },
     journal,
@@ -173,8 +170,8 @@ export async function assembleGateway(options: {
     fetchMedia: (url) => fetchNamedMedia(url, live.config().media),
     settings: live.settings,
     clock,
-    newId,
-    files,
+    newId: createIds(clock),
+    files: openFiles({ ...options, live, gateway: () => gateway }),
     logger,
     telemetry,
     deadlines,
@@ -203,7 +200,6 @@ export async function assembleGateway(options: {
 function openFiles(
   parts: Parameters<typeof assembleGateway>[0] & {
     readonly live: LiveSettings;
-    readonly newId: Gateway['newId'];
     readonly gateway: () => Gateway;
   },
 ): FileService {
@@ -211,7 +207,7 @@ function openFiles(
     (model: string): EmbedTexts =>
     async (texts, owner, signal) =>
       await embedWithModel(parts.gateway(), model)(texts, owner, signal);
-  const files = openFileSearch({ ...parts, config: parts.live.config, embedWith });
+  const files = openFileSearch({ ...parts, newId: createIds(parts.clock), config: parts.live.config, embedWith });
   parts.opened.defer(() => files.close());
   return files;
 }

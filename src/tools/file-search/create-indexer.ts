@@ -6,7 +6,7 @@ import { type FileLibrary, FileProblem } from './file-library.ts';
 import type { Chunk, IndexingError } from './file-objects.ts';
 import type { ChunkStore, FilesStore, IndexingTask } from './file-store.ts';
 
-export type IndexerSettings = {
+type IndexerSettings = {
   /** How long a file belongs to who works on it without a sign of life. */
   readonly leaseMs: number;
   /** How often it is looked whether another process left work. */
@@ -19,7 +19,7 @@ export type IndexerSettings = {
   readonly charactersMax: number;
 };
 
-export const defaultIndexerSettings: IndexerSettings = {
+const defaultIndexerSettings: IndexerSettings = {
   leaseMs: 15_000,
   pollMs: 1000,
   postponeMs: 10_000,

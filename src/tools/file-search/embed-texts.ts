@@ -1,5 +1,5 @@
 /** On whose account vectors are made. */
-export type EmbeddingOwner = { readonly userName: string };
+type EmbeddingOwner = { readonly userName: string };
 
 /**
  * Makes a vector of each text, in order, on the account of their owner. Rejects when that is not possible now.

@@ -19,7 +19,7 @@ const mebibyte = 1024 * 1024;
 export const defaultFileLimits: FileLimits = { fileBytesMax: 64 * mebibyte, userBytesMax: 10 * 1024 * mebibyte };
 
 /** A file of a user as a request may have it in its input. */
-export type ResolvedFile = { readonly filename: string; readonly mediaType: string; readonly bytes: Uint8Array<ArrayBuffer> };
+type ResolvedFile = { readonly filename: string; readonly mediaType: string; readonly bytes: Uint8Array<ArrayBuffer> };
 
 /** Files, vector stores and what finds things in them. */
 export type FileService = {

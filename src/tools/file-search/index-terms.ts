@@ -7,14 +7,20 @@ const words = /[\p{L}\p{N}\p{M}]+/gu;
 const segmenter = new Intl.Segmenter('ja', { granularity: 'word' });
 
 /**
- * A text as the index reads it: its words set apart. Chinese, Japanese and the like are cut by dictionary; Korean words, whose endings change, into
- * overlapping pairs of syllables. The same is done to what is looked for, so both are cut alike.
+ * A text as the index reads it: its words set apart. Chinese, Japanese and the like are cut by dictionary, long words also into overlapping
+ * pairs of characters; Korean words, whose endings change, into such pairs alone. The same is done to what is looked for, so both are cut alike.
  */
 export function toTerms(text: string): string {
   return text
     .normalize('NFKC')
-    .replaceAll(unspaced, (run) => ` ${Array.from(segmenter.segment(run), ({ segment }) => segment).join(' ')} `)
+    .replaceAll(unspaced, (run) => ` ${Array.from(segmenter.segment(run), ({ segment }) => withParts(segment)).join(' ')} `)
     .replaceAll(korean, (run) => ` ${pairs(run)} `);
+}
+
+/** A word of the dictionary may be made of others, which are looked for as well. */
+function withParts(word: string): string {
+  const parts = pairs(word);
+  return parts === word ? word : `${word} ${parts}`;
 }
 
 function pairs(run: string): string {

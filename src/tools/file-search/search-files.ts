@@ -6,7 +6,7 @@ import type { ChunkStore } from './file-store.ts';
 import { fuseRanks, joinQueries, type Ranked } from './fuse-ranks.ts';
 import { matchExpression, queryCharactersMax } from './index-terms.ts';
 
-export type FileQuery = {
+type FileQuery = {
   readonly userName: string;
   readonly storeIds: readonly string[];
   readonly queries: readonly string[];
