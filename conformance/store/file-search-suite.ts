@@ -64,6 +64,7 @@ export function fileSearchSuite(open: () => Promise<StoreUnderTest>): void {
     assert.deepEqual(await store.findFile({ userName: 'ann', fileId: 'file-1', nowMs }), file, 'what is finished is no upload');
     assert.equal(await store.deleteFile({ userName: 'bob', fileId: 'file-1' }), false);
     assert.equal(await store.sweepFiles({ nowMs: nowMs + 10, uploadsBeforeMs: 0, rowsMax: 10 }), 1);
+    assert.equal(await store.sweepFiles({ nowMs: nowMs + 10, uploadsBeforeMs: 0, rowsMax: 10 }), 0);
     assert.equal(await store.readPiece({ fileId: 'file-1', index: 0 }), undefined);
   });
 
@@ -116,7 +117,7 @@ export function fileSearchSuite(open: () => Promise<StoreUnderTest>): void {
     };
     assert.deepEqual(await search({ match: '"foxes"' }), ['the quick brown fox'], "not bob's, also where his store is named");
     assert.deepEqual(await search({ match: '"vs1"' }), [], 'the word for the store is no word of the text');
-    assert.deepEqual(await search({ vector: Float32Array.of(0.1, 1) }), ['a slow blue whale', 'the quick brown fox']);
+    assert.deepEqual(await search({ vector: Float32Array.of(0.1, 0.995) }), ['a slow blue whale', 'the quick brown fox']);
     assert.deepEqual(await search({ vector: Float32Array.of(1, 1, 1) }), [], 'vectors of another model');
     const filter = { kind: 'compare', key: 'name', operator: 'eq', value: 'file-y' };
     assert.deepEqual(await search({ match: '"a" OR "the"', filter }), ['a slow blue whale']);
@@ -128,6 +129,8 @@ export function fileSearchSuite(open: () => Promise<StoreUnderTest>): void {
     assert.equal(await store.deleteVectorStore({ userName: 'ann', storeId: 'vs_1' }), true);
     assert.deepEqual(await search({ match: '"whale"' }), []);
     assert.equal(await store.deleteVectorStore({ userName: 'bob', storeId: 'vs_2' }), true);
+    assert.equal(await store.sweepFiles({ nowMs, uploadsBeforeMs: 0, rowsMax: 10 }), 3, 'three chunks leave the index');
+    assert.equal(await store.sweepFiles({ nowMs, uploadsBeforeMs: 0, rowsMax: 10 }), 0);
   });
 
   test('a lease that ran out passes on, what is left of it is void, and a file that is begun too often fails', async () => {

@@ -4,6 +4,12 @@ import type { Gateway } from '../gateway.ts';
 import { embed } from './embed-call.ts';
 import { readVectors } from './read-reply.ts';
 
+/** The same direction with the length 1. */
+function toUnit(vector: Float32Array): Float32Array {
+  const length = Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
+  return length > 0 ? vector.map((value) => value / length) : vector;
+}
+
 /** Names the calls that no key made, in the books of the user whose files they are for. */
 const keyName = 'file search';
 
@@ -18,6 +24,6 @@ export function embedWithModel(gateway: Gateway, model: string): EmbedTexts {
     const embedded = await embed(gateway, { callId: newId('req'), caller, body, headers: {}, ...times, signal });
     const vectors = readVectors(embedded.body, texts.length);
     if (vectors === undefined) throw new GatewayError('upstream_invalid_reply', 'the embeddings model left out texts or sent odd vectors');
-    return vectors;
+    return vectors.map(toUnit);
   };
 }

@@ -82,7 +82,5 @@ export const fileSearch: Migration = {
     'create unique index chunks_by_file on chunks (store_id, file_id, chunk_index)',
     // `scope` holds the store as one word, so that a search reads the rows of one store only.
     "create virtual table chunk_terms using fts5 (scope, terms, tokenize = 'porter unicode61 remove_diacritics 2')",
-    // What is deleted leaves the index at once and not with the next merge.
-    "insert into chunk_terms (chunk_terms, rank) values ('secure-delete', 1)",
   ],
 };

@@ -1,6 +1,6 @@
 import type { StoredFile } from '../../tools/file-search/file-objects.ts';
 import type { FilesStore } from '../../tools/file-search/file-store.ts';
-import { deleteFileIndex, deleteStoreIndex } from './delete-index.ts';
+import { deleteFileIndex, deleteStoreIndex, sweepIndex } from './delete-index.ts';
 import { readPage } from './list-page.ts';
 import type { Database, SqlRow } from './open-database.ts';
 import { readBytes, readInteger, readOptionalInteger, readText } from './read-column.ts';
@@ -85,7 +85,7 @@ function sweep(database: Database, { nowMs, uploadsBeforeMs, rowsMax }: Paramete
     deleteStoreIndex(database, storeId);
     database.run('delete from store_files where store_id = ?', storeId);
   }
-  return expired.length + left.length + stores.length;
+  return expired.length + left.length + stores.length + sweepIndex(database);
 }
 
 function decodeFile(row: SqlRow): StoredFile {

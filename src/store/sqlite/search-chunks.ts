@@ -45,10 +45,10 @@ function allowedFiles(database: Database, { storeIds, userName, filter }: Query)
 
 function searchTerms(database: Database, stores: readonly string[], match: string, allowed: AllowedFiles): readonly Scored[] {
   const sql = `select chunks.id, file_id, bm25(chunk_terms, 0.0, 1.0) as distance from chunk_terms
-    join chunks on chunks.id = chunk_terms.rowid where chunk_terms match ?`;
+    join chunks on chunks.id = chunk_terms.rowid where chunk_terms match ? and store_id = ?`;
   return stores.flatMap((storeId) => {
     const files = allowed.get(storeId);
-    const rows = database.all(sql, `scope : "${scopeOf(storeId)}" AND terms : (${match})`);
+    const rows = database.all(sql, `scope : "${scopeOf(storeId)}" AND terms : (${match})`, storeId);
     return rows.flatMap((row) =>
       files?.has(readText(row, 'file_id')) === true ? [{ id: readInteger(row, 'id'), score: -Number(row['distance']) }] : [],
     );
@@ -69,23 +69,17 @@ function searchVectors(database: Database, stores: readonly string[], wanted: Fl
   return scored;
 }
 
-/** The cosine of two vectors; undefined where they come from different models, or one of them points nowhere. */
+/**
+ * The product of two vectors, which is their cosine because both have the length 1; undefined where they come from different models. It runs over
+ * millions of numbers for one search, so it trusts its bounds.
+ */
 function similarity(wanted: Float32Array, bytes: Uint8Array): number | undefined {
   if (bytes.byteLength !== wanted.byteLength) return undefined;
   const isAligned = bytes.byteOffset % Float32Array.BYTES_PER_ELEMENT === 0;
   const vector = isAligned ? new Float32Array(bytes.buffer, bytes.byteOffset, wanted.length) : new Float32Array(bytes.slice().buffer);
   let product = 0;
-  let wantedSquare = 0;
-  let square = 0;
-  for (let at = 0; at < wanted.length; at++) {
-    const left = wanted[at] ?? 0;
-    const right = vector[at] ?? 0;
-    product += left * right;
-    wantedSquare += left * left;
-    square += right * right;
-  }
-  const length = Math.sqrt(wantedSquare * square);
-  return length > 0 ? product / length : undefined;
+  for (let at = 0; at < wanted.length; at++) product += (wanted[at] as number) * (vector[at] as number);
+  return product;
 }
 
 function best(scored: readonly Scored[], max: number): readonly number[] {

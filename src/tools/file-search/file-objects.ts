@@ -79,6 +79,7 @@ export type Chunk = {
   readonly text: string;
   /** The text with its words set apart, as the index reads it. */
   readonly terms: string;
+  /** Of the length 1. */
   readonly vector?: Float32Array;
 };
 

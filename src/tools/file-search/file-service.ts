@@ -34,7 +34,7 @@ export type FileService = {
   readonly close: () => Promise<void>;
 };
 
-const sweepMs = 60_000;
+const sweepMs = 5000;
 /** Rows of each kind that one sweep takes: it holds up whoever else writes. */
 const sweepRowsMax = 20;
 /** An upload that takes longer was left by a process that died, or by a client that does not end. */
@@ -55,13 +55,7 @@ export function openFileService(options: {
   const library = createFileLibrary({ store, sealer: createPieceSealer(key), clock, newId, userBytesMax });
   const extractor = createExtractor();
   const indexer = createIndexer({ store, library, extractor, embed, clock, logger, newId });
-  const sweep = (): void => {
-    const nowMs = clock.nowMs();
-    store.sweepFiles({ nowMs, uploadsBeforeMs: nowMs - uploadMsMax, rowsMax: sweepRowsMax }).catch((error: unknown) => {
-      logger.warn({ err: error }, 'expired files could not be deleted now');
-    });
-  };
-  const sweeping = setInterval(sweep, sweepMs).unref();
+  const sweeper = createSweeper(store, clock, logger);
   return {
     store,
     library,
@@ -74,10 +68,36 @@ export function openFileService(options: {
       return { filename: file.filename, mediaType: file.mediaType, bytes: await library.readWhole(file) };
     },
     close: async () => {
-      clearInterval(sweeping);
+      await sweeper.close();
       // The thread that reads files goes first: what the indexer waits for then ends.
       await extractor.close();
       await indexer.close();
+    },
+  };
+}
+
+/** Deletes in the background what has expired, and what deleting left to be done. */
+function createSweeper(store: FileSearchStore, clock: Clock, logger: Logger): { readonly close: () => Promise<void> } {
+  let isClosed = false;
+  let sweeping: Promise<void> | undefined;
+  const sweepAll = async (): Promise<void> => {
+    let found = 1;
+    while (found > 0 && !isClosed) {
+      const nowMs = clock.nowMs();
+      found = await store.sweepFiles({ nowMs, uploadsBeforeMs: nowMs - uploadMsMax, rowsMax: sweepRowsMax });
+    }
+  };
+  const sweep = (): void => {
+    sweeping ??= sweepAll()
+      .catch((error: unknown) => logger.warn({ err: error }, 'expired and deleted files could not be swept away now'))
+      .finally(() => (sweeping = undefined));
+  };
+  const timer = setInterval(sweep, sweepMs).unref();
+  return {
+    close: async () => {
+      isClosed = true;
+      clearInterval(timer);
+      await sweeping;
     },
   };
 }

@@ -42,7 +42,10 @@ export type FilesStore = {
   ) => Promise<readonly StoredFile[]>;
   /** Deletes a file with all that was made of it: pieces, chunks, vectors, index rows. False when there is none. */
   readonly deleteFile: (file: Owned<{ readonly fileId: string }>) => Promise<boolean>;
-  /** Deletes expired files, what expired stores have indexed, and uploads that began before a time. Resolves with how many, at most `rowsMax` of each. */
+  /**
+   * Deletes expired files, what expired stores have indexed, uploads that began before a time, and what is left of deleted things in the index. Resolves
+   * with how much it found, at most `rowsMax` of each; zero when there is nothing more to do.
+   */
   readonly sweepFiles: (limits: { readonly nowMs: number; readonly uploadsBeforeMs: number; readonly rowsMax: number }) => Promise<number>;
 };
 
@@ -115,6 +118,7 @@ export type ChunkStore = {
   readonly postponeIndexing: (lease: IndexingLease & { readonly untilMs: number }) => Promise<void>;
   /**
    * The chunks of a user's stores that fit best, best first: by words, and by the nearness of their vectors where one is given.
+   * @param vector of the length 1
    * @param match an expression of the index, made by `matchExpression` and nothing else
    */
   readonly searchChunks: (
