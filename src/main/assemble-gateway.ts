@@ -153,7 +153,6 @@ export async function assembleGateway(options: {
   opened.defer(() => keys.close());
   const deadlines = createDeadlines<RunningCall>({ clock, tickMs: deadlineTickMs });
   opened.defer(() => deadlines.close());
-
   const proofVault = openProofVault({ environment, store, clock, logger });
   opened.defer(() => proofVault.close());
 

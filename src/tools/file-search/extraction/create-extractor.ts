@@ -17,7 +17,7 @@ export type ExtractionLimits = {
   readonly idleMs: number;
 };
 
-export const defaultExtractionLimits: ExtractionLimits = { timeoutMs: 60_000, memoryMegabytes: 512, idleMs: 10_000 };
+const defaultExtractionLimits: ExtractionLimits = { timeoutMs: 60_000, memoryMegabytes: 512, idleMs: 10_000 };
 
 /** How often the memory of buffers is looked at, which the limits of a thread do not cover. */
 const watchMs = 50;
