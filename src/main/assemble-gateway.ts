@@ -179,11 +179,10 @@ export async function assembleGateway(options: {
   const url = await serve(server, environment, worker);
   opened.defer(() => server.end.run({ graceMs: 0, idle: 'sweep' }));
   if (registry !== undefined) addGatewayGauges(registry, gateway);
-  // Those of a worker are served by the primary, together with the others'.
-  const metricsUrl = worker === undefined ? await openMetrics(registry, options) : undefined;
   return {
     url,
-    metricsUrl,
+    // Those of a worker are served by the primary, together with the others'.
+    metricsUrl: worker === undefined ? await openMetrics(registry, options) : undefined,
     source: live.source(),
     examples: chooseExamples(live.settings().routing),
     reload: live.reload,
