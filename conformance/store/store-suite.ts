@@ -2,6 +2,7 @@ import { describe } from 'node:test';
 
 import { accountsSuite } from './accounts-suite.ts';
 import { conversationSuite } from './conversation-suite.ts';
+import { fileSearchSuite } from './file-search-suite.ts';
 import { ledgerSuite } from './ledger-suite.ts';
 import { proofSuite } from './proof-suite.ts';
 import { statisticsSuite } from './statistics-suite.ts';
@@ -15,5 +16,6 @@ export function runStoreSuite(name: string, open: () => Promise<StoreUnderTest>)
     describe('statistics', () => statisticsSuite(open));
     describe('reasoning proofs', () => proofSuite(open));
     describe('conversations', () => conversationSuite(open));
+    describe('files and their index', () => fileSearchSuite(open));
   });
 }

@@ -1,7 +1,6 @@
 import type { ApiKey } from '../accounts/api-key.ts';
 import type { CallOpening } from '../billing/ledger/call-entry.ts';
 import { type Journal, JournalUnavailableError } from '../billing/journal/journal.ts';
-import type { ChatDialect } from '../dialects/chat-dialect.ts';
 import type { CallFacts } from '../inference/call-facts.ts';
 import { GatewayError } from '../inference/gateway-error.ts';
 import type { Target } from './routing/routing-table.ts';
@@ -15,7 +14,7 @@ export function admit(options: {
   readonly callId: string;
   readonly acceptedAtMs: number;
   readonly caller: ApiKey;
-  readonly dialect: ChatDialect;
+  readonly dialect: { readonly id: string };
   readonly facts: CallFacts;
   readonly target: Target;
   readonly priceVersion: string;

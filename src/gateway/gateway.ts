@@ -6,6 +6,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { Deadlines } from '../platform/http/deadlines.ts';
 import type { Logger } from '../platform/log.ts';
 import type { StoredObjects } from './conversations/serve-stored-objects.ts';
+import type { FileService } from '../tools/file-search/file-service.ts';
 import type { CallerDirectory } from './authenticate.ts';
 import type { BackgroundRuns } from './background/background-runs.ts';
 import type { FetchMedia } from './exchange/translate/inline-media.ts';
@@ -67,6 +68,8 @@ export type Gateway = {
   readonly random: () => number;
   /** Responses that are generated without a client, and stored ones that can be followed. Absent where nothing stores responses. */
   readonly background?: BackgroundRuns;
+  /** Files and vector stores of users; absent where none are kept. */
+  readonly files?: FileService | undefined;
   /** Watches the calls under way. */
   readonly deadlines: Deadlines<RunningCall>;
 };

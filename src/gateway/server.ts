@@ -14,6 +14,8 @@ import { checkHost } from './check-host.ts';
 import { bodyPace, serverSettings } from './client-pace.ts';
 import { serveStoredObject, type StoredObjectRequest, type StoredObjectRoute } from './conversations/serve-stored-objects.ts';
 import { createDrain, type Drain, type DrainPlan } from './drain.ts';
+import { serveEmbeddings } from './embeddings/serve-embeddings.ts';
+import { serveFiles } from './files/serve-files.ts';
 import type { Gateway } from './gateway.ts';
 import { checkCaller, mayCall } from './limits/check-caller.ts';
 import { readAltFraming, readRequestTarget, type RequestTarget } from './request-target.ts';
@@ -109,6 +111,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
       return runCall(gateway, call, handled.report);
     }
     if (route.type === 'stored') return serveStored(gateway, { request, response, callId, target }, route.stored, match.params);
+    if (route.type === 'files' || route.type === 'embeddings') return serveBesides(gateway, route, handled, target);
     const dialect = route.dialect ?? dialectOfPath(target.path, request.headers);
     return serveModels(options, { request, response, callId, target }, { route, rest: match.rest, dialect });
   };
@@ -155,6 +158,19 @@ async function serveStored(
   const asked = { caller, callId, request, response, query: target.query, params, settings, nowMs, newId: gateway.newId };
   const answer = await serveStoredObject(gateway.storedObjects, route, asked);
   if (answer !== undefined) writeJson(response, 200, callId, answer);
+}
+
+/** Serves what is no chat. */
+function serveBesides(
+  gateway: Gateway,
+  { type }: Extract<Route, { type: 'files' | 'embeddings' }>,
+  handled: Handled,
+  target: RequestTarget,
+): Promise<void> {
+  if (type === 'files') return serveFiles(gateway, { ...handled, target });
+  const report = gateway.telemetry.begin({ ...handled, dialect: 'openai-chat' });
+  handled.report = report;
+  return serveEmbeddings(gateway, { ...handled, target }, report);
 }
 
 /** Answers with the models, in the list format of a dialect. */

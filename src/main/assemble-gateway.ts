@@ -5,6 +5,7 @@ import { createKeyDirectory } from '../accounts/key-directory.ts';
 import { createJournal } from '../billing/journal/create-journal.ts';
 import type { Journal } from '../billing/journal/journal.ts';
 import { createLostCallSettler, type LostCallSettler } from '../billing/journal/settle-lost-call.ts';
+import { embedWithModel } from '../gateway/embeddings/embed-own-texts.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { createHealth } from '../gateway/health/create-health.ts';
 import { defaultMediaBytesMax } from '../gateway/limits.ts';
@@ -26,6 +27,8 @@ import type { LogDestination, Logger } from '../platform/log.ts';
 import type { MetricRegistry } from '../platform/metrics/metric-registry.ts';
 import type { MetricsSnapshot } from '../platform/metrics/metrics-snapshot.ts';
 import type { Store } from '../store/store.ts';
+import type { EmbedTexts } from '../tools/file-search/embed-texts.ts';
+import type { FileService } from '../tools/file-search/file-service.ts';
 import { findUpstreams, type UpstreamSource } from './config/build-settings.ts';
 import type { Config } from './config/config-schema.ts';
 import { createLiveSettings, type LiveSettings } from './config/live-settings.ts';
@@ -36,6 +39,7 @@ import { formatUrl, listenError } from './listen.ts';
 import { openStoredObjects } from './open-stored-objects.ts';
 import { openProofVault } from './open-proof-vault.ts';
 import { type Simulated, startSimulatedUpstreams } from './start-simulated-upstreams.ts';
+import { openFileSearch } from './tools/open-file-search.ts';
 import { assembleTelemetry } from './telemetry/assemble-telemetry.ts';
 import { serveMetrics } from './telemetry/serve-metrics.ts';
 import type { Welcome } from './welcome.ts';
@@ -165,6 +169,7 @@ export async function assembleGateway(options: {
     settings: live.settings,
     clock,
     newId: createIds(clock),
+    files: openFiles({ ...options, live, gateway: () => gateway }),
     logger,
     telemetry,
     deadlines,
@@ -173,11 +178,10 @@ export async function assembleGateway(options: {
   const url = await serve(server, environment, worker);
   opened.defer(() => server.end.run({ graceMs: 0, idle: 'sweep' }));
   if (registry !== undefined) addGatewayGauges(registry, gateway);
-  // Those of a worker are served by the primary, together with the others'.
-  const metricsUrl = worker === undefined ? await openMetrics(registry, options) : undefined;
   return {
     url,
-    metricsUrl,
+    // Those of a worker are served by the primary, together with the others'.
+    metricsUrl: worker === undefined ? await openMetrics(registry, options) : undefined,
     source: live.source(),
     examples: chooseExamples(live.settings().routing),
     reload: live.reload,
@@ -187,6 +191,22 @@ export async function assembleGateway(options: {
     readMetrics: () => registry?.snapshot(),
     recoverSlot: (slot) => recoverSlot({ ...environment, slot, store, clock, logger, settleLost: createSettler(live) }),
   };
+}
+
+/** Opens the files of users before the gateway is whole: vectors are asked for later, through it. */
+function openFiles(
+  parts: Parameters<typeof assembleGateway>[0] & {
+    readonly live: LiveSettings;
+    readonly gateway: () => Gateway;
+  },
+): FileService {
+  const embedWith =
+    (model: string): EmbedTexts =>
+    async (texts, owner, signal) =>
+      await embedWithModel(parts.gateway(), model)(texts, owner, signal);
+  const files = openFileSearch({ ...parts, newId: createIds(parts.clock), config: parts.live.config, embedWith });
+  parts.opened.defer(() => files.close());
+  return files;
 }
 
 function listHindrances(journal: Journal): readonly string[] {

@@ -3,12 +3,14 @@ import type { LedgerStore } from '../billing/ledger/ledger-store.ts';
 import type { StatisticsStore } from '../billing/statistics/statistics-store.ts';
 import type { ConversationStore } from '../conversations/conversation-store.ts';
 import type { ProofStore } from '../inference/proof-store.ts';
+import type { FileSearchStore } from '../tools/file-search/file-store.ts';
 
 /** All that one database offers to the domains. Each engine implements it and runs the store contract suite. */
 export type Store = AccountsStore &
   LedgerStore &
   StatisticsStore &
   ProofStore &
-  ConversationStore & {
+  ConversationStore &
+  FileSearchStore & {
     readonly close: () => Promise<void>;
   };

@@ -36,6 +36,8 @@ export type UpstreamVendor = {
   readonly keepsResponses?: boolean;
   /** The path and query that follow the configured base address, or undefined where the vendor has no such route. */
   readonly locate: (route: UpstreamRoute) => string | undefined;
+  /** Where embeddings are made, below the base address. Absent where the vendor has no such route in OpenAI's form. */
+  readonly embeddingsPath?: string;
   /** Headers that carry the credential. An upstream without a key sends none. */
   readonly authorize: (apiKey: string, dialect: DialectId) => Readonly<Record<string, string>>;
   /** Client headers that may pass to this vendor: exact names, or prefixes that end in `*`. Lower case. */

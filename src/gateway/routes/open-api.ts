@@ -87,13 +87,25 @@ function describeRoute(route: Exclude<Route, { type: 'generate-content' }>): obj
           ...(route.probe === 'live' ? {} : { 503: { description: 'Should get no traffic; `reasons` says why.' } }),
         },
       };
+    case 'embeddings':
+      return {
+        summary: 'Make embeddings',
+        security: carriers,
+        responses: { 200: { description: 'The vectors, in the order of the input.' } },
+      };
+    case 'files':
+      return {
+        summary: 'Files and vector stores of the caller, as docs/guides/file-search.md describes them',
+        security: carriers,
+        responses: { 200: { description: 'As the vendor answers it.' }, 404: { description: "Unknown, or another user's." } },
+      };
     case 'root':
       return { summary: 'What this is', responses: { 200: { description: 'Name and main paths.' } } };
   }
 }
 
 function generateContentPaths(path: string): readonly (readonly [string, object])[] {
-  const model = path.replace('/*', '/{model}');
+  const model = path.replace('/*', route.type === 'files' ? '/{rest}' : '/{model}');
   const parameters = [{ name: 'model', in: 'path', required: true, schema: { type: 'string' } }];
   const dialect = 'gemini-generate-content';
   return [
@@ -125,7 +137,7 @@ export function gatewayOpenApi(): object {
       for (const [name, item] of generateContentPaths(path)) paths[name] = { ...paths[name], ...item };
       continue;
     }
-    const name = path.replace('/*', '/{model}').replaceAll(/:(\w+)/g, '{$1}');
+    const name = path.replace('/*', route.type === 'files' ? '/{rest}' : '/{model}').replaceAll(/:(\w+)/g, '{$1}');
     const named = [...name.matchAll(/\{(\w+)\}/g)].map(([, parameter]) => parameter);
     const parameters =
       named.length === 0

@@ -14,6 +14,9 @@ export type Route =
   | { readonly type: 'model'; readonly dialect?: DialectId }
   /** Stored responses and conversations: the path names them in its parameters. */
   | { readonly type: 'stored'; readonly stored: StoredObjectRoute }
+  /** Files and vector stores find their way below these paths themselves. */
+  | { readonly type: 'files' }
+  | { readonly type: 'embeddings' }
   | { readonly type: 'health'; readonly probe: 'all' | 'live' | 'ready' }
   | { readonly type: 'root' };
 
@@ -60,6 +63,14 @@ export const routes: readonly { readonly method: 'GET' | 'POST' | 'DELETE'; read
   { method: 'GET', path: '/v1beta/models/*', route: { type: 'model', dialect: 'gemini-generate-content' } },
   { method: 'GET', path: '/v1alpha/models', route: { type: 'models', dialect: 'gemini-generate-content' } },
   { method: 'GET', path: '/v1alpha/models/*', route: { type: 'model', dialect: 'gemini-generate-content' } },
+  { method: 'POST', path: '/v1/embeddings', route: { type: 'embeddings' } },
+  ...(['GET', 'POST', 'DELETE'] as const).flatMap((method) =>
+    ['/v1/files', '/v1/files/*', '/v1/vector_stores', '/v1/vector_stores/*'].map((path) => ({
+      method,
+      path,
+      route: { type: 'files' as const },
+    })),
+  ),
   { method: 'GET', path: '/health', route: { type: 'health', probe: 'all' } },
   { method: 'GET', path: '/health/live', route: { type: 'health', probe: 'live' } },
   { method: 'GET', path: '/health/ready', route: { type: 'health', probe: 'ready' } },
@@ -104,6 +115,7 @@ export function createRouter(): (method: string, path: string) => RouteMatch {
 export function dialectOfPath(path: string, headers: Readonly<Record<string, string | readonly string[] | undefined>>): DialectId {
   if (path.startsWith('/v1beta') || path.startsWith('/v1alpha') || /^\/v1\/models\/.*(?::|%3a)/i.test(path))
     return 'gemini-generate-content';
+  if (/^\/v1\/(?:files|vector_stores)(?:\/|$)/.test(path)) return 'openai-responses';
   if (headers['x-goog-api-key'] !== undefined && path.startsWith('/v1/models')) return 'gemini-generate-content';
   if (path.startsWith('/v1/messages') || headers['anthropic-version'] !== undefined || headers['vendor-version'] !== undefined)
     return 'anthropic-messages';

@@ -8,7 +8,7 @@ import { defaultDrainTimes } from '../drain-times.ts';
 import { quirksSchema } from './quirks-schema.ts';
 import { balanceSchema, dialectNames, ownTimeouts, targetsSchema } from './routing-schema.ts';
 import { toolModesSchema } from './tool-modes-schema.ts';
-import { toolsSchema } from './tools-schema.ts';
+import { filesSchema, toolsSchema } from './tools-schema.ts';
 
 const presetNames = Object.values(upstreamVendors).flatMap(({ presets }) => Object.keys(presets ?? {}));
 
@@ -202,6 +202,7 @@ export const configSchema = Type.Object(
         },
       ),
     ),
+    files: Type.Optional(filesSchema),
     tools: Type.Optional(toolsSchema),
     responses: Type.Optional(
       Type.Object(

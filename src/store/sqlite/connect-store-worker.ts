@@ -1,4 +1,5 @@
 import type { Worker } from 'node:worker_threads';
+import type { FileSearchStore } from '../../tools/file-search/file-store.ts';
 import type { Store } from '../store.ts';
 import { encodeForStore, joinEncoded } from './encoded-batch.ts';
 import { StoreError } from '../store-error.ts';
@@ -68,8 +69,45 @@ export async function connectStoreWorker(worker: Worker, options: StoreWorkerOpt
     listSealedItems: (query) => call('listSealedItems', query),
     findSealedItem: (query) => call('findSealedItem', query),
     sweepConversations: (limits) => call('sweepConversations', limits),
+    ...fileSearchCalls(call),
     failureReason: connection.failureReason,
     close: connection.close,
+  };
+}
+
+/** Files, vector stores and their index. */
+function fileSearchCalls(call: Call): FileSearchStore {
+  return {
+    beginUpload: (parameter) => call('beginUpload', parameter),
+    appendPiece: (parameter) => call('appendPiece', parameter),
+    finishUpload: (file, userBytesMax) => call('finishUpload', file, userBytesMax),
+    discardUpload: (parameter) => call('discardUpload', parameter),
+    readPiece: (parameter) => call('readPiece', parameter),
+    findFile: (parameter) => call('findFile', parameter),
+    listFiles: (parameter) => call('listFiles', parameter),
+    deleteFile: (parameter) => call('deleteFile', parameter),
+    sweepFiles: (parameter) => call('sweepFiles', parameter),
+    insertVectorStore: (parameter) => call('insertVectorStore', parameter),
+    findVectorStore: (parameter) => call('findVectorStore', parameter),
+    listVectorStores: (parameter) => call('listVectorStores', parameter),
+    changeVectorStore: (parameter) => call('changeVectorStore', parameter),
+    touchVectorStore: (parameter) => call('touchVectorStore', parameter),
+    deleteVectorStore: (parameter) => call('deleteVectorStore', parameter),
+    addStoreFiles: (parameter) => call('addStoreFiles', parameter),
+    findStoreFile: (parameter) => call('findStoreFile', parameter),
+    listStoreFiles: (parameter) => call('listStoreFiles', parameter),
+    changeAttributes: (parameter) => call('changeAttributes', parameter),
+    removeStoreFile: (parameter) => call('removeStoreFile', parameter),
+    findBatch: (parameter) => call('findBatch', parameter),
+    cancelBatch: (parameter) => call('cancelBatch', parameter),
+    claimIndexing: (parameter) => call('claimIndexing', parameter),
+    renewIndexing: (parameter) => call('renewIndexing', parameter),
+    addChunks: (parameter) => call('addChunks', parameter),
+    finishIndexing: (parameter) => call('finishIndexing', parameter),
+    postponeIndexing: (parameter) => call('postponeIndexing', parameter),
+    searchChunks: (parameter) => call('searchChunks', parameter),
+    readChunks: (parameter) => call('readChunks', parameter),
+    readText: (parameter) => call('readText', parameter),
   };
 }
 

@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { createAccountsOperations } from './accounts-operations.ts';
+import { createFileSearchOperations } from './file-search-operations.ts';
 import { createLedgerOperations } from './ledger-operations.ts';
 import { createConversationOperations } from './conversation-operations.ts';
 import type { Database } from './open-database.ts';
@@ -27,6 +28,7 @@ function serve(data: StoreWorkerData): void {
     ...createStatisticsOperations(database),
     ...createProofOperations(database),
     ...createConversationOperations(database),
+    ...createFileSearchOperations(database),
   };
   port.on('message', (request: StoreRequest) => {
     if (request.type === 'close') {

@@ -3,6 +3,7 @@ import type { LedgerStore } from '../../billing/ledger/ledger-store.ts';
 import type { StatisticsStore } from '../../billing/statistics/statistics-store.ts';
 import type { ConversationStore } from '../../conversations/conversation-store.ts';
 import type { ProofStore } from '../../inference/proof-store.ts';
+import type { FileSearchStore } from '../../tools/file-search/file-store.ts';
 import { StoreError } from '../store-error.ts';
 import type { StoreErrorKind } from '../store-error.ts';
 
@@ -24,11 +25,13 @@ export type EncodedBatch = { readonly bytes: Uint8Array<ArrayBuffer>; readonly l
 export type StatisticsStoreOperations = Synchronous<StatisticsStore>;
 export type ProofStoreOperations = Synchronous<ProofStore>;
 export type ConversationStoreOperations = Synchronous<ConversationStore>;
+export type FileSearchOperations = Synchronous<FileSearchStore>;
 export type StoreOperations = AccountsStoreOperations &
   LedgerStoreOperations &
   StatisticsStoreOperations &
   ProofStoreOperations &
-  ConversationStoreOperations;
+  ConversationStoreOperations &
+  FileSearchOperations;
 export type OperationName = keyof StoreOperations;
 
 /** What the worker is started with. */

@@ -22,6 +22,7 @@ export const openaiCompatible: UpstreamVendor = {
   optionalDialects: ['openai-responses', 'anthropic-messages'],
   offers: [],
   locate,
+  embeddingsPath: '/embeddings',
   authorize: (apiKey, dialect) => (dialect === 'anthropic-messages' ? { 'x-api-key': apiKey } : { authorization: `Bearer ${apiKey}` }),
   requestHeaders: [...openaiRequestHeaders, 'anthropic-version', 'anthropic-beta'],
   headerAliases: { 'vendor-version': 'anthropic-version', 'vendor-beta': 'anthropic-beta' },

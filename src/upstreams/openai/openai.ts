@@ -17,6 +17,7 @@ export const openai: UpstreamVendor = {
     const counts = route.operation === 'count-tokens' && route.dialect === 'openai-responses';
     return counts ? '/responses/input_tokens' : locateOpenaiInterface(route);
   },
+  embeddingsPath: '/embeddings',
   authorize: (apiKey) => ({ authorization: `Bearer ${apiKey}` }),
   requestHeaders: openaiRequestHeaders,
   replyHeaders: [...commonReplyHeaders, 'openai-*'],

@@ -1,6 +1,7 @@
 import type { Json, SimulatedRequest, SimulatedVendor, VendorError } from '../../simulated-vendor.ts';
 import { openaiFlavor } from './chat-flavor.ts';
 import { handleChat } from './chat.ts';
+import { handleEmbeddings } from './embeddings.ts';
 import { handleModelList, type ListedModel } from './openai-models.ts';
 import { refuse } from './responses-error.ts';
 import { handleResponses } from './responses.ts';
@@ -13,6 +14,7 @@ const models: readonly ListedModel[] = [
   { id: 'gpt-5', created: 1_754_524_800, ownedBy: 'system' },
   { id: 'gpt-4.1', created: 1_744_588_800, ownedBy: 'system' },
   { id: 'gpt-4o-mini', created: 1_721_260_800, ownedBy: 'system' },
+  { id: 'text-embedding-3-small', created: 1_705_948_997, ownedBy: 'system' },
   { id: 'o4-mini', created: 1_744_761_600, ownedBy: 'system' },
 ];
 
@@ -24,7 +26,10 @@ export const openai: SimulatedVendor = {
   name: 'openai',
   authenticate,
   handle: (request, planReply) =>
-    handleChat(request, planReply, openaiFlavor, errorFrame) ?? handleResponses(request, planReply) ?? handleModelList(request, models),
+    handleChat(request, planReply, openaiFlavor, errorFrame) ??
+    handleResponses(request, planReply) ??
+    handleEmbeddings(request) ??
+    handleModelList(request, models),
   errorBody: writeErrorBody,
   refuseLongPrompt,
   notFoundBody: (request) => ({

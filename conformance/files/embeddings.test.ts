@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+
+import OpenAI, { toFile } from 'openai';
+
+import { openDatabase } from '../../src/store/sqlite/open-database.ts';
+import { eventually } from '../support/http.ts';
+import { type SimulatedWeir, startSimulatedWeir } from '../support/start-simulated-weir.ts';
+
+const model = 'text-embedding-3-small';
+
+describe('embeddings, and searching by meaning', () => {
+  let running: SimulatedWeir;
+  let client: OpenAI;
+
+  before(async () => {
+    running = await startSimulatedWeir({
+      models: {
+        second: {
+          targets: [
+            { upstream: 'broken', model },
+            { upstream: 'openai', model },
+          ],
+        },
+        messages: { targets: [{ upstream: 'anthropic', model: 'claude-sonnet-4-5' }] },
+      },
+      upstreams: () => ({ broken: { vendor: 'openai-compatible', baseUrl: 'http://127.0.0.1:9/v1' } }),
+      retries: { attemptsMax: 3 },
+      config: { tools: { fileSearch: { embeddings: { model } } } },
+    });
+    client = new OpenAI({ baseURL: `${running.weir.gatewayUrl}/v1`, apiKey: running.weir.apiKey, maxRetries: 0 });
+  });
+  after(() => running[Symbol.asyncDispose]());
+
+  /** Under which keys embeddings are in the books, and what they cost in nano-USD. */
+  const booked = (): Promise<ReadonlyMap<string, bigint>> => {
+    const database = openDatabase(`${running.weir.dataDirectory}/weir.sqlite`, { readOnly: true, busyTimeoutMs: 5000 });
+    try {
+      const rows = database.all('select key_name, amount_nano_usd as amount from calls where billed = 1 and prompt_tokens > 0');
+      return Promise.resolve(new Map(rows.map((row) => [String(row['key_name']), BigInt(String(row['amount']))])));
+    } finally {
+      database.close();
+    }
+  };
+
+  test('vectors come in both encodings and are the same', async () => {
+    const coded = await client.embeddings.create({ model, input: ['the red house', 'a red home'] });
+    const plain = await client.embeddings.create({ model, input: ['the red house', 'a red home'], encoding_format: 'float' });
+    assert.deepEqual(
+      coded.data.map(({ embedding }) => embedding.map((value) => Math.fround(value))),
+      plain.data.map(({ embedding }) => embedding.map((value) => Math.fround(value))),
+    );
+    assert.equal(plain.model, model);
+    assert.ok(plain.usage.prompt_tokens > 0);
+    const short = await client.embeddings.create({ model, input: [1, 2, 3], dimensions: 8 });
+    assert.equal(short.data[0]?.embedding.length, 8);
+  });
+
+  test('a target that cannot be reached is passed over', async () => {
+    const made = await client.embeddings.create({ model: 'second', input: 'x' });
+    assert.equal(made.model, 'second');
+    assert.equal(made.data.length, 1);
+  });
+
+  test('what is wrong is refused before anything is spent', async () => {
+    const wrong: readonly (readonly [object, number])[] = [
+      [{ input: 'x' }, 400],
+      [{ model }, 400],
+      [{ model, input: '' }, 400],
+      [{ model, input: [] }, 400],
+      [{ model, input: ['a', 7] }, 400],
+      [{ model, input: 'x', encoding_format: 'hex' }, 400],
+      [{ model, input: 'x', dimensions: 0 }, 400],
+      [{ model: 'no-such-model', input: 'x' }, 404],
+      [{ model: 'messages', input: 'x' }, 400],
+      [{ model, input: 'x', dimensions: 100_000 }, 400],
+    ];
+    for (const [body, status] of wrong) {
+      await assert.rejects(client.post('/embeddings', { body }), (error) => {
+        assert.ok(error instanceof OpenAI.APIError, String(error));
+        assert.equal(error.status, status, JSON.stringify(body));
+        return true;
+      });
+    }
+  });
+
+  test('files are found by meaning where their words differ, and vectors are booked', async () => {
+    const store = await client.vectorStores.create({});
+    const text = (name: string, content: string) => toFile(Buffer.from(content), name);
+    for (const [name, content] of [
+      ['a.txt', 'Mountaineering requires oxygen bottles.'],
+      ['b.txt', 'Bread is baked from flour.'],
+    ] as const) {
+      const file = await client.vectorStores.files.uploadAndPoll(store.id, await text(name, content), { pollIntervalMs: 50 });
+      assert.equal(file.status, 'completed', JSON.stringify(file.last_error));
+      assert.ok(file.usage_bytes > 256 * 4, 'the vector counts');
+    }
+    // The simulated model takes words for near that begin alike; the index of words does not know "mountainous".
+    const found = await client.vectorStores.search(store.id, { query: 'mountainous' });
+    assert.equal(found.data[0]?.filename, 'a.txt');
+    const books = await eventually(booked, (found) => found.has('file search') && found.size > 1);
+    assert.ok(Array.from(books.values()).every((amount) => amount > 0n));
+  });
+});

@@ -1,0 +1,251 @@
+import type { ApiKey } from '../../accounts/api-key.ts';
+import type { CallOpening, FailedAttempt } from '../../billing/ledger/call-entry.ts';
+import type { CallFacts } from '../../inference/call-facts.ts';
+import { GatewayError } from '../../inference/gateway-error.ts';
+import type { JsonObject } from '../../platform/json/json-value.ts';
+import { parseJsonObject } from '../../platform/json/parse-json.ts';
+import { admit } from '../admit.ts';
+import type { Outcome } from '../exchange/exchange-context.ts';
+import { scrubText } from '../exchange/scrub-credential.ts';
+import type { Gateway } from '../gateway.ts';
+import { mayCall } from '../limits/check-caller.ts';
+import { countUsedTokens, reserveCall } from '../limits/reserve-call.ts';
+import { createUpstreamHeaders } from '../prepare-request.ts';
+import { decideRetry, isWithinReach } from '../retry/retry-policy.ts';
+import { forbidsRetry, parseRetryAfter } from '../retry/parse-retry-after.ts';
+import { alwaysHealthy } from '../routing/always-healthy.ts';
+import { rankTargets, unknownModel } from '../routing/rank-targets.ts';
+import { subjectOf } from '../routing/route.ts';
+import type { Target } from '../routing/routing-table.ts';
+import { settleCall } from '../settle.ts';
+import type { CallReport } from '../telemetry/call-report.ts';
+import { chatDialects } from '../../dialects/registry.ts';
+import { askUpstream, type WholeAnswer } from './ask-upstream.ts';
+import { readEmbeddings } from './read-embeddings.ts';
+import { type EmbeddingsReply, readEmbeddingsReply } from './read-reply.ts';
+
+/** A request for embeddings, of a client or of the gateway's own search. */
+export type EmbedCall = {
+  readonly callId: string;
+  readonly caller: ApiKey;
+  readonly body: JsonObject;
+  /** Headers of the client, which pass where the upstream takes them. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly acceptedAtMs: number;
+  readonly startedMs: number;
+  readonly signal: AbortSignal;
+  /** Absent for what no client asked for. */
+  readonly report?: CallReport;
+};
+
+export type Embedded = { readonly body: JsonObject; readonly headers: Readonly<Record<string, string>> };
+
+/** What routing looks at in chats and embeddings do not have. */
+const routed = {
+  id: 'openai-chat',
+  readFeatures: () => ({ images: false, documents: false, audio: false, tools: false }),
+  readConversation: () => '',
+} as const;
+
+/**
+ * Makes one call for embeddings: routed by model like any other, tried at one target after the other, limited, and settled once in the books.
+ * @throws GatewayError
+ */
+export async function embed(gateway: Gateway, call: EmbedCall): Promise<Embedded> {
+  const { caller, body } = call;
+  const settings = gateway.settings();
+  const { requestedModel, inputCharacters, encoding } = readEmbeddings(body);
+  const facts: CallFacts = { requestedModel, stream: false, inputCharacters, needs: [], outputTokensMax: 0 };
+  if (call.report !== undefined) call.report.facts = facts;
+  if (!mayCall(caller, requestedModel)) throw unknownModel(requestedModel);
+  const health = settings.retries.avoidFailing ? gateway.health : alwaysHealthy;
+  const request = { operation: 'generate', body, headers: call.headers } as const;
+  const ranking = {
+    table: settings.routing,
+    dialect: routed,
+    facts,
+    request,
+    caller,
+    health,
+    nowMs: gateway.clock.monotonicMs(),
+    random: gateway.random,
+  };
+  const targets = rankTargets(ranking).filter(({ upstream }) => upstream.vendor.embeddingsPath !== undefined);
+  if (targets.length === 0)
+    throw new GatewayError('no_suitable_target', `no upstream of ${requestedModel.slice(0, 256)} makes embeddings`, { param: 'model' });
+  const { limiter, clock } = gateway;
+  const taken = await reserveCall({
+    limiter,
+    clock,
+    dialect: chatDialects['openai-chat'],
+    caller,
+    perKey: settings.perKey,
+    facts,
+    target: targets[0],
+  });
+  try {
+    const made = await new EmbedAttempts(gateway, call, facts, encoding).run(targets);
+    taken?.reservation.settle(made.usedTokens);
+    return { body: made.reply.body, headers: { ...taken?.headers } };
+  } catch (error) {
+    // What failed is not charged, and does not count.
+    taken?.reservation.settle(0);
+    throw error;
+  }
+}
+
+type Made = { readonly reply: EmbeddingsReply; readonly usedTokens: number };
+
+/** The attempts of one call. */
+class EmbedAttempts {
+  readonly #gateway: Gateway;
+  readonly #call: EmbedCall;
+  readonly #facts: CallFacts;
+  readonly #encoding: 'float' | 'base64';
+  readonly #failed: FailedAttempt[] = [];
+
+  constructor(gateway: Gateway, call: EmbedCall, facts: CallFacts, encoding: 'float' | 'base64') {
+    this.#gateway = gateway;
+    this.#call = call;
+    this.#facts = facts;
+    this.#encoding = encoding;
+  }
+
+  async run(targets: readonly Target[]): Promise<Made> {
+    const { attemptsMax } = this.#gateway.settings().retries;
+    let waiting = [...targets];
+    for (;;) {
+      const [target, ...others] = waiting;
+      if (target === undefined) throw new Error('a call for embeddings ran out of targets without an answer');
+      const attempt = await this.#attempt(target, others, attemptsMax);
+      if ('made' in attempt) return attempt.made;
+      waiting = [...attempt.next];
+    }
+  }
+
+  /** Tries one target. @throws GatewayError for a failure that no other target can mend; it is in the books then */
+  async #attempt(
+    target: Target,
+    others: readonly Target[],
+    attemptsMax: number,
+  ): Promise<{ readonly made: Made } | { readonly next: readonly Target[] }> {
+    const { clock, journal, health, random, retryBudget } = this.#gateway;
+    const opening = await this.#open(target);
+    const ticket = health.of(subjectOf(target)).begin();
+    const startedMs = clock.monotonicMs();
+    let answer: WholeAnswer | undefined;
+    let upstreamStatus: number | undefined;
+    try {
+      const onHead = (status: number): void => {
+        upstreamStatus = status;
+        journal.head(opening.callId, { status });
+        ticket.headArrived();
+      };
+      answer = await this.#ask(target, onHead);
+      const reply = this.#read(answer, target);
+      ticket.end({ type: 'answered' });
+      retryBudget.succeeded(target.upstream.id);
+      const usedTokens = await this.#settle(opening, { end: 'finished', report: reply.report, complete: true }, upstreamStatus);
+      return { made: { reply, usedTokens } };
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+      const { signal } = this.#call;
+      const decision = decideRetry(describeFailure(error, answer, clock.nowMs(), this.#failed.length + 1, signal.aborted), random);
+      ticket.end(decision.verdict);
+      const next = decision.retry ? others.filter((other) => isWithinReach(decision.reach, subjectOf(target), subjectOf(other))) : [];
+      const [first] = next;
+      const mayGoOn = decision.retry && first !== undefined && this.#failed.length + 1 < attemptsMax;
+      if (!mayGoOn || !retryBudget.takeFailover(first.upstream.id, decision.cost)) {
+        await this.#settle(opening, { end: 'failed', complete: false, error }, upstreamStatus);
+        throw error;
+      }
+      this.#failed.push(this.#describeAttempt(target, error, upstreamStatus, clock.monotonicMs() - startedMs));
+      return { next };
+    }
+  }
+
+  #open(target: Target): Promise<CallOpening> {
+    const { callId, acceptedAtMs, caller } = this.#call;
+    const { journal } = this.#gateway;
+    const priceVersion = this.#gateway.settings().routing.priceBook.version;
+    const failedAttempts = this.#failed.length === 0 ? undefined : [...this.#failed];
+    const dialect = { id: 'openai-embeddings' };
+    this.#call.report?.exchanging();
+    return admit({ callId, acceptedAtMs, caller, dialect, facts: this.#facts, target, priceVersion, journal, failedAttempts });
+  }
+
+  #ask(target: Target, onHead: (status: number) => void): Promise<WholeAnswer> {
+    const { upstream, upstreamModel } = target;
+    const { body, headers: own, signal } = this.#call;
+    const dialects = { client: 'openai-chat', upstream: 'openai-chat' } as const;
+    const headers = createUpstreamHeaders({ operation: 'generate', body, headers: own }, target, dialects, undefined);
+    const path = `${upstream.basePath}${upstream.vendor.embeddingsPath ?? ''}`;
+    const sent = Buffer.from(JSON.stringify({ ...body, model: upstreamModel }));
+    const { timeouts, limits } = this.#gateway.settings();
+    return askUpstream(target, { path, method: 'POST', headers, body: sent }, { timeouts, limits, signal, onHead });
+  }
+
+  #read(answer: WholeAnswer, target: Target): EmbeddingsReply {
+    const { status, body } = answer;
+    if (status < 200 || status > 299) throw describeRefusal(answer, target);
+    const reply = readEmbeddingsReply(body, this.#encoding, this.#facts.requestedModel);
+    if (reply !== undefined) return reply;
+    throw new GatewayError('upstream_invalid_reply', "Upstream connection error: the model service's reply holds no embeddings.", {
+      internal: `${target.upstream.id} answered ${status} with ${body.length} bytes`,
+    });
+  }
+
+  /** Writes the call into the books and resolves with the tokens that it used. */
+  #settle(opening: CallOpening, outcome: Outcome, upstreamStatus: number | undefined): Promise<number> {
+    const { journal, clock } = this.#gateway;
+    const durationMs = Math.round(clock.monotonicMs() - this.#call.startedMs);
+    const { priceBook } = this.#gateway.settings().routing;
+    const entry = settleCall(opening, outcome, { upstreamStatus, durationMs }, priceBook, false);
+    return new Promise((resolve) => {
+      journal.done(entry, () => resolve(countUsedTokens(entry.usage)));
+      this.#call.report?.settled(entry, outcome.error);
+    });
+  }
+
+  #describeAttempt(
+    { upstream, upstreamModel }: Target,
+    error: GatewayError,
+    upstreamStatus: number | undefined,
+    durationMs: number,
+  ): FailedAttempt {
+    return {
+      upstream: upstream.id,
+      credential: upstream.credentialId,
+      upstreamModel,
+      ...(upstreamStatus === undefined ? {} : { upstreamStatus }),
+      errorCode: error.code,
+      durationMs: Math.round(durationMs),
+    };
+  }
+}
+
+function describeFailure(error: GatewayError, answer: WholeAnswer | undefined, nowMs: number, attempt: number, hasClientLeft: boolean) {
+  const known = { error, attempt, isDelivered: false, hasClientLeft };
+  if (answer === undefined) return known;
+  const retryAfterMs = parseRetryAfter(answer.headers, nowMs);
+  const isRetryForbidden = forbidsRetry(answer.headers);
+  return { ...known, upstreamStatus: answer.status, isRetryForbidden, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+}
+
+const refusalCharactersMax = 2000;
+
+/** Words an upstream's refusal for the client, in the upstream's own words where they are about the request. */
+function describeRefusal({ status, body }: WholeAnswer, { upstream }: Target): GatewayError {
+  const internal = `${upstream.id} answered ${status}`;
+  if (status === 401 || status === 407) {
+    const message = 'the model service refuses the gateway; its operator has to renew the credential';
+    return new GatewayError('upstream_credentials_rejected', message, { internal });
+  }
+  const error = parseJsonObject(body)?.['error'];
+  const said = typeof error === 'object' && error !== null && 'message' in error ? error['message'] : undefined;
+  const words =
+    typeof said === 'string' ? scrubText(said, upstream.apiKey).slice(0, refusalCharactersMax) : `the model service answered ${status}`;
+  if (status === 429) return new GatewayError('upstream_rate_limited', words, { internal });
+  if (status >= 400 && status < 500) return new GatewayError('upstream_refused_request', words, { internal, status });
+  return new GatewayError('upstream_error', words, { internal, status: status >= 500 ? status : 502 });
+}

@@ -1,0 +1,41 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import { chatDialects } from '../../dialects/registry.ts';
+import { authenticate } from '../authenticate.ts';
+import { requestIdHeader } from '../exchange/reply-headers.ts';
+import type { Gateway } from '../gateway.ts';
+import { checkCaller } from '../limits/check-caller.ts';
+import { enterGate } from '../overload/enter-gate.ts';
+import { readRequest } from '../read-request.ts';
+import type { RequestTarget } from '../request-target.ts';
+import type { CallReport } from '../telemetry/call-report.ts';
+import { writeReply } from '../write-reply.ts';
+import { embed } from './embed-call.ts';
+
+/** Serves POST /v1/embeddings. @throws GatewayError */
+export async function serveEmbeddings(
+  gateway: Gateway,
+  http: { readonly request: IncomingMessage; readonly response: ServerResponse; readonly callId: string; readonly target: RequestTarget },
+  report: CallReport,
+): Promise<void> {
+  const { request, response, callId, target } = http;
+  const { clock } = gateway;
+  const acceptedAtMs = clock.nowMs();
+  const startedMs = clock.monotonicMs();
+  const settings = gateway.settings();
+  const caller = await authenticate(request, target.queryKeys, gateway.callers);
+  report.caller = caller;
+  checkCaller(caller, request, acceptedAtMs, settings.isProxy);
+  const dialect = chatDialects['openai-responses'];
+  const admission = await enterGate(gateway.gatekeeper, { callId, request, response, dialect }, report, caller.userId);
+  if (admission === undefined) return;
+  const { bytes, body } = await readRequest(request, settings.limits, (held) => admission.holdBytes(held));
+  admission.holdBytes(bytes.length);
+  const gone = new AbortController();
+  response.once('close', () => gone.abort());
+  if (response.destroyed) gone.abort();
+  const headers = request.headers as Readonly<Record<string, string | undefined>>;
+  const embedded = await embed(gateway, { callId, caller, body, headers, acceptedAtMs, startedMs, signal: gone.signal, report });
+  const replyHeaders = { 'content-type': 'application/json', ...embedded.headers, [requestIdHeader]: callId };
+  writeReply(response, 200, replyHeaders, Buffer.from(JSON.stringify(embedded.body)));
+}

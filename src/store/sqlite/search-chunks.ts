@@ -1,0 +1,90 @@
+import { parseJsonObject } from '../../platform/json/parse-json.ts';
+import type { Attributes } from '../../tools/file-search/file-objects.ts';
+import { fitsFilter } from '../../tools/file-search/fits-filter.ts';
+import type { Database } from './open-database.ts';
+import { readBytes, readInteger, readText } from './read-column.ts';
+import type { FileSearchOperations } from './store-protocol.ts';
+
+type Query = Parameters<FileSearchOperations['searchChunks']>[0];
+type Found = ReturnType<FileSearchOperations['searchChunks']>;
+type Scored = { readonly id: number; readonly score: number };
+
+/** A store as one word of the index. */
+export function scopeOf(storeId: string): string {
+  return storeId.replaceAll(/[^0-9A-Za-z]/g, '');
+}
+
+/** Finds the chunks that fit best. Only files that are completed, of this user, and that meet the filter count. */
+export function searchChunks(database: Database, query: Query): Found {
+  const mayFind = allowedFiles(database, query);
+  const stores = [...mayFind.keys()];
+  if (stores.length === 0) return { byText: [], byVector: [] };
+  const byText = query.match === undefined ? [] : searchTerms(database, stores, query.match, mayFind);
+  const byVector = query.vector === undefined ? [] : searchVectors(database, stores, query.vector, mayFind);
+  return { byText: best(byText, query.candidatesMax), byVector: best(byVector, query.candidatesMax) };
+}
+
+/** The files that may be found, by store. */
+type AllowedFiles = ReadonlyMap<string, ReadonlySet<string>>;
+
+const completedFiles = `select file_id, attributes from store_files join vector_stores on vector_stores.id = store_id
+  where store_id = ? and user_name = ? and status = 'completed'`;
+
+function allowedFiles(database: Database, { storeIds, userName, filter }: Query): AllowedFiles {
+  const allowed = new Map<string, ReadonlySet<string>>();
+  for (const storeId of new Set(storeIds)) {
+    const files = new Set<string>();
+    for (const row of database.all(completedFiles, storeId, userName)) {
+      const attributes = (parseJsonObject(readText(row, 'attributes')) ?? {}) as Attributes;
+      if (filter === undefined || fitsFilter(filter, attributes)) files.add(readText(row, 'file_id'));
+    }
+    if (files.size > 0) allowed.set(storeId, files);
+  }
+  return allowed;
+}
+
+function searchTerms(database: Database, stores: readonly string[], match: string, allowed: AllowedFiles): readonly Scored[] {
+  const sql = `select chunks.id, file_id, bm25(chunk_terms, 0.0, 1.0) as distance from chunk_terms
+    join chunks on chunks.id = chunk_terms.rowid where chunk_terms match ? and store_id = ?`;
+  return stores.flatMap((storeId) => {
+    const files = allowed.get(storeId);
+    const rows = database.all(sql, `scope : "${scopeOf(storeId)}" AND terms : (${match})`, storeId);
+    return rows.flatMap((row) =>
+      files?.has(readText(row, 'file_id')) === true ? [{ id: readInteger(row, 'id'), score: -Number(row['distance']) }] : [],
+    );
+  });
+}
+
+function searchVectors(database: Database, stores: readonly string[], wanted: Float32Array, allowed: AllowedFiles): readonly Scored[] {
+  const sql = 'select id, vector from chunks where store_id = ? and file_id = ? and vector is not null';
+  const scored: Scored[] = [];
+  for (const storeId of stores) {
+    for (const fileId of allowed.get(storeId) ?? []) {
+      for (const row of database.all(sql, storeId, fileId)) {
+        const score = similarity(wanted, readBytes(row, 'vector'));
+        if (score !== undefined) scored.push({ id: readInteger(row, 'id'), score });
+      }
+    }
+  }
+  return scored;
+}
+
+/**
+ * The product of two vectors, which is their cosine because both have the length 1; undefined where they come from different models. It runs over
+ * millions of numbers for one search, so it trusts its bounds.
+ */
+function similarity(wanted: Float32Array, bytes: Uint8Array): number | undefined {
+  if (bytes.byteLength !== wanted.byteLength) return undefined;
+  const isAligned = bytes.byteOffset % Float32Array.BYTES_PER_ELEMENT === 0;
+  const vector = isAligned ? new Float32Array(bytes.buffer, bytes.byteOffset, wanted.length) : new Float32Array(bytes.slice().buffer);
+  let product = 0;
+  for (let at = 0; at < wanted.length; at++) product += (wanted[at] as number) * (vector[at] as number);
+  return product;
+}
+
+function best(scored: readonly Scored[], max: number): readonly number[] {
+  return scored
+    .toSorted((left, right) => right.score - left.score || left.id - right.id)
+    .slice(0, max)
+    .map(({ id }) => id);
+}

@@ -1,0 +1,217 @@
+import type { Attributes, CountedStore, FileBatch, FileCounts, IndexingStatus, StoreFile } from '../../tools/file-search/file-objects.ts';
+import type { VectorStoresStore } from '../../tools/file-search/file-store.ts';
+import { parseJsonObject } from '../../platform/json/parse-json.ts';
+import { StoreError } from '../store-error.ts';
+import { deleteFileIndex, deleteStoreIndex } from './delete-index.ts';
+import { readPage } from './list-page.ts';
+import type { Database, SqlParameter, SqlRow } from './open-database.ts';
+import { readInteger, readOptionalInteger, readOptionalText, readText } from './read-column.ts';
+import type { FileSearchOperations } from './store-protocol.ts';
+
+type VectorStoreOperations = Pick<FileSearchOperations, keyof VectorStoresStore>;
+
+const storeColumns = 'id, user_name, name, metadata, created_at_ms, last_active_at_ms, expires_after_days';
+const fileColumns =
+  'store_id, file_id, batch_id, status, error_code, error_message, attributes, is_auto, chunk_tokens, overlap_tokens, created_at_ms, usage_bytes';
+const ownStore = 'select 1 from vector_stores where id = ? and user_name = ?';
+
+/** Vector stores, their files and batches on a connection. */
+export function createVectorStoreOperations(database: Database): VectorStoreOperations {
+  const owns = (storeId: string, userName: string): boolean => database.first(ownStore, storeId, userName) !== undefined;
+  return {
+    insertVectorStore: ({ id, userName, name, metadata, createdAtMs, lastActiveAtMs, expiresAfterDays }) => {
+      const sql = `insert into vector_stores (${storeColumns}) values (?, ?, ?, ?, ?, ?, ?)`;
+      database.run(sql, id, userName, name, JSON.stringify(metadata), createdAtMs, lastActiveAtMs, expiresAfterDays ?? null);
+    },
+    findVectorStore: ({ userName, storeId }) => {
+      const row = database.first(`select ${storeColumns} from vector_stores where id = ? and user_name = ?`, storeId, userName);
+      return row === undefined ? undefined : decodeStore(database, row);
+    },
+    listVectorStores: ({ userName, ...page }) => {
+      const query = { columns: storeColumns, from: 'vector_stores', where: 'user_name = ?', idColumn: 'id', parameters: [userName] };
+      return readPage(database, query, page).map((row) => decodeStore(database, row));
+    },
+    changeVectorStore: ({ id, userName, name, metadata, lastActiveAtMs, expiresAfterDays }) => {
+      const sql = `update vector_stores set name = ?, metadata = ?, last_active_at_ms = ?, expires_after_days = ?
+        where id = ? and user_name = ?`;
+      return database.run(sql, name, JSON.stringify(metadata), lastActiveAtMs, expiresAfterDays ?? null, id, userName) === 1;
+    },
+    touchVectorStore: ({ userName, storeId, nowMs }) => {
+      const sql = 'update vector_stores set last_active_at_ms = max(last_active_at_ms, ?) where id = ? and user_name = ?';
+      database.run(sql, nowMs, storeId, userName);
+    },
+    deleteVectorStore: ({ userName, storeId }) =>
+      database.transact(() => {
+        if (!owns(storeId, userName)) return false;
+        deleteStoreIndex(database, storeId);
+        for (const table of ['store_files', 'file_batches']) database.run(`delete from ${table} where store_id = ?`, storeId);
+        return database.run('delete from vector_stores where id = ?', storeId) === 1;
+      }),
+    addStoreFiles: (added) => database.transact(() => addStoreFiles(database, added)),
+    ...createStoreFileOperations(database, owns),
+    ...createBatchOperations(database, owns),
+  };
+}
+
+function createStoreFileOperations(database: Database, owns: (storeId: string, userName: string) => boolean) {
+  const one = 'store_id = ? and file_id = ?';
+  return {
+    findStoreFile: ({ userName, storeId, fileId }) => {
+      if (!owns(storeId, userName)) return undefined;
+      const row = database.first(`select ${fileColumns} from store_files where ${one}`, storeId, fileId);
+      return row === undefined ? undefined : decodeStoreFile(row);
+    },
+    listStoreFiles: ({ userName, storeId, batchId, status, ...page }) => {
+      if (!owns(storeId, userName)) return [];
+      const parameters: SqlParameter[] = [storeId];
+      let where = 'store_id = ?';
+      if (batchId !== undefined) {
+        where += ' and batch_id = ?';
+        parameters.push(batchId);
+      }
+      if (status !== undefined) {
+        where += ' and status = ?';
+        parameters.push(status);
+      }
+      return readPage(database, { columns: fileColumns, from: 'store_files', where, idColumn: 'file_id', parameters }, page).map(
+        decodeStoreFile,
+      );
+    },
+    changeAttributes: ({ userName, storeId, fileId, attributes }) =>
+      owns(storeId, userName) &&
+      database.run(`update store_files set attributes = ? where ${one}`, JSON.stringify(attributes), storeId, fileId) === 1,
+    removeStoreFile: ({ userName, storeId, fileId }) =>
+      database.transact(() => {
+        if (!owns(storeId, userName)) return false;
+        deleteFileIndex(database, storeId, fileId);
+        return database.run(`delete from store_files where ${one}`, storeId, fileId) === 1;
+      }),
+  } satisfies Partial<VectorStoreOperations>;
+}
+
+function createBatchOperations(database: Database, owns: (storeId: string, userName: string) => boolean) {
+  const select = 'select id, store_id, created_at_ms, is_cancelled from file_batches where id = ? and store_id = ?';
+  return {
+    findBatch: ({ userName, storeId, batchId }) => {
+      const row = owns(storeId, userName) ? database.first(select, batchId, storeId) : undefined;
+      return row === undefined ? undefined : decodeBatch(database, row);
+    },
+    cancelBatch: ({ userName, storeId, batchId }) =>
+      database.transact(() => {
+        if (!owns(storeId, userName) || database.first(select, batchId, storeId) === undefined) return false;
+        const waiting = "from store_files where batch_id = ? and status = 'in_progress'";
+        for (const row of database.all(`select file_id ${waiting}`, batchId)) deleteFileIndex(database, storeId, readText(row, 'file_id'));
+        database.run(
+          "update store_files set status = 'cancelled', lease_owner = null, usage_bytes = 0 where batch_id = ? and status = 'in_progress'",
+          batchId,
+        );
+        return database.run('update file_batches set is_cancelled = 1 where id = ?', batchId) === 1;
+      }),
+  } satisfies Partial<VectorStoreOperations>;
+}
+
+const upsertFile = `insert into store_files (${fileColumns}, lease_owner, lease_until_ms, attempts)
+  values (?, ?, ?, 'in_progress', null, null, ?, ?, ?, ?, ?, 0, null, 0, 0)
+  on conflict (store_id, file_id) do update set batch_id = excluded.batch_id, status = excluded.status, error_code = null, error_message = null,
+    attributes = excluded.attributes, is_auto = excluded.is_auto, chunk_tokens = excluded.chunk_tokens, overlap_tokens = excluded.overlap_tokens,
+    created_at_ms = excluded.created_at_ms, usage_bytes = 0, lease_owner = null, lease_until_ms = 0, attempts = 0`;
+
+function addStoreFiles(
+  database: Database,
+  { userName, storeId, batchId, files, nowMs }: Parameters<VectorStoreOperations['addStoreFiles']>[0],
+): readonly string[] | 'no-store' {
+  if (database.first(ownStore, storeId, userName) === undefined) return 'no-store';
+  const living = 'select 1 from files where id = ? and user_name = ? and is_finished = 1 and (expires_at_ms is null or expires_at_ms > ?)';
+  const missing = files.map(({ fileId }) => fileId).filter((id) => database.first(living, id, userName, nowMs) === undefined);
+  if (missing.length > 0) return missing;
+  if (batchId !== undefined)
+    database.run('insert into file_batches (id, store_id, created_at_ms, is_cancelled) values (?, ?, ?, 0)', batchId, storeId, nowMs);
+  for (const { fileId, attributes, chunking } of files) {
+    deleteFileIndex(database, storeId, fileId);
+    const { isAuto, tokensMax, overlapTokens } = chunking;
+    const cut = [isAuto ? 1 : 0, tokensMax, overlapTokens] as const;
+    database.run(upsertFile, storeId, fileId, batchId ?? null, JSON.stringify(attributes), ...cut, nowMs);
+  }
+  database.run('update vector_stores set last_active_at_ms = max(last_active_at_ms, ?) where id = ?', nowMs, storeId);
+  return [];
+}
+
+function decodeStore(database: Database, row: SqlRow): CountedStore {
+  const id = readText(row, 'id');
+  const expiresAfterDays = readOptionalInteger(row, 'expires_after_days');
+  const { counts, usageBytes } = count(database, 'store_id', id);
+  return {
+    id,
+    userName: readText(row, 'user_name'),
+    name: readText(row, 'name'),
+    metadata: readObject(row, 'metadata'),
+    createdAtMs: readInteger(row, 'created_at_ms'),
+    lastActiveAtMs: readInteger(row, 'last_active_at_ms'),
+    ...(expiresAfterDays === undefined ? {} : { expiresAfterDays }),
+    counts,
+    usageBytes,
+  };
+}
+
+function count(
+  database: Database,
+  column: 'store_id' | 'batch_id',
+  id: string,
+): { readonly counts: FileCounts; readonly usageBytes: number } {
+  const sql = `select status, count(*) as files, sum(usage_bytes) as bytes from store_files where ${column} = ? group by status`;
+  const counts = { in_progress: 0, completed: 0, failed: 0, cancelled: 0 };
+  let usageBytes = 0;
+  for (const row of database.all(sql, id)) {
+    counts[readStatus(row)] = readInteger(row, 'files');
+    usageBytes += readInteger(row, 'bytes');
+  }
+  return { counts, usageBytes };
+}
+
+function decodeBatch(database: Database, row: SqlRow): FileBatch {
+  const id = readText(row, 'id');
+  return {
+    id,
+    storeId: readText(row, 'store_id'),
+    createdAtMs: readInteger(row, 'created_at_ms'),
+    isCancelled: readInteger(row, 'is_cancelled') === 1,
+    counts: count(database, 'batch_id', id).counts,
+  };
+}
+
+function decodeStoreFile(row: SqlRow): StoreFile {
+  const batchId = readOptionalText(row, 'batch_id');
+  const message = readOptionalText(row, 'error_message');
+  return {
+    storeId: readText(row, 'store_id'),
+    fileId: readText(row, 'file_id'),
+    ...(batchId === undefined ? {} : { batchId }),
+    status: readStatus(row),
+    ...(message === undefined ? {} : { error: { code: readErrorCode(row), message } }),
+    attributes: readObject(row, 'attributes') as Attributes,
+    chunking: {
+      isAuto: readInteger(row, 'is_auto') === 1,
+      tokensMax: readInteger(row, 'chunk_tokens'),
+      overlapTokens: readInteger(row, 'overlap_tokens'),
+    },
+    createdAtMs: readInteger(row, 'created_at_ms'),
+    usageBytes: readInteger(row, 'usage_bytes'),
+  };
+}
+
+function readStatus(row: SqlRow): IndexingStatus {
+  const status = readText(row, 'status');
+  if (status === 'in_progress' || status === 'completed' || status === 'failed' || status === 'cancelled') return status;
+  throw new StoreError('corrupt', 'A file of a vector store has no status that there is.');
+}
+
+function readErrorCode(row: SqlRow): NonNullable<StoreFile['error']>['code'] {
+  const code = readText(row, 'error_code');
+  return code === 'unsupported_file' || code === 'invalid_file' ? code : 'server_error';
+}
+
+function readObject(row: SqlRow, column: string): NonNullable<ReturnType<typeof parseJsonObject>> {
+  const object = parseJsonObject(readText(row, column));
+  if (object === undefined) throw new StoreError('corrupt', `Column ${column} holds no JSON object.`);
+  return object;
+}

@@ -1,0 +1,113 @@
+import { GatewayError } from '../../inference/gateway-error.ts';
+import type { FileSearchTool, FunctionTool } from '../../inference/inference-request.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { JsonObject } from '../../platform/json/json-value.ts';
+import type { Logger } from '../../platform/log.ts';
+import { formatSourceNumber, type GatewayTool, type ToolOutcome, type ToolOwner, type ToolRun } from '../gateway-tool.ts';
+import { expiryOf } from './file-objects.ts';
+import type { VectorStoresStore } from './file-store.ts';
+import { type FoundText, queriesMax, type SearchFiles } from './search-files.ts';
+
+/** Chunks that the model is shown where the request does not say. */
+const defaultResultsMax = 10;
+
+const offer: FunctionTool = {
+  kind: 'function',
+  name: 'file_search',
+  description:
+    'Searches the files of the user and returns the passages that fit best, each with its number. Ask for what you need to know in a few words; ' +
+    'use several queries for several questions. Put the number of a passage, written as it is shown, behind each sentence that rests on it.',
+  parameters: {
+    type: 'object',
+    properties: {
+      queries: { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: queriesMax, description: 'What to look for.' },
+    },
+    required: ['queries'],
+    additionalProperties: false,
+  },
+};
+
+/**
+ * The file search of one request. Its stores are looked at before anything is spent: one that is not the user's is refused like one that does not exist.
+ */
+export function createFileSearch(options: {
+  readonly store: VectorStoresStore;
+  readonly search: SearchFiles;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}): (tool: FileSearchTool, owner: ToolOwner) => Promise<GatewayTool> {
+  return async (tool, owner) => {
+    await checkStores(options, tool, owner);
+    return {
+      kind: 'file-search',
+      offer,
+      readInput: readQueries,
+      run: async (run) => {
+        try {
+          return await runSearch(options.search, tool, owner, run);
+        } catch (error) {
+          options.logger.warn({ err: error }, 'a file search failed');
+          const answer = 'The files cannot be searched at the moment.';
+          return { answer, sources: [], shown: { failed: true, failure: 'unavailable' }, usage: {} };
+        }
+      },
+    };
+  };
+}
+
+async function checkStores(
+  { store, clock }: { readonly store: VectorStoresStore; readonly clock: Clock },
+  { storeIds, path }: FileSearchTool,
+  { userName }: ToolOwner,
+): Promise<void> {
+  const param = `${path ?? 'tools'}.vector_store_ids`;
+  for (const storeId of new Set(storeIds)) {
+    const found = await store.findVectorStore({ userName, storeId });
+    if (found === undefined)
+      throw new GatewayError('object_not_found', `Vector store with id [${storeId.slice(0, 80)}] not found.`, { param });
+    const nowMs = clock.nowMs();
+    if ((expiryOf(found) ?? Infinity) <= nowMs) throw new GatewayError('invalid_value', `Vector store ${found.id} has expired.`, { param });
+    await store.touchVectorStore({ userName, storeId, nowMs });
+  }
+}
+
+async function runSearch(search: SearchFiles, tool: FileSearchTool, { userName }: ToolOwner, run: ToolRun): Promise<ToolOutcome> {
+  const queries = readQueries(run.arguments);
+  if (queries.length === 0) {
+    const answer = 'Nothing was searched: "queries" must be a list of texts.';
+    return { answer, sources: [], shown: { failed: true, failure: 'invalid-input' }, usage: {} };
+  }
+  const { storeIds, filter, scoreThreshold } = tool;
+  const resultsMax = tool.resultsMax ?? defaultResultsMax;
+  const found = await search({ userName, storeIds, queries, filter, resultsMax, scoreThreshold, signal: run.signal });
+  return describeFound(found, run.firstSource);
+}
+
+function describeFound(found: readonly FoundText[], firstSource: number): ToolOutcome {
+  const passages = found.map(({ filename, text }, index) => `${formatSourceNumber(firstSource + index)} ${filename}\n${text}`);
+  return {
+    answer: passages.length === 0 ? 'Nothing was found in the files.' : passages.join('\n\n'),
+    sources: found.map(({ filename, fileId, text }, index) => ({
+      number: firstSource + index,
+      citation: { title: filename, citedText: text, source: { kind: 'document', fileId } },
+    })),
+    shown: {
+      results: found.map(({ fileId, filename, score, text, attributes, storeId }) => ({
+        fileId,
+        title: filename,
+        score,
+        text,
+        attributes: { ...attributes },
+        storeId,
+      })),
+    },
+    usage: { fileSearches: 1 },
+  };
+}
+
+/** What a model asks for. Some give one text in place of the list. */
+function readQueries(args: JsonObject): readonly string[] {
+  const given = args['queries'] ?? args['query'];
+  const list = Array.isArray(given) ? given : [given];
+  return list.filter((query): query is string => typeof query === 'string' && query.trim() !== '').slice(0, queriesMax);
+}

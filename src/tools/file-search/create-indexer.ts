@@ -1,0 +1,156 @@
+import type { Clock } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/log.ts';
+import { type EmbedTexts, embeddingBatchMax } from './embed-texts.ts';
+import type { Extractor } from './extraction/create-extractor.ts';
+import { type FileLibrary, FileProblem } from './file-library.ts';
+import type { Chunk, IndexingError } from './file-objects.ts';
+import type { ChunkStore, FilesStore, IndexingTask } from './file-store.ts';
+
+type IndexerSettings = {
+  /** How long a file belongs to who works on it without a sign of life. */
+  readonly leaseMs: number;
+  /** How often it is looked whether another process left work. */
+  readonly pollMs: number;
+  /** How long a file waits that could not be worked on. */
+  readonly postponeMs: number;
+  /** How often a file is begun before it is given up. */
+  readonly attemptsMax: number;
+  /** Characters of text of one file. */
+  readonly charactersMax: number;
+};
+
+const defaultIndexerSettings: IndexerSettings = {
+  leaseMs: 15_000,
+  pollMs: 1000,
+  postponeMs: 10_000,
+  attemptsMax: 3,
+  charactersMax: 20_000_000,
+};
+
+export type IndexerOptions = {
+  readonly store: ChunkStore & FilesStore;
+  readonly library: FileLibrary;
+  readonly extractor: Extractor;
+  /** Undefined where no embeddings model is configured: then words alone are searched. */
+  readonly embed: () => EmbedTexts | undefined;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly newId: (prefix: string) => string;
+  readonly settings?: IndexerSettings;
+};
+
+export type Indexer = {
+  /** There is something to do. */
+  readonly wake: () => void;
+  readonly close: () => Promise<void>;
+};
+
+/**
+ * Indexes files in the background, one after the other. What is to be done stands in the store: a file is leased, and taken up again by whoever
+ * comes first when the lease runs out, so that nothing is lost with a process.
+ */
+export function createIndexer(options: IndexerOptions): Indexer {
+  const { store, clock, logger } = options;
+  const settings = options.settings ?? defaultIndexerSettings;
+  const owner = options.newId('indexer');
+  const stop = new AbortController();
+  let isAwake = false;
+  let working: Promise<void> | undefined;
+
+  const work = async (): Promise<void> => {
+    while (isAwake && !stop.signal.aborted) {
+      isAwake = false;
+      for (;;) {
+        if (stop.signal.aborted) return;
+        const { leaseMs, attemptsMax } = settings;
+        const task = await store.claimIndexing({ owner, nowMs: clock.nowMs(), leaseMs, attemptsMax });
+        if (task === undefined) break;
+        await indexFile({ ...options, settings, signal: stop.signal }, task);
+      }
+    }
+  };
+  const wake = (): void => {
+    isAwake = true;
+    working ??= work()
+      .catch((error: unknown) => logger.warn({ err: error }, 'indexing files has to wait'))
+      .finally(() => (working = undefined));
+  };
+  const poll = setInterval(wake, settings.pollMs).unref();
+  wake();
+  return {
+    wake,
+    close: async () => {
+      stop.abort();
+      clearInterval(poll);
+      await working;
+    },
+  };
+}
+
+type Work = IndexerOptions & { readonly settings: IndexerSettings; readonly signal: AbortSignal };
+
+async function indexFile(work: Work, task: IndexingTask): Promise<void> {
+  const { store, clock, logger, settings } = work;
+  const renew = (): void => {
+    store.renewIndexing({ ...task, leaseUntilMs: clock.nowMs() + settings.leaseMs }).catch((error: unknown) => {
+      logger.warn({ err: error }, 'a lease could not be renewed; somebody else may take the file up');
+    });
+  };
+  const heartbeat = setInterval(renew, settings.leaseMs / 3).unref();
+  try {
+    const error = await fillIndex(work, task);
+    await store.finishIndexing({
+      ...task,
+      status: error === undefined ? 'completed' : 'failed',
+      ...(error === undefined ? {} : { error }),
+    });
+  } catch (error) {
+    logger.warn({ err: error, fileId: task.fileId, storeId: task.storeId }, 'a file could not be indexed now; it is tried again');
+    await store.postponeIndexing({ ...task, untilMs: clock.nowMs() + (work.signal.aborted ? 0 : settings.postponeMs) });
+  } finally {
+    clearInterval(heartbeat);
+  }
+}
+
+/** Reads, cuts and stores one file. Resolves with what is wrong with it, and rejects when it could not be tried. */
+async function fillIndex(work: Work, task: IndexingTask): Promise<IndexingError | undefined> {
+  const { store, library, extractor, settings } = work;
+  const file = await store.findFile({ userName: task.userName, fileId: task.fileId, nowMs: work.clock.nowMs() });
+  if (file === undefined) return { code: 'invalid_file', message: 'The file has expired or was deleted.' };
+  let bytes: Uint8Array<ArrayBuffer>;
+  try {
+    bytes = await library.readWhole(file);
+  } catch (error) {
+    if (!(error instanceof FileProblem)) throw error;
+    work.logger.error({ err: error, fileId: task.fileId }, 'a stored file cannot be read');
+    return { code: 'server_error', message: 'The stored file cannot be read.' };
+  }
+  const { filename } = file;
+  const reply = await extractor.extract({ bytes, filename, chunking: task.chunking, charactersMax: settings.charactersMax });
+  if ('error' in reply) return reply.error;
+  const embed = work.embed();
+  for (let at = 0; at < reply.chunks.length; at += embeddingBatchMax) {
+    const part = reply.chunks.slice(at, at + embeddingBatchMax);
+    const chunks = embed === undefined ? part : await addVectors(part, embed, work, task);
+    // Cancelled or deleted meanwhile: there is nothing left to finish.
+    if (!(await store.addChunks({ ...task, firstIndex: at, chunks }))) return undefined;
+  }
+  return undefined;
+}
+
+async function addVectors(
+  part: readonly Chunk[],
+  embed: EmbedTexts,
+  { signal }: Work,
+  { userName }: IndexingTask,
+): Promise<readonly Chunk[]> {
+  const vectors = await embed(
+    part.map(({ text }) => text),
+    { userName },
+    signal,
+  );
+  return part.map((chunk, index) => {
+    const vector = vectors[index];
+    return vector === undefined ? chunk : { ...chunk, vector };
+  });
+}

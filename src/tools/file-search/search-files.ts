@@ -1,0 +1,85 @@
+import type { FileFilter } from '../../inference/inference-request.ts';
+import type { Logger } from '../../platform/log.ts';
+import type { EmbedTexts } from './embed-texts.ts';
+import type { FoundChunk } from './file-objects.ts';
+import type { ChunkStore } from './file-store.ts';
+import { fuseRanks, joinQueries, type Ranked } from './fuse-ranks.ts';
+import { matchExpression, queryCharactersMax } from './index-terms.ts';
+
+type FileQuery = {
+  readonly userName: string;
+  readonly storeIds: readonly string[];
+  readonly queries: readonly string[];
+  readonly filter?: FileFilter | undefined;
+  /** From 1 to 50. */
+  readonly resultsMax: number;
+  /** From 0 to 1. */
+  readonly scoreThreshold?: number | undefined;
+  /** How much words and meaning count; equally where it is absent. */
+  readonly weights?: { readonly text: number; readonly vector: number } | undefined;
+  readonly signal: AbortSignal;
+};
+
+export type FoundText = FoundChunk & {
+  /** How well it fits, from 0 to 1. */
+  readonly score: number;
+};
+
+export type SearchFiles = (query: FileQuery) => Promise<readonly FoundText[]>;
+
+/** Queries of one search; more are not looked at. */
+export const queriesMax = 8;
+
+/** Candidates of each ranking that take part in the fusion. */
+const candidatesMax = 200;
+
+/**
+ * Searches a user's stores by words, and by meaning where an embeddings model is configured. When that model cannot be asked, words alone decide: a
+ * search that finds less is better than none.
+ */
+export function createSearchFiles(options: {
+  readonly store: ChunkStore;
+  readonly embed: () => EmbedTexts | undefined;
+  readonly logger: Logger;
+}): SearchFiles {
+  const { store } = options;
+  return async (query) => {
+    const queries = query.queries.filter((text) => text.trim() !== '').slice(0, queriesMax);
+    const vectors = await embedQueries(options, queries, query);
+    const results = await Promise.all(queries.map((text, index) => rank(store, query, text, vectors?.[index])));
+    const threshold = query.scoreThreshold ?? 0;
+    const wanted = joinQueries(results)
+      .filter(({ score }) => score >= threshold)
+      .slice(0, query.resultsMax);
+    const scores = new Map(wanted.map(({ id, score }) => [id, score]));
+    const chunks = await store.readChunks({ userName: query.userName, ids: [...scores.keys()] });
+    return chunks.map((chunk) => ({ ...chunk, score: scores.get(chunk.id) ?? 0 }));
+  };
+}
+
+async function embedQueries(
+  { embed, logger }: Parameters<typeof createSearchFiles>[0],
+  queries: readonly string[],
+  { userName, signal }: FileQuery,
+): Promise<readonly Float32Array[] | undefined> {
+  const ask = embed();
+  if (ask === undefined || queries.length === 0) return undefined;
+  try {
+    const texts = queries.map((text) => text.slice(0, queryCharactersMax));
+    return await ask(texts, { userName }, signal);
+  } catch (error) {
+    logger.warn({ err: error }, 'a query has no vector; its words alone are searched');
+    return undefined;
+  }
+}
+
+async function rank(store: ChunkStore, query: FileQuery, text: string, vector: Float32Array | undefined): Promise<readonly Ranked[]> {
+  const { userName, storeIds, filter, weights } = query;
+  const match = matchExpression(text);
+  const { byText, byVector } = await store.searchChunks({ userName, storeIds, match, vector, filter, candidatesMax });
+  if (vector === undefined) return fuseRanks([{ ids: byText, weight: 1 }]);
+  return fuseRanks([
+    { ids: byText, weight: weights?.text ?? 1 },
+    { ids: byVector, weight: weights?.vector ?? 1 },
+  ]);
+}
