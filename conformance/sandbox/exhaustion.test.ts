@@ -20,7 +20,12 @@ const attempts: readonly Attempt[] = [
   { name: 'a catastrophic regular expression', code: 'import re\nre.match(r"(a+)+$", "a" * 40 + "b")', ends: 'times out' },
   { name: 'a number too large to compute', code: '10 ** 10 ** 9', ends: 'anyhow' },
   { name: 'all memory at once', code: 'bytearray(10**10)', ends: 'survives', says: /MemoryError|OverflowError/ },
-  { name: 'memory piece by piece', code: 'a = []\nwhile True: a.append(bytearray(5_000_000))', ends: 'survives', says: /MemoryError/ },
+  {
+    name: 'memory piece by piece',
+    code: 'def fill():\n  a = []\n  while True: a.append(bytearray(5_000_000))\nfill()',
+    ends: 'survives',
+    says: /MemoryError/,
+  },
   { name: 'memory by small objects', code: 'a = []\nwhile True: a.append([[] for _ in range(1000)])', ends: 'anyhow' },
   {
     name: 'memory of JavaScript',
