@@ -5,7 +5,7 @@ import { Sandbox } from '../../src/tools/code-execution/sandbox.ts';
 import type { RunReport } from '../../src/tools/code-execution/run-report.ts';
 import { usualLimits } from './sandbox-kit.ts';
 
-const limits = { ...usualLimits, timeoutMs: 1500, outputBytesMax: 2000 };
+const limits = { ...usualLimits, timeoutMs: 4000, outputBytesMax: 2000 };
 const send = 'const send = (m) => process.stdout.write(JSON.stringify(m) + "\\n"); send({ kind: "ready" });';
 
 /** A sandbox whose process is wholly an attacker's: it runs this JavaScript instead of Python, without seals. */

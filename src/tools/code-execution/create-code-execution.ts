@@ -106,7 +106,11 @@ class SandboxHost {
   }
 
   #findSeals(): Promise<ReadonlySet<HostSeal>> {
-    this.#seals ??= this.#trySeals();
+    this.#seals ??= this.#trySeals().catch((error: unknown) => {
+      // The host may have been too busy: the next request tries again.
+      this.#seals = undefined;
+      throw error;
+    });
     return this.#seals;
   }
 

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 
 import { composeCommand, findProgram, type HostSeal, interpreterFolder, type SandboxLimits } from './seal-command.ts';
 
-/** Longest wait for a trial start. */
-const probeMs = 10_000;
+/** Longest wait for a trial start, a tenth of a second's work: a busy host must not end up with fewer seals. */
+const probeMs = 30_000;
 
 /** Whether this Node can keep a process from files, programs, threads and the network: without that there is no sandbox. */
 export function canSeal(): boolean {
