@@ -28,7 +28,6 @@ import type { MetricRegistry } from '../platform/metrics/metric-registry.ts';
 import type { MetricsSnapshot } from '../platform/metrics/metrics-snapshot.ts';
 import type { Store } from '../store/store.ts';
 import type { EmbedTexts } from '../tools/file-search/embed-texts.ts';
-import type { FileService } from '../tools/file-search/file-service.ts';
 import { findUpstreams, type UpstreamSource } from './config/build-settings.ts';
 import type { Config } from './config/config-schema.ts';
 import { createLiveSettings, type LiveSettings } from './config/live-settings.ts';
@@ -40,6 +39,7 @@ import { openStoredObjects } from './open-stored-objects.ts';
 import { openProofVault } from './open-proof-vault.ts';
 import { type Simulated, startSimulatedUpstreams } from './start-simulated-upstreams.ts';
 import { openFileSearch } from './tools/open-file-search.ts';
+import { openTools } from './tools/open-tools.ts';
 import { assembleTelemetry } from './telemetry/assemble-telemetry.ts';
 import { serveMetrics } from './telemetry/serve-metrics.ts';
 import type { Welcome } from './welcome.ts';
@@ -169,7 +169,7 @@ export async function assembleGateway(options: {
     settings: live.settings,
     clock,
     newId: createIds(clock),
-    files: openFiles({ ...options, live, gateway: () => gateway }),
+    ...openFilesAndTools({ ...options, live, simulated, gateway: () => gateway }),
     logger,
     telemetry,
     deadlines,
@@ -193,20 +193,23 @@ export async function assembleGateway(options: {
   };
 }
 
-/** Opens the files of users before the gateway is whole: vectors are asked for later, through it. */
-function openFiles(
+/** Opens the files of users and the built-in tools before the gateway is whole: vectors of texts are asked for later, through it. */
+function openFilesAndTools(
   parts: Parameters<typeof assembleGateway>[0] & {
     readonly live: LiveSettings;
+    readonly simulated: Simulated | undefined;
     readonly gateway: () => Gateway;
   },
-): FileService {
+): Pick<Gateway, 'files' | 'tools'> {
+  const { clock, opened } = parts;
+  const { config } = parts.live;
   const embedWith =
     (model: string): EmbedTexts =>
     async (texts, owner, signal) =>
       await embedWithModel(parts.gateway(), model)(texts, owner, signal);
-  const files = openFileSearch({ ...parts, newId: createIds(parts.clock), config: parts.live.config, embedWith });
-  parts.opened.defer(() => files.close());
-  return files;
+  const files = openFileSearch({ ...parts, newId: createIds(clock), config, embedWith });
+  opened.defer(() => files.close());
+  return { files, tools: openTools({ ...parts, config, simulated: parts.simulated?.search, files }, opened) };
 }
 
 function listHindrances(journal: Journal): readonly string[] {

@@ -38,7 +38,8 @@ test('who has nothing stored gets the proofs of reasoning', () =>
   assert.equal(showItem(thought, readShownMembers({ store: false })), thought));
 
 test('an item of nothing but a proof is told from one with thoughts', () => {
-  assert.equal(isBareProof(thought), true);
-  assert.equal(isBareProof({ ...thought, summary: [{ type: 'summary_text', text: 'Hm.' }] }), false);
+  assert.equal(isBareProof({ ...thought, id: 'rs_gw1' }), true);
+  assert.equal(isBareProof(thought), false, 'one that the vendor made');
+  assert.equal(isBareProof({ ...thought, id: 'rs_gw1', summary: [{ type: 'summary_text', text: 'Hm.' }] }), false);
   assert.equal(isBareProof(files), false);
 });

@@ -74,7 +74,11 @@ export function showItem(item: JsonObject, shown: ShownMembers): JsonObject {
   }
 }
 
-/** Whether an item holds nothing but a proof, so that there is nothing of it to show to a client that does not see proofs. */
-export function isBareProof({ type, summary, content }: JsonObject): boolean {
-  return type === 'reasoning' && itemsOf(summary).length === 0 && itemsOf(content).length === 0;
+/** The beginning of the ids of reasoning items made here. The vendor never stored them, so `removeForeignProofs` must know them. */
+export const ownReasoningPrefix = 'rs_gw';
+
+/** Whether an item was made here for nothing but a proof, so that there is nothing of it to show to a client that does not see proofs. */
+export function isBareProof({ type, id, summary, content }: JsonObject): boolean {
+  const isOwn = type === 'reasoning' && textOf(id)?.startsWith(ownReasoningPrefix) === true;
+  return isOwn && itemsOf(summary).length === 0 && itemsOf(content).length === 0;
 }

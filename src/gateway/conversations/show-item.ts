@@ -1,3 +1,4 @@
+import { isBareProof } from '../../dialects/openai-responses/show-item.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../platform/json/json-value.ts';
 
 /** What a client may ask to be shown besides: contract B's four values, and the vendor's newer ones (its API description of 2026-08-21). */
@@ -38,12 +39,19 @@ export function showItem(item: JsonObject, include: Include): JsonObject {
   }
 }
 
+const showValue = (item: JsonValue, include: Include): JsonValue => (isJsonObject(item) ? showItem(item, include) : item);
+
+/** Whether all there is of an item was not asked for. */
+function isHidden(item: JsonValue, include: Include): boolean {
+  return isJsonObject(item) && !include.has('reasoning.encrypted_content') && isBareProof(item);
+}
+
 /** A response object, its items shown as above. */
 export function showResponse(response: JsonObject, include: Include): JsonObject {
   const { output } = response;
-  return Array.isArray(output)
-    ? { ...response, output: output.map((item: JsonValue) => (isJsonObject(item) ? showItem(item, include) : item)) }
-    : response;
+  if (!Array.isArray(output)) return response;
+  const items: readonly JsonValue[] = output;
+  return { ...response, output: items.filter((item) => !isHidden(item, include)).map((item) => showValue(item, include)) };
 }
 
 function showWebSearch(item: JsonObject, include: Include): JsonObject {

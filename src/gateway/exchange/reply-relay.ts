@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { ReplyReport, StreamReport } from '../../dialects/chat-dialect.ts';
 import type { GatewayError } from '../../inference/gateway-error.ts';
 import type { Frame, StreamFraming } from '../../platform/frames.ts';
+import type { JsonObject } from '../../platform/json/json-value.ts';
 import type { GatewayLimits } from '../limits.ts';
 
 /** An upstream's error answer on its way to the client. */
@@ -27,6 +28,8 @@ export type ReplyRelay = {
   readonly readReply: (reply: unknown) => ReplyReport;
   /** The body for the client. Called before the call is settled, once, for a reply that is no error. */
   readonly writeReply: (reply: unknown, bytes: Buffer) => Buffer;
+  /** The reply that was written, with what its client did not ask to see; absent where that is all that was written. */
+  readonly wholeReply?: () => JsonObject | undefined;
   /** What has to be done before the client may learn that its whole reply is there. Asked after `writeReply`; never rejects. */
   readonly kept?: () => Promise<void> | undefined;
   /** @param limits what the stream may pile up: its `read` throws GatewayError beyond that */
@@ -47,6 +50,8 @@ export type StreamRelay = {
   readonly report: () => StreamReport;
   /** True when the client's reply has ended and the upstream's has not: nothing more is wanted of it. */
   readonly endedEarly: () => boolean;
+  /** The reply so far, with what its client did not ask to see; absent where that is all that was written. */
+  readonly wholeReply?: () => JsonObject | undefined;
   /** What has to be done before the client may learn that its reply has ended well. Asked once, when it has; never rejects. */
   readonly kept?: () => Promise<void> | undefined;
   /** True when a `complete` state is the end of all that counts. */

@@ -14,18 +14,18 @@ import type { Gateway, GatewaySettings } from '../gateway.ts';
 import type { Admission } from '../overload/fair-gate.ts';
 import type { AttemptTicket } from '../health/health.ts';
 import { type TakenLimits, withOwnLimits } from '../limits/reserve-call.ts';
-import { type EstimatedCount, type ExchangePlan, planExchange } from '../plan-exchange.ts';
+import type { EstimatedCount, ExchangePlan } from '../plan-exchange.ts';
 import { alwaysHealthy } from '../routing/always-healthy.ts';
 import { subjectOf } from '../routing/route.ts';
 import type { Target } from '../routing/routing-table.ts';
 import { timeoutsOf } from '../routing/target-timeouts.ts';
-import { keepReplies } from '../stored-responses/keep-reply.ts';
-import type { ResponseTurn, TurnRequest } from '../stored-responses/response-turn.ts';
+import type { ResponseTurn } from '../stored-responses/response-turn.ts';
 import { toWireRequest } from '../to-wire-request.ts';
 import type { CallReport } from '../telemetry/call-report.ts';
 import { AttemptObserver } from './attempt-observer.ts';
 import type { CallRound } from './call-round.ts';
 import { openAttempt } from './open-attempt.ts';
+import { planAttempt } from './plan-attempt.ts';
 import { forbidsRetry, parseRetryAfter } from './parse-retry-after.ts';
 import type { RetryGrant } from './retry-budget.ts';
 import { decideRetry, isWithinReach, namedWaitMsMax, type RetryDecision } from './retry-policy.ts';
@@ -145,52 +145,11 @@ export class CallAttempts implements RunningCall {
       return this.#planFirst(request, bytes, place + 1, refusal ?? error);
     };
     try {
-      const planned = this.#plan(target, request, bytes);
+      const planned = planAttempt(this.#gateway, this.#known, { target, request, bytes });
       return planned instanceof Promise ? planned.then((plan) => ({ target, plan }), planNext) : { target, plan: planned };
     } catch (error) {
       return planNext(error);
     }
-  }
-
-  #plan(target: Target, request: WireRequest, bytes: Buffer): ReturnType<typeof planExchange> {
-    const { turn, round } = this.#known;
-    if (turn === undefined) return this.#planRequest(target, { request, bytes, translate: round !== undefined });
-    const asked = turn.requestFor(target);
-    const plan = (made: TurnRequest): ReturnType<typeof planExchange> => this.#planTurn(target, made, request, turn);
-    return asked instanceof Promise ? asked.then(plan) : plan(asked);
-  }
-
-  /** Plans what a target gets of a turn, and sees to it that the reply is kept. */
-  #planTurn(target: Target, made: TurnRequest, asked: WireRequest, turn: ResponseTurn): ReturnType<typeof planExchange> {
-    const planned = this.#planRequest(target, made, asked);
-    const keep = (plan: ExchangePlan | EstimatedCount): ExchangePlan | EstimatedCount => {
-      if (plan.kind === 'estimate' || !turn.keeps) return plan;
-      const isNative = plan.translation === undefined;
-      return { ...plan, relay: keepReplies(plan.relay, (response) => turn.record(response, target, isNative), isNative) };
-    };
-    return planned instanceof Promise ? planned.then(keep) : keep(planned);
-  }
-
-  #planRequest(target: Target, { request, bytes, translate }: TurnRequest, asked?: WireRequest): ReturnType<typeof planExchange> {
-    const { call, facts, framing, caller, acceptedAtMs, turn } = this.#known;
-    const { callId: requestId, dialect, response } = call;
-    const hasLeft = (): boolean => response.destroyed;
-    return planExchange({
-      gateway: this.#gateway,
-      requestId,
-      dialect,
-      request,
-      bytes,
-      facts,
-      target,
-      framing,
-      caller,
-      acceptedAtMs,
-      hasLeft,
-      translate,
-      ...(asked === undefined ? {} : { asked }),
-      ...(turn === undefined ? {} : { replyId: turn.replyId }),
-    });
   }
 
   /** Writes an attempt down and begins it, unless it is one that is no longer wanted by then. */
@@ -368,7 +327,7 @@ export class CallAttempts implements RunningCall {
     const bytes = this.#bytes ?? Buffer.alloc(0);
     // The tree of the first attempt was let go of: a large one that is kept is copied by every collection.
     const request = toWireRequest(this.#known.call, parseJsonObject(bytes.toString()) ?? {});
-    const plan = await this.#plan(target, request, bytes);
+    const plan = await planAttempt(this.#gateway, this.#known, { target, request, bytes });
     // The client has left meanwhile, or the gateway shuts down.
     if (this.#pending !== pending) return;
     if (plan.kind === 'estimate') throw new GatewayError('upstream_error', 'the other target has no such route');

@@ -105,7 +105,7 @@ function describeRoute(route: Exclude<Route, { type: 'generate-content' }>): obj
 }
 
 function generateContentPaths(path: string): readonly (readonly [string, object])[] {
-  const model = path.replace('/*', route.type === 'files' ? '/{rest}' : '/{model}');
+  const model = path.replace('/*', '/{model}');
   const parameters = [{ name: 'model', in: 'path', required: true, schema: { type: 'string' } }];
   const dialect = 'gemini-generate-content';
   return [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import { expandBody, isReference, listInputItems, nameItems, requireOutputs } from './expand-input.ts';
+import { expandBody, listInputItems, nameItems, requireOutputs } from './expand-input.ts';
 
 const call = { id: 'fc_1', type: 'function_call', call_id: 'call_1', name: 'f', arguments: '{}' };
 const output = { type: 'function_call_output', call_id: 'call_1', output: '1' };
@@ -11,21 +11,19 @@ test('a text is one message of the user', () => {
   assert.deepEqual(listInputItems(undefined), []);
 });
 
-test('an item reference is known by its type, or by an id without anything else', () => {
-  assert.equal(isReference({ type: 'item_reference', id: 'x' }), true);
-  assert.equal(isReference({ id: 'x' }), true);
-  assert.equal(isReference({ id: 'x', type: null }), true);
-  assert.equal(isReference({ id: 'x', role: 'user', content: 'hi' }), false);
-  assert.equal(isReference(call), false);
-});
-
 test('kept items have a type, parts and an id; an id that is there stays', () => {
   let count = 0;
   const named = nameItems([{ role: 'assistant', content: 'hi' }, call, output], (prefix) => `${prefix}_${++count}`);
   assert.deepEqual(named, [
-    { role: 'assistant', type: 'message', id: 'msg_1', content: [{ type: 'output_text', text: 'hi' }] },
-    call,
-    { ...output, id: 'fco_2' },
+    {
+      role: 'assistant',
+      type: 'message',
+      id: 'msg_1',
+      status: 'completed',
+      content: [{ type: 'output_text', text: 'hi', annotations: [] }],
+    },
+    { ...call, status: 'completed' },
+    { ...output, id: 'fco_2', status: 'completed' },
   ]);
 });
 

@@ -12,7 +12,7 @@ export function keepReplies(relay: ReplyRelay, keep: KeepReply, isPassthrough: b
     ...relay,
     writeReply: (reply, bytes) => {
       const made = relay.writeReply(reply, bytes);
-      written = isPassthrough && isJsonObject(reply) ? reply : parseJsonObject(made.toString());
+      written = relay.wholeReply?.() ?? (isPassthrough && isJsonObject(reply) ? reply : parseJsonObject(made.toString()));
       return made;
     },
     kept: () => (written === undefined ? undefined : keep(written)),
@@ -24,7 +24,7 @@ function keepStream(stream: StreamRelay, keep: KeepReply): StreamRelay {
   return {
     ...stream,
     kept: () => {
-      const response = stream.position().partialResponse;
+      const response = stream.wholeReply?.() ?? stream.position().partialResponse;
       return response === undefined ? undefined : keep(response);
     },
   };

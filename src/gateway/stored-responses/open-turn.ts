@@ -1,4 +1,5 @@
 import type { ApiKey } from '../../accounts/api-key.ts';
+import { isItemReference } from '../../conversations/to-stored-item.ts';
 import type { Conversations, ResponseKeeper, StoredResponse } from '../../conversations/response-store.ts';
 import type { WireRequest } from '../../dialects/chat-dialect.ts';
 import type { CallFacts } from '../../inference/call-facts.ts';
@@ -9,7 +10,7 @@ import type { Gateway, GatewaySettings } from '../gateway.ts';
 import { describeUnknownReply } from '../reply-owners.ts';
 import type { ResponseState } from '../routing/route.ts';
 import type { Target } from '../routing/routing-table.ts';
-import { expandBody, isReference, listInputItems, nameItems, requireOutputs } from './expand-input.ts';
+import { expandBody, listInputItems, nameItems, requireOutputs } from './expand-input.ts';
 import { createRecorder } from './record-response.ts';
 import type { ResponseTurn, TurnRequest } from './response-turn.ts';
 
@@ -54,7 +55,7 @@ export function openTurn(asked: OpenTurn): Promise<ResponseTurn> | undefined {
 const isPresent = (value: JsonValue | undefined): boolean => value !== undefined && value !== null;
 
 function hasReference(input: JsonValue | undefined): boolean {
-  return Array.isArray(input) && input.some((item) => isJsonObject(item) && isReference(item));
+  return Array.isArray(input) && input.some((item) => isJsonObject(item) && isItemReference(item));
 }
 
 /** Whose answers are never kept has a retention of nothing. */
@@ -168,12 +169,12 @@ async function resolveReferences(
   userName: string,
   items: readonly JsonObject[],
 ): Promise<readonly JsonObject[]> {
-  const ids = items.filter(isReference).map(({ id }) => String(id));
+  const ids = items.filter(isItemReference).map(({ id }) => id);
   if (ids.length === 0) return items;
   const found = await asked(conversations.findItems(userName, ids));
   return items.map((item) => {
-    if (!isReference(item)) return item;
-    const id = String(item.id);
+    if (!isItemReference(item)) return item;
+    const { id } = item;
     const referred = found.get(id);
     if (referred !== undefined) return referred;
     throw new GatewayError('object_not_found', `Item with id '${id.slice(0, 100)}' not found.`, { param: 'input' });

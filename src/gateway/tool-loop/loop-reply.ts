@@ -7,6 +7,7 @@ import type { StreamFraming } from '../../platform/frames.ts';
 import type { JsonObject } from '../../platform/json/json-value.ts';
 import type { ClientReply } from '../exchange/client-reply.ts';
 import { requestIdHeader } from '../exchange/reply-headers.ts';
+import { encodeWhole } from '../exchange/translate/encode-whole.ts';
 import { writeError, writeReply } from '../write-reply.ts';
 
 export type LoopReplyOptions = {
@@ -101,12 +102,12 @@ export class LoopReply {
   async finish(events: readonly InferenceEvent[]): Promise<void> {
     const { dialect, response, writing, keep } = this.#options;
     if (this.#encoder === undefined) {
-      const body = dialect.codec.encodeReply(foldEvents([...(this.#held ?? []), ...events]), writing);
-      await keep?.(body);
+      const { reply: body, whole } = encodeWhole(dialect, foldEvents([...(this.#held ?? []), ...events]), writing);
+      await keep?.(whole ?? body);
       return writeReply(response, 200, this.#replyHeaders(), Buffer.from(JSON.stringify(body)));
     }
     const text = this.#encode(events);
-    const written = this.#encoder.position().partialResponse;
+    const written = this.#encoder.kept?.() ?? this.#encoder.position().partialResponse;
     if (written !== undefined) await keep?.(written);
     if (response.destroyed || response.writableEnded) return;
     this.#writeHead();

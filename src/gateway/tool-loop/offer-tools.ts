@@ -25,6 +25,11 @@ export function nameTools(tools: readonly GatewayTool[], request: InferenceReque
   return named;
 }
 
+/** Ends what the tools of a call hold for it. */
+export function closeTools(offered: OfferedTools): void {
+  for (const tool of offered.values()) tool.close?.();
+}
+
 /** What the dialects call the tools, where a choice names one. Dates at the end of a name are versions. */
 const wireNames: ReadonlyMap<string, BuiltInToolKind> = new Map([
   ['web_search', 'web-search'],
@@ -52,6 +57,10 @@ function chooseTool(choice: ToolChoice | undefined, offered: OfferedTools, funct
     for (const [own, tool] of offered) if (tool.kind === kind) return own;
     return name;
   };
+  if (choice?.kind === 'built-in') {
+    for (const [own, tool] of offered) if (tool.kind === choice.tool) return { kind: 'function', name: own };
+    return choice;
+  }
   if (choice?.kind === 'function') return { ...choice, name: nameOf(choice.name) };
   if (choice?.kind === 'allowed') return { ...choice, names: choice.names.map(nameOf) };
   return choice;

@@ -11,7 +11,7 @@ import type { Target } from '../routing/routing-table.ts';
 import type { KnownCall } from '../retry/call-attempts.ts';
 import { briefModel } from './brief-model.ts';
 import { LoopReply } from './loop-reply.ts';
-import { isBuiltIn, nameTools } from './offer-tools.ts';
+import { closeTools, isBuiltIn, nameTools } from './offer-tools.ts';
 import { replayTools } from './replay-tools.ts';
 import { ToolLoop } from './tool-loop.ts';
 import { chooseToolRoad } from './choose-tool-road.ts';
@@ -65,7 +65,12 @@ export async function runToolLoop(gateway: Gateway, known: KnownCall, options: T
     reply: createReply(gateway, known, options),
     newToolId: (tool) => gateway.newId(idPrefix(call.dialect, tool)),
   });
-  await loop.start();
+  try {
+    await loop.start();
+  } catch (error) {
+    closeTools(offered);
+    throw error;
+  }
 }
 
 /** One tool for each kind: a request that offers a kind twice means its first. */

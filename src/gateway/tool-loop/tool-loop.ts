@@ -15,7 +15,7 @@ import type { Target } from '../routing/routing-table.ts';
 import { citeSources } from './cite-sources.ts';
 import { bookTools, mergeEntries, sumUsage } from './loop-books.ts';
 import type { LoopReply } from './loop-reply.ts';
-import { type OfferedTools, offerTools, type RoundOffer } from './offer-tools.ts';
+import { closeTools, type OfferedTools, offerTools, type RoundOffer } from './offer-tools.ts';
 import { type Round, type RoundOutcome, runRound } from './run-round.ts';
 import { nextSource, readToolCall, runTools, sumToolUsage, type ToolCall, type ToolReturn } from './run-tools.ts';
 import { ShownReply } from './show-round.ts';
@@ -290,6 +290,7 @@ export class ToolLoop implements RunningCall {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#abort.abort(new Error('the call is over'));
+    closeTools(this.#loop.offered);
     const { call, startedMs, taken, report } = this.#loop.known;
     if (this.#usedTokens > 0) taken?.reservation.settle(this.#usedTokens);
     else taken?.reservation.finish();

@@ -7,7 +7,7 @@ import { textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { EventEncoder, ReplyWriting, StreamPosition } from '../../chat-codec.ts';
 import { encodeAnnotations } from './citations.ts';
-import { showItem } from '../show-item.ts';
+import { ownReasoningPrefix, showItem } from '../show-item.ts';
 import { describeProgress, echoRequest } from './response-object.ts';
 import { encodeEnding, type ResponseEnding } from './stop-reasons.ts';
 import * as items from './write-items.ts';
@@ -220,7 +220,7 @@ export class ResponseWriter {
   #openReasoning(block: OpenBlock): { readonly events: string; readonly item: OpenReasoning } {
     if (block.item?.kind === 'reasoning') return { events: '', item: block.item };
     const closed = this.#closeItem('completed');
-    const item: OpenReasoning = { kind: 'reasoning', id: this.#words.newId(items.ownReasoningPrefix), paragraphs: [], proof: undefined };
+    const item: OpenReasoning = { kind: 'reasoning', id: this.#words.newId(ownReasoningPrefix), paragraphs: [], proof: undefined };
     block.item = this.#item = item;
     return { events: closed + this.#sendItem('added', items.writeReasoningItem(item.id, [], undefined)), item };
   }
@@ -252,7 +252,7 @@ export class ResponseWriter {
     const ended = block.item?.kind === 'reasoning' ? this.#endParagraph(block, block.item) : '';
     if (block.proof === undefined) return ended;
     if (block.item?.kind !== 'reasoning' && !this.#words.shown.proofs) {
-      this.#kept.push(items.writeReasoningItem(this.#words.newId(items.ownReasoningPrefix), [], block.proof));
+      this.#kept.push(items.writeReasoningItem(this.#words.newId(ownReasoningPrefix), [], block.proof));
       return ended;
     }
     const { events, item } = this.#openReasoning(block);

@@ -1,6 +1,6 @@
 import { wrappedProofPrefix } from '../../../inference/proof.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
-import { ownReasoningPrefix } from './write-items.ts';
+import { ownReasoningPrefix } from '../show-item.ts';
 import { isOwnToolItem } from './write-server-tools.ts';
 
 /**

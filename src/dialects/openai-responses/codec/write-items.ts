@@ -5,14 +5,11 @@ import { objectsOf, textOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject } from '../../../platform/json/json-value.ts';
 import { parseJsonObject } from '../../../platform/json/parse-json.ts';
 import type { ReplyWriting } from '../../chat-codec.ts';
-import { everyMember, readShownMembers, type ShownMembers } from '../show-item.ts';
+import { everyMember, ownReasoningPrefix, readShownMembers, type ShownMembers } from '../show-item.ts';
 import { writeCallProof } from './call-proofs.ts';
 import { type ClientTool, readClientTools, unwrapCustomInput } from './client-tools.ts';
 import { encodeAction } from './screen-actions.ts';
 import { vendorOrigin } from './vendor-origin.ts';
-
-/** The beginning of the ids of reasoning items made here. The vendor never stored them, so `removeForeignProofs` must know them. */
-export const ownReasoningPrefix = 'rs_gw';
 
 type ItemWords = {
   /** The client's tools by the names under which the neutral form carries them. */

@@ -4,11 +4,13 @@ import { foldEvents } from '../../../inference/fold-events.ts';
 import type { InferenceEvent } from '../../../inference/inference-event.ts';
 import { replayReply } from '../../../inference/replay-reply.ts';
 import type { ReplyReport } from '../../../dialects/chat-dialect.ts';
+import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { requestIdHeader } from '../reply-headers.ts';
 import type { ReplyRelay } from '../reply-relay.ts';
 import { refuseDeepReply } from './reply-bound.ts';
 import { createEventLine, failureOf } from './translate-events.ts';
 import { createTranslatedStream } from './translated-stream.ts';
+import { encodeWhole } from './encode-whole.ts';
 import type { Translation } from './translation.ts';
 import { translationHeaders } from './warning-header.ts';
 
@@ -18,12 +20,18 @@ const passedHeaders = ['retry-after', 'retry-after-ms', 'x-should-retry'];
 /** Client and upstream speak different dialects: the reply is read into the neutral form and written anew. */
 export function createTranslateRelay(translation: Translation): ReplyRelay {
   const { upstream, framing } = translation;
+  let whole: JsonObject | undefined;
   return {
     upstreamFraming: framing === undefined ? undefined : 'sse',
     streamsWholeReplies: true,
     replyHeaders: (headers) => replyHeaders(translation, headers),
     readReply: (reply) => readReply(translation, reply),
-    writeReply: (reply) => Buffer.from(writeWhole(translation, translateWhole(translation, reply))),
+    writeReply: (reply) => {
+      const written = writeWhole(translation, translateWhole(translation, reply));
+      whole = written.whole;
+      return Buffer.from(written.text);
+    },
+    wholeReply: () => whole,
     openStream: ({ replyBytesMax }) => createTranslatedStream(translation, framing ?? 'sse', replyBytesMax),
     readError: ({ status, headers, body }) => {
       const seconds = Number(headers['retry-after']);
@@ -48,12 +56,16 @@ function translateWhole(translation: Translation, reply: unknown): readonly Infe
   return createEventLine(translation).push(replayReply(upstream.codec.decodeReply(reply, reading)));
 }
 
-function writeWhole({ client, framing, writing }: Translation, events: readonly InferenceEvent[]): string {
+type WrittenReply = { readonly text: string; readonly whole: JsonObject | undefined };
+
+function writeWhole({ client, framing, writing }: Translation, events: readonly InferenceEvent[]): WrittenReply {
   if (framing !== undefined) {
     const encoder = client.codec.createEventEncoder(writing, framing);
-    return events.map((event) => encoder.write(event)).join('');
+    const text = events.map((event) => encoder.write(event)).join('');
+    return { text, whole: encoder.kept?.() };
   }
-  return JSON.stringify(client.codec.encodeReply(foldEvents(events), writing));
+  const { reply, whole } = encodeWhole(client, foldEvents(events), writing);
+  return { text: JSON.stringify(reply), whole };
 }
 
 function replyHeaders({ client, framing, writing, notes }: Translation, headers: IncomingHttpHeaders): Record<string, string> {

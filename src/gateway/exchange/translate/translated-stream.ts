@@ -82,5 +82,6 @@ export function createTranslatedStream(translation: Translation, framing: Stream
     hasEndMark,
     passesErrors: () => false,
     position: encoder.position,
+    wholeReply: () => encoder.kept?.(),
   };
 }
