@@ -117,7 +117,7 @@ export type WebSearchTool = {
 };
 
 /** Running code in a sandbox. */
-export type CodeExecutionTool = { readonly kind: 'code-execution'; readonly wire?: JsonObject; readonly path?: string };
+type CodeExecutionTool = { readonly kind: 'code-execution'; readonly wire?: JsonObject; readonly path?: string };
 
 /** A condition on the attributes of a file. */
 export type FileFilter =

@@ -1,7 +1,7 @@
 import { read, writeSync } from 'node:fs';
 
 /** A piece of code to run. */
-export type RunOrder = { readonly run: number; readonly code: string };
+type RunOrder = { readonly run: number; readonly code: string };
 
 /** Lines of JSON to and from the gateway, on the two descriptors that the process has. */
 export type ParentChannel = {
