@@ -115,9 +115,11 @@ function routeCall(gateway: Gateway, read: ReadCall, report: CallReport): Routed
   report.facts = facts;
   if (!mayCall(caller, facts.requestedModel)) throw unknownModel(facts.requestedModel);
   const route = settings.routing.routeOf(facts.requestedModel);
-  const opening = openTurn({ ...read, gateway, facts, state: route?.responseState ?? 'auto', targets: route?.targets ?? [] });
-  if (opening !== undefined) return routeTurn(gateway, read, opening);
-  if (read.isBackground) throw neverStored();
+  if (call.dialect.id === 'openai-responses') {
+    const opening = openTurn({ ...read, gateway, facts, state: route?.responseState ?? 'auto', targets: route?.targets ?? [] });
+    if (opening !== undefined) return routeTurn(gateway, read, opening);
+    if (read.isBackground) throw neverStored();
+  }
   return chooseTargets(gateway, read, { request, facts, turn: undefined });
 }
 
