@@ -89,7 +89,8 @@ export async function runCall(gateway: Gateway, call: IncomingCall, report: Call
 async function makeCall(gateway: Gateway, known: KnownCall, request: WireRequest, bytes: Buffer): Promise<void> {
   const { call, facts, settings, targets, turn } = known;
   if (call.operation === 'generate' && needsToolLoop(gateway, { dialect: call.dialect, facts, settings, targets })) {
-    return runToolLoop(gateway, known, { request: turn === undefined ? request : await turn.whole(), asked: request });
+    const whole = turn === undefined ? request : await turn.whole();
+    if (await runToolLoop(gateway, known, { request: whole, asked: request })) return;
   }
   const estimate = await new CallAttempts(gateway, known, bytes).start(request, bytes);
   if (estimate !== undefined) answerCount(call, estimate.inputTokens);
