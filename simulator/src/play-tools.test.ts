@@ -70,3 +70,10 @@ test('sources in elements are quoted by what they say, and not by how they are w
     assert.equal(answer, 'Here is what I found. Cats purr. They sleep.【4】');
   }
 });
+
+test('the JSON that a passage came in is not quoted', () => {
+  const question = 'Search my files for cats';
+  const promptText = `${question}\n${JSON.stringify({ result: '【1】 cats.md\nCats "purr".' })}`;
+  const answer = answerFromTools(ask(question, { promptText, answersToolResult: true }));
+  assert.equal(answer, 'Here is what I found. Cats "purr".【1】');
+});

@@ -111,9 +111,9 @@ export function answerFromTools(request: PlanRequest): string | undefined {
   return `The tool answered: ${(brought === '' ? results.trim() : brought).slice(0, 400)}`;
 }
 
-/** A passage without the lines that say where it comes from: its title, and an address. */
+/** A passage without the lines that say where it comes from, its title and an address, and without the end of the JSON that it came in. */
 function withoutHeading(passage: string): string {
-  const [title = '', ...lines] = passage.split('\n');
+  const [title = '', ...lines] = passage.replace(/"\s*[}\]]+\s*$/, '').split('\n');
   const text = lines
     .filter((line) => !/^https?:\S+$/.test(line.trim()))
     .join('\n')
