@@ -93,7 +93,7 @@ describe('file search, from the upload to the books', () => {
       assert.ok(first);
       assert.equal(first.file_id, ids.get('harbour.md'));
       assert.equal(first.filename, 'harbour.md');
-      const before = [...text].slice(0, first.index).join('');
+      const before = text.slice(0, first.index);
       assert.match(before, /Ottilie Brand\.$/, 'the position is behind the sentence');
       const kept = await client.responses.retrieve(response.id);
       assert.deepEqual(citationsOf(kept), cited, 'what is kept says the same');
@@ -146,8 +146,8 @@ describe('file search, from the upload to the books', () => {
   }
 
   test('filters, the number of results and the threshold narrow what is found', async () => {
-    const names = async (tool: Partial<OpenAI.Responses.FileSearchTool>): Promise<readonly (string | undefined)[]> =>
-      (await resultsOf(tool)).map(({ filename }) => filename).toSorted();
+    const names = async (tool: Partial<OpenAI.Responses.FileSearchTool>): Promise<readonly string[]> =>
+      (await resultsOf(tool)).map(({ filename }) => filename ?? '').toSorted((one, other) => one.localeCompare(other));
     assert.equal((await names({})).length, 4);
     assert.deepEqual(await names({ filters: { type: 'eq', key: 'kind', value: 'pdf' } }), ['tides.pdf']);
     assert.deepEqual(await names({ filters: { type: 'gte', key: 'place', value: 2 } }), ['ferry.docx', 'prices.csv']);

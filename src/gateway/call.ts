@@ -137,8 +137,12 @@ function routeCall(gateway: Gateway, read: ReadCall, report: CallReport): Routed
 type FilledCall = ReadCall & { readonly facts: CallFacts; readonly inlineFiles: InlineFiles };
 
 async function routeWithFiles(gateway: Gateway, read: FilledCall, report: CallReport): Promise<RoutedCall> {
+  const turns = new WorkTurns();
+  if (read.bytes.length > largeBodyBytes) await turns.giveWay();
   const body = await read.inlineFiles(read.request.body);
   if (body === read.request.body) return routeFilled(gateway, read, read.request);
+  // It may have become a large one only now.
+  await turns.giveWay();
   const request = { ...read.request, body };
   const facts = read.call.dialect.readFacts(request);
   report.facts = facts;

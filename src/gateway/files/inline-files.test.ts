@@ -146,7 +146,7 @@ describe('ids and files that are refused', () => {
     [
       'openai-responses',
       (id) => ({ tools: [{ type: 'code_interpreter', container: { type: 'auto', file_ids: [id] } }] }),
-      'tools[0].container.file_ids.0',
+      'tools[0].container.file_ids[0]',
     ],
     [
       'openai-responses',

@@ -1,4 +1,5 @@
 import type { DialectId } from '../../dialects/chat-dialect.ts';
+import { formatPath } from '../../dialects/format-path.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../platform/json/json-value.ts';
@@ -64,7 +65,7 @@ export function createInlineFiles(options: InlineOptions): InlineFiles {
       if (fill === undefined || file === undefined) continue;
       filled.set(object, fill(await load(file, place.param), place.param));
     }
-    return replace(body, filled) as JsonObject;
+    return replaceMembers(body, filled);
   };
 }
 
@@ -72,18 +73,32 @@ type NamedFile = FilePlace & { readonly object: JsonObject; readonly param: stri
 
 function findPlaces(body: JsonObject, { roots, opaque, readPlaces }: FileDialect, param: string | undefined): readonly NamedFile[] {
   const named: NamedFile[] = [];
-  const look = (value: JsonValue | undefined, key: string, path: string): void => {
-    if (Array.isArray(value)) value.forEach((each: JsonValue, index) => look(each, key, `${path}[${index}]`));
-    else if (isJsonObject(value)) {
-      for (const place of readPlaces(value, key)) {
-        named.push({ ...place, object: value, param: param ?? [path, ...place.steps].join('.') });
+  // Written out only where something is found: a large body has a million values.
+  const path: (string | number)[] = [];
+  const look = (value: JsonValue | undefined, key: string): void => {
+    if (typeof value !== 'object' || value === null) return;
+    if (!isJsonObject(value)) {
+      for (let index = 0; index < value.length; index++) {
+        path.push(index);
+        look(value[index], key);
+        path.pop();
       }
-      for (const [member, inner] of Object.entries(value)) {
-        if (!opaque.has(member)) look(inner, member, `${path}.${member}`);
-      }
+      return;
+    }
+    for (const place of readPlaces(value, key))
+      named.push({ ...place, object: value, param: param ?? formatPath([...path, ...place.steps]) });
+    for (const member of Object.keys(value)) {
+      if (opaque.has(member)) continue;
+      path.push(member);
+      look(value[member], member);
+      path.pop();
     }
   };
-  for (const root of roots) look(body[root], root, root);
+  for (const root of roots) {
+    path.push(root);
+    look(body[root], root);
+    path.pop();
+  }
   return named;
 }
 
@@ -150,13 +165,13 @@ async function loadFile({ files }: InlineOptions, file: StoredFile, param: strin
 
 /** The value with some of its objects exchanged. What holds none of them stays the same object. */
 function replace(value: JsonValue | undefined, filled: ReadonlyMap<JsonObject, JsonObject>): JsonValue | undefined {
-  if (Array.isArray(value)) {
-    const items = value.map((item: JsonValue) => replace(item, filled) ?? null);
-    return items.every((item, index) => item === value[index]) ? value : items;
-  }
-  if (!isJsonObject(value)) return value;
-  const own = filled.get(value);
-  if (own !== undefined) return own;
-  const members = Object.entries(value).map(([name, member]) => [name, replace(member, filled)] as const);
-  return members.every(([name, member]) => member === value[name]) ? value : Object.fromEntries(members);
+  if (typeof value !== 'object' || value === null) return value;
+  if (isJsonObject(value)) return filled.get(value) ?? replaceMembers(value, filled);
+  const items = value.map((item) => replace(item, filled) ?? null);
+  return items.every((item, index) => item === value[index]) ? value : items;
+}
+
+function replaceMembers(object: JsonObject, filled: ReadonlyMap<JsonObject, JsonObject>): JsonObject {
+  const members = Object.entries(object).map(([name, member]) => [name, replace(member, filled)] as const);
+  return members.every(([name, member]) => member === object[name]) ? object : Object.fromEntries(members);
 }

@@ -15,7 +15,7 @@ export type LoadedFile = {
 export type FilePlace = {
   readonly fileId: string;
   /** Steps from the named object to its id. */
-  readonly steps: readonly string[];
+  readonly steps: readonly (string | number)[];
   /** The object with the file in it. Absent where an id can stand and a content cannot. @throws GatewayError `invalid_value` */
   readonly fill?: (file: LoadedFile, param: string) => JsonObject;
 };
@@ -50,12 +50,13 @@ function imageUrl(file: LoadedFile, param: string): string {
 const responsesImages: ReadonlySet<JsonValue | undefined> = new Set(['input_image', 'computer_screenshot']);
 
 function readResponsesPlaces(object: JsonObject, key: string): readonly FilePlace[] {
-  const { file_id: id, file_ids: ids, ...rest } = object;
+  const { file_id: id, file_ids: ids } = object;
   if (key === 'container' && Array.isArray(ids))
-    return ids.flatMap((each, index) => (typeof each === 'string' ? [{ fileId: each, steps: ['file_ids', String(index)] }] : []));
+    return ids.flatMap((each, index) => (typeof each === 'string' ? [{ fileId: each, steps: ['file_ids', index] }] : []));
   const fileId = filled(id);
   if (fileId === undefined) return [];
   const place = { fileId, steps: ['file_id'] };
+  const { file_id: _id, ...rest } = object;
   if (responsesImages.has(object.type) || key === 'input_image_mask')
     return [{ ...place, fill: (file, param) => ({ ...rest, image_url: imageUrl(file, param) }) }];
   if (object.type !== 'input_file') return [];
@@ -89,9 +90,10 @@ function readMessagesPlaces(block: JsonObject): readonly FilePlace[] {
 
 /** Chat completions take PDF as files; texts are said, and pictures shown. */
 function readChatPlaces(part: JsonObject): readonly FilePlace[] {
-  const { file: named, ...rest } = part;
+  const { file: named } = part;
   const fileId = part.type === 'file' && isJsonObject(named) ? filled(named.file_id) : undefined;
   if (!isJsonObject(named) || fileId === undefined) return [];
+  const { file: _named, ...rest } = part;
   const { file_id: _id, ...others } = named;
   const fill = ({ filename, mediaType, text, base64 }: LoadedFile): JsonObject => {
     if (text !== undefined) return { ...rest, type: 'text', text: `${filename}\n${text}` };
