@@ -39,7 +39,7 @@ function readWarnings(header: string | string[] | undefined): readonly { readonl
 }
 
 function outcomeOf({ answer }: BenchReply): Outcome {
-  if (answer.status === 400) return 'refused';
+  if (answer.status === 400 || answer.status === 404) return 'refused';
   const kinds = readWarnings(answer.headers['x-gateway-warning']).map(({ kind }) => kind as Outcome);
   return severity.findLast((outcome) => kinds.includes(outcome)) ?? 'carried';
 }
@@ -65,8 +65,8 @@ function checkNotes(client: TranslationClient, expected: readonly string[], { an
   assert.deepEqual(kinds(notes.map(({ kind }) => kind)), kinds(expected.map((note) => note.split(' ')[0] ?? '')), String(said));
 }
 
-function checkRefused(client: TranslationClient, name: string, { answer, truth }: BenchReply): void {
-  assert.equal(answer.status, 400, `the call is refused; it is answered ${answer.status}: ${answer.text.slice(0, 300)}`);
+function checkRefused(client: TranslationClient, name: string, status: number, { answer, truth }: BenchReply): void {
+  assert.equal(answer.status, status, `the call is refused; it is answered ${answer.status}: ${answer.text.slice(0, 300)}`);
   const error = client.readError(answer.status, answer.json);
   const spelled = client.spelling[name] ?? name;
   if (name !== '*') assert.ok(error.message.includes(spelled), `the refusal names ${spelled}: ${error.message}`);
@@ -90,7 +90,7 @@ function checkStep(step: Step, expectation: Expectation): Said | undefined {
   const pair: Pair = { from: client.dialect, to };
   // The same dialect passes through: nothing is said about it, and nothing is changed.
   if (client.dialect !== to && expectation.refused !== undefined) {
-    checkRefused(client, expectation.refused, reply);
+    checkRefused(client, expectation.refused, expectation.refusedStatus ?? 400, reply);
     return undefined;
   }
   if (expectation.refusedUpstream !== undefined) {

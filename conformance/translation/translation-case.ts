@@ -21,6 +21,8 @@ export type Expectation = {
   readonly notes?: readonly string[];
   /** The call is a 400 that names this setting, or `*` for a part of the conversation. */
   readonly refused?: string;
+  /** The status of the refusal. Default 400. */
+  readonly refusedStatus?: number;
   /** The upstream refuses the call with a 400 of this message. */
   readonly refusedUpstream?: RegExp;
   /** What the client understood where that is not what the upstream meant. */

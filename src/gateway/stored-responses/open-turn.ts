@@ -6,6 +6,7 @@ import type { CallFacts } from '../../inference/call-facts.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../platform/json/json-value.ts';
 import type { IncomingCall } from '../call.ts';
+import type { InlineFiles } from '../files/inline-files.ts';
 import type { Gateway, GatewaySettings } from '../gateway.ts';
 import { describeUnknownReply } from '../reply-owners.ts';
 import type { ResponseState } from '../routing/route.ts';
@@ -19,8 +20,12 @@ export type OpenTurn = {
   readonly call: IncomingCall;
   readonly settings: GatewaySettings;
   readonly caller: ApiKey;
+  /** With the files that it names. */
   readonly request: WireRequest;
   readonly bytes: Buffer;
+  /** The request as the client wrote it. That is what is kept: a file is named by its id, also later. */
+  readonly asked: WireRequest;
+  readonly inlineFiles: InlineFiles;
   readonly facts: CallFacts;
   /** Whether it runs in the background: then the gateway alone keeps it, and whoever runs it sees to that. */
   readonly isBackground: boolean;
@@ -86,7 +91,8 @@ async function createTurn(open: OpenTurn, continued: Continued, recorder: Record
   const expand = async (): Promise<WireRequest> => {
     const items = await loadHistory(gateway.conversations, caller.userName, continued);
     requireOutputs(items, continued.input);
-    return { ...request, body: expandBody(request.body, [...items, ...continued.input]) };
+    const body = expandBody(request.body, [...items, ...continued.input]);
+    return { ...request, body: await open.inlineFiles(body, namesHistory(request.body)) };
   };
   const ranked = isExpanded && keeper === undefined ? await expand() : request;
   const whole = (): WireRequest | Promise<WireRequest> => (ranked === request && isExpanded ? (expanded ??= expand()) : ranked);
@@ -148,8 +154,14 @@ function chooseKeeper({ state, targets, call }: OpenTurn, { previous, hasReferen
   return isThere ? keeper : undefined;
 }
 
+/** The request's own files are in it already: what cannot be found now is named by what it goes on from. */
+function namesHistory(body: JsonObject): string {
+  if (isPresent(body.conversation)) return 'conversation';
+  return isPresent(body.previous_response_id) ? 'previous_response_id' : 'input';
+}
+
 async function findContinued(open: OpenTurn): Promise<Continued> {
-  const { gateway, request, caller } = open;
+  const { gateway, asked: request, caller } = open;
   const { body } = request;
   const previousId = body.previous_response_id;
   const previous = typeof previousId === 'string' ? await findPrevious(gateway.conversations, caller.userName, previousId) : undefined;
