@@ -38,8 +38,9 @@ function readWarnings(header: string | string[] | undefined): readonly { readonl
     });
 }
 
-function outcomeOf({ answer }: BenchReply): Outcome {
+function outcomeOf({ answer }: BenchReply, { standIn }: Expectation): Outcome {
   if (answer.status === 400 || answer.status === 404) return 'refused';
+  if (standIn !== undefined) return 'emulated';
   const kinds = readWarnings(answer.headers['x-gateway-warning']).map(({ kind }) => kind as Outcome);
   return severity.findLast((outcome) => kinds.includes(outcome)) ?? 'carried';
 }
@@ -109,6 +110,8 @@ function checkStep(step: Step, expectation: Expectation): Said | undefined {
     const body = truth.requestBody;
     if (body !== undefined) checkLosses({ conversation, to, received: receiveAs[to](body), body, isNoted });
   }
+  if (client.dialect !== to && expectation.standIn !== undefined)
+    assert.deepEqual(receiveAs[to](truth.requestBody).tools, [expectation.standIn], 'the function that stands in for the tool');
   checkReceived({ pair, expectation, truth, sent: reply.sent, upstreamModel: upstreamModel(one.model ?? 'plain', to) });
   const said = stream ? client.readStream(answer.text) : client.readWhole(answer.json);
   checkSaid({ one, pair, truth, said, expectation });
@@ -143,8 +146,9 @@ export async function runCase(
     bench.send({ client, to, model, stream, conversation: said, steering: more, headers });
   const label = `${one.name}: ${client.dialect} to ${to}, ${stream ? 'streamed' : 'whole'}`;
   const reply = await send(conversation, steering);
-  const said = checkStep({ one, client, to, stream, reply, conversation }, one.expect?.(pair) ?? {});
-  const outcome = outcomeOf(reply);
+  const expectation = one.expect?.(pair) ?? {};
+  const said = checkStep({ one, client, to, stream, reply, conversation }, expectation);
+  const outcome = outcomeOf(reply, expectation);
   if (said === undefined || reply.truth === undefined) return { outcome, booked: [] };
   const isExact = one.isEstimated !== true;
   const booked = [{ label, callId: reply.callId, truth: reply.truth, isExact }];
