@@ -1,5 +1,6 @@
 import { GatewayError } from '../inference/gateway-error.ts';
 import type { JsonObject } from '../platform/json/json-value.ts';
+import { WorkTurns } from '../platform/turn-queue.ts';
 import type { SealedItem } from './conversation-store.ts';
 import type { ConversationParts } from './create-conversations.ts';
 import { isStorableId, requireStorableId } from './storable-id.ts';
@@ -36,7 +37,11 @@ export function createConversationObjects(parts: ConversationParts): Conversatio
     if (page === 'bad-cursor') throw unknownCursor(after ?? '');
     if (page === 'too-large') throw tooLarge('conversation');
     const items: JsonObject[] = [];
-    for (const item of page.items) items.push(await openItem(userName, id, item));
+    const work = new WorkTurns();
+    for (const item of page.items) {
+      if (work.isOver) await work.giveWay();
+      items.push(await openItem(userName, id, item));
+    }
     return { items, hasMore: page.hasMore };
   }
 

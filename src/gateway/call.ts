@@ -127,7 +127,12 @@ function routeCall(gateway: Gateway, read: ReadCall, report: CallReport): Routed
 async function routeTurn(gateway: Gateway, read: ReadCall, opening: Promise<ResponseTurn>): Promise<RoutedCall> {
   const turn = await opening;
   // A background response outlives its client.
-  if (!read.isBackground) read.call.response.on('close', turn.close);
+  if (!read.isBackground) {
+    const { response } = read.call;
+    response.on('close', turn.close);
+    // A client that left while the turn was opened is not told of again, and its conversation would stay locked.
+    if (response.destroyed) turn.close();
+  }
   try {
     if (read.isBackground && !turn.isStored) throw neverStored();
     return await chooseTargets(gateway, read, turn);
