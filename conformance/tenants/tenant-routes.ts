@@ -80,7 +80,9 @@ export const tenantRows: readonly TenantRow[] = [...storedRows, ...fileRows, ...
 /** The names of the ids that a row uses. */
 export function idsOf({ path, body }: TenantRow): readonly IdKind[] {
   const text = `${path} ${JSON.stringify(body ?? '')}`;
-  return (['response', 'conversation', 'item', 'file', 'store', 'storeFile', 'batch'] as const).filter((kind) => text.includes(`{${kind}}`));
+  return (['response', 'conversation', 'item', 'file', 'store', 'storeFile', 'batch'] as const).filter((kind) =>
+    text.includes(`{${kind}}`),
+  );
 }
 
 /** A template with ids in the place of their names. */

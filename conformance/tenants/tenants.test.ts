@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
-import OpenAI, { toFile } from 'openai';
+import { type OpenAI, toFile } from 'openai';
 
 import { fileRoutes } from '../../src/gateway/files/serve-files.ts';
 import { routes } from '../../src/gateway/routes/route-table.ts';
@@ -81,7 +81,15 @@ describe('what belongs to one user is to another what does not exist, on every r
     const store = await owner.vectorStores.create({ name: 'mine' });
     const batch = await owner.vectorStores.fileBatches.createAndPoll(store.id, { file_ids: [file.id] }, { pollIntervalMs: 50 });
     const item = items.data[0]?.id ?? '';
-    return { response: response.id, conversation: conversation.id, item, file: file.id, store: store.id, storeFile: file.id, batch: batch.id };
+    return {
+      response: response.id,
+      conversation: conversation.id,
+      item,
+      file: file.id,
+      store: store.id,
+      storeFile: file.id,
+      batch: batch.id,
+    };
   }
 
   /** All that the owner sees of what is the owner's. */
@@ -166,7 +174,7 @@ describe('what belongs to one user is to another what does not exist, on every r
       socket.create(JSON.parse(text) as object);
       const last = (await socket.rest()).at(-1);
       assert.equal(last?.type, 'error', JSON.stringify(last));
-      return rename(JSON.stringify(last), ids, unknown);
+      return rename(JSON.stringify({ ...last, headers: {} }), ids, unknown);
     };
     for (const body of [
       { previous_response_id: '{response}' },
@@ -199,7 +207,10 @@ describe('what belongs to one user is to another what does not exist, on every r
     assert.ok(first);
     const times: Record<'mine' | 'unknown', number[]> = { mine: [], unknown: [] };
     for (let round = 0; round < 60; round += 1) {
-      for (const [kind, ids] of [['mine', mine], ['unknown', unknown]] as const) {
+      for (const [kind, ids] of [
+        ['mine', mine],
+        ['unknown', unknown],
+      ] as const) {
         const startedMs = performance.now();
         await ask(first, ids, strangerKey);
         times[kind].push(performance.now() - startedMs);

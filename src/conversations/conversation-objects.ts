@@ -36,13 +36,7 @@ export function createConversationObjects(parts: ConversationParts): Conversatio
     if (page === undefined) return undefined;
     if (page === 'bad-cursor') throw unknownCursor(after ?? '');
     if (page === 'too-large') throw tooLarge('conversation');
-    const items: JsonObject[] = [];
-    const work = new WorkTurns();
-    for (const item of page.items) {
-      if (work.isOver) await work.giveWay();
-      items.push(await openItem(userName, id, item));
-    }
-    return { items, hasMore: page.hasMore };
+    return { items: await inTurns(page.items, (item) => openItem(userName, id, item)), hasMore: page.hasMore };
   }
 
   async function find(userName: string, id: string): Promise<Conversation | undefined> {
@@ -99,6 +93,17 @@ export function createConversationObjects(parts: ConversationParts): Conversatio
       if (isStorableId(id)) await write({ type: 'unlock-conversation', ...named(userName, id), holder });
     },
   };
+}
+
+/** Opens one after the other, and gives way between them: thousands in one go would hold up every other call. */
+async function inTurns(items: readonly SealedItem[], open: (item: SealedItem) => Promise<JsonObject>): Promise<readonly JsonObject[]> {
+  const work = new WorkTurns();
+  const opened: JsonObject[] = [];
+  for (const item of items) {
+    if (work.isOver) await work.giveWay();
+    opened.push(await open(item));
+  }
+  return opened;
 }
 
 async function sealConversationItem({ sealer }: ConversationParts, userName: string, id: string, item: JsonObject): Promise<SealedItem> {
