@@ -1,5 +1,6 @@
 import { GatewayError } from '../inference/gateway-error.ts';
 import type { JsonObject } from '../platform/json/json-value.ts';
+import { WorkTurns } from '../platform/turn-queue.ts';
 import type { SealedItem } from './conversation-store.ts';
 import type { ConversationParts } from './create-conversations.ts';
 import { isStorableId, requireStorableId } from './storable-id.ts';
@@ -35,9 +36,7 @@ export function createConversationObjects(parts: ConversationParts): Conversatio
     if (page === undefined) return undefined;
     if (page === 'bad-cursor') throw unknownCursor(after ?? '');
     if (page === 'too-large') throw tooLarge('conversation');
-    const items: JsonObject[] = [];
-    for (const item of page.items) items.push(await openItem(userName, id, item));
-    return { items, hasMore: page.hasMore };
+    return { items: await inTurns(page.items, (item) => openItem(userName, id, item)), hasMore: page.hasMore };
   }
 
   async function find(userName: string, id: string): Promise<Conversation | undefined> {
@@ -94,6 +93,17 @@ export function createConversationObjects(parts: ConversationParts): Conversatio
       if (isStorableId(id)) await write({ type: 'unlock-conversation', ...named(userName, id), holder });
     },
   };
+}
+
+/** Opens one after the other, and gives way between them: thousands in one go would hold up every other call. */
+async function inTurns(items: readonly SealedItem[], open: (item: SealedItem) => Promise<JsonObject>): Promise<readonly JsonObject[]> {
+  const work = new WorkTurns();
+  const opened: JsonObject[] = [];
+  for (const item of items) {
+    if (work.isOver) await work.giveWay();
+    opened.push(await open(item));
+  }
+  return opened;
 }
 
 async function sealConversationItem({ sealer }: ConversationParts, userName: string, id: string, item: JsonObject): Promise<SealedItem> {

@@ -169,7 +169,12 @@ function routeFilled(gateway: Gateway, read: FilledCall, asked: WireRequest): Ro
 async function routeTurn(gateway: Gateway, read: ReadCall, opening: Promise<ResponseTurn>): Promise<ChosenTargets> {
   const turn = await opening;
   // A background response outlives its client.
-  if (!read.isBackground) read.call.response.on('close', turn.close);
+  if (!read.isBackground) {
+    const { response } = read.call;
+    response.on('close', turn.close);
+    // A client that left while the turn was opened is not told of again, and its conversation would stay locked.
+    if (response.destroyed) turn.close();
+  }
   try {
     if (read.isBackground && !turn.isStored) throw neverStored();
     return await chooseTargets(gateway, read, turn);

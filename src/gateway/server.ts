@@ -18,6 +18,7 @@ import { serveEmbeddings } from './embeddings/serve-embeddings.ts';
 import { serveFiles } from './files/serve-files.ts';
 import type { Gateway } from './gateway.ts';
 import { checkCaller, mayCall } from './limits/check-caller.ts';
+import { enterGate } from './overload/enter-gate.ts';
 import { readAltFraming, readRequestTarget, type RequestTarget } from './request-target.ts';
 import { readCall } from './routes/read-call.ts';
 import { createRouter, dialectOfPath, type Route, type RouteMatch } from './routes/route-table.ts';
@@ -142,7 +143,7 @@ async function endAll(
   await Promise.all([end.run(plan), gateway.background?.end(plan.graceMs) ?? Promise.resolve()]);
 }
 
-/** Answers with what is stored for the caller's user. */
+/** Answers with what is stored for the caller's user. Reading and storing it costs this process as a call does: it has to come through the same gate. */
 async function serveStored(
   gateway: Gateway,
   http: { readonly request: IncomingMessage; readonly response: ServerResponse; readonly callId: string; readonly target: RequestTarget },
@@ -154,8 +155,13 @@ async function serveStored(
   const { isProxy, limits, validation, responseRetentionDays: retentionDays } = gateway.settings();
   const nowMs = gateway.clock.nowMs();
   checkCaller(caller, request, nowMs, isProxy);
+  const report = { refused: () => {}, whenClosed: (then: () => void) => void response.once('close', then) };
+  const dialect = chatDialects['openai-responses'];
+  const admission = await enterGate(gateway.gatekeeper, { callId, request, response, dialect }, report, caller.userId);
+  if (admission === undefined) return;
   const settings = { limits, validation, retentionDays };
-  const asked = { caller, callId, request, response, query: target.query, params, settings, nowMs, newId: gateway.newId };
+  const mayHold = (bytes: number): boolean => admission.holdBytes(bytes);
+  const asked = { caller, callId, request, response, query: target.query, params, settings, nowMs, newId: gateway.newId, mayHold };
   const answer = await serveStoredObject(gateway.storedObjects, route, asked);
   if (answer !== undefined) writeJson(response, 200, callId, answer);
 }

@@ -54,6 +54,8 @@ export async function startBackground(
         cause,
       });
     });
+  // Also a run that was deleted or ended elsewhere, and so concludes nothing, gives its conversation free.
+  void run.over.then(turn.close);
   report.goOn(run.reply);
   answer(gateway, call, run, body.stream === true);
   const going = { ...call, response: run.reply };

@@ -84,8 +84,8 @@ async function create(conversations: Conversations, asked: StoredObjectRequest):
   return describe(conversation);
 }
 
-async function readBody(kind: ConversationBody, { request, settings }: StoredObjectRequest): Promise<JsonObject> {
-  const { body } = await readRequest(request, settings.limits);
+async function readBody(kind: ConversationBody, { request, settings, mayHold }: StoredObjectRequest): Promise<JsonObject> {
+  const { body } = await readRequest(request, settings.limits, mayHold);
   validateConversationBody(kind, body, settings.validation);
   return body;
 }

@@ -25,7 +25,15 @@ async function setUp(more: Partial<StoredObjects> = {}) {
   const ask = (action: 'show' | 'delete', userName = 'anna', query = '') => {
     const http = { request: {}, response: {} } as Pick<StoredObjectRequest, 'request' | 'response'>;
     const settings = { limits: defaultLimits, validation: 'compatible' as const, retentionDays: 30 };
-    const rest = { callId: 'req_1', query: new URLSearchParams(query), params: { id: 'resp_1' }, settings, nowMs: 0, newId: String };
+    const rest = {
+      callId: 'req_1',
+      query: new URLSearchParams(query),
+      params: { id: 'resp_1' },
+      settings,
+      nowMs: 0,
+      newId: String,
+      mayHold: () => true,
+    };
     return serveStoredObject(stored, { object: 'response', action }, { caller: { userName }, ...http, ...rest });
   };
   return { conversations, ask };

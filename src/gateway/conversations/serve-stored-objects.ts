@@ -45,6 +45,8 @@ export type StoredObjectRequest = {
   readonly settings: { readonly limits: GatewayLimits; readonly validation: ValidationMode; readonly retentionDays: number };
   readonly nowMs: number;
   readonly newId: (prefix: string) => string;
+  /** Whether this process has room for so much of the request's body. */
+  readonly mayHold: (bytes: number) => boolean;
 };
 
 /**

@@ -45,6 +45,11 @@ const routes: Readonly<Record<string, Methods>> = {
   'vector_stores/*/file_batches/*/files': { GET: listBatchFiles },
 };
 
+/** The paths and methods of files and vector stores, without their prefix: by them it is checked that every one of them keeps users apart. */
+export const fileRoutes: readonly { readonly method: string; readonly path: string }[] = Object.entries(routes).flatMap(([path, methods]) =>
+  Object.keys(methods).map((method) => ({ method, path })),
+);
+
 type Http = {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;

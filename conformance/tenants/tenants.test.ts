@@ -1,0 +1,223 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+
+import { type OpenAI, toFile } from 'openai';
+
+import { fileRoutes } from '../../src/gateway/files/serve-files.ts';
+import { routes } from '../../src/gateway/routes/route-table.ts';
+import { type ConversationsBench, startConversationsBench } from '../conversations/start-conversations-bench.ts';
+import { call } from '../support/http.ts';
+import { openSocket } from '../websocket/open-socket.ts';
+import { fill, type IdKind, type Ids, idsOf, type TenantRow, tenantRows } from './tenant-routes.ts';
+
+/** As it is told to somebody: without what differs from call to call. */
+type Told = { readonly status: number; readonly headers: Readonly<Record<string, unknown>>; readonly text: string };
+
+const model = 'gpt-4.1';
+/** Models whose responses the upstream keeps, and the gateway alone. */
+const models = [model, 'claude-sonnet-4-5'];
+const spent = ['remaining', 'reset'];
+
+/** An id of the same length that is nobody's: an answer may repeat it. */
+const unlike = (id: string): string => id.slice(0, -6) + (id.endsWith('zzzzzz') ? 'yyyyyy' : 'zzzzzz');
+const each = (ids: Ids, change: (id: string) => string): Ids => ({
+  response: change(ids.response),
+  conversation: change(ids.conversation),
+  item: change(ids.item),
+  file: change(ids.file),
+  store: change(ids.store),
+  storeFile: change(ids.storeFile),
+  batch: change(ids.batch),
+});
+
+/** Ids that no object ever had. */
+const oddIds: Readonly<Record<string, string>> = {
+  malformed: 'not an id',
+  'another kind of': 'chatcmpl-123',
+  'a very long': `resp_${'x'.repeat(3000)}`,
+  'a NUL in the': 'resp_\0abc',
+  quoted: `resp_' or 1=1 --"`,
+  'a wildcard as': '%',
+  'a path as': '../../etc/passwd',
+  'another script in the': 'resp_ÿ日本\u202e',
+};
+
+describe('what belongs to one user is to another what does not exist, on every route', () => {
+  let bench: ConversationsBench;
+  let strangerKey: string;
+  let owner: OpenAI;
+  let mine: Ids;
+
+  async function ask({ method, path, body }: TenantRow, ids: Ids, apiKey: string | undefined): Promise<Told> {
+    const text = typeof body === 'object' ? JSON.stringify({ ...(path === '/responses' ? { model } : {}), ...body }) : undefined;
+    const answer = await call(`${bench.weir.gatewayUrl}/v1${fill(path, ids, encodeURIComponent)}`, {
+      method,
+      headers: {
+        ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
+        ...(text === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(text === undefined ? {} : { body: fill(text, ids, (id) => JSON.stringify(id).slice(1, -1)) }),
+    });
+    const headers = Object.fromEntries(
+      Object.entries(answer.headers).filter(
+        ([name]) => !name.endsWith('request-id') && name !== 'date' && !spent.some((word) => name.includes(word)),
+      ),
+    );
+    return { status: answer.status, headers, text: answer.text };
+  }
+
+  /** The answer as it would be for other ids. */
+  function rename(text: string, from: Ids, to: Ids): string {
+    let renamed = text;
+    for (const kind of Object.keys(from) as IdKind[]) renamed = renamed.replaceAll(from[kind], to[kind]);
+    return renamed;
+  }
+
+  async function createObjects(): Promise<Ids> {
+    const conversation = await owner.conversations.create({ items: [{ role: 'user', content: 'secret' }] });
+    const items = await owner.conversations.items.list(conversation.id);
+    const response = await owner.responses.create({ model: models[1] ?? model, input: 'secret' });
+    const file = await owner.files.create({ file: await toFile(Buffer.from('The secret word.'), 'a.txt'), purpose: 'assistants' });
+    const store = await owner.vectorStores.create({ name: 'mine' });
+    const batch = await owner.vectorStores.fileBatches.createAndPoll(store.id, { file_ids: [file.id] }, { pollIntervalMs: 50 });
+    const item = items.data[0]?.id ?? '';
+    return {
+      response: response.id,
+      conversation: conversation.id,
+      item,
+      file: file.id,
+      store: store.id,
+      storeFile: file.id,
+      batch: batch.id,
+    };
+  }
+
+  /** All that the owner sees of what is the owner's. */
+  async function look(): Promise<unknown> {
+    return [
+      await owner.responses.retrieve(mine.response),
+      (await owner.responses.inputItems.list(mine.response)).data,
+      await owner.conversations.retrieve(mine.conversation),
+      (await owner.conversations.items.list(mine.conversation)).data,
+      await owner.files.retrieve(mine.file),
+      await (await owner.files.content(mine.file)).text(),
+      { ...(await owner.vectorStores.retrieve(mine.store)), last_active_at: 0 },
+      (await owner.vectorStores.files.list(mine.store)).data,
+      await owner.vectorStores.fileBatches.retrieve(mine.batch, { vector_store_id: mine.store }),
+    ];
+  }
+
+  before(async () => {
+    bench = await startConversationsBench();
+    strangerKey = await bench.createKey('stranger', 'key');
+    owner = bench.client(bench.weir.apiKey);
+    mine = await createObjects();
+  });
+  after(() => bench[Symbol.asyncDispose]());
+
+  test('every route that names an object has a row', () => {
+    const named = routes
+      .filter(({ route }) => route.type !== 'generate-content' && route.type !== 'model' && route.type !== 'files')
+      .map(({ method, path }) => ({ method, path: path.replace(/^\/v1(?=\/)/, '') }));
+    for (const { method, path } of [...named, ...fileRoutes].filter((each) => /[:*]/.test(each.path))) {
+      assert.ok(
+        tenantRows.some((row) => row.method === method && row.route === path),
+        `${method} ${path} names an object and has no row in tenant-routes.ts`,
+      );
+    }
+  });
+
+  for (const row of tenantRows) {
+    const name = `${row.method} ${row.path} ${row.body === undefined ? '' : JSON.stringify(row.body)}`;
+    test(name, async () => {
+      const seen = await look();
+      const unknown = each(mine, unlike);
+      const foreign = await ask(row, mine, strangerKey);
+      const absent = await ask(row, unknown, strangerKey);
+      assert.ok(foreign.status === 404 || foreign.status === 400, `${foreign.status} ${foreign.text}`);
+      assert.deepEqual({ ...foreign, text: rename(foreign.text, mine, unknown) }, absent);
+      // One that is there below another that is not, and the other way round, is no more than nothing either.
+      for (const kind of idsOf(row)) {
+        const mixed = { ...unknown, [kind]: mine[kind] };
+        assert.deepEqual(await askRenamed(row, mixed, unknown), absent, `only the ${kind} is there`);
+      }
+      const anonymous = await ask(row, mine, undefined);
+      assert.equal(anonymous.status, 401);
+      assert.deepEqual(anonymous, await ask(row, unknown, undefined));
+      assert.deepEqual(await look(), seen, 'nothing has changed for the owner');
+    });
+
+    test(`odd ids: ${name}`, async () => {
+      for (const [what, id] of Object.entries(oddIds)) {
+        const odd = await ask(
+          row,
+          each(mine, () => id),
+          strangerKey,
+        );
+        assert.ok(odd.status >= 400 && odd.status < 500, `${what} id: ${odd.status} ${odd.text.slice(0, 300)}`);
+        assert.ok(odd.text.length < 2000, `the answer to ${what} id repeats all of it`);
+        assert.equal(typeof (JSON.parse(odd.text) as { error?: { message?: unknown } }).error?.message, 'string');
+      }
+    });
+  }
+
+  async function askRenamed(row: TenantRow, ids: Ids, to: Ids): Promise<Told> {
+    const told = await ask(row, ids, strangerKey);
+    return { ...told, text: rename(told.text, ids, to) };
+  }
+
+  test('over a WebSocket', async () => {
+    const unknown = each(mine, unlike);
+    const socket = await openSocket(bench.weir.gatewayUrl, strangerKey);
+    const refusal = async (ids: Ids, body: object): Promise<string> => {
+      const text = fill(JSON.stringify({ model, input: 'go on', ...body }), ids, String);
+      socket.create(JSON.parse(text) as object);
+      const last = (await socket.rest()).at(-1);
+      assert.equal(last?.type, 'error', JSON.stringify(last));
+      return rename(JSON.stringify({ ...last, headers: {} }), ids, unknown);
+    };
+    for (const body of [
+      { previous_response_id: '{response}' },
+      { conversation: '{conversation}' },
+      { input: [{ type: 'item_reference', id: '{item}' }] },
+    ])
+      assert.equal(await refusal(mine, body), await refusal(unknown, body));
+    await socket.close();
+  });
+
+  test('a search tool finds nothing in a store that is not the caller’s', async () => {
+    for (const name of models) {
+      const answers: string[] = [];
+      for (const ids of [mine, each(mine, unlike)]) {
+        const tools = [{ type: 'file_search', vector_store_ids: [ids.store] }];
+        const answer = await call(`${bench.weir.gatewayUrl}/v1/responses`, {
+          headers: { authorization: `Bearer ${strangerKey}`, 'content-type': 'application/json' },
+          body: JSON.stringify({ model: name, input: 'what is the secret word', tools }),
+        });
+        assert.ok(!answer.text.includes('The secret word'), answer.text);
+        answers.push(`${answer.status} ${answer.status === 200 ? '' : rename(answer.text, ids, mine)}`);
+      }
+      assert.equal(answers[0], answers[1]);
+    }
+  });
+
+  test('how long the answer takes tells nothing apart', async () => {
+    const unknown = each(mine, unlike);
+    const [first] = tenantRows;
+    assert.ok(first);
+    const times: Record<'mine' | 'unknown', number[]> = { mine: [], unknown: [] };
+    for (let round = 0; round < 60; round += 1) {
+      for (const [kind, ids] of [
+        ['mine', mine],
+        ['unknown', unknown],
+      ] as const) {
+        const startedMs = performance.now();
+        await ask(first, ids, strangerKey);
+        times[kind].push(performance.now() - startedMs);
+      }
+    }
+    const median = (list: number[]): number => list.toSorted((left, right) => left - right)[list.length / 2] ?? 0;
+    const [foreign, absent] = [median(times.mine), median(times.unknown)];
+    assert.ok(foreign < absent * 3 + 2 && absent < foreign * 3 + 2, `${foreign} ms and ${absent} ms`);
+  });
+});
