@@ -3,11 +3,13 @@ import type { ChatDialect } from '../../dialects/chat-dialect.ts';
 import { foldEvents } from '../../inference/fold-events.ts';
 import type { GatewayError } from '../../inference/gateway-error.ts';
 import type { InferenceEvent } from '../../inference/inference-event.ts';
+import type { TranslationNote } from '../../inference/translation-notes.ts';
 import type { StreamFraming } from '../../platform/frames.ts';
 import type { JsonObject } from '../../platform/json/json-value.ts';
 import type { ClientReply } from '../exchange/client-reply.ts';
 import { requestIdHeader } from '../exchange/reply-headers.ts';
 import { encodeWhole } from '../exchange/translate/encode-whole.ts';
+import { addWarnings } from '../exchange/translate/warning-header.ts';
 import { writeError, writeReply } from '../write-reply.ts';
 
 export type LoopReplyOptions = {
@@ -19,6 +21,8 @@ export type LoopReplyOptions = {
   /** Keeps a reply that has ended, before the client learns of its end. */
   readonly keep?: ((response: JsonObject) => Promise<void>) | undefined;
   readonly nowMs: () => number;
+  /** What was done to the request before the first round. */
+  readonly notes?: readonly TranslationNote[];
 };
 
 /** The reply of all rounds together, written in the client's dialect as it comes, or at its end. */
@@ -81,8 +85,8 @@ export class LoopReply {
 
   /** The first round was a stream, whatever the client wants. */
   #replyHeaders(): Record<string, string> {
-    const { framing, writing } = this.#options;
-    const { 'cache-control': _control, ...headers } = this.#headers;
+    const { framing, writing, notes = [] } = this.#options;
+    const { 'cache-control': _control, ...headers } = addWarnings(this.#headers, notes);
     const isSse = framing === 'sse';
     return {
       [requestIdHeader]: writing.requestId,

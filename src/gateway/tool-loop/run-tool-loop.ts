@@ -2,13 +2,14 @@ import type { ChatDialect, WireRequest } from '../../dialects/chat-dialect.ts';
 import { estimateTokens } from '../../inference/count-text-characters.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import type { BuiltInTool, InferenceRequest, ServerToolPart } from '../../inference/inference-request.ts';
-import { createTranslationNotes } from '../../inference/translation-notes.ts';
+import { createTranslationNotes, type TranslationNote } from '../../inference/translation-notes.ts';
 import type { JsonObject } from '../../platform/json/json-value.ts';
 import type { GatewayTool, ToolOwner, ToolShed } from '../../tools/gateway-tool.ts';
 import type { CallFacts } from '../../inference/call-facts.ts';
 import type { Gateway, GatewaySettings } from '../gateway.ts';
 import type { Target } from '../routing/routing-table.ts';
 import type { KnownCall } from '../retry/call-attempts.ts';
+import { fitBody } from '../retry/fit-request.ts';
 import { briefModel } from './brief-model.ts';
 import { LoopReply } from './loop-reply.ts';
 import { closeTools, isBuiltIn, nameTools } from './offer-tools.ts';
@@ -52,7 +53,8 @@ export function needsToolLoop(
  */
 export async function runToolLoop(gateway: Gateway, known: KnownCall, options: ToolLoopOptions): Promise<void> {
   const { call, caller } = known;
-  const decoded = call.dialect.codec.decodeRequest(options.request);
+  const { request, notes } = fitToWindow(known, options.request);
+  const decoded = call.dialect.codec.decodeRequest(request);
   const owner = { userName: caller.userName, keyId: caller.id };
   const tools = await makeTools(decoded, gateway.tools ?? {}, owner);
   const offered = nameTools(tools, decoded);
@@ -62,7 +64,7 @@ export async function runToolLoop(gateway: Gateway, known: KnownCall, options: T
     offered,
     settings: known.settings.tools ?? defaultTools,
     runsMax: readRunsMax(decoded),
-    reply: createReply(gateway, known, options),
+    reply: createReply(gateway, known, options, notes),
     newToolId: (tool) => gateway.newId(idPrefix(call.dialect, tool)),
   });
   try {
@@ -71,6 +73,20 @@ export async function runToolLoop(gateway: Gateway, known: KnownCall, options: T
     closeTools(offered);
     throw error;
   }
+}
+
+/** The conversation as the target that is asked first can read it: what is dropped is dropped for all rounds. */
+function fitToWindow(
+  { call, facts, targets }: KnownCall,
+  request: WireRequest,
+): { readonly request: WireRequest; readonly notes: readonly TranslationNote[] } {
+  const [target] = targets;
+  const contextTokensMax = target?.upstream.traitsOf(target.upstreamModel).contextTokensMax;
+  if (contextTokensMax === undefined) return { request, notes: [] };
+  const { outputTokensMax } = facts;
+  const fitted = fitBody(call, request.body, { contextTokensMax, ...(outputTokensMax === undefined ? {} : { outputTokensMax }) });
+  if (fitted.truncated === undefined) return { request, notes: [] };
+  return { request: { ...request, body: fitted.body }, notes: [{ kind: 'adapted', field: 'input', reason: fitted.truncated }] };
 }
 
 /** One tool for each kind: a request that offers a kind twice means its first. */
@@ -116,7 +132,7 @@ function idPrefix({ id }: ChatDialect, tool: ServerToolPart['tool']): string {
   return id === 'openai-responses' ? responsesPrefixes[tool] : 'tool';
 }
 
-function createReply(gateway: Gateway, known: KnownCall, { asked }: ToolLoopOptions): LoopReply {
+function createReply(gateway: Gateway, known: KnownCall, { asked }: ToolLoopOptions, notes: readonly TranslationNote[]): LoopReply {
   const { call, facts, framing, acceptedAtMs, turn, targets } = known;
   const [target] = targets;
   const keep = async (response: JsonObject): Promise<void> => {
@@ -127,6 +143,7 @@ function createReply(gateway: Gateway, known: KnownCall, { asked }: ToolLoopOpti
     response: call.response,
     framing,
     nowMs: () => gateway.clock.monotonicMs(),
+    notes,
     ...(turn?.keeps === true ? { keep } : {}),
     writing: {
       requestId: call.callId,
