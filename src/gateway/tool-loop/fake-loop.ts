@@ -11,6 +11,7 @@ import { createFakeExchange } from '../exchange/fake-exchange.ts';
 import { defaultRetries } from '../limits.ts';
 import type { TakenLimits } from '../limits/reserve-call.ts';
 import { createGateway, createKnownCall, createMemoryJournal, createTarget, type Sent } from '../retry/fake-attempts.ts';
+import { gatherAddresses } from './gather-addresses.ts';
 import { LoopReply } from './loop-reply.ts';
 import { nameTools } from './offer-tools.ts';
 import { ToolLoop } from './tool-loop.ts';
@@ -102,6 +103,7 @@ export async function startLoop(options: FakeLoopOptions = {}) {
     offered,
     settings: { ...defaultTools, ...options.settings },
     runsMax: options.runsMax ?? Infinity,
+    knowsAddress: gatherAddresses(request),
     newToolId: () => gateway.newId('srvtoolu'),
     reply: new LoopReply({
       dialect,

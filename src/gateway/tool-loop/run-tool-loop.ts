@@ -11,6 +11,7 @@ import type { Target } from '../routing/routing-table.ts';
 import type { KnownCall } from '../retry/call-attempts.ts';
 import { fitBody } from '../retry/fit-request.ts';
 import { briefModel } from './brief-model.ts';
+import { gatherAddresses } from './gather-addresses.ts';
 import { LoopReply } from './loop-reply.ts';
 import { closeTools, isBuiltIn, nameTools } from './offer-tools.ts';
 import { replayTools } from './replay-tools.ts';
@@ -65,6 +66,7 @@ export async function runToolLoop(gateway: Gateway, known: KnownCall, options: T
     settings: known.settings.tools ?? defaultTools,
     runsMax: readRunsMax(decoded),
     reply: createReply(gateway, known, options, notes),
+    knowsAddress: gatherAddresses(decoded),
     newToolId: (tool) => gateway.newId(idPrefix(call.dialect, tool)),
   });
   try {

@@ -7,6 +7,7 @@ import type { InferenceRequest, ServerToolPart, ToolResultPart, Turn } from '../
 import { countTextCharacters } from '../../inference/count-text-characters.ts';
 import type { ToolUsage } from '../../inference/usage.ts';
 import type { Source } from '../../tools/gateway-tool.ts';
+import { KnownAddresses } from '../../tools/known-addresses.ts';
 import { upstreamTimeout } from '../exchange/upstream-failure.ts';
 import type { Gateway } from '../gateway.ts';
 import type { KnownCall, RunningCall } from '../retry/call-attempts.ts';
@@ -31,6 +32,8 @@ export type LoopCall = {
   /** Runs of tools that the client allows for the whole reply. */
   readonly runsMax: number;
   readonly reply: LoopReply;
+  /** Whether an address stands in the conversation. */
+  readonly knowsAddress: (address: string) => boolean;
   readonly newToolId: (tool: ServerToolPart['tool']) => string;
 };
 
@@ -210,6 +213,7 @@ export class ToolLoop implements RunningCall {
       runsMax: runsMax - this.#runs,
       firstSource: nextSource(this.#sources.values(), 1),
       runMsMax: settings.runMsMax,
+      knowsAddress: (address) => this.#knowsAddress(address),
       signal: this.#abort.signal,
       logger: this.#gateway.logger,
     });
@@ -242,6 +246,13 @@ export class ToolLoop implements RunningCall {
     this.#entries.push(bookTools(this.#gateway, known, { rowId, usage, durationMs }));
     this.#toolUsage = sumToolUsage([this.#toolUsage, usage]);
     return returns;
+  }
+
+  #knowsAddress(address: string): boolean {
+    if (this.#loop.knowsAddress(address)) return true;
+    const found = new KnownAddresses();
+    for (const { citation } of this.#sources.values()) if (citation.source.kind === 'url') found.add(citation.source.url);
+    return found.has(address);
   }
 
   #remember(reply: InferenceReply, returns: readonly ToolReturn[]): void {
