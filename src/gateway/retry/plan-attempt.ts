@@ -4,7 +4,7 @@ import { addWarnings } from '../exchange/translate/warning-header.ts';
 import type { Gateway } from '../gateway.ts';
 import { type EstimatedCount, type ExchangePlan, planExchange } from '../plan-exchange.ts';
 import type { Target } from '../routing/routing-table.ts';
-import { keepReplies } from '../stored-responses/keep-reply.ts';
+import { keepReplies, type KeepReply } from '../stored-responses/keep-reply.ts';
 import type { ResponseTurn, TurnRequest } from '../stored-responses/response-turn.ts';
 import type { KnownCall } from './call-attempts.ts';
 import { fitRequest } from './fit-request.ts';
@@ -29,7 +29,7 @@ export function planAttempt(gateway: Gateway, known: KnownCall, { target, reques
   const plan = (made: TurnRequest): Plan | Promise<Plan> => {
     const fitted = fitRequest(known, target, made, overflow);
     const finish = (planned: Plan): Plan =>
-      tellTruncation(turn === undefined ? planned : keepReply(planned, turn, target), fitted.truncated);
+      tellTruncation(turn === undefined ? planned : keepReply(planned, turn, known, target), fitted.truncated);
     const planned = planRequest(gateway, known, target, fitted, fitted.request === request ? undefined : request);
     return planned instanceof Promise ? planned.then(finish) : finish(planned);
   };
@@ -50,10 +50,11 @@ function tellTruncation(plan: Plan, truncated: string | undefined): Plan {
 }
 
 /** Sees to it that the reply of a turn is kept. */
-function keepReply(plan: Plan, turn: ResponseTurn, target: Target): Plan {
+function keepReply(plan: Plan, turn: ResponseTurn, { call: { dialect } }: KnownCall, target: Target): Plan {
   if (plan.kind === 'estimate' || !turn.keeps) return plan;
-  const isNative = plan.translation === undefined;
-  return { ...plan, relay: keepReplies(plan.relay, (response) => turn.record(response, target, isNative), isNative) };
+  const isPassthrough = plan.translation === undefined;
+  const keep: KeepReply = (response) => turn.record(response, target, isPassthrough);
+  return { ...plan, relay: keepReplies(plan.relay, { keep, dialect, isPassthrough }) };
 }
 
 function planRequest(

@@ -10,6 +10,7 @@ import type { ClientReply } from '../exchange/client-reply.ts';
 import { requestIdHeader } from '../exchange/reply-headers.ts';
 import { encodeWhole } from '../exchange/translate/encode-whole.ts';
 import { addWarnings } from '../exchange/translate/warning-header.ts';
+import { describeBroken, ToldOutput } from '../stored-responses/broken-reply.ts';
 import { writeError, writeReply } from '../write-reply.ts';
 
 export type LoopReplyOptions = {
@@ -33,6 +34,8 @@ export class LoopReply {
   #held: InferenceEvent[] | undefined = [];
   #headers: Readonly<Record<string, string>> = {};
   #lastWriteMs: number;
+  /** What a client of a reply that is kept was told. */
+  readonly #told = new ToldOutput();
 
   constructor(options: LoopReplyOptions) {
     const { dialect, framing, writing } = options;
@@ -49,6 +52,7 @@ export class LoopReply {
   /** False when the client does not keep up. */
   push(events: readonly InferenceEvent[]): boolean {
     const text = this.#encode(events);
+    if (this.#options.keep !== undefined) this.#told.add(text);
     return text === '' || this.#write(Buffer.from(text));
   }
 
@@ -120,11 +124,13 @@ export class LoopReply {
 
   /** Ends the reply with an error: a status where nothing was written, else the dialect's own last event. */
   fail(error: GatewayError): void {
-    const { dialect, response, framing, writing } = this.#options;
+    const { dialect, response, framing, writing, keep } = this.#options;
     const { requestId } = writing;
     if (response.destroyed || response.writableEnded) return;
     if (!response.headersSent || framing === undefined) return writeError(response, dialect, error, requestId, framing);
     const position = this.#encoder?.position() ?? { framesSent: 0 };
+    const { partialResponse } = position;
+    if (partialResponse !== undefined) void keep?.(describeBroken(dialect, partialResponse, this.#told.items(), error));
     response.end(dialect.encodeStreamError(error, { ...position, framing, requestId }));
   }
 }
