@@ -50,7 +50,7 @@ test('what a search of the same reply found may be read, what the model made up 
   const reader: GatewayTool = createFakeTool({
     kind: 'url-context',
     run: ({ arguments: args, knowsAddress }) => {
-      verdicts.push(knowsAddress(String(args.query)));
+      verdicts.push(knowsAddress(typeof args.query === 'string' ? args.query : ''));
       return Promise.resolve({ answer: 'read', sources: [], shown: { results: [] }, usage: {} });
     },
   });

@@ -11,6 +11,7 @@ import type { Target } from '../routing/routing-table.ts';
 import type { KnownCall } from '../retry/call-attempts.ts';
 import { fitBody } from '../retry/fit-request.ts';
 import { briefModel } from './brief-model.ts';
+import { chooseReplyCheck, createSchemaCheck } from './check-reply.ts';
 import { gatherAddresses } from './gather-addresses.ts';
 import { LoopReply } from './loop-reply.ts';
 import { closeTools, isBuiltIn, nameTools } from './offer-tools.ts';
@@ -27,22 +28,22 @@ export type ToolLoopOptions = {
   readonly asked: WireRequest;
 };
 
+/** What decides who runs the tools of a call. */
+type RoadCall = {
+  readonly dialect: ChatDialect;
+  readonly facts: CallFacts;
+  readonly settings: GatewaySettings;
+  readonly targets: readonly Target[];
+};
+
 /**
- * Whether the gateway has to run the built-in tools of a call. Calls without any cost one look.
+ * Whether the gateway has to run the built-in tools of a call, or to check its reply before the client sees it. Calls without any cost one look.
  * @throws GatewayError `tool_unavailable` for a tool that nobody may or can run
  */
-export function needsToolLoop(
-  { tools }: Pick<Gateway, 'tools'>,
-  call: {
-    readonly dialect: ChatDialect;
-    readonly facts: CallFacts;
-    readonly settings: GatewaySettings;
-    readonly targets: readonly Target[];
-  },
-): boolean {
+export function needsToolLoop({ tools }: Pick<Gateway, 'tools'>, call: RoadCall): boolean {
   const { dialect, facts, settings, targets } = call;
   const kinds = facts.builtInTools;
-  if (kinds === undefined) return false;
+  if (kinds === undefined) return findReplyCheck(call) !== undefined;
   const modes = settings.routing.routeOf(facts.requestedModel)?.toolModes ?? {};
   const runs = kinds.filter((kind) => tools?.[kind] !== undefined);
   return chooseToolRoad({ kinds, dialect: dialect.id, targets, modes, defaults: settings.tools?.modes ?? {}, runs }) === 'loop';
@@ -66,6 +67,7 @@ export async function runToolLoop(gateway: Gateway, known: KnownCall, options: T
     settings: known.settings.tools ?? defaultTools,
     runsMax: readRunsMax(decoded),
     reply: createReply(gateway, known, options, notes),
+    check: createSchemaCheck(decoded.outputFormat, findReplyCheck({ ...known, dialect: call.dialect })),
     knowsAddress: gatherAddresses(decoded),
     newToolId: (tool) => gateway.newId(idPrefix(call.dialect, tool)),
   });
@@ -89,6 +91,13 @@ function fitToWindow(
   const fitted = fitBody(call, request.body, { contextTokensMax, ...(outputTokensMax === undefined ? {} : { outputTokensMax }) });
   if (fitted.truncated === undefined) return { request, notes: [] };
   return { request: { ...request, body: fitted.body }, notes: [{ kind: 'adapted', field: 'input', reason: fitted.truncated }] };
+}
+
+/** What the model's own setting, else that for all, makes of the reply's schema. */
+function findReplyCheck({ dialect, facts, settings, targets }: RoadCall): 'report' | 'repair' | undefined {
+  if (facts.strictSchema !== true) return undefined;
+  const wanted = settings.routing.routeOf(facts.requestedModel)?.replyCheck ?? settings.replyCheck ?? 'auto';
+  return chooseReplyCheck(facts, dialect.id, targets, wanted);
 }
 
 /** One tool for each kind: a request that offers a kind twice means its first. */
