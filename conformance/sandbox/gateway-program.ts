@@ -13,8 +13,14 @@ const execution = createCodeExecution({
 const tool = await execution.make({ kind: 'code-execution' }, { userName: 'a', keyId: 'key_a' });
 const idle = await execution.make({ kind: 'code-execution' }, { userName: 'b', keyId: 'key_b' });
 const run = (code: string): Promise<unknown> =>
-  tool.run({ callId: 'call_1', arguments: { code }, firstSource: 1, signal: new AbortController().signal });
+  tool.run({ callId: 'call_1', arguments: { code }, firstSource: 1, knowsAddress: () => false, signal: new AbortController().signal });
 await run('x = 1');
-await idle.run({ callId: 'call_2', arguments: { code: '1' }, firstSource: 1, signal: new AbortController().signal });
+await idle.run({
+  callId: 'call_2',
+  arguments: { code: '1' },
+  firstSource: 1,
+  knowsAddress: () => false,
+  signal: new AbortController().signal,
+});
 void run('while True: pass');
 process.stdout.write('looping\n');

@@ -114,7 +114,7 @@ describe('sandboxes and the process that has them', { timeout: 170_000, skip: pr
     const tool = await bench.newTool();
     const signal = new AbortController().signal;
     for (const args of [{}, { code: '' }, { code: 5 }, { code: ['x'] }, { code: 'x'.repeat(300_000) }]) {
-      const outcome = await tool.run({ callId: 'c', arguments: args, firstSource: 1, signal });
+      const outcome = await tool.run({ callId: 'c', arguments: args, firstSource: 1, knowsAddress: () => false, signal });
       assert.equal(outcome.shown.failure, 'invalid-input');
       assert.deepEqual(outcome.usage, {});
       assert.equal(tool.readInput(args).length, 1);

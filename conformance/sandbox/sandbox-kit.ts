@@ -84,7 +84,7 @@ export async function openBench(limits: Partial<SandboxLimits> = {}, poolSize = 
 
 /** Runs a piece of code as the tool loop does. */
 export function runCode(tool: GatewayTool, code: string, signal = new AbortController().signal): Promise<ToolOutcome> {
-  return tool.run({ callId: 'call_1', arguments: { code }, firstSource: 1, signal });
+  return tool.run({ callId: 'call_1', arguments: { code }, firstSource: 1, knowsAddress: () => false, signal });
 }
 
 /** The bench goes on as if nothing had been. */

@@ -34,7 +34,7 @@ function open(tools: NonNullable<Config['tools']> = {}): WebTools {
   return made;
 }
 
-const run = { callId: 'call', firstSource: 1, signal: AbortSignal.timeout(60_000) };
+const run = { callId: 'call', firstSource: 1, knowsAddress: () => true, signal: AbortSignal.timeout(60_000) };
 
 async function search(args: JsonObject, tool: Partial<WebSearchTool> = {}, tools = open()): Promise<ToolOutcome> {
   const made = await tools['web-search']({ kind: 'web-search', ...tool }, owner);
@@ -251,4 +251,23 @@ test('what is not configured is refused when it is asked for, with what to confi
     code: 'tool_unavailable',
     message: /tools\.urlContext\.enabled/,
   });
+});
+
+test('an address that nobody brought is not read, and the model is told', async () => {
+  const made = await open()['url-context']({ kind: 'url-context' }, owner);
+  const known = page('trap', '/latin');
+  const outcome = await made.run({
+    ...run,
+    knowsAddress: (address) => address === known,
+    arguments: { urls: [known, `${known}?told=secret`, 'https://evil.test/?told=secret'] },
+  });
+  assert.deepEqual(outcome.usage, { pagesRead: 1 });
+  assert.equal(outcome.answer.match(/was not read: only addresses that stand in the conversation/g)?.length, 2);
+  // A redirect of a page that is known goes where its server says.
+  const moved = await made.run({
+    ...run,
+    knowsAddress: (address) => address === page('trap', '/moved'),
+    arguments: { urls: [page('trap', '/moved')] },
+  });
+  assert.deepEqual(moved.usage, { pagesRead: 1 });
 });

@@ -125,6 +125,21 @@ export type StreamErrorOptions = {
 /** One entry of a model list, as far as it is known. */
 export type ListedModel = { readonly id: string; readonly displayName: string; readonly createdAtMs: number; readonly ownedBy: string };
 
+/** What a request and its reply may have together. */
+export type ContextLimits = {
+  /** Tokens that the request and its reply may have together. */
+  readonly contextTokensMax: number;
+  /** Tokens that the reply may have, for which room is left. Absent: none is. */
+  readonly outputTokensMax?: number;
+};
+
+/** Whether a request fits its model, and what of it does. */
+export type ContextFit =
+  | { readonly kind: 'fits' }
+  | { readonly kind: 'truncated'; readonly body: JsonObject; readonly dropped: number; readonly droppedIds: readonly string[] }
+  /** It is certain that it does not fit: it has at least so many tokens. */
+  | { readonly kind: 'too-long'; readonly tokensMin: number; readonly tokensMax: number };
+
 /**
  * A chat dialect: everything the gateway knows of one vendor's wire format. All functions are pure and synchronous; a dialect does no
  * I/O and knows no upstream. Adding one adds a folder here and a line in registry.ts.
@@ -148,6 +163,11 @@ export type ChatDialect = {
   readonly readConversation: (request: WireRequest) => string;
   /** The byte edits that fit a validated body to its target: model name, documented spellings, asking for usage. Usually none or one. */
   readonly editRequest: (request: WireRequest, bytes: Buffer, fit: TargetFit) => readonly JsonEdit[];
+  /**
+   * Whether a request, its history in it, fits a model's window, and what of it does where the client lets items be dropped. Absent where a dialect
+   * has no such wish.
+   */
+  readonly fitContext?: (body: JsonObject, limits: ContextLimits) => ContextFit;
   readonly readReply: (reply: unknown) => ReplyReport;
   /** Rewrites a whole reply where the contract wants more than the vendor sends; returns the same buffer when nothing is to do. */
   readonly editReply: (bytes: Buffer) => Buffer;

@@ -22,6 +22,7 @@ import type { RunningCall } from './retry/call-attempts.ts';
 import type { RetryBudget } from './retry/retry-budget.ts';
 import type { RoutingTable } from './routing/routing-table.ts';
 import type { Telemetry } from './telemetry/telemetry.ts';
+import type { ReplyCheck } from './tool-loop/check-reply.ts';
 import type { ToolSettings } from './tool-loop/tool-settings.ts';
 import type { ToolShed } from '../tools/gateway-tool.ts';
 
@@ -37,6 +38,8 @@ export type GatewaySettings = {
   readonly responseRetentionDays: number;
   /** Absent: the defaults. */
   readonly tools?: ToolSettings;
+  /** Whether replies are checked against the schemas that were asked for, for models that say nothing of it. Absent: `auto`. */
+  readonly replyCheck?: ReplyCheck;
   /** What keys may use that have no limit of their own. */
   readonly perKey?: RateLimits;
   /** Reverse proxies whose word about their clients' addresses is taken. */

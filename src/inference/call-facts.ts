@@ -14,6 +14,8 @@ export type CallFacts = {
   readonly needs: readonly CallNeed[];
   /** Built-in tools that the request offers the model, each kind once; absent where it offers none. */
   readonly builtInTools?: readonly BuiltInToolKind[];
+  /** Whether the reply has to fit a JSON schema, and no other. Absent: no. */
+  readonly strictSchema?: boolean;
   /** The stored reply that this call continues, kept by the upstream. It must be the caller's own. */
   readonly continues?: { readonly replyId: string; readonly param: string };
   /** Whether the upstream keeps the reply, so that a later call may continue it by its id. */

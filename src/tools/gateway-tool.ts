@@ -12,6 +12,8 @@ export type ToolRun = {
   readonly arguments: JsonObject;
   /** The number of the first source that it finds; the others count up. They are unique in a reply. */
   readonly firstSource: number;
+  /** Whether an address stands in the conversation, or came out of a search of the same reply. Others may have been talked into the model. */
+  readonly knowsAddress: (address: string) => boolean;
   /** Aborts when the client has left or the time of the call is over. */
   readonly signal: AbortSignal;
 };

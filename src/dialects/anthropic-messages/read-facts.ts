@@ -17,6 +17,8 @@ export function readFacts(request: WireRequest): CallFacts {
     inputCharacters: countTextCharacters([system, messages, tools, outputConfig]),
     needs: usesThread ? ['threads'] : [],
     keepsReply: usesThread,
+    // Its schemas are always meant to the letter.
+    ...(isJsonObject(outputConfig) && isJsonObject(outputConfig.format) && { strictSchema: true }),
     ...(builtInTools.length > 0 && { builtInTools }),
     ...(isJsonObject(thread) &&
       typeof thread.previous_message_id === 'string' && {

@@ -55,6 +55,12 @@ function listBuiltInTools(tools: JsonValue | undefined): readonly BuiltInToolKin
   return [...kinds];
 }
 
+/** Its schemas are always meant to the letter. Of several candidates none is the reply. */
+function hasSchema(config: JsonValue | undefined): boolean {
+  if ((readCount(pick(config, 'candidateCount')) ?? 1) > 1) return false;
+  return ['responseSchema', 'responseJsonSchema', '_responseJsonSchema'].some((name) => isJsonObject(pick(config, name)));
+}
+
 /** Reads what routing and pricing need. */
 export function readFacts(wireRequest: WireRequest): CallFacts {
   const { body, pathFraming } = wireRequest;
@@ -69,6 +75,7 @@ export function readFacts(wireRequest: WireRequest): CallFacts {
     ...(outputTokensMax !== undefined && { outputTokensMax }),
     inputCharacters: countTextCharacters(texts),
     needs: [],
+    ...(hasSchema(pick(request, 'generationConfig')) && { strictSchema: true }),
     ...(offered.length > 0 && { builtInTools: offered }),
   };
 }

@@ -1,6 +1,6 @@
 import type { CallFacts } from '../../inference/call-facts.ts';
 import { countTextCharacters } from '../../inference/count-text-characters.ts';
-import { isJsonObject } from '../../platform/json/json-value.ts';
+import { isJsonObject, type JsonValue } from '../../platform/json/json-value.ts';
 import type { WireRequest } from '../chat-dialect.ts';
 
 /** Reads the facts of a validated chat completions request. */
@@ -15,7 +15,13 @@ export function readFacts(request: WireRequest): CallFacts {
     ...(typeof perChoice === 'number' && { outputTokensMax: perChoice * choices }),
     inputCharacters: countTextCharacters([messages, tools, functions, responseFormat]),
     needs: [],
+    ...(choices === 1 && isStrict(responseFormat) && { strictSchema: true }),
     // The one built-in tool that this dialect has a word for.
     ...(isJsonObject(request.body.web_search_options) && { builtInTools: ['web-search'] as const }),
   };
+}
+
+function isStrict(format: JsonValue | undefined): boolean {
+  const schema = isJsonObject(format) && format.type === 'json_schema' ? format.json_schema : undefined;
+  return isJsonObject(schema) && schema.strict === true;
 }

@@ -1,20 +1,7 @@
 import { countTextCharacters } from '../../inference/count-text-characters.ts';
 import type { JsonObject, JsonValue } from '../../platform/json/json-value.ts';
+import type { ContextFit, ContextLimits } from '../chat-dialect.ts';
 import { dropMiddle } from './truncate-middle.ts';
-
-export type ContextLimits = {
-  /** Tokens that the request and its reply may have together. */
-  readonly contextTokensMax: number;
-  /** Tokens that the reply may have, for which room is left. Absent: none is. */
-  readonly outputTokensMax?: number;
-};
-
-/** Whether a request fits its model, and what of it does. */
-export type ContextFit =
-  | { readonly kind: 'fits' }
-  | { readonly kind: 'truncated'; readonly body: JsonObject; readonly dropped: number; readonly droppedIds: readonly string[] }
-  /** It is certain that it does not fit: it has at least so many tokens. */
-  | { readonly kind: 'too-long'; readonly tokensMin: number; readonly tokensMax: number };
 
 /** What a token holds on average. */
 const charactersPerToken = 4;

@@ -5,6 +5,7 @@ import { createStreamTap } from './create-stream-tap.ts';
 import { editRequest } from './edit-request.ts';
 import { encodeError } from './encode-error.ts';
 import { encodeStreamError } from './encode-stream-error.ts';
+import { fitContext } from './fit-context.ts';
 import { readFacts } from './read-facts.ts';
 import { readConversation, readFeatures } from './read-features.ts';
 import { readReply } from './read-reply.ts';
@@ -21,6 +22,7 @@ export const openaiResponses: ChatDialect = {
   readFeatures,
   readConversation,
   editRequest,
+  fitContext,
   readReply,
   // The contract asks for nothing here that the vendor does not send.
   editReply: (bytes) => bytes,

@@ -1,6 +1,7 @@
 import { GatewayError } from '../../inference/gateway-error.ts';
 import type { CallFacts } from '../../inference/call-facts.ts';
 import { countTextCharacters } from '../../inference/count-text-characters.ts';
+import { isJsonObject, type JsonValue } from '../../platform/json/json-value.ts';
 import type { WireRequest } from '../chat-dialect.ts';
 import { listBuiltInTools } from './built-in-tools.ts';
 
@@ -16,9 +17,15 @@ export function readFacts({ body }: WireRequest): CallFacts {
     inputCharacters: countTextCharacters([body.instructions, body.input, body.tools, body.text, body.prompt]),
     needs: [],
     keepsReply: body.store !== false,
+    ...(isStrict(body.text) && { strictSchema: true }),
     ...(builtInTools.length > 0 && { builtInTools }),
     ...(typeof body.previous_response_id === 'string' && {
       continues: { replyId: body.previous_response_id, param: 'previous_response_id' },
     }),
   };
+}
+
+function isStrict(text: JsonValue | undefined): boolean {
+  const format = isJsonObject(text) ? text.format : undefined;
+  return isJsonObject(format) && format.type === 'json_schema' && format.strict === true;
 }

@@ -54,6 +54,8 @@ export type StreamRelay = {
   readonly wholeReply?: () => JsonObject | undefined;
   /** What has to be done before the client may learn that its reply has ended well. Asked once, when it has; never rejects. */
   readonly kept?: () => Promise<void> | undefined;
+  /** Hears that the reply has broken after its client saw it begin. */
+  readonly broke?: (error: GatewayError) => void;
   /** True when a `complete` state is the end of all that counts. */
   readonly hasEndMark: boolean;
   /** Whether what `read` gave for the upstream's error event tells the client of the failure. Otherwise the exchange words it. */

@@ -221,6 +221,8 @@ export class StreamReply implements ReplySink {
         'stream events that could not be read were passed on',
       );
     }
+    const { error } = outcome;
+    if (error !== undefined && (this.#reachesClient || this.#context.response.headersSent)) this.#stream.broke?.(error);
     this.#context.observer.settled({ ...outcome, report });
   }
 

@@ -24,6 +24,8 @@ import { toWireRequest } from '../to-wire-request.ts';
 import type { CallReport } from '../telemetry/call-report.ts';
 import { AttemptObserver } from './attempt-observer.ts';
 import type { CallRound } from './call-round.ts';
+import { mayShorten } from './fit-request.ts';
+import { isForgotten } from './is-forgotten.ts';
 import { openAttempt } from './open-attempt.ts';
 import { planAttempt } from './plan-attempt.ts';
 import { forbidsRetry, parseRetryAfter } from './parse-retry-after.ts';
@@ -109,6 +111,8 @@ export class CallAttempts implements RunningCall {
   #observer: AttemptObserver | undefined;
   #pending: Pending | undefined;
   #slot: number | undefined;
+  /** How the request was refused as too long, where less of it is sent since. */
+  #overflow: GatewayError | undefined;
 
   constructor(gateway: Gateway, known: KnownCall, bytes: Buffer) {
     this.#gateway = gateway;
@@ -226,40 +230,38 @@ export class CallAttempts implements RunningCall {
     });
   }
 
-  /**
-   * Whether the upstream does not know the response that it was to go on from: its memory is shorter than ours, or its account keeps nothing. The same target
-   * is told the whole conversation then.
-   */
-  #isForgotten({ upstreamStatus, upstreamWords }: UndeliveredFailure, target: Target): boolean {
-    const { turn } = this.#known;
-    if (turn === undefined || this.#bytes === undefined || (upstreamStatus !== 400 && upstreamStatus !== 404)) return false;
-    return /previous[ _]response.*not[ _]found/i.test(upstreamWords ?? '') && turn.forgetKeeper(target);
-  }
-
   /** Decides what follows a failure of which the client has seen nothing. True when the call goes on or has been answered. */
   #takeOver(failure: UndeliveredFailure, target: Target, observer: AttemptObserver, ticket: AttemptTicket): boolean {
-    if (this.#isForgotten(failure, target)) {
+    if (this.#bytes !== undefined && isForgotten(failure, this.#known.turn, target)) {
       ticket.end({ type: 'answered' });
-      return this.#goOn(failure, { target, waitMs: 0 }, observer, freeGrant, 0);
+      return this.#goOn(failure, observer, { target, waitMs: 0 }, freeGrant, 0);
     }
     const decision = this.#decide(failure);
     ticket.end(decision.verdict);
     const mayGoOn = this.#bytes !== undefined && this.#failed.length + 1 < this.#known.settings.retries.attemptsMax;
+    if (mayGoOn && this.#canShorten(failure.error)) {
+      this.#overflow = failure.error;
+      return this.#goOn(failure, observer, { target, waitMs: 0 }, freeGrant, 0);
+    }
     const next = decision.retry && mayGoOn ? this.#chooseNext(target, decision) : undefined;
     if (!decision.retry || next === undefined) return this.#answerBetter(failure, decision);
     const grant = this.#takeGrant(target, next, decision.cost);
-    if (grant === undefined) return false;
-    this.#firstError ??= failure.error;
-    return this.#goOn(failure, next, observer, grant, decision.cost);
+    return grant !== undefined && this.#goOn(failure, observer, next, grant, decision.cost);
   }
 
-  #goOn(failure: UndeliveredFailure, { target, waitMs }: Next, observer: AttemptObserver, grant: RetryGrant, cost: number): true {
+  #goOn(failure: UndeliveredFailure, observer: AttemptObserver, { target, waitMs }: Next, grant: RetryGrant, cost: number): true {
+    this.#firstError ??= failure.error;
     this.#failed.push(observer.describeFailure(failure.error));
     observer.release();
     const pending = { failure, target, grant, cost, dueMs: this.#gateway.clock.monotonicMs() + waitMs };
     this.#pending = pending;
     if (waitMs === 0) this.#tryNext(pending);
     return true;
+  }
+
+  /** A vendor that counts more than was estimated is asked once more, with less. */
+  #canShorten(error: GatewayError): boolean {
+    return this.#overflow === undefined && this.#bytes !== undefined && mayShorten(this.#known.call, this.#bytes, error);
   }
 
   #takeGrant(failed: Target, { target, waitMs }: Next, cost: number): RetryGrant | undefined {
@@ -345,7 +347,7 @@ export class CallAttempts implements RunningCall {
     const bytes = this.#bytes ?? Buffer.alloc(0);
     // The tree of the first attempt was let go of: a large one that is kept is copied by every collection.
     const request = toWireRequest(this.#known.call, parseJsonObject(bytes.toString()) ?? {});
-    const plan = await planAttempt(this.#gateway, this.#known, { target, request, bytes });
+    const plan = await planAttempt(this.#gateway, this.#known, { target, request, bytes, overflow: this.#overflow });
     // The client has left meanwhile, or the gateway shuts down.
     if (this.#pending !== pending) return;
     if (plan.kind === 'estimate') throw new GatewayError('upstream_error', 'the other target has no such route');

@@ -1,36 +1,60 @@
 import type { WireRequest } from '../../dialects/chat-dialect.ts';
+import type { GatewayError } from '../../inference/gateway-error.ts';
+import { addWarnings } from '../exchange/translate/warning-header.ts';
 import type { Gateway } from '../gateway.ts';
 import { type EstimatedCount, type ExchangePlan, planExchange } from '../plan-exchange.ts';
 import type { Target } from '../routing/routing-table.ts';
-import { keepReplies } from '../stored-responses/keep-reply.ts';
+import { keepReplies, type KeepReply } from '../stored-responses/keep-reply.ts';
 import type { ResponseTurn, TurnRequest } from '../stored-responses/response-turn.ts';
 import type { KnownCall } from './call-attempts.ts';
+import { fitRequest } from './fit-request.ts';
 
 type Plan = ExchangePlan | EstimatedCount;
 
 /** What one target is to be asked: the request as it came, or what the turn of a stored response makes of it. */
-type Asked = { readonly target: Target; readonly request: WireRequest; readonly bytes: Buffer };
+type Asked = {
+  readonly target: Target;
+  readonly request: WireRequest;
+  readonly bytes: Buffer;
+  /** How the target's vendor refused the request as too long, where it is to be asked once more with less. */
+  readonly overflow?: GatewayError | undefined;
+};
 
 /**
  * Plans an attempt at one target. At once where the call passes through.
  * @throws GatewayError for a request that cannot be said in the upstream's dialect
  */
-export function planAttempt(gateway: Gateway, known: KnownCall, { target, request, bytes }: Asked): Plan | Promise<Plan> {
+export function planAttempt(gateway: Gateway, known: KnownCall, { target, request, bytes, overflow }: Asked): Plan | Promise<Plan> {
   const { turn, round } = known;
-  if (turn === undefined) return planRequest(gateway, known, target, { request, bytes, translate: round !== undefined });
-  const made = turn.requestFor(target);
-  const plan = (own: TurnRequest): Plan | Promise<Plan> => {
-    const planned = planRequest(gateway, known, target, own, request);
-    return planned instanceof Promise ? planned.then((one) => keepReply(one, turn, target)) : keepReply(planned, turn, target);
+  const plan = (made: TurnRequest): Plan | Promise<Plan> => {
+    const fitted = fitRequest(known, target, made, overflow);
+    const finish = (planned: Plan): Plan =>
+      tellTruncation(turn === undefined ? planned : keepReply(planned, turn, known, target), fitted.truncated);
+    const planned = planRequest(gateway, known, target, fitted, fitted.request === request ? undefined : request);
+    return planned instanceof Promise ? planned.then(finish) : finish(planned);
   };
+  const made = turn?.requestFor(target) ?? { request, bytes, translate: round !== undefined };
   return made instanceof Promise ? made.then(plan) : plan(made);
 }
 
+/** Tells the client what its request was shortened by: among what translation tells, or beside what passes through. */
+function tellTruncation(plan: Plan, truncated: string | undefined): Plan {
+  if (truncated === undefined || plan.kind === 'estimate') return plan;
+  if (plan.translation !== undefined) {
+    plan.translation.notes.adapted({ path: 'input', otherwise: 'turns' }, truncated);
+    return plan;
+  }
+  const { relay } = plan;
+  const notes = [{ kind: 'adapted', field: 'input', reason: truncated }] as const;
+  return { ...plan, relay: { ...relay, replyHeaders: (headers) => ({ ...addWarnings(relay.replyHeaders(headers), notes) }) } };
+}
+
 /** Sees to it that the reply of a turn is kept. */
-function keepReply(plan: Plan, turn: ResponseTurn, target: Target): Plan {
+function keepReply(plan: Plan, turn: ResponseTurn, { call: { dialect } }: KnownCall, target: Target): Plan {
   if (plan.kind === 'estimate' || !turn.keeps) return plan;
-  const isNative = plan.translation === undefined;
-  return { ...plan, relay: keepReplies(plan.relay, (response) => turn.record(response, target, isNative), isNative) };
+  const isPassthrough = plan.translation === undefined;
+  const keep: KeepReply = (response) => turn.record(response, target, isPassthrough);
+  return { ...plan, relay: keepReplies(plan.relay, { keep, dialect, isPassthrough }) };
 }
 
 function planRequest(
@@ -38,7 +62,7 @@ function planRequest(
   { call, facts, framing, caller, acceptedAtMs, turn }: KnownCall,
   target: Target,
   { request, bytes, translate }: TurnRequest,
-  asked?: WireRequest,
+  asked: WireRequest | undefined,
 ): Plan | Promise<Plan> {
   const { callId: requestId, dialect, response } = call;
   return planExchange({

@@ -1,5 +1,6 @@
 import type { DialectId } from '../../dialects/chat-dialect.ts';
 import type { HealthSubject } from '../health/health.ts';
+import type { ReplyCheck } from '../tool-loop/check-reply.ts';
 import type { ToolModes } from '../tool-loop/tool-settings.ts';
 import { hashText } from './conversation-hash.ts';
 import type { ConfiguredModel, Target } from './routing-table.ts';
@@ -36,6 +37,7 @@ export type Route = {
   readonly balance: Balance;
   readonly responseState: ResponseState;
   readonly toolModes?: ToolModes | undefined;
+  readonly replyCheck?: ReplyCheck | undefined;
   /** Whether any target has conditions. */
   readonly isConditional: boolean;
   /** The targets as a dialect's calls are to try them, whatever their conditions. */
@@ -56,6 +58,7 @@ export function createRoute(model: Omit<ConfiguredModel, 'name'>): Route {
     balance: model.balance ?? 'conversation',
     responseState: model.responseState ?? 'auto',
     toolModes: model.toolModes,
+    replyCheck: model.replyCheck,
     isConditional: model.targets.some(({ when }) => when !== undefined),
     tiersFor: (dialect) => {
       const known = ordered.get(dialect);

@@ -4,6 +4,7 @@ import type { ModelTraits } from '../../inference/model-traits.ts';
 import type { UpstreamClient } from '../../platform/http/upstream-client.ts';
 import type { PriceBook } from '../../billing/rating/rating.ts';
 import type { UpstreamVendor } from '../../upstreams/upstream-vendor.ts';
+import type { ReplyCheck } from '../tool-loop/check-reply.ts';
 import type { ToolModes } from '../tool-loop/tool-settings.ts';
 import type { TargetConditions } from './conditions.ts';
 import { type Balance, createRoute, type ResponseState, type Route } from './route.ts';
@@ -58,6 +59,8 @@ export type ConfiguredModel = {
   readonly balance?: Balance;
   /** Absent: `auto`. */
   readonly responseState?: ResponseState;
+  /** Whether its replies are checked against schemas. Absent: as the settings say. */
+  readonly replyCheck?: ReplyCheck;
   /** Who runs its built-in tools. Absent: as the settings say. */
   readonly toolModes?: ToolModes;
 };

@@ -25,7 +25,7 @@ function start(framing: 'sse' | undefined) {
     kept.push(reply);
     return storing.promise;
   };
-  const context = { ...fake.context, relay: keepReplies(fake.context.relay, keep, true) };
+  const context = { ...fake.context, relay: keepReplies(fake.context.relay, { keep, dialect, isPassthrough: true }) };
   const flow = { pause: () => {}, resume: () => {}, stop: () => {} };
   return { ...fake, context, flow, kept, stored: storing.resolve };
 }
@@ -61,13 +61,31 @@ describe('a stream that is kept', () => {
     assert.equal(call.response.text(), opening + delta + closing);
   });
 
-  test('a stream that breaks is not kept as if it had ended', () => {
+  test('a stream that breaks is kept as failed, with what it had said, and nobody waits for that', () => {
     const call = start('sse');
     const reply = new StreamReply(call.context, call.flow, { 'content-type': 'text/event-stream' }, 'sse');
     reply.data(Buffer.from(opening + delta));
     reply.end();
-    assert.deepEqual(call.kept, []);
     assert.equal(call.response.writableEnded, true);
+    const [{ status, error, id } = {}] = call.kept;
+    assert.deepEqual([call.kept.length, id, status], [1, 'resp_1', 'failed']);
+    assert.match(JSON.stringify(error), /terminated early/);
+  });
+
+  test('a stream that breaks before its client saw anything leaves nothing', () => {
+    const call = start('sse');
+    const reply = new StreamReply(call.context, call.flow, { 'content-type': 'text/event-stream' }, 'sse');
+    reply.data(Buffer.from(opening));
+    reply.end();
+    assert.deepEqual(call.kept, []);
+  });
+
+  test('a client that leaves in the middle leaves nothing', () => {
+    const call = start('sse');
+    const reply = new StreamReply(call.context, call.flow, { 'content-type': 'text/event-stream' }, 'sse');
+    reply.data(Buffer.from(opening + delta));
+    reply.clientLeft();
+    assert.deepEqual(call.kept, []);
   });
 
   test('a client that leaves while it is stored has left, and it is stored all the same', async () => {

@@ -1,12 +1,21 @@
+import type { ChatDialect } from '../../dialects/chat-dialect.ts';
 import { isJsonObject, type JsonObject } from '../../platform/json/json-value.ts';
 import { parseJsonObject } from '../../platform/json/parse-json.ts';
 import type { ReplyRelay, StreamRelay } from '../exchange/reply-relay.ts';
+import { describeBroken, ToldOutput } from './broken-reply.ts';
 
 /** Keeps a reply that has ended. Resolves when it can be gone on from. */
 export type KeepReply = (response: JsonObject) => Promise<void>;
 
+export type KeptRelay = {
+  readonly keep: KeepReply;
+  readonly dialect: Pick<ChatDialect, 'encodeStreamError'>;
+  readonly isPassthrough: boolean;
+};
+
 /** A relay whose replies are kept before the client learns that they have ended: who goes on from one at once finds it. */
-export function keepReplies(relay: ReplyRelay, keep: KeepReply, isPassthrough: boolean): ReplyRelay {
+export function keepReplies(relay: ReplyRelay, kept: KeptRelay): ReplyRelay {
+  const { keep, isPassthrough } = kept;
   let written: JsonObject | undefined;
   return {
     ...relay,
@@ -16,16 +25,27 @@ export function keepReplies(relay: ReplyRelay, keep: KeepReply, isPassthrough: b
       return made;
     },
     kept: () => (written === undefined ? undefined : keep(written)),
-    openStream: (limits) => keepStream(relay.openStream(limits), keep),
+    openStream: (limits) => keepStream(relay.openStream(limits), kept),
   };
 }
 
-function keepStream(stream: StreamRelay, keep: KeepReply): StreamRelay {
+function keepStream(stream: StreamRelay, { keep, dialect }: KeptRelay): StreamRelay {
+  const told = new ToldOutput();
   return {
     ...stream,
+    read: (frame) => {
+      const bytes = stream.read(frame);
+      if (bytes !== undefined) told.add(bytes.toString());
+      return bytes;
+    },
     kept: () => {
       const response = stream.wholeReply?.() ?? stream.position().partialResponse;
       return response === undefined ? undefined : keep(response);
+    },
+    broke: (error) => {
+      const { partialResponse } = stream.position();
+      // Nobody waits for it: its client has an error, and nothing can go on from it.
+      if (partialResponse !== undefined) void keep(describeBroken(dialect, partialResponse, told.items(), error));
     },
   };
 }

@@ -11,6 +11,8 @@ import { createFakeExchange } from '../exchange/fake-exchange.ts';
 import { defaultRetries } from '../limits.ts';
 import type { TakenLimits } from '../limits/reserve-call.ts';
 import { createGateway, createKnownCall, createMemoryJournal, createTarget, type Sent } from '../retry/fake-attempts.ts';
+import type { SchemaCheck } from './check-reply.ts';
+import { gatherAddresses } from './gather-addresses.ts';
 import { LoopReply } from './loop-reply.ts';
 import { nameTools } from './offer-tools.ts';
 import { ToolLoop } from './tool-loop.ts';
@@ -50,6 +52,7 @@ export type FakeLoopOptions = {
   readonly targets?: readonly string[];
   readonly runsMax?: number;
   readonly taken?: TakenLimits;
+  readonly check?: SchemaCheck;
 };
 
 const question: InferenceRequest = {
@@ -102,6 +105,8 @@ export async function startLoop(options: FakeLoopOptions = {}) {
     offered,
     settings: { ...defaultTools, ...options.settings },
     runsMax: options.runsMax ?? Infinity,
+    check: options.check,
+    knowsAddress: gatherAddresses(request),
     newToolId: () => gateway.newId('srvtoolu'),
     reply: new LoopReply({
       dialect,

@@ -3,11 +3,14 @@ import type { ChatDialect } from '../../dialects/chat-dialect.ts';
 import { foldEvents } from '../../inference/fold-events.ts';
 import type { GatewayError } from '../../inference/gateway-error.ts';
 import type { InferenceEvent } from '../../inference/inference-event.ts';
+import type { TranslationNote } from '../../inference/translation-notes.ts';
 import type { StreamFraming } from '../../platform/frames.ts';
 import type { JsonObject } from '../../platform/json/json-value.ts';
 import type { ClientReply } from '../exchange/client-reply.ts';
 import { requestIdHeader } from '../exchange/reply-headers.ts';
 import { encodeWhole } from '../exchange/translate/encode-whole.ts';
+import { addWarnings } from '../exchange/translate/warning-header.ts';
+import { describeBroken, ToldOutput } from '../stored-responses/broken-reply.ts';
 import { writeError, writeReply } from '../write-reply.ts';
 
 export type LoopReplyOptions = {
@@ -19,6 +22,8 @@ export type LoopReplyOptions = {
   /** Keeps a reply that has ended, before the client learns of its end. */
   readonly keep?: ((response: JsonObject) => Promise<void>) | undefined;
   readonly nowMs: () => number;
+  /** What was done to the request before the first round. */
+  readonly notes?: readonly TranslationNote[];
 };
 
 /** The reply of all rounds together, written in the client's dialect as it comes, or at its end. */
@@ -29,6 +34,8 @@ export class LoopReply {
   #held: InferenceEvent[] | undefined = [];
   #headers: Readonly<Record<string, string>> = {};
   #lastWriteMs: number;
+  /** What a client of a reply that is kept was told. */
+  readonly #told = new ToldOutput();
 
   constructor(options: LoopReplyOptions) {
     const { dialect, framing, writing } = options;
@@ -45,6 +52,7 @@ export class LoopReply {
   /** False when the client does not keep up. */
   push(events: readonly InferenceEvent[]): boolean {
     const text = this.#encode(events);
+    if (this.#options.keep !== undefined) this.#told.add(text);
     return text === '' || this.#write(Buffer.from(text));
   }
 
@@ -81,8 +89,8 @@ export class LoopReply {
 
   /** The first round was a stream, whatever the client wants. */
   #replyHeaders(): Record<string, string> {
-    const { framing, writing } = this.#options;
-    const { 'cache-control': _control, ...headers } = this.#headers;
+    const { framing, writing, notes = [] } = this.#options;
+    const { 'cache-control': _control, ...headers } = addWarnings(this.#headers, notes);
     const isSse = framing === 'sse';
     return {
       [requestIdHeader]: writing.requestId,
@@ -116,11 +124,13 @@ export class LoopReply {
 
   /** Ends the reply with an error: a status where nothing was written, else the dialect's own last event. */
   fail(error: GatewayError): void {
-    const { dialect, response, framing, writing } = this.#options;
+    const { dialect, response, framing, writing, keep } = this.#options;
     const { requestId } = writing;
     if (response.destroyed || response.writableEnded) return;
     if (!response.headersSent || framing === undefined) return writeError(response, dialect, error, requestId, framing);
     const position = this.#encoder?.position() ?? { framesSent: 0 };
+    const { partialResponse } = position;
+    if (partialResponse !== undefined) void keep?.(describeBroken(dialect, partialResponse, this.#told.items(), error));
     response.end(dialect.encodeStreamError(error, { ...position, framing, requestId }));
   }
 }

@@ -2,14 +2,17 @@ import type { ChatDialect, WireRequest } from '../../dialects/chat-dialect.ts';
 import { estimateTokens } from '../../inference/count-text-characters.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import type { BuiltInTool, BuiltInToolKind, InferenceRequest, ServerToolPart } from '../../inference/inference-request.ts';
-import { createTranslationNotes } from '../../inference/translation-notes.ts';
+import { createTranslationNotes, type TranslationNote } from '../../inference/translation-notes.ts';
 import type { JsonObject } from '../../platform/json/json-value.ts';
 import type { GatewayTool, ToolOwner, ToolShed } from '../../tools/gateway-tool.ts';
 import type { CallFacts } from '../../inference/call-facts.ts';
 import type { Gateway, GatewaySettings } from '../gateway.ts';
 import type { Target } from '../routing/routing-table.ts';
 import type { KnownCall } from '../retry/call-attempts.ts';
+import { fitBody } from '../retry/fit-request.ts';
 import { briefModel } from './brief-model.ts';
+import { chooseReplyCheck, createSchemaCheck } from './check-reply.ts';
+import { gatherAddresses } from './gather-addresses.ts';
 import { LoopReply } from './loop-reply.ts';
 import { closeTools, isBuiltIn, nameTools } from './offer-tools.ts';
 import { replayTools } from './replay-tools.ts';
@@ -25,22 +28,22 @@ export type ToolLoopOptions = {
   readonly asked: WireRequest;
 };
 
+/** What decides who runs the tools of a call. */
+type RoadCall = {
+  readonly dialect: ChatDialect;
+  readonly facts: CallFacts;
+  readonly settings: GatewaySettings;
+  readonly targets: readonly Target[];
+};
+
 /**
- * Whether the gateway has to run the built-in tools of a call. Calls without any cost one look.
+ * Whether the gateway has to run the built-in tools of a call, or to check its reply before the client sees it. Calls without any cost one look.
  * @throws GatewayError `tool_unavailable` for a tool that nobody may or can run
  */
-export function needsToolLoop(
-  { tools }: Pick<Gateway, 'tools'>,
-  call: {
-    readonly dialect: ChatDialect;
-    readonly facts: CallFacts;
-    readonly settings: GatewaySettings;
-    readonly targets: readonly Target[];
-  },
-): boolean {
+export function needsToolLoop({ tools }: Pick<Gateway, 'tools'>, call: RoadCall): boolean {
   const { dialect, facts, settings, targets } = call;
   const kinds = facts.builtInTools;
-  if (kinds === undefined) return false;
+  if (kinds === undefined) return findReplyCheck(call) !== undefined;
   const modes = settings.routing.routeOf(facts.requestedModel)?.toolModes ?? {};
   const runs = kinds.filter((kind) => tools?.[kind] !== undefined);
   return chooseToolRoad({ kinds, dialect: dialect.id, targets, modes, defaults: settings.tools?.modes ?? {}, runs }) === 'loop';
@@ -53,10 +56,12 @@ export function needsToolLoop(
  */
 export async function runToolLoop(gateway: Gateway, known: KnownCall, options: ToolLoopOptions): Promise<boolean> {
   const { call, caller } = known;
-  const decoded = call.dialect.codec.decodeRequest(options.request);
+  const { request, notes } = fitToWindow(known, options.request);
+  const decoded = call.dialect.codec.decodeRequest(request);
   const owner = { userName: caller.userName, keyId: caller.id };
   const tools = await makeTools(decoded, gateway.tools ?? {}, owner, (kind) => isMissed(decoded, kind, known));
-  if (tools.length === 0) return false;
+  const wanted = findReplyCheck({ ...known, dialect: call.dialect });
+  if (tools.length === 0 && wanted === undefined) return false;
   const offered = nameTools(tools, decoded);
   const loop = new ToolLoop(gateway, {
     known,
@@ -64,7 +69,9 @@ export async function runToolLoop(gateway: Gateway, known: KnownCall, options: T
     offered,
     settings: known.settings.tools ?? defaultTools,
     runsMax: readRunsMax(decoded),
-    reply: createReply(gateway, known, options),
+    reply: createReply(gateway, known, options, notes),
+    check: createSchemaCheck(decoded.outputFormat, wanted),
+    knowsAddress: gatherAddresses(decoded),
     newToolId: (tool) => gateway.newId(idPrefix(call.dialect, tool)),
   });
   try {
@@ -74,6 +81,27 @@ export async function runToolLoop(gateway: Gateway, known: KnownCall, options: T
     throw error;
   }
   return true;
+}
+
+/** The conversation as the target that is asked first can read it: what is dropped is dropped for all rounds. */
+function fitToWindow(
+  { call, facts, targets }: KnownCall,
+  request: WireRequest,
+): { readonly request: WireRequest; readonly notes: readonly TranslationNote[] } {
+  const [target] = targets;
+  const contextTokensMax = target?.upstream.traitsOf(target.upstreamModel).contextTokensMax;
+  if (contextTokensMax === undefined) return { request, notes: [] };
+  const { outputTokensMax } = facts;
+  const fitted = fitBody(call, request.body, { contextTokensMax, ...(outputTokensMax === undefined ? {} : { outputTokensMax }) });
+  if (fitted.truncated === undefined) return { request, notes: [] };
+  return { request: { ...request, body: fitted.body }, notes: [{ kind: 'adapted', field: 'input', reason: fitted.truncated }] };
+}
+
+/** What the model's own setting, else that for all, makes of the reply's schema. */
+function findReplyCheck({ dialect, facts, settings, targets }: RoadCall): 'report' | 'repair' | undefined {
+  if (facts.strictSchema !== true) return undefined;
+  const wanted = settings.routing.routeOf(facts.requestedModel)?.replyCheck ?? settings.replyCheck ?? 'auto';
+  return chooseReplyCheck(facts, dialect.id, targets, wanted);
 }
 
 /**
@@ -145,7 +173,7 @@ function idPrefix({ id }: ChatDialect, tool: ServerToolPart['tool']): string {
   return id === 'openai-responses' ? responsesPrefixes[tool] : 'tool';
 }
 
-function createReply(gateway: Gateway, known: KnownCall, { asked }: ToolLoopOptions): LoopReply {
+function createReply(gateway: Gateway, known: KnownCall, { asked }: ToolLoopOptions, notes: readonly TranslationNote[]): LoopReply {
   const { call, facts, framing, acceptedAtMs, turn, targets } = known;
   const [target] = targets;
   const keep = async (response: JsonObject): Promise<void> => {
@@ -156,6 +184,7 @@ function createReply(gateway: Gateway, known: KnownCall, { asked }: ToolLoopOpti
     response: call.response,
     framing,
     nowMs: () => gateway.clock.monotonicMs(),
+    notes,
     ...(turn?.keeps === true ? { keep } : {}),
     writing: {
       requestId: call.callId,

@@ -17,6 +17,7 @@ export type RunTools = {
   readonly runsMax: number;
   readonly firstSource: number;
   readonly runMsMax: number;
+  readonly knowsAddress: (address: string) => boolean;
   /** Aborts when the client has left or the call's time is over. */
   readonly signal: AbortSignal;
   readonly logger: Pick<Logger, 'error'>;
@@ -72,7 +73,7 @@ export function nextSource(sources: Iterable<Source>, first: number): number {
 }
 
 async function runOne({ call, tool, arguments: args }: ToolCall, firstSource: number, options: RunTools): Promise<ToolOutcome> {
-  const { signal, runMsMax, logger } = options;
+  const { signal, runMsMax, logger, knowsAddress } = options;
   if (signal.aborted) return failed('It was stopped.', 'unavailable');
   const limit = new AbortController();
   const overdue = Promise.withResolvers<ToolOutcome>();
@@ -87,7 +88,10 @@ async function runOne({ call, tool, arguments: args }: ToolCall, firstSource: nu
   }, runMsMax);
   try {
     // One that does not listen to its signal is not waited for either.
-    return await Promise.race([tool.run({ callId: call.id, arguments: args, firstSource, signal: limit.signal }), overdue.promise]);
+    return await Promise.race([
+      tool.run({ callId: call.id, arguments: args, firstSource, knowsAddress, signal: limit.signal }),
+      overdue.promise,
+    ]);
   } catch (error) {
     logger.error({ err: error, tool: tool.kind }, 'a tool failed in a way of which it should have told: a defect');
     return failed('It failed.', 'unavailable');

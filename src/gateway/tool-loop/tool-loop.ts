@@ -7,11 +7,13 @@ import type { InferenceRequest, ServerToolPart, ToolResultPart, Turn } from '../
 import { countTextCharacters } from '../../inference/count-text-characters.ts';
 import type { ToolUsage } from '../../inference/usage.ts';
 import type { Source } from '../../tools/gateway-tool.ts';
+import { KnownAddresses } from '../../tools/known-addresses.ts';
 import { upstreamTimeout } from '../exchange/upstream-failure.ts';
 import type { Gateway } from '../gateway.ts';
 import type { KnownCall, RunningCall } from '../retry/call-attempts.ts';
 import { timeoutsOf } from '../routing/target-timeouts.ts';
 import type { Target } from '../routing/routing-table.ts';
+import { askForRepair, describeMisfit, findProblems, HeldText, type SchemaCheck } from './check-reply.ts';
 import { citeSources } from './cite-sources.ts';
 import { bookTools, mergeEntries, sumUsage } from './loop-books.ts';
 import type { LoopReply } from './loop-reply.ts';
@@ -31,6 +33,10 @@ export type LoopCall = {
   /** Runs of tools that the client allows for the whole reply. */
   readonly runsMax: number;
   readonly reply: LoopReply;
+  /** Absent: the answer is taken as it is. */
+  readonly check?: SchemaCheck | undefined;
+  /** Whether an address stands in the conversation. */
+  readonly knowsAddress: (address: string) => boolean;
   readonly newToolId: (tool: ServerToolPart['tool']) => string;
 };
 
@@ -42,6 +48,8 @@ export class ToolLoop implements RunningCall {
   readonly #gateway: Gateway;
   readonly #loop: LoopCall;
   readonly #shown: ShownReply;
+  readonly #heldText: HeldText;
+  #isRepaired = false;
   readonly #sources = new Map<number, Source>();
   readonly #abort = new AbortController();
   readonly #entries: CallEntry[] = [];
@@ -69,6 +77,7 @@ export class ToolLoop implements RunningCall {
     this.#gateway = gateway;
     this.#loop = loop;
     this.#shown = new ShownReply(loop.offered);
+    this.#heldText = new HeldText(loop.check !== undefined);
     this.#cite = citeSources(this.#sources);
     this.#turns = loop.request.turns;
     this.#targets = loop.known.targets;
@@ -105,6 +114,15 @@ export class ToolLoop implements RunningCall {
       if (outcome.end === 'failed') return this.#fail(outcome.error ?? internalError(this.#loop.known.call.callId));
       const reply = foldEvents(this.#events);
       const calls = this.#readCalls(reply);
+      const problems = this.#loop.check === undefined || calls.length > 0 ? undefined : findProblems(this.#loop.check, reply);
+      const held = this.#heldText.release();
+      if (problems !== undefined) {
+        if (!this.#mayRepair()) return this.#fail(describeMisfit(problems));
+        this.#grow(askForRepair(reply, problems));
+        round = this.#ask('withheld');
+        continue;
+      }
+      this.#push(held.flatMap((event) => this.#shown.show(event)));
       if (calls.length === 0) return await this.#finish(reply.stopReason, reply);
       if (this.#isLastRound()) return await this.#finish('output-limit', { stopDetail: 'the bound of tool rounds is reached' });
       const returns = await this.#runTools(calls);
@@ -124,12 +142,13 @@ export class ToolLoop implements RunningCall {
     this.#rounds += 1;
     this.#events = [];
     const isFirst = this.#rounds === 1;
-    const isWithheld = offer === 'withheld' || this.#isLastRound();
+    // Where nothing is offered there is nothing to withhold.
+    const isWithheld = offered.size > 0 && (offer === 'withheld' || this.#isLastRound());
     this.#round = runRound(
       this.#gateway,
       known,
       {
-        request: offerTools({ ...request, turns: this.#turns }, offered, isWithheld ? 'withheld' : offer),
+        request: offerTools({ ...request, turns: this.#turns }, offered, isWithheld ? 'withheld' : offered.size > 0 ? offer : 'as-asked'),
         facts: { ...known.facts, inputCharacters: known.facts.inputCharacters + this.#characters },
         targets: this.#targets,
         rowId: isFirst ? callId : `${callId}.${this.#rounds}`,
@@ -164,7 +183,7 @@ export class ToolLoop implements RunningCall {
     for (const event of events) {
       this.#events.push(event);
       if (event.type === 'delta') this.#written += event.text.length;
-      shown.push(...this.#shown.show(event));
+      for (const passed of this.#heldText.pass(event)) shown.push(...this.#shown.show(passed));
     }
     const { replyBytesMax } = this.#loop.known.settings.limits;
     if (this.#written > replyBytesMax) this.terminate(replyTooLarge(replyBytesMax));
@@ -210,6 +229,7 @@ export class ToolLoop implements RunningCall {
       runsMax: runsMax - this.#runs,
       firstSource: nextSource(this.#sources.values(), 1),
       runMsMax: settings.runMsMax,
+      knowsAddress: (address) => this.#knowsAddress(address),
       signal: this.#abort.signal,
       logger: this.#gateway.logger,
     });
@@ -244,12 +264,28 @@ export class ToolLoop implements RunningCall {
     return returns;
   }
 
+  #knowsAddress(address: string): boolean {
+    if (this.#loop.knowsAddress(address)) return true;
+    const found = new KnownAddresses();
+    for (const { citation } of this.#sources.values()) if (citation.source.kind === 'url') found.add(citation.source.url);
+    return found.has(address);
+  }
+
   #remember(reply: InferenceReply, returns: readonly ToolReturn[]): void {
     const results: ToolResultPart[] = returns.map(({ result }) => result);
-    const added: Turn[] = [
+    this.#grow([
       { role: 'assistant', parts: reply.parts },
       { role: 'user', parts: results },
-    ];
+    ]);
+  }
+
+  #mayRepair(): boolean {
+    const mayAsk = this.#loop.check?.repairs === true && !this.#isRepaired && !this.#isTooDear();
+    this.#isRepaired = true;
+    return mayAsk;
+  }
+
+  #grow(added: readonly Turn[]): void {
     this.#characters += countTextCharacters(added);
     this.#turns = [...this.#turns, ...added];
     this.#cite = citeSources(this.#sources);

@@ -20,6 +20,7 @@ export function buildModels(
     ordered: model.targets.some(({ priority }) => priority !== undefined),
     ...(model.balance === undefined ? {} : { balance: model.balance }),
     ...(model.tools === undefined ? {} : { toolModes: buildToolModes(model.tools) }),
+    ...(model.structuredOutput?.check === undefined ? {} : { replyCheck: model.structuredOutput.check }),
     ...(model.responseState === undefined ? {} : { responseState: model.responseState }),
   }));
 }

@@ -144,6 +144,7 @@ export function buildSettings(options: {
     overload: { ...defaultOverload, ...config.overload },
     responseRetentionDays: config.responses?.retentionDays ?? defaultRetentionDays,
     tools: buildTools(config),
+    ...(config.structuredOutput?.check === undefined ? {} : { replyCheck: config.structuredOutput.check }),
     ...(perKey === undefined ? {} : { perKey }),
     ...(config.trustedProxies === undefined ? {} : { isProxy: compileAddressList(config.trustedProxies) }),
   };

@@ -7,6 +7,7 @@ import { upstreamVendors } from '../../upstreams/registry.ts';
 import { defaultDrainTimes } from '../drain-times.ts';
 import { quirksSchema } from './quirks-schema.ts';
 import { balanceSchema, dialectNames, ownTimeouts, targetsSchema } from './routing-schema.ts';
+import { structuredOutputSchema } from './structured-output-schema.ts';
 import { toolModesSchema } from './tool-modes-schema.ts';
 import { filesSchema, toolsSchema } from './tools-schema.ts';
 
@@ -90,6 +91,7 @@ const modelSchema = Type.Object(
       }),
     ),
     tools: toolModesSchema('this model'),
+    structuredOutput: structuredOutputSchema('this model'),
     timeouts: ownTimeouts("Timeouts of this model's calls. They beat those for all."),
     price: Type.Optional(priceSchema),
     limits: rateLimits(
@@ -204,6 +206,7 @@ export const configSchema = Type.Object(
     ),
     files: Type.Optional(filesSchema),
     tools: Type.Optional(toolsSchema),
+    structuredOutput: structuredOutputSchema('all models that say nothing else'),
     responses: Type.Optional(
       Type.Object(
         {

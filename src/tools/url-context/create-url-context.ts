@@ -45,6 +45,9 @@ const fetchUrl: FunctionTool = {
   },
 };
 
+/** What a page that was read says can make a model write an address of its own, with what it knows in it. */
+const unknownAddress = 'only addresses that stand in the conversation or came out of a search for this reply may be read';
+
 /** A page, or in words for the model why there is none. */
 type Attempt =
   | { readonly asked: string; readonly page: ReadPage }
@@ -71,7 +74,7 @@ export function createUrlContext(options: UrlContextOptions): ToolShed['url-cont
         if (urls.length === 0)
           return fail('limit-reached', 'The limit of pages for this request is reached. Answer with what you have, and read no more.');
         usesLeft -= urls.length;
-        const attempts = await readAll(urls, (url) => attempt(url, reader, isWanted, run.signal));
+        const attempts = await readAll(urls, (url) => attempt(url, reader, isWanted, run));
         if (run.signal.aborted) return fail('timed-out', 'The reading was broken off.');
         return writeOutcome(attempts, asked.slice(urls.length), run, options);
       },
@@ -95,7 +98,9 @@ async function readAll(urls: readonly string[], read: (url: string) => Promise<A
   return attempts;
 }
 
-async function attempt(asked: string, reader: PageReader, isWanted: (url: URL) => boolean, signal: AbortSignal): Promise<Attempt> {
+async function attempt(asked: string, reader: PageReader, isWanted: (url: URL) => boolean, run: ToolRun): Promise<Attempt> {
+  const { signal, knowsAddress } = run;
+  if (!knowsAddress(asked)) return { asked, problem: unknownAddress, slow: false };
   try {
     return { asked, page: await reader.read(asked, { signal, isWanted }) };
   } catch (error) {

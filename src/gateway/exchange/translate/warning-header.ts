@@ -11,6 +11,17 @@ function formatNote({ kind, field, reason }: TranslationNote): string {
   return `${kind} ${field} (${reason})`.replace(/[^\x20-\x7e]/g, '?').replace(/,/g, ';');
 }
 
+/** Headers with more warnings than they bring. */
+export function addWarnings(
+  headers: Readonly<Record<string, string>>,
+  notes: readonly TranslationNote[],
+): Readonly<Record<string, string>> {
+  const told = translationHeaders(notes)[warningHeader];
+  if (told === undefined) return headers;
+  const known = headers[warningHeader];
+  return { ...headers, [warningHeader]: known === undefined ? told : `${known}, ${told}` };
+}
+
 /** The warning header of a translated call; none when everything was carried as it was. */
 export function translationHeaders(notes: readonly TranslationNote[]): Readonly<Record<string, string>> {
   if (notes.length === 0) return {};

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+
+import OpenAI from 'openai';
+
+import { saying } from '../sdk/steer.ts';
+import { startSimulatedWeir, type SimulatedWeir } from '../support/start-simulated-weir.ts';
+import { chatOnly, modelNames, models, modelTargets } from './models.ts';
+
+const schema = { type: 'object', properties: { age: { type: 'integer' } }, required: ['age'], additionalProperties: false };
+const text = { format: { type: 'json_schema' as const, name: 'person', strict: true, schema } };
+
+describe('strict schemas', () => {
+  let running: SimulatedWeir;
+  let client: OpenAI;
+  const asked = (wanted: string): number => running.simulator.records().filter(({ tag }) => tag === wanted).length;
+  before(async () => {
+    running = await startSimulatedWeir({
+      models: {
+        ...models,
+        ...Object.fromEntries(
+          modelNames.map((name) => [`repaired-${name}`, { targets: [modelTargets[name]], structuredOutput: { check: 'repair' } }]),
+        ),
+        ...Object.fromEntries(
+          modelNames.map((name) => [`reported-${name}`, { targets: [modelTargets[name]], structuredOutput: { check: 'report' } }]),
+        ),
+        unchecked: { targets: [modelTargets.chat], structuredOutput: { check: 'off' } },
+      },
+      upstreams: ({ openai }) => chatOnly(openai),
+    });
+    client = new OpenAI({ baseURL: `${running.weir.gatewayUrl}/v1`, apiKey: running.weir.apiKey, maxRetries: 0 });
+  });
+  after(() => running[Symbol.asyncDispose]());
+
+  for (const name of modelNames) {
+    test(`${name}: a reply that fits is handed on, whole and streamed, and can be gone on from`, async () => {
+      const model = `repaired-${name}`;
+      const whole = await client.responses.create({ model, input: 'How old?', text }, saying('{"age":36}', { tag: `fits-${name}` }));
+      assert.equal(whole.output_text, '{"age":36}');
+      assert.equal(asked(`fits-${name}`), 1);
+      const stream = client.responses.stream({ model, input: 'And now?', text, previous_response_id: whole.id }, saying('{"age":37}'));
+      assert.equal((await stream.finalResponse()).output_text, '{"age":37}');
+    });
+
+    for (const stream of [false, true]) {
+      test(`${name}, ${stream ? 'streamed' : 'whole'}: a reply that never fits is asked for twice, or once, and is then an error`, async () => {
+        for (const [kind, times] of [
+          ['repaired', 2],
+          ['reported', 1],
+        ] as const) {
+          const tag = `${kind}-${name}-${stream}`;
+          const body = { model: `${kind}-${name}`, input: 'How old?', text, stream };
+          await assert.rejects(
+            client.responses.create(body, saying('{"age":"old"}', { tag })),
+            (error: InstanceType<typeof OpenAI.APIError>) => {
+              assert.equal(error.status, 502);
+              assert.match(error.message, /age: must be integer/);
+              return true;
+            },
+          );
+          assert.equal(asked(tag), times);
+        }
+      });
+    }
+  }
+
+  test('by default a server that only imitates a vendor is checked where its calls are translated, and a vendor is believed', async () => {
+    await assert.rejects(client.responses.create({ model: 'chat', input: 'How old?', text }, saying('36')), { status: 502 });
+    for (const model of ['responses', 'messages', 'generate-content', 'unchecked']) {
+      const reply = await client.responses.create({ model, input: 'How old?', text }, saying('{"age":"old"}'));
+      assert.equal(reply.status, 'completed', model);
+    }
+  });
+});

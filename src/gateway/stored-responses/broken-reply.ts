@@ -1,0 +1,56 @@
+import type { ChatDialect } from '../../dialects/chat-dialect.ts';
+import type { GatewayError } from '../../inference/gateway-error.ts';
+import { objectOf, objectsOf, textOf } from '../../platform/json/json-readers.ts';
+import type { JsonObject } from '../../platform/json/json-value.ts';
+import { parseJsonObject } from '../../platform/json/parse-json.ts';
+import { OutputSoFar } from '../background/output-so-far.ts';
+
+/** What is kept unread of a stream. Most replies are short, end well, and are never read a second time. */
+const unreadCharactersMax = 32_768;
+
+const dataLine = /^data: ?(.*)$/gm;
+
+/** What a stream has told its client of the output: asked only when it breaks. */
+export class ToldOutput {
+  readonly #output = new OutputSoFar();
+  #unread: string[] = [];
+  #characters = 0;
+
+  add(events: string): void {
+    this.#unread.push(events);
+    this.#characters += events.length;
+    if (this.#characters > unreadCharactersMax) this.#read();
+  }
+
+  #read(): void {
+    const text = this.#unread.join('');
+    this.#unread = [];
+    this.#characters = 0;
+    for (const [, data = ''] of text.matchAll(dataLine)) {
+      const event = parseJsonObject(data);
+      const type = textOf(event?.type);
+      if (event !== undefined && type !== undefined) this.#output.read(type, event);
+    }
+  }
+
+  items(): readonly JsonObject[] {
+    this.#read();
+    return this.#output.items();
+  }
+}
+
+/**
+ * A response that broke after its client had seen it begin, as its client was told of it: failed, with the error, and with what it had said.
+ * @param begun the response as far as its stream had introduced it
+ */
+export function describeBroken(
+  { encodeStreamError }: Pick<ChatDialect, 'encodeStreamError'>,
+  begun: JsonObject,
+  output: readonly JsonObject[],
+  error: GatewayError,
+): JsonObject {
+  if (begun.status === 'failed') return objectsOf(begun.output).length > 0 ? begun : { ...begun, output };
+  const ending = encodeStreamError(error, { framing: 'sse', requestId: '', framesSent: 0, partialResponse: begun }).toString();
+  const told = Array.from(ending.matchAll(dataLine), ([, data = '']) => objectOf(parseJsonObject(data)?.response)).at(-1);
+  return { ...begun, status: 'failed', ...told, output };
+}
