@@ -90,13 +90,18 @@ export function planToolCalls(
 }
 
 const numbered = /【(\d{1,6})】\s*([^【】]+)/g;
+/** A source between tags, with its number among the attributes, in text or in JSON. */
+const tagged = /<source\b[^<>]*?【(\d{1,6})】[^<>]*>([^<]+)/g;
 
 /** An answer out of what tools brought, with the numbers of its sources behind the sentences. Undefined where there is nothing to answer from. */
 export function answerFromTools(request: PlanRequest): string | undefined {
   if (!request.answersToolResult || findTools(request).length === 0) return undefined;
   const { promptText, lastUserText } = request;
   const results = promptText.slice(promptText.lastIndexOf(lastUserText) + lastUserText.length);
-  const sentences = [...results.matchAll(numbered)].slice(0, 3).map(([, number, text = '']) => `${firstWords(text)}.【${number}】`);
+  const sources = [...results.matchAll(tagged)];
+  const sentences = (sources.length > 0 ? sources : [...results.matchAll(numbered)])
+    .slice(0, 3)
+    .map(([, number, text = '']) => `${firstWords(text)}.【${number}】`);
   if (sentences.length > 0) return `Here is what I found. ${sentences.join(' ')}`;
   const brought = results.trim().split('\n').slice(1).join(' ').trim();
   return `The tool answered: ${(brought === '' ? results.trim() : brought).slice(0, 400)}`;
