@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-import { chatOnly, modelNames, models } from '../responses/models.ts';
+import { chatOnly, type ModelName, modelNames, models, modelTargets } from '../responses/models.ts';
 import { type SimulatedWeir, startSimulatedWeir } from '../support/start-simulated-weir.ts';
 
 /** A Weir that runs the built-in tools itself for models of each upstream dialect, over the simulated web. */
@@ -16,8 +16,18 @@ export const searchQuestion = 'Search the web for the swing bridge of Eastquay';
 export const codeQuestion = 'Run python: print(6 * 7)';
 export const nextQuestion = 'And what does that tell us?';
 
+/** A model under a name that lets an SDK believe that it has the tools: @ai-sdk/google goes by the name. */
+export const geminiNameOf = (name: ModelName, series: '2.5' | '3'): string => `gemini-${series}-by-${name}`;
+
 export async function startToolBench(): Promise<ToolBench> {
-  const running = await startSimulatedWeir({ models, runsTools: true, upstreams: ({ openai }) => chatOnly(openai) });
+  const renamed = Object.fromEntries(
+    toolModels.flatMap((name) => (['2.5', '3'] as const).map((series) => [geminiNameOf(name, series), { targets: [modelTargets[name]] }])),
+  );
+  const running = await startSimulatedWeir({
+    models: { ...models, ...renamed },
+    runsTools: true,
+    upstreams: ({ openai }) => chatOnly(openai),
+  });
   const { port } = new URL(running.simulator.search.origin);
   return { ...running, page: (site, path) => `http://${site}.localhost:${port}${path}` };
 }
