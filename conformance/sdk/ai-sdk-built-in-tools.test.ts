@@ -130,7 +130,7 @@ describe('AI SDK: built-in tools', () => {
 
         test(`a search stands beside a function, which the client answers (${how})`, async () => {
           const answers = { look_up: tool({ description: 'Looks a word up.', inputSchema: z.object({ word: z.string() }) }) };
-          const asked = asking(searchQuestion, ({ search }) => ({ ...search, ...answers }));
+          const asked = asking(searchQuestion, ({ search }) => ({ ...search, ...toolSet(answers) }));
           const first = await ask(asked, streamed);
           assert.ok(first.text);
         });
