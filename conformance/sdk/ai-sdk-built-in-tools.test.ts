@@ -175,7 +175,8 @@ async function readStream(result: ReturnType<typeof streamText>) {
 
 /** The segments of a grounded answer are where they say, counted in bytes. */
 function assertGrounding(text: string, metadata: Seen['providerMetadata']): void {
-  const { groundingMetadata } = metadata?.['google'] as unknown as GoogleGenerativeAIProviderMetadata;
+  const google: unknown = metadata?.['google'];
+  const { groundingMetadata } = google as GoogleGenerativeAIProviderMetadata;
   assert.ok(groundingMetadata?.webSearchQueries?.length);
   assert.ok(groundingMetadata.groundingSupports?.length);
   for (const { segment } of groundingMetadata.groundingSupports) {

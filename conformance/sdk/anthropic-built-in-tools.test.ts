@@ -13,6 +13,7 @@ import {
   type ToolBench,
   toolModels,
 } from './start-tool-bench.ts';
+import { steer } from './steer.ts';
 
 type Message = Anthropic.Message;
 type Request = Anthropic.MessageCreateParamsNonStreaming;
@@ -32,16 +33,14 @@ describe('Anthropic SDK: server tools', () => {
   });
   after(() => bench[Symbol.asyncDispose]());
 
+  const see = (model: string, { usage }: Message): void => {
+    const [cacheRead, cacheWrite] = [usage.cache_read_input_tokens ?? 0, usage.cache_creation_input_tokens ?? 0];
+    seen.add(model, { input: usage.input_tokens + cacheRead + cacheWrite, output: usage.output_tokens, cacheRead, cacheWrite });
+  };
+
   const ask = async (request: Request, streamed: boolean): Promise<Message> => {
     const message = streamed ? await client.messages.stream(request).finalMessage() : await client.messages.create(request);
-    const {
-      input_tokens: uncached,
-      cache_read_input_tokens: read,
-      cache_creation_input_tokens: written,
-      output_tokens: output,
-    } = message.usage;
-    const [cacheRead, cacheWrite] = [read ?? 0, written ?? 0];
-    seen.add(String(request.model), { input: uncached + cacheRead + cacheWrite, output, cacheRead, cacheWrite });
+    see(String(request.model), message);
     assert.equal(message.stop_reason, 'end_turn');
     return message;
   };
@@ -106,6 +105,41 @@ describe('Anthropic SDK: server tools', () => {
         await goOn(request, first, streamed);
       });
     }
+  }
+
+  for (const model of toolModels) {
+    test(`a turn that searches and calls a function is answered by the client, beside what was found (${model})`, async () => {
+      const weather = { name: 'get_weather', input_schema: { type: 'object' as const, properties: { city: { type: 'string' } } } };
+      const request: Request = { model, max_tokens: 2000, messages: [{ role: 'user', content: 'Tides?' }], tools: [search, weather] };
+      const first = await client.messages.create(request, steer({ 'tool-calls': 2 }));
+      see(model, first);
+      assert.equal(first.stop_reason, 'tool_use');
+      readRun(first, 'web_search_tool_result');
+      const results = first.content.flatMap((block) =>
+        block.type === 'tool_use' ? [{ type: 'tool_result' as const, tool_use_id: block.id, content: 'rain' }] : [],
+      );
+      assert.equal(results.length, 1);
+      const messages = [
+        ...request.messages,
+        { role: 'assistant' as const, content: first.content },
+        { role: 'user' as const, content: results },
+      ];
+      const second = await ask({ ...request, messages }, false);
+      assert.ok(second.content.some((block) => block.type === 'text' && block.text.includes('rain')));
+    });
+
+    test(`a search that fails is told to the model and to the client (${model})`, async () => {
+      const query = 'tides [[simulator fault=status%3Bstatus%3D500]]';
+      const steering = steer({ 'tool-name': 'web_search', 'tool-arguments': encodeURIComponent(JSON.stringify({ query })) });
+      const request: Request = { model, max_tokens: 2000, messages: [{ role: 'user', content: 'Tides?' }], tools: [search] };
+      const message = await client.messages.create(request, steering);
+      see(model, message);
+      const { result } = readRun(message, 'web_search_tool_result');
+      assert.ok(!Array.isArray(result.content));
+      assert.equal(result.content.error_code, 'unavailable');
+      assert.equal(message.stop_reason, 'end_turn');
+      assert.equal(message.usage.server_tool_use?.web_search_requests ?? 0, 0, 'a search that brought nothing is not charged');
+    });
   }
 
   test('the books are what the SDK saw', () => assertBooksAgree(bench.weir, seen));

@@ -4,7 +4,7 @@ import { meaningOf, textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 
 /** Where the ids of items come from. All code of a reply runs in one container. */
-export type ToolIds = { readonly newId: (prefix: string) => string; readonly containerId: () => string };
+type ToolIds = { readonly newId: (prefix: string) => string; readonly containerId: () => string };
 
 type ItemType = 'web_search_call' | 'file_search_call' | 'code_interpreter_call';
 
