@@ -37,6 +37,8 @@ describe('requests of agent programs', () => {
         responses: { vendor: 'openai', baseUrl: openai, dialects: ['openai-responses'], ...own },
         chat: { vendor: 'openai-compatible', baseUrl: openai, ...own },
       }),
+      // An upstream that cannot search is offered the gateway's search instead; nobody asks for it here.
+      config: { tools: { webSearch: { provider: 'searxng', baseUrl: 'http://search.invalid' } } },
     });
   });
   after(() => running[Symbol.asyncDispose]());

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 
 import { openLedger } from '../support/audit.ts';
 import { call, eventually, post } from '../support/http.ts';
@@ -43,63 +43,66 @@ async function startTwice(use: (start: () => Promise<RunningWeir>) => Promise<vo
   }
 }
 
-test('a gateway that is killed leaves a response that fails with a reason within its lease, and is booked once', () =>
-  startTwice(async (start) => {
-    const first = await start();
-    const id = await begin(first);
-    await eventually(
-      () => statusOf(first, id),
-      (status) => status === 'in_progress',
-    );
-    await first.stop('SIGKILL');
-    const second = await start();
-    const killedAtMs = performance.now();
-    const followed = await follow(second, id, 2);
-    assert.ok(performance.now() - killedAtMs < 25_000, 'it is seen within its lease');
-    assert.match(followed.text, /event: response\.failed\n[^]*$/);
-    const { json } = await show(second, id);
-    assert.equal(json.status, 'failed');
-    assert.notEqual(json.error.message, '');
-    const cancelled = await cancel(second, id);
-    assert.deepEqual([cancelled.status, cancelled.json.error.message], [400, 'Cannot cancel a failed response.']);
-    const ledger = await openLedger(second.dataDirectory);
-    assert.equal((await ledger.all()).length, 1);
-    await ledger.close();
-  }));
+// Each waits for its own gateway more than it works.
+describe('how background responses end', { concurrency: true }, () => {
+  test('a gateway that is killed leaves a response that fails with a reason within its lease, and is booked once', () =>
+    startTwice(async (start) => {
+      const first = await start();
+      const id = await begin(first);
+      await eventually(
+        () => statusOf(first, id),
+        (status) => status === 'in_progress',
+      );
+      await first.stop('SIGKILL');
+      const second = await start();
+      const killedAtMs = performance.now();
+      const followed = await follow(second, id, 2);
+      assert.ok(performance.now() - killedAtMs < 25_000, 'it is seen within its lease');
+      assert.match(followed.text, /event: response\.failed\n[^]*$/);
+      const { json } = await show(second, id);
+      assert.equal(json.status, 'failed');
+      assert.notEqual(json.error.message, '');
+      const cancelled = await cancel(second, id);
+      assert.deepEqual([cancelled.status, cancelled.json.error.message], [400, 'Cannot cancel a failed response.']);
+      const ledger = await openLedger(second.dataDirectory);
+      assert.equal((await ledger.all()).length, 1);
+      await ledger.close();
+    }));
 
-test('a gateway that ends gives its responses the grace, and the rest fails with a reason', () =>
-  startTwice(async (start) => {
-    const first = await start();
-    const id = await begin(first);
-    await eventually(
-      () => statusOf(first, id),
-      (status) => status === 'in_progress',
-    );
-    assert.equal(await first.stop('SIGTERM'), 0);
-    const second = await start();
-    const { json } = await show(second, id);
-    assert.equal(json.status, 'failed');
-    assert.match(json.error.message, /shut down/);
-  }));
+  test('a gateway that ends gives its responses the grace, and the rest fails with a reason', () =>
+    startTwice(async (start) => {
+      const first = await start();
+      const id = await begin(first);
+      await eventually(
+        () => statusOf(first, id),
+        (status) => status === 'in_progress',
+      );
+      assert.equal(await first.stop('SIGTERM'), 0);
+      const second = await start();
+      const { json } = await show(second, id);
+      assert.equal(json.status, 'failed');
+      assert.match(json.error.message, /shut down/);
+    }));
 
-test('workers cancel and follow what another of them generates', async () => {
-  await using running = await startSimulatedWeir({ weir: { command: 'gateway', commandArguments: ['--workers', '2'] } });
-  const { weir } = running;
-  for (let round = 0; round < 2; round += 1) {
-    const id = await begin(weir);
+  test('workers cancel and follow what another of them generates', async () => {
+    await using running = await startSimulatedWeir({ weir: { command: 'gateway', commandArguments: ['--workers', '2'] } });
+    const { weir } = running;
+    for (let round = 0; round < 2; round += 1) {
+      const id = await begin(weir);
+      await eventually(
+        () => statusOf(weir, id),
+        (status) => status === 'in_progress',
+      );
+      const following = follow(weir, id, 0);
+      const { status, json, text } = await cancel(weir, id);
+      assert.deepEqual([status, json.status], [200, 'cancelled'], text);
+      assert.match((await following).text, /event: response\.cancelled\n/);
+      assert.equal(await statusOf(weir, id), 'cancelled');
+    }
     await eventually(
-      () => statusOf(weir, id),
-      (status) => status === 'in_progress',
+      () => running.simulator.records().filter((record) => record.method === 'POST'),
+      (records) => records.length === 2 && records.every(({ ending }) => ending !== 'open'),
+      15_000,
     );
-    const following = follow(weir, id, 0);
-    const { status, json, text } = await cancel(weir, id);
-    assert.deepEqual([status, json.status], [200, 'cancelled'], text);
-    assert.match((await following).text, /event: response\.cancelled\n/);
-    assert.equal(await statusOf(weir, id), 'cancelled');
-  }
-  await eventually(
-    () => running.simulator.records().filter((record) => record.method === 'POST'),
-    (records) => records.length === 2 && records.every(({ ending }) => ending !== 'open'),
-    15_000,
-  );
+  });
 });

@@ -148,11 +148,13 @@ test('F55, F57: the database is locked by somebody for seconds: calls go on, and
   const database = new DatabaseSync(join(weir.dataDirectory, 'weir.sqlite'));
   try {
     database.exec('begin immediate');
-    const views = [];
+    const calls = [];
+    // Those whose replies are to be stored wait for the database, for a while and together.
     for (let number = 1; number <= 20; number++) {
-      views.push(await makeCall(weir.gatewayUrl, weir.apiKey, { ...modeOf(number), number }));
+      calls.push(makeCall(weir.gatewayUrl, weir.apiKey, { ...modeOf(number), number }));
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
+    const views = await Promise.all(calls);
     for (const view of views) assert.ok(view.complete, `${view.status} ${view.text.slice(0, 300)}`);
     assert.equal((await call(`${weir.gatewayUrl}/health/ready`)).status, 200, 'the journal has the books meanwhile');
     database.exec('rollback');

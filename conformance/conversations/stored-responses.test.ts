@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 
 import OpenAI from 'openai';
 
-import { includeValues } from '../../src/gateway/conversations/show-item.ts';
+import { includeValues } from '../../src/dialects/openai-responses/show-item.ts';
 import { call } from '../support/http.ts';
 import { type ConversationsBench, createStoredResponse, startConversationsBench } from './start-conversations-bench.ts';
 

@@ -90,7 +90,7 @@ describe('memory', { skip }, () => {
           neverRead: true,
           steer: { 'output-tokens': '800000' },
           body: streamModes[index % streamModes.length]?.api.dialect === 'anthropic-messages' ? { max_tokens: 1_000_000 } : {},
-          limitMs: 20_000,
+          limitMs: 60_000,
         }),
       );
       tags = calls.map(({ tag }) => tag);

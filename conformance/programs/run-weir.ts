@@ -4,7 +4,8 @@ import { cleanEnvironment, program } from '../support/start-weir.ts';
 
 export type Finished = { readonly code: number | undefined; readonly stdout: string; readonly stderr: string };
 
-const endsWithinMs = 20_000;
+/** What a command takes on a machine that is busy with other suites, and far beyond. */
+const endsWithinMs = 60_000;
 
 /** Runs a command to its end. */
 export function runToEnd(

@@ -183,6 +183,44 @@ describe('conversations over stored responses', () => {
     assert.match(sentFor('both-second'), /My name is Mallory\..*Hi Mallory.*Who am I\?/);
   });
 
+  test('when the upstream has forgotten what it kept, it is told all of it', async () => {
+    const first = await client.responses.create({ model: 'responses', input: 'My name is Peggy.' }, saying('Hi Peggy'));
+    // The vendor deletes it behind the gateway's back.
+    const deleted = await fetch(`${running.simulator.addresses.openai}/responses/${first.id}`, {
+      method: 'DELETE',
+      headers: { authorization: 'Bearer sk-upstream-0123456789abcdef' },
+    });
+    assert.equal(deleted.status, 200);
+    for (const stream of [false, true]) {
+      const body = { model: 'responses', input: 'Who am I?', previous_response_id: first.id };
+      const steering = saying('Peggy', { tag: `forgotten-${stream}` });
+      const text = stream
+        ? (await client.responses.stream(body, steering).finalResponse()).output_text
+        : (await client.responses.create(body, steering)).output_text;
+      assert.equal(text, 'Peggy');
+      assert.match(sentFor(`forgotten-${stream}`), /My name is Peggy\..*Hi Peggy.*Who am I\?/);
+    }
+  });
+
+  test('a conversation is free again when its call is refused', async () => {
+    const asked = await client.responses.create({ model: 'chat', input: 'Add', tools: [sumTool] }, steer({ 'tool-name': 'add' }));
+    const [call] = asked.output.filter((item) => item.type === 'function_call');
+    assert.ok(call);
+    const { id: conversation } = await client.conversations.create({ items: [call] });
+    for (let attempt = 0; attempt < 2; attempt++) {
+      await assert.rejects(
+        client.responses.create({ model: 'chat', input: 'Never mind.', conversation }),
+        (error) => error instanceof OpenAI.BadRequestError && /No tool output found/.test(error.message),
+      );
+    }
+    const unknown = client.responses.create({ model: 'no-such-model', input: 'Hi', conversation });
+    await assert.rejects(unknown, OpenAI.APIError);
+    await client.responses.create(
+      { model: 'chat', input: [{ type: 'function_call_output', call_id: call.call_id, output: '2' }], conversation },
+      saying('two'),
+    );
+  });
+
   test('items are referred to by their ids', async () => {
     const first = await client.responses.create({ model: 'chat', input: 'Remember 4711.' }, saying('I shall remember 4711.'));
     const [item] = first.output;

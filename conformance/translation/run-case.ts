@@ -38,8 +38,9 @@ function readWarnings(header: string | string[] | undefined): readonly { readonl
     });
 }
 
-function outcomeOf({ answer }: BenchReply): Outcome {
-  if (answer.status === 400) return 'refused';
+function outcomeOf({ answer }: BenchReply, { standIn }: Expectation): Outcome {
+  if (answer.status === 400 || answer.status === 404) return 'refused';
+  if (standIn !== undefined) return 'emulated';
   const kinds = readWarnings(answer.headers['x-gateway-warning']).map(({ kind }) => kind as Outcome);
   return severity.findLast((outcome) => kinds.includes(outcome)) ?? 'carried';
 }
@@ -65,8 +66,8 @@ function checkNotes(client: TranslationClient, expected: readonly string[], { an
   assert.deepEqual(kinds(notes.map(({ kind }) => kind)), kinds(expected.map((note) => note.split(' ')[0] ?? '')), String(said));
 }
 
-function checkRefused(client: TranslationClient, name: string, { answer, truth }: BenchReply): void {
-  assert.equal(answer.status, 400, `the call is refused; it is answered ${answer.status}: ${answer.text.slice(0, 300)}`);
+function checkRefused(client: TranslationClient, name: string, status: number, { answer, truth }: BenchReply): void {
+  assert.equal(answer.status, status, `the call is refused; it is answered ${answer.status}: ${answer.text.slice(0, 300)}`);
   const error = client.readError(answer.status, answer.json);
   const spelled = client.spelling[name] ?? name;
   if (name !== '*') assert.ok(error.message.includes(spelled), `the refusal names ${spelled}: ${error.message}`);
@@ -90,7 +91,7 @@ function checkStep(step: Step, expectation: Expectation): Said | undefined {
   const pair: Pair = { from: client.dialect, to };
   // The same dialect passes through: nothing is said about it, and nothing is changed.
   if (client.dialect !== to && expectation.refused !== undefined) {
-    checkRefused(client, expectation.refused, reply);
+    checkRefused(client, expectation.refused, expectation.refusedStatus ?? 400, reply);
     return undefined;
   }
   if (expectation.refusedUpstream !== undefined) {
@@ -109,6 +110,8 @@ function checkStep(step: Step, expectation: Expectation): Said | undefined {
     const body = truth.requestBody;
     if (body !== undefined) checkLosses({ conversation, to, received: receiveAs[to](body), body, isNoted });
   }
+  if (client.dialect !== to && expectation.standIn !== undefined)
+    assert.deepEqual(receiveAs[to](truth.requestBody).tools, [expectation.standIn], 'the function that stands in for the tool');
   checkReceived({ pair, expectation, truth, sent: reply.sent, upstreamModel: upstreamModel(one.model ?? 'plain', to) });
   const said = stream ? client.readStream(answer.text) : client.readWhole(answer.json);
   checkSaid({ one, pair, truth, said, expectation });
@@ -143,8 +146,9 @@ export async function runCase(
     bench.send({ client, to, model, stream, conversation: said, steering: more, headers });
   const label = `${one.name}: ${client.dialect} to ${to}, ${stream ? 'streamed' : 'whole'}`;
   const reply = await send(conversation, steering);
-  const said = checkStep({ one, client, to, stream, reply, conversation }, one.expect?.(pair) ?? {});
-  const outcome = outcomeOf(reply);
+  const expectation = one.expect?.(pair) ?? {};
+  const said = checkStep({ one, client, to, stream, reply, conversation }, expectation);
+  const outcome = outcomeOf(reply, expectation);
   if (said === undefined || reply.truth === undefined) return { outcome, booked: [] };
   const isExact = one.isEstimated !== true;
   const booked = [{ label, callId: reply.callId, truth: reply.truth, isExact }];

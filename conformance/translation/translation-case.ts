@@ -19,8 +19,12 @@ export type Expectation = {
    * conversation. Absent: there is no such header.
    */
   readonly notes?: readonly string[];
+  /** The upstream has no such tool: it is offered this function in its place, which Weir runs. */
+  readonly standIn?: string;
   /** The call is a 400 that names this setting, or `*` for a part of the conversation. */
   readonly refused?: string;
+  /** The status of the refusal. Default 400. */
+  readonly refusedStatus?: number;
   /** The upstream refuses the call with a 400 of this message. */
   readonly refusedUpstream?: RegExp;
   /** What the client understood where that is not what the upstream meant. */

@@ -58,7 +58,24 @@ test('the answer names the sources of the results, and not those of an example',
   const question = 'Search the web for cats';
   const promptText = `Cite like this.【3】\n${question}\nweb_search {"query":"cats"}\n【1】 Cats\nhttps://example.org\nCats purr.\n\n【2】 Dogs bark.`;
   const answer = answerFromTools(ask(question, { promptText, answersToolResult: true }));
-  assert.equal(answer, 'Here is what I found. Cats https://example.org Cats purr.【1】 Dogs bark.【2】');
+  assert.equal(answer, 'Here is what I found. Cats purr.【1】 Dogs bark.【2】');
+});
+
+test('sources in elements are quoted by what they say, and not by how they are wrapped', () => {
+  const question = 'Search the web for cats';
+  const element = '<source number="【4】" title="Cats" url="https://example.org">\nCats purr. They sleep.\n</source>';
+  for (const result of [element, JSON.stringify(element)]) {
+    const promptText = `${question}\nweb_search {"query":"cats"}\nWrite the number of a source, such as 【1】, behind it.\n${result}`;
+    const answer = answerFromTools(ask(question, { promptText, answersToolResult: true }));
+    assert.equal(answer, 'Here is what I found. Cats purr. They sleep.【4】');
+  }
+});
+
+test('the JSON that a passage came in is not quoted', () => {
+  const question = 'Search my files for cats';
+  const promptText = `${question}\n${JSON.stringify({ result: '【1】 cats.md\nCats "purr".' })}`;
+  const answer = answerFromTools(ask(question, { promptText, answersToolResult: true }));
+  assert.equal(answer, 'Here is what I found. Cats "purr".【1】');
 });
 
 test('sources between tags are quoted by their text, in plain results and in results inside JSON', () => {

@@ -89,26 +89,40 @@ export function planToolCalls(
   return request.parallelToolCalls ? calls : calls.slice(0, 1);
 }
 
-const numbered = /【(\d{1,6})】\s*([^【】]+)/g;
-/** A source between tags, with its number among the attributes, in text or in JSON. */
-const tagged = /<source\b[^<>]*?【(\d{1,6})】[^<>]*>([^<]+)/g;
+/** A source in an element of its own, and a passage behind its number. */
+const sourceElements = /<source number="【(\d{1,6})】"[^>]*>\s*([\s\S]*?)\s*<\/source>/g;
+const numberedPassages = /【(\d{1,6})】[ \t]*([^【】]+)/g;
 
-/** An answer out of what tools brought, with the numbers of its sources behind the sentences. Undefined where there is nothing to answer from. */
+/** An answer out of what tools brought: what each source says, and its number behind that. Undefined where there is nothing to answer from. */
 export function answerFromTools(request: PlanRequest): string | undefined {
   if (!request.answersToolResult || findTools(request).length === 0) return undefined;
   const { promptText, lastUserText } = request;
-  const results = promptText.slice(promptText.lastIndexOf(lastUserText) + lastUserText.length);
-  const sources = [...results.matchAll(tagged)];
-  const sentences = (sources.length > 0 ? sources : [...results.matchAll(numbered)])
-    .slice(0, 3)
-    .map(([, number, text = '']) => `${firstWords(text)}.【${number}】`);
+  // Results that came as JSON have their line ends and quotation marks escaped.
+  const results = promptText
+    .slice(promptText.lastIndexOf(lastUserText) + lastUserText.length)
+    .replace(/\\n/g, '\n')
+    .replace(/\\"/g, '"');
+  const elements = [...results.matchAll(sourceElements)];
+  const found = elements.length > 0 ? elements : [...results.matchAll(numberedPassages)];
+  const quoted = found.map(([, number, text = '']) => ({ number, said: elements.length > 0 ? text : withoutHeading(text) }));
+  const sentences = quoted.slice(0, 3).map(({ number, said }) => `${firstWords(said)}.【${number}】`);
   if (sentences.length > 0) return `Here is what I found. ${sentences.join(' ')}`;
   const brought = results.trim().split('\n').slice(1).join(' ').trim();
   return `The tool answered: ${(brought === '' ? results.trim() : brought).slice(0, 400)}`;
 }
 
+/** A passage without the lines that say where it comes from, its title and an address, and without the end of the JSON that it came in. */
+function withoutHeading(passage: string): string {
+  const [title = '', ...lines] = passage.replace(/"\s*[}\]]+\s*$/, '').split('\n');
+  const text = lines
+    .filter((line) => !/^https?:\S+$/.test(line.trim()))
+    .join('\n')
+    .trim();
+  return text === '' ? title : text;
+}
+
 /** A sentence of a source, on one line and without its end. */
 function firstWords(text: string): string {
-  const plain = text.replace(/\\n/g, ' ').replace(/\s+/g, ' ').trim();
+  const plain = text.replace(/\s+/g, ' ').trim();
   return plain.slice(0, 160).replace(/[\s.]+$/, '');
 }

@@ -54,8 +54,6 @@ export type ReplyWriting = {
   readonly notes: TranslationNotes;
   /** The id that the reply shall have, where the gateway had to know it before. */
   readonly replyId?: string;
-  /** Whether all that is known is written, asked for or not: for a copy that is kept and shown in part. */
-  readonly keepsEverything?: true;
 };
 
 /** Reads the frames of an upstream's stream. Pure and synchronous; never throws for what an upstream sends. */

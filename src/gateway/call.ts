@@ -11,6 +11,7 @@ import { readBackground } from './background/background-request.ts';
 import { startBackground } from './background/start-background.ts';
 import { requestIdHeader } from './exchange/reply-headers.ts';
 import { tokenCountHeader } from './exchange/translate/count-relay.ts';
+import { createInlineFiles, type InlineFiles, mayNameFiles } from './files/inline-files.ts';
 import type { Gateway, GatewaySettings } from './gateway.ts';
 import { checkCaller, mayCall } from './limits/check-caller.ts';
 import { enterGate } from './overload/enter-gate.ts';
@@ -67,13 +68,14 @@ export async function runCall(gateway: Gateway, call: IncomingCall, report: Call
   const request = toWireRequest(call, body);
   // What checks a large body and what writes it on take their time each; others have a turn between.
   if (bytes.length > largeBodyBytes) await new WorkTurns().giveWay();
-  const routing = routeCall(gateway, { call, settings, caller, request, bytes, isBackground: background !== undefined }, report);
-  const { turn, facts, targets } = routing instanceof Promise ? await routing : routing;
+  const mayHold = (more: number): boolean => admission.holdBytes(asked.bytes.length + more);
+  const routing = routeCall(gateway, { call, settings, caller, request, bytes, isBackground: background !== undefined, mayHold }, report);
+  const { turn, facts, targets, sent } = routing instanceof Promise ? await routing : routing;
   const framing = call.pathFraming ?? (facts.stream ? 'sse' : undefined);
   const taking = takeLimits(gateway, call, { settings, caller, facts, target: targets[0] });
   const taken = taking instanceof Promise ? await taking : taking;
   const known = { settings, caller, facts, framing, targets, taken, turn, admission, acceptedAtMs, startedMs, report };
-  const generate = (going: IncomingCall): Promise<void> => makeCall(gateway, { ...known, call: going }, request, bytes);
+  const generate = (going: IncomingCall): Promise<void> => makeCall(gateway, { ...known, call: going }, sent.request, sent.bytes);
   // What was taken for a call that is not made is given back; after its exchange has ended there is nothing left to give.
   const onRefused = (): void => taken?.reservation.release();
   try {
@@ -89,7 +91,8 @@ export async function runCall(gateway: Gateway, call: IncomingCall, report: Call
 async function makeCall(gateway: Gateway, known: KnownCall, request: WireRequest, bytes: Buffer): Promise<void> {
   const { call, facts, settings, targets, turn } = known;
   if (call.operation === 'generate' && needsToolLoop(gateway, { dialect: call.dialect, facts, settings, targets })) {
-    return runToolLoop(gateway, known, { request: turn === undefined ? request : await turn.whole(), asked: request });
+    const whole = turn === undefined ? request : await turn.whole();
+    if (await runToolLoop(gateway, known, { request: whole, asked: request })) return;
   }
   const estimate = await new CallAttempts(gateway, known, bytes).start(request, bytes);
   if (estimate !== undefined) answerCount(call, estimate.inputTokens);
@@ -103,25 +106,67 @@ type ReadCall = {
   readonly request: WireRequest;
   readonly bytes: Buffer;
   readonly isBackground: boolean;
+  /** Whether the process has room for so much more than what came in. */
+  readonly mayHold: (bytes: number) => boolean;
 };
 
 /** Where it goes, and what it goes on from. */
-type RoutedCall = { readonly turn: ResponseTurn | undefined; readonly facts: CallFacts; readonly targets: readonly Target[] };
+type ChosenTargets = { readonly turn: ResponseTurn | undefined; readonly facts: CallFacts; readonly targets: readonly Target[] };
 
-/** Finds out where a call goes. At once, unless stored responses have to be looked up first. */
+/** The same with the request as it goes on: with files in place of their ids. */
+type RoutedCall = ChosenTargets & { readonly sent: Pick<ReadCall, 'request' | 'bytes'> };
+
+/** Finds out where a call goes. At once, unless files or stored responses have to be looked up first. */
 function routeCall(gateway: Gateway, read: ReadCall, report: CallReport): RoutedCall | Promise<RoutedCall> {
   const { call, settings, caller, request } = read;
   const facts = call.dialect.readFacts(request);
   report.facts = facts;
   if (!mayCall(caller, facts.requestedModel)) throw unknownModel(facts.requestedModel);
-  const route = settings.routing.routeOf(facts.requestedModel);
-  const opening = openTurn({ ...read, gateway, facts, state: route?.responseState ?? 'auto', targets: route?.targets ?? [] });
-  if (opening !== undefined) return routeTurn(gateway, read, opening);
-  if (read.isBackground) throw neverStored();
-  return chooseTargets(gateway, read, { request, facts, turn: undefined });
+  const inlineFiles = createInlineFiles({
+    files: gateway.files,
+    clock: gateway.clock,
+    userName: caller.userName,
+    dialect: call.dialect.id,
+    bytesMax: settings.limits.requestBytesMax,
+    mayHold: read.mayHold,
+  });
+  const going = { ...read, facts, inlineFiles };
+  return mayNameFiles(read.bytes) ? routeWithFiles(gateway, going, report) : routeFilled(gateway, going, read.request);
 }
 
-async function routeTurn(gateway: Gateway, read: ReadCall, opening: Promise<ResponseTurn>): Promise<RoutedCall> {
+/** A call whose files are in it, and what inlines those that its history names. */
+type FilledCall = ReadCall & { readonly facts: CallFacts; readonly inlineFiles: InlineFiles };
+
+async function routeWithFiles(gateway: Gateway, read: FilledCall, report: CallReport): Promise<RoutedCall> {
+  const turns = new WorkTurns();
+  if (read.bytes.length > largeBodyBytes) await turns.giveWay();
+  const body = await read.inlineFiles(read.request.body);
+  if (body === read.request.body) return routeFilled(gateway, read, read.request);
+  // It may have become a large one only now.
+  await turns.giveWay();
+  const request = { ...read.request, body };
+  const facts = read.call.dialect.readFacts(request);
+  report.facts = facts;
+  const bytes = Buffer.from(JSON.stringify(body));
+  return routeFilled(gateway, { ...read, request, bytes, facts }, read.request);
+}
+
+/** @param asked the request as the client wrote it, which is what is kept */
+function routeFilled(gateway: Gateway, read: FilledCall, asked: WireRequest): RoutedCall | Promise<RoutedCall> {
+  const { call, settings, request, bytes, facts } = read;
+  const route = settings.routing.routeOf(facts.requestedModel);
+  const chosen = ((): ChosenTargets | Promise<ChosenTargets> => {
+    if (call.dialect.id !== 'openai-responses') return chooseTargets(gateway, read, { request, facts, turn: undefined });
+    const opening = openTurn({ ...read, asked, gateway, state: route?.responseState ?? 'auto', targets: route?.targets ?? [] });
+    if (opening !== undefined) return routeTurn(gateway, read, opening);
+    if (read.isBackground) throw neverStored();
+    return chooseTargets(gateway, read, { request, facts, turn: undefined });
+  })();
+  const sent = { request, bytes };
+  return chosen instanceof Promise ? chosen.then((targets) => ({ ...targets, sent })) : { ...chosen, sent };
+}
+
+async function routeTurn(gateway: Gateway, read: ReadCall, opening: Promise<ResponseTurn>): Promise<ChosenTargets> {
   const turn = await opening;
   // A background response outlives its client.
   if (!read.isBackground) read.call.response.on('close', turn.close);
@@ -149,7 +194,7 @@ function chooseTargets(
   gateway: Gateway,
   { call: { dialect }, settings, caller }: ReadCall,
   going: ResponseTurn | { readonly request: WireRequest; readonly facts: CallFacts; readonly turn: undefined },
-): RoutedCall | Promise<RoutedCall> {
+): ChosenTargets | Promise<ChosenTargets> {
   const { clock, random, replyOwners } = gateway;
   const { request, facts } = going;
   const turn = 'turn' in going ? undefined : going;

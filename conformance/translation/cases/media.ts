@@ -50,7 +50,8 @@ export const mediaCases: readonly TranslationCase[] = [
     section,
     skipsPassthrough: true,
     conversation: asked({ image: 'file' }),
-    expect: () => ({ refused: '*' }),
+    // Ids of this gateway's files are the only ones that mean anything here; generate-content names files by address.
+    expect: ({ from }) => ({ refused: '*', ...(from === 'gemini-generate-content' ? {} : { refusedStatus: 404 }) }),
   },
   {
     name: 'a PDF',
@@ -75,7 +76,8 @@ export const mediaCases: readonly TranslationCase[] = [
     section,
     skipsPassthrough: true,
     conversation: asked({ document: 'file' }),
-    expect: () => ({ refused: '*' }),
+    // Ids of this gateway's files are the only ones that mean anything here; generate-content names files by address.
+    expect: ({ from }) => ({ refused: '*', ...(from === 'gemini-generate-content' ? {} : { refusedStatus: 404 }) }),
   },
   {
     name: 'a document of plain text',

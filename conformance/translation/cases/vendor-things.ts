@@ -52,7 +52,7 @@ export const vendorCases: readonly TranslationCase[] = [
     name: 'code execution',
     section: 'Server tools',
     conversation: { ...hello, codeExecution: true },
-    expect: ({ to }) => (to === 'openai-chat' ? { notes: ['dropped tools'] } : {}),
+    expect: ({ to }) => (to === 'openai-chat' ? { standIn: 'run_python' } : {}),
   },
   {
     name: 'a tool of one vendor',

@@ -1,45 +1,80 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { textOf } from '../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../platform/json/json-value.ts';
-import { everyMember, isBareProof, readShownMembers, showItem } from './show-item.ts';
+import { includeValues, type IncludeValue, isBareProof, readShown, showItem, showResponse } from './show-item.ts';
 
-const search = { type: 'web_search_call', action: { type: 'search', query: 'q', sources: [] }, results: [{ url: 'u' }] };
-const files = { type: 'file_search_call', queries: [], results: [{ text: 't' }] };
-const code = { type: 'code_interpreter_call', code: '1', outputs: [{ type: 'logs', logs: '1' }] };
-const thought = { type: 'reasoning', summary: [], encrypted_content: 'x' };
-const screen = { type: 'computer_call_output', call_id: 'c', output: { type: 'computer_screenshot', image_url: 'data:' } };
-const picture = { type: 'message', role: 'user', content: [{ type: 'input_image', image_url: 'data:', detail: 'low' }] };
-
-/** An item, what is left of it, and what shows it all. */
-const rows: readonly (readonly [item: JsonObject, shown: JsonObject, include: readonly string[]])[] = [
+const cases: readonly (readonly [IncludeValue, JsonObject, JsonObject])[] = [
+  ['file_search_call.results', { type: 'file_search_call', results: [{ text: 't' }] }, { type: 'file_search_call', results: null }],
   [
-    search,
-    { type: 'web_search_call', action: { type: 'search', query: 'q' } },
-    ['web_search_call.action.sources', 'web_search_call.results'],
+    'message.input_image.image_url',
+    { type: 'message', content: [{ type: 'input_image', image_url: 'data:x', detail: 'low' }] },
+    { type: 'message', content: [{ type: 'input_image', image_url: null, detail: 'low' }] },
   ],
-  [files, { ...files, results: null }, ['file_search_call.results']],
-  [code, { ...code, outputs: null }, ['code_interpreter_call.outputs']],
-  [thought, { type: 'reasoning', summary: [] }, ['reasoning.encrypted_content']],
-  [screen, { ...screen, output: { type: 'computer_screenshot' } }, ['computer_call_output.output.image_url']],
-  [picture, { ...picture, content: [{ type: 'input_image', detail: 'low' }] }, ['message.input_image.image_url']],
+  [
+    'message.input_image.image_url',
+    { role: 'user', content: [{ type: 'input_image', image_url: 'data:x' }] },
+    { role: 'user', content: [{ type: 'input_image', image_url: null }] },
+  ],
+  [
+    'computer_call_output.output.image_url',
+    { type: 'computer_call_output', output: { type: 'computer_screenshot', image_url: 'data:x' } },
+    { type: 'computer_call_output', output: { type: 'computer_screenshot' } },
+  ],
+  ['reasoning.encrypted_content', { type: 'reasoning', summary: [], encrypted_content: 'e' }, { type: 'reasoning', summary: [] }],
+  ['web_search_call.results', { type: 'web_search_call', results: [] }, { type: 'web_search_call' }],
+  [
+    'web_search_call.action.sources',
+    { type: 'web_search_call', action: { type: 'search', sources: [] } },
+    { type: 'web_search_call', action: { type: 'search' } },
+  ],
+  ['code_interpreter_call.outputs', { type: 'code_interpreter_call', outputs: [] }, { type: 'code_interpreter_call', outputs: null }],
+  [
+    'message.output_text.logprobs',
+    { type: 'message', content: [{ type: 'output_text', text: 'a', logprobs: [{ token: 'a' }] }] },
+    { type: 'message', content: [{ type: 'output_text', text: 'a', logprobs: [] }] },
+  ],
 ];
 
-for (const [item, shown, include] of rows) {
-  test(`${textOf(item.type) ?? ''} is shown in part, whole to who asks, and kept whole`, () => {
-    assert.deepEqual(showItem(item, readShownMembers({})), shown);
-    assert.deepEqual(showItem(item, readShownMembers({ include })), item);
-    assert.deepEqual(showItem(item, everyMember), item);
+for (const [value, item, bare] of cases) {
+  test(`${value} decides about ${JSON.stringify(item).slice(0, 60)}`, () => {
+    assert.deepEqual(showItem(item, new Set()), bare);
+    assert.equal(showItem(item, new Set([value])), item);
+    assert.deepEqual(showItem(item, new Set(includeValues.filter((other) => other !== value))), bare);
+    assert.equal(showItem(bare, new Set()), bare, 'what has nothing to hide stays the very object');
   });
 }
 
-test('who has nothing stored gets the proofs of reasoning', () =>
-  assert.equal(showItem(thought, readShownMembers({ store: false })), thought));
+test('every value decides about something', () => {
+  assert.deepEqual(new Set(cases.map(([value]) => value)), new Set(includeValues));
+});
 
-test('an item of nothing but a proof is told from one with thoughts', () => {
-  assert.equal(isBareProof({ ...thought, id: 'rs_gw1' }), true);
-  assert.equal(isBareProof(thought), false, 'one that the vendor made');
-  assert.equal(isBareProof({ ...thought, id: 'rs_gw1', summary: [{ type: 'summary_text', text: 'Hm.' }] }), false);
-  assert.equal(isBareProof(files), false);
+test('odd items are left alone', () => {
+  const odd: readonly JsonObject[] = [
+    {},
+    { type: 'message', content: 'text' },
+    { type: 'message', content: [null, 'x', 3] },
+    { type: 'computer_call_output', output: 'text' },
+    { type: 'web_search_call', action: null },
+    { type: 'function_call', results: [1], outputs: [2], encrypted_content: 'kept' },
+    { type: null, content: 1 },
+  ];
+  for (const item of odd) assert.equal(showItem(item, new Set()), item);
+  assert.deepEqual(showResponse({ id: 'r', output: odd }, new Set()), { id: 'r', output: odd });
+  assert.deepEqual(showResponse({ id: 'r' }, new Set()), { id: 'r' });
+});
+
+test('a request says what it wants to see; who has nothing stored gets the proofs of reasoning', () => {
+  assert.deepEqual(readShown({ include: ['file_search_call.results', 'unknown'] }), new Set(['file_search_call.results']));
+  assert.deepEqual(readShown({ store: false }), new Set(['reasoning.encrypted_content']));
+  assert.deepEqual(readShown({ include: null }), new Set());
+});
+
+test('an item of nothing but a proof that was made here is told from one with thoughts, and from the vendor’s', () => {
+  const thought = { type: 'reasoning', id: 'rs_gw1', summary: [], encrypted_content: 'x' };
+  assert.equal(isBareProof(thought), true);
+  assert.equal(isBareProof({ ...thought, id: 'rs_1' }), false);
+  assert.equal(isBareProof({ ...thought, summary: [{ type: 'summary_text', text: 'Hm.' }] }), false);
+  assert.deepEqual(showResponse({ id: 'r', output: [thought] }, new Set()), { id: 'r', output: [] });
+  assert.deepEqual(showResponse({ output: [thought] }, new Set(['reasoning.encrypted_content'])), { output: [thought] });
 });

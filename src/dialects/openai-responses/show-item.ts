@@ -1,77 +1,99 @@
-import { itemsOf, membersOf, textOf, textsOf } from '../../platform/json/json-readers.ts';
+import { itemsOf, textOf, textsOf } from '../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../platform/json/json-value.ts';
 
-/** Which of the members that are sent on demand a client shall see. */
-export type ShownMembers = {
-  readonly searchSources: boolean;
-  readonly searchResults: boolean;
-  readonly fileResults: boolean;
-  readonly codeOutputs: boolean;
-  readonly proofs: boolean;
-  readonly inputImages: boolean;
-  readonly screenshots: boolean;
-};
+/** What a client may ask to be shown besides: contract B's four values, and the vendor's newer ones (its API description of 2026-08-21). */
+export const includeValues = [
+  'file_search_call.results',
+  'message.input_image.image_url',
+  'computer_call_output.output.image_url',
+  'reasoning.encrypted_content',
+  'web_search_call.results',
+  'web_search_call.action.sources',
+  'code_interpreter_call.outputs',
+  'message.output_text.logprobs',
+] as const;
 
-/** Everything, for a copy that is kept. */
-export const everyMember: ShownMembers = {
-  searchSources: true,
-  searchResults: true,
-  fileResults: true,
-  codeOutputs: true,
-  proofs: true,
-  inputImages: true,
-  screenshots: true,
-};
+export type IncludeValue = (typeof includeValues)[number];
+export type Include = ReadonlySet<IncludeValue>;
 
 /**
  * What a request asks to see, by its `include`. Clients that have nothing stored keep the history themselves, and need the proofs of
  * reasoning for it.
  */
-export function readShownMembers({ include, store }: JsonObject): ShownMembers {
+export function readShown({ include, store }: JsonObject): Include {
   const asked = textsOf(include);
-  return {
-    searchSources: asked.includes('web_search_call.action.sources'),
-    searchResults: asked.includes('web_search_call.results'),
-    fileResults: asked.includes('file_search_call.results'),
-    codeOutputs: asked.includes('code_interpreter_call.outputs'),
-    proofs: store === false || asked.includes('reasoning.encrypted_content'),
-    inputImages: asked.includes('message.input_image.image_url'),
-    screenshots: asked.includes('computer_call_output.output.image_url'),
-  };
+  const isShown = (value: IncludeValue): boolean => asked.includes(value) || (store === false && value === 'reasoning.encrypted_content');
+  return new Set(includeValues.filter(isShown));
 }
 
-function without(object: JsonObject, member: string): JsonObject {
-  return Object.fromEntries(Object.entries(object).filter(([name]) => name !== member));
-}
-
-function showWebSearch(item: JsonObject, shown: ShownMembers): JsonObject {
-  const { action } = item;
-  const told = shown.searchResults ? item : without(item, 'results');
-  return shown.searchSources || !isJsonObject(action) ? told : { ...told, action: without(action, 'sources') };
-}
-
-function showContent(content: JsonValue | undefined): readonly JsonValue[] {
-  return itemsOf(content).map((part) => (isJsonObject(part) && part.type === 'input_image' ? without(part, 'image_url') : part));
-}
-
-/** An item of a response or of its input as a client sees it: what it did not ask for is left out. The same object where that is nothing. */
-export function showItem(item: JsonObject, shown: ShownMembers): JsonObject {
-  switch (textOf(item.type) ?? '') {
-    case 'web_search_call':
-      return showWebSearch(item, shown);
+/** An item as it is kept, which is with everything, without what was not asked for. Items that lose nothing come back as they are. */
+export function showItem(item: JsonObject, include: Include): JsonObject {
+  switch (typeof item['type'] === 'string' ? item['type'] : 'message') {
     case 'file_search_call':
-      return shown.fileResults ? item : { ...item, results: null };
+      return include.has('file_search_call.results') ? item : replace(item, 'results', null);
     case 'code_interpreter_call':
-      return shown.codeOutputs ? item : { ...item, outputs: null };
+      return include.has('code_interpreter_call.outputs') ? item : replace(item, 'outputs', null);
     case 'reasoning':
-      return shown.proofs || item.encrypted_content === undefined ? item : without(item, 'encrypted_content');
-    case 'computer_call_output':
-      return shown.screenshots ? item : { ...item, output: without(membersOf(item.output), 'image_url') };
+      return include.has('reasoning.encrypted_content') ? item : omit(item, 'encrypted_content');
+    case 'web_search_call':
+      return showWebSearch(item, include);
+    case 'computer_call_output': {
+      const { output } = item;
+      if (include.has('computer_call_output.output.image_url') || !isJsonObject(output)) return item;
+      return replace(item, 'output', omit(output, 'image_url'));
+    }
     case 'message':
-      return shown.inputImages || !Array.isArray(item.content) ? item : { ...item, content: showContent(item.content) };
+      return showMessage(item, include);
     default:
       return item;
   }
+}
+
+const showValue = (item: JsonValue, include: Include): JsonValue => (isJsonObject(item) ? showItem(item, include) : item);
+
+/** Whether all there is of an item was not asked for. */
+function isHidden(item: JsonValue, include: Include): boolean {
+  return isJsonObject(item) && !include.has('reasoning.encrypted_content') && isBareProof(item);
+}
+
+/** A response object, its items shown as above. */
+export function showResponse(response: JsonObject, include: Include): JsonObject {
+  const { output } = response;
+  if (!Array.isArray(output)) return response;
+  const items: readonly JsonValue[] = output;
+  return { ...response, output: items.filter((item) => !isHidden(item, include)).map((item) => showValue(item, include)) };
+}
+
+function showWebSearch(item: JsonObject, include: Include): JsonObject {
+  const shown = include.has('web_search_call.results') ? item : omit(item, 'results');
+  const { action } = shown;
+  if (include.has('web_search_call.action.sources') || !isJsonObject(action)) return shown;
+  return replace(shown, 'action', omit(action, 'sources'));
+}
+
+function showMessage(item: JsonObject, include: Include): JsonObject {
+  const { content } = item;
+  if (!Array.isArray(content)) return item;
+  const parts = content.map((part: JsonValue) => (isJsonObject(part) ? showPart(part, include) : part));
+  return parts.some((part, index) => part !== content[index]) ? { ...item, content: parts } : item;
+}
+
+function showPart(part: JsonObject, include: Include): JsonObject {
+  if (part['type'] === 'input_image') return include.has('message.input_image.image_url') ? part : replace(part, 'image_url', null);
+  const { logprobs } = part;
+  const hasLogprobs = Array.isArray(logprobs) && logprobs.length > 0;
+  return hasLogprobs && !include.has('message.output_text.logprobs') ? { ...part, logprobs: [] } : part;
+}
+
+/** Changes a member that is there; the order of members stays. */
+function replace(object: JsonObject, member: string, value: JsonValue): JsonObject {
+  return object[member] === undefined || object[member] === value ? object : { ...object, [member]: value };
+}
+
+function omit(object: JsonObject, member: string): JsonObject {
+  if (!(member in object)) return object;
+  const { [member]: _omitted, ...rest } = object;
+  return rest;
 }
 
 /** The beginning of the ids of reasoning items made here. The vendor never stored them, so `removeForeignProofs` must know them. */

@@ -1,6 +1,6 @@
 import type { ItemPage } from '../../conversations/response-store.ts';
 import type { JsonObject } from '../../platform/json/json-value.ts';
-import { type Include, showItem } from './show-item.ts';
+import { type Include, showItem } from '../../dialects/openai-responses/show-item.ts';
 
 /** A page of items in the envelope of the interface's lists. */
 export function describeList({ items, hasMore }: ItemPage, include: Include): JsonObject {

@@ -1,6 +1,6 @@
 import type { PageQuery } from '../../conversations/response-store.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
-import { type Include, includeValues, type IncludeValue } from './show-item.ts';
+import { type Include, includeValues, type IncludeValue } from '../../dialects/openai-responses/show-item.ts';
 
 const limitDefault = 20;
 const limitMax = 100;

@@ -7,7 +7,7 @@ import { readRequest } from '../read-request.ts';
 import { describeList } from './describe-list.ts';
 import { notFound } from './not-found.ts';
 import { readInclude, readPageQuery } from './read-query.ts';
-import { showItem } from './show-item.ts';
+import { showItem } from '../../dialects/openai-responses/show-item.ts';
 import type { StoredObjectRequest, StoredObjectRoute, StoredObjects } from './serve-stored-objects.ts';
 
 type ConversationRoute = Exclude<StoredObjectRoute, { object: 'response' }>;

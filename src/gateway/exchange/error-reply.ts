@@ -1,4 +1,5 @@
 import { GatewayError } from '../../inference/gateway-error.ts';
+import { membersOf, textOf } from '../../platform/json/json-readers.ts';
 import type { JsonValue } from '../../platform/json/json-value.ts';
 import type { ReplyHeaders } from '../../platform/http/reply-head.ts';
 import { parseJson } from '../../platform/json/parse-json.ts';
@@ -62,7 +63,7 @@ export function createErrorReply(context: ExchangeContext, flow: UpstreamFlow, {
       if (instead === undefined && !response.headersSent) writeReply(response, status, headers, body);
       else writeFailure(response, context.dialect, error, context.requestId, context.framing);
     };
-    if (!context.handOver({ error: own, ...refusal, answer })) answer();
+    if (!context.handOver({ error: own, ...refusal, upstreamWords: wordsOf(parsed), answer })) answer();
   };
   return createCollectedReply(context, flow, {
     bytesMax: limits.errorBytesMax,
@@ -71,6 +72,12 @@ export function createErrorReply(context: ExchangeContext, flow: UpstreamFlow, {
     refusal,
     complete,
   });
+}
+
+/** Code and message of an error body, whose form is the same in all dialects but one, where it does not matter. */
+function wordsOf(body: JsonValue): string {
+  const { code, message } = membersOf(membersOf(body).error);
+  return `${textOf(code) ?? ''} ${textOf(message) ?? ''}`.slice(0, 1000);
 }
 
 function retryAdvice(headers: Readonly<Record<string, string>>): Record<string, string> {

@@ -39,6 +39,8 @@ export type UndeliveredFailure = {
   readonly error: GatewayError;
   /** The upstream's status, where it was an error. */
   readonly upstreamStatus?: number;
+  /** The code or the message by which the upstream's error body says what is wrong, where it has one. */
+  readonly upstreamWords?: string;
   /** What the headers of its answer say about trying again. */
   readonly headers?: ReplyHeaders;
   /**

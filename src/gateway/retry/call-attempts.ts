@@ -226,8 +226,22 @@ export class CallAttempts implements RunningCall {
     });
   }
 
+  /**
+   * Whether the upstream does not know the response that it was to go on from: its memory is shorter than ours, or its account keeps nothing. The same target
+   * is told the whole conversation then.
+   */
+  #isForgotten({ upstreamStatus, upstreamWords }: UndeliveredFailure, target: Target): boolean {
+    const { turn } = this.#known;
+    if (turn === undefined || this.#bytes === undefined || (upstreamStatus !== 400 && upstreamStatus !== 404)) return false;
+    return /previous[ _]response.*not[ _]found/i.test(upstreamWords ?? '') && turn.forgetKeeper(target);
+  }
+
   /** Decides what follows a failure of which the client has seen nothing. True when the call goes on or has been answered. */
   #takeOver(failure: UndeliveredFailure, target: Target, observer: AttemptObserver, ticket: AttemptTicket): boolean {
+    if (this.#isForgotten(failure, target)) {
+      ticket.end({ type: 'answered' });
+      return this.#goOn(failure, { target, waitMs: 0 }, observer, freeGrant, 0);
+    }
     const decision = this.#decide(failure);
     ticket.end(decision.verdict);
     const mayGoOn = this.#bytes !== undefined && this.#failed.length + 1 < this.#known.settings.retries.attemptsMax;
@@ -236,11 +250,15 @@ export class CallAttempts implements RunningCall {
     const grant = this.#takeGrant(target, next, decision.cost);
     if (grant === undefined) return false;
     this.#firstError ??= failure.error;
+    return this.#goOn(failure, next, observer, grant, decision.cost);
+  }
+
+  #goOn(failure: UndeliveredFailure, { target, waitMs }: Next, observer: AttemptObserver, grant: RetryGrant, cost: number): true {
     this.#failed.push(observer.describeFailure(failure.error));
     observer.release();
-    const pending = { failure, target: next.target, grant, cost: decision.cost, dueMs: this.#gateway.clock.monotonicMs() + next.waitMs };
+    const pending = { failure, target, grant, cost, dueMs: this.#gateway.clock.monotonicMs() + waitMs };
     this.#pending = pending;
-    if (next.waitMs === 0) this.#tryNext(pending);
+    if (waitMs === 0) this.#tryNext(pending);
     return true;
   }
 

@@ -6,12 +6,13 @@ import type { CallFacts } from '../../inference/call-facts.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../platform/json/json-value.ts';
 import type { IncomingCall } from '../call.ts';
+import type { InlineFiles } from '../files/inline-files.ts';
 import type { Gateway, GatewaySettings } from '../gateway.ts';
 import { describeUnknownReply } from '../reply-owners.ts';
 import type { ResponseState } from '../routing/route.ts';
 import type { Target } from '../routing/routing-table.ts';
 import { expandBody, listInputItems, nameItems, requireOutputs } from './expand-input.ts';
-import { createRecorder } from './record-response.ts';
+import { createRecorder, type Recorder } from './record-response.ts';
 import type { ResponseTurn, TurnRequest } from './response-turn.ts';
 
 export type OpenTurn = {
@@ -19,8 +20,12 @@ export type OpenTurn = {
   readonly call: IncomingCall;
   readonly settings: GatewaySettings;
   readonly caller: ApiKey;
+  /** With the files that it names. */
   readonly request: WireRequest;
   readonly bytes: Buffer;
+  /** The request as the client wrote it. That is what is kept: a file is named by its id, also later. */
+  readonly asked: WireRequest;
+  readonly inlineFiles: InlineFiles;
   readonly facts: CallFacts;
   /** Whether it runs in the background: then the gateway alone keeps it, and whoever runs it sees to that. */
   readonly isBackground: boolean;
@@ -64,30 +69,46 @@ function keepsReply({ request, caller, settings }: OpenTurn): boolean {
 }
 
 async function openKnown(open: OpenTurn): Promise<ResponseTurn> {
-  const { gateway, request, facts, call, caller } = open;
-  const { conversations } = gateway;
+  const { gateway } = open;
   const continued = await findContinued(open);
+  const replyId = gateway.newId('resp');
+  const recorder = createRecorder(open, continued, replyId);
+  try {
+    return await createTurn(open, continued, { ...recorder, replyId });
+  } catch (error) {
+    recorder.close();
+    throw error;
+  }
+}
+
+async function createTurn(open: OpenTurn, continued: Continued, recorder: Recorder & Pick<ResponseTurn, 'replyId'>): Promise<ResponseTurn> {
+  const { gateway, request, facts, call, caller } = open;
   const keeper = chooseKeeper(open, continued);
+  let knowing = keeper;
   const { continues: _continues, ...plainFacts } = facts;
-  let history: Promise<readonly JsonObject[]> | undefined;
-  const readHistory = (): Promise<readonly JsonObject[]> => (history ??= loadHistory(conversations, caller.userName, continued));
   const isExpanded = continued.previous !== undefined || continued.conversationId !== undefined || continued.hasReferences;
+  let expanded: Promise<WireRequest> | undefined;
   const expand = async (): Promise<WireRequest> => {
-    const items = await readHistory();
+    const items = await loadHistory(gateway.conversations, caller.userName, continued);
     requireOutputs(items, continued.input);
-    return { ...request, body: expandBody(request.body, [...items, ...continued.input]) };
+    const body = expandBody(request.body, [...items, ...continued.input]);
+    return { ...request, body: await open.inlineFiles(body, namesHistory(request.body)) };
   };
   const ranked = isExpanded && keeper === undefined ? await expand() : request;
-  const replyId = gateway.newId('resp');
+  const whole = (): WireRequest | Promise<WireRequest> => (ranked === request && isExpanded ? (expanded ??= expand()) : ranked);
   const isStored = keepsReply(open);
   return {
-    ...createRecorder(open, continued, replyId),
-    replyId,
+    ...recorder,
     request: ranked,
     facts: ranked === request ? plainFacts : withoutContinued(call, ranked),
     keeper,
-    whole: () => (ranked === request && isExpanded ? expand() : ranked),
-    requestFor: (target) => requestFor(target, { open, keeper, isExpanded, expanded: ranked === request ? expand : () => ranked }),
+    forgetKeeper: (target) => {
+      const knew = isKeeper(target, knowing);
+      if (knew) knowing = undefined;
+      return knew;
+    },
+    whole,
+    requestFor: (target) => requestFor(target, { open, keeper: knowing, isExpanded, whole }),
     isStored,
     keeps: isStored && !open.isBackground,
   };
@@ -104,21 +125,21 @@ function requestFor(
     open,
     keeper,
     isExpanded,
-    expanded,
+    whole,
   }: {
     readonly open: OpenTurn;
     readonly keeper: ResponseKeeper | undefined;
     readonly isExpanded: boolean;
-    readonly expanded: () => WireRequest | Promise<WireRequest>;
+    readonly whole: () => WireRequest | Promise<WireRequest>;
   },
 ): TurnRequest | Promise<TurnRequest> {
   const { request, bytes, state } = open;
   const passes = state === 'auto' && (!isExpanded || isKeeper(target, keeper));
   if (passes) return { request, bytes, translate: false };
   if (!isExpanded) return { request, bytes, translate: true };
-  const whole = expanded();
+  const asked = whole();
   const write = (made: WireRequest): TurnRequest => ({ request: made, bytes: Buffer.from(JSON.stringify(made.body)), translate: true });
-  return whole instanceof Promise ? whole.then(write) : write(whole);
+  return asked instanceof Promise ? asked.then(write) : write(asked);
 }
 
 function isKeeper({ upstream }: Target, keeper: ResponseKeeper | undefined): boolean {
@@ -133,8 +154,14 @@ function chooseKeeper({ state, targets, call }: OpenTurn, { previous, hasReferen
   return isThere ? keeper : undefined;
 }
 
+/** The request's own files are in it already: what cannot be found now is named by what it goes on from. */
+function namesHistory(body: JsonObject): string {
+  if (isPresent(body.conversation)) return 'conversation';
+  return isPresent(body.previous_response_id) ? 'previous_response_id' : 'input';
+}
+
 async function findContinued(open: OpenTurn): Promise<Continued> {
-  const { gateway, request, caller } = open;
+  const { gateway, asked: request, caller } = open;
   const { body } = request;
   const previousId = body.previous_response_id;
   const previous = typeof previousId === 'string' ? await findPrevious(gateway.conversations, caller.userName, previousId) : undefined;

@@ -6,6 +6,9 @@ import type { ResponseRecord, ResponseTurn } from './response-turn.ts';
 
 const dayMs = 86_400_000;
 
+/** How long the end of a reply waits until it is kept: beyond that somebody holds the database, and the client has waited enough. */
+const keepWaitMs = 3000;
+
 const statuses: readonly string[] = ['queued', 'in_progress', 'completed', 'incomplete', 'failed', 'cancelled'] satisfies ResponseStatus[];
 
 function isStatus(value: unknown): value is ResponseStatus {
@@ -31,8 +34,9 @@ export function createRecorder(
   const { userName, id: keyId } = caller;
   const retentionMs = (caller.responseRetentionDays ?? settings.responseRetentionDays) * dayMs;
   let isClosed = false;
+  let isKeeping = false;
 
-  const close = (): void => {
+  const release = (): void => {
     if (conversationId === undefined || isClosed) return;
     isClosed = true;
     conversations.unlockConversation(userName, conversationId, call.callId).catch((error: unknown) => {
@@ -77,16 +81,36 @@ export function createRecorder(
 
   const conclude = async (response: JsonObject): Promise<void> => {
     await logged(append(response), 'a response could not be added to its conversation');
-    close();
+    release();
+  };
+
+  const keep = async (response: JsonObject, target: Target, isNative: boolean): Promise<void> => {
+    isKeeping = true;
+    await logged(save(response, target, isNative), 'a response could not be stored');
+    await conclude(response);
   };
 
   return {
     describe,
     conclude,
-    close,
+    // The next turn of a conversation needs what this one says, also where this one's client no longer waits for it.
+    close: () => {
+      if (!isKeeping) release();
+    },
     record: async (response, target, isNative) => {
-      await logged(save(response, target, isNative), 'a response could not be stored');
-      await conclude(response);
+      if (await endsWithin(keep(response, target, isNative), keepWaitMs)) return;
+      logger.warn({ callId: call.callId }, 'a response is stored later than its client learns that it has ended');
     },
   };
+}
+
+/** Whether a step that never rejects has ended by then; it goes on in any case. */
+async function endsWithin(step: Promise<void>, limitMs: number): Promise<boolean> {
+  const late = Promise.withResolvers<false>();
+  const timer = setTimeout(() => late.resolve(false), limitMs);
+  try {
+    return await Promise.race([step.then((): true => true), late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

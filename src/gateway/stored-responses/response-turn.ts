@@ -27,6 +27,8 @@ export type ResponseTurn = {
   readonly facts: CallFacts;
   /** Where the conversation goes on by itself: that target comes first. */
   readonly keeper: ResponseKeeper | undefined;
+  /** A target has forgotten what it kept: from now on it is told everything. False where it was told already. */
+  readonly forgetKeeper: (target: Target) => boolean;
   /** The request with the whole conversation, wherever it is kept. */
   readonly whole: () => WireRequest | Promise<WireRequest>;
   readonly requestFor: (target: Target) => TurnRequest | Promise<TurnRequest>;

@@ -74,7 +74,9 @@ export type RoundOffer = 'as-asked' | 'freely' | 'withheld';
  * conversation holds calls of them, and may not be called.
  */
 export function offerTools(request: InferenceRequest, offered: OfferedTools, offer: RoundOffer): InferenceRequest {
-  const own = request.tools.filter((tool) => !isBuiltIn(tool));
+  const kinds = new Set([...offered.values()].map(({ kind }) => kind));
+  // What the gateway cannot run stays as it is: the upstream's dialect says what becomes of it.
+  const own = request.tools.filter((tool) => !isBuiltIn(tool) || !kinds.has(tool.kind));
   const functions = new Set(own.flatMap((tool) => (tool.kind === 'function' ? [tool.name] : [])));
   const standIns = [...offered].map(([name, tool]) => ({ ...tool.offer, name }));
   const { toolChoice: asked, ...rest } = request;

@@ -1,7 +1,7 @@
 import type { ChatDialect, WireRequest } from '../../dialects/chat-dialect.ts';
 import { estimateTokens } from '../../inference/count-text-characters.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
-import type { BuiltInTool, InferenceRequest, ServerToolPart } from '../../inference/inference-request.ts';
+import type { BuiltInTool, BuiltInToolKind, InferenceRequest, ServerToolPart } from '../../inference/inference-request.ts';
 import { createTranslationNotes } from '../../inference/translation-notes.ts';
 import type { JsonObject } from '../../platform/json/json-value.ts';
 import type { GatewayTool, ToolOwner, ToolShed } from '../../tools/gateway-tool.ts';
@@ -48,13 +48,15 @@ export function needsToolLoop(
 
 /**
  * Answers a call whose built-in tools the gateway runs. Resolves when the model is being asked; the loop ends the call by itself.
+ * @returns false where it turns out that the gateway can run none of them and none is missed: then nothing was done
  * @throws GatewayError when the request cannot be answered; nothing was spent then
  */
-export async function runToolLoop(gateway: Gateway, known: KnownCall, options: ToolLoopOptions): Promise<void> {
+export async function runToolLoop(gateway: Gateway, known: KnownCall, options: ToolLoopOptions): Promise<boolean> {
   const { call, caller } = known;
   const decoded = call.dialect.codec.decodeRequest(options.request);
   const owner = { userName: caller.userName, keyId: caller.id };
-  const tools = await makeTools(decoded, gateway.tools ?? {}, owner);
+  const tools = await makeTools(decoded, gateway.tools ?? {}, owner, (kind) => isMissed(decoded, kind, known));
+  if (tools.length === 0) return false;
   const offered = nameTools(tools, decoded);
   const loop = new ToolLoop(gateway, {
     known,
@@ -71,13 +73,40 @@ export async function runToolLoop(gateway: Gateway, known: KnownCall, options: T
     closeTools(offered);
     throw error;
   }
+  return true;
 }
 
-/** One tool for each kind: a request that offers a kind twice means its first. */
-async function makeTools(request: InferenceRequest, shed: Partial<ToolShed>, owner: ToolOwner): Promise<readonly GatewayTool[]> {
+/**
+ * Whether a client that is not given a tool has to be told so by an error. Agent programs offer the vendors' tools beside their own functions with every request, and an offer is no demand: there it is left
+ * out, and named. A tool that stands alone, that is demanded, or that the operator wants the gateway to run is missed.
+ */
+function isMissed({ tools, toolChoice }: InferenceRequest, kind: BuiltInToolKind, { settings, facts }: KnownCall): boolean {
+  const modes = settings.routing.routeOf(facts.requestedModel)?.toolModes ?? {};
+  const mode = modes[kind] ?? settings.tools?.modes?.[kind] ?? 'auto';
+  const isDemanded = toolChoice?.kind === 'built-in' && toolChoice.tool === kind;
+  return mode !== 'auto' || isDemanded || !tools.some((tool) => tool.kind === 'function');
+}
+
+/** One tool for each kind: a request that offers a kind twice means its first. What cannot be had and is not missed is left out. */
+async function makeTools(
+  request: InferenceRequest,
+  shed: Partial<ToolShed>,
+  owner: ToolOwner,
+  isMissed: (kind: BuiltInToolKind) => boolean,
+): Promise<readonly GatewayTool[]> {
   const kinds = new Map<BuiltInTool['kind'], BuiltInTool>();
   for (const tool of request.tools) if (isBuiltIn(tool) && !kinds.has(tool.kind)) kinds.set(tool.kind, tool);
-  return await Promise.all([...kinds.values()].map((tool) => makeTool(tool, shed, owner)));
+  const made = await Promise.all(
+    [...kinds.values()].map(async (tool) => {
+      try {
+        return await makeTool(tool, shed, owner);
+      } catch (error) {
+        if (error instanceof GatewayError && error.code === 'tool_unavailable' && !isMissed(tool.kind)) return [];
+        throw error;
+      }
+    }),
+  );
+  return made.flat();
 }
 
 async function makeTool(tool: BuiltInTool, shed: Partial<ToolShed>, owner: ToolOwner): Promise<GatewayTool> {

@@ -43,3 +43,12 @@ test('else the first that the server lists, else none', () => {
   assert.equal(choose({}, local, ['first', 'second']), 'first');
   assert.equal(choose({}, local, []), undefined);
 });
+
+test('a model that only embeds is never asked to talk, however cheap it is', () => {
+  const openai = { openai: { vendor: 'openai', apiKey: 'k' } } as const;
+  const embeddings = 'text-embedding-3-small';
+  assert.equal(choose({}, openai, [embeddings, 'gpt-4.1']), 'gpt-4.1');
+  assert.equal(choose({ models: { words: { targets: [{ upstream: 'openai', model: embeddings }] } } }, openai, ['gpt-4.1']), 'gpt-4.1');
+  assert.notEqual(choose({}, openai, []), embeddings);
+  assert.equal(choose({}, openai, [embeddings, 'unheard-of']), 'unheard-of');
+});

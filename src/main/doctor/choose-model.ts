@@ -1,12 +1,14 @@
 import type { Upstream } from '../../gateway/routing/routing-table.ts';
+import type { Usage } from '../../inference/usage.ts';
 import type { UsableConfiguration } from './check-configuration.ts';
 
 /** Counts of a small call, to compare prices by. */
-const sampleUsage = { inputTokens: 1000, outputTokens: 1000 };
+const inputUsage = { inputTokens: 1000 };
+const outputUsage = { outputTokens: 1000 };
 
 /**
  * The model that an upstream is checked with: the first that the configuration sends there, else the cheapest of the price book that the upstream
- * lists (or of the book, where it lists none), else the first that it lists. Undefined when there is none.
+ * lists (or of the book, where it lists none), else the first that it lists. Models that only embed are passed over. Undefined when there is none.
  */
 export function chooseModel(
   upstream: Upstream,
@@ -17,16 +19,19 @@ export function chooseModel(
   const configured = Object.entries(config.models ?? {}).flatMap(([name, { targets }]) =>
     targets.filter((target) => target.upstream === upstream.id).map(({ model = name }) => model),
   );
-  const named = configured.find((model) => !model.endsWith('*'));
-  if (named !== undefined) return named;
   const vendor = upstream.vendor.id;
   const { priceBook } = settings.routing;
-  const priceOf = (model: string): bigint =>
-    priceBook.rate({ vendor, upstreamModel: model, requestedModel: model, acceptedAtMs: nowMs, usage: sampleUsage }).amountNanoUsd;
+  const rate = (model: string, usage: Usage): bigint =>
+    priceBook.rate({ vendor, upstreamModel: model, requestedModel: model, acceptedAtMs: nowMs, usage }).amountNanoUsd;
+  const priceOf = (model: string): bigint => rate(model, inputUsage) + rate(model, outputUsage);
+  // What costs something to be told and nothing to answer has no words to say.
+  const speaks = (model: string): boolean => rate(model, inputUsage) === 0n || rate(model, outputUsage) > 0n;
+  const named = configured.find((model) => !model.endsWith('*') && speaks(model));
+  if (named !== undefined) return named;
   const booked = priceBook.models(vendor).map(({ model }) => ({ model, price: priceOf(model) }));
   const served = booked.filter(({ model }) => listed.includes(model));
   const [cheapest] = (served.length > 0 ? served : booked)
-    .filter(({ price }) => price > 0n)
+    .filter(({ model, price }) => price > 0n && speaks(model))
     .toSorted((one, other) => Number(one.price - other.price));
-  return cheapest?.model ?? listed[0];
+  return cheapest?.model ?? listed.find(speaks);
 }

@@ -4,6 +4,7 @@ import { Worker } from 'node:worker_threads';
 import { StoreError } from '../store-error.ts';
 import { connectStoreWorker } from './connect-store-worker.ts';
 import type { WorkerStore } from './connect-store-worker.ts';
+import { createSearchThread } from './search-thread.ts';
 import type { StoreWorkerData } from './store-protocol.ts';
 
 export type SqliteStoreOptions = {
@@ -25,26 +26,35 @@ const closeTimeoutMs = 10_000;
 const pendingCallsMax = 10_000;
 
 /**
- * Opens the embedded database in a worker thread of its own. Any number of stores, in this process and in others on the same machine, may
+ * Opens the embedded database in a worker thread of its own, and in another one for searches once there are any. Any number of stores, in this process and in others on the same machine, may
  * have the same file open; a long query of one does not hold up the others. Rejects with StoreError, also with `too-new` for a
  * database of a newer program.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<WorkerStore> {
   createPrivateFile(options.path);
-  const workerData: StoreWorkerData = {
-    path: options.path,
-    readOnly: options.readOnly ?? false,
-    busyTimeoutMs: options.busyTimeoutMs ?? 5000,
+  const { readOnly = false, onFailure } = options;
+  const store = await openThread(options, { name: 'store', readOnly, ...(onFailure === undefined ? {} : { onFailure }) });
+  const searching = createSearchThread(() => openThread(options, { name: 'search', readOnly: true }));
+  return {
+    ...store,
+    searchChunks: searching.searchChunks,
+    close: () => {
+      // Whoever closes last takes the log into the database, and a connection that only reads cannot.
+      const searched = searching.close();
+      return searched === undefined ? store.close() : searched.then(store.close);
+    },
   };
+}
+
+/** One connection, and the thread that it blocks. */
+function openThread(
+  { path, busyTimeoutMs = 5000, callTimeoutMs = 30_000 }: SqliteStoreOptions,
+  { name, readOnly, ...listening }: { readonly name: string; readonly readOnly: boolean } & Pick<SqliteStoreOptions, 'onFailure'>,
+): Promise<WorkerStore> {
+  const workerData: StoreWorkerData = { path, readOnly, busyTimeoutMs };
   // The environment may hold vendor keys, and flags of the process may not fit a thread: the worker needs neither.
-  const worker = new Worker(new URL('./sqlite-worker.ts', import.meta.url), { workerData, env: {}, execArgv: [], name: 'store' });
-  return connectStoreWorker(worker, {
-    openTimeoutMs,
-    callTimeoutMs: options.callTimeoutMs ?? 30_000,
-    closeTimeoutMs,
-    pendingCallsMax,
-    ...(options.onFailure === undefined ? {} : { onFailure: options.onFailure }),
-  });
+  const worker = new Worker(new URL('./sqlite-worker.ts', import.meta.url), { workerData, env: {}, execArgv: [], name });
+  return connectStoreWorker(worker, { openTimeoutMs, callTimeoutMs, closeTimeoutMs, pendingCallsMax, ...listening });
 }
 
 /**

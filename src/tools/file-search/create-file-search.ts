@@ -4,6 +4,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { JsonObject } from '../../platform/json/json-value.ts';
 import type { Logger } from '../../platform/log.ts';
 import { formatSourceNumber, type GatewayTool, type ToolOutcome, type ToolOwner, type ToolRun } from '../gateway-tool.ts';
+import { disarm } from '../quote-source.ts';
 import { expiryOf } from './file-objects.ts';
 import type { VectorStoresStore } from './file-store.ts';
 import { type FoundText, queriesMax, type SearchFiles } from './search-files.ts';
@@ -84,7 +85,8 @@ async function runSearch(search: SearchFiles, tool: FileSearchTool, { userName }
 }
 
 function describeFound(found: readonly FoundText[], firstSource: number): ToolOutcome {
-  const passages = found.map(({ filename, text }, index) => `${formatSourceNumber(firstSource + index)} ${filename}\n${text}`);
+  // What stands in a file may be a stranger's words: none of it may pass for the number of a source.
+  const passages = found.map(({ filename, text }, index) => `${formatSourceNumber(firstSource + index)} ${disarm(`${filename}\n${text}`)}`);
   return {
     answer: passages.length === 0 ? 'Nothing was found in the files.' : passages.join('\n\n'),
     sources: found.map(({ filename, fileId, text }, index) => ({

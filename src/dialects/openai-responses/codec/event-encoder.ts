@@ -251,7 +251,7 @@ export class ResponseWriter {
   #endReasoning(block: OpenBlock): string {
     const ended = block.item?.kind === 'reasoning' ? this.#endParagraph(block, block.item) : '';
     if (block.proof === undefined) return ended;
-    if (block.item?.kind !== 'reasoning' && !this.#words.shown.proofs) {
+    if (block.item?.kind !== 'reasoning' && !this.#words.shown.has('reasoning.encrypted_content')) {
       this.#kept.push(items.writeReasoningItem(this.#words.newId(ownReasoningPrefix), [], block.proof));
       return ended;
     }
@@ -314,7 +314,7 @@ export class ResponseWriter {
         const done = this.#addOutput(items.writeCallItem(item.call, status, item.text));
         if (item.proof === undefined) return done;
         const proof = items.writeCallProofItem(item.proof, item.call.callId, this.#words);
-        if (this.#words.shown.proofs) return done + this.#sendItem('added', proof) + this.#addOutput(proof);
+        if (this.#words.shown.has('reasoning.encrypted_content')) return done + this.#sendItem('added', proof) + this.#addOutput(proof);
         this.#kept.push(proof);
         return done;
       }

@@ -5,7 +5,7 @@ import { objectsOf, textOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject } from '../../../platform/json/json-value.ts';
 import { parseJsonObject } from '../../../platform/json/parse-json.ts';
 import type { ReplyWriting } from '../../chat-codec.ts';
-import { everyMember, ownReasoningPrefix, readShownMembers, type ShownMembers } from '../show-item.ts';
+import { type Include, ownReasoningPrefix, readShown } from '../show-item.ts';
 import { writeCallProof } from './call-proofs.ts';
 import { type ClientTool, readClientTools, unwrapCustomInput } from './client-tools.ts';
 import { encodeAction } from './screen-actions.ts';
@@ -14,18 +14,18 @@ import { vendorOrigin } from './vendor-origin.ts';
 type ItemWords = {
   /** The client's tools by the names under which the neutral form carries them. */
   readonly clientTools: ReadonlyMap<string, ClientTool>;
-  readonly shown: ShownMembers;
+  readonly shown: Include;
   readonly newId: (prefix: string) => string;
   /** The container in which all code of the reply runs. */
   readonly containerId: () => string;
 };
 
 /** What the client's request says of how output items shall look. */
-export function readItemWords({ request, newId, keepsEverything }: ReplyWriting): ItemWords {
+export function readItemWords({ request, newId }: ReplyWriting): ItemWords {
   let container: string | undefined;
   return {
     clientTools: readClientTools(request.tools),
-    shown: keepsEverything === true ? everyMember : readShownMembers(request),
+    shown: readShown(request),
     newId,
     containerId: () => (container ??= newId('cntr')),
   };
