@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
-import { Agent, OpenAIProvider, Runner, setTracingDisabled, tool } from '@openai/agents';
+import {
+  Agent,
+  type AgentInputItem,
+  codeInterpreterTool,
+  OpenAIProvider,
+  Runner,
+  setTracingDisabled,
+  tool,
+  webSearchTool,
+} from '@openai/agents';
 import OpenAI from 'openai';
 import { z } from 'zod';
 
@@ -14,13 +23,15 @@ const doing = (steering: Readonly<Record<string, string>>): string =>
     .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
     .join(' ')}]]`;
 
+const user = (content: string): AgentInputItem => ({ role: 'user', content });
+
 /** The Agents SDK drives tools and turns by itself, over responses that are stored or over a conversation. */
 describe('OpenAI Agents SDK', () => {
   let running: SimulatedWeir;
   let client: OpenAI;
   before(async () => {
     setTracingDisabled(true);
-    running = await startSimulatedWeir({ models, upstreams: ({ openai }) => chatOnly(openai) });
+    running = await startSimulatedWeir({ models, runsTools: true, upstreams: ({ openai }) => chatOnly(openai) });
     client = new OpenAI({ baseURL: `${running.weir.gatewayUrl}/v1`, apiKey: running.weir.apiKey, maxRetries: 0 });
   });
   after(() => running[Symbol.asyncDispose]());
@@ -63,6 +74,31 @@ describe('OpenAI Agents SDK', () => {
         });
         assert.equal(second.finalOutput, 'It flies.');
       });
+
+      for (const streamed of [false, true]) {
+        test(`hosted tools are run by the service, and the whole run is the next one’s history (${streamed ? 'streamed' : 'whole'})`, async () => {
+          const agent = new Agent({ name: 'clerk', instructions: 'Help.', model: name, tools: [webSearchTool(), codeInterpreterTool()] });
+          const runner = createRunner();
+          const run = async (input: AgentInputItem[]) => {
+            if (!streamed) return await runner.run(agent, input);
+            const result = await runner.run(agent, input, { stream: true });
+            await result.completed;
+            return result;
+          };
+          const first = await run([user('Search the web for the swing bridge of Eastquay. Compute: 6 * 7')]);
+          assert.match(first.finalOutput ?? '', /^Here is what I found\. /);
+          const hosted = first.newItems.flatMap(({ rawItem }) => (rawItem?.type === 'hosted_tool_call' ? [rawItem] : []));
+          assert.deepEqual(
+            hosted.map((item) => [item.name, item.status]),
+            [
+              ['web_search_call', 'completed'],
+              ['code_interpreter_call', 'completed'],
+            ],
+          );
+          const second = await run([...first.history, user('And now?')]);
+          assert.ok(second.finalOutput);
+        });
+      }
 
       test('streamed, over a conversation', async () => {
         const called: string[] = [];

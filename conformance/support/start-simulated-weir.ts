@@ -14,6 +14,11 @@ export type StartSimulatedWeirOptions = {
    * misbehaves on purpose.
    */
   readonly retries?: { readonly attemptsMax?: number; readonly avoidFailing?: boolean };
+  /**
+   * Whether the gateway runs the built-in tools itself, whoever the vendor is: it searches the simulated web and reads its pages. Otherwise its models' vendors
+   * run what they can.
+   */
+  readonly runsTools?: boolean;
   /** What else weir.yaml says. */
   readonly config?: Readonly<Record<string, unknown>>;
   readonly weir?: Omit<StartWeirOptions, 'config'>;
@@ -44,6 +49,7 @@ export async function startSimulatedWeir(options: StartSimulatedWeirOptions = {}
       ]),
     );
     const config = {
+      ...(options.runsTools === true ? { tools: toolsOf(simulator) } : {}),
       ...options.config,
       upstreams: { ...upstreams, ...options.upstreams?.(simulator.addresses) },
       ...(options.models === undefined ? {} : { models: options.models }),
@@ -64,4 +70,10 @@ export async function startSimulatedWeir(options: StartSimulatedWeirOptions = {}
     await simulator.close();
     throw error;
   }
+}
+
+/** `tools` of weir.yaml by which the gateway runs all that it can, over the simulated web. */
+function toolsOf({ search }: RunningSimulator): object {
+  const modes = { webSearch: 'gateway', urlContext: 'gateway', codeExecution: 'gateway' };
+  return { modes, webSearch: { provider: 'searxng', baseUrl: search.url }, pages: { trustedOrigins: [search.pageOrigin] } };
 }

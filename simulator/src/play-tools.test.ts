@@ -77,3 +77,14 @@ test('the JSON that a passage came in is not quoted', () => {
   const answer = answerFromTools(ask(question, { promptText, answersToolResult: true }));
   assert.equal(answer, 'Here is what I found. Cats "purr".【1】');
 });
+
+test('sources between tags are quoted by their text, in plain results and in results inside JSON', () => {
+  const question = 'Search the web for cats';
+  const results =
+    'Write the number of a source, such as 【1】, behind it.\n<source number="【4】" title="Cats" url="https://example.org/">\nCats purr.\n</source>';
+  for (const written of [results, JSON.stringify({ results })]) {
+    const promptText = `${question}\nweb_search {"query":"cats"}\n${written}`;
+    const answer = answerFromTools(ask(question, { promptText, answersToolResult: true }));
+    assert.equal(answer, 'Here is what I found. Cats purr.【4】');
+  }
+});

@@ -31,10 +31,12 @@ function countToolUses(parts: readonly ReplyPart[]): ToolUses {
   return uses;
 }
 
-/** Adds a tool's work to what `usage` counts: every search, and every page. */
-export function addToolUses(uses: { webSearches: number; pagesRead: number }, { tool, input }: ServerToolPart): void {
+/** Adds a tool's work to what `usage` counts: every search, and every page. As at the vendor, what failed is not charged and does not count. */
+export function addToolUses(uses: { webSearches: number; pagesRead: number }, { tool, input, failed, results = [] }: ServerToolPart): void {
+  if (failed === true) return;
+  const unread = results.filter(({ unreadable }) => unreadable === true).length;
   if (tool === 'web-search') uses.webSearches += 1;
-  else if (tool === 'url-context') uses.pagesRead += Math.max(1, input.length);
+  else if (tool === 'url-context') uses.pagesRead += Math.max(0, Math.max(1, input.length) - unread);
 }
 
 /**

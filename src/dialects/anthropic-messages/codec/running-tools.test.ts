@@ -135,4 +135,17 @@ describe('a tool at work', () => {
     const end = events.find(({ type }) => type === 'message_delta');
     assert.deepEqual(membersOf(end?.usage).server_tool_use, { web_search_requests: 0, web_fetch_requests: 2 });
   });
+
+  test('what failed is not counted', () => {
+    const pages: Tool = { tool: 'url-context', input: ['https://a.org', 'https://b.org'] };
+    const half = did(pages, {
+      results: [
+        { url: 'https://a.org', text: 'A' },
+        { url: 'https://b.org', unreadable: true },
+      ],
+    });
+    const lost = did({ tool: 'web-search', input: ['q'] }, { failed: true, failure: 'unavailable' });
+    const { usage } = encodeReply({ parts: [half, lost], stopReason: 'end' }, createWriting());
+    assert.deepEqual(membersOf(usage).server_tool_use, { web_search_requests: 0, web_fetch_requests: 1 });
+  });
 });

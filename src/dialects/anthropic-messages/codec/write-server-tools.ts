@@ -60,7 +60,7 @@ function writeFetchResult(part: ServerToolPart): JsonObject {
   return {
     type: 'web_fetch_result',
     url,
-    content: { type: 'document', source, title: title ?? null, citations: null },
+    content: { type: 'document', source, title: title ?? null, citations: { enabled: true } },
     retrieved_at: date ?? null,
   };
 }

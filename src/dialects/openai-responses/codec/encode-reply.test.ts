@@ -190,6 +190,14 @@ describe('items', () => {
     assert.deepEqual(outputOf([run], { include: ['code_interpreter_call.outputs'] })[0].outputs, [{ type: 'logs', logs: '1' }]);
   });
 
+  test('all code of a reply runs in one container', () => {
+    const run: ReplyPart = { kind: 'server-tool', tool: 'code-execution', id: 'x', input: ['1'], results: [{ text: '1' }], wire: [] };
+    const [first, second] = outputOf([run, { ...run, id: 'y' }]);
+    assert.match(first.container_id, /^cntr/);
+    assert.equal(second.container_id, first.container_id);
+    assert.notEqual(second.id, first.id);
+  });
+
   test('what the interface has no item for is named', () => {
     const writing = createWriting();
     encodeReply(reply([{ kind: 'media', media: 'audio', source: { kind: 'inline', mediaType: 'audio/wav', data: 'AA' } }]), writing);

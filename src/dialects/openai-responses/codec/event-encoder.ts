@@ -155,7 +155,7 @@ export class ResponseWriter {
 
   #startTool(block: OpenBlock, start: Extract<BlockStart, { kind: 'server-tool' }>): string {
     const closed = this.#closeItem('completed');
-    const tool = serverTools.beginTool(start, this.#words.newId);
+    const tool = serverTools.beginTool(start, this.#words);
     if (tool === undefined) return closed;
     block.item = this.#item = { kind: 'tool', tool };
     return closed + this.#sendItem('added', serverTools.writeBegunTool(tool)) + this.#sendSteps(tool.id, serverTools.startSteps(tool));
@@ -350,7 +350,7 @@ export class ResponseWriter {
     const closed = this.#closeItem('completed');
     const pieces = serverTools.splitPages(part).map((piece) => {
       const start = { kind: 'server-tool', tool: piece.tool, id: piece.id, input: piece.input } as const;
-      const tool = start.tool === 'other' ? undefined : serverTools.beginTool({ ...start, tool: start.tool }, this.#words.newId);
+      const tool = start.tool === 'other' ? undefined : serverTools.beginTool({ ...start, tool: start.tool }, this.#words);
       if (tool === undefined) return undefined;
       const begun = this.#sendItem('added', serverTools.writeBegunTool(tool)) + this.#sendSteps(tool.id, serverTools.startSteps(tool));
       const { steps, item } = serverTools.endTool(tool, piece);

@@ -16,14 +16,18 @@ type ItemWords = {
   readonly clientTools: ReadonlyMap<string, ClientTool>;
   readonly shown: Include;
   readonly newId: (prefix: string) => string;
+  /** The container in which all code of the reply runs. */
+  readonly containerId: () => string;
 };
 
 /** What the client's request says of how output items shall look. */
 export function readItemWords({ request, newId }: ReplyWriting): ItemWords {
+  let container: string | undefined;
   return {
     clientTools: readClientTools(request.tools),
     shown: readShown(request),
     newId,
+    containerId: () => (container ??= newId('cntr')),
   };
 }
 

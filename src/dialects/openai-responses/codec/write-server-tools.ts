@@ -3,7 +3,8 @@ import type { ServerToolPart, ToolFinding } from '../../../inference/inference-r
 import { meaningOf, textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 
-type NewId = (prefix: string) => string;
+/** Where the ids of items come from. All code of a reply runs in one container. */
+type ToolIds = { readonly newId: (prefix: string) => string; readonly containerId: () => string };
 
 type ItemType = 'web_search_call' | 'file_search_call' | 'code_interpreter_call';
 
@@ -82,11 +83,11 @@ export type BegunTool = {
   runs: boolean;
 };
 
-export function beginTool(start: BegunTool['start'], newId: NewId): BegunTool | undefined {
+export function beginTool(start: BegunTool['start'], { newId, containerId }: ToolIds): BegunTool | undefined {
   const type = typeOf(start.tool);
   if (type === undefined) return undefined;
   const id = newId(idPrefixes[type]);
-  return { id, type, containerId: type === 'code_interpreter_call' ? newId('cntr') : undefined, start, code: '', runs: false };
+  return { id, type, containerId: type === 'code_interpreter_call' ? containerId() : undefined, start, code: '', runs: false };
 }
 
 /** The item as it stands when its tool begins: what is found out later is not there yet. */

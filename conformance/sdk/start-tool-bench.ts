@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+
+import { chatOnly, type ModelName, modelNames, models, modelTargets } from '../responses/models.ts';
+import { type SimulatedWeir, startSimulatedWeir } from '../support/start-simulated-weir.ts';
+
+/** A Weir that runs the built-in tools itself for models of each upstream dialect, over the simulated web. */
+export type ToolBench = SimulatedWeir & {
+  /** The address of a page of the simulated web. */
+  readonly page: (site: string, path: string) => string;
+};
+
+/** A model of each upstream dialect. None of their vendors is told of a built-in tool: they get functions. */
+export const toolModels = modelNames;
+
+export const searchQuestion = 'Search the web for the swing bridge of Eastquay';
+export const codeQuestion = 'Run python: print(6 * 7)';
+export const nextQuestion = 'And what does that tell us?';
+
+/** A model under a name that lets an SDK believe that it has the tools: @ai-sdk/google goes by the name. */
+export const geminiNameOf = (name: ModelName, series: '2.5' | '3'): string => `gemini-${series}-by-${name}`;
+
+export async function startToolBench(): Promise<ToolBench> {
+  const renamed = Object.fromEntries(
+    toolModels.flatMap((name) => (['2.5', '3'] as const).map((series) => [geminiNameOf(name, series), { targets: [modelTargets[name]] }])),
+  );
+  const running = await startSimulatedWeir({
+    models: { ...models, ...renamed },
+    runsTools: true,
+    upstreams: ({ openai }) => chatOnly(openai),
+  });
+  const { port } = new URL(running.simulator.search.origin);
+  return { ...running, page: (site, path) => `http://${site}.localhost:${port}${path}` };
+}
+
+/** Holds a passage that a reply cites against what was found: it says something, and no mark of a source is left in it. */
+export function assertPassage(passage: string): void {
+  assert.match(passage, /\w+ \w+.*[.…]$/, 'what is cited is a sentence');
+  assert.ok(!passage.includes('【'));
+}
