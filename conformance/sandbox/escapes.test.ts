@@ -15,18 +15,38 @@ Function = array.constructor.constructor
 `;
 
 const attempts: readonly Attempt[] = [
-  { name: 'a shell by os.system', code: 'import os\nos.system("touch HOST/owned; id")', says: /result:\n-1|Error/ },
+  { name: 'a shell by os.system', code: 'import os\nos.system("touch HOST/owned; id")', says: /^result:\n-1$/ },
   {
     name: 'a program by subprocess',
     code: 'import subprocess\nsubprocess.run(["id"])',
-    says: /OSError|emscripten does not support processes/,
+    says: /OSError: .*emscripten does not support processes/,
     failed: true,
   },
-  { name: 'a program by os.execv', code: 'import os\nos.execv("/bin/sh", ["sh", "-c", "touch HOST/owned"])', says: /Error/, failed: true },
-  { name: 'a program by os.posix_spawn', code: 'import os\nos.posix_spawn("/bin/sh", ["sh"], {})', says: /Error/, failed: true },
-  { name: 'a fork', code: 'import os\nos.fork()', says: /Error/, failed: true },
-  { name: 'forks by multiprocessing', code: 'import multiprocessing as m\nm.Process(target=print).start()', says: /Error/, failed: true },
-  { name: 'a pipe to a shell by os.popen', code: 'import os\nprint(os.popen("id").read())', says: /Error|^The code ran/, failed: true },
+  {
+    name: 'a program by os.execv',
+    code: 'import os\nos.execv("/bin/sh", ["sh", "-c", "touch HOST/owned"])',
+    says: /OSError: .*Exec format error/,
+    failed: true,
+  },
+  {
+    name: 'a program by os.posix_spawn',
+    code: 'import os\nos.posix_spawn("/bin/sh", ["sh"], {})',
+    says: /has no attribute 'posix_spawn'/,
+    failed: true,
+  },
+  { name: 'a fork', code: 'import os\nos.fork()', says: /OSError: .*Function not implemented/, failed: true },
+  {
+    name: 'forks by multiprocessing',
+    code: 'import multiprocessing as m\nm.Process(target=print).start()',
+    says: /No module named '_multiprocessing'/,
+    failed: true,
+  },
+  {
+    name: 'a pipe to a shell by os.popen',
+    code: 'import os\nprint(os.popen("id").read())',
+    says: /OSError: .*emscripten does not support processes/,
+    failed: true,
+  },
   { name: 'the password file', code: 'open("/etc/passwd").read()', says: /FileNotFoundError/, failed: true },
   { name: 'a file of the gateway by its path', code: 'open("HOST/journal").read()', says: /FileNotFoundError/, failed: true },
   {
@@ -59,50 +79,50 @@ const attempts: readonly Attempt[] = [
   {
     name: 'a socket to the host',
     code: 'import socket\ns = socket.create_connection(("127.0.0.1", PORT), 2)\ns.send(b"x")',
-    says: /Error/,
+    says: /OSError: .*Host is unreachable/,
     failed: true,
   },
   {
     name: 'a datagram',
     code: 'import socket\ns = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\ns.sendto(b"x", ("127.0.0.1", PORT))',
-    says: /Error/,
+    says: /OSError: .*Host is unreachable/,
     failed: true,
   },
   {
     name: 'a server of its own',
     code: 'import socket\ns = socket.socket()\ns.bind(("0.0.0.0", 0))\ns.listen()\ns.accept()',
-    says: /Error/,
+    says: /OSError: .*Not supported/,
     failed: true,
   },
   {
     name: 'a name looked up',
     code: 'import socket\nprint(socket.getaddrinfo("secret.example.com", 80))\ns = socket.create_connection(("secret.example.com", 80), 2)',
-    says: /Error/,
+    says: /OSError: .*Host is unreachable/,
     failed: true,
   },
   {
     name: 'a page by urllib',
     code: 'import urllib.request\nurllib.request.urlopen("http://127.0.0.1:PORT/", timeout=2)',
-    says: /Error/,
+    says: /URLError: .*Host is unreachable/,
     failed: true,
   },
   {
     name: 'a page by pyodide.http',
     code: 'from pyodide.http import pyfetch\nawait pyfetch("http://127.0.0.1:PORT/")',
-    says: /Error/,
+    says: /name 'AbortController' is not defined/,
     failed: true,
   },
   {
     name: 'a page by pyodide.http.open_url',
     code: 'from pyodide.http import open_url\nopen_url("http://127.0.0.1:PORT/")',
-    says: /Error/,
+    says: /name 'XMLHttpRequest' is not defined/,
     failed: true,
   },
   { name: 'import js', code: 'import js\njs.fetch', says: /ModuleNotFoundError/, failed: true },
   { name: 'XMLHttpRequest of js', code: 'from js import XMLHttpRequest', says: /ModuleNotFoundError/, failed: true },
   { name: 'WebSocket of js', code: 'from js import WebSocket', says: /ModuleNotFoundError/, failed: true },
   { name: 'import pyodide_js', code: 'import pyodide_js\npyodide_js._module', says: /AttributeError/, failed: true },
-  { name: 'run_js', code: 'from pyodide.code import run_js\nrun_js("process.exit(1)")', says: /Error/, failed: true },
+  { name: 'run_js', code: 'from pyodide.code import run_js\nrun_js("process.exit(1)")', says: /No module named 'js'/, failed: true },
   {
     name: 'a constructor of functions',
     code: `${reachJs}Function("return process")()`,
@@ -119,7 +139,7 @@ for candidate in (array.values().constructor, to_js({}).constructor, Function.pr
         print(candidate("return globalThis")())
     except BaseException as error:
         print(type(error).__name__)`,
-    says: /^stdout:\n(?:\w+\n)+$|JsException|TypeError/,
+    says: /^stdout:\n(?:(?:JsException|TypeError)\n?){4}$/,
   },
   {
     name: 'Node by every object of JavaScript in reach',
@@ -192,34 +212,39 @@ try:
     print(os.path.exists('/mnt/journal'))
 finally:
     for finder in finders: sys.meta_path.remove(finder)`,
-    says: /refused|ImportError|Error|journal/,
+    says: /module 'pyodide_js' has no attribute '_module'/,
   },
   { name: 'packages by micropip', code: 'import micropip\nawait micropip.install("numpy")', says: /standard library/, failed: true },
   {
     name: 'packages by pip',
     code: 'import subprocess, sys\nsubprocess.check_call([sys.executable, "-m", "pip", "install", "numpy"])',
-    says: /Error/,
+    says: /OSError: .*emscripten does not support processes/,
     failed: true,
   },
-  { name: 'a library by ctypes', code: 'import ctypes\nlibc = ctypes.CDLL("libc.so.6")\nlibc.system(b"id")', says: /Error/, failed: true },
+  {
+    name: 'a library by ctypes',
+    code: 'import ctypes\nlibc = ctypes.CDLL("libc.so.6")\nlibc.system(b"id")',
+    says: /OSError: could not load dynamic lib: libc/,
+    failed: true,
+  },
   {
     name: 'the process’s own symbols by ctypes',
     code: 'import ctypes\nprint(ctypes.CDLL(None).system(b"touch HOST/owned"))',
-    says: /Error|stdout:\n-?\d+/,
+    says: /^stdout:\n-1$/,
   },
   {
     name: 'machine code in a file, loaded',
     code: 'import ctypes\nopen("/tmp/x.so", "wb").write(b"\\x00asm\\x01\\x00\\x00\\x00")\nctypes.CDLL("/tmp/x.so")',
-    says: /Error/,
+    says: /OSError: could not load dynamic lib/,
     failed: true,
   },
-  { name: 'a signal to the gateway', code: 'import os, signal\nos.kill(PARENT, signal.SIGKILL)', says: /Error/, failed: true },
+  { name: 'a signal to the gateway', code: 'import os, signal\nos.kill(PARENT, signal.SIGKILL)', says: /PermissionError/, failed: true },
   { name: 'the gateway’s process by os.getppid', code: 'import os\nprint(os.getppid() == PARENT)', says: /False/ },
   { name: 'a thread', code: 'import threading\nthreading.Thread(target=print).start()', says: /can't start new thread/, failed: true },
   {
     name: 'a pickle that runs os.system',
     code: 'import os, pickle\nclass A:\n  def __reduce__(self): return (os.system, ("touch HOST/owned",))\nprint(pickle.loads(pickle.dumps(A())))',
-    says: /-1|Error/,
+    says: /^stdout:\n-1$/,
   },
   {
     name: 'the host by frames and stack traces',
