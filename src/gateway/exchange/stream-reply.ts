@@ -284,6 +284,8 @@ export class StreamReply implements ReplySink {
     const ended = this.#settled || this.#stream.state() === 'complete';
     if (ended) this.#settle({ end: 'finished', complete: true });
     else this.#settle({ end: this.#brokenEnd(), complete: false, error });
+    // The whole reply is there and waits to be kept: what broke after it is nothing to its client.
+    if (ended && this.#keeping !== undefined) return this.#afterKeeping(false, () => response.end());
     if (!response.headersSent) return writeError(response, dialect, error, requestId, this.#framing);
     // After the dialect's own end nothing may follow: the client has its whole answer, or the vendor's error event.
     if (!ended && !response.destroyed) {

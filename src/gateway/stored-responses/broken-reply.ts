@@ -6,26 +6,26 @@ import { parseJsonObject } from '../../platform/json/parse-json.ts';
 import { OutputSoFar } from '../background/output-so-far.ts';
 
 /** What is kept unread of a stream. Most replies are short, end well, and are never read a second time. */
-const unreadCharactersMax = 32_768;
+const unreadBytesMax = 65_536;
 
 const dataLine = /^data: ?(.*)$/gm;
 
 /** What a stream has told its client of the output: asked only when it breaks. */
 export class ToldOutput {
   readonly #output = new OutputSoFar();
-  #unread: string[] = [];
-  #characters = 0;
+  #unread: Buffer[] = [];
+  #bytes = 0;
 
-  add(events: string): void {
+  add(events: Buffer): void {
     this.#unread.push(events);
-    this.#characters += events.length;
-    if (this.#characters > unreadCharactersMax) this.#read();
+    this.#bytes += events.length;
+    if (this.#bytes > unreadBytesMax) this.#read();
   }
 
   #read(): void {
-    const text = this.#unread.join('');
+    const text = Buffer.concat(this.#unread).toString();
     this.#unread = [];
-    this.#characters = 0;
+    this.#bytes = 0;
     for (const [, data = ''] of text.matchAll(dataLine)) {
       const event = parseJsonObject(data);
       const type = textOf(event?.type);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
 import { chatDialects } from '../../dialects/registry.ts';
+import { GatewayError } from '../../inference/gateway-error.ts';
 import type { JsonObject } from '../../platform/json/json-value.ts';
 import { createFakeExchange } from '../exchange/fake-exchange.ts';
 import { StreamReply } from '../exchange/stream-reply.ts';
@@ -86,6 +87,19 @@ describe('a stream that is kept', () => {
     reply.data(Buffer.from(opening + delta));
     reply.clientLeft();
     assert.deepEqual(call.kept, []);
+  });
+
+  test('a connection that breaks behind the last event breaks nothing', async () => {
+    const call = start('sse');
+    const reply = new StreamReply(call.context, call.flow, { 'content-type': 'text/event-stream' }, 'sse');
+    reply.data(Buffer.from(opening + delta + closing));
+    reply.fail(new GatewayError('upstream_connection_error', 'it broke'));
+    call.stored();
+    await settle();
+    assert.equal(call.response.status, 200);
+    assert.equal(call.response.text(), opening + delta + closing);
+    assert.equal(call.response.writableEnded, true);
+    assert.equal(call.outcomes[0]?.end, 'finished');
   });
 
   test('a client that leaves while it is stored has left, and it is stored all the same', async () => {

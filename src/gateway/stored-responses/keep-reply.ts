@@ -35,7 +35,7 @@ function keepStream(stream: StreamRelay, { keep, dialect }: KeptRelay): StreamRe
     ...stream,
     read: (frame) => {
       const bytes = stream.read(frame);
-      if (bytes !== undefined) told.add(bytes.toString());
+      if (bytes !== undefined) told.add(bytes);
       return bytes;
     },
     kept: () => {

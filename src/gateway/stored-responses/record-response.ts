@@ -85,7 +85,9 @@ export function createRecorder(
   };
 
   const keep = async (response: JsonObject, target: Target, isNative: boolean): Promise<void> => {
-    isKeeping = true;
+    // What broke adds nothing to the conversation: the next response need not wait for it.
+    if (response.status === 'failed') release();
+    else isKeeping = true;
     await logged(save(response, target, isNative), 'a response could not be stored');
     await conclude(response);
   };

@@ -52,7 +52,7 @@ export class LoopReply {
   /** False when the client does not keep up. */
   push(events: readonly InferenceEvent[]): boolean {
     const text = this.#encode(events);
-    if (this.#options.keep !== undefined) this.#told.add(text);
+    if (this.#options.keep !== undefined) this.#told.add(Buffer.from(text));
     return text === '' || this.#write(Buffer.from(text));
   }
 
