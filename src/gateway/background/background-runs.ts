@@ -17,6 +17,8 @@ export type BackgroundRuns = {
     readonly eventBytesMax: number;
     readonly conclude?: ((response: JsonObject) => Promise<void>) | undefined;
   }) => Promise<BackgroundRun>;
+  /** How many run. */
+  readonly size: () => number;
   readonly find: (userName: string, id: string) => BackgroundRun | undefined;
   /** Waits until all have ended, for the grace at most; the rest ends as failed. */
   readonly end: (graceMs: number) => Promise<void>;
@@ -38,6 +40,7 @@ export function createBackgroundRuns(options: {
       runs.set(record.id, run);
       return run;
     },
+    size: () => runs.size,
     find: (userName, id) => {
       const run = runs.get(id);
       return run?.record.userName === userName ? run : undefined;

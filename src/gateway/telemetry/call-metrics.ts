@@ -11,6 +11,7 @@ export type CallMetrics = CallSink & {
   readonly streamBegan: (report: CallReport) => void;
   readonly chunkGaps: (stream: StreamKind) => Histogram;
   readonly malformed: (code: string) => void;
+  readonly toolRan: (tool: string, outcome: string, seconds: number) => void;
 };
 
 /** All series of calls of one dialect, upstream and model, found once. */
@@ -108,6 +109,10 @@ class CallCounter implements CallMetrics {
 
   streamBegan(): void {
     this.#streamsInFlight += 1;
+  }
+
+  toolRan(tool: string, outcome: string, seconds: number): void {
+    this.#families.toolRuns.with(tool, outcome).observe(seconds);
   }
 
   malformed(code: string): void {

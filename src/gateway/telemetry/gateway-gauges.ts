@@ -1,5 +1,6 @@
 import type { Journal } from '../../billing/journal/journal.ts';
 import type { MetricRegistry, Reading } from '../../platform/metrics/metric-registry.ts';
+import type { BackgroundRuns } from '../background/background-runs.ts';
 import type { Gatekeeper } from '../overload/gatekeeper.ts';
 import type { Health, HealthReport } from '../health/health.ts';
 
@@ -12,6 +13,7 @@ export function addGatewayGauges(
     readonly journal: Pick<Journal, 'pendingEntries' | 'unavailableReason'>;
     readonly health: Pick<Health, 'report'>;
     readonly gatekeeper: Pick<Gatekeeper, 'standing'>;
+    readonly background?: Pick<BackgroundRuns, 'size'>;
   },
 ): void {
   const { journal, health, gatekeeper } = gateway;
@@ -35,6 +37,9 @@ export function addGatewayGauges(
   ]);
   gauge('weir_memory_share', 'Memory in use, of what the process may use, from 0 to 1.', [], 'max', () => [
     { labels: [], value: gatekeeper.standing().memoryShare },
+  ]);
+  gauge('weir_background_responses', 'Responses that are being generated without a client.', [], 'sum', () => [
+    { labels: [], value: gateway.background?.size() ?? 0 },
   ]);
   const target = ({ upstreamId, credentialId, upstreamModel }: HealthReport): readonly string[] => [
     upstreamId,

@@ -32,7 +32,7 @@ const bookLabels = ['dialect', 'upstream', 'model'];
 
 export type MetricFamilies = Readonly<
   Record<
-    'serverDuration' | 'clientDuration' | 'timeToFirstToken' | 'timePerOutputToken' | 'chunkGaps' | 'tokenUsage' | 'queueWait',
+    'serverDuration' | 'clientDuration' | 'timeToFirstToken' | 'timePerOutputToken' | 'chunkGaps' | 'tokenUsage' | 'queueWait' | 'toolRuns',
     Family<Histogram>
   > &
     Record<
@@ -94,6 +94,12 @@ function createHistograms(registry: MetricRegistry) {
       name: 'weir_queue_wait_seconds',
       help: 'Time that calls waited for their turn, of those that had to.',
       bounds: queueBounds,
+    }),
+    toolRuns: histogram({
+      name: 'weir_tool_run_duration_seconds',
+      help: 'Time of each run of a built-in tool that the gateway ran. outcome is ok, or why it failed.',
+      labels: ['tool', 'outcome'],
+      bounds: durationBounds,
     }),
   };
 }

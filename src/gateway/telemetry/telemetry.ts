@@ -16,6 +16,8 @@ export type Telemetry = {
   readonly chunkGaps: (stream: StreamKind) => Histogram | undefined;
   /** A request that never became a call was refused: no route, or no HTTP. */
   readonly malformed: (code: string) => void;
+  /** A built-in tool was run. `outcome` is `ok`, or why it failed. */
+  readonly toolRan: (tool: string, outcome: string, seconds: number) => void;
   /** Tells what has ended and is not told yet. */
   readonly flush: () => void;
 };
@@ -88,6 +90,7 @@ export function createTelemetry({ clock, logger, log, metrics, traces }: Telemet
     },
     chunkGaps: (stream) => metrics?.chunkGaps(stream),
     malformed: (code) => metrics?.malformed(code),
+    toolRan: (tool, outcome, seconds) => metrics?.toolRan(tool, outcome, seconds),
     flush,
   };
 }

@@ -2,8 +2,10 @@ import type { ServerToolPart, ToolCallPart, ToolResultPart } from '../../inferen
 import type { ToolUsage } from '../../inference/usage.ts';
 import { isJsonObject, type JsonObject } from '../../platform/json/json-value.ts';
 import { parseJsonObject } from '../../platform/json/parse-json.ts';
+import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/log.ts';
 import type { GatewayTool, Source, ToolOutcome } from '../../tools/gateway-tool.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
 
 /** One call of a gateway's tool by the model. */
 export type ToolCall = { readonly call: ToolCallPart; readonly tool: GatewayTool; readonly arguments: JsonObject };
@@ -21,6 +23,9 @@ export type RunTools = {
   /** Aborts when the client has left or the call's time is over. */
   readonly signal: AbortSignal;
   readonly logger: Pick<Logger, 'error'>;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  /** Hears of each run. */
+  readonly ran: Telemetry['toolRan'];
 };
 
 /** Tools of one turn that run at a time. */
@@ -58,7 +63,11 @@ export function runTools(options: RunTools): readonly Promise<ToolReturn>[] {
     if (at >= options.runsMax) return answer(call, limitReached);
     await enter();
     try {
-      return answer(call, await runOne(call, options.firstSource + at * sourcesPerRun, options));
+      const startedMs = options.clock.monotonicMs();
+      const outcome = await runOne(call, options.firstSource + at * sourcesPerRun, options);
+      const { failed: hasFailed, failure } = outcome.shown;
+      options.ran(call.tool.kind, hasFailed === true ? (failure ?? 'failed') : 'ok', (options.clock.monotonicMs() - startedMs) / 1000);
+      return answer(call, outcome);
     } finally {
       leave();
     }

@@ -232,6 +232,8 @@ export class ToolLoop implements RunningCall {
       knowsAddress: (address) => this.#knowsAddress(address),
       signal: this.#abort.signal,
       logger: this.#gateway.logger,
+      clock: this.#gateway.clock,
+      ran: this.#gateway.telemetry.toolRan,
     });
     this.#runs += calls.length;
     const returns: ToolReturn[] = [];
