@@ -5,6 +5,7 @@ import { constants, zstdCompress, zstdCompressSync, zstdDecompress, zstdDecompre
 import { GatewayError } from '../inference/gateway-error.ts';
 import type { JsonValue } from '../platform/json/json-value.ts';
 import { createSealer, deriveKey } from '../platform/seal/sealer.ts';
+import { WorkTurns } from '../platform/turn-queue.ts';
 
 /** Whose body it is and which: what is sealed for one place opens for no other. */
 type BodyName = readonly [kind: string, userName: string, id: string, ...rest: readonly string[]];
@@ -35,7 +36,12 @@ export function createBodySealer(key: Uint8Array): BodySealer {
   const sealer = createSealer(deriveKey(key, 'weir conversations: sealing'));
   const itemsKey = deriveKey(key, 'weir conversations: items');
   return {
-    seal: async (name, text) => sealer.seal(spell(name), await pack(Buffer.from(text))),
+    seal: async (name, text) => {
+      const packed = await pack(Buffer.from(text));
+      if (packed.length < asideFromBytes) return sealer.seal(spell(name), packed);
+      const turns = new WorkTurns();
+      return await sealer.sealInTurns(spell(name), packed, () => turns.giveWay());
+    },
     open: async (name, sealed) => {
       const packed = sealer.open(spell(name), sealed);
       if (packed === undefined) {
