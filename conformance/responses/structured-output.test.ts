@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 
 import OpenAI from 'openai';
 
-import { saying } from '../sdk/steer.ts';
+import { saying, steer } from '../sdk/steer.ts';
 import { startSimulatedWeir, type SimulatedWeir } from '../support/start-simulated-weir.ts';
 import { chatOnly, modelNames, models, modelTargets } from './models.ts';
 
@@ -24,9 +24,13 @@ describe('strict schemas', () => {
         ...Object.fromEntries(
           modelNames.map((name) => [`reported-${name}`, { targets: [modelTargets[name]], structuredOutput: { check: 'report' } }]),
         ),
+        without: { targets: [{ upstream: 'without-schemas', model: 'gpt-4.1' }] },
         unchecked: { targets: [modelTargets.chat], structuredOutput: { check: 'off' } },
       },
-      upstreams: ({ openai }) => chatOnly(openai),
+      upstreams: ({ openai }) => {
+        const chat = chatOnly(openai);
+        return { ...chat, 'without-schemas': { ...chat['chat-only'], quirks: { structuredOutput: false } } };
+      },
     });
     client = new OpenAI({ baseURL: `${running.weir.gatewayUrl}/v1`, apiKey: running.weir.apiKey, maxRetries: 0 });
   });
@@ -64,9 +68,11 @@ describe('strict schemas', () => {
     }
   }
 
-  test('by default a server that only imitates a vendor is checked where its calls are translated, and a vendor is believed', async () => {
-    await assert.rejects(client.responses.create({ model: 'chat', input: 'How old?', text }, saying('36')), { status: 502 });
-    for (const model of ['responses', 'messages', 'generate-content', 'unchecked']) {
+  test('by default it is checked where a forced tool stands in for the schema, and who takes schemas is believed', async () => {
+    const wrong = steer({ 'tool-arguments': encodeURIComponent('{"age":"old"}'), tag: 'stood-in' });
+    await assert.rejects(client.responses.create({ model: 'without', input: 'How old?', text }, wrong), { status: 502 });
+    assert.equal(asked('stood-in'), 2);
+    for (const model of [...modelNames, 'unchecked']) {
       const reply = await client.responses.create({ model, input: 'How old?', text }, saying('{"age":"old"}'));
       assert.equal(reply.status, 'completed', model);
     }
