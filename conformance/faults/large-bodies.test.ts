@@ -127,7 +127,9 @@ describe('large bodies hold nobody up', { timeout: 170_000 }, () => {
         ['text', (model: string) => words[dialect].text(model, fill('hello, wörld ', 28 * mebibyte))],
       ] as const) {
         const done = await send(dialect, dialect, (model) => JSON.stringify(body(model)));
-        assert.equal(done.reply.status, 200, done.reply.text.slice(0, 300));
+        // So much text is certainly longer than any window, and Responses says so before the upstream is called.
+        const isTooLong = dialect === 'openai-responses' && title === 'text';
+        assert.equal(done.reply.status, isTooLong ? 400 : 200, done.reply.text.slice(0, 300));
         assertShort(`${dialect}, ${title}`, done);
       }
     });
