@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 import type { Limiter } from '../../gateway/limits/limiter.ts';
@@ -48,6 +49,8 @@ export type WorkerProcessOptions = {
 const program = fileURLToPath(new URL('./worker-main.ts', import.meta.url));
 /** Opening the database and recovering a journal may take their time. */
 const readyMsMax = 60_000;
+/** How long what a dead worker had sent may take to be read. */
+const disconnectMsMax = 1000;
 
 /** Starts a worker. */
 export function startWorkerProcess(options: WorkerProcessOptions): WorkerProcess {
@@ -121,6 +124,8 @@ async function waitForEnd(child: ChildProcess): Promise<Pick<WorkerEnd, 'code' |
     });
   });
   const disconnected = child.pid === undefined ? undefined : new Promise<void>((resolve) => child.once('disconnect', () => resolve()));
-  const [how] = await Promise.all([exited, disconnected]);
+  const how = await exited;
+  // The channel of a process that was killed is not always told to have closed: nobody may wait for that for good.
+  await Promise.race([disconnected, delay(disconnectMsMax, undefined, { ref: false })]);
   return how;
 }
