@@ -109,10 +109,12 @@ describe('weir gateway --workers', () => {
     const path = join(simulated.weir.dataDirectory, 'weir.yaml');
     const alias = { ...good, models: { 'made-later': { targets: [{ upstream: 'openai', model: 'gpt-4.1' }] } } };
     writeFileSync(path, JSON.stringify(alias));
+    const writtenMs = performance.now();
     simulated.weir.process.kill('SIGHUP');
+    // Workers that another test has killed may still be starting, and look at the file a second later: a bad one must not come before.
     await eventually(
-      () => statuses('made-later', 6),
-      (seen) => seen.every((status) => status === 200),
+      () => statuses('made-later', 9),
+      (seen) => seen.every((status) => status === 200) && performance.now() - writtenMs > 6000,
       soonMs,
     );
     writeFileSync(path, '{"upstraems": {}}');
