@@ -5,7 +5,7 @@ import fc from 'fast-check';
 
 import type { JsonObject } from '../../platform/json/json-value.ts';
 import { fitContext } from './fit-context.ts';
-import { truncateMiddle } from './truncate-middle.ts';
+import { dropMiddle } from './truncate-middle.ts';
 
 const user = (id: string): JsonObject => ({ type: 'message', role: 'user', id, content: 'u' });
 const assistant = (id: string): JsonObject => ({ type: 'message', role: 'assistant', id, content: [] });
@@ -49,10 +49,9 @@ describe('truncation', () => {
   test('keeps to the limit, to the order, and to what must stay', () => {
     fc.assert(
       fc.property(conversation, fc.nat(60), (items, tokensMax) => {
-        const truncated = truncateMiddle(items, { tokensMax, countTokens });
-        if (truncated === undefined) return;
+        const truncated = dropMiddle(items, { tokensMax, countTokens });
         const kept = truncated.items;
-        assert.ok(kept.length <= tokensMax);
+        assert.equal(truncated.fits, kept.length <= tokensMax);
         assert.equal(kept.length + truncated.dropped, items.length);
         assert.deepEqual(
           kept,
@@ -68,7 +67,7 @@ describe('truncation', () => {
   test('a call and its result leave together, whatever the tool, and reasoning with what it led to', () => {
     fc.assert(
       fc.property(conversation, fc.nat(60), (items, tokensMax) => {
-        const kept = truncateMiddle(items, { tokensMax, countTokens })?.items ?? items;
+        const kept = dropMiddle(items, { tokensMax, countTokens }).items;
         for (const [index, item] of items.entries()) {
           const partners = items.filter((other) => other !== item && item.call_id !== undefined && other.call_id === item.call_id);
           for (const partner of partners) assert.equal(kept.includes(item), kept.includes(partner));
@@ -81,10 +80,10 @@ describe('truncation', () => {
 
   test('what fits stays as it is, and the newest stays longest', () => {
     const items = [system('s'), user('1'), assistant('2'), user('3'), assistant('4'), user('5')];
-    assert.equal(truncateMiddle(items, { tokensMax: 6, countTokens })?.items, items);
-    assert.deepEqual(truncateMiddle(items, { tokensMax: 5, countTokens })?.droppedIds, ['2']);
-    assert.deepEqual(truncateMiddle(items, { tokensMax: 3, countTokens })?.droppedIds, ['2', '3', '4']);
-    assert.equal(truncateMiddle(items, { tokensMax: 2, countTokens }), undefined);
+    assert.equal(dropMiddle(items, { tokensMax: 6, countTokens }).items, items);
+    assert.deepEqual(dropMiddle(items, { tokensMax: 5, countTokens }).droppedIds, ['2']);
+    assert.deepEqual(dropMiddle(items, { tokensMax: 3, countTokens }).droppedIds, ['2', '3', '4']);
+    assert.equal(dropMiddle(items, { tokensMax: 2, countTokens }).fits, false);
   });
 
   test('a long run of tools is cut in its middle, not at its step', () => {
@@ -92,7 +91,7 @@ describe('truncation', () => {
       { kind: 'user' },
       ...Array.from({ length: 50 }, (): Step => ({ kind: 'calls', types: ['function_call'], thinks: true })),
     ]);
-    const kept = truncateMiddle(items, { tokensMax: 10, countTokens })?.items ?? [];
+    const kept = dropMiddle(items, { tokensMax: 10, countTokens }).items;
     assert.equal(kept.length, 10);
     assert.deepEqual(kept[0], items[0]);
     assert.deepEqual(kept.slice(-3), items.slice(-3));
@@ -101,7 +100,7 @@ describe('truncation', () => {
   test('ten thousand items are no work', () => {
     const items = layOut(Array.from({ length: 10_000 }, (_, at): Step => ({ kind: at % 2 === 0 ? 'user' : 'assistant' })));
     const begun = performance.now();
-    assert.equal(truncateMiddle(items, { tokensMax: 100, countTokens })?.items.length, 100);
+    assert.equal(dropMiddle(items, { tokensMax: 100, countTokens }).items.length, 100);
     assert.ok(performance.now() - begun < 2000);
   });
 });

@@ -111,9 +111,3 @@ export function dropMiddle(
     fits: total <= tokensMax,
   };
 }
-
-/** Drops items from the middle so that the rest fits; undefined where even the least does not. See `dropMiddle`. */
-export function truncateMiddle(items: readonly JsonValue[], limits: TruncationLimits): Truncated | undefined {
-  const { fits, ...truncated } = dropMiddle(items, limits);
-  return fits ? truncated : undefined;
-}
