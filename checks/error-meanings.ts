@@ -16,6 +16,13 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   reply_not_found: 'The reply or thread to continue does not exist, or is not of this user: the two are answered alike.',
   untranslatable_field:
     'The field cannot be said to the upstream of this model, which speaks another interface, and leaving it out would not do or was forbidden.',
+  task_not_finished: 'The video is not finished yet, so that there is nothing to download. The message tells its status.',
+  invalid_media: 'A file is none of the formats that are taken, or cannot be read as what it says it is.',
+  media_quota_exceeded: 'The files that are kept for the user or key have reached their limit; delete some, or wait until they expire.',
+  result_unavailable: 'The file of a finished video cannot be had at the moment, or not any more.',
+  range_not_satisfiable: 'The part of the file that was asked for does not exist; `content-range` tells its length.',
+  idempotency_conflict: 'The `idempotency-key` was used by another request with another body within the last day.',
+  tasks_unavailable: 'Videos cannot be recorded at the moment, so that none is begun.',
   no_suitable_target:
     'The model is served, but none of its targets takes such a call: the message names what each of them takes (`when` in the configuration).',
   context_length_exceeded:

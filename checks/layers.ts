@@ -11,10 +11,24 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   billing: ['accounts', 'inference'],
   conversations: ['accounts', 'billing', 'inference'],
   tools: ['accounts', 'billing', 'inference'],
-  gateway: ['accounts', 'billing', 'conversations', 'dialects', 'inference', 'tools', 'upstreams'],
+  tasks: ['accounts', 'billing', 'inference'],
+  gateway: ['accounts', 'billing', 'conversations', 'dialects', 'inference', 'tasks', 'tools', 'upstreams'],
   monitor: ['accounts', 'billing'],
-  store: ['accounts', 'billing', 'conversations', 'inference', 'tools'],
-  main: ['accounts', 'billing', 'conversations', 'dialects', 'gateway', 'inference', 'monitor', 'store', 'tools', 'upstreams', 'simulator'],
+  store: ['accounts', 'billing', 'conversations', 'inference', 'tasks', 'tools'],
+  main: [
+    'accounts',
+    'billing',
+    'conversations',
+    'dialects',
+    'gateway',
+    'inference',
+    'monitor',
+    'store',
+    'tasks',
+    'tools',
+    'upstreams',
+    'simulator',
+  ],
 };
 
 /** Folders whose subfolders never import each other: a dialect and an upstream is one folder, and adding one touches only that. */

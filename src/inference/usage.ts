@@ -21,7 +21,18 @@ export type Usage = {
   readonly outputAudioTokens?: number;
   /** Web searches (or search queries, as the vendor counts them) that the vendor ran and bills. */
   readonly webSearches?: number;
+  /** Code points of text that was read out, where speech is billed by them. */
+  readonly inputCharacters?: number;
+  /** Milliseconds of sound that were transcribed or translated, where they are billed. */
+  readonly inputAudioMs?: number;
+  /** Milliseconds of video that were made. What a second costs depends on the resolution, which is a pricing parameter and no count. */
+  readonly outputVideoMs?: number;
+  /** Pictures that a video was made from. */
+  readonly inputImages?: number;
 };
+
+/** What a price depends on besides counts, by name: `resolution` of a video, for example `720p`. Read from what is sent upstream. */
+export type PricingParameters = Readonly<Record<string, string>>;
 
 /** What built-in tools did that the gateway ran itself, each with a price of its own. */
 export type ToolUsage = {

@@ -1,4 +1,5 @@
 import type { DialectId, Operation } from '../dialects/chat-dialect.ts';
+import type { VideoProtocolId } from '../dialects/video-tasks/video-protocol.ts';
 import type { CallNeed } from '../inference/call-facts.ts';
 import type { ModelTraits } from '../inference/model-traits.ts';
 import type { UsageReport } from '../inference/usage.ts';
@@ -38,6 +39,10 @@ export type UpstreamVendor = {
   readonly locate: (route: UpstreamRoute) => string | undefined;
   /** Where embeddings are made, below the base address. Absent where the vendor has no such route in OpenAI's form. */
   readonly embeddingsPath?: string;
+  /** How it makes videos. Absent where it makes none; `openai-compatible` servers are told by their quirks. */
+  readonly videoProtocol?: VideoProtocolId;
+  /** Where sound is made and read, below the base address. Absent where the vendor has no such route in OpenAI's form. */
+  readonly audioPaths?: AudioPaths;
   /** Headers that carry the credential. An upstream without a key sends none. */
   readonly authorize: (apiKey: string, dialect: DialectId) => Readonly<Record<string, string>>;
   /** Client headers that may pass to this vendor: exact names, or prefixes that end in `*`. Lower case. */
@@ -71,6 +76,9 @@ export type UpstreamVendor = {
   /** Known servers of this kind, by the name that `preset` has in the configuration. Absent where the vendor is one service. */
   readonly presets?: Readonly<Record<string, ServerPreset>>;
 };
+
+/** Paths of OpenAI's audio interface. One that is absent is not there. */
+export type AudioPaths = { readonly speech?: string; readonly transcriptions?: string; readonly translations?: string };
 
 /** A server or service that imitates a vendor's interface, and where it departs from what such servers usually do. */
 export type ServerPreset = {

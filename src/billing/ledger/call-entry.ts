@@ -1,5 +1,5 @@
 import type { TranslationNote } from '../../inference/translation-notes.ts';
-import type { ToolUsage, Usage } from '../../inference/usage.ts';
+import type { PricingParameters, ToolUsage, Usage } from '../../inference/usage.ts';
 
 /**
  * How a call ended. `finished`: the upstream completed its reply. `client-left`: the client went away and the upstream was stopped.
@@ -49,6 +49,8 @@ export type CallOpening = {
   readonly parentCallId?: string;
   /** Set in a row of tools that the gateway ran: what they did. Such a row has no upstream. */
   readonly toolUsage?: ToolUsage;
+  /** What the price depends on besides what is counted. */
+  readonly pricingParameters?: PricingParameters;
 };
 
 /** One line of a charge: a quantity, its unit price as an exact fraction, and the unrounded product. */

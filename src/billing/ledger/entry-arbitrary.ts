@@ -27,6 +27,7 @@ export const entries: fc.Arbitrary<CallEntry> = fc.record(
     inputCharacters: count,
     priceVersion: text,
     parentCallId: text,
+    pricingParameters: fc.dictionary(text, text, { maxKeys: 3 }),
     toolUsage: fc.record({ webSearches: count, fileSearches: count, codeExecutions: count, pagesRead: count }, { requiredKeys: [] }),
     failedAttempts: fc.array(
       fc.record(

@@ -3,7 +3,7 @@ import type { CallEntry, CallOpening } from './call-entry.ts';
 /** What is the same for every call that a key makes for a model, until a configuration changes it. */
 type CommonMembers = Omit<
   CallOpening,
-  'callId' | 'acceptedAtMs' | 'inputCharacters' | 'translation' | 'failedAttempts' | 'parentCallId' | 'toolUsage'
+  'callId' | 'acceptedAtMs' | 'inputCharacters' | 'translation' | 'failedAttempts' | 'parentCallId' | 'toolUsage' | 'pricingParameters'
 >;
 
 /** The common members of a key and model as they were written last. */
@@ -14,13 +14,14 @@ const knownCharactersMax = 1000;
 
 /** An opening as the journal writes it, and as every entry begins. What is undefined leaves no trace in the text. */
 export function encodeOpening(opening: CallOpening): string {
-  const { callId, acceptedAtMs, inputCharacters, translation, failedAttempts, parentCallId, toolUsage } = opening;
+  const { callId, acceptedAtMs, inputCharacters, translation, failedAttempts, parentCallId, toolUsage, pricingParameters } = opening;
   const own = `{"callId":${JSON.stringify(callId)},"acceptedAtMs":${JSON.stringify(acceptedAtMs)},"inputCharacters":${JSON.stringify(inputCharacters)},`;
   let text = own + encodeCommon(opening);
   if (translation !== undefined) text += `,"translation":${JSON.stringify(translation)}`;
   if (failedAttempts !== undefined) text += `,"failedAttempts":${JSON.stringify(failedAttempts)}`;
   if (parentCallId !== undefined) text += `,"parentCallId":${JSON.stringify(parentCallId)}`;
   if (toolUsage !== undefined) text += `,"toolUsage":${JSON.stringify(toolUsage)}`;
+  if (pricingParameters !== undefined) text += `,"pricingParameters":${JSON.stringify(pricingParameters)}`;
   return `${text}}`;
 }
 

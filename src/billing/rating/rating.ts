@@ -1,4 +1,4 @@
-import type { ToolUsage, Usage } from '../../inference/usage.ts';
+import type { PricingParameters, ToolUsage, Usage } from '../../inference/usage.ts';
 import type { Charge } from '../ledger/call-entry.ts';
 
 export type RatedCall = {
@@ -9,6 +9,7 @@ export type RatedCall = {
   readonly acceptedAtMs: number;
   readonly usage: Usage;
   readonly serviceTier?: string | undefined;
+  readonly pricingParameters?: PricingParameters | undefined;
 };
 
 export type PricedModel = { readonly vendor: string; readonly model: string; readonly displayName: string; readonly releasedAtMs: number };

@@ -153,7 +153,10 @@ export function createFakeUpstream(options: Pick<FakeExchangeOptions, 'vendor' |
   return {
     id: 'one',
     vendor,
+    origin: 'https://upstream.example',
     basePath: '/base',
+    videoProtocol: undefined,
+    audioPaths: {},
     apiKey: options.apiKey,
     credentialId: 'one',
     dialects: [...vendor.dialects, ...vendor.optionalDialects],

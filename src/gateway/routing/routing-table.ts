@@ -3,7 +3,8 @@ import type { ListedModel, DialectId } from '../../dialects/chat-dialect.ts';
 import type { ModelTraits } from '../../inference/model-traits.ts';
 import type { UpstreamClient } from '../../platform/http/upstream-client.ts';
 import type { PriceBook } from '../../billing/rating/rating.ts';
-import type { UpstreamVendor } from '../../upstreams/upstream-vendor.ts';
+import type { VideoProtocolId } from '../../dialects/video-tasks/video-protocol.ts';
+import type { AudioPaths, UpstreamVendor } from '../../upstreams/upstream-vendor.ts';
 import type { ReplyCheck } from '../tool-loop/check-reply.ts';
 import type { ToolModes } from '../tool-loop/tool-settings.ts';
 import type { TargetConditions } from './conditions.ts';
@@ -17,6 +18,8 @@ export type Upstream = {
   /** Names the credential without telling anything of it, and changes with it. */
   readonly credentialId: string;
   readonly vendor: UpstreamVendor;
+  /** Scheme, host and port of the base address. */
+  readonly origin: string;
   /** Path part of the base address, without a trailing slash. */
   readonly basePath: string;
   readonly apiKey: string | undefined;
@@ -27,6 +30,10 @@ export type Upstream = {
   readonly passesForeignHeader: (name: string) => boolean;
   readonly passesReplyHeader: (name: string) => boolean;
   readonly acceptsStreamOptions: boolean;
+  /** How it makes videos; undefined where it makes none. */
+  readonly videoProtocol: VideoProtocolId | undefined;
+  /** Where it makes and reads sound, below the base path; empty where it does not. */
+  readonly audioPaths: AudioPaths;
   /** What a model accepts here, by its name here: the vendor's facts with the operator's quirks over them. */
   readonly traitsOf: (upstreamModel: string) => ModelTraits;
   /** Whose proofs of reasoning this upstream makes and accepts. Equal at two upstreams exactly if one takes the other's. */

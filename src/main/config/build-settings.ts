@@ -79,12 +79,15 @@ function buildUpstream(id: string, configured: ConfiguredUpstream, connectMs: nu
   const upstream = {
     id,
     vendor,
+    origin: base.origin,
     basePath: base.pathname.replace(/\/+$/, ''),
     dialects: configured.dialects ?? vendor.dialects,
     passesRequestHeader: compileHeaderList([...vendor.requestHeaders, ...(configured.forwardHeaders ?? [])]),
     passesForeignHeader: compileHeaderList([...commonRequestHeaders, ...(configured.forwardHeaders ?? [])]),
     passesReplyHeader: compileHeaderList(vendor.replyHeaders),
     acceptsStreamOptions: quirks.streamOptions ?? true,
+    videoProtocol: vendor.videoProtocol,
+    audioPaths: vendor.audioPaths ?? {},
     traitsOf: (upstreamModel: string) => applyQuirks(vendor.traitsOf(upstreamModel), quirks),
     // The vendor stands before the name so that no name can pass for a vendor.
     proofOrigin: vendor.proofsBelongTo === 'vendor' ? vendor.id : `${vendor.id}/${id}`,

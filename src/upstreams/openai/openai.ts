@@ -23,6 +23,8 @@ export const openai: UpstreamVendor = {
   replyHeaders: [...commonReplyHeaders, 'openai-*'],
   traitsOf: traitsOfGpt,
   proofsBelongTo: 'vendor',
+  videoProtocol: 'openai-videos',
+  audioPaths: { speech: '/audio/speech', transcriptions: '/audio/transcriptions', translations: '/audio/translations' },
   probePath: '/models',
   keysUrl: 'https://platform.openai.com/api-keys',
 };

@@ -35,6 +35,7 @@ export const xai: UpstreamVendor = {
   correctUsage: (report, dialect) => (dialect === 'openai-chat' ? correctUsage(report) : report),
   traitsOf: traitsOfGrok,
   proofsBelongTo: 'vendor',
+  videoProtocol: 'xai-videos',
   probePath: '/models',
   keysUrl: 'https://console.x.ai',
 };
