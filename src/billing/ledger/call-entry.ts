@@ -107,7 +107,8 @@ export function statisticsCounts(usage: Usage): StatisticsCounts {
   const cacheTokens = usage.cacheReadTokens ?? 0;
   const cacheCreationTokens = (usage.cacheWrite5mTokens ?? 0) + (usage.cacheWrite1hTokens ?? 0);
   return {
-    promptTokens: (usage.inputTokens ?? 0) + cacheTokens + cacheCreationTokens,
+    // Characters that were read out are what a speech model has for a prompt.
+    promptTokens: (usage.inputTokens ?? 0) + (usage.inputCharacters ?? 0) + cacheTokens + cacheCreationTokens,
     completionTokens: usage.outputTokens ?? 0,
     cacheTokens,
     cacheCreationTokens,

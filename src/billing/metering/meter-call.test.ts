@@ -77,6 +77,17 @@ describe('an interrupted call', () => {
   });
 });
 
+test('characters, sound and video are counted in full however the call ends, and never made up to tokens', () => {
+  for (const usage of [{ inputCharacters: 12 }, { inputAudioMs: 9000 }, { outputVideoMs: 5000, inputImages: 1 }]) {
+    for (const end of ['finished', 'client-left', 'cut'] as const) {
+      const metered = meterCall({ end, complete: end === 'finished', report: report(usage), ...characters });
+      assert.deepEqual([metered.usage, metered.estimated], [usage, false]);
+      const guessed = meterCall({ end, report: report(usage, { trustworthy: false }), ...characters });
+      assert.deepEqual([guessed.usage, guessed.estimated], [usage, true]);
+    }
+  }
+});
+
 test('a failed call used nothing, whatever it reported', () => {
   assert.deepEqual(meterCall({ end: 'failed', report: report({ inputTokens: 9 }), progressUsage: { outputTokens: 4 }, ...characters }), {
     usage: {},

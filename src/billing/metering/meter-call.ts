@@ -26,11 +26,13 @@ export type MeteredCall = {
 /**
  * Turns what is known at the end of a call into the counts that are charged. The rules are a table in docs/reference/usage.md: a final
  * report is exact and its silent fields stay unknown; without one, input is what was reported so far or else estimated, and output is
- * the larger of what was reported and what was delivered. A failed call used nothing.
+ * the larger of what was reported and what was delivered. What is counted in characters, sound or video is never made up to tokens. A failed
+ * call used nothing.
  */
 export function meterCall(call: CallMeasurement): MeteredCall {
   if (call.end === 'failed') return { usage: {}, estimated: false };
   const { report, complete = true } = call;
+  if (report !== undefined && isCountedOtherwise(report.usage)) return withEvidence(report.usage, !report.trustworthy, report);
   if (report === undefined) return { usage: estimateMissing(call.progressUsage ?? {}, call), estimated: true };
   if (complete && report.trustworthy && hasCounts(report.usage)) return withEvidence(report.usage, false, report);
   const known = { ...call.progressUsage, ...report.usage };
@@ -38,6 +40,11 @@ export function meterCall(call: CallMeasurement): MeteredCall {
   // charging nothing for it would make a broken upstream a free one.
   const outputIsFinal = complete && report.usage.outputTokens !== undefined;
   return withEvidence(outputIsFinal ? withInput(known, call) : estimateMissing(known, call), true, report);
+}
+
+/** Whether it is billed by characters, sound or video. Those counts are of what was asked for, known in full however the call ends, and tokens are no part of them. */
+function isCountedOtherwise({ inputCharacters, inputAudioMs, outputVideoMs }: Usage): boolean {
+  return (inputCharacters ?? inputAudioMs ?? outputVideoMs) !== undefined;
 }
 
 function withEvidence(usage: Usage, estimated: boolean, { raw, serviceTier }: UsageReport): MeteredCall {

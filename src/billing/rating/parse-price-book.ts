@@ -22,6 +22,24 @@ const tokenPrices = Type.Object(
   strict,
 );
 
+/** The resolution of a video as requests name it. */
+const resolution = Type.String({ pattern: '^[0-9]{3,4}p$' });
+
+/** Prices in USD of what is not counted in tokens. A new meter is a line here and in `media-lines.ts`. */
+const mediaPrices = Type.Object(
+  {
+    /** 1,000,000 characters that are read out. */
+    characters: Type.Optional(decimal),
+    /** A minute of sound that is transcribed or translated; started seconds count. */
+    audioMinute: Type.Optional(decimal),
+    /** A second of video, by its resolution. One that is not listed costs what the dearest does. */
+    videoSecond: Type.Optional(Type.Record(resolution, decimal, { minProperties: 1 })),
+    /** A picture that a video is made from. */
+    inputImage: Type.Optional(decimal),
+  },
+  { ...strict, minProperties: 1 },
+);
+
 const entrySchema = Type.Object(
   {
     vendor: name,
@@ -33,11 +51,11 @@ const entrySchema = Type.Object(
     released: Type.Optional(date),
     /** First day (UTC) on which these prices hold. They hold until the next entry of the same model begins. */
     effectiveFrom: date,
-    /** The tier with the highest bound below the call's total input, cache included, prices the whole call. */
-    tiers: Type.Array(Type.Object({ inputAbove: Type.Integer({ minimum: 0 }), prices: tokenPrices }, strict), {
-      minItems: 1,
-      maxItems: 8,
-    }),
+    /** The tier with the highest bound below the call's total input, cache included, prices the whole call. Absent where nothing is billed by tokens. */
+    tiers: Type.Optional(
+      Type.Array(Type.Object({ inputAbove: Type.Integer({ minimum: 0 }), prices: tokenPrices }, strict), { minItems: 1, maxItems: 8 }),
+    ),
+    media: Type.Optional(mediaPrices),
     /** Multipliers of the token prices by the service tier that the vendor says it used. A tier that is not named costs the list price. */
     serviceTiers: Type.Optional(Type.Record(Type.String({ pattern: '^[a-z][a-z0-9_]{0,31}$' }), decimal)),
     /** Prices in USD per unit. `web_search`: one search or query as the vendor counts it. `grounded_prompt`: once per call that searched. */
@@ -60,6 +78,7 @@ const headSchema = Type.Object(
 );
 
 export type TokenPrices = Type.Static<typeof tokenPrices>;
+export type MediaPrices = Type.Static<typeof mediaPrices>;
 export type PriceBookEntry = Type.Static<typeof entrySchema>;
 export type PriceBookData = { readonly version: string; readonly currency: 'USD'; readonly entries: readonly PriceBookEntry[] };
 
@@ -109,9 +128,12 @@ function label(entry: PriceBookEntry): string {
 
 function tierProblems(entry: PriceBookEntry): string[] {
   const problems: string[] = [];
-  if (entry.tiers[0]?.inputAbove !== 0) problems.push(`${label(entry)}: the first tier must begin at inputAbove 0.`);
-  entry.tiers.forEach((tier, index) => {
-    const before = entry.tiers[index - 1];
+  const { tiers } = entry;
+  if (tiers === undefined && entry.media === undefined)
+    problems.push(`${label(entry)}: it has neither tiers nor media, so that it prices nothing.`);
+  if (tiers !== undefined && tiers[0]?.inputAbove !== 0) problems.push(`${label(entry)}: the first tier must begin at inputAbove 0.`);
+  tiers?.forEach((tier, index) => {
+    const before = tiers[index - 1];
     if (before !== undefined && tier.inputAbove <= before.inputAbove) {
       problems.push(`${label(entry)}: tier ${index} must begin above tier ${index - 1} (${before.inputAbove}), not at ${tier.inputAbove}.`);
     }

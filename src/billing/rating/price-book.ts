@@ -4,9 +4,10 @@ import type { Charge, ChargeLine } from '../ledger/call-entry.ts';
 import { isDecimal } from './decimal.ts';
 import { modelSpellings } from './model-spellings.ts';
 import { PriceBookError } from './parse-price-book.ts';
-import type { PriceBookData, PriceBookEntry, TokenPrices } from './parse-price-book.ts';
+import type { MediaPrices, PriceBookData, PriceBookEntry, TokenPrices } from './parse-price-book.ts';
 import type { PriceBook, PricedModel, RatedCall } from './rating.ts';
 import { recomputeAmount } from './recompute-amount.ts';
+import { mediaLines } from './media-lines.ts';
 import { tokenLines } from './token-lines.ts';
 import { rateTools, type ToolPrices } from './tool-prices.ts';
 
@@ -14,14 +15,20 @@ import { rateTools, type ToolPrices } from './tool-prices.ts';
 export type PriceOverride = {
   /** The requested model, matched exactly. */
   readonly model: string;
-  readonly input: string;
-  readonly output: string;
+  /** Given together with `output`, or neither: then the vendor's list prices tokens. */
+  readonly input?: string;
+  readonly output?: string;
   readonly cacheRead?: string;
   readonly cacheWrite5m?: string;
   readonly cacheWrite1h?: string;
   readonly inputAudio?: string;
   /** USD per web search. Absent: the vendor's list prices searches. */
   readonly webSearch?: string;
+  /** USD per 1,000,000 characters read out, per minute of sound, per picture, and per second of video by its resolution. */
+  readonly characters?: string;
+  readonly audioMinute?: string;
+  readonly inputImage?: string;
+  readonly videoSecond?: Readonly<Record<string, string>>;
 };
 
 /** Models whose windows are remembered, listed or not. */
@@ -87,26 +94,50 @@ function listLines(call: RatedCall, entry: PriceBookEntry): ChargeLine[] {
   const serviceTier = call.serviceTier?.toLowerCase() ?? '';
   const multiplier = Object.hasOwn(entry.serviceTiers ?? {}, serviceTier) ? entry.serviceTiers?.[serviceTier] : undefined;
   const multipliers = multiplier === undefined ? undefined : { [`service_tier:${serviceTier}`]: multiplier };
-  return withFees(tokenLines(call.usage, tierPrices(entry, call.usage), multipliers), call.usage, entry.fees);
+  const lines = listTokenLines(call, entry, multipliers);
+  if (entry.media !== undefined) lines.push(...mediaLines(call.usage, call.pricingParameters, entry.media));
+  return withFees(lines, call.usage, entry.fees);
 }
 
-/** An override as it is used. Without fees the vendor's list prices searches. */
-type PreparedOverride = { readonly priceId: string; readonly prices: TokenPrices; readonly fees?: PriceBookEntry['fees'] };
+function listTokenLines({ usage }: RatedCall, entry: PriceBookEntry, multipliers: ChargeLine['multipliers']): ChargeLine[] {
+  return entry.tiers === undefined ? [] : tokenLines(usage, tierPrices(entry, usage), multipliers);
+}
 
-function prepareOverride({ model, webSearch, ...prices }: PriceOverride): PreparedOverride {
-  const priceId = `override/${model}`;
-  return webSearch === undefined ? { priceId, prices } : { priceId, prices, fees: { web_search: webSearch } };
+/** An override as it is used. What it has no price for, the vendor's list prices. */
+type PreparedOverride = {
+  readonly priceId: string;
+  readonly prices?: TokenPrices;
+  readonly media?: MediaPrices;
+  readonly fees?: PriceBookEntry['fees'];
+};
+
+function prepareOverride(override: PriceOverride): PreparedOverride {
+  const { model, webSearch, characters, audioMinute, inputImage, videoSecond, input, output, ...rest } = override;
+  const media = Object.fromEntries(
+    Object.entries({ characters, audioMinute, inputImage, videoSecond }).filter(([, price]) => price !== undefined),
+  ) as MediaPrices;
+  return {
+    priceId: `override/${model}`,
+    ...(input === undefined || output === undefined ? {} : { prices: { input, output, ...rest } }),
+    ...(Object.keys(media).length === 0 ? {} : { media }),
+    ...(webSearch === undefined ? {} : { fees: { web_search: webSearch } }),
+  };
 }
 
 function overrideLines(call: RatedCall, override: PreparedOverride, entry: PriceBookEntry | undefined): ChargeLine[] {
-  return withFees(tokenLines(call.usage, override.prices, undefined), call.usage, override.fees ?? entry?.fees);
+  const { usage, pricingParameters } = call;
+  const lines = override.prices === undefined ? [] : tokenLines(usage, override.prices, undefined);
+  if (override.prices === undefined && entry !== undefined) lines.push(...listTokenLines(call, entry, undefined));
+  const media = { ...entry?.media, ...override.media };
+  lines.push(...mediaLines(usage, pricingParameters, media));
+  return withFees(lines, usage, override.fees ?? entry?.fees);
 }
 
 /** The last tier whose bound lies below the total input, cache included. Summed in integers, because four counts may exceed 2^53. */
 function tierPrices(entry: PriceBookEntry, usage: Usage): TokenPrices {
   const counts = [usage.inputTokens, usage.cacheReadTokens, usage.cacheWrite5mTokens, usage.cacheWrite1hTokens];
   const totalInput = counts.reduce((sum, tokens) => sum + BigInt(tokens ?? 0), 0n);
-  const tier = entry.tiers.findLast(({ inputAbove }, index) => index === 0 || totalInput > BigInt(inputAbove));
+  const tier = entry.tiers?.findLast(({ inputAbove }, index) => index === 0 || totalInput > BigInt(inputAbove));
   if (tier === undefined) throw new Error(`${entry.vendor}/${entry.model} has no tiers.`);
   return tier.prices;
 }
@@ -180,10 +211,13 @@ function startOfDayMs(date: string): number {
 
 function overrideProblems(overrides: readonly PriceOverride[]): string[] {
   const seen = new Set<string>();
-  return overrides.flatMap(({ model, ...prices }) => {
-    const problems = Object.entries(prices)
+  return overrides.flatMap(({ model, videoSecond, ...prices }) => {
+    const seconds = Object.entries(videoSecond ?? {}).map(([resolution, price]) => [`videoSecond.${resolution}`, price] as const);
+    const problems = [...Object.entries(prices), ...seconds]
       .filter(([, price]) => !isDecimal(price))
       .map(([meter, price]) => `The price override of ${model}: ${meter} must be a decimal such as "2.5", not "${price.slice(0, 32)}".`);
+    if ((prices.input === undefined) !== (prices.output === undefined))
+      problems.push(`The price override of ${model}: input and output go together, and one of them is missing.`);
     if (seen.has(model)) problems.push(`The price override of ${model} is given twice.`);
     seen.add(model);
     return problems;

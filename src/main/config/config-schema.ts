@@ -19,15 +19,26 @@ const price = (meaning: string) => decimal(`USD per million ${meaning}`);
 
 const priceSchema = Type.Object(
   {
-    input: price('input tokens'),
-    output: price('output tokens'),
+    input: Type.Optional(price('input tokens; goes together with output')),
+    output: Type.Optional(price('output tokens')),
     cacheRead: Type.Optional(price('input tokens read from a cache; priced as input when absent')),
     cacheWrite5m: Type.Optional(price('input tokens written to a five-minute cache; priced as input when absent')),
     cacheWrite1h: Type.Optional(price('input tokens written to a one-hour cache; priced as input when absent')),
     inputAudio: Type.Optional(price('audio input tokens; priced as input when absent')),
     webSearch: Type.Optional(decimal('USD per web search')),
+    characters: Type.Optional(decimal('USD per million characters that are read out')),
+    audioMinute: Type.Optional(decimal('USD per minute of sound that is transcribed or translated')),
+    videoSecond: Type.Optional(
+      Type.Record(Type.String({ pattern: '^[0-9]{3,4}p$' }), decimal('USD per second of video of this resolution'), {
+        description: 'Prices of a second of video by resolution. One that is not listed costs what the dearest does.',
+      }),
+    ),
+    inputImage: Type.Optional(decimal('USD per picture that a video is made from')),
   },
-  { additionalProperties: false, description: 'What calls of this model cost. It beats the price book.' },
+  {
+    additionalProperties: false,
+    description: 'What calls of this model cost. It beats the price book, which prices what is not named here.',
+  },
 );
 
 const upstreamSchema = Type.Object(

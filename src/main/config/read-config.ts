@@ -147,7 +147,7 @@ function findBrokenReferences(config: Config): readonly Problem[] {
   for (const [name, upstream] of Object.entries(config.upstreams ?? {}))
     found.push(...findUpstreamProblems(name, upstream), ...findCredentialProblems(name, upstream));
   for (const [name, model] of Object.entries(config.models ?? {})) {
-    found.push(...findRoutingProblems(name, model, config.upstreams));
+    found.push(...findRoutingProblems(name, model, config.upstreams), ...findPriceProblems(name, model.price));
     for (const [index, target] of model.targets.entries()) {
       if (names.length === 0 || names.includes(target.upstream)) continue;
       found.push({
@@ -164,6 +164,13 @@ function findBrokenReferences(config: Config): readonly Problem[] {
     found.push({ path: ['timeZone'], message: `"${config.timeZone}" is no IANA time zone; write for example "UTC" or "Asia/Shanghai"` });
   }
   return found;
+}
+
+/** Tokens have both prices or none. */
+function findPriceProblems(name: string, price: NonNullable<Config['models']>[string]['price']): readonly Problem[] {
+  if (price === undefined || (price.input === undefined) === (price.output === undefined)) return [];
+  const missing = price.input === undefined ? 'input' : 'output';
+  return [{ path: ['models', name, 'price', missing], message: 'is required: prices of input and output go together' }];
 }
 
 function isTimeZone(name: string): boolean {
