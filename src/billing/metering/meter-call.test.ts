@@ -85,6 +85,7 @@ test('characters, sound and video are counted in full however the call ends, and
       const guessed = meterCall({ end, report: report(usage, { trustworthy: false }), ...characters });
       assert.deepEqual([guessed.usage, guessed.estimated], [usage, true]);
     }
+    assert.deepEqual(meterCall({ end: 'lost', progressUsage: usage, ...characters }), { usage, estimated: false });
   }
 });
 

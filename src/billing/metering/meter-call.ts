@@ -32,7 +32,9 @@ export type MeteredCall = {
 export function meterCall(call: CallMeasurement): MeteredCall {
   if (call.end === 'failed') return { usage: {}, estimated: false };
   const { report, complete = true } = call;
-  if (report !== undefined && isCountedOtherwise(report.usage)) return withEvidence(report.usage, !report.trustworthy, report);
+  const seen = report?.usage ?? call.progressUsage ?? {};
+  if (isCountedOtherwise(seen))
+    return report === undefined ? { usage: seen, estimated: false } : withEvidence(seen, !report.trustworthy, report);
   if (report === undefined) return { usage: estimateMissing(call.progressUsage ?? {}, call), estimated: true };
   if (complete && report.trustworthy && hasCounts(report.usage)) return withEvidence(report.usage, false, report);
   const known = { ...call.progressUsage, ...report.usage };
