@@ -101,3 +101,20 @@ test('limits are taken once: the tokens of all rounds are settled together', asy
   assert.equal(finished, 0);
   assert.equal(call.response.headers['x-ratelimit-limit-requests'], '5');
 });
+
+test('the limit of output is one of the whole reply: a further round gets what is left of it', async () => {
+  const call = await startLoop({ request: { outputTokensMax: 40 } });
+  assert.equal(call.asked().max_tokens, 40);
+  await call.call(['web_search', { query: 'cats' }, 'c1']);
+  assert.equal(call.asked().max_tokens, 38);
+  await call.say('Cats eat.');
+  assert.deepEqual(call.rows(), ['req_1 finished', 'req_1.1.tools finished', 'req_1.2 finished']);
+});
+
+test('a model that has written as much as it may is not asked again, and the reply says why it ends', async () => {
+  const call = await startLoop({ request: { outputTokensMax: 17 } });
+  await call.call(['web_search', { query: 'cats' }, 'c1']);
+  assert.equal(call.sent.length, 1);
+  assert.match(call.response.text(), /"stop_reason":"max_tokens"/);
+  assert.deepEqual(call.rows(), ['req_1 finished', 'req_1.1.tools finished']);
+});

@@ -15,7 +15,9 @@ import { timeoutsOf } from '../routing/target-timeouts.ts';
 import type { Target } from '../routing/routing-table.ts';
 import { askForRepair, describeMisfit, findProblems, HeldText, type SchemaCheck } from './check-reply.ts';
 import { citeSources } from './cite-sources.ts';
+import { limitOutput } from './limit-output.ts';
 import { bookTools, mergeEntries, sumUsage } from './loop-books.ts';
+import { internalError, replyTooLarge } from './loop-errors.ts';
 import type { LoopReply } from './loop-reply.ts';
 import { closeTools, type OfferedTools, offerTools, type RoundOffer } from './offer-tools.ts';
 import { type Round, type RoundOutcome, runRound } from './run-round.ts';
@@ -117,7 +119,7 @@ export class ToolLoop implements RunningCall {
       const problems = this.#loop.check === undefined || calls.length > 0 ? undefined : findProblems(this.#loop.check, reply);
       const held = this.#heldText.release();
       if (problems !== undefined) {
-        if (!this.#mayRepair()) return this.#fail(describeMisfit(problems));
+        if (!this.#mayRepair() || this.#isWrittenOut()) return this.#fail(describeMisfit(problems));
         this.#grow(askForRepair(reply, problems));
         round = this.#ask('withheld');
         continue;
@@ -131,18 +133,20 @@ export class ToolLoop implements RunningCall {
       this.#push(this.#shown.release());
       if (callsClient) return await this.#finish('tool-calls', {});
       if (this.#isTooDear()) return await this.#finish('output-limit', { stopDetail: 'the bound of what a call may cost is reached' });
+      if (this.#isWrittenOut()) return await this.#finish('output-limit', {});
       this.#remember(reply, returns);
       round = this.#ask(this.#isLastRound(1) || this.#runs >= this.#loop.runsMax ? 'withheld' : 'freely');
     }
   }
 
   #ask(offer: RoundOffer): Round {
-    const { known, request, offered } = this.#loop;
+    const { known, offered } = this.#loop;
     const { callId } = known.call;
+    const request = limitOutput(this.#loop.request, this.#entries) ?? this.#loop.request;
     this.#rounds += 1;
     this.#events = [];
-    const isFirst = this.#rounds === 1;
     // Where nothing is offered there is nothing to withhold.
+    const isFirst = this.#rounds === 1;
     const isWithheld = offered.size > 0 && (offer === 'withheld' || this.#isLastRound());
     this.#round = runRound(
       this.#gateway,
@@ -169,6 +173,9 @@ export class ToolLoop implements RunningCall {
   #isLastRound(ahead = 0): boolean {
     return this.#rounds + ahead >= this.#loop.settings.roundsMax;
   }
+
+  /** Whether the model has written as much as the client allows for the whole reply. */
+  readonly #isWrittenOut = (): boolean => limitOutput(this.#loop.request, this.#entries) === undefined;
 
   #isTooDear(): boolean {
     const { costMaxNanoUsd } = this.#loop.settings;
@@ -297,7 +304,7 @@ export class ToolLoop implements RunningCall {
     if (this.#isOver) return;
     const models = this.#entries.filter(({ toolUsage }) => toolUsage === undefined);
     const summed = sumUsage(models.map(({ usage }) => usage));
-    const searches = this.#toolUsage.webSearches ?? 0;
+    const { webSearches: searches = 0 } = this.#toolUsage;
     const usage = searches === 0 ? summed : { ...summed, webSearches: (summed.webSearches ?? 0) + searches };
     const serviceTier = models.at(-1)?.serviceTier;
     this.#end('finished');
@@ -342,8 +349,8 @@ export class ToolLoop implements RunningCall {
   #leave(): void {
     if (this.#isOver) return;
     this.#abort.abort(new Error('the client has left'));
-    this.#round?.leave();
     // A round that runs tells of its end; between rounds nobody does.
+    this.#round?.leave();
     void this.#round?.outcome.then(() => this.#endEarly());
   }
 
@@ -356,9 +363,9 @@ export class ToolLoop implements RunningCall {
     const { callId } = this.#loop.known.call;
     if (!(error instanceof GatewayError)) this.#gateway.logger.error({ callId, err: error }, 'a tool loop broke: a defect');
     const told = error instanceof GatewayError ? error : internalError(callId);
-    // Its books may be closed already, and its client still waits.
-    if (this.#isOver) this.#loop.reply.fail(told);
-    else this.#fail(told);
+    if (!this.#isOver) return this.#fail(told);
+    // Its books are closed already, and its client still waits.
+    this.#loop.reply.fail(told);
   }
 
   check(nowMs: number): void {
@@ -388,12 +395,4 @@ export class ToolLoop implements RunningCall {
     this.#round?.leave();
     void this.#round?.outcome.then(() => this.#endEarly());
   }
-}
-
-function replyTooLarge(replyBytesMax: number): GatewayError {
-  return new GatewayError('upstream_reply_too_large', `Upstream connection error: the reply is larger than ${replyBytesMax} characters.`);
-}
-
-function internalError(callId: string): GatewayError {
-  return new GatewayError('internal_error', `the gateway failed while it ran tools (${callId})`);
 }
