@@ -33,7 +33,7 @@ function findResolution(
 ): { readonly name: string; readonly price: string } {
   const listed = resolution === undefined || !Object.hasOwn(prices, resolution) ? undefined : prices[resolution];
   if (resolution !== undefined && listed !== undefined) return { name: resolution, price: listed };
-  const [name = '', price = '0'] = Object.entries(prices).reduce((dearest, other) => (isDearer(other[1], dearest[1]) ? other : dearest));
+  const [name, price] = Object.entries(prices).reduce((dearest, other) => (isDearer(other[1], dearest[1]) ? other : dearest));
   return { name, price };
 }
 
