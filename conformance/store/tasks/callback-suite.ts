@@ -131,6 +131,7 @@ export function callbackSuite(open: OpenTasks): void {
 
   test('secrets are put, rotated and found by their user', async (context) => {
     const { store, another } = await open(context);
+    const other = await another();
     const [first, next] = [Uint8Array.from([0, 255]), Uint8Array.from([7])];
     for (const userName of ['ann', ...hostileNames]) {
       assert.equal(await store.findCallbackSecrets(userName), undefined);
@@ -138,7 +139,7 @@ export function callbackSuite(open: OpenTasks): void {
       assert.deepEqual(await store.findCallbackSecrets(userName), { userName, current: first });
       const rotated = { userName, current: next, previous: { sealed: first, untilMs: startMs } };
       await store.putCallbackSecrets(rotated);
-      assert.deepEqual(await (await another()).findCallbackSecrets(userName), rotated);
+      assert.deepEqual(await other.findCallbackSecrets(userName), rotated);
       await store.putCallbackSecrets({ userName, current: next });
       assert.deepEqual(await store.findCallbackSecrets(userName), { userName, current: next }, 'the one before is gone');
     }

@@ -57,10 +57,11 @@ export function endSuite(open: OpenTasks): void {
     assert.deepEqual(await store.findTask(find), ended);
   });
 
+  const unbooked = createTask('other');
   const ends: readonly (readonly [string, Partial<TaskEnd>])[] = [
     ['the same again', {}],
     ['a failure after a success', { phase: 'failed', error: { code: 'upstream_timeout', message: 'late' } }],
-    ['another amount', { entry: entryOf(createTask('other')) }],
+    ['another amount', { entry: entryOf(unbooked) }],
   ];
   for (const [name, changes] of ends) {
     test(`a task ends once: ${name}`, async (context) => {
@@ -72,7 +73,7 @@ export function endSuite(open: OpenTasks): void {
       assert.equal(await store.endTask(endOf(task, { deliveries: [createDelivery('d1'), createDelivery('d3')], ...changes })), false);
       assert.deepEqual(await store.findTask(find), ended);
       assert.deepEqual(await deliveriesOf(store), [delivery]);
-      assert.equal(await store.findEntry('call-other'), undefined);
+      assert.equal(await store.findEntry(unbooked.callId), undefined);
     });
   }
 

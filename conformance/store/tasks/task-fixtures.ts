@@ -12,7 +12,7 @@ import { startMs } from '../suite-start.ts';
 /** What the suites of tasks look at: the tasks, their callbacks and their ledger rows. */
 export type TaskStores = TaskStore & CallbackStore & Pick<LedgerStore, 'appendEntries' | 'findEntry'>;
 
-/** A store of its own for each test, because a claim takes whatever is due. */
+/** A store without tasks for each test, because a claim takes whatever is due. */
 export type OpenTasks = (context: TestContext) => Promise<{
   readonly store: TaskStores;
   /** The same store as another process has it. */
@@ -21,11 +21,14 @@ export type OpenTasks = (context: TestContext) => Promise<{
 
 export const second = 1000;
 
+/** Ledger rows outlive the tests that made them. */
+let calls = 0;
+
 /** A text to video task that is just being submitted; tests change what they are about. */
 export function createTask(id: string, changes: Partial<VideoTask> = {}): VideoTask {
   return {
     id,
-    callId: `call-${id}`,
+    callId: `call-${id}-${(calls += 1)}`,
     userName: 'ann',
     keyId: 'key-1',
     keyName: 'ci',
