@@ -57,7 +57,8 @@ function readAsServer(protocol: VideoProtocolId, { path, body }: VideoSubmission
     };
   }
   if (protocol === 'openai-videos') {
-    const [width = 0, height = 0] = String(get('size')).split('x').map(Number);
+    const size = get('size');
+    const [width = 0, height = 0] = (typeof size === 'string' ? size : '').split('x').map(Number);
     return { ms: millisecondsOf(get('seconds'), 4000), lines: Math.min(width, height), images: countOf(get('input_reference')) };
   }
   const metadata = membersOf(get('metadata'));

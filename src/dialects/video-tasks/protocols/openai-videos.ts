@@ -7,6 +7,7 @@ import { unsayable, wrongValue } from '../request-problem.ts';
 import type { UpstreamVideo, VideoBilling, VideoProtocol, VideoSubmission } from '../video-protocol.ts';
 import { addressOf, billOf, collectFurther, finishSubmission, listWords, remixResolutionMax, type SentFields } from './submission-parts.ts';
 import {
+  evidenceOf,
   readDurationMs,
   readErrorWords,
   readFailure,
@@ -115,7 +116,7 @@ const readings: ReadonlyMap<unknown, (body: JsonObject, id: string) => UpstreamV
       status: 'completed',
       result: { kind: 'path', path: `${videoPath(id)}/content` },
       ...withDuration(readDurationMs(seconds)),
-      raw: { model, seconds, size },
+      raw: evidenceOf({ model, seconds, size }),
     }),
   ],
   ['failed', (body: JsonObject): UpstreamVideo => ({ status: 'failed', error: readFailure(readErrorWords(body)), isBilled: false })],

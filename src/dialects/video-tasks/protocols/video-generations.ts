@@ -18,6 +18,7 @@ import {
   type SentFields,
 } from './submission-parts.ts';
 import {
+  evidenceOf,
   readDurationMs,
   readErrorWords,
   readFailure,
@@ -29,7 +30,6 @@ import {
   videoPath,
   withDuration,
   withProgress,
-  withRaw,
 } from './upstream-replies.ts';
 
 // A gateway that speaks the contract itself: another Weir, or one of its relatives.
@@ -175,7 +175,7 @@ function readTask(body: JsonObject, id: string): UpstreamVideo {
         status: 'completed',
         result: { kind: 'path', path: `${videoPath(id)}/content` },
         ...withDuration(durationMs),
-        ...withRaw({ usage, seconds, size }),
+        raw: evidenceOf({ usage, seconds, size }),
       };
     case 'failed':
       return { status: 'failed', error: readError(task, word), isBilled: false };
