@@ -71,15 +71,9 @@ function videoMember(video: VideoInput | undefined): TextMember {
   return textMember('video', { url: addressOf(video, 'video') });
 }
 
-function countImages(sent: SentFields): number {
-  const references = sent.get('reference_images');
-  const list: unknown = references === undefined ? [] : JSON.parse(references);
-  return (sent.has('image') ? 1 : 0) + (Array.isArray(list) ? list.length : 1);
-}
-
 function billGeneration(sent: SentFields): VideoBilling {
-  const resolution: unknown = JSON.parse(sent.get('resolution') ?? 'null');
-  return billOf(Number(sent.get('duration')) * 1000, countImages(sent), textOf(resolution) ?? defaults.resolution);
+  const images = (sent.has('image') ? 1 : 0) + sent.count('reference_images');
+  return billOf(Number(sent.read('duration')) * 1000, images, textOf(sent.read('resolution')) ?? defaults.resolution);
 }
 
 type Variant = { readonly path: string; readonly members: readonly TextMember[]; readonly bill: (sent: SentFields) => VideoBilling };
@@ -93,7 +87,7 @@ function chooseVariant(request: VideoRequest): Variant {
   return {
     path: '/videos/extensions',
     members: [videoMember(request.video), textMember('duration', seconds)],
-    bill: (sent) => billOf(Number(sent.get('duration')) * 1000, 0, remixResolutionMax),
+    bill: (sent) => billOf(Number(sent.read('duration')) * 1000, 0, remixResolutionMax),
   };
 }
 
