@@ -1,3 +1,4 @@
+import { asText } from '../read-json.ts';
 import type { JsonRecord } from '../simulated-vendor.ts';
 import { startSimulator, type RunningSimulator, type SimulatorOptions } from '../start-simulator.ts';
 
@@ -33,6 +34,7 @@ export async function openBench(vendor: VideoVendor, options: SimulatorOptions =
   const url = vendor === 'xai' ? simulator.addresses.xai : simulator.addresses.openai;
   const authorization = 'Bearer sk-video';
   const post: VideoBench['post'] = (path, body, headers = {}) =>
+    // oxlint-disable-next-line no-restricted-globals -- a test's own client, which nobody waits for
     fetch(`${url}${path}`, {
       method: 'POST',
       headers: { authorization, 'content-type': 'application/json', ...headers },
@@ -45,13 +47,14 @@ export async function openBench(vendor: VideoVendor, options: SimulatorOptions =
     pass(ms) {
       nowMs += ms;
     },
+    // oxlint-disable-next-line no-restricted-globals -- a test's own client, which nobody waits for
     get: (path, headers = {}) => fetch(`${url}${path}`, { headers: { authorization, ...headers }, redirect: 'manual' }),
     async submit(script = '', changes = {}) {
       const { path, body } = submissions[vendor](script);
       // A lost answer loses no job: the control server knows it.
       const reply = await post(path, { ...body, ...changes }).catch(() => undefined);
       await reply?.bytes();
-      return String(simulator.videos().at(-1)?.['id']);
+      return asText(simulator.videos().at(-1)?.['id']);
     },
   };
 }

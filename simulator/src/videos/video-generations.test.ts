@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
+import { asText } from '../read-json.ts';
 import { readVideo } from '../media/read-video.ts';
 import { openBench, readObject, type VideoBench } from './video-client.ts';
 
@@ -18,13 +19,13 @@ test('a task is told alike on both paths, and its file is for those with a key',
   const made = await readObject(await bench.post(path, request));
   assert.equal(made['task_id'], made['id']);
   bench.pass(1000);
-  const [one, other] = await Promise.all([bench.get(`/videos/${String(made['id'])}`), bench.get(`${path}/${String(made['id'])}`)]);
+  const [one, other] = await Promise.all([bench.get(`/videos/${asText(made['id'])}`), bench.get(`${path}/${asText(made['id'])}`)]);
   const task = await readObject(one);
   assert.deepEqual(await readObject(other), task);
-  const url = `${bench.url}/videos/${String(made['id'])}/content`;
+  const url = `${bench.url}/videos/${asText(made['id'])}/content`;
   assert.deepEqual([task['status'], task['progress'], task['metadata']], ['completed', 100, { url }]);
   assert.equal((await fetch(url)).status, 401);
-  const reply = await bench.get(`/videos/${String(made['id'])}/content`);
+  const reply = await bench.get(`/videos/${asText(made['id'])}/content`);
   assert.equal(reply.headers.get('content-type'), 'video/mp4');
   assert.deepEqual(await readVideo(await reply.bytes()), { seconds: 5, width: 854, height: 480 });
 });
@@ -104,7 +105,7 @@ for (const { note, body } of [
 test("a task is not found among the vendor's own videos, nor one of those among tasks", async () => {
   const task = await bench.submit();
   await bench.post('/videos', { prompt: 'x' });
-  const video = String(bench.simulator.videos().at(-1)?.['id']);
+  const video = asText(bench.simulator.videos().at(-1)?.['id']);
   assert.ok(!(await (await bench.get('/videos')).text()).includes(task));
   assert.equal((await bench.get(`${path}/${video}`)).status, 404);
 });

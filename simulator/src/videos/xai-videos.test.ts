@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import { isRecord } from '../read-json.ts';
+import { asText, isRecord } from '../read-json.ts';
 import { readVideo } from '../media/read-video.ts';
 import { openBench, readObject, type VideoBench } from './video-client.ts';
 
@@ -21,8 +21,8 @@ async function finish(
   const accepted = await bench.post(path, body);
   assert.equal(accepted.status, 200);
   bench.pass(1000);
-  const { video, usage } = await readObject(await bench.get(`/videos/${String((await readObject(accepted))['request_id'])}`));
-  const url = isRecord(video) ? String(video['url']) : '';
+  const { video, usage } = await readObject(await bench.get(`/videos/${asText((await readObject(accepted))['request_id'])}`));
+  const url = isRecord(video) ? asText(video['url']) : '';
   const file = await (await fetch(url)).bytes();
   return { file, video, usage, url };
 }
@@ -126,7 +126,7 @@ test('an unknown request is answered in the third shape of errors', async () => 
 
 test('without a key nothing is told of a request, but its file is public until the link expires', async () => {
   const { url } = await finish('/videos/generations', { model, prompt: 'A cat.', duration: 1 });
-  assert.equal((await bench.get(`/videos/${String(bench.simulator.videos()[0]?.['id'])}`, { authorization: '' })).status, 401);
+  assert.equal((await bench.get(`/videos/${asText(bench.simulator.videos()[0]?.['id'])}`, { authorization: '' })).status, 401);
   assert.equal((await fetch(url)).status, 200);
   bench.pass(86_400_000);
   assert.equal((await fetch(url)).status, 410);
