@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import OpenAI from 'openai';
 import { readVideo } from '../media/read-video.ts';
+import { assertValid, readSpec, skipWithoutSpecs } from '../vendor-specs.ts';
 import { openBench, readObject, type VideoBench } from './video-client.ts';
 
 let bench: VideoBench;
@@ -97,4 +98,16 @@ test('content is for those with a key', async () => {
   const id = await bench.submit();
   bench.pass(1000);
   assert.equal((await bench.get(`/videos/${id}/content`, { authorization: '' })).status, 401);
+});
+
+test("objects are as the vendor's own description has them", { skip: skipWithoutSpecs }, async () => {
+  const { validator } = readSpec('openai');
+  const ids = [await bench.submit(), await bench.submit('end=failed')];
+  for (const ms of [0, 500, 500]) {
+    bench.pass(ms);
+    for (const id of ids) assertValid(validator('VideoResource'), await readObject(await bench.get(`/videos/${id}`)), `after ${ms}`);
+  }
+  assertValid(validator('VideoListResource'), await readObject(await bench.get('/videos')), 'list');
+  const deleted = await fetch(`${bench.url}/videos/${ids[0]}`, { method: 'DELETE', headers: { authorization: 'Bearer sk-video' } });
+  assertValid(validator('DeletedVideoResource'), await readObject(deleted), 'deleted');
 });
