@@ -77,10 +77,10 @@ function freeMembers(value: ParsedValue | undefined): ReadonlyMap<string, string
 
 const lossless: ParserVariant = { name: 'lossless', wins: 'last', numbers: 'exact', fold: (key) => key };
 
-function checkMetadata(protocol: VideoProtocolId, metadata: string, submission: VideoSubmission): void {
+function checkMetadata(protocol: VideoProtocolId, request: string, submission: VideoSubmission): void {
   const top = membersOf(parseAs(lossless, submission.body.toString()));
   const arrived = freeMembers(protocol === 'video-generations' ? top.get('metadata') : top);
-  for (const [key, value] of freeMembers(parseAs(lossless, metadata))) {
+  for (const [key, value] of freeMembers(membersOf(parseAs(lossless, request)).get('metadata'))) {
     if (submission.ignored.includes(`metadata.${key}`)) continue;
     assert.equal(arrived.get(key), value, key);
   }
@@ -115,7 +115,7 @@ function tryRequest(seed: number): boolean {
       if (!isCovered)
         assert.fail(`${variant.name} sees ${JSON.stringify(seen)}, billed ${billed}: ${text} became ${submission.body.toString()}`);
     }
-    checkMetadata(protocol, request.metadata, submission);
+    checkMetadata(protocol, text, submission);
     return true;
   } catch (error) {
     if (isRefusal(error)) return false;
