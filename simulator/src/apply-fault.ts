@@ -1,4 +1,5 @@
 import { numberOf, wordOf, type Fault, type FaultName } from './faults.ts';
+import { applyAudioQuirk } from './media/audio-quirk.ts';
 import type { SimulatedRequest, SimulatedVendor } from './simulated-vendor.ts';
 import { bytesOfPiece, toJsonReply, type Piece, type WireAction, type WireReply } from './wire-reply.ts';
 
@@ -77,6 +78,7 @@ const appliers: Readonly<Record<FaultName, Apply>> = {
   'conflicting-lengths': applyConflictingLengths,
   'line-ends': applyLineEnds,
   'split-utf8': (wire) => ({ ...wire, framing: 'chunked', encoding: 'split-utf8' }),
+  'audio-quirk': applyAudioQuirk,
 };
 
 function applyStatus(_wire: WireReply, fault: Fault, context: FaultContext): WireReply {
