@@ -15,16 +15,17 @@ const samplesPerPart = 24_000;
 
 /**
  * Writes samples in a format, with a comment where the format has a place for one (raw PCM has none). The encoders are compiled into the packages, so that no
- * program need be installed; those of MP3 and AAC run in a thread of their own. The same samples and comment give the same bytes.
+ * program need be installed; those of MP3 and AAC run in a thread of their own. The same samples and comment give the same bytes. `isStreamed` writes the head of a
+ * WAVE file as a service does that does not know its length yet.
  */
-export async function encodeAudio(samples: Int16Array, format: AudioFormat, comment: string): Promise<Buffer> {
+export async function encodeAudio(samples: Int16Array, format: AudioFormat, comment: string, isStreamed = false): Promise<Buffer> {
   switch (format) {
     case 'pcm':
       return toBytes(samples);
     case 'wav':
-      return writeWav(samples, comment, true);
+      return writeWav(samples, comment, isStreamed);
     case 'flac':
-      return writeFlac(samples, comment);
+      return await writeFlac(samples, comment);
     case 'opus':
       return await writeOpus(samples, comment);
     case 'mp3':

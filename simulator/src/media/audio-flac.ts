@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { sampleRate, toBytes } from './audio-pcm.ts';
 import { writeVorbisComments } from './audio-vorbis-comment.ts';
 
@@ -9,11 +10,15 @@ const fixedSubframe = 0b001010;
 const predictorOrder = 2;
 const riceParameterMax = 14;
 
+/** Frames after which the event loop has its turn, so that a long speech does not hold up other calls. */
+const framesPerTurn = 32;
+
 /** A FLAC file (RFC 9639) with its comment: blocks of 4,096 samples, a fixed predictor of the second order, one Rice partition each. */
-export function writeFlac(samples: Int16Array, comment: string): Buffer {
+export async function writeFlac(samples: Int16Array, comment: string): Promise<Buffer> {
   const frames: Buffer[] = [];
   for (let start = 0; start < samples.length; start += blockSamples) {
     frames.push(writeFrame(samples.subarray(start, start + blockSamples), start / blockSamples));
+    if (frames.length % framesPerTurn === 0) await setImmediate();
   }
   return Buffer.concat([
     Buffer.from('fLaC'),

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { Application, createEncoder } from 'libopus-wasm';
 import { sampleRate } from './audio-pcm.ts';
 import { writeVorbisComments } from './audio-vorbis-comment.ts';
@@ -27,6 +28,8 @@ export async function writeOpus(samples: Int16Array, comment: string): Promise<B
       const frame = new Int16Array(frameSamples);
       frame.set(samples.subarray(start, start + frameSamples));
       packets.push(encoder.encode(frame).slice());
+      // A long speech does not hold up other calls.
+      if (packets.length % packetsPerPage === 0) await setImmediate();
     }
     return writePages(packets, comment, preSkip, (samples.length * clockRate) / sampleRate);
   } finally {

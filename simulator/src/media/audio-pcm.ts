@@ -43,6 +43,7 @@ export function resample(samples: Int16Array, fromRate: number, toRate: number):
 }
 
 const grainSamples = 960;
+const grainWindow = Float32Array.from({ length: grainSamples }, (_, index) => Math.sin((Math.PI * (index + 0.5)) / grainSamples) ** 2);
 
 /** The same sound `factor` times as long at the same pitch: overlapping grains of 40 ms laid at other distances. */
 export function stretch(samples: Int16Array, factor: number): Int16Array {
@@ -54,7 +55,7 @@ export function stretch(samples: Int16Array, factor: number): Int16Array {
   for (let to = 0; to < length; to += hop) {
     const from = Math.round(to / factor);
     for (let index = 0; index < grainSamples && to + index < length; index++) {
-      const window = Math.sin((Math.PI * (index + 0.5)) / grainSamples) ** 2;
+      const window = grainWindow[index] ?? 0;
       sum[to + index] = (sum[to + index] ?? 0) + window * (samples[from + index] ?? 0);
       weight[to + index] = (weight[to + index] ?? 0) + window;
     }

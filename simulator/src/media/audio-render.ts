@@ -3,7 +3,13 @@ import { msOfSamples } from './audio-pcm.ts';
 import { synthesizeSpeech } from './audio-speech.ts';
 import { writeTranscriptComment } from './audio-transcript.ts';
 
-export type SpeechOrder = { readonly text: string; readonly voice: string; readonly speed: number; readonly format: AudioFormat };
+export type SpeechOrder = {
+  readonly text: string;
+  readonly voice: string;
+  readonly speed: number;
+  readonly format: AudioFormat;
+  readonly isStreamed: boolean;
+};
 
 export type RenderedSpeech = {
   readonly bytes: Buffer;
@@ -25,7 +31,7 @@ let running = 0;
  * the synthesizer fails.
  */
 export async function renderSpeech(order: SpeechOrder): Promise<RenderedSpeech> {
-  const key = JSON.stringify([order.text, order.voice, order.speed, order.format]);
+  const key = JSON.stringify([order.text, order.voice, order.speed, order.format, order.isStreamed]);
   const known = kept.get(key);
   if (known !== undefined) return known;
   if (running >= lanesMax) await new Promise<void>((resolve) => waiting.push(resolve));
@@ -40,10 +46,10 @@ export async function renderSpeech(order: SpeechOrder): Promise<RenderedSpeech> 
   }
 }
 
-async function render({ text, voice, speed, format }: SpeechOrder): Promise<RenderedSpeech> {
+async function render({ text, voice, speed, format, isStreamed }: SpeechOrder): Promise<RenderedSpeech> {
   const { samples, synthesizer } = await synthesizeSpeech(text, voice, speed);
   const durationMs = msOfSamples(samples.length);
-  return { bytes: await encodeAudio(samples, format, writeTranscriptComment(text, durationMs)), durationMs, synthesizer };
+  return { bytes: await encodeAudio(samples, format, writeTranscriptComment(text, durationMs), isStreamed), durationMs, synthesizer };
 }
 
 function keep(key: string, rendered: RenderedSpeech): void {

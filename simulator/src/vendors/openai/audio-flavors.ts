@@ -6,12 +6,6 @@ import { VendorError, type JsonRecord, type MediaCall, type MediaReply, type Sim
 import { writeSegments, type TranscriptionBody } from './audio-transcription-body.ts';
 import { toReply, translate } from './audio-transcription.ts';
 
-/** Prefix of a server as whisper.cpp brings one: `POST /whisper-cpp/inference`, without credentials. */
-export const whisperServerPrefix = '/whisper-cpp/';
-
-/** Prefix of a server that speaks the vendor's paths but knows one format: `{"text"}`, whatever is asked for. */
-export const jsonOnlyPrefix = '/json-only/';
-
 /** Whatever the request says, the answer is `{"text"}`: no segments, no duration, no usage. */
 export async function answerJsonOnly(request: SimulatedRequest, call: MediaCall): Promise<MediaReply> {
   const { heard } = await listen(request, call);

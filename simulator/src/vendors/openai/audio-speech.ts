@@ -38,8 +38,10 @@ const tokensPerSecond = 20;
 export async function answerSpeech(request: SimulatedRequest, call: MediaCall): Promise<MediaReply> {
   const speech = checkSpeech(request);
   call.steer(speech.input);
-  const rendered = await renderSpeech({ text: speech.input, voice: speech.voice, speed: speech.speed, format: speech.format });
+  const { input: text, voice, speed, format } = speech;
   const isByTokens = !isOldModel(speech.model);
+  // The newer models begin to send before they know how long the speech is.
+  const rendered = await renderSpeech({ text, voice, speed, format, isStreamed: isByTokens });
   const outputTokens = Math.ceil((rendered.durationMs / 1000) * tokensPerSecond);
   const inputTokens = countTokens(speech.input) + countTokens(speech.instructions);
   const media = {

@@ -1,7 +1,4 @@
 import type { MediaCall, MediaReply, SimulatedRequest } from '../../simulated-vendor.ts';
-import { answerJsonOnly, answerWhisperServer, jsonOnlyPrefix, whisperServerPrefix } from './audio-flavors.ts';
-import { answerSpeech } from './audio-speech.ts';
-import { answerTranscription } from './audio-transcription.ts';
 import type { ListedModel } from './openai-models.ts';
 
 /** Models of the audio routes, as the list of models names them. */
@@ -17,10 +14,23 @@ export const audioModels: readonly ListedModel[] = [
 
 type Answer = (request: SimulatedRequest, call: MediaCall) => Promise<MediaReply>;
 
+/** Prefix of a server as whisper.cpp brings one, without credentials. */
+const whisperServerPrefix = '/whisper-cpp/';
+
+/** Prefix of a server that speaks the vendor's paths but knows one format: `{"text"}`, whatever is asked for. */
+const jsonOnlyPrefix = '/json-only/';
+
+// The encoders and readers of audio take a tenth of a second to load, which nobody should wait for who never asks for audio.
+const answerSpeech: Answer = async (request, call) => (await import('./audio-speech.ts')).answerSpeech(request, call);
+const answerTranscription: Answer = async (request, call) =>
+  (await import('./audio-transcription.ts')).answerTranscription(request, call, request.path.endsWith('/translations'));
+const answerWhisperServer: Answer = async (request, call) => (await import('./audio-flavors.ts')).answerWhisperServer(request, call);
+const answerJsonOnly: Answer = async (request, call) => (await import('./audio-flavors.ts')).answerJsonOnly(request, call);
+
 const answers: Readonly<Record<string, Answer>> = {
   '/v1/audio/speech': answerSpeech,
-  '/v1/audio/transcriptions': (request, call) => answerTranscription(request, call, false),
-  '/v1/audio/translations': (request, call) => answerTranscription(request, call, true),
+  '/v1/audio/transcriptions': answerTranscription,
+  '/v1/audio/translations': answerTranscription,
   [`${whisperServerPrefix}inference`]: answerWhisperServer,
   [`${jsonOnlyPrefix}v1/audio/transcriptions`]: answerJsonOnly,
   [`${jsonOnlyPrefix}v1/audio/translations`]: answerJsonOnly,
