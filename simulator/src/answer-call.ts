@@ -125,7 +125,7 @@ function refuse(error: unknown, vendor: SimulatedVendor, request: SimulatedReque
 
 function handle(call: Call, body: Buffer): SimulatedReply | Promise<MediaReply> {
   const { request, vendor, state } = call;
-  if (vendor.isOpen?.(request) !== true) authenticate(call);
+  if (vendor.isOpen?.(request) !== true) checkCredential(call);
   const media = vendor.handleMedia?.(request, toMediaCall(call, body));
   if (media !== undefined) return media;
   checkTransport(vendor, request, body);
@@ -157,7 +157,8 @@ function handle(call: Call, body: Buffer): SimulatedReply | Promise<MediaReply> 
   );
 }
 
-function authenticate({ vendor, request, state, credential }: Call): void {
+/** @throws VendorError for a credential that is missing or not known */
+function checkCredential({ request, vendor, state, credential }: Call): void {
   vendor.authenticate(request);
   if (state.apiKeys === undefined || state.apiKeys.has(credential)) return;
   throw (

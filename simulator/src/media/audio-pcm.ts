@@ -2,7 +2,7 @@
 export const sampleRate = 24_000;
 
 /** Silence before and after a speech, so that no player cuts into it. */
-export const edgeMs = 40;
+const edgeMs = 40;
 
 export function msOfSamples(samples: number): number {
   return (samples * 1000) / sampleRate;

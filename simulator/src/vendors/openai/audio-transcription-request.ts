@@ -4,9 +4,9 @@ import { refuseMissingModel } from './audio-errors.ts';
 import { refuse } from './responses-error.ts';
 
 /** What a model's transcriptions are: whisper-1 by the second; the newer ones by tokens; and one of these that tells speakers apart. */
-export type TranscriptionKind = 'whisper' | 'tokens' | 'diarize';
+type TranscriptionKind = 'whisper' | 'tokens' | 'diarize';
 
-export type TranscriptionFormat = 'json' | 'text' | 'srt' | 'verbose_json' | 'vtt' | 'diarized_json';
+type TranscriptionFormat = 'json' | 'text' | 'srt' | 'verbose_json' | 'vtt' | 'diarized_json';
 
 export type TranscriptionRequest = {
   readonly kind: TranscriptionKind;
@@ -80,7 +80,7 @@ export function checkTranscription(form: AudioForm, isTranslation: boolean): Tra
   };
 }
 
-export function kindOf(model: string): TranscriptionKind {
+function kindOf(model: string): TranscriptionKind {
   if (model.includes('diarize')) return 'diarize';
   return model.includes('transcribe') ? 'tokens' : 'whisper';
 }
