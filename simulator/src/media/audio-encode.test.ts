@@ -109,6 +109,15 @@ test('unplayable-audio: a WAVE file of unknown length is read to its end', { ski
   assert.ok(Math.abs(heard.durationMs - msOfSamples(samples.length)) < 1);
 });
 
+test('cut-audio: a recording that ends early says no more than its beginning', async () => {
+  const samples = finish(playTones(text, 262, 1));
+  const whole = await encodeAudio(samples, 'mp3', writeTranscriptComment(text, msOfSamples(samples.length)));
+  const heard = await hearRecording(new Uint8Array(whole.subarray(0, whole.length / 2)));
+  assert.ok(heard !== undefined && heard.text.length > 10 && heard.text.length < text.length && text.startsWith(heard.text));
+  assert.ok(heard.words.every(({ startMs }) => startMs < heard.durationMs));
+  assert.ok(heard.segments.length > 0);
+});
+
 test('no-synthesizer: tones are as long as the text and the speed say, and are heard', () => {
   const once = playTones(text, 262, 1);
   const twice = playTones(`${text} ${text}`, 262, 1);

@@ -61,6 +61,17 @@ export function timeSegments(text: string, words: readonly TimedWord[]): TimedSe
   return segments;
 }
 
+/** The beginning of a text up to the end of its `count`-th word. */
+export function cutToWords(text: string, count: number): string {
+  let left = count;
+  for (const { segment, index, isWordLike } of wordSegmenter.segment(text)) {
+    if (isWordLike !== true) continue;
+    left -= 1;
+    if (left === 0) return text.slice(0, index + segment.length);
+  }
+  return count === 0 ? '' : text;
+}
+
 /** Unicode code points of a text: the characters by which speech is limited and paid. */
 export function countCodePoints(text: string): number {
   return Array.from(text).length;

@@ -2,7 +2,7 @@ import { ALL_FORMATS, BufferSource, Input } from 'mediabunny';
 import { isRecord } from '../read-json.ts';
 import type { Json } from '../simulated-vendor.ts';
 import { guessLanguage } from './audio-speech.ts';
-import { timeSegments, timeWords, type TimedSegment, type TimedWord } from './audio-timing.ts';
+import { cutToWords, timeSegments, timeWords, type TimedSegment, type TimedWord } from './audio-timing.ts';
 
 /** What a recording says, and when. */
 export type Transcript = {
@@ -59,8 +59,9 @@ function readCarried(comment: string | undefined, durationMs: number): Transcrip
   if (comment?.startsWith(mark) !== true) return undefined;
   const carried = parseJson(comment.slice(mark.length));
   if (!isRecord(carried) || typeof carried['text'] !== 'string' || !Array.isArray(carried['words'])) return undefined;
-  const { text } = carried;
-  const words = carried['words'].flatMap(readWord);
+  // A recording that was cut says what is left of it.
+  const words = carried['words'].flatMap(readWord).filter(({ startMs }) => startMs < durationMs);
+  const text = words.length < carried['words'].length ? cutToWords(carried['text'], words.length) : carried['text'];
   return { text, durationMs, language: guessLanguage(text), words, segments: timeSegments(text, words), isCarried: true };
 }
 
