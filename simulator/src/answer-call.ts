@@ -123,12 +123,26 @@ function refuse(error: unknown, vendor: SimulatedVendor, request: SimulatedReque
   return toJsonReply(500, vendor.errorBody(500, `The simulator itself failed: ${text}`, request.requestId));
 }
 
-function handle(call: Call, body: Buffer): SimulatedReply | Promise<MediaReply> {
-  const { request, vendor, state } = call;
+function handle(call: Call, body: Buffer): SimulatedReply | Promise<MediaReply | SimulatedReply> {
+  const { request, vendor } = call;
   if (vendor.isOpen?.(request) !== true) checkCredential(call);
-  const media = vendor.handleMedia?.(request, toMediaCall(call, body));
+  const planReply = planFor(call);
+  const media = vendor.handleMedia?.(request, toMediaCall(call, body, planReply));
   if (media !== undefined) return media;
   checkTransport(vendor, request, body);
+  return (
+    vendor.handle(request, planReply) ?? {
+      type: 'whole',
+      status: 404,
+      headers: jsonHeaders,
+      body: JSON.stringify(vendor.notFoundBody(request)),
+    }
+  );
+}
+
+/** The planner of a call, which notes in its record which model answers. */
+function planFor(call: Call): PlanReply {
+  const { state, request } = call;
   const planReply = createPlanner({
     seed: state.seed,
     nowMs: request.nowMs ?? 0,
@@ -142,19 +156,11 @@ function handle(call: Call, body: Buffer): SimulatedReply | Promise<MediaReply> 
       call.keepCache = keepCache;
     },
   });
-  const planAndName: PlanReply = (planRequest) => {
+  return (planRequest) => {
     // Some formats name the model in the path, so the body is not the place to look.
     call.record.model = planRequest.model;
     return planReply(planRequest);
   };
-  return (
-    vendor.handle(request, planAndName) ?? {
-      type: 'whole',
-      status: 404,
-      headers: jsonHeaders,
-      body: JSON.stringify(vendor.notFoundBody(request)),
-    }
-  );
 }
 
 /** @throws VendorError for a credential that is missing or not known */
@@ -167,9 +173,10 @@ function checkCredential({ request, vendor, state, credential }: Call): void {
   );
 }
 
-function toMediaCall(call: Call, body: Buffer): MediaCall {
+function toMediaCall(call: Call, body: Buffer, planReply: PlanReply): MediaCall {
   return {
     bytes: body,
+    planReply,
     seed: call.state.seed,
     steer(text) {
       call.steering = { ...readPromptSteering(text), ...call.steering };

@@ -163,6 +163,7 @@ export type MediaCall = {
   readonly seed: string;
   /** Adds what a directive in a text of the request asks for, and tells all that is asked for. Headers win. */
   readonly steer: (text: string) => Steering;
+  readonly planReply: PlanReply;
   /** Keeps the fields of a form in the record of the call; files as their name, type and length. */
   readonly keepForm: (fields: JsonRecord) => void;
 };
@@ -178,7 +179,7 @@ export type SimulatedVendor = {
    * Answers requests whose body is a form or whose reply takes time to make; undefined where there is no such route, and then `handle` is asked. Rejects with
    * VendorError to refuse.
    */
-  readonly handleMedia?: (request: SimulatedRequest, call: MediaCall) => Promise<MediaReply> | undefined;
+  readonly handleMedia?: (request: SimulatedRequest, call: MediaCall) => Promise<MediaReply | SimulatedReply> | undefined;
   /** Routes that ask for no credential, as servers at home have them. */
   readonly isOpen?: (request: SimulatedRequest) => boolean;
   /** The vendor's body for a fault status asked for by header (429, 500, 529, …). */

@@ -1,4 +1,5 @@
-import type { MediaCall, MediaReply, SimulatedRequest } from '../../simulated-vendor.ts';
+import { isRecord, recordsOf } from '../../read-json.ts';
+import type { Json, MediaCall, MediaReply, SimulatedReply, SimulatedRequest } from '../../simulated-vendor.ts';
 import type { ListedModel } from './openai-models.ts';
 
 /** Models of the audio routes, as the list of models names them. */
@@ -12,7 +13,7 @@ export const audioModels: readonly ListedModel[] = [
   { id: 'gpt-4o-transcribe-diarize', created: 1_750_798_887, ownedBy: 'system' },
 ];
 
-type Answer = (request: SimulatedRequest, call: MediaCall) => Promise<MediaReply>;
+type Answer = (request: SimulatedRequest, call: MediaCall) => Promise<MediaReply | SimulatedReply>;
 
 /** Prefix of a server as whisper.cpp brings one, without credentials. */
 const whisperServerPrefix = '/whisper-cpp/';
@@ -25,6 +26,7 @@ const answerSpeech: Answer = async (request, call) => (await import('./audio-spe
 const answerTranscription: Answer = async (request, call) =>
   (await import('./audio-transcription.ts')).answerTranscription(request, call, request.path.endsWith('/translations'));
 const answerWhisperServer: Answer = async (request, call) => (await import('./audio-flavors.ts')).answerWhisperServer(request, call);
+const answerAudioChat: Answer = async (request, call) => (await import('./chat-audio.ts')).answerAudioChat(request, call);
 const answerJsonOnly: Answer = async (request, call) => (await import('./audio-flavors.ts')).answerJsonOnly(request, call);
 
 const answers: Readonly<Record<string, Answer>> = {
@@ -36,10 +38,23 @@ const answers: Readonly<Record<string, Answer>> = {
   [`${jsonOnlyPrefix}v1/audio/translations`]: answerJsonOnly,
 };
 
-/** Speech, transcription and translation, and two other servers' ways to transcribe; undefined for every other route. */
-export function handleAudio(request: SimulatedRequest, call: MediaCall): Promise<MediaReply> | undefined {
-  if (request.method !== 'POST' || !Object.hasOwn(answers, request.path)) return undefined;
+/** Speech, transcription and translation, two other servers' ways to transcribe, and chats that hear or speak; undefined for everything else. */
+export function handleAudio(request: SimulatedRequest, call: MediaCall): Promise<MediaReply | SimulatedReply> | undefined {
+  if (request.method !== 'POST') return undefined;
+  if (isAudioChat(request)) return answerAudioChat(request, call);
+  if (!Object.hasOwn(answers, request.path)) return undefined;
   return answers[request.path]?.(request, call);
+}
+
+function isAudioChat({ path, headers, body }: SimulatedRequest): boolean {
+  if (path !== '/v1/chat/completions' || body === undefined || !/^application\/json\s*(;|$)/i.test(headers['content-type'] ?? ''))
+    return false;
+  const { modalities, messages } = body;
+  return (Array.isArray(modalities) && modalities.includes('audio')) || recordsOf(messages).some(({ content }) => hasRecording(content));
+}
+
+function hasRecording(content: Json | undefined): boolean {
+  return Array.isArray(content) && content.some((part) => isRecord(part) && part['type'] === 'input_audio');
 }
 
 /** Servers at home ask for no credential. */
