@@ -55,8 +55,18 @@ export async function synthesizeSpeech(
 ): Promise<{ readonly samples: Int16Array; readonly synthesizer: 'espeak-ng' | 'tones' }> {
   const voice = voices[voiceName] ?? otherVoice;
   const code = findScript(text)?.code ?? 'en-us';
-  const spoken = (await hasEspeak()) ? await speakWithEspeak(text, code, voice, speed) : new Int16Array();
+  const spoken = await speak(text, code, voice, speed);
   // A text of nothing that can be said, a row of dots for instance, is silence to the synthesizer; the tones make something of everything.
   if (spoken.some((sample) => sample !== 0)) return { samples: finish(spoken), synthesizer: 'espeak-ng' };
   return { samples: finish(playTones(text, voice.hertz, speed)), synthesizer: 'tones' };
+}
+
+/** Silence where there is no synthesizer, or it fails: not every installation has every language. */
+async function speak(text: string, code: string, voice: Voice, speed: number): Promise<Int16Array> {
+  if (!(await hasEspeak())) return new Int16Array();
+  try {
+    return await speakWithEspeak(text, code, voice, speed);
+  } catch {
+    return new Int16Array();
+  }
 }
