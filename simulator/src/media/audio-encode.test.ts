@@ -109,6 +109,12 @@ test('unplayable-audio: a WAVE file of unknown length is read to its end', { ski
   assert.ok(Math.abs(heard.durationMs - msOfSamples(samples.length)) < 1);
 });
 
+test('unsteady-bytes: the same samples and comment give the same file', async () => {
+  const samples = finish(playTones(text, 262, 1));
+  for (const format of audioFormats)
+    assert.deepEqual(await encodeAudio(samples, format, 'x'), await encodeAudio(samples, format, 'x'), format);
+});
+
 test('cut-audio: a recording that ends early says no more than its beginning', async () => {
   const samples = finish(playTones(text, 262, 1));
   const whole = await encodeAudio(samples, 'mp3', writeTranscriptComment(text, msOfSamples(samples.length)));

@@ -39,7 +39,13 @@ export async function speakWithEspeak(text: string, language: string, voice: Esp
 
 function run(parameters: readonly string[], input: string): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const child = spawn('espeak-ng', parameters, { stdio: ['pipe', 'pipe', 'ignore'], timeout: timeLimitMs, killSignal: 'SIGKILL' });
+    const child = spawn('espeak-ng', parameters, {
+      stdio: ['pipe', 'pipe', 'ignore'],
+      timeout: timeLimitMs,
+      killSignal: 'SIGKILL',
+      // It has to be found, and nothing else of the environment is its business.
+      env: { PATH: process.env['PATH'] },
+    });
     const chunks: Buffer[] = [];
     let bytes = 0;
     child.stdout.on('data', (chunk: Buffer) => {

@@ -34,7 +34,8 @@ export async function renderSpeech(order: SpeechOrder): Promise<RenderedSpeech> 
   const key = JSON.stringify([order.text, order.voice, order.speed, order.format, order.isStreamed]);
   const known = kept.get(key);
   if (known !== undefined) return known;
-  if (running >= lanesMax) await new Promise<void>((resolve) => waiting.push(resolve));
+  // Whoever is woken may find that a newcomer was quicker.
+  while (running >= lanesMax) await new Promise<void>((resolve) => waiting.push(resolve));
   running += 1;
   try {
     const rendered = await render(order);
