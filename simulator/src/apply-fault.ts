@@ -201,15 +201,16 @@ function applyManyHeaders(wire: WireReply, fault: Fault): WireReply {
 }
 
 function applyConflictingLengths(wire: WireReply, fault: Fault): WireReply {
-  const body = wire.pieces.map(textOf).join('');
-  const bytes = Buffer.byteLength(body);
+  const body = Buffer.concat(wire.pieces.map((piece) => Buffer.from(piece instanceof Uint8Array ? piece : textOf(piece))));
+  const bytes = body.length;
   const kind = wordOf(fault, 'kind', ['length-and-chunked', 'two-lengths']);
   const type = String(wire.headers['content-type'] ?? 'application/json');
   const head = `HTTP/1.1 ${wire.status} OK\r\ncontent-type: ${type}\r\n`;
-  const rawBytes =
+  const [start, end] =
     kind === 'two-lengths'
-      ? `${head}content-length: ${bytes}\r\ncontent-length: ${Math.floor(bytes / 2)}\r\n\r\n${body}`
-      : `${head}content-length: ${bytes}\r\ntransfer-encoding: chunked\r\n\r\n${bytes.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
+      ? [`${head}content-length: ${bytes}\r\ncontent-length: ${Math.floor(bytes / 2)}\r\n\r\n`, '']
+      : [`${head}content-length: ${bytes}\r\ntransfer-encoding: chunked\r\n\r\n${bytes.toString(16)}\r\n`, '\r\n0\r\n\r\n'];
+  const rawBytes = Buffer.concat([Buffer.from(start), body, Buffer.from(end)]);
   return { ...wire, rawBytes };
 }
 
@@ -218,7 +219,9 @@ function applyLineEnds(wire: WireReply, fault: Fault): WireReply {
   if (!wire.isStream) return kind === 'bom' ? { ...wire, pieces: [`\uFEFF${textOf(wire.pieces[0])}`] } : wire;
   const ends = { crlf: ['\r\n'], cr: ['\r'], lf: ['\n'], mixed: ['\r\n', '\n', '\r'] } as const;
   const pieces = wire.pieces.map((piece, index) => {
-    const text = textOf(piece);
+    // Sound and pictures have no lines.
+    if (typeof piece !== 'string') return piece;
+    const text = piece;
     switch (kind) {
       case 'bom':
         return index === 0 ? `\uFEFF${text}` : text;

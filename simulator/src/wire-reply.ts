@@ -39,7 +39,7 @@ export type WireReply = {
   readonly encoding?: 'gzip' | 'split-utf8';
   readonly bytesPerSecond?: number;
   /** Bytes written to the socket in place of a reply made by the HTTP server, for heads that it would refuse to write. */
-  readonly rawBytes?: string;
+  readonly rawBytes?: Uint8Array;
 };
 
 export function toWireReply(reply: SimulatedReply | MediaReply): WireReply {

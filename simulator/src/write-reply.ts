@@ -122,7 +122,7 @@ async function act(connection: Connection, action: WireAction): Promise<Ending |
   return 'broken-off';
 }
 
-async function writeRaw(connection: Connection, bytes: string, observer: WriteObserver): Promise<Ending> {
+async function writeRaw(connection: Connection, bytes: Uint8Array, observer: WriteObserver): Promise<Ending> {
   const socket = connection.response.socket;
   if (socket === null) return 'client-closed';
   observer.onHeaders();

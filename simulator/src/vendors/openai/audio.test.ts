@@ -280,6 +280,9 @@ test('broken-audio: faults cut, hold and refuse speech as they do texts', async 
   await assert.rejects(fault('reset-before-headers'));
   assert.equal((await (await fault('stall-mid-stream;ms=20')).arrayBuffer()).byteLength, whole);
   await assert.rejects(async () => (await fault('truncate;how=fin')).arrayBuffer());
+  assert.equal((await (await fault('line-ends;kind=crlf')).arrayBuffer()).byteLength, whole);
+  assert.equal((await (await fault('gzip')).arrayBuffer()).byteLength, whole);
+  await assert.rejects(async () => (await fault('conflicting-lengths')).arrayBuffer());
 });
 
 test('steered-transcription: a text asked for by header or in the prompt is what is heard', async () => {
