@@ -42,7 +42,7 @@ test(
     const directory = await mkdtemp(join(tmpdir(), 'weir-guide-'));
     try {
       const script = new URL('../../docs/guide/media.sh', import.meta.url).pathname;
-      const env = { ...process.env, WEIR_URL: running.weir.url, WEIR_API_KEY: running.weir.apiKey };
+      const env = { ...process.env, WEIR_URL: running.weir.gatewayUrl, WEIR_API_KEY: running.weir.apiKey };
       const { stdout } = await run(script, [directory], { env, timeout: 120_000 });
       assert.match(stdout, /video\.completed/);
 

@@ -1,7 +1,13 @@
-import type { Json, SimulatedReply } from './simulated-vendor.ts';
+import type { Json, MediaReply, SimulatedReply } from './simulated-vendor.ts';
 
-/** A part of a reply's body: text as it stands, or so many filler bytes. */
-export type Piece = string | { readonly fillBytes: number };
+/** A part of a reply's body: text or bytes as they stand, or so many filler bytes. */
+export type Piece = string | Uint8Array | { readonly fillBytes: number };
+
+/** Length of a piece on the wire. */
+export function bytesOfPiece(piece: Piece): number {
+  if (typeof piece === 'string') return Buffer.byteLength(piece);
+  return piece instanceof Uint8Array ? piece.length : piece.fillBytes;
+}
 
 /** What happens on the connection instead of, or between, writing pieces. */
 export type WireAction =
@@ -33,10 +39,16 @@ export type WireReply = {
   readonly encoding?: 'gzip' | 'split-utf8';
   readonly bytesPerSecond?: number;
   /** Bytes written to the socket in place of a reply made by the HTTP server, for heads that it would refuse to write. */
-  readonly rawBytes?: string;
+  readonly rawBytes?: Uint8Array;
 };
 
-export function toWireReply(reply: SimulatedReply): WireReply {
+export function toWireReply(reply: SimulatedReply | MediaReply): WireReply {
+  if (reply.type === 'media') {
+    const tokens = reply.frameTokens ?? reply.frames.map(() => 0);
+    const isStream = reply.frameTokens !== undefined;
+    const { status, headers, frames } = reply;
+    return { status, headers, pieces: frames, tokens, firstContent: 0, isStream, framing: isStream ? 'chunked' : 'length' };
+  }
   if (reply.type === 'stream') {
     return {
       status: 200,

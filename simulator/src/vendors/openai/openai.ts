@@ -1,4 +1,5 @@
 import type { Json, SimulatedRequest, SimulatedVendor, VendorError } from '../../simulated-vendor.ts';
+import { audioModels, handleAudio, isOpenAudio } from './audio.ts';
 import { openaiFlavor } from './chat-flavor.ts';
 import { handleChat } from './chat.ts';
 import { handleEmbeddings } from './embeddings.ts';
@@ -19,6 +20,7 @@ const models: readonly ListedModel[] = [
   { id: 'sora-2-pro', created: 1_759_708_800, ownedBy: 'system' },
   { id: 'vendor-imagine-video', created: 1_769_558_400, ownedBy: 'system' },
   { id: 'o4-mini', created: 1_744_761_600, ownedBy: 'system' },
+  ...audioModels,
 ];
 
 const serverError = 'The server had an error while processing your request. Sorry about that!';
@@ -33,6 +35,8 @@ export const openai: SimulatedVendor = {
     handleResponses(request, planReply) ??
     handleEmbeddings(request) ??
     handleModelList(request, models),
+  handleMedia: handleAudio,
+  isOpen: isOpenAudio,
   errorBody: writeErrorBody,
   refuseLongPrompt,
   notFoundBody: (request) => ({
