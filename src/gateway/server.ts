@@ -10,6 +10,7 @@ import { type ConnectionGuard, guardConnections, type SlowBody } from '../platfo
 import { DirectRequest } from '../platform/http/direct-request.ts';
 import { authenticate } from './authenticate.ts';
 import { runCall } from './call.ts';
+import { serveCallbacks } from './callbacks/serve-callbacks.ts';
 import { checkHost } from './check-host.ts';
 import { bodyPace, serverSettings } from './client-pace.ts';
 import { serveStoredObject, type StoredObjectRequest, type StoredObjectRoute } from './conversations/serve-stored-objects.ts';
@@ -113,6 +114,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     }
     if (route.type === 'stored') return serveStored(gateway, { request, response, callId, target }, route.stored, match.params);
     if (route.type === 'files' || route.type === 'embeddings') return serveBesides(gateway, route, handled, target);
+    if (route.type === 'callbacks') return serveCallbacks(gateway, route.action, { ...handled, target }, match.params['id'] ?? '');
     const dialect = route.dialect ?? dialectOfPath(target.path, request.headers);
     return serveModels(options, { request, response, callId, target }, { route, rest: match.rest, dialect });
   };
