@@ -113,8 +113,8 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
       return runCall(gateway, call, handled.report);
     }
     if (route.type === 'stored') return serveStored(gateway, { request, response, callId, target }, route.stored, match.params);
-    if (route.type === 'files' || route.type === 'embeddings') return serveBesides(gateway, route, handled, target);
-    if (route.type === 'callbacks') return serveCallbacks(gateway, route.action, { ...handled, target }, match.params['id'] ?? '');
+    if (route.type === 'files' || route.type === 'embeddings' || route.type === 'callbacks')
+      return serveBesides(gateway, { route, params: match.params }, handled, target);
     const dialect = route.dialect ?? dialectOfPath(target.path, request.headers);
     return serveModels(options, { request, response, callId, target }, { route, rest: match.rest, dialect });
   };
@@ -171,11 +171,15 @@ async function serveStored(
 /** Serves what is no chat. */
 function serveBesides(
   gateway: Gateway,
-  { type }: Extract<Route, { type: 'files' | 'embeddings' }>,
+  {
+    route,
+    params,
+  }: { readonly route: Extract<Route, { type: 'files' | 'embeddings' | 'callbacks' }>; readonly params: StoredObjectRequest['params'] },
   handled: Handled,
   target: RequestTarget,
 ): Promise<void> {
-  if (type === 'files') return serveFiles(gateway, { ...handled, target });
+  if (route.type === 'callbacks') return serveCallbacks(gateway, route.action, { ...handled, target }, params['id'] ?? '');
+  if (route.type === 'files') return serveFiles(gateway, { ...handled, target });
   const report = gateway.telemetry.begin({ ...handled, dialect: 'openai-chat' });
   handled.report = report;
   return serveEmbeddings(gateway, { ...handled, target }, report);
