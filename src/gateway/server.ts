@@ -113,8 +113,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
       return runCall(gateway, call, handled.report);
     }
     if (route.type === 'stored') return serveStored(gateway, { request, response, callId, target }, route.stored, match.params);
-    if (route.type === 'files' || route.type === 'embeddings' || route.type === 'callbacks')
-      return serveBesides(gateway, { route, params: match.params }, handled, target);
+    if (isBesides(route)) return serveBesides(gateway, { route, params: match.params }, handled, target);
     const dialect = route.dialect ?? dialectOfPath(target.path, request.headers);
     return serveModels(options, { request, response, callId, target }, { route, rest: match.rest, dialect });
   };
@@ -168,13 +167,17 @@ async function serveStored(
   if (answer !== undefined) writeJson(response, 200, callId, answer);
 }
 
+/** What is neither a chat nor a list of models, and has its own way of answering. */
+type BesidesRoute = Extract<Route, { type: 'files' | 'embeddings' | 'callbacks' }>;
+
+function isBesides(route: Route): route is BesidesRoute {
+  return route.type === 'files' || route.type === 'embeddings' || route.type === 'callbacks';
+}
+
 /** Serves what is no chat. */
 function serveBesides(
   gateway: Gateway,
-  {
-    route,
-    params,
-  }: { readonly route: Extract<Route, { type: 'files' | 'embeddings' | 'callbacks' }>; readonly params: StoredObjectRequest['params'] },
+  { route, params }: { readonly route: BesidesRoute; readonly params: StoredObjectRequest['params'] },
   handled: Handled,
   target: RequestTarget,
 ): Promise<void> {
