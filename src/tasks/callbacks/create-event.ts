@@ -18,7 +18,7 @@ type Happened = {
 };
 
 /** The body of an event, in the form that the vendor of the Responses interface uses. */
-export function createEvent(type: string, subject: string, { id, nowMs }: { readonly id: string; readonly nowMs: number }): string {
+function createEvent(type: string, subject: string, { id, nowMs }: { readonly id: string; readonly nowMs: number }): string {
   return JSON.stringify({ id, object: 'event', created_at: Math.floor(nowMs / 1000), type, data: { id: subject } });
 }
 
