@@ -5,6 +5,8 @@ import { createKeyDirectory } from '../accounts/key-directory.ts';
 import { createJournal } from '../billing/journal/create-journal.ts';
 import type { Journal } from '../billing/journal/journal.ts';
 import { createLostCallSettler, type LostCallSettler } from '../billing/journal/settle-lost-call.ts';
+import { defaultAudioSettings } from '../gateway/audio/audio-settings.ts';
+import { UploadSpool } from '../gateway/audio/upload-spool.ts';
 import { embedWithModel } from '../gateway/embeddings/embed-own-texts.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { createHealth } from '../gateway/health/create-health.ts';
@@ -170,6 +172,10 @@ export async function assembleGateway(options: {
     clock,
     newId: createIds(clock),
     ...openFilesAndTools({ ...options, live, simulated, gateway: () => gateway }),
+    uploads: new UploadSpool(
+      join(environment.dataDirectory, 'uploads'),
+      () => (live.settings().audio ?? defaultAudioSettings).spoolBytesMax,
+    ),
     logger,
     telemetry,
     deadlines,

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import findMyWay, { type HTTPMethod } from 'find-my-way';
 
 import type { DialectId, Operation } from '../../dialects/chat-dialect.ts';
+import type { AudioOperation } from '../../dialects/openai-audio/audio-formats.ts';
 import type { StoredObjectRoute } from '../conversations/serve-stored-objects.ts';
 
 /** What a path and method mean. */
@@ -17,6 +18,7 @@ export type Route =
   /** Files and vector stores find their way below these paths themselves. */
   | { readonly type: 'files' }
   | { readonly type: 'embeddings' }
+  | { readonly type: 'audio'; readonly operation: AudioOperation }
   | { readonly type: 'health'; readonly probe: 'all' | 'live' | 'ready' }
   | { readonly type: 'root' };
 
@@ -64,6 +66,9 @@ export const routes: readonly { readonly method: 'GET' | 'POST' | 'DELETE'; read
   { method: 'GET', path: '/v1alpha/models', route: { type: 'models', dialect: 'gemini-generate-content' } },
   { method: 'GET', path: '/v1alpha/models/*', route: { type: 'model', dialect: 'gemini-generate-content' } },
   { method: 'POST', path: '/v1/embeddings', route: { type: 'embeddings' } },
+  { method: 'POST', path: '/v1/audio/speech', route: { type: 'audio', operation: 'speech' } },
+  { method: 'POST', path: '/v1/audio/transcriptions', route: { type: 'audio', operation: 'transcriptions' } },
+  { method: 'POST', path: '/v1/audio/translations', route: { type: 'audio', operation: 'translations' } },
   ...(['GET', 'POST', 'DELETE'] as const).flatMap((method) =>
     ['/v1/files', '/v1/files/*', '/v1/vector_stores', '/v1/vector_stores/*'].map((path) => ({
       method,

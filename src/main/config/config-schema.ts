@@ -5,6 +5,7 @@ import { defaultLimits, defaultMediaBytesMax, defaultRetries, defaultTimeouts } 
 import { defaultOverload } from '../../gateway/overload/overload-settings.ts';
 import { upstreamVendors } from '../../upstreams/registry.ts';
 import { defaultDrainTimes } from '../drain-times.ts';
+import { audioSchema } from './audio-schema.ts';
 import { quirksSchema } from './quirks-schema.ts';
 import { balanceSchema, dialectNames, ownTimeouts, targetsSchema } from './routing-schema.ts';
 import { structuredOutputSchema } from './structured-output-schema.ts';
@@ -138,6 +139,7 @@ export const configSchema = Type.Object(
     timeZone: Type.Optional(
       Type.String({ default: 'UTC', description: 'IANA zone of the statistics: where days, weeks and months begin.' }),
     ),
+    audio: Type.Optional(audioSchema),
     limits: Type.Optional(
       Type.Object(
         {
