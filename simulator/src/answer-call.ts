@@ -9,6 +9,8 @@ import { deriveId } from './seeded-random.ts';
 import {
   VendorError,
   type JsonRecord,
+  type MediaCall,
+  type MediaReply,
   type PlanReply,
   type ReplyPlan,
   type SimulatedReply,
@@ -16,7 +18,7 @@ import {
   type SimulatedVendor,
 } from './simulated-vendor.ts';
 import type { SimulatorState } from './simulator-state.ts';
-import { readSteering, SteeringError, type Steering } from './steering.ts';
+import { readPromptSteering, readSteering, SteeringError, type Steering } from './steering.ts';
 import { createPendingMemory } from './vendor-memory.ts';
 import { toJsonReply, toWireReply, type WireReply } from './wire-reply.ts';
 import { writeReply, type WriteObserver } from './write-reply.ts';
@@ -44,7 +46,7 @@ export async function answerCall(
   body: Buffer,
 ): Promise<void> {
   const call = receive(state, vendor, incoming, body);
-  const { wire, isRefused } = produce(call, body);
+  const { wire, isRefused } = await produce(call, body);
   const pace = { ...state.pace, ...call.steering.pace };
   const common = vendor.commonHeaders?.(call.request) ?? {};
   await writeReply(response, { ...wire, headers: { ...common, ...wire.headers } }, pace, observe(call, wire, isRefused));
@@ -91,16 +93,18 @@ function receive(state: SimulatorState, vendor: SimulatedVendor, incoming: Incom
 }
 
 /** The reply as it goes on the wire, or the refusal in the vendor's words. */
-function produce(call: Call, body: Buffer): { wire: WireReply; isRefused: boolean } {
+async function produce(call: Call, body: Buffer): Promise<{ wire: WireReply; isRefused: boolean }> {
   const { record, request, vendor } = call;
   try {
     call.steering = readSteering(request.headers);
-    const reply = handle(call, body);
+    const handled = handle(call, body);
+    // What answers at once is not made to wait, so that such calls leave their traces in the order in which they came.
+    const reply = handled instanceof Promise ? await handled : handled;
     const fault = chooseFault(call);
     if (!preventsAnswer(fault)) keepTraces(call, reply);
     const wire = damage(call, reply, fault);
     record.isStream = wire.isStream;
-    return { wire, isRefused: reply.type === 'whole' && reply.status >= 400 };
+    return { wire, isRefused: reply.type !== 'stream' && reply.status >= 400 };
   } catch (error) {
     return { wire: refuse(error, vendor, request), isRefused: true };
   }
@@ -119,16 +123,12 @@ function refuse(error: unknown, vendor: SimulatedVendor, request: SimulatedReque
   return toJsonReply(500, vendor.errorBody(500, `The simulator itself failed: ${text}`, request.requestId));
 }
 
-function handle(call: Call, body: Buffer): SimulatedReply {
+function handle(call: Call, body: Buffer): SimulatedReply | Promise<MediaReply> {
   const { request, vendor, state } = call;
+  if (vendor.isOpen?.(request) !== true) checkCredential(call);
+  const media = vendor.handleMedia?.(request, toMediaCall(call, body));
+  if (media !== undefined) return media;
   checkTransport(vendor, request, body);
-  vendor.authenticate(request);
-  if (state.apiKeys !== undefined && !state.apiKeys.has(call.credential)) {
-    throw (
-      vendor.refuseCredential?.(call.credential, request) ??
-      new VendorError(401, vendor.errorBody(401, 'The credential is not known.', request.requestId), 'The credential is not known.')
-    );
-  }
   const planReply = createPlanner({
     seed: state.seed,
     nowMs: request.nowMs ?? 0,
@@ -157,6 +157,31 @@ function handle(call: Call, body: Buffer): SimulatedReply {
   );
 }
 
+/** @throws VendorError for a credential that is missing or not known */
+function checkCredential({ request, vendor, state, credential }: Call): void {
+  vendor.authenticate(request);
+  if (state.apiKeys === undefined || state.apiKeys.has(credential)) return;
+  throw (
+    vendor.refuseCredential?.(credential, request) ??
+    new VendorError(401, vendor.errorBody(401, 'The credential is not known.', request.requestId), 'The credential is not known.')
+  );
+}
+
+function toMediaCall(call: Call, body: Buffer): MediaCall {
+  return {
+    bytes: body,
+    seed: call.state.seed,
+    steer(text) {
+      call.steering = { ...readPromptSteering(text), ...call.steering };
+      return call.steering;
+    },
+    keepForm(fields) {
+      call.record.requestForm = fields;
+      if (typeof fields['model'] === 'string') call.record.model = fields['model'];
+    },
+  };
+}
+
 const jsonHeaders = { 'content-type': 'application/json' };
 
 function checkTransport(vendor: SimulatedVendor, request: SimulatedRequest, body: Buffer): void {
@@ -179,8 +204,12 @@ function chooseFault(call: Call): Fault | undefined {
   return fault;
 }
 
-function keepTraces(call: Call, reply: SimulatedReply): void {
+function keepTraces(call: Call, reply: SimulatedReply | MediaReply): void {
   call.keepMemory();
+  if (reply.type === 'media') {
+    if (reply.media !== undefined) call.record.plannedMedia = reply.media;
+    return;
+  }
   if (call.plan === undefined) return;
   call.keepCache?.();
   // Counting tokens plans nothing; a reply without a plan used nothing.
@@ -191,7 +220,7 @@ function keepTraces(call: Call, reply: SimulatedReply): void {
   call.state.records.keepReply(call.record, call.plan);
 }
 
-function damage(call: Call, reply: SimulatedReply, fault: Fault | undefined): WireReply {
+function damage(call: Call, reply: SimulatedReply | MediaReply, fault: Fault | undefined): WireReply {
   let wire = toWireReply(reply);
   if (call.steering.usage !== undefined) wire = { ...wire, pieces: rewriteUsage(wire.pieces, call.steering.usage) };
   if (fault === undefined) return wire;
@@ -200,7 +229,7 @@ function damage(call: Call, reply: SimulatedReply, fault: Fault | undefined): Wi
     requestId: call.record.requestId,
     request: call.request,
     credential: call.credential,
-    ...(reply.type === 'stream' && { errorFrame: reply.errorFrame }),
+    ...(reply.type !== 'whole' && reply.errorFrame !== undefined && { errorFrame: reply.errorFrame }),
     ...(reply.type === 'stream' && reply.unknownFrame !== undefined && { unknownFrame: reply.unknownFrame }),
   });
 }

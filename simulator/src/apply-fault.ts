@@ -1,6 +1,7 @@
 import { numberOf, wordOf, type Fault, type FaultName } from './faults.ts';
+import { applyAudioQuirk } from './media/audio-quirk.ts';
 import type { SimulatedRequest, SimulatedVendor } from './simulated-vendor.ts';
-import { toJsonReply, type Piece, type WireAction, type WireReply } from './wire-reply.ts';
+import { bytesOfPiece, toJsonReply, type Piece, type WireAction, type WireReply } from './wire-reply.ts';
 
 export type FaultContext = {
   readonly vendor: Pick<SimulatedVendor, 'errorBody' | 'refuseLongPrompt'>;
@@ -77,6 +78,7 @@ const appliers: Readonly<Record<FaultName, Apply>> = {
   'conflicting-lengths': applyConflictingLengths,
   'line-ends': applyLineEnds,
   'split-utf8': (wire) => ({ ...wire, framing: 'chunked', encoding: 'split-utf8' }),
+  'audio-quirk': applyAudioQuirk,
 };
 
 function applyStatus(_wire: WireReply, fault: Fault, context: FaultContext): WireReply {
@@ -125,7 +127,7 @@ function applyTruncate(wire: WireReply, fault: Fault): WireReply {
   const how = wordOf(fault, 'how', ['end', 'fin', 'eof', 'long-length', 'short-length']);
   const whole = cuttable(wire);
   if (how === 'short-length') {
-    const bytes = wire.pieces.reduce((sum, piece) => sum + bytesOf(piece), 0);
+    const bytes = wire.pieces.reduce((sum, piece) => sum + bytesOfPiece(piece), 0);
     return withAction({ ...wire, framing: 'length', declaredBytes: Math.floor(bytes / 2) }, wire.pieces.length, { type: 'fin' });
   }
   const cut = cutAt(whole, strikeIndex(whole, fault));
@@ -138,7 +140,7 @@ function applyTruncate(wire: WireReply, fault: Fault): WireReply {
     case 'eof':
       return { ...cut, framing: 'eof' };
     case 'long-length': {
-      const bytes = wire.pieces.reduce((sum, piece) => sum + bytesOf(piece), 0);
+      const bytes = wire.pieces.reduce((sum, piece) => sum + bytesOfPiece(piece), 0);
       return withAction({ ...cut, framing: 'length', declaredBytes: bytes }, end, { type: 'fin' });
     }
   }
@@ -247,10 +249,11 @@ function strikeIndex(wire: WireReply, fault: Fault): number {
 /** A whole reply in two halves, so that there is a middle to strike in. Streams are as they were. */
 function cuttable(wire: WireReply): WireReply {
   if (wire.isStream) return wire;
-  const body = textOf(wire.pieces[0]);
+  const body = wire.pieces[0] ?? '';
   const first = halfOf(body);
+  const rest = body instanceof Uint8Array ? body.subarray(bytesOfPiece(first)) : textOf(body).slice(textOf(first).length);
   // The head promises the whole length, however little of it follows.
-  return { ...wire, declaredBytes: Buffer.byteLength(body), pieces: [first, body.slice(first.length)], tokens: [0, wire.tokens[0] ?? 0] };
+  return { ...wire, declaredBytes: bytesOfPiece(body), pieces: [first, rest], tokens: [0, wire.tokens[0] ?? 0] };
 }
 
 function cutAt(wire: WireReply, index: number): WireReply {
@@ -277,15 +280,12 @@ function lineEndOf(wire: WireReply): string {
   return textOf(wire.pieces[0]).endsWith('\r\n\r\n') ? '\r\n' : '\n';
 }
 
-function halfOf(piece: Piece | undefined): string {
+function halfOf(piece: Piece | undefined): Piece {
+  if (piece instanceof Uint8Array) return piece.subarray(0, Math.ceil(piece.length / 2));
   const text = textOf(piece);
   return text.slice(0, Math.ceil(text.length / 2)).replace(/[\uD800-\uDBFF]$/, '');
 }
 
 function textOf(piece: Piece | undefined): string {
   return typeof piece === 'string' ? piece : '';
-}
-
-function bytesOf(piece: Piece): number {
-  return typeof piece === 'string' ? Buffer.byteLength(piece) : piece.fillBytes;
 }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { closeSync, openSync, writeSync } from 'node:fs';
-import type { JsonRecord, PlannedUsage, ReplyPlan } from './simulated-vendor.ts';
+import type { JsonRecord, PlannedMedia, PlannedUsage, ReplyPlan } from './simulated-vendor.ts';
 
 /** How a call ended. `refused`: answered with the vendor's own error. `faulted`: damaged or broken off by a fault. `open`: not yet. */
 type CallEnding = 'open' | 'completed' | 'refused' | 'faulted' | 'client-closed';
@@ -21,6 +21,8 @@ export type CallRecord = {
   readonly requestBodyBytes: number;
   /** The parsed body, unless it is too large to keep. */
   requestBody?: JsonRecord;
+  /** Fields of a form: texts as they came, cut to 1,000 characters; files as their name, type and length. */
+  requestForm?: JsonRecord;
   readonly requestId: string;
   model?: string;
   isStream: boolean;
@@ -31,6 +33,8 @@ export type CallRecord = {
   stop?: ReplyPlan['stop'];
   /** What the model used, by the plan. Undefined for calls that no model answered. */
   plannedUsage?: PlannedUsage;
+  /** What a call about media took and made. Undefined for every other call. */
+  plannedMedia?: PlannedMedia;
   /** What the model meant to say, in nobody's format. Undefined for calls that no model answered, and for replies that are too long to keep. */
   plannedReply?: PlannedReply;
   /** The vendor's usage object as it was really written, merged over the events of a stream. Undefined when none was written. */
@@ -85,7 +89,7 @@ export function createCallRecords(recordFile?: string): CallRecords {
   let oldestBodyId = 1;
   const write = (call: CallRecord): void => {
     if (file === undefined) return;
-    const { requestBody: _body, plannedReply: _reply, ...line } = call;
+    const { requestBody: _body, requestForm: _form, plannedReply: _reply, ...line } = call;
     writeSync(file, `${JSON.stringify(line)}\n`);
   };
   const dropBody = (call: CallRecord | undefined): void => {

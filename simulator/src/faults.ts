@@ -31,6 +31,7 @@ const faultKeys = {
   'conflicting-lengths': ['kind'],
   'line-ends': ['kind'],
   'split-utf8': [],
+  'audio-quirk': ['kind'],
 } as const satisfies Record<string, readonly string[]>;
 
 export type FaultName = keyof typeof faultKeys;

@@ -1,3 +1,5 @@
+import type { Steering } from './steering.ts';
+
 /** JSON as the simulator reads and writes it. */
 export type Json = string | number | boolean | null | Json[] | { [member: string]: Json | undefined };
 export type JsonRecord = { [member: string]: Json | undefined };
@@ -130,6 +132,41 @@ export type SimulatedReply =
       readonly plan: ReplyPlan;
     };
 
+/** What a call about media really took and made, for the record of calls. Absent members are not what its model is paid by. */
+export type PlannedMedia = {
+  /** Unicode code points of the text to be spoken. */
+  readonly inputCharacters?: number;
+  readonly inputAudioMs?: number;
+  readonly outputAudioMs?: number;
+  readonly inputTokens?: number;
+  readonly outputTokens?: number;
+};
+
+/** The reply to a call about media, before faults and pacing: text or bytes, at once or in frames. */
+export type MediaReply = {
+  readonly type: 'media';
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The one body, or the frames of a stream. */
+  readonly frames: readonly (string | Uint8Array)[];
+  /** Output tokens that each frame of a stream delivers, at least 1 for each with content: they pace it. Absent: the reply is whole and has one frame. */
+  readonly frameTokens?: readonly number[];
+  /** How the vendor reports a failure inside a stream of events. */
+  readonly errorFrame?: string;
+  readonly media?: PlannedMedia;
+};
+
+/** What a route about media needs beside the request. */
+export type MediaCall = {
+  /** The bytes of the body as they came: a form, or JSON that `request.body` holds already. */
+  readonly bytes: Buffer;
+  readonly seed: string;
+  /** Adds what a directive in a text of the request asks for, and tells all that is asked for. Headers win. */
+  readonly steer: (text: string) => Steering;
+  /** Keeps the fields of a form in the record of the call; files as their name, type and length. */
+  readonly keepForm: (fields: JsonRecord) => void;
+};
+
 /** One vendor's interface. Its routes answer in that vendor's native format and refuse, in that vendor's words, what the vendor would refuse. */
 export type SimulatedVendor = {
   readonly name: 'anthropic' | 'openai' | 'gemini' | 'xai';
@@ -137,6 +174,13 @@ export type SimulatedVendor = {
   readonly authenticate: (request: SimulatedRequest) => void;
   /** Answers a request, or returns undefined when there is no such route. Throws VendorError to refuse. */
   readonly handle: (request: SimulatedRequest, planReply: PlanReply) => SimulatedReply | undefined;
+  /**
+   * Answers requests whose body is a form or whose reply takes time to make; undefined where there is no such route, and then `handle` is asked. Rejects with
+   * VendorError to refuse.
+   */
+  readonly handleMedia?: (request: SimulatedRequest, call: MediaCall) => Promise<MediaReply> | undefined;
+  /** Routes that ask for no credential, as servers at home have them. */
+  readonly isOpen?: (request: SimulatedRequest) => boolean;
   /** The vendor's body for a fault status asked for by header (429, 500, 529, …). */
   readonly errorBody: (status: number, message: string, requestId?: string) => Json;
   /** How the vendor refuses a prompt that is longer than the model's context, in this format. */

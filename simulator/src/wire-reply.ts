@@ -1,7 +1,13 @@
-import type { Json, SimulatedReply } from './simulated-vendor.ts';
+import type { Json, MediaReply, SimulatedReply } from './simulated-vendor.ts';
 
-/** A part of a reply's body: text as it stands, or so many filler bytes. */
-export type Piece = string | { readonly fillBytes: number };
+/** A part of a reply's body: text or bytes as they stand, or so many filler bytes. */
+export type Piece = string | Uint8Array | { readonly fillBytes: number };
+
+/** Length of a piece on the wire. */
+export function bytesOfPiece(piece: Piece): number {
+  if (typeof piece === 'string') return Buffer.byteLength(piece);
+  return piece instanceof Uint8Array ? piece.length : piece.fillBytes;
+}
 
 /** What happens on the connection instead of, or between, writing pieces. */
 export type WireAction =
@@ -36,7 +42,13 @@ export type WireReply = {
   readonly rawBytes?: string;
 };
 
-export function toWireReply(reply: SimulatedReply): WireReply {
+export function toWireReply(reply: SimulatedReply | MediaReply): WireReply {
+  if (reply.type === 'media') {
+    const tokens = reply.frameTokens ?? reply.frames.map(() => 0);
+    const isStream = reply.frameTokens !== undefined;
+    const { status, headers, frames } = reply;
+    return { status, headers, pieces: frames, tokens, firstContent: 0, isStream, framing: isStream ? 'chunked' : 'length' };
+  }
   if (reply.type === 'stream') {
     return {
       status: 200,

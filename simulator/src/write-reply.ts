@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import type { Pace } from './steering.ts';
-import type { Piece, WireAction, WireReply } from './wire-reply.ts';
+import { bytesOfPiece, type Piece, type WireAction, type WireReply } from './wire-reply.ts';
 
 /** What the writer tells while it writes. */
 export type WriteObserver = {
@@ -21,8 +21,8 @@ const dripTickMs = 50;
 
 /** Writes a reply with its faults at its pace. Resolves when nothing more will be written; never rejects. */
 export async function writeReply(response: ServerResponse, wire: WireReply, pace: Pace, observer: WriteObserver): Promise<void> {
-  // The usual reply has no wait in it and goes out in one write: no promise, no timer.
-  if (isPlain(wire, pace)) {
+  // The usual reply has no wait in it and goes out in one write: no promise, no timer. One that took time to make may find its client gone.
+  if (!response.destroyed && isPlain(wire, pace)) {
     writeAtOnce(response, wire, observer);
     return;
   }
@@ -38,7 +38,8 @@ function isPlain(wire: WireReply, pace: Pace): boolean {
     wire.bytesPerSecond !== undefined ||
     wire.rawBytes !== undefined ||
     wire.framing === 'eof';
-  return !isPaced && !isFaulted && lengthOf(wire.pieces) <= batchCharactersMax;
+  const isText = wire.pieces.every((piece) => typeof piece === 'string');
+  return !isPaced && !isFaulted && isText && lengthOf(wire.pieces) <= batchCharactersMax;
 }
 
 function writeAtOnce(response: ServerResponse, wire: WireReply, observer: WriteObserver): void {
@@ -151,8 +152,8 @@ function createPieceWriter(connection: Connection, wire: WireReply, pace: Pace):
   };
   return {
     async write(piece) {
-      if (typeof piece !== 'string') return await fill(connection, piece.fillBytes);
-      const bytes = Buffer.from(piece);
+      if (typeof piece !== 'string' && !(piece instanceof Uint8Array)) return await fill(connection, piece.fillBytes);
+      const bytes = toBuffer(piece);
       if (pace.chunkBytes < 1) return await send(bytes);
       rest = Buffer.concat([rest, bytes]);
       let start = 0;
@@ -169,15 +170,15 @@ function createPieceWriter(connection: Connection, wire: WireReply, pace: Pace):
 }
 
 function createGzipWriter(connection: Connection): PieceWriter {
-  const parts: string[] = [];
+  const parts: Buffer[] = [];
   return {
     write(piece) {
-      parts.push(textOf(piece));
+      if (typeof piece === 'string' || piece instanceof Uint8Array) parts.push(toBuffer(piece));
       return Promise.resolve();
     },
     async flush() {
-      const text = parts.splice(0).join('');
-      if (text !== '') await connection.send(gzipSync(text));
+      const bytes = Buffer.concat(parts.splice(0));
+      if (bytes.length > 0) await connection.send(gzipSync(bytes));
     },
   };
 }
@@ -285,14 +286,19 @@ function sendHead(response: ServerResponse, wire: WireReply, body: string | unde
 
 function lengthOf(pieces: readonly Piece[]): number {
   let length = 0;
-  for (const piece of pieces) length += typeof piece === 'string' ? piece.length : piece.fillBytes;
+  for (const piece of pieces) length += typeof piece === 'string' ? piece.length : bytesOfPiece(piece);
   return length;
 }
 
 function bytesOf(pieces: readonly Piece[]): number {
   let bytes = 0;
-  for (const piece of pieces) bytes += typeof piece === 'string' ? Buffer.byteLength(piece) : piece.fillBytes;
+  for (const piece of pieces) bytes += bytesOfPiece(piece);
   return bytes;
+}
+
+/** The bytes of a piece, without a copy where it holds bytes already. */
+function toBuffer(piece: string | Uint8Array): Buffer {
+  return typeof piece === 'string' ? Buffer.from(piece) : Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
 }
 
 function textOf(piece: Piece | undefined): string {

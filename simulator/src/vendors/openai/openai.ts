@@ -1,4 +1,5 @@
 import type { Json, SimulatedRequest, SimulatedVendor, VendorError } from '../../simulated-vendor.ts';
+import { audioModels, handleAudio, isOpenAudio } from './audio.ts';
 import { openaiFlavor } from './chat-flavor.ts';
 import { handleChat } from './chat.ts';
 import { handleEmbeddings } from './embeddings.ts';
@@ -16,6 +17,7 @@ const models: readonly ListedModel[] = [
   { id: 'gpt-4o-mini', created: 1_721_260_800, ownedBy: 'system' },
   { id: 'text-embedding-3-small', created: 1_705_948_997, ownedBy: 'system' },
   { id: 'o4-mini', created: 1_744_761_600, ownedBy: 'system' },
+  ...audioModels,
 ];
 
 const serverError = 'The server had an error while processing your request. Sorry about that!';
@@ -30,6 +32,8 @@ export const openai: SimulatedVendor = {
     handleResponses(request, planReply) ??
     handleEmbeddings(request) ??
     handleModelList(request, models),
+  handleMedia: handleAudio,
+  isOpen: isOpenAudio,
   errorBody: writeErrorBody,
   refuseLongPrompt,
   notFoundBody: (request) => ({
