@@ -8,7 +8,7 @@ const secondMs = 1000;
 /** Milliseconds that are billed for so many seconds of sound: the vendor rounds up to whole seconds. */
 export function billedAudioMs(seconds: number): number {
   // Floating point makes 9.000000000000002 of nine seconds of samples.
-  return Math.ceil(seconds - 1e-6) * secondMs;
+  return Math.max(0, Math.ceil(seconds - 1e-6)) * secondMs;
 }
 
 /**
