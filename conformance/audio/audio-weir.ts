@@ -83,7 +83,8 @@ export async function startAudioWeir(answer: Answer, options: AudioWeirOptions =
   };
 }
 
-function readRows(dataDirectory: string): readonly CallEntry[] {
+/** The rows of a ledger, oldest first. */
+export function readRows(dataDirectory: string): readonly CallEntry[] {
   const database = openDatabase(join(dataDirectory, 'weir.sqlite'), { readOnly: true, busyTimeoutMs: 5000 });
   try {
     return database

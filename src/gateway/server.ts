@@ -175,12 +175,7 @@ function isBesides(route: Route): route is BesidesRoute {
 }
 
 /** Serves what is no chat. */
-function serveBesides(
-  gateway: Gateway,
-  route: BesidesRoute,
-  handled: Handled,
-  target: RequestTarget,
-): Promise<void> {
+function serveBesides(gateway: Gateway, route: BesidesRoute, handled: Handled, target: RequestTarget): Promise<void> {
   if (route.type === 'files') return serveFiles(gateway, { ...handled, target });
   const report = gateway.telemetry.begin({ ...handled, dialect: 'openai-chat' });
   handled.report = report;

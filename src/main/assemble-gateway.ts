@@ -172,10 +172,6 @@ export async function assembleGateway(options: {
     clock,
     newId: createIds(clock),
     ...openFilesAndTools({ ...options, live, simulated, gateway: () => gateway }),
-    uploads: new UploadSpool(
-      join(environment.dataDirectory, 'uploads'),
-      () => (live.settings().audio ?? defaultAudioSettings).spoolBytesMax,
-    ),
     logger,
     telemetry,
     deadlines,
@@ -206,7 +202,7 @@ function openFilesAndTools(
     readonly simulated: Simulated | undefined;
     readonly gateway: () => Gateway;
   },
-): Pick<Gateway, 'files' | 'tools'> {
+): Pick<Gateway, 'files' | 'tools' | 'uploads'> {
   const { clock, opened } = parts;
   const { config } = parts.live;
   const embedWith =
@@ -215,7 +211,11 @@ function openFilesAndTools(
       await embedWithModel(parts.gateway(), model)(texts, owner, signal);
   const files = openFileSearch({ ...parts, newId: createIds(clock), config, embedWith });
   opened.defer(() => files.close());
-  return { files, tools: openTools({ ...parts, config, simulated: parts.simulated?.search, files }, opened) };
+  const spool = new UploadSpool(
+    join(parts.environment.dataDirectory, 'uploads'),
+    () => parts.live.settings().audio?.spoolBytesMax ?? defaultAudioSettings.spoolBytesMax,
+  );
+  return { files, uploads: spool, tools: openTools({ ...parts, config, simulated: parts.simulated?.search, files }, opened) };
 }
 
 function listHindrances(journal: Journal): readonly string[] {

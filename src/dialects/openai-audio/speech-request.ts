@@ -15,7 +15,7 @@ export type SpeechFacts = {
   readonly speed: number;
 };
 
-export const speechInputCharactersMax = 4096;
+const speechInputCharactersMax = 4096;
 const voiceCharactersMax = 256;
 const speedMin = 0.25;
 const speedMax = 4;

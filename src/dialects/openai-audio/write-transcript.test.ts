@@ -19,6 +19,11 @@ function read(body: JsonObject): Transcript {
   return transcript;
 }
 
+function parse(written: ReturnType<typeof writeTranscript>) {
+  assert.ok(typeof written === 'string');
+  return JSON.parse(written);
+}
+
 describe('subtitles', () => {
   test('srt: numbered cues, a comma before milliseconds, a blank line after the last one too', () => {
     assert.equal(
@@ -108,7 +113,7 @@ describe('answers of other servers', () => {
   test("whisper.cpp: words inside the segments are found, missing members are there, and the contract's are all", () => {
     const written = writeTranscript(read(whisperCpp), { ...verbose, granularities: ['word', 'segment'] });
     assert.equal(typeof written, 'string');
-    const body = JSON.parse(String(written));
+    const body = parse(written);
     assert.deepEqual(body.words, [{ word: 'Hello', start: 0, end: 1 }]);
     assert.deepEqual(Object.keys(body.segments[0]).toSorted(), [
       'avg_logprob',
@@ -125,13 +130,13 @@ describe('answers of other servers', () => {
   });
 
   test('faster-whisper: the language is named, the duration is a number, and null words are none', () => {
-    const body = JSON.parse(String(writeTranscript(read(fasterWhisper), verbose)));
+    const body = parse(writeTranscript(read(fasterWhisper), verbose));
     assert.deepEqual([body.language, body.duration, 'words' in body], ['english', 8.47, false]);
     assert.equal(writeTranscript(read(fasterWhisper), { ...verbose, format: 'srt' }), '1\n00:00:00,000 --> 00:00:08,470\nHello there.\n\n');
   });
 
   test('words alone bring no segments, and both bring both', () => {
-    const words = JSON.parse(String(writeTranscript(read(whisperCpp), { ...verbose, granularities: ['word'] })));
+    const words = parse(writeTranscript(read(whisperCpp), { ...verbose, granularities: ['word'] }));
     assert.deepEqual(['words' in words, 'segments' in words], [true, false]);
   });
 
@@ -152,7 +157,7 @@ describe('answers of other servers', () => {
   });
 
   test('a translation is English, whatever was spoken', () => {
-    const body = JSON.parse(String(writeTranscript(read({ ...fasterWhisper, language: 'de' }), { ...verbose, task: 'translate' })));
+    const body = parse(writeTranscript(read({ ...fasterWhisper, language: 'de' }), { ...verbose, task: 'translate' }));
     assert.deepEqual([body.task, body.language], ['translate', 'english']);
   });
 
