@@ -18,6 +18,8 @@ import type { Gatekeeper } from './overload/gatekeeper.ts';
 import type { OverloadSettings } from './overload/overload-settings.ts';
 import type { ProofVault } from './proof-vault/proof-vault.ts';
 import type { ReplyOwners } from './reply-owners.ts';
+import type { AudioSettings } from './audio/audio-settings.ts';
+import type { UploadSpool } from './audio/upload-spool.ts';
 import type { RunningCall } from './retry/call-attempts.ts';
 import type { RetryBudget } from './retry/retry-budget.ts';
 import type { RoutingTable } from './routing/routing-table.ts';
@@ -41,6 +43,8 @@ export type GatewaySettings = {
   readonly tools?: ToolSettings;
   /** Whether replies are checked against the schemas that were asked for, for models that say nothing of it. Absent: `auto`. */
   readonly replyCheck?: ReplyCheck;
+  /** Bounds of uploaded sound. Absent: the defaults. */
+  readonly audio?: AudioSettings;
   /** What keys may use that have no limit of their own. */
   readonly perKey?: RateLimits;
   /** Reverse proxies whose word about their clients' addresses is taken. */
@@ -76,6 +80,8 @@ export type Gateway = {
   readonly callbacks?: Callbacks;
   /** Files and vector stores of users; absent where none are kept. */
   readonly files?: FileService | undefined;
+  /** Where uploaded sound waits; absent where none is taken. */
+  readonly uploads?: UploadSpool | undefined;
   /** Watches the calls under way. */
   readonly deadlines: Deadlines<RunningCall>;
 };

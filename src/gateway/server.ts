@@ -8,6 +8,8 @@ import { GatewayError } from '../inference/gateway-error.ts';
 import type { StreamFraming } from '../platform/frames.ts';
 import { type ConnectionGuard, guardConnections, type SlowBody } from '../platform/http/connection-guard.ts';
 import { DirectRequest } from '../platform/http/direct-request.ts';
+import { audioErrorDialect, isAudioPath } from './audio/audio-error-dialect.ts';
+import { serveAudio } from './audio/serve-audio.ts';
 import { authenticate } from './authenticate.ts';
 import { runCall } from './call.ts';
 import { serveCallbacks } from './callbacks/serve-callbacks.ts';
@@ -74,7 +76,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     const answer = (error: unknown): void => {
       const known = error instanceof GatewayError ? error : describeUnexpected(gateway, callId, error);
       if (known.class === 'authentication') gateway.gatekeeper.wasRefused(request, 0);
-      const dialect = chatDialects[dialectOfPath(path, request.headers)];
+      const dialect = errorDialectOf(path, request.headers);
       handled.report ??= gateway.telemetry.begin({ callId, dialect: dialect.id, request, response });
       handled.report.refused(known);
       writeError(response, dialect, known, callId, askedFraming(dialect, target));
@@ -168,10 +170,10 @@ async function serveStored(
 }
 
 /** What is neither a chat nor a list of models, and has its own way of answering. */
-type BesidesRoute = Extract<Route, { type: 'files' | 'embeddings' | 'callbacks' }>;
+type BesidesRoute = Extract<Route, { type: 'files' | 'embeddings' | 'audio' | 'callbacks' }>;
 
 function isBesides(route: Route): route is BesidesRoute {
-  return route.type === 'files' || route.type === 'embeddings' || route.type === 'callbacks';
+  return ['files', 'embeddings', 'audio', 'callbacks'].includes(route.type);
 }
 
 /** Serves what is no chat. */
@@ -185,6 +187,7 @@ function serveBesides(
   if (route.type === 'files') return serveFiles(gateway, { ...handled, target });
   const report = gateway.telemetry.begin({ ...handled, dialect: 'openai-chat' });
   handled.report = report;
+  if (route.type === 'audio') return serveAudio(gateway, route.operation, { ...handled, target }, report);
   return serveEmbeddings(gateway, { ...handled, target }, report);
 }
 
@@ -203,6 +206,11 @@ async function serveModels(
       ? listModels(routing, asked.dialect, http.target.query, allowed)
       : showModel(routing, asked.dialect, modelName(asked.rest), startedAtMs, allowed);
   writeJson(http.response, 200, http.callId, answer);
+}
+
+/** The dialect whose errors a path answers with. */
+function errorDialectOf(path: string, headers: IncomingMessage['headers']): ChatDialect {
+  return isAudioPath(path) ? audioErrorDialect : chatDialects[dialectOfPath(path, headers)];
 }
 
 /** Only array streams word errors otherwise, and only on the path that asks for one. */
@@ -247,7 +255,7 @@ function guardClients(server: Server, gateway: Gateway): ConnectionGuard {
 /** Answers a client whose body comes too slowly, and ends its connection: what it still sends would be taken for the next request. */
 function refuseSlowBody({ request, response, reason }: SlowBody, callId: string): void {
   const target = readRequestTarget(request.url ?? '/');
-  const dialect = chatDialects[dialectOfPath(target?.path ?? '/', request.headers)];
+  const dialect = errorDialectOf(target?.path ?? '/', request.headers);
   const error = new GatewayError('request_timeout', reason, { headers: { connection: 'close' } });
   writeError(response, dialect, error, callId, askedFraming(dialect, target));
   // What has been written leaves with the end of the sending side; a client that does not read it is not waited for.

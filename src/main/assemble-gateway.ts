@@ -5,6 +5,8 @@ import { createKeyDirectory } from '../accounts/key-directory.ts';
 import { createJournal } from '../billing/journal/create-journal.ts';
 import type { Journal } from '../billing/journal/journal.ts';
 import { createLostCallSettler, type LostCallSettler } from '../billing/journal/settle-lost-call.ts';
+import { defaultAudioSettings } from '../gateway/audio/audio-settings.ts';
+import { UploadSpool } from '../gateway/audio/upload-spool.ts';
 import { embedWithModel } from '../gateway/embeddings/embed-own-texts.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { createHealth } from '../gateway/health/create-health.ts';
@@ -200,7 +202,7 @@ function openFilesAndTools(
     readonly simulated: Simulated | undefined;
     readonly gateway: () => Gateway;
   },
-): Pick<Gateway, 'files' | 'tools'> {
+): Pick<Gateway, 'files' | 'tools' | 'uploads'> {
   const { clock, opened } = parts;
   const { config } = parts.live;
   const embedWith =
@@ -209,7 +211,11 @@ function openFilesAndTools(
       await embedWithModel(parts.gateway(), model)(texts, owner, signal);
   const files = openFileSearch({ ...parts, newId: createIds(clock), config, embedWith });
   opened.defer(() => files.close());
-  return { files, tools: openTools({ ...parts, config, simulated: parts.simulated?.search, files }, opened) };
+  const spool = new UploadSpool(
+    join(parts.environment.dataDirectory, 'uploads'),
+    () => parts.live.settings().audio?.spoolBytesMax ?? defaultAudioSettings.spoolBytesMax,
+  );
+  return { files, uploads: spool, tools: openTools({ ...parts, config, simulated: parts.simulated?.search, files }, opened) };
 }
 
 function listHindrances(journal: Journal): readonly string[] {

@@ -6,6 +6,7 @@ import type { StreamFraming } from '../../platform/frames.ts';
 import { compileHeaderList } from '../../platform/http/header-list.ts';
 import type { UpstreamController, UpstreamHandler, UpstreamRequest } from '../../platform/http/upstream-client.ts';
 import { commonRequestHeaders } from '../../upstreams/header-lists.ts';
+import { usualAudioTraits } from '../../upstreams/audio-traits.ts';
 import { upstreamVendors } from '../../upstreams/registry.ts';
 import type { VendorId } from '../../upstreams/upstream-vendor.ts';
 import { defaultLimits, defaultTimeouts, type GatewayLimits, type GatewayTimeouts } from '../limits.ts';
@@ -157,6 +158,7 @@ export function createFakeUpstream(options: Pick<FakeExchangeOptions, 'vendor' |
     basePath: '/base',
     videoProtocol: undefined,
     audioPaths: {},
+    audioTraits: usualAudioTraits,
     apiKey: options.apiKey,
     credentialId: 'one',
     dialects: [...vendor.dialects, ...vendor.optionalDialects],

@@ -91,7 +91,7 @@ function describeRefusal(refusal: LimitRefusal, tokens: number, standing: Readon
 }
 
 /** Whether a header of an upstream is about the limits of the operator's account there. */
-function isUpstreamLimit(name: string): boolean {
+export function isUpstreamLimit(name: string): boolean {
   return name.startsWith('x-ratelimit-') || name.startsWith('anthropic-ratelimit-') || name.startsWith('anthropic-priority-');
 }
 

@@ -9,18 +9,22 @@ const idMark = 'req_~~~~~~~~~~~~~~~~~~~~~~~~~~';
 type PreparedAnswer = { readonly error: GatewayError; readonly status: number; readonly headers: readonly string[]; readonly text: string };
 
 /** Answers by dialect and seconds: a few for each dialect. */
-const prepared = new Map<string, PreparedAnswer>();
+const prepared = new Map<ChatDialect, Map<number, PreparedAnswer>>();
 
 /**
  * Answers a call that is not let in. Such answers are written when there is no time for anything: their texts are made once, and only the id of the call is put in.
  * @returns what the client is told
  */
 export function shedCall(response: ClientReply, dialect: ChatDialect, callId: string, retryAfterSeconds: number): GatewayError {
-  const name = `${dialect.id} ${retryAfterSeconds}`;
-  let answer = prepared.get(name);
+  let answers = prepared.get(dialect);
+  if (answers === undefined) {
+    answers = new Map();
+    prepared.set(dialect, answers);
+  }
+  let answer = answers.get(retryAfterSeconds);
   if (answer === undefined) {
     answer = prepare(dialect, retryAfterSeconds);
-    prepared.set(name, answer);
+    answers.set(retryAfterSeconds, answer);
   }
   if (response.headersSent || response.destroyed) return answer.error;
   const text = answer.text.replaceAll(idMark, callId);

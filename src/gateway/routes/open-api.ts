@@ -1,6 +1,7 @@
 import type { DialectId, Operation } from '../../dialects/chat-dialect.ts';
 import { chatDialects } from '../../dialects/registry.ts';
 import type { CallbackAction } from '../callbacks/serve-callbacks.ts';
+import { audioOperation } from './audio-open-api.ts';
 import { type Route, routes } from './route-table.ts';
 
 const carriers = [{ bearer: [] }, { apiKeyHeader: [] }, { googleKeyHeader: [] }, { keyQuery: [] }];
@@ -106,6 +107,8 @@ function describeRoute(route: Exclude<Route, { type: 'generate-content' }>): obj
         security: carriers,
         responses: { 200: { description: 'The vectors, in the order of the input.' } },
       };
+    case 'audio':
+      return audioOperation(route.operation);
     case 'files':
       return {
         summary: 'Files and vector stores of the caller, as docs/guides/file-search.md describes them',

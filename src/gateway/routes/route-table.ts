@@ -4,6 +4,7 @@ import findMyWay, { type HTTPMethod } from 'find-my-way';
 
 import type { DialectId, Operation } from '../../dialects/chat-dialect.ts';
 import type { CallbackAction } from '../callbacks/serve-callbacks.ts';
+import type { AudioOperation } from '../../dialects/openai-audio/audio-formats.ts';
 import type { StoredObjectRoute } from '../conversations/serve-stored-objects.ts';
 
 /** What a path and method mean. */
@@ -19,6 +20,7 @@ export type Route =
   | { readonly type: 'files' }
   | { readonly type: 'embeddings' }
   | { readonly type: 'callbacks'; readonly action: CallbackAction }
+  | { readonly type: 'audio'; readonly operation: AudioOperation }
   | { readonly type: 'health'; readonly probe: 'all' | 'live' | 'ready' }
   | { readonly type: 'root' };
 
@@ -69,6 +71,9 @@ export const routes: readonly { readonly method: 'GET' | 'POST' | 'DELETE'; read
   { method: 'POST', path: '/v1/callbacks/:id/redeliver', route: { type: 'callbacks', action: 'send-again' } },
   { method: 'POST', path: '/v1/callbacks/secret/rotate', route: { type: 'callbacks', action: 'rotate-secret' } },
   { method: 'POST', path: '/v1/embeddings', route: { type: 'embeddings' } },
+  { method: 'POST', path: '/v1/audio/speech', route: { type: 'audio', operation: 'speech' } },
+  { method: 'POST', path: '/v1/audio/transcriptions', route: { type: 'audio', operation: 'transcriptions' } },
+  { method: 'POST', path: '/v1/audio/translations', route: { type: 'audio', operation: 'translations' } },
   ...(['GET', 'POST', 'DELETE'] as const).flatMap((method) =>
     ['/v1/files', '/v1/files/*', '/v1/vector_stores', '/v1/vector_stores/*'].map((path) => ({
       method,

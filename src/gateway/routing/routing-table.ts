@@ -4,6 +4,7 @@ import type { ModelTraits } from '../../inference/model-traits.ts';
 import type { UpstreamClient } from '../../platform/http/upstream-client.ts';
 import type { PriceBook } from '../../billing/rating/rating.ts';
 import type { VideoProtocolId } from '../../dialects/video-tasks/video-protocol.ts';
+import type { AudioTraits } from '../../upstreams/audio-traits.ts';
 import type { AudioPaths, UpstreamVendor } from '../../upstreams/upstream-vendor.ts';
 import type { ReplyCheck } from '../tool-loop/check-reply.ts';
 import type { ToolModes } from '../tool-loop/tool-settings.ts';
@@ -34,6 +35,8 @@ export type Upstream = {
   readonly videoProtocol: VideoProtocolId | undefined;
   /** Where it makes and reads sound, below the base path; empty where it does not. */
   readonly audioPaths: AudioPaths;
+  /** What it does otherwise there than the interface's maker. */
+  readonly audioTraits: AudioTraits;
   /** What a model accepts here, by its name here: the vendor's facts with the operator's quirks over them. */
   readonly traitsOf: (upstreamModel: string) => ModelTraits;
   /** Whose proofs of reasoning this upstream makes and accepts. Equal at two upstreams exactly if one takes the other's. */

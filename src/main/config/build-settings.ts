@@ -1,3 +1,4 @@
+import { defaultAudioSettings } from '../../gateway/audio/audio-settings.ts';
 import type { GatewaySettings } from '../../gateway/gateway.ts';
 import { defaultLimits, defaultTimeouts, defaultRetries } from '../../gateway/limits.ts';
 import { createRoutingTable, type Upstream } from '../../gateway/routing/routing-table.ts';
@@ -8,6 +9,7 @@ import { createPriceBook, type PriceOverride } from '../../billing/rating/price-
 import { compileAddressList } from '../../platform/http/address-list.ts';
 import { compileHeaderList } from '../../platform/http/header-list.ts';
 import type { UpstreamClient } from '../../platform/http/upstream-client.ts';
+import { applyAudioPaths, applyAudioQuirks, type AudioQuirks } from '../../upstreams/audio-traits.ts';
 import { applyQuirks, type Quirks } from '../../upstreams/apply-quirks.ts';
 import { commonRequestHeaders } from '../../upstreams/header-lists.ts';
 import { upstreamVendors } from '../../upstreams/registry.ts';
@@ -75,7 +77,9 @@ export function findModelLists(config: Config, source: UpstreamSource): readonly
 function buildUpstream(id: string, configured: ConfiguredUpstream, connectMs: number, pools: ClientPools): readonly Upstream[] {
   const vendor = upstreamVendors[configured.vendor];
   const base = new URL(baseUrlOf(configured) ?? '');
-  const quirks: Quirks = { ...presetOf(configured)?.quirks, ...configured.quirks };
+  const preset = presetOf(configured)?.quirks;
+  const quirks: Quirks = { ...preset, ...configured.quirks };
+  const audio: AudioQuirks = { ...preset?.audio, ...configured.quirks?.audio };
   const upstream = {
     id,
     vendor,
@@ -87,7 +91,8 @@ function buildUpstream(id: string, configured: ConfiguredUpstream, connectMs: nu
     passesReplyHeader: compileHeaderList(vendor.replyHeaders),
     acceptsStreamOptions: quirks.streamOptions ?? true,
     videoProtocol: vendor.videoProtocol,
-    audioPaths: vendor.audioPaths ?? {},
+    audioPaths: applyAudioPaths(vendor.audioPaths ?? {}, audio),
+    audioTraits: applyAudioQuirks(audio),
     traitsOf: (upstreamModel: string) => applyQuirks(vendor.traitsOf(upstreamModel), quirks),
     // The vendor stands before the name so that no name can pass for a vendor.
     proofOrigin: vendor.proofsBelongTo === 'vendor' ? vendor.id : `${vendor.id}/${id}`,
@@ -147,6 +152,7 @@ export function buildSettings(options: {
     overload: { ...defaultOverload, ...config.overload },
     responseRetentionDays: config.responses?.retentionDays ?? defaultRetentionDays,
     tools: buildTools(config),
+    audio: { ...defaultAudioSettings, ...config.audio },
     ...(config.structuredOutput?.check === undefined ? {} : { replyCheck: config.structuredOutput.check }),
     ...(perKey === undefined ? {} : { perKey }),
     ...(config.trustedProxies === undefined ? {} : { isProxy: compileAddressList(config.trustedProxies) }),

@@ -1,6 +1,7 @@
 import Type, { type TSchema } from 'typebox';
 
 import type { Quirks } from '../../upstreams/apply-quirks.ts';
+import { audioQuirksSchema } from './audio-schema.ts';
 
 const flag = (description: string) => Type.Optional(Type.Boolean({ description }));
 
@@ -60,6 +61,7 @@ const fields = {
     }),
   ),
   acceptsTopK: flag('Whether it takes top_k.'),
+  audio: audioQuirksSchema,
 } satisfies Record<keyof Quirks, TSchema>;
 
 /** The traits of an upstream that the operator knows better, by their names. */

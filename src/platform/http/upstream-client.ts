@@ -3,9 +3,9 @@ import { connect as connectTls } from 'node:tls';
 
 import type { ReplyHead } from './reply-head.ts';
 import { createRequestHeadEncoder } from './request-head.ts';
-import { UpstreamConnection, type UpstreamController, type UpstreamHandler } from './upstream-connection.ts';
+import { type StreamedBody, UpstreamConnection, type UpstreamController, type UpstreamHandler } from './upstream-connection.ts';
 
-export type { UpstreamController, UpstreamHandler } from './upstream-connection.ts';
+export type { StreamedBody, UpstreamController, UpstreamHandler } from './upstream-connection.ts';
 
 /** One HTTP request to an upstream. `path` includes the query. */
 export type UpstreamRequest = {
@@ -13,6 +13,8 @@ export type UpstreamRequest = {
   readonly method: 'POST' | 'GET' | 'DELETE';
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer | undefined;
+  /** A body that is not held in memory, in place of `body`. */
+  readonly streamedBody?: StreamedBody;
 };
 
 /** Connections to one upstream's origin. */
@@ -75,13 +77,14 @@ export function createUpstreamClient(options: UpstreamClientOptions): UpstreamCl
     send: (request, handler) => {
       let head: string;
       try {
-        head = encodeHead(request.method, request.path, request.headers, request.body?.length ?? 0);
+        const bytes = request.streamedBody?.bytes ?? request.body?.length ?? 0;
+        head = encodeHead(request.method, request.path, request.headers, bytes);
       } catch (error) {
         return failLater(handler, error instanceof Error ? error : new Error('the request cannot be encoded'));
       }
       const connection = pool.take();
       if (connection === undefined) failLater(handler, new ClientClosedError());
-      else connection.send(head, request.body, handler);
+      else connection.send(head, request.streamedBody ?? request.body, handler);
     },
     close: pool.close,
   };

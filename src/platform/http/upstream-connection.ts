@@ -25,6 +25,14 @@ export type UpstreamHandler = {
   readonly onResponseError: (controller: UpstreamController, error: Error) => void;
 };
 
+/** A body that is read while it is sent, such as a file. */
+export type StreamedBody = {
+  /** Its length, which is declared before anything of it is read. */
+  readonly bytes: number;
+  /** Reads it from its beginning. Left early where nothing more of it is wanted; one that comes to another length breaks its call. */
+  readonly read: () => AsyncIterable<Buffer>;
+};
+
 /** The connection ended before the reply did. */
 class ConnectionClosedError extends Error {
   readonly code = 'CONNECTION_CLOSED';
@@ -38,6 +46,15 @@ class ConnectionClosedError extends Error {
 const joinedBytesMax = 32 * 1024;
 
 const nothing = Buffer.alloc(0);
+
+/** What was read of a body is not what was declared of it. */
+class BodyLengthError extends Error {
+  readonly code = 'BODY_LENGTH_MISMATCH';
+  constructor(bytes: number, declared: number) {
+    super(`the body of the request has ${bytes} bytes and was declared to have ${declared}`);
+    this.name = 'BodyLengthError';
+  }
+}
 
 /** One request on its connection: what its handler steers it with, even when the connection has gone on to another request. */
 class Exchange implements UpstreamController {
@@ -85,8 +102,10 @@ export class UpstreamConnection {
   #gatheredEnd = 0;
   #isReady = false;
   #isPaused = false;
+  /** A streamed body is on its way: the connection is not free when the reply is whole. */
+  #isSending = false;
   /** The request that waits for the connection to be made. */
-  #waiting: { readonly head: string; readonly body: Buffer | undefined } | undefined;
+  #waiting: { readonly head: string; readonly body: Buffer | StreamedBody | undefined } | undefined;
 
   /** @param open begins to connect, hands what is read to `read` (memory that is used again), and calls `ready` when the other side is known */
   constructor(open: (read: (bytes: Buffer) => void, ready: () => void) => Socket, options: UpstreamConnectionOptions) {
@@ -119,7 +138,7 @@ export class UpstreamConnection {
   }
 
   /** Sends a request. The connection must be new or idle. */
-  send(head: string, body: Buffer | undefined, handler: UpstreamHandler): void {
+  send(head: string, body: Buffer | StreamedBody | undefined, handler: UpstreamHandler): void {
     const exchange = new Exchange(this, handler);
     this.#exchange = exchange;
     this.#head = undefined;
@@ -165,7 +184,12 @@ export class UpstreamConnection {
     if (request !== undefined && this.#exchange !== undefined) this.#write(request.head, request.body);
   }
 
-  #write(head: string, body: Buffer | undefined): void {
+  #write(head: string, body: Buffer | StreamedBody | undefined): void {
+    if (body !== undefined && 'read' in body) {
+      this.#socket.write(head, 'latin1');
+      void this.#stream(body);
+      return;
+    }
     const length = body?.length ?? 0;
     if (body !== undefined && length > joinedBytesMax) {
       this.#socket.cork();
@@ -178,6 +202,27 @@ export class UpstreamConnection {
     bytes.write(head, 0, 'latin1');
     if (body !== undefined) bytes.set(body, head.length);
     this.#socket.write(bytes);
+  }
+
+  /** Sends a body piece by piece, no faster than the other side takes it, and for as long as its request is the connection's. */
+  async #stream(body: StreamedBody): Promise<void> {
+    const exchange = this.#exchange;
+    this.#isSending = true;
+    let sent = 0;
+    try {
+      for await (const piece of body.read()) {
+        if (this.#exchange !== exchange || this.#socket.destroyed) return;
+        sent += piece.length;
+        if (sent > body.bytes) break;
+        // With its last piece, before which no proper reply is whole.
+        if (sent === body.bytes) this.#isSending = false;
+        if (!this.#socket.write(piece)) await waitForDrain(this.#socket);
+      }
+      if (sent !== body.bytes) throw new BodyLengthError(sent, body.bytes);
+      this.#isSending = false;
+    } catch (error) {
+      if (this.#exchange === exchange) this.#fail(error instanceof Error ? error : new Error('the body could not be read'));
+    }
   }
 
   #onRead(bytes: Buffer): void {
@@ -239,7 +284,8 @@ export class UpstreamConnection {
     const head = this.#head;
     this.#exchange = undefined;
     // A reply that came before the whole request was sent leaves the rest of the request on the connection.
-    const isReusable = isClean && head?.keepsAlive === true && head.framing.type !== 'until-close' && this.#socket.writableLength === 0;
+    const isReusable =
+      isClean && !this.#isSending && head?.keepsAlive === true && head.framing.type !== 'until-close' && this.#socket.writableLength === 0;
     if (isReusable && this.isUsable) {
       // The last pieces may have come after a pause; an idle connection must hear of its end.
       this.#readOn();
@@ -262,4 +308,18 @@ export class UpstreamConnection {
     this.#socket.destroy();
     exchange?.handler.onResponseError(exchange, error);
   }
+}
+
+/** Resolves when the socket takes more, or is no more. */
+function waitForDrain(socket: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      socket.off('drain', done);
+      socket.off('close', done);
+      resolve();
+    };
+    socket.on('drain', done);
+    socket.on('close', done);
+    if (socket.destroyed) done();
+  });
 }

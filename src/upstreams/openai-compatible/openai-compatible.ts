@@ -23,6 +23,7 @@ export const openaiCompatible: UpstreamVendor = {
   offers: [],
   locate,
   embeddingsPath: '/embeddings',
+  audioPaths: { speech: '/audio/speech', transcriptions: '/audio/transcriptions', translations: '/audio/translations' },
   authorize: (apiKey, dialect) => (dialect === 'anthropic-messages' ? { 'x-api-key': apiKey } : { authorization: `Bearer ${apiKey}` }),
   requestHeaders: [...openaiRequestHeaders, 'anthropic-version', 'anthropic-beta'],
   headerAliases: { 'vendor-version': 'anthropic-version', 'vendor-beta': 'anthropic-beta' },

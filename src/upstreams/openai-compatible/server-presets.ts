@@ -1,3 +1,4 @@
+import { groqAudio, vllmAudio, whisperCppAudio } from '../audio-traits.ts';
 import type { ServerPreset } from '../upstream-vendor.ts';
 
 /**
@@ -10,7 +11,7 @@ export const serverPresets: Readonly<Record<string, ServerPreset>> = {
    * docs.vllm.ai: sampling extras, `chat_template_kwargs`, fetching of images. Whether thinking can be switched is up to the chat template.
    */
   vllm: {
-    quirks: { reasoning: 'effort', reasoningField: 'enable_thinking', acceptsTopK: true, fetchesUrls: true },
+    quirks: { reasoning: 'effort', reasoningField: 'enable_thinking', acceptsTopK: true, fetchesUrls: true, audio: vllmAudio },
   },
   /** docs.sglang.ai: the same extras as vLLM. */
   sglang: {
@@ -62,7 +63,7 @@ export const serverPresets: Readonly<Record<string, ServerPreset>> = {
    */
   groq: {
     baseUrl: 'https://api.groq.com/openai/v1',
-    quirks: { outputLimitField: 'max_completion_tokens', structuredOutput: false, fetchesUrls: true },
+    quirks: { outputLimitField: 'max_completion_tokens', structuredOutput: false, fetchesUrls: true, audio: groqAudio },
   },
   /**
    * It refuses fields that it does not know, `stream_options` among them, and sends the usage without being asked (dnakov/anon-kode#53).
@@ -75,4 +76,10 @@ export const serverPresets: Readonly<Record<string, ServerPreset>> = {
     baseUrl: 'https://api.fireworks.ai/inference/v1',
     quirks: { acceptsTopK: true, fetchesUrls: true },
   },
+  /** examples/server of ggml-org/whisper.cpp: its base address is that of the server, without `/v1`. */
+  'whisper-cpp': { quirks: { audio: whisperCppAudio } },
+  /** speaches.ai, which was faster-whisper-server: all five forms of transcripts, languages by code, and speech by Kokoro or Piper. */
+  speaches: { quirks: {} },
+  /** remsky/Kokoro-FastAPI: speech alone, with voices of its own, which may be mixed: `af_bella+af_sky`. */
+  kokoro: { quirks: { audio: { transcriptions: '', translations: '' } } },
 };

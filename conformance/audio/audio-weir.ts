@@ -1,0 +1,96 @@
+import { join } from 'node:path';
+
+import OpenAI from 'openai';
+
+import type { CallEntry } from '../../src/billing/ledger/call-entry.ts';
+import { openDatabase } from '../../src/store/sqlite/open-database.ts';
+import { eventually } from '../support/http.ts';
+import { type RunningWeir, startWeir, type StartWeirOptions } from '../support/start-weir.ts';
+import { type Answer, type AudioUpstream, startAudioUpstream } from './start-audio-upstream.ts';
+
+/** A Weir with an upstream of the vendor's kind, `vendor`, and one of a server that imitates it, `server`. Both are steered by the test. */
+export type AudioWeir = {
+  readonly weir: RunningWeir;
+  readonly upstream: AudioUpstream;
+  readonly second: AudioUpstream;
+  readonly client: OpenAI;
+  /** The rows of the ledger, oldest first, once there are so many. */
+  readonly rows: (count: number) => Promise<readonly CallEntry[]>;
+  readonly [Symbol.asyncDispose]: () => Promise<void>;
+};
+
+/** The credential that the upstreams get to see. */
+export const audioKey = 'sk-audio-upstream-0123456789';
+
+export type AudioWeirOptions = {
+  readonly config?: Readonly<Record<string, unknown>>;
+  readonly models?: Readonly<Record<string, object>>;
+  readonly weir?: Omit<StartWeirOptions, 'config'>;
+  readonly quirks?: object;
+  readonly preset?: string;
+};
+
+const models = {
+  'tts-1': { targets: [{ upstream: 'vendor', model: 'tts-1' }] },
+  'gpt-4o-mini-tts': { targets: [{ upstream: 'vendor', model: 'gpt-4o-mini-tts' }] },
+  'whisper-1': { targets: [{ upstream: 'vendor', model: 'whisper-1' }] },
+  'gpt-4o-transcribe': { targets: [{ upstream: 'vendor', model: 'gpt-4o-transcribe' }] },
+  renamed: { targets: [{ upstream: 'vendor', model: 'whisper-1' }] },
+  'own-whisper': { targets: [{ upstream: 'server', model: 'Systran/faster-whisper-small' }] },
+  'own-voice': { targets: [{ upstream: 'server', model: 'kokoro' }] },
+  'two-targets': {
+    targets: [
+      { upstream: 'vendor', model: 'whisper-1' },
+      { upstream: 'server', model: 'whisper-1' },
+    ],
+  },
+};
+
+export async function startAudioWeir(answer: Answer, options: AudioWeirOptions = {}): Promise<AudioWeir> {
+  const upstream = await startAudioUpstream(answer);
+  const second = await startAudioUpstream(answer);
+  const config = {
+    retries: { attemptsMax: 3, avoidFailing: false },
+    ...options.config,
+    upstreams: {
+      vendor: { vendor: 'openai', baseUrl: upstream.url, apiKey: audioKey },
+      server: {
+        vendor: 'openai-compatible',
+        baseUrl: second.url,
+        ...(options.preset === undefined ? {} : { preset: options.preset }),
+        ...(options.quirks === undefined ? {} : { quirks: options.quirks }),
+      },
+    },
+    models: { ...models, ...options.models },
+  };
+  const weir = await startWeir({ ...options.weir, config: JSON.stringify(config) });
+  return {
+    weir,
+    upstream,
+    second,
+    client: new OpenAI({ baseURL: `${weir.gatewayUrl}/v1`, apiKey: weir.apiKey, maxRetries: 0 }),
+    rows: (count) =>
+      eventually(
+        () => readRows(weir.dataDirectory),
+        (rows) => rows.length >= count,
+        15_000,
+      ),
+    [Symbol.asyncDispose]: async () => {
+      await weir[Symbol.asyncDispose]();
+      await upstream.close();
+      await second.close();
+    },
+  };
+}
+
+/** The rows of a ledger, oldest first. */
+export function readRows(dataDirectory: string): readonly CallEntry[] {
+  const database = openDatabase(join(dataDirectory, 'weir.sqlite'), { readOnly: true, busyTimeoutMs: 5000 });
+  try {
+    return database
+      .all('select entry from calls order by accepted_at_ms, call_id')
+      .map(({ entry }) => JSON.parse(String(entry)) as CallEntry);
+  } finally {
+    database.close();
+  }
+}

@@ -1,0 +1,43 @@
+import { filledText, membersOf, textOf } from '../../platform/json/json-readers.ts';
+import { isJsonObject, type JsonValue } from '../../platform/json/json-value.ts';
+import { parseIfJson } from '../../platform/json/parse-if-json.ts';
+import type { UsageReport } from '../../inference/usage.ts';
+import { readAudioUsage } from './audio-usage.ts';
+
+/** What an event of a stream says to the gateway. The bytes go to the client whatever it is. */
+export type AudioStreamEvent =
+  /** A piece of sound or of text, with the characters that it has: base64 of sound counts for nothing. */
+  | { readonly kind: 'delta'; readonly textCharacters: number }
+  | { readonly kind: 'done'; readonly usage: UsageReport | undefined }
+  | { readonly kind: 'error'; readonly message: string; readonly status: number | undefined }
+  | { readonly kind: 'other' };
+
+/** Reads the payload of an event of `stream_format: sse` or `stream=true`. */
+export function readAudioStreamEvent(data: string): AudioStreamEvent {
+  if (data === '' || data === '[DONE]') return { kind: 'other' };
+  const event = parseIfJson(data);
+  if (!isJsonObject(event)) return { kind: 'other' };
+  const error = event['error'];
+  if (error !== undefined && error !== null) return readError(error);
+  switch (textOf(event['type']) ?? '') {
+    case 'speech.audio.delta':
+      return { kind: 'delta', textCharacters: 0 };
+    case 'transcript.text.delta':
+      return { kind: 'delta', textCharacters: textOf(event['delta'])?.length ?? 0 };
+    case 'transcript.text.segment':
+      return { kind: 'delta', textCharacters: textOf(event['text'])?.length ?? 0 };
+    case 'speech.audio.done':
+      return { kind: 'done', usage: readAudioUsage(event['usage'], 'audio') };
+    case 'transcript.text.done':
+      return { kind: 'done', usage: readAudioUsage(event['usage'], 'text') };
+    default:
+      return { kind: 'other' };
+  }
+}
+
+function readError(error: JsonValue): AudioStreamEvent {
+  const { message, code, status } = membersOf(error);
+  const named = [status, code].find((value) => typeof value === 'number' && value >= 400 && value < 600);
+  const words = filledText(message) ?? (typeof error === 'string' ? error : 'no words');
+  return { kind: 'error', message: words, status: typeof named === 'number' ? named : undefined };
+}

@@ -1,0 +1,121 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../../platform/json/json-value.ts';
+import { invalidField, missingField, unknownField, unsupportedWord } from './audio-errors.ts';
+import { type SpeechFormat, speechFormats } from './audio-formats.ts';
+
+/** What the gateway needs to know of a request for speech. */
+export type SpeechFacts = {
+  readonly requestedModel: string;
+  /** Code points of the text that is to be read out: what is billed. */
+  readonly inputCharacters: number;
+  /** Code points of what is said of the manner of reading. */
+  readonly instructionsCharacters: number;
+  readonly format: SpeechFormat;
+  /** True where the sound is to come in events. */
+  readonly streamsEvents: boolean;
+  readonly speed: number;
+};
+
+const speechInputCharactersMax = 4096;
+const voiceCharactersMax = 256;
+const speedMin = 0.25;
+const speedMax = 4;
+const documentedVoices = ['alloy', 'echo', 'fable', 'onyx', 'nova', 'shimmer'];
+const documentedFields = new Set(['model', 'input', 'voice', 'response_format', 'speed']);
+
+/**
+ * Checks a request for speech and reads its facts. What the vendor has added since passes unlooked at, unless the documented interface is to be kept to the letter.
+ * @throws GatewayError (400) that names the field
+ */
+export function readSpeechRequest(body: JsonObject, mode: 'compatible' | 'documented'): SpeechFacts {
+  if (mode === 'documented') for (const name of Object.keys(body)) if (!documentedFields.has(name)) throw unknownField(name);
+  const requestedModel = readText(body, 'model');
+  const input = readText(body, 'input');
+  const inputCharacters = countCodePoints(input);
+  checkLength('input', inputCharacters);
+  checkVoice(body['voice'], mode);
+  const instructions = body['instructions'] ?? '';
+  if (typeof instructions !== 'string') throw wrongType('instructions', 'a string', instructions);
+  const instructionsCharacters = countCodePoints(instructions);
+  checkLength('instructions', instructionsCharacters);
+  return {
+    requestedModel,
+    inputCharacters,
+    instructionsCharacters,
+    format: readWord(body, 'response_format', speechFormats) ?? 'mp3',
+    streamsEvents: readWord(body, 'stream_format', ['audio', 'sse']) === 'sse',
+    speed: readSpeed(body['speed'] ?? 1),
+  };
+}
+
+/** Characters as people and vendors count them: a pair of surrogates is one. */
+export function countCodePoints(text: string): number {
+  let count = 0;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    const isPair = unit >= 0xd800 && unit <= 0xdbff && (text.charCodeAt(at + 1) & 0xfc00) === 0xdc00;
+    if (isPair) at++;
+    count++;
+  }
+  return count;
+}
+
+function readText(body: JsonObject, name: string): string {
+  const value = body[name] ?? undefined;
+  if (value === undefined) throw missingField(name);
+  if (typeof value !== 'string') throw wrongType(name, 'a string', value);
+  if (value !== '') return value;
+  throw invalidField(
+    name,
+    `Invalid '${name}': empty string. Expected a string with minimum length 1, but got an empty string instead.`,
+    'empty_string',
+  );
+}
+
+function checkLength(name: string, characters: number): void {
+  if (characters <= speechInputCharactersMax) return;
+  throw invalidField(
+    name,
+    `Invalid '${name}': string too long. Expected a string with maximum length ${speechInputCharactersMax}, but got a string with length ${characters} instead.`,
+    'string_above_max_length',
+  );
+}
+
+/** A name, or the id of a voice of one's own. Which names there are is the upstream's to say: other models have other voices. */
+function checkVoice(voice: JsonValue | undefined, mode: 'compatible' | 'documented'): void {
+  if (voice === undefined || voice === null) throw missingField('voice');
+  if (mode === 'documented') {
+    if (typeof voice !== 'string') throw wrongType('voice', 'a string', voice);
+    if (!documentedVoices.includes(voice)) throw unsupportedWord('voice', voice, documentedVoices);
+    return;
+  }
+  const name = isJsonObject(voice) ? voice['id'] : voice;
+  if (typeof name !== 'string') throw wrongType('voice', 'a string or an object with an id', voice);
+  if (name === '' || name.length > voiceCharactersMax)
+    throw invalidField('voice', `Invalid 'voice': expected a name of 1 to ${voiceCharactersMax} characters.`);
+}
+
+function readWord<Word extends string>(body: JsonObject, name: string, words: readonly Word[]): Word | undefined {
+  const value = body[name] ?? undefined;
+  if (value === undefined) return undefined;
+  if (typeof value !== 'string') throw wrongType(name, 'a string', value);
+  const known = words.find((word) => word === value);
+  if (known === undefined) throw unsupportedWord(name, value, words);
+  return known;
+}
+
+function readSpeed(speed: JsonValue): number {
+  if (typeof speed !== 'number') throw wrongType('speed', 'a decimal', speed);
+  if (speed >= speedMin && speed <= speedMax) return speed;
+  const isBelow = speed < speedMin;
+  const bound = isBelow ? `>= ${speedMin}` : `<= ${speedMax}`;
+  throw invalidField(
+    'speed',
+    `Invalid 'speed': decimal ${isBelow ? 'below minimum' : 'above maximum'} value. Expected a value ${bound}, but got ${speed} instead.`,
+    isBelow ? 'decimal_below_min_value' : 'decimal_above_max_value',
+  );
+}
+
+function wrongType(name: string, expected: string, value: JsonValue) {
+  const type = value === null ? 'null' : Array.isArray(value) ? 'an array' : typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+  return invalidField(name, `Invalid type for '${name}': expected ${expected}, but got ${type} instead.`, 'invalid_type');
+}

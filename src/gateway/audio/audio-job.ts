@@ -1,0 +1,55 @@
+import type { MeteredCall } from '../../billing/metering/meter-call.ts';
+import type { CallFacts } from '../../inference/call-facts.ts';
+import type { GatewayError } from '../../inference/gateway-error.ts';
+import type { Usage, UsageReport } from '../../inference/usage.ts';
+import type { ReplyHeaders } from '../../platform/http/reply-head.ts';
+import type { UpstreamRequest } from '../../platform/http/upstream-client.ts';
+import type { ClientReply } from '../exchange/client-reply.ts';
+import type { GatewayLimits } from '../limits.ts';
+import type { Target } from '../routing/routing-table.ts';
+import type { AudioOperation } from '../../dialects/openai-audio/audio-formats.ts';
+import type { UpstreamReply } from './upstream-reply.ts';
+
+/** A call that makes sound or reads it, as the attempts see it. */
+export type AudioJob = {
+  readonly operation: AudioOperation;
+  readonly facts: CallFacts;
+  /** Fits the call to a target. @throws GatewayError (400) where the target cannot do what is asked */
+  readonly prepare: (target: Target) => PreparedAudio;
+};
+
+/** A call that is fitted to a target. */
+export type PreparedAudio = {
+  readonly request: UpstreamRequest;
+  /** What is charged at least from the moment at which the upstream has answered: for the journal, should the process die. */
+  readonly usageAtHead: Usage;
+  /** Reads a good reply and hands it on. Throws GatewayError while nothing of it was delivered; afterwards it tells how it ended. */
+  readonly deliver: (reply: UpstreamReply, delivery: Delivery) => Promise<Delivered>;
+  /** What a call used that delivered something, or whose client left. @param report what its upstream said of that */
+  readonly meter: (report: UsageReport | undefined, textCharacters: number) => Promise<MeteredCall>;
+};
+
+/** What a reply is delivered with. */
+export type Delivery = {
+  readonly response: ClientReply;
+  /** Of the upstream's answer. */
+  readonly received: ReplyHeaders;
+  /** Those that go to the client. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly limits: GatewayLimits;
+  readonly stalledReaderMs: number;
+  readonly signal: AbortSignal;
+  /** The first bytes are about to go to the client: no other attempt can follow. */
+  readonly onDelivering: () => void;
+};
+
+/** How a reply ended of which something was delivered, or is ready to be. */
+export type Delivered = {
+  readonly end: 'finished' | 'cut' | 'client-left';
+  readonly report: UsageReport | undefined;
+  /** Characters of text that the model wrote. */
+  readonly textCharacters: number;
+  readonly error?: GatewayError;
+  /** Lets the client have the end of it, once the call is in the books. */
+  readonly conclude: () => void;
+};

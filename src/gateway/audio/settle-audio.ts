@@ -1,0 +1,40 @@
+import type { CallEnd, CallEntry, CallOpening } from '../../billing/ledger/call-entry.ts';
+import type { MeteredCall } from '../../billing/metering/meter-call.ts';
+import type { PriceBook } from '../../billing/rating/rating.ts';
+import type { GatewayError } from '../../inference/gateway-error.ts';
+import type { CallTrace } from '../settle.ts';
+
+/** How a call ended, and what it used. */
+export type AudioOutcome = {
+  readonly end: Exclude<CallEnd, 'lost'>;
+  readonly metered: MeteredCall;
+  readonly error?: GatewayError | undefined;
+};
+
+/** What a call used that failed: nothing, whatever its upstream did. */
+export const nothingUsed: MeteredCall = { usage: {}, estimated: false };
+
+/** Makes the ledger row of a call whose usage is counted already, and prices it with the book pinned at admission. */
+export function settleAudio(
+  opening: CallOpening,
+  { end, metered, error }: AudioOutcome,
+  trace: CallTrace,
+  priceBook: PriceBook,
+): CallEntry {
+  const { usage, estimated, rawUsage } = metered;
+  const { vendor, upstreamModel, requestedModel, acceptedAtMs } = opening;
+  const { upstreamStatus, upstreamRequestId, firstByteMs, durationMs } = trace;
+  return {
+    ...opening,
+    end,
+    usage,
+    estimated,
+    durationMs,
+    charge: priceBook.rate({ vendor, upstreamModel, requestedModel, acceptedAtMs, usage }),
+    ...(rawUsage === undefined ? {} : { rawUsage }),
+    ...(upstreamStatus === undefined ? {} : { upstreamStatus }),
+    ...(upstreamRequestId === undefined ? {} : { upstreamRequestId }),
+    ...(firstByteMs === undefined ? {} : { firstByteMs }),
+    ...(error === undefined ? {} : { errorCode: error.code }),
+  };
+}

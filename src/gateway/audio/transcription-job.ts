@@ -1,0 +1,95 @@
+import type { MeteredCall } from '../../billing/metering/meter-call.ts';
+import { transcriptionModelOf, type TranscriptionModel } from '../../dialects/openai-audio/audio-models.ts';
+import { billedAudioMs } from '../../dialects/openai-audio/audio-usage.ts';
+import { type TranscriptPlan, planTranscript } from '../../dialects/openai-audio/plan-transcript.ts';
+import type { TranscriptionFacts } from '../../dialects/openai-audio/transcription-form.ts';
+import { estimateTokens } from '../../inference/count-text-characters.ts';
+import type { Usage, UsageReport } from '../../inference/usage.ts';
+import { encodeMultipart } from '../../platform/http/multipart-body.ts';
+import { createUpstreamHeaders } from '../prepare-request.ts';
+import type { Target } from '../routing/routing-table.ts';
+import type { AudioJob, Delivered, Delivery, PreparedAudio } from './audio-job.ts';
+import { deliverEvents } from './deliver-stream.ts';
+import { deliverTranscript } from './deliver-transcript.ts';
+import { estimateAudioMs, measureSound } from './measure-sound.ts';
+import type { ReceivedForm } from './receive-form.ts';
+import { rebuildForm } from './rebuild-form.ts';
+import type { UpstreamReply } from './upstream-reply.ts';
+
+/** A request to write speech down, checked. */
+export type TranscriptionCall = {
+  readonly facts: TranscriptionFacts;
+  readonly form: ReceivedForm;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+};
+
+/** Makes the job of writing speech down, or of translating it. */
+export function createTranscriptionJob(call: TranscriptionCall): AudioJob {
+  const { requestedModel, stream, promptCharacters, task } = call.facts;
+  return {
+    operation: task === 'translate' ? 'translations' : 'transcriptions',
+    facts: { requestedModel, stream, inputCharacters: promptCharacters, needs: [], outputTokensMax: 0 },
+    prepare: (target) => new PreparedTranscription(call, target),
+  };
+}
+
+/** What a second of sound is in tokens where it is billed by them: one for each tenth of a second, as the vendor's own figures have it. */
+const tokensPerSecond = 10;
+const secondMs = 1000;
+
+class PreparedTranscription implements PreparedAudio {
+  readonly request: PreparedAudio['request'];
+  readonly usageAtHead: Usage;
+  readonly #call: TranscriptionCall;
+  readonly #model: TranscriptionModel;
+  readonly #plan: TranscriptPlan;
+  #durationSeconds: number | undefined;
+
+  /** @throws GatewayError where the model does not answer in the form that is wanted */
+  constructor(call: TranscriptionCall, target: Target) {
+    const { facts, form } = call;
+    const { upstream, upstreamModel } = target;
+    this.#call = call;
+    this.#model = transcriptionModelOf(upstreamModel, upstream.audioTraits.transcriptFormats);
+    this.#plan = planTranscript(facts, this.#model);
+    const { contentType, body } = encodeMultipart(
+      rebuildForm(form, { facts, plan: this.#plan, upstreamModel, traits: upstream.audioTraits }),
+    );
+    const dialects = { client: 'openai-chat', upstream: 'openai-chat' } as const;
+    const headers = createUpstreamHeaders({ operation: 'generate', body: {}, headers: call.headers }, target, dialects, undefined);
+    Object.assign(headers, { 'content-type': contentType, accept: facts.stream ? 'text/event-stream, */*' : '*/*' });
+    const path = facts.task === 'translate' ? upstream.audioPaths.translations : upstream.audioPaths.transcriptions;
+    this.request = { path: `${upstream.basePath}${path ?? ''}`, method: 'POST', headers, body: undefined, streamedBody: body };
+    this.usageAtHead = this.#usageOf(estimateAudioMs(form.file.upload.bytes, form.file.container), 0).usage;
+  }
+
+  deliver(reply: UpstreamReply, delivery: Delivery): Promise<Delivered> {
+    const { facts } = this.#call;
+    // A model that makes no streams answers as if it had not been asked for one.
+    if (facts.stream && String(delivery.received['content-type'] ?? '').startsWith('text/event-stream'))
+      return deliverEvents(reply, delivery);
+    return deliverTranscript(reply, delivery, facts, this.#plan, ({ durationSeconds }) => (this.#durationSeconds = durationSeconds));
+  }
+
+  /** The vendor's own count; else what the recording is long; else what its server says of that; else what its size tells. */
+  async meter(report: UsageReport | undefined, textCharacters: number): Promise<MeteredCall> {
+    const evidence = report === undefined ? {} : { rawUsage: report.raw };
+    if (report?.trustworthy === true) return { usage: report.usage, ...evidence, estimated: false };
+    const { upload, container } = this.#call.form.file;
+    // Not by the call's signal: a client that leaves has to pay what it used.
+    const { audioMs, measured } = await measureSound(upload, container, AbortSignal.timeout(measureMsMax));
+    const saidMs = this.#durationSeconds === undefined ? undefined : billedAudioMs(this.#durationSeconds);
+    const { usage, estimated } = this.#usageOf(measured ? audioMs : (saidMs ?? audioMs), textCharacters);
+    return { usage: { ...usage, ...report?.usage }, ...evidence, estimated: estimated || !(measured || saidMs !== undefined) };
+  }
+
+  /** What so much sound comes to: tokens are a guess. */
+  #usageOf(inputAudioMs: number, textCharacters: number): { readonly usage: Usage; readonly estimated: boolean } {
+    if (this.#model.billedBy === 'duration') return { usage: { inputAudioMs }, estimated: false };
+    const inputAudioTokens = (inputAudioMs / secondMs) * tokensPerSecond;
+    const inputTokens = inputAudioTokens + estimateTokens(this.#call.facts.promptCharacters);
+    return { usage: { inputAudioMs, inputTokens, inputAudioTokens, outputTokens: estimateTokens(textCharacters) }, estimated: true };
+  }
+}
+
+const measureMsMax = 10_000;
