@@ -25,6 +25,9 @@ import { createRouter, dialectOfPath, type Route, type RouteMatch } from './rout
 import { describeHealth } from './routes/describe-health.ts';
 import { listModels, showModel } from './routes/serve-models.ts';
 import type { CallReport } from './telemetry/call-report.ts';
+import { serveVideos } from './videos/serve-videos.ts';
+import { isVideoPath, makesVideo } from './videos/video-routes.ts';
+import { videoErrors } from './videos/video-errors.ts';
 import { writeError, writeReply } from './write-reply.ts';
 import { requestIdHeader } from './exchange/reply-headers.ts';
 import { describeUnexpected, runReported } from './run-reported.ts';
@@ -73,7 +76,8 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     const answer = (error: unknown): void => {
       const known = error instanceof GatewayError ? error : describeUnexpected(gateway, callId, error);
       if (known.class === 'authentication') gateway.gatekeeper.wasRefused(request, 0);
-      const dialect = chatDialects[dialectOfPath(path, request.headers)];
+      const spoken = chatDialects[dialectOfPath(path, request.headers)];
+      const dialect = isVideoPath(path) ? videoErrors(spoken) : spoken;
       handled.report ??= gateway.telemetry.begin({ callId, dialect: dialect.id, request, response });
       handled.report.refused(known);
       writeError(response, dialect, known, callId, askedFraming(dialect, target));
@@ -113,6 +117,11 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     }
     if (route.type === 'stored') return serveStored(gateway, { request, response, callId, target }, route.stored, match.params);
     if (route.type === 'files' || route.type === 'embeddings') return serveBesides(gateway, route, handled, target);
+    if (route.type === 'videos') {
+      const report = makesVideo(route.action) ? gateway.telemetry.begin({ callId, dialect: 'openai-chat', request, response }) : undefined;
+      handled.report = report;
+      return serveVideos(gateway, { request, response, callId, target }, { action: route.action, id: match.params['id'] ?? '' }, report);
+    }
     const dialect = route.dialect ?? dialectOfPath(target.path, request.headers);
     return serveModels(options, { request, response, callId, target }, { route, rest: match.rest, dialect });
   };

@@ -1,10 +1,19 @@
+import type { VideoProtocolId } from '../dialects/video-tasks/video-protocol.ts';
 import type { ChatTraits, ModelTraits } from '../inference/model-traits.ts';
 
 /**
  * Traits of a server or model that are not the usual ones, by their names. The traits of chat completions stand beside the others: no two
  * share a name.
  */
-export type Quirks = Partial<Omit<ModelTraits, 'chat'>> & Partial<ChatTraits>;
+export type Quirks = Partial<Omit<ModelTraits, 'chat'>> & Partial<ChatTraits> & ServerQuirks;
+
+/** What is so of a server, whatever its models. */
+export type ServerQuirks = {
+  /** The interface in which it makes videos. */
+  readonly videos?: Extract<VideoProtocolId, 'video-generations' | 'openai-videos'>;
+};
+
+const serverNames = { videos: true } satisfies Record<keyof ServerQuirks, true>;
 
 const chatNames = {
   outputLimitField: true,
@@ -19,7 +28,7 @@ const chatNames = {
 
 /** Lays quirks over traits: what a quirk names has its value, the rest stays. */
 export function applyQuirks(traits: ModelTraits, quirks: Quirks): ModelTraits {
-  const entries = Object.entries(quirks);
+  const entries = Object.entries(quirks).filter(([name]) => !Object.hasOwn(serverNames, name));
   return {
     ...traits,
     ...Object.fromEntries(entries.filter(([name]) => !Object.hasOwn(chatNames, name))),

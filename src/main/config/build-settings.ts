@@ -3,6 +3,7 @@ import { defaultLimits, defaultTimeouts, defaultRetries } from '../../gateway/li
 import { createRoutingTable, type Upstream } from '../../gateway/routing/routing-table.ts';
 import { createTimeoutRule } from '../../gateway/routing/target-timeouts.ts';
 import { defaultOverload } from '../../gateway/overload/overload-settings.ts';
+import { defaultVideoSettings } from '../../gateway/videos/video-settings.ts';
 import type { PriceBookData } from '../../billing/rating/parse-price-book.ts';
 import { createPriceBook, type PriceOverride } from '../../billing/rating/price-book.ts';
 import { compileAddressList } from '../../platform/http/address-list.ts';
@@ -86,7 +87,7 @@ function buildUpstream(id: string, configured: ConfiguredUpstream, connectMs: nu
     passesForeignHeader: compileHeaderList([...commonRequestHeaders, ...(configured.forwardHeaders ?? [])]),
     passesReplyHeader: compileHeaderList(vendor.replyHeaders),
     acceptsStreamOptions: quirks.streamOptions ?? true,
-    videoProtocol: vendor.videoProtocol,
+    videoProtocol: quirks.videos ?? vendor.videoProtocol,
     audioPaths: vendor.audioPaths ?? {},
     traitsOf: (upstreamModel: string) => applyQuirks(vendor.traitsOf(upstreamModel), quirks),
     // The vendor stands before the name so that no name can pass for a vendor.
@@ -146,6 +147,7 @@ export function buildSettings(options: {
     validation: config.validation ?? 'compatible',
     overload: { ...defaultOverload, ...config.overload },
     responseRetentionDays: config.responses?.retentionDays ?? defaultRetentionDays,
+    videos: { ...defaultVideoSettings, ...config.videos },
     tools: buildTools(config),
     ...(config.structuredOutput?.check === undefined ? {} : { replyCheck: config.structuredOutput.check }),
     ...(perKey === undefined ? {} : { perKey }),
