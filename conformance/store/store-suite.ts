@@ -6,6 +6,7 @@ import { fileSearchSuite } from './file-search-suite.ts';
 import { ledgerSuite } from './ledger-suite.ts';
 import { proofSuite } from './proof-suite.ts';
 import { statisticsSuite } from './statistics-suite.ts';
+import { taskSuite } from './task-suite.ts';
 import type { StoreUnderTest } from './store-under-test.ts';
 
 /** The contract of a store. Every engine runs it; what it promises is worded in the interfaces of src/accounts and src/billing. */
@@ -17,5 +18,6 @@ export function runStoreSuite(name: string, open: () => Promise<StoreUnderTest>)
     describe('reasoning proofs', () => proofSuite(open));
     describe('conversations', () => conversationSuite(open));
     describe('files and their index', () => fileSearchSuite(open));
+    describe('video tasks and callbacks', () => taskSuite(open));
   });
 }

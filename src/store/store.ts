@@ -3,6 +3,8 @@ import type { LedgerStore } from '../billing/ledger/ledger-store.ts';
 import type { StatisticsStore } from '../billing/statistics/statistics-store.ts';
 import type { ConversationStore } from '../conversations/conversation-store.ts';
 import type { ProofStore } from '../inference/proof-store.ts';
+import type { CallbackStore } from '../tasks/callbacks/callback-store.ts';
+import type { TaskStore } from '../tasks/task-store.ts';
 import type { FileSearchStore } from '../tools/file-search/file-store.ts';
 
 /** All that one database offers to the domains. Each engine implements it and runs the store contract suite. */
@@ -11,6 +13,8 @@ export type Store = AccountsStore &
   StatisticsStore &
   ProofStore &
   ConversationStore &
-  FileSearchStore & {
+  FileSearchStore &
+  TaskStore &
+  CallbackStore & {
     readonly close: () => Promise<void>;
   };

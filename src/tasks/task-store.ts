@@ -65,6 +65,8 @@ export type TaskStore = {
       readonly progress: number;
       readonly nowMs: number;
       readonly nextPollAtMs: number;
+      /** Replaces what was sealed: a submission that was taken is not sent again, and its pictures need not be kept. */
+      readonly sealed?: Uint8Array<ArrayBuffer>;
     },
   ) => Promise<boolean>;
   /** Removes an intent that the upstream refused, and adds its ledger row. False when it is no longer being submitted. */

@@ -4,6 +4,7 @@ import { strictTranslation } from './0003-strict-translation.ts';
 import { limits } from './0004-limits.ts';
 import { conversations } from './0005-conversations.ts';
 import { fileSearch } from './0006-file-search.ts';
+import { videoTasks } from './0007-video-tasks.ts';
 
 /**
  * One step of the schema. `shared` runs unchanged on every engine (text, bigint, double precision and smallint only); what an engine
@@ -17,4 +18,12 @@ export type Migration = {
 };
 
 /** In ascending order of version, without gaps, starting at 1. */
-export const migrations: readonly Migration[] = [initialSchema, reasoningProofs, strictTranslation, limits, conversations, fileSearch];
+export const migrations: readonly Migration[] = [
+  initialSchema,
+  reasoningProofs,
+  strictTranslation,
+  limits,
+  conversations,
+  fileSearch,
+  videoTasks,
+];

@@ -1,8 +1,11 @@
 import type { Worker } from 'node:worker_threads';
+import type { CallbackStore } from '../../tasks/callbacks/callback-store.ts';
+import type { TaskStore } from '../../tasks/task-store.ts';
 import type { FileSearchStore } from '../../tools/file-search/file-store.ts';
 import type { Store } from '../store.ts';
 import { encodeForStore, joinEncoded } from './encoded-batch.ts';
 import { StoreError } from '../store-error.ts';
+import { groupProgress } from './group-progress.ts';
 import { decodeError } from './store-protocol.ts';
 import type { EncodedBatch, OperationName, StoreOperations, StoreReply, StoreRequest } from './store-protocol.ts';
 
@@ -70,6 +73,8 @@ export async function connectStoreWorker(worker: Worker, options: StoreWorkerOpt
     findSealedItem: (query) => call('findSealedItem', query),
     sweepConversations: (limits) => call('sweepConversations', limits),
     ...fileSearchCalls(call),
+    ...videoTaskCalls(call),
+    ...callbackCalls(call),
     failureReason: connection.failureReason,
     close: connection.close,
   };
@@ -108,6 +113,40 @@ function fileSearchCalls(call: Call): FileSearchStore {
     searchChunks: (parameter) => call('searchChunks', parameter),
     readChunks: (parameter) => call('readChunks', parameter),
     readText: (parameter) => call('readText', parameter),
+  };
+}
+
+/** Video tasks. */
+function videoTaskCalls(call: Call): TaskStore {
+  return {
+    insertTask: (task, lease, idempotency) => call('insertTask', task, lease, idempotency),
+    acceptTask: (parameter) => call('acceptTask', parameter),
+    refuseTask: (parameter) => call('refuseTask', parameter),
+    claimTasks: (parameter) => call('claimTasks', parameter),
+    renewTask: (parameter) => call('renewTask', parameter),
+    recordProgress: groupProgress((group) => call('recordProgressGroup', group)),
+    endTask: (parameter) => call('endTask', parameter),
+    findTask: (parameter) => call('findTask', parameter),
+    listTasks: (parameter) => call('listTasks', parameter),
+    deleteTask: (parameter) => call('deleteTask', parameter),
+    expireMedia: (parameter) => call('expireMedia', parameter),
+    unknownMedia: (keys) => call('unknownMedia', keys),
+    mediaBytes: (parameter) => call('mediaBytes', parameter),
+    countTasks: (nowMs) => call('countTasks', nowMs),
+    heldFor: (userName) => call('heldFor', userName),
+  };
+}
+
+function callbackCalls(call: Call): CallbackStore {
+  return {
+    insertDeliveries: (deliveries) => call('insertDeliveries', deliveries),
+    claimDeliveries: (parameter) => call('claimDeliveries', parameter),
+    recordAttempt: (parameter) => call('recordAttempt', parameter),
+    listDeliveries: (parameter) => call('listDeliveries', parameter),
+    redeliver: (parameter) => call('redeliver', parameter),
+    findCallbackSecrets: (userName) => call('findCallbackSecrets', userName),
+    putCallbackSecrets: (secrets) => call('putCallbackSecrets', secrets),
+    sweepDeliveries: (parameter) => call('sweepDeliveries', parameter),
   };
 }
 

@@ -6,6 +6,7 @@ import {
   putConversation,
   sweepConversationObjects,
 } from './conversation-object-operations.ts';
+import { emptyLog } from './empty-log.ts';
 import type { Database } from './open-database.ts';
 import { readBytes, readText } from './read-column.ts';
 import {
@@ -119,15 +120,4 @@ function sweep(database: Database, { nowMs, rowsMax }: Parameters<ConversationSt
     const responses = sweepResponses(database, nowMs, rowsMax);
     return responses + sweepConversationObjects(database, nowMs, Math.max(0, rowsMax - responses));
   });
-}
-
-/** Empties the write-ahead log, which still has what was deleted. Does not wait for others who are reading it: the next sweep tries again. */
-function emptyLog(database: Database): boolean {
-  const timeout = database.first('pragma busy_timeout')?.['timeout'];
-  database.execute('pragma busy_timeout = 0');
-  try {
-    return database.first('pragma wal_checkpoint(truncate)')?.['busy'] === 0n;
-  } finally {
-    database.execute(`pragma busy_timeout = ${String(timeout)}`);
-  }
 }

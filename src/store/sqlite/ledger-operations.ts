@@ -3,7 +3,7 @@ import { toStorableText } from '../storable-text.ts';
 import { StoreError } from '../store-error.ts';
 import type { LedgerStoreOperations } from './store-protocol.ts';
 import { callColumns, decodeCallEntry, readCallRow, readIncrement } from './call-entry-row.ts';
-import { splitEncoded } from './encoded-batch.ts';
+import { encodeForStore, joinEncoded, splitEncoded } from './encoded-batch.ts';
 import type { CallRow, UsageIncrement } from './call-entry-row.ts';
 import type { Database, SqlRow, SqlValue } from './open-database.ts';
 
@@ -48,6 +48,15 @@ export function createLedgerOperations(database: Database): LedgerStoreOperation
     },
     listEntries: (filter) => listEntries(database, filter),
   };
+}
+
+/**
+ * Adds one row together with the statistics it adds to, within the caller's transaction. One that is there already stays as it is and adds nothing. Throws StoreError
+ * `entry-out-of-range`.
+ */
+export function bookEntry(database: Database, entry: CallEntry): void {
+  const rows = splitEncoded(joinEncoded([encodeForStore(entry)])).map(({ summary, text }) => readCallRow(summary, text));
+  appendRows(database, rows, insertEach);
 }
 
 /** Some of the rows are there already. */

@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { createAccountsOperations } from './accounts-operations.ts';
+import { createCallbackOperations } from './callback-operations.ts';
 import { createFileSearchOperations } from './file-search-operations.ts';
 import { createLedgerOperations } from './ledger-operations.ts';
 import { createConversationOperations } from './conversation-operations.ts';
@@ -7,6 +8,7 @@ import type { Database } from './open-database.ts';
 import { openStoreDatabase } from './open-store-database.ts';
 import { createProofOperations } from './proof-operations.ts';
 import { createStatisticsOperations } from './statistics-operations.ts';
+import { createVideoTaskOperations } from './video-task-operations.ts';
 import { encodeError } from './store-protocol.ts';
 import type { StoreOperations, StoreReply, StoreRequest, StoreWorkerData } from './store-protocol.ts';
 
@@ -29,6 +31,8 @@ function serve(data: StoreWorkerData): void {
     ...createProofOperations(database),
     ...createConversationOperations(database),
     ...createFileSearchOperations(database),
+    ...createVideoTaskOperations(database),
+    ...createCallbackOperations(database),
   };
   port.on('message', (request: StoreRequest) => {
     if (request.type === 'close') {

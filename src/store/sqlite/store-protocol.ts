@@ -3,6 +3,8 @@ import type { LedgerStore } from '../../billing/ledger/ledger-store.ts';
 import type { StatisticsStore } from '../../billing/statistics/statistics-store.ts';
 import type { ConversationStore } from '../../conversations/conversation-store.ts';
 import type { ProofStore } from '../../inference/proof-store.ts';
+import type { CallbackStore } from '../../tasks/callbacks/callback-store.ts';
+import type { TaskProgress, TaskStore } from '../../tasks/task-store.ts';
 import type { FileSearchStore } from '../../tools/file-search/file-store.ts';
 import { StoreError } from '../store-error.ts';
 import type { StoreErrorKind } from '../store-error.ts';
@@ -26,12 +28,19 @@ export type StatisticsStoreOperations = Synchronous<StatisticsStore>;
 export type ProofStoreOperations = Synchronous<ProofStore>;
 export type ConversationStoreOperations = Synchronous<ConversationStore>;
 export type FileSearchOperations = Synchronous<FileSearchStore>;
+/** What polls have found comes in groups, so that one commit makes all of a group durable. */
+export type TaskStoreOperations = Omit<Synchronous<TaskStore>, 'recordProgress'> & {
+  readonly recordProgressGroup: (group: readonly TaskProgress[]) => readonly boolean[];
+};
+export type CallbackStoreOperations = Synchronous<CallbackStore>;
 export type StoreOperations = AccountsStoreOperations &
   LedgerStoreOperations &
   StatisticsStoreOperations &
   ProofStoreOperations &
   ConversationStoreOperations &
-  FileSearchOperations;
+  FileSearchOperations &
+  TaskStoreOperations &
+  CallbackStoreOperations;
 export type OperationName = keyof StoreOperations;
 
 /** What the worker is started with. */

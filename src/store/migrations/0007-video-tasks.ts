@@ -1,0 +1,92 @@
+import type { Migration } from './migrations.ts';
+
+const tasks = [
+  // `phase` is a rank (0 submitting, 1 queued, 2 in_progress, 3 storing, 4 completed, 5 failed), so that statements can see to it that it only grows: below 4 a
+  // task is open. `facts` is what never changes and is never searched for, as JSON.
+  `create table video_tasks (
+    id text not null primary key,
+    user_name text not null,
+    key_id text not null,
+    facts text not null,
+    phase smallint not null check (phase between 0 and 5),
+    progress smallint not null check (progress between 0 and 100),
+    created_at_ms bigint not null,
+    ended_at_ms bigint,
+    upstream_task_id text,
+    held_nano_usd bigint not null,
+    charged_nano_usd bigint,
+    error text,
+    result text,
+    media_key text,
+    media_type text,
+    media_bytes bigint,
+    media_sha256 text,
+    duration_ms double precision,
+    expires_at_ms bigint,
+    next_poll_at_ms bigint not null,
+    last_poll_at_ms bigint,
+    poll_failures bigint not null,
+    missing_since_ms bigint,
+    alert_since_ms bigint,
+    alert_reason text,
+    lease_owner text,
+    lease_until_ms bigint not null
+  )`,
+  'create index video_tasks_by_user on video_tasks (user_name, created_at_ms, id)',
+  'create index video_tasks_due on video_tasks (next_poll_at_ms, id) where phase < 4',
+  'create index video_tasks_held on video_tasks (user_name, held_nano_usd) where phase < 4',
+  'create index video_tasks_by_expiry on video_tasks (expires_at_ms) where media_key is not null',
+  'create index video_tasks_by_media on video_tasks (media_key) where media_key is not null',
+  'create index video_tasks_media_bytes on video_tasks (user_name, key_id, media_bytes) where media_key is not null',
+  `create table video_idempotency (
+    key_id text not null,
+    idempotency_key text not null,
+    body_hash text not null,
+    until_ms bigint not null,
+    task_id text not null references video_tasks (id),
+    primary key (key_id, idempotency_key)
+  )`,
+  'create index video_idempotency_by_task on video_idempotency (task_id)',
+  'create index video_idempotency_by_end on video_idempotency (until_ms)',
+];
+
+/** Apart from their tasks: a request may bring pictures, and every poll writes its task's row anew. */
+const requests = `create table video_requests (
+    task_id text not null primary key references video_tasks (id),
+    sealed blob not null
+  )`;
+
+const callbacks = [
+  // `over_at_ms`: since when nothing more is to be done. A lease that nobody has ended at 0.
+  `create table callback_deliveries (
+    id text not null primary key,
+    user_name text not null,
+    subject text not null,
+    event_type text not null,
+    sealed_url blob not null,
+    payload text not null,
+    created_at_ms bigint not null,
+    status text not null,
+    attempts bigint not null,
+    next_attempt_at_ms bigint not null,
+    last_status bigint,
+    last_problem text,
+    delivered_at_ms bigint,
+    over_at_ms bigint,
+    lease_owner text,
+    lease_until_ms bigint not null
+  )`,
+  "create index callback_deliveries_due on callback_deliveries (next_attempt_at_ms, id) where status = 'waiting'",
+  'create index callback_deliveries_by_user on callback_deliveries (user_name, created_at_ms, id)',
+  'create index callback_deliveries_by_subject on callback_deliveries (user_name, subject, created_at_ms, id)',
+  'create index callback_deliveries_over on callback_deliveries (over_at_ms) where over_at_ms is not null',
+  `create table callback_secrets (
+    user_name text not null primary key,
+    current_sealed blob not null,
+    previous_sealed blob,
+    previous_until_ms bigint
+  )`,
+];
+
+/** Video tasks, the keys under which they were asked for, and callbacks. */
+export const videoTasks: Migration = { version: 7, name: 'video-tasks', shared: tasks, sqlite: [requests, ...callbacks] };

@@ -1,0 +1,133 @@
+import type { CallbackSecrets, Delivery, DeliveryStatus, NewDelivery } from '../../tasks/callbacks/callback-store.ts';
+import { toStorableText } from '../storable-text.ts';
+import { StoreError } from '../store-error.ts';
+import type { Database, SqlRow } from './open-database.ts';
+import { readBytes, readInteger, readOptionalInteger, readOptionalText, readText } from './read-column.ts';
+import type { CallbackStoreOperations } from './store-protocol.ts';
+import { toOptionalText, toOptionalWhole, toWhole } from './video-task-row.ts';
+
+/** Callbacks and the secrets that sign them on a connection. */
+export function createCallbackOperations(database: Database): CallbackStoreOperations {
+  return {
+    ...createAttemptOperations(database),
+    insertDeliveries: (deliveries) => database.transact(() => insertDeliveries(database, deliveries)),
+    listDeliveries: ({ userName, subject, limit }) => {
+      const order = 'order by created_at_ms desc, id desc limit ?';
+      const rows =
+        subject === undefined
+          ? database.all(`select ${columns} from callback_deliveries where user_name = ? ${order}`, toStorableText(userName), limit)
+          : database.all(
+              `select ${columns} from callback_deliveries where user_name = ? and subject = ? ${order}`,
+              toStorableText(userName),
+              toStorableText(subject),
+              limit,
+            );
+      return rows.map(decodeDelivery);
+    },
+    findCallbackSecrets: (userName) => {
+      const row = database.first('select * from callback_secrets where user_name = ?', toStorableText(userName));
+      return row === undefined ? undefined : decodeSecrets(row);
+    },
+    putCallbackSecrets: ({ userName, current, previous }) => {
+      const sql = `insert into callback_secrets (user_name, current_sealed, previous_sealed, previous_until_ms) values (?, ?, ?, ?)
+        on conflict (user_name) do update set current_sealed = excluded.current_sealed, previous_sealed = excluded.previous_sealed,
+          previous_until_ms = excluded.previous_until_ms`;
+      database.run(sql, toStorableText(userName), current, previous?.sealed ?? null, toOptionalWhole(previous?.untilMs));
+    },
+  };
+}
+
+const columns = `id, user_name, subject, event_type, sealed_url, payload, created_at_ms, status, attempts, next_attempt_at_ms,
+  last_status, last_problem, delivered_at_ms`;
+
+/** Adds deliveries within the caller's transaction. One whose id is there already stays as it is. */
+export function insertDeliveries(database: Database, deliveries: readonly NewDelivery[]): void {
+  const sql = `insert into callback_deliveries (id, user_name, subject, event_type, sealed_url, payload, created_at_ms, status, attempts,
+      next_attempt_at_ms, lease_until_ms)
+    values (?, ?, ?, ?, ?, ?, ?, 'waiting', 0, ?, 0) on conflict (id) do nothing`;
+  for (const { id, userName, subject, eventType, sealedUrl, payload, createdAtMs } of deliveries) {
+    const names = [id, userName, subject, eventType].map(toStorableText);
+    const atMs = toWhole(createdAtMs);
+    database.run(sql, ...names, sealedUrl, toStorableText(payload), atMs, atMs);
+  }
+}
+
+type AttemptOperations = Pick<CallbackStoreOperations, 'claimDeliveries' | 'recordAttempt' | 'redeliver' | 'sweepDeliveries'>;
+
+const dueDeliveries = "from callback_deliveries where status = 'waiting' and next_attempt_at_ms <= ? and lease_until_ms <= ?";
+
+function createAttemptOperations(database: Database): AttemptOperations {
+  return {
+    claimDeliveries: ({ owner, nowMs, leaseUntilMs, limit }) => {
+      const dueAt = [toWhole(nowMs), toWhole(nowMs)] as const;
+      // Most of the time nothing is due, and then there is no transaction to hold up others.
+      if (database.first(`select 1 ${dueDeliveries} limit 1`, ...dueAt) === undefined) return [];
+      return database.transact(() => {
+        const sql = `select ${columns} ${dueDeliveries} order by next_attempt_at_ms, id limit ?`;
+        const deliveries = database.all(sql, ...dueAt, limit).map(decodeDelivery);
+        const lease = 'update callback_deliveries set lease_owner = ?, lease_until_ms = ? where id = ?';
+        for (const { id } of deliveries) database.run(lease, toStorableText(owner), toWhole(leaseUntilMs), id);
+        return deliveries;
+      });
+    },
+    recordAttempt: (attempt) => recordAttempt(database, attempt),
+    redeliver: ({ userName, id, nowMs }) => {
+      // Taking the lease away keeps an attempt that is under way from recording its outcome as this one's.
+      const sql = `update callback_deliveries set status = 'waiting', attempts = 0, next_attempt_at_ms = ?, last_status = null, last_problem = null,
+          delivered_at_ms = null, over_at_ms = null, lease_owner = null, lease_until_ms = 0
+        where id = ? and user_name = ?`;
+      return database.run(sql, toWhole(nowMs), toStorableText(id), toStorableText(userName)) === 1;
+    },
+    sweepDeliveries: ({ beforeMs, limit }) => {
+      const over = 'select id from callback_deliveries where over_at_ms is not null and over_at_ms < ? order by over_at_ms limit ?';
+      return database.run(`delete from callback_deliveries where id in (${over})`, toWhole(beforeMs), limit);
+    },
+  };
+}
+
+function recordAttempt(database: Database, attempt: Parameters<AttemptOperations['recordAttempt']>[0]): boolean {
+  const { id, owner, status, attempts, nextAttemptAtMs, lastStatus, lastProblem, deliveredAtMs } = attempt;
+  // Of one that was given up it is not told when, only that it was no sooner than the attempt was due.
+  const sql = `update callback_deliveries set status = ?, attempts = ?, last_status = ?, last_problem = ?, delivered_at_ms = ?,
+      over_at_ms = case when ? then null else coalesce(?, max(next_attempt_at_ms, ?)) end, next_attempt_at_ms = ?,
+      lease_owner = null, lease_until_ms = 0
+    where id = ? and lease_owner = ?`;
+  const outcome = [status, toWhole(attempts), toOptionalWhole(lastStatus), toOptionalText(lastProblem)] as const;
+  const deliveredAt = toOptionalWhole(deliveredAtMs);
+  const nextAt = toWhole(nextAttemptAtMs);
+  const times = [deliveredAt, status === 'waiting' ? 1 : 0, deliveredAt, nextAt, nextAt] as const;
+  return database.run(sql, ...outcome, ...times, toStorableText(id), toStorableText(owner)) === 1;
+}
+
+function decodeDelivery(row: SqlRow): Delivery {
+  const lastStatus = readOptionalInteger(row, 'last_status');
+  const lastProblem = readOptionalText(row, 'last_problem');
+  const deliveredAtMs = readOptionalInteger(row, 'delivered_at_ms');
+  return {
+    id: readText(row, 'id'),
+    userName: readText(row, 'user_name'),
+    subject: readText(row, 'subject'),
+    eventType: readText(row, 'event_type'),
+    sealedUrl: readBytes(row, 'sealed_url'),
+    payload: readText(row, 'payload'),
+    createdAtMs: readInteger(row, 'created_at_ms'),
+    status: readStatus(row),
+    attempts: readInteger(row, 'attempts'),
+    nextAttemptAtMs: readInteger(row, 'next_attempt_at_ms'),
+    ...(lastStatus === undefined ? {} : { lastStatus }),
+    ...(lastProblem === undefined ? {} : { lastProblem }),
+    ...(deliveredAtMs === undefined ? {} : { deliveredAtMs }),
+  };
+}
+
+function readStatus(row: SqlRow): DeliveryStatus {
+  const status = readText(row, 'status');
+  if (status === 'waiting' || status === 'delivered' || status === 'given-up') return status;
+  throw new StoreError('corrupt', 'Column status holds no status of a delivery.');
+}
+
+function decodeSecrets(row: SqlRow): CallbackSecrets {
+  const secrets = { userName: readText(row, 'user_name'), current: readBytes(row, 'current_sealed') };
+  const untilMs = readOptionalInteger(row, 'previous_until_ms');
+  return untilMs === undefined ? secrets : { ...secrets, previous: { sealed: readBytes(row, 'previous_sealed'), untilMs } };
+}

@@ -1,0 +1,12 @@
+import type { Database } from './open-database.ts';
+
+/** Empties the write-ahead log, which still has what was deleted. Does not wait for others who are reading it: the next sweep tries again. */
+export function emptyLog(database: Database): boolean {
+  const timeout = database.first('pragma busy_timeout')?.['timeout'];
+  database.execute('pragma busy_timeout = 0');
+  try {
+    return database.first('pragma wal_checkpoint(truncate)')?.['busy'] === 0n;
+  } finally {
+    database.execute(`pragma busy_timeout = ${String(timeout)}`);
+  }
+}

@@ -1,0 +1,170 @@
+import type { TaskEnd, TaskProgress } from '../../tasks/task-store.ts';
+import type { VideoTask } from '../../tasks/video-task.ts';
+import { toStorableText } from '../storable-text.ts';
+import { insertDeliveries } from './callback-operations.ts';
+import { emptyLog } from './empty-log.ts';
+import { bookEntry } from './ledger-operations.ts';
+import { readPage } from './list-page.ts';
+import type { Database } from './open-database.ts';
+import { readBigInt, readInteger, readOptionalInteger, readOptionalText, readText } from './read-column.ts';
+import type { TaskStoreOperations } from './store-protocol.ts';
+import { createVideoSubmissionOperations, eraseTask, fromTasks, taskFields } from './video-submission-operations.ts';
+import { decodeTask, encodeError, rankOf, toOpenProgress, toOptionalText, toOptionalWhole, toWhole } from './video-task-row.ts';
+
+/** Video tasks on a connection. */
+export function createVideoTaskOperations(database: Database): TaskStoreOperations {
+  return {
+    ...createVideoSubmissionOperations(database),
+    ...createPollOperations(database),
+    ...createTaskQueries(database),
+    ...createTaskDeletion(database),
+    endTask: (end) => database.transact(() => endTask(database, end)),
+  };
+}
+
+type PollOperations = Pick<TaskStoreOperations, 'claimTasks' | 'renewTask' | 'recordProgressGroup'>;
+
+function createPollOperations(database: Database): PollOperations {
+  return {
+    claimTasks: (claim) => {
+      // Asking comes first, because most of the time nothing is due and a transaction would hold up every other process for it.
+      if (database.first(`select 1 ${dueTasks} limit 1`, toWhole(claim.nowMs), toWhole(claim.nowMs)) === undefined) return [];
+      return database.transact(() => claimTasks(database, claim));
+    },
+    renewTask: ({ id, owner, leaseUntilMs }) => {
+      const sql = 'update video_tasks set lease_until_ms = ? where id = ? and lease_owner = ? and phase < 4';
+      return database.run(sql, toWhole(leaseUntilMs), toStorableText(id), toStorableText(owner)) === 1;
+    },
+    recordProgressGroup: (group) => database.transact(() => group.map((progress) => recordProgress(database, progress))),
+  };
+}
+
+const dueTasks = `from ${fromTasks} where phase < 4 and next_poll_at_ms <= ? and lease_until_ms <= ?`;
+
+function claimTasks(
+  database: Database,
+  { owner, nowMs, leaseUntilMs, limit }: Parameters<PollOperations['claimTasks']>[0],
+): readonly VideoTask[] {
+  const sql = `select ${taskFields} ${dueTasks} order by next_poll_at_ms, id limit ?`;
+  const tasks = database.all(sql, toWhole(nowMs), toWhole(nowMs), limit).map(decodeTask);
+  const lease = 'update video_tasks set lease_owner = ?, lease_until_ms = ? where id = ?';
+  for (const { id } of tasks) database.run(lease, toStorableText(owner), toWhole(leaseUntilMs), id);
+  return tasks;
+}
+
+const recordSql = `update video_tasks set phase = max(phase, ?), progress = max(progress, ?), result = coalesce(?, result),
+    last_poll_at_ms = ?, next_poll_at_ms = ?, poll_failures = ?, missing_since_ms = ?, alert_since_ms = ?, alert_reason = ?,
+    lease_owner = null, lease_until_ms = 0
+  where id = ? and lease_owner = ? and phase < 4`;
+
+function recordProgress(database: Database, progress: TaskProgress): boolean {
+  const { phase, result, nowMs, nextPollAtMs, pollFailures, missingSinceMs, alert, id, owner } = progress;
+  const forward = [phase === undefined ? 0 : rankOf(phase), toOpenProgress(progress.progress ?? 0), toOptionalText(result)] as const;
+  const poll = [toWhole(nowMs), toWhole(nextPollAtMs), toWhole(pollFailures), toOptionalWhole(missingSinceMs)] as const;
+  const alerted = [toOptionalWhole(alert?.sinceMs), toOptionalText(alert?.reason)] as const;
+  return database.run(recordSql, ...forward, ...poll, ...alerted, toStorableText(id), toStorableText(owner)) === 1;
+}
+
+/** Everything that goes with the end, or nothing. What is charged is what the ledger has, also where it had the row already. */
+const endSql = `update video_tasks set phase = ?, progress = max(progress, ?), ended_at_ms = ?, error = ?,
+    media_key = ?, media_type = ?, media_bytes = ?, media_sha256 = ?,
+    duration_ms = coalesce(?, duration_ms), expires_at_ms = coalesce(?, expires_at_ms),
+    charged_nano_usd = (select amount_nano_usd from calls where call_id = ?), lease_owner = null, lease_until_ms = 0
+  where id = ?`;
+
+function endTask(database: Database, end: TaskEnd): boolean {
+  const id = toStorableText(end.id);
+  const row = database.first('select lease_owner from video_tasks where id = ? and phase < 4', id);
+  if (row === undefined) return false;
+  if (end.owner !== undefined && row['lease_owner'] !== toStorableText(end.owner)) return false;
+  bookEntry(database, end.entry);
+  const { phase, error, media, durationMs, endedAtMs, expiresAtMs, entry } = end;
+  const outcome = [rankOf(phase), phase === 'completed' ? 100 : 0, toWhole(endedAtMs), encodeError(error)] as const;
+  const file = [toOptionalText(media?.key), toOptionalText(media?.mediaType), toOptionalWhole(media?.bytes), toOptionalText(media?.sha256)];
+  database.run(endSql, ...outcome, ...file, durationMs ?? null, toOptionalWhole(expiresAtMs), toStorableText(entry.callId), id);
+  insertDeliveries(database, end.deliveries);
+  return true;
+}
+
+type TaskQueries = Pick<TaskStoreOperations, 'findTask' | 'listTasks' | 'unknownMedia' | 'mediaBytes' | 'countTasks' | 'heldFor'>;
+
+function createTaskQueries(database: Database): TaskQueries {
+  return {
+    findTask: ({ userName, id }) => {
+      const sql = `select ${taskFields} from ${fromTasks} where id = ? and user_name = ?`;
+      const row = database.first(sql, toStorableText(id), toStorableText(userName));
+      return row === undefined ? undefined : decodeTask(row);
+    },
+    listTasks: ({ userName, ...page }) => {
+      const query = {
+        columns: taskFields,
+        from: fromTasks,
+        where: 'user_name = ?',
+        idColumn: 'id',
+        parameters: [toStorableText(userName)],
+      };
+      const after = page.after === undefined ? undefined : toStorableText(page.after);
+      return readPage(database, query, { ...page, after }).map(decodeTask);
+    },
+    unknownMedia: (keys) => {
+      const sql = 'select 1 from video_tasks where media_key = ? limit 1';
+      return keys.filter((key) => database.first(sql, toStorableText(key)) === undefined);
+    },
+    mediaBytes: ({ userName, keyId }) => {
+      const sql = 'select coalesce(sum(media_bytes), 0) as bytes from video_tasks where media_key is not null and user_name = ?';
+      const row =
+        keyId === undefined
+          ? database.first(sql, toStorableText(userName))
+          : database.first(`${sql} and key_id = ?`, toStorableText(userName), toStorableText(keyId));
+      return row === undefined ? 0 : readInteger(row, 'bytes');
+    },
+    countTasks: (nowMs) => {
+      // One that is worked on is not late.
+      const sql = `select count(*) as open, count(alert_since_ms) as alerted,
+          min(case when lease_until_ms <= ? then next_poll_at_ms end) as due_at_ms
+        from video_tasks where phase < 4`;
+      const row = database.first(sql, toWhole(nowMs));
+      if (row === undefined) return { open: 0, alerted: 0, latenessMs: 0 };
+      const dueAtMs = readOptionalInteger(row, 'due_at_ms') ?? nowMs;
+      return { open: readInteger(row, 'open'), alerted: readInteger(row, 'alerted'), latenessMs: Math.max(0, nowMs - dueAtMs) };
+    },
+    heldFor: (userName) => {
+      // In halves, because a sum beyond 64 bits would be an error.
+      const sql = `select coalesce(sum(held_nano_usd / 4294967296), 0) as high, coalesce(sum(held_nano_usd % 4294967296), 0) as low
+        from video_tasks where user_name = ? and phase < 4`;
+      const row = database.first(sql, toStorableText(userName));
+      return row === undefined ? 0n : readBigInt(row, 'high') * 4_294_967_296n + readBigInt(row, 'low');
+    },
+  };
+}
+
+function createTaskDeletion(database: Database): Pick<TaskStoreOperations, 'deleteTask' | 'expireMedia'> {
+  /** Whether the log may hold what was deleted. */
+  let deleted = false;
+  return {
+    deleteTask: ({ userName, id }) =>
+      database.transact(() => {
+        const sql = 'select phase, media_key from video_tasks where id = ? and user_name = ?';
+        const row = database.first(sql, toStorableText(id), toStorableText(userName));
+        if (row === undefined) return { type: 'unknown' };
+        if (readInteger(row, 'phase') < rankOf('completed')) return { type: 'open' };
+        eraseTask(database, id);
+        deleted = true;
+        const mediaKey = readOptionalText(row, 'media_key');
+        return { type: 'deleted', ...(mediaKey === undefined ? {} : { mediaKey }) };
+      }),
+    expireMedia: (sweep) => {
+      const keys = database.transact(() => expireMedia(database, sweep));
+      if (deleted && keys.length < sweep.limit) deleted = !emptyLog(database);
+      return keys;
+    },
+  };
+}
+
+function expireMedia(database: Database, { nowMs, limit }: { readonly nowMs: number; readonly limit: number }): readonly string[] {
+  const sql = `select id, media_key from video_tasks where media_key is not null and expires_at_ms <= ? order by expires_at_ms limit ?`;
+  const rows = database.all(sql, toWhole(nowMs), limit);
+  const forget = 'update video_tasks set media_key = null, media_type = null, media_bytes = null, media_sha256 = null where id = ?';
+  for (const row of rows) database.run(forget, readText(row, 'id'));
+  return rows.map((row) => readText(row, 'media_key'));
+}
