@@ -59,7 +59,7 @@ export type VideoTask = {
   readonly durationMs?: number;
   /** When the file is deleted. */
   readonly expiresAtMs?: number;
-  /** What the upstream said when it was finished: where the file is and how long it is. As JSON; set from `storing` on. */
+  /** What the upstream said when it was finished: where the file is and how long it is. Sealed, because such a link opens the file; set from `storing` on. */
   readonly result?: string;
   readonly nextPollAtMs: number;
   readonly lastPollAtMs?: number;

@@ -1,0 +1,83 @@
+import { MediaStorageError } from './media/media-storage.ts';
+import type { TaskParts } from './task-parts.ts';
+import type { StoredMedia, VideoTask } from './video-task.ts';
+import { ResultError } from './video-upstreams.ts';
+import { untilAborted, withinTime } from './wait.ts';
+
+/** How often it is looked whether a copy stands still, as a part of the time it may. */
+const idleLooks = 4;
+
+/**
+ * Copies a finished file from its upstream into the storage, piece by piece. It is there whole or not at all.
+ * @throws ResultError for what the upstream's side did, MediaStorageError for what the storage did, WorkTimeoutError, and the signal's reason
+ */
+export async function copyFile(
+  parts: TaskParts,
+  task: VideoTask,
+  copy: { readonly result: string; readonly key: string; readonly signal: AbortSignal },
+): Promise<StoredMedia> {
+  const { wait, upstreams, storage, settings } = parts;
+  const { fileBytesMax: bytesMax, copyIdleMs, copyTotalMs } = settings();
+  return await withinTime(wait, { ms: copyTotalMs, signal: copy.signal }, async (total) => {
+    const watch = watchPace(parts, copyIdleMs, total);
+    try {
+      const opened = await untilAborted(watch.signal, upstreams.openResult(task, copy.result, watch.signal));
+      const mediaType = mediaTypeOf(opened.mediaType);
+      if (opened.bytes !== undefined && opened.bytes > bytesMax) throw tooLarge(bytesMax);
+      const content = counted(opened.content, opened.bytes, watch.pace);
+      const writing = storage.write(copy.key, content, { mediaType, bytesMax, signal: watch.signal });
+      const { bytes, sha256 } = await untilAborted(watch.signal, writing);
+      return { key: copy.key, mediaType, bytes, sha256 };
+    } finally {
+      watch.stop();
+    }
+  });
+}
+
+function tooLarge(bytesMax: number): MediaStorageError {
+  return new MediaStorageError('too-large', `The file has more than ${bytesMax} bytes.`);
+}
+
+/** A video server that has no better word says octet-stream; a page of an error is no video, whatever its status. */
+function mediaTypeOf(told: string): string {
+  const type = told.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  if (/^(?:video|image|audio)\/[a-z0-9.+-]+$/.test(type)) return type;
+  if (/^text\/|json|xml|html/.test(type)) throw new ResultError(`what came is no video but ${type.slice(0, 60)}`, { isGone: false });
+  return 'video/mp4';
+}
+
+/** What comes, unless it is empty or breaks off before its announced length. */
+async function* counted(content: AsyncIterable<Uint8Array>, announced: number | undefined, pace: () => void): AsyncIterable<Uint8Array> {
+  let bytes = 0;
+  for await (const piece of content) {
+    bytes += piece.length;
+    pace();
+    if (announced !== undefined && bytes > announced) throw new ResultError('the file is longer than announced', { isGone: false });
+    yield piece;
+    // A storage that is slow to take a piece is no upstream that stands still.
+    pace();
+  }
+  if (bytes === 0) throw new ResultError('the file is empty', { isGone: false });
+  if (announced !== undefined && bytes < announced) throw new ResultError('the file broke off before its end', { isGone: false });
+}
+
+type PaceWatch = { readonly signal: AbortSignal; readonly pace: () => void; readonly stop: () => void };
+
+/** Aborts when nothing has come for too long. One timer looks now and then: a timer for each piece of a large file would cost more than its bytes. */
+function watchPace({ wait, clock }: Pick<TaskParts, 'wait' | 'clock'>, idleMs: number, outer: AbortSignal): PaceWatch {
+  const standing = new AbortController();
+  const stopped = new AbortController();
+  let lastMs = clock.monotonicMs();
+  const look = async (): Promise<void> => {
+    while (!stopped.signal.aborted && !standing.signal.aborted) {
+      await wait(idleMs / idleLooks, stopped.signal);
+      if (clock.monotonicMs() - lastMs >= idleMs) standing.abort(new ResultError('the file stood still for too long', { isGone: false }));
+    }
+  };
+  void look();
+  return {
+    signal: AbortSignal.any([outer, standing.signal]),
+    pace: () => (lastMs = clock.monotonicMs()),
+    stop: () => stopped.abort(),
+  };
+}

@@ -1,0 +1,160 @@
+import { GatewayError } from '../inference/gateway-error.ts';
+import { createCopyQueue, type CopyQueue } from './copy-queue.ts';
+import type { Refusal } from './end-task.ts';
+import { createLeaseKeeper, type LeaseKeeper } from './keep-leases.ts';
+import { pollTask } from './poll-task.ts';
+import { createPoller, type Poller } from './poll-tasks.ts';
+import { recoverSubmission } from './recover-submission.ts';
+import { type Begun, createSubmissions, type NewVideoTask } from './submit-task.ts';
+import { sweepExpired, sweepOrphans } from './sweep-media.ts';
+import type { TaskParts, VideoTasksOptions } from './task-parts.ts';
+import { openSealedRequest } from './task-seal.ts';
+import type { Idempotency, TaskPage } from './task-store.ts';
+import { closeMs, expirySweepMs, gaugeMs, idleTickMs, orphanSweepMs } from './timings.ts';
+import type { SealedVideoRequest, VideoTask } from './video-task.ts';
+import type { TaskReading } from './video-upstreams.ts';
+import { waitByTimer } from './wait.ts';
+import { createTaskChanges, shareReads, watchTask } from './watch-task.ts';
+
+/** Figures of the tasks: of the whole store as of a few seconds ago, and of this process. */
+export type TaskGauges = {
+  readonly open: number;
+  readonly alerted: number;
+  /** How late the task is that should have been asked after longest ago. */
+  readonly latenessMs: number;
+  readonly polling: number;
+  readonly copying: number;
+  readonly copiesWaiting: number;
+};
+
+/** Video jobs with a durable life. */
+export type VideoTasks = {
+  /**
+   * Records the intent to make a video; its upstream is asked afterwards. Every task that was begun is accepted, refused or left unclear.
+   * @throws GatewayError `tasks_unavailable` when the store cannot take it, `idempotency_conflict`
+   */
+  readonly begin: (intent: NewVideoTask, idempotency?: Idempotency) => Promise<Begun>;
+  /** The upstream has taken it. From here on it is looked after until it is over. */
+  readonly accept: (task: VideoTask, upstreamTaskId: string, reading: TaskReading) => Promise<VideoTask>;
+  /** The upstream has said no: the intent is forgotten, and nothing is charged. */
+  readonly refuse: (task: VideoTask, refusal: Refusal) => Promise<void>;
+  /** Nobody knows whether the upstream took it. The task stays, and what becomes of it is found out. */
+  readonly leaveUnclear: (task: VideoTask) => Promise<VideoTask>;
+  /** @throws GatewayError `tasks_unavailable`, as the next two do */
+  readonly find: (userName: string, id: string) => Promise<VideoTask | undefined>;
+  readonly list: (page: TaskPage) => Promise<readonly VideoTask[]>;
+  /** Forgets a task that is over, and its file. */
+  readonly delete: (userName: string, id: string) => Promise<'deleted' | 'unknown' | 'open'>;
+  /** What the client asked for. @throws GatewayError `internal_error` when it was sealed under another key */
+  readonly openRequest: (task: VideoTask) => SealedVideoRequest;
+  /** See watchTask. */
+  readonly watch: (userName: string, id: string, signal: AbortSignal) => AsyncIterable<VideoTask>;
+  /** Begins to look after open tasks. Needed once, before the first `begin`. */
+  readonly start: () => void;
+  /** Ends what is under way. Tasks go on in other processes, or when this one starts again. */
+  readonly close: () => Promise<void>;
+  readonly gauges: () => TaskGauges;
+};
+
+/** The lifecycle of video tasks on a store, some upstreams and a storage. */
+export function createVideoTasks(options: VideoTasksOptions): VideoTasks {
+  const changes = createTaskChanges();
+  const reads = shareReads(options.store.findTask);
+  const announce = (id: string): void => {
+    reads.renew(id);
+    changes.announce(id);
+  };
+  const parts: TaskParts = { ...options, wait: options.wait ?? waitByTimer, owner: options.newId('owner'), announce };
+  const closing = new AbortController();
+  const leases = createLeaseKeeper(parts);
+  const submissions = createSubmissions(parts, leases, closing.signal);
+  const work = createWork(parts, leases, closing.signal);
+  const upkeep = createUpkeep(parts, closing.signal);
+  let running: Promise<unknown> | undefined;
+  return {
+    ...submissions,
+    find: (userName, id) => guard(parts.store.findTask({ userName, id })),
+    list: (page) => guard(parts.store.listTasks(page)),
+    delete: (userName, id) => deleteTask(parts, { userName, id }),
+    openRequest: (task) => {
+      const request = openSealedRequest(parts.sealer, task);
+      if (request !== undefined) return request;
+      throw new GatewayError('internal_error', 'This video cannot be read.', { internal: `the request of ${task.id} was sealed under another key` });
+    },
+    watch: (userName, id, signal) => watchTask({ find: reads.find, changes, wait: parts.wait, logger: parts.logger }, { userName, id }, signal),
+    start: () => {
+      running ??= Promise.all([work.poller.run(closing.signal), leases.run(closing.signal), upkeep.run()]);
+    },
+    close: async () => {
+      closing.abort(new DOMException('The gateway is shutting down.', 'AbortError'));
+      const ended = Promise.all([running, submissions.settled()]).then(() => work.copies.idle());
+      const waited = new AbortController();
+      await Promise.race([ended, parts.wait(closeMs, waited.signal)]);
+      waited.abort();
+    },
+    gauges: () => {
+      const { running: copying, waiting: copiesWaiting } = work.copies.size();
+      return { ...upkeep.counts(), polling: work.poller.polling(), copying, copiesWaiting };
+    },
+  };
+}
+
+async function guard<Result>(work: Promise<Result>): Promise<Result> {
+  try {
+    return await work;
+  } catch (error) {
+    const internal = error instanceof Error ? error.message : 'the store failed';
+    throw new GatewayError('tasks_unavailable', 'Video tasks cannot be read at the moment.', { internal, cause: error });
+  }
+}
+
+async function deleteTask(parts: TaskParts, task: { readonly userName: string; readonly id: string }): Promise<'deleted' | 'unknown' | 'open'> {
+  const outcome = await guard(parts.store.deleteTask(task));
+  if (outcome.type !== 'deleted') return outcome.type;
+  parts.announce(task.id);
+  if (outcome.mediaKey !== undefined) {
+    await parts.storage.remove(outcome.mediaKey).catch((error: unknown) => {
+      parts.logger.warn({ task: task.id, err: error }, 'the file of a deleted video is left for the sweep');
+    });
+  }
+  return 'deleted';
+}
+
+type Work = { readonly poller: Poller; readonly copies: CopyQueue };
+
+/** What a due task needs, by its phase. */
+function createWork(parts: TaskParts, leases: LeaseKeeper, closing: AbortSignal): Work {
+  const copies = createCopyQueue(parts, leases, closing);
+  const poller = createPoller(parts, async (task) => {
+    // Work of this process whose lease ran out while the store was away: taking the task has renewed it.
+    if (leases.has(task.id)) return;
+    if (task.phase === 'submitting') return await recoverSubmission(parts, leases, task, closing);
+    if (task.phase === 'storing') return await copies.offer(task);
+    await pollTask(parts, task, closing);
+  });
+  return { poller, copies };
+}
+
+type Upkeep = { readonly run: () => Promise<void>; readonly counts: () => Pick<TaskGauges, 'open' | 'alerted' | 'latenessMs'> };
+
+/** What is done now and then: sweeps and figures. */
+function createUpkeep(parts: TaskParts, signal: AbortSignal): Upkeep {
+  const { store, clock, logger, wait } = parts;
+  let counts = { open: 0, alerted: 0, latenessMs: 0 };
+  const chores = [
+    { everyMs: gaugeMs, what: 'the count of open videos', work: async () => void (counts = await store.countTasks(clock.nowMs())) },
+    { everyMs: expirySweepMs, what: 'the sweep of expired files', work: async () => void (await sweepExpired(parts, signal)) },
+    { everyMs: orphanSweepMs, what: 'the sweep of files that nobody has', work: async () => void (await sweepOrphans(parts, signal)) },
+  ];
+  const repeat = async ({ everyMs, what, work }: (typeof chores)[number]): Promise<void> => {
+    let pauseMs = idleTickMs;
+    while (!signal.aborted) {
+      // The first time soon, so that a process that is often started anew does its chores too.
+      await wait(pauseMs, signal);
+      pauseMs = everyMs;
+      if (signal.aborted) return;
+      await work().catch((error: unknown) => logger.warn({ err: error }, `${what} has failed; it is tried again`));
+    }
+  };
+  return { run: async () => void (await Promise.all(chores.map(repeat))), counts: () => counts };
+}

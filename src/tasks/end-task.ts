@@ -1,0 +1,130 @@
+import type { CallEntry, FailedAttempt } from '../billing/ledger/call-entry.ts';
+import type { Usage } from '../inference/usage.ts';
+import type { NewDelivery } from './callbacks/callback-store.ts';
+import type { TaskFailure } from './read-poll.ts';
+import type { TaskParts } from './task-parts.ts';
+import { openSealedRequest } from './task-seal.ts';
+import type { TaskEnd } from './task-store.ts';
+import type { SealedVideoRequest, StoredMedia, VideoTask } from './video-task.ts';
+
+/** How a task ended: with a file in our own storage, or with a reason. */
+export type TaskOutcome =
+  | { readonly type: 'completed'; readonly media: StoredMedia; readonly durationMs?: number | undefined; readonly raw?: unknown }
+  | ({ readonly type: 'failed' } & TaskFailure);
+
+/** Why no upstream made a task of a request. */
+export type Refusal = {
+  readonly upstreamStatus?: number;
+  readonly errorCode: string;
+  readonly durationMs: number;
+  readonly failedAttempts?: readonly FailedAttempt[];
+};
+
+type EndParts = Pick<TaskParts, 'sealer' | 'rate' | 'sealUrl' | 'newId' | 'retentionMs' | 'owner' | 'logger'>;
+
+/** No video is longer: a figure beyond it is another unit or a mistake, and is not charged. */
+const durationMsMax = 6 * 3_600_000;
+
+/** A length in milliseconds that can be one; anything else is as good as none. */
+export function plausibleDurationMs(durationMs: number | undefined): number | undefined {
+  if (durationMs === undefined || !Number.isFinite(durationMs)) return undefined;
+  const whole = Math.round(durationMs);
+  return whole > 0 && whole <= durationMsMax ? whole : undefined;
+}
+
+/** The end of a task with its ledger row and its callbacks: what the store does in one transaction. The file of a completed one is stored already. */
+export function describeEnd(parts: EndParts, task: VideoTask, outcome: TaskOutcome, nowMs: number): TaskEnd {
+  const request = openSealedRequest(parts.sealer, task);
+  if (request === undefined) parts.logger.error({ task: task.id }, 'the request of a video cannot be opened: it was sealed under another key');
+  const durationMs = plausibleDurationMs(outcome.durationMs);
+  const completed = outcome.type === 'completed';
+  return {
+    id: task.id,
+    owner: parts.owner,
+    phase: outcome.type,
+    ...(completed ? { media: outcome.media, expiresAtMs: nowMs + parts.retentionMs(task) } : { error: outcome.error }),
+    ...(completed && durationMs !== undefined ? { durationMs } : {}),
+    endedAtMs: nowMs,
+    entry: settle(parts, { task, outcome, durationMs, request, nowMs }),
+    deliveries: deliveriesOf(parts, task, request, { eventType: completed ? 'video.completed' : 'video.failed', nowMs }),
+  };
+}
+
+/** The ledger row of a request that no upstream took: it costs nothing. */
+export function describeRefusal(parts: Pick<TaskParts, 'sealer'>, task: VideoTask, refusal: Refusal): CallEntry {
+  const { upstreamStatus, errorCode, durationMs, failedAttempts } = refusal;
+  return {
+    ...opening(task, openSealedRequest(parts.sealer, task)),
+    ...(failedAttempts === undefined || failedAttempts.length === 0 ? {} : { failedAttempts }),
+    end: 'failed',
+    ...(upstreamStatus === undefined ? {} : { upstreamStatus }),
+    errorCode,
+    usage: {},
+    estimated: false,
+    durationMs,
+    charge: { amountNanoUsd: 0n, lines: [] },
+  };
+}
+
+type Settlement = {
+  readonly task: VideoTask;
+  readonly outcome: TaskOutcome;
+  readonly durationMs: number | undefined;
+  readonly request: SealedVideoRequest | undefined;
+  readonly nowMs: number;
+};
+
+/** Charges what was delivered, or what the vendor bills of a failure; anything else that failed costs nothing. */
+function settle({ rate }: EndParts, { task, outcome, durationMs, request, nowMs }: Settlement): CallEntry {
+  const isCharged = outcome.type === 'completed' || outcome.isBilled;
+  const usage = isCharged ? usageOf(task, durationMs) : {};
+  return {
+    ...opening(task, request),
+    end: isCharged ? 'finished' : 'failed',
+    ...(task.upstreamTaskId === undefined ? {} : { upstreamStatus: 200 }),
+    ...(outcome.type === 'failed' ? { errorCode: outcome.error.code } : {}),
+    usage,
+    ...(outcome.raw === undefined ? {} : { rawUsage: outcome.raw }),
+    // Where nobody knows how long the video is, it is charged as long as it was to be.
+    estimated: isCharged && durationMs === undefined && task.heldUsage.outputVideoMs !== undefined,
+    durationMs: Math.max(0, nowMs - task.createdAtMs),
+    charge: isCharged ? rate(task, usage) : { amountNanoUsd: 0n, lines: [] },
+  };
+}
+
+function usageOf(task: VideoTask, durationMs: number | undefined): Usage {
+  return durationMs === undefined ? task.heldUsage : { ...task.heldUsage, outputVideoMs: durationMs };
+}
+
+function opening(task: VideoTask, request: SealedVideoRequest | undefined) {
+  return {
+    callId: task.callId,
+    acceptedAtMs: task.createdAtMs,
+    userName: task.userName,
+    keyId: task.keyId,
+    keyName: task.keyName,
+    dialect: task.form,
+    requestedModel: task.requestedModel,
+    upstream: task.upstream,
+    vendor: task.vendor,
+    upstreamModel: task.upstreamModel,
+    stream: false,
+    inputCharacters: request?.prompt.length ?? 0,
+    priceVersion: task.priceVersion,
+    ...(task.form === task.protocol ? {} : { translation: { upstreamDialect: task.protocol, notes: [] } }),
+    ...(Object.keys(task.pricingParameters).length === 0 ? {} : { pricingParameters: task.pricingParameters }),
+  };
+}
+
+function deliveriesOf(
+  { newId, sealUrl }: Pick<EndParts, 'newId' | 'sealUrl'>,
+  task: VideoTask,
+  request: SealedVideoRequest | undefined,
+  { eventType, nowMs }: { readonly eventType: 'video.completed' | 'video.failed'; readonly nowMs: number },
+): readonly NewDelivery[] {
+  if (request?.callbackUrl === undefined) return [];
+  const id = newId('msg');
+  const event = { id: newId('evt'), object: 'event', created_at: Math.floor(nowMs / 1000), type: eventType, data: { id: task.id } };
+  const sealedUrl = sealUrl(request.callbackUrl, id);
+  return [{ id, userName: task.userName, subject: task.id, eventType, sealedUrl, payload: JSON.stringify(event), createdAtMs: nowMs }];
+}

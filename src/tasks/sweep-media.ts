@@ -1,0 +1,50 @@
+import type { TaskParts } from './task-parts.ts';
+import { orphanAgeMs } from './timings.ts';
+
+type SweepParts = Pick<TaskParts, 'store' | 'storage' | 'clock' | 'logger'>;
+
+/** Tasks whose files are taken away together. */
+const expiredAtOnce = 100;
+/** Names of files that are looked at in one sweep, and asked for in one query. */
+const namesMax = 100_000;
+const namesAtOnce = 500;
+
+/**
+ * Deletes the files whose time has passed. Their tasks stay. A file that cannot be deleted is nobody's from then on, and falls to the other sweep.
+ * @throws what the store throws
+ */
+export async function sweepExpired(parts: SweepParts, signal: AbortSignal): Promise<number> {
+  let removed = 0;
+  while (!signal.aborted) {
+    const keys = await parts.store.expireMedia({ nowMs: parts.clock.nowMs(), limit: expiredAtOnce });
+    removed += await removeFiles(parts, keys);
+    if (keys.length < expiredAtOnce) break;
+  }
+  return removed;
+}
+
+/**
+ * Deletes the files that no task has: of copies whose process died, and of those that could not be deleted before. Young ones may be being copied.
+ * @throws what the store or the storage throws
+ */
+export async function sweepOrphans(parts: SweepParts, signal: AbortSignal): Promise<number> {
+  const names = await parts.storage.listOlderThan(parts.clock.nowMs() - orphanAgeMs, namesMax);
+  let removed = 0;
+  for (let at = 0; at < names.length && !signal.aborted; at += namesAtOnce) {
+    removed += await removeFiles(parts, await parts.store.unknownMedia(names.slice(at, at + namesAtOnce)));
+  }
+  return removed;
+}
+
+async function removeFiles({ storage, logger }: SweepParts, keys: readonly string[]): Promise<number> {
+  let removed = 0;
+  for (const key of keys) {
+    try {
+      await storage.remove(key);
+      removed += 1;
+    } catch (error) {
+      logger.warn({ media: key, err: error }, 'a file could not be deleted; the sweep tries again');
+    }
+  }
+  return removed;
+}

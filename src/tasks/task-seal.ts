@@ -1,0 +1,49 @@
+import type { Sealer } from '../platform/seal/sealer.ts';
+import type { SealedVideoRequest, VideoTask } from './video-task.ts';
+import type { TaskReading } from './video-upstreams.ts';
+
+/** What an upstream said of a finished video: what is kept while its file is copied. */
+export type FinishedVideo = {
+  /** For `openResult`. */
+  readonly result: string;
+  readonly durationMs?: number;
+  readonly raw?: unknown;
+  readonly finishedAtMs: number;
+};
+
+/** A vendor's figures are a few numbers; more than this is not kept as evidence. */
+const rawCharactersMax = 16_384;
+
+const requestName = (id: string): Buffer => Buffer.from(`video-request\n${id}`);
+const resultName = (id: string): Buffer => Buffer.from(`video-result\n${id}`);
+
+/** Seals what a task's request says, so that it opens for this task alone. */
+export function sealRequest(sealer: Sealer, id: string, request: SealedVideoRequest): Uint8Array<ArrayBuffer> {
+  return sealer.seal(requestName(id), Buffer.from(JSON.stringify(request)));
+}
+
+/** What a task's request says. Undefined where it cannot be opened: it was sealed under another key. */
+export function openSealedRequest(sealer: Sealer, task: Pick<VideoTask, 'id' | 'sealed'>): SealedVideoRequest | undefined {
+  const opened = sealer.open(requestName(task.id), task.sealed);
+  // What opens was sealed by this program.
+  return opened === undefined ? undefined : (JSON.parse(opened.toString('utf8')) as SealedVideoRequest);
+}
+
+/** What is kept of a reading. */
+export function describeFinished(reading: Extract<TaskReading, { status: 'completed' }>, finishedAtMs: number): FinishedVideo {
+  const { result, durationMs, raw } = reading;
+  const isKept = raw !== undefined && (JSON.stringify(raw)?.length ?? Number.POSITIVE_INFINITY) <= rawCharactersMax;
+  return { result, finishedAtMs, ...(durationMs === undefined ? {} : { durationMs }), ...(isKept ? { raw } : {}) };
+}
+
+/** Seals where a finished file is to be had: a vendor's link opens the file for whoever has it. */
+export function sealFinished(sealer: Sealer, id: string, finished: FinishedVideo): string {
+  return Buffer.from(sealer.seal(resultName(id), Buffer.from(JSON.stringify(finished)))).toString('base64');
+}
+
+/** Undefined where there is none, and where it cannot be opened. */
+export function openFinished(sealer: Sealer, task: Pick<VideoTask, 'id' | 'result'>): FinishedVideo | undefined {
+  if (task.result === undefined) return undefined;
+  const opened = sealer.open(resultName(task.id), Buffer.from(task.result, 'base64'));
+  return opened === undefined ? undefined : (JSON.parse(opened.toString('utf8')) as FinishedVideo);
+}
