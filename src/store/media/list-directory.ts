@@ -1,0 +1,68 @@
+import type { Dirent } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { isMissing } from './read-part.ts';
+
+/** Where files lie while they are being written. */
+export const unfinishedFolder = 'unfinished';
+
+type Listing = {
+  readonly directory: string;
+  readonly beforeMs: number;
+  readonly limit: number;
+  /** Where the listing before this one ended. */
+  readonly after: string | undefined;
+};
+
+/**
+ * Finds files that have not been written to since a time, those that are kept and then those never finished, from `after` on. A listing without any is the end of all: the next begins again.
+ * `after` of the result is where it ended.
+ */
+export async function listDirectory(listing: Listing): Promise<{ readonly keys: readonly string[]; readonly after: string | undefined }> {
+  const { directory, beforeMs, limit } = listing;
+  const keys: string[] = [];
+  let { after } = listing;
+  for await (const path of walk(directory, after ?? '')) {
+    if (keys.length >= limit) break;
+    after = path;
+    if (await isOlder(join(directory, path), beforeMs)) keys.push(path.slice(path.lastIndexOf('/') + 1));
+  }
+  return { keys, after: keys.length === 0 ? undefined : after };
+}
+
+/** Paths of all files in order, as they are behind one of them. The folder of unfinished files stands behind those of two hexadecimal digits. */
+async function* walk(directory: string, after: string): AsyncGenerator<string, void> {
+  for (const outer of await folders(directory)) {
+    if (outer < after.slice(0, 2)) continue;
+    for (const inner of await folders(join(directory, outer))) {
+      const folder = `${outer}/${inner}`;
+      if (folder < after.slice(0, 5)) continue;
+      for (const { name } of await list(join(directory, folder))) {
+        if (`${folder}/${name}` > after) yield `${folder}/${name}`;
+      }
+    }
+  }
+  for (const { name } of await list(join(directory, unfinishedFolder))) {
+    if (`${unfinishedFolder}/${name}` > after) yield `${unfinishedFolder}/${name}`;
+  }
+}
+
+async function folders(path: string): Promise<readonly string[]> {
+  return (await list(path)).filter((entry) => entry.isDirectory() && /^[0-9a-f]{2}$/.test(entry.name)).map(({ name }) => name);
+}
+
+async function list(path: string): Promise<readonly Dirent[]> {
+  const entries = await readdir(path, { withFileTypes: true });
+  return entries.toSorted((one, other) => (one.name < other.name ? -1 : 1));
+}
+
+async function isOlder(path: string, beforeMs: number): Promise<boolean> {
+  try {
+    return (await stat(path)).mtimeMs < beforeMs;
+  } catch (error) {
+    // Removed or renamed since it was listed.
+    if (isMissing(error)) return false;
+    throw error;
+  }
+}

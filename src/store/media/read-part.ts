@@ -1,0 +1,52 @@
+import type { FileHandle } from 'node:fs/promises';
+
+import { type ByteRange, MediaStorageError } from '../../tasks/media/media-storage.ts';
+
+const pieceBytes = 256 * 1024;
+
+/** Whether an error says that there is no such file. */
+export function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+}
+
+/**
+ * The bytes of an open file or of a part of it, read as they are taken. The file is closed when they have been, when the iteration is left, and when the signal aborts, whether or not anybody has begun to
+ * iterate. Rejects with MediaStorageError, or with the signal's reason.
+ */
+export async function readPart(handle: FileHandle, range: ByteRange | undefined, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
+  let closing: Promise<void> | undefined;
+  const close = (): Promise<void> => {
+    signal.removeEventListener('abort', abandon);
+    closing ??= handle.close();
+    return closing;
+  };
+  // Whoever takes the next piece hears of the abort; a file that was only read loses nothing when it cannot be closed.
+  const abandon = (): void => void close().catch(() => undefined);
+  const unreadable = async (cause: unknown): Promise<never> => {
+    abandon();
+    signal.throwIfAborted();
+    throw new MediaStorageError('unavailable', 'the media file cannot be read', { cause });
+  };
+  const { size } = await handle.stat().catch(unreadable);
+  const end = Math.min(range?.end ?? size - 1, size - 1) + 1;
+  let at = range?.start ?? 0;
+  const next = async (): Promise<IteratorResult<Uint8Array, undefined>> => {
+    signal.throwIfAborted();
+    if (at < end && closing === undefined) {
+      const piece = Buffer.allocUnsafeSlow(Math.min(pieceBytes, end - at));
+      const { bytesRead } = await handle.read(piece, 0, piece.length, at).catch(unreadable);
+      if (bytesRead === 0) return unreadable(new Error('the file has become shorter'));
+      at += bytesRead;
+      return { done: false, value: piece.subarray(0, bytesRead) };
+    }
+    await close();
+    return { done: true, value: undefined };
+  };
+  const leave = async (): Promise<IteratorResult<Uint8Array, undefined>> => {
+    await close();
+    return { done: true, value: undefined };
+  };
+  signal.addEventListener('abort', abandon, { once: true });
+  if (signal.aborted) abandon();
+  return { [Symbol.asyncIterator]: () => ({ next, return: leave }) };
+}

@@ -1,0 +1,38 @@
+import { Readable } from 'node:stream';
+
+import type { S3Config } from 's3mini';
+import { request } from 'undici';
+
+type Fetch = NonNullable<S3Config['fetch']>;
+
+/**
+ * Sends a request that s3mini has signed, in place of the global `fetch`: that would follow redirects, ask for compressed files and unpack them, and take its bodies through more hands.
+ * @param timeoutMs limit of silence: before the answer and within it
+ */
+export async function sendS3Request(
+  input: Parameters<Fetch>[0],
+  init: Parameters<Fetch>[1],
+  { signal, timeoutMs }: { readonly signal: AbortSignal; readonly timeoutMs: number },
+): Promise<Response> {
+  const sent = init?.body ?? null;
+  if (sent !== null && typeof sent !== 'string' && !(sent instanceof Uint8Array)) throw new TypeError('Only bytes and text are sent.');
+  const address = input instanceof Request ? input.url : input;
+  const { statusCode, headers, body } = await request(address, {
+    method: init?.method ?? 'GET',
+    headers: { ...Object.fromEntries(new Headers(init?.headers)), 'accept-encoding': 'identity' },
+    body: sent,
+    signal,
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
+  });
+  const answer = { status: statusCode, headers: readHeaders(headers) };
+  if (statusCode !== 204 && statusCode !== 304) return new Response(Readable.toWeb(body), answer);
+  await body.dump();
+  return new Response(null, answer);
+}
+
+function readHeaders(headers: Readonly<Record<string, string | string[] | undefined>>): Headers {
+  const all = new Headers();
+  for (const [name, values] of Object.entries(headers)) for (const value of [values ?? []].flat()) all.append(name, value);
+  return all;
+}
