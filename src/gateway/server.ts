@@ -77,7 +77,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
       const known = error instanceof GatewayError ? error : describeUnexpected(gateway, callId, error);
       if (known.class === 'authentication') gateway.gatekeeper.wasRefused(request, 0);
       const spoken = chatDialects[dialectOfPath(path, request.headers)];
-      const dialect = isVideoPath(path) ? videoErrors(spoken) : spoken;
+      const dialect = isVideoPath(path) ? videoErrors(spoken, path) : spoken;
       handled.report ??= gateway.telemetry.begin({ callId, dialect: dialect.id, request, response });
       handled.report.refused(known);
       writeError(response, dialect, known, callId, askedFraming(dialect, target));

@@ -78,7 +78,7 @@ class Follower {
   /** Writes how the task stands, where that is news. True after the last event. */
   async #tell(task: VideoTask): Promise<boolean> {
     const status = statusOf(task);
-    const { text } = encodeTask(this.#context, task, 'event');
+    const { text } = encodeTask(this.#context, task);
     const isOver = status === 'completed' || status === 'failed';
     if (text === this.#said) return isOver;
     this.#said = text;

@@ -1,6 +1,7 @@
+import { encodeDeletedVideo, encodeVideoList } from '../../dialects/video-tasks/encode-video-task.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import { readPage } from '../files/read-fields.ts';
-import { encodeTask } from './encode-task.ts';
+import { encodeTask, viewTask } from './encode-task.ts';
 import { unknownVideo, type VideoHandler } from './video-context.ts';
 
 /** As OpenAI's interface has it. */
@@ -11,19 +12,15 @@ export const listVideos: VideoHandler = async (context) => {
   const { videos, caller, query } = context;
   const { shown, order, after } = readPage(query, limits);
   const tasks = await videos.tasks.list({ userName: caller.userName, limit: shown + 1, order, after });
-  const page = tasks.slice(0, shown);
-  const data = page.map((task) => encodeTask(context, task, 'listed').text);
-  const [first, last] = [page[0]?.id ?? null, page.at(-1)?.id ?? null].map((id) => JSON.stringify(id));
-  // Joined as texts: what is in the objects keeps all its digits.
-  const text = `{"object":"list","data":[${data.join(',')}],"first_id":${first},"last_id":${last},"has_more":${tasks.length > shown}}`;
-  return { status: 200, text };
+  const views = tasks.slice(0, shown).map((task) => viewTask(context, task));
+  return { status: 200, text: encodeVideoList(views, tasks.length > shown).toString('utf8') };
 };
 
 /** `GET /v1/videos/{id}`, and the same below `/v1/video/generations`. */
 export const showVideo: VideoHandler = async (context, id) => {
   const task = await context.videos.tasks.find(context.caller.userName, id);
   if (task === undefined) throw unknownVideo(id);
-  return encodeTask(context, task, 'asked');
+  return encodeTask(context, task);
 };
 
 /** `DELETE /v1/videos/{id}`: forgets a video that is over, and its file. One that is being made cannot be stopped at its vendor, and stays. */
@@ -35,5 +32,5 @@ export const deleteVideo: VideoHandler = async ({ videos, caller }, id) => {
       param: 'id',
       retryAfterSeconds: 5,
     });
-  return { status: 200, text: JSON.stringify({ id, object: 'video.deleted', deleted: true }) };
+  return { status: 200, text: JSON.stringify(encodeDeletedVideo(id)) };
 };

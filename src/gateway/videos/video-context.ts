@@ -3,17 +3,19 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ApiKey } from '../../accounts/api-key.ts';
 import type { LedgerStore } from '../../billing/ledger/ledger-store.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
+import type { VideoTasks } from '../../tasks/create-video-tasks.ts';
 import type { MediaStorage } from '../../tasks/media/media-storage.ts';
+import type { TaskStore } from '../../tasks/task-store.ts';
 import type { VideoTask } from '../../tasks/video-task.ts';
 import type { Gateway, GatewaySettings } from '../gateway.ts';
 import type { Admission } from '../overload/fair-gate.ts';
 import type { CallReport } from '../telemetry/call-report.ts';
-import type { TaskDesk } from './task-desk.ts';
 import type { VideoProtocols } from './upstream/find-task-upstream.ts';
 
 /** What the routes of videos work with. */
 export type VideoService = {
-  readonly tasks: TaskDesk;
+  readonly tasks: Pick<VideoTasks, 'begin' | 'accept' | 'refuse' | 'leaveUnclear' | 'find' | 'list' | 'delete' | 'openRequest' | 'watch'>;
+  readonly store: Pick<TaskStore, 'mediaBytes'>;
   readonly storage: Pick<MediaStorage, 'open'>;
   /** What was charged, line by line. */
   readonly ledger: Pick<LedgerStore, 'findEntry'>;

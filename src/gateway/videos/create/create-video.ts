@@ -5,7 +5,7 @@ import { mayCall } from '../../limits/check-caller.ts';
 import { reserveCall, type TakenLimits } from '../../limits/reserve-call.ts';
 import { unknownModel } from '../../routing/rank-targets.ts';
 import type { Target } from '../../routing/routing-table.ts';
-import { encodeTask } from '../encode-task.ts';
+import { encodeCreated } from '../encode-task.ts';
 import { readIdempotency } from '../idempotency-key.ts';
 import { findTask, type VideoContext, type VideoHandler } from '../video-context.ts';
 import { rankVideoTargets } from './rank-video-targets.ts';
@@ -66,7 +66,7 @@ function takeLimits(
 /** A user whose files fill the place that they may have makes no further ones. @throws GatewayError `media_quota_exceeded` */
 async function checkQuota({ videos, settings, caller }: VideoContext): Promise<void> {
   const { userBytesMax } = settings.videos;
-  const bytes = await videos.tasks.mediaBytes({ userName: caller.userName });
+  const bytes = await videos.store.mediaBytes({ userName: caller.userName });
   if (bytes < userBytesMax) return;
   const message = `Your videos have ${bytes} bytes together, and ${userBytesMax} are allowed. Delete some, or wait until they expire.`;
   throw new GatewayError('media_quota_exceeded', message);
@@ -79,6 +79,6 @@ function nameIgnored(ignored: readonly string[]): Readonly<Record<string, string
 }
 
 function answer(context: VideoContext, { task }: MadeTask, headers: Readonly<Record<string, string>>): ReturnType<VideoHandler> {
-  const encoded = encodeTask(context, task, 'created');
+  const encoded = encodeCreated(context, task);
   return Promise.resolve({ ...encoded, headers: { ...encoded.headers, ...headers } });
 }

@@ -10,7 +10,7 @@ import { decideRetry, isWithinReach, type RetryDecision } from '../../retry/retr
 import { subjectOf } from '../../routing/route.ts';
 import type { Target } from '../../routing/routing-table.ts';
 import { timeoutsOf } from '../../routing/target-timeouts.ts';
-import type { NewVideoTask } from '../task-desk.ts';
+import type { NewVideoTask } from '../../../tasks/submit-task.ts';
 import type { VideoContext } from '../video-context.ts';
 import { type Submitted, submit } from './submit.ts';
 import type { VideoSource } from './video-source.ts';
