@@ -70,13 +70,16 @@ const defaultWords: Partial<Record<ErrorCode, string>> = {
 /** Names of the operator's account and anything like a key. The gateway takes out the key itself. */
 const secrets = /\b(?:org-|proj_|user-|acct_)[\w-]{6,}|\b(?:sk|gsk|xai|pk|rk)-[\w-]{8,}|\bBearer\s+\S+|\bAIza[\w-]{10,}/g;
 
+/** An upstream's words without what looks like a key or a name of the operator's account. */
+export const hideSecrets = (message: string): string => message.replaceAll(secrets, '…');
+
 /**
  * An error of this class, in words for the client; what those leave out is for the operator's log.
  * @param details members of the error body that client programs read
  */
 export function createUpstreamError(code: ErrorCode, said: SaidError, details?: ContextOverflow): GatewayError {
   const { status, words, retryAfterSeconds } = said;
-  const message = said.message.replaceAll(secrets, '…');
+  const message = hideSecrets(said.message);
   const own = operatorsBusiness[code];
   const kind = words.length === 0 ? '' : ` (${words.join(', ').slice(0, 100)})`;
   const unsaid = own === undefined || message === '' ? '' : `: ${message.slice(0, 200)}`;

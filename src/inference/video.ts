@@ -35,6 +35,11 @@ export type VideoRequest = {
    * parsed copy.
    */
   readonly metadata: string;
+  /**
+   * Members of the request that its form does not name, as a JSON text like `metadata`. They go to upstreams of the same interface only, and are named to the client where they
+   * cannot go. Absent where there are none.
+   */
+  readonly furtherFields?: string;
   /** Where the client wants to be told of the end. */
   readonly callbackUrl?: string;
 };

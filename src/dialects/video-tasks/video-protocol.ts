@@ -18,6 +18,8 @@ export type VideoSubmission = {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
   readonly billing: VideoBilling;
+  /** Fields that this interface has no place for and that were left out, for the client to be told of. */
+  readonly ignored: readonly string[];
 };
 
 /** Where a finished video is to be fetched. */

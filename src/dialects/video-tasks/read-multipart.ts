@@ -1,0 +1,113 @@
+import { GatewayError } from '../../inference/gateway-error.ts';
+import { JsonProblemError, scanJson } from '../../platform/json/scan-json.ts';
+import { fieldOf } from './field-names.ts';
+import { rawMember, type TextMember, textMember, writeTextObject } from './json-text.ts';
+import { wrongMedia, wrongValue } from './request-problem.ts';
+
+/** A file of a form. */
+export type MultipartFile = { readonly name: string; readonly filename?: string; readonly mediaType: string; readonly bytes: Buffer };
+
+/** A `multipart/form-data` body, taken apart: texts in order, and files. */
+export type MultipartForm = {
+  readonly fields: readonly { readonly name: string; readonly value: string }[];
+  readonly files: readonly MultipartFile[];
+};
+
+const signatures: readonly (readonly [mediaType: string, offset: number, bytes: string])[] = [
+  ['image/png', 0, '\x89PNG'],
+  ['image/jpeg', 0, '\xff\xd8\xff'],
+  ['image/gif', 0, 'GIF8'],
+  ['image/webp', 8, 'WEBP'],
+  ['video/mp4', 4, 'ftyp'],
+  ['video/webm', 0, '\x1aE\xdf\xa3'],
+];
+
+/** The type of a file: as its client says, or by its first bytes where the client does not know. */
+function mediaTypeOf({ mediaType, bytes }: MultipartFile): string {
+  const declared = mediaType.toLowerCase().split(';', 1).join('').trim();
+  if (declared !== '' && declared !== 'application/octet-stream') return declared;
+  const known = signatures.find(([, offset, signature]) => bytes.toString('latin1', offset, offset + signature.length) === signature);
+  return known?.[0] ?? 'application/octet-stream';
+}
+
+function encodeFile(file: MultipartFile): string {
+  if (file.bytes.length === 0) throw wrongMedia(file.name, 'must not be an empty file');
+  return JSON.stringify(`data:${mediaTypeOf(file)};base64,${file.bytes.toString('base64')}`);
+}
+
+/** Metadata is an object in a text. It stays as it was written. */
+function encodeMetadata(value: string, path: string): string {
+  try {
+    const { rootType } = scanJson(Buffer.from(value));
+    if (rootType !== 'object') throw wrongValue(path, 'must be a JSON object', `a JSON ${rootType}`);
+    return value;
+  } catch (error) {
+    if (error instanceof JsonProblemError)
+      throw new GatewayError('invalid_json', `${path} must be a JSON object: ${error.message}`, { param: path, cause: error });
+    throw error;
+  }
+}
+
+/** A form has texts only: lengths that are numbers become so again. */
+function encodeText(name: string, value: string): string {
+  const field = fieldOf(name);
+  if (field === 'metadata') return encodeMetadata(value, name);
+  if (field === 'images' || field === 'reference_images') return encodeList(name, value);
+  return field === 'duration' && /^\d{1,4}$/.test(value) ? value : JSON.stringify(value);
+}
+
+function encodeList(name: string, value: string): string {
+  if (!value.trimStart().startsWith('[')) return JSON.stringify([value]);
+  try {
+    scanJson(Buffer.from(value));
+    return value;
+  } catch (error) {
+    if (error instanceof JsonProblemError)
+      throw new GatewayError('invalid_json', `${name} must be a JSON array: ${error.message}`, { param: name, cause: error });
+    throw error;
+  }
+}
+
+const bracketed = /^([^[\]]+)\[([^[\]]*)\]$/;
+
+/** What stands under one name: alone, as items (`images[]`, or `images` several times), or as members (`metadata[seed]`). */
+type Entry = { readonly single: string[]; readonly items: string[]; readonly members: TextMember[] };
+
+function encodeEntry(name: string, { single, items, members }: Entry): string {
+  const kinds = [single, items, members].filter((kind) => kind.length > 0);
+  if (kinds.length > 1) throw wrongValue(name, 'must be sent in one way', 'several');
+  if (items.length > 0) return `[${items.join(',')}]`;
+  if (members.length > 0) {
+    const keys = new Set(members.map(({ key }) => key));
+    if (keys.size < members.length) throw duplicateOf(name);
+    return writeTextObject(members);
+  }
+  if (single.length > 1) throw duplicateOf(name);
+  return single.join('');
+}
+
+const duplicateOf = (name: string): GatewayError =>
+  new GatewayError('duplicate_key', `The form has ${name} more than once.`, { param: name });
+
+/**
+ * Writes a form as the JSON body that says the same, so that there is one reader for both. Files become data URLs; brackets become arrays and objects, as OpenAI's clients write them.
+ * @throws GatewayError for names that come twice and for metadata that is no JSON object
+ */
+export function encodeMultipartAsJson({ fields, files }: MultipartForm): Buffer {
+  const entries = new Map<string, Entry>();
+  const add = (rawName: string, kind: 'text' | 'file', value: string): void => {
+    const [, outer, inner] = bracketed.exec(rawName) ?? [];
+    const name = outer ?? rawName;
+    const entry: Entry = entries.get(name) ?? { single: [], items: [], members: [] };
+    entries.set(name, entry);
+    const field = fieldOf(name);
+    const isList = field === 'images' || field === 'reference_images';
+    if (inner === '' || (kind === 'file' && isList)) entry.items.push(kind === 'file' ? value : JSON.stringify(value));
+    else if (inner !== undefined) entry.members.push(kind === 'file' ? rawMember(inner, value) : textMember(inner, value));
+    else if (kind === 'text' && isList && !value.trimStart().startsWith('[')) entry.items.push(JSON.stringify(value));
+    else entry.single.push(kind === 'file' ? value : encodeText(name, value));
+  };
+  for (const { name, value } of fields) add(name, 'text', value);
+  for (const file of files) add(file.name, 'file', encodeFile(file));
+  return Buffer.from(writeTextObject([...entries].map(([name, entry]) => rawMember(name, encodeEntry(name, entry)))));
+}

@@ -1,0 +1,183 @@
+import type { VideoForm, VideoInput, VideoMode, VideoRequest } from '../../inference/video.ts';
+import { GatewayError } from '../../inference/gateway-error.ts';
+import { isJsonObject, type JsonObject } from '../../platform/json/json-value.ts';
+import { locateJson } from '../../platform/json/locate-json.ts';
+import type { ValidationMode } from '../chat-dialect.ts';
+import { type Claim, claimFields, type ClaimedFields, type VideoField } from './field-names.ts';
+import { writeTextObject } from './json-text.ts';
+import {
+  compatibleBounds,
+  documentedBounds,
+  type FieldBounds,
+  readDuration,
+  readFrame,
+  readImages,
+  readVideo,
+  type Said,
+} from './read-fields.ts';
+import { isWebUrl } from './read-media.ts';
+import { missingField, showValue, wrongValue } from './request-problem.ts';
+
+/** A request for a video as it reached the gateway: a body that `scanJson` has accepted, and the same parsed. */
+export type VideoWire = {
+  readonly form: VideoForm;
+  /** What its path asks for: `/videos/edits` to change a video, `/videos/extensions` to lengthen one, all others to make one. */
+  readonly action?: 'generate' | 'edit' | 'extend';
+  readonly bytes: Buffer;
+  readonly body: JsonObject;
+  /** Of `/videos/{id}/remix`: the task whose video is changed, and the model that is used where the body names none. */
+  readonly source?: { readonly taskId: string; readonly model: string };
+};
+
+/** What a client asked for, and the fields that were left out of account, by their paths, for it to be told of. */
+export type ReadVideo = { readonly request: VideoRequest; readonly ignored: readonly string[] };
+
+const promptCharactersMax: Readonly<Record<VideoForm, number | undefined>> = {
+  'video-generations': undefined,
+  'openai-videos': 32_000,
+  'xai-videos': undefined,
+};
+const nameCharactersMax = 256;
+const callbackCharactersMax = 2048;
+/** The longest video of any vendor whose form may ask for more than the contract has: OpenAI's extensions. */
+const openaiSecondsMax = 20;
+
+/** Fields of the contract (A 2.2), and how a client asks to be called back, which it leaves open. */
+const documentedFields = new Set(['model', 'prompt', 'duration', 'images', 'image', 'metadata', 'callback_url', 'webhook_url']);
+
+const factFields = ['duration', 'resolution', 'aspect_ratio', 'size', 'image', 'images', 'reference_images', 'video'] as const;
+
+function readText(claims: readonly Claim[] | undefined, charactersMax: number | undefined): string | undefined {
+  const [claim, second] = claims ?? [];
+  if (second !== undefined) throw wrongValue(second.path, `cannot be used together with ${claim?.path ?? ''}`, 'both');
+  if (claim === undefined) return undefined;
+  const { path, value } = claim;
+  if (typeof value !== 'string') throw wrongValue(path, 'must be a string', showValue(value));
+  if (value.trim() === '') throw wrongValue(path, 'must not be empty', 'an empty string');
+  if (charactersMax !== undefined && value.length > charactersMax) {
+    throw wrongValue(path, `must have at most ${charactersMax} characters`, `${value.length}`);
+  }
+  return value;
+}
+
+function readCallback(claims: readonly Claim[] | undefined): string | undefined {
+  const url = readText(claims, callbackCharactersMax);
+  if (url === undefined) return undefined;
+  const path = claims?.[0]?.path ?? 'callback_url';
+  if (!isWebUrl(url)) throw wrongValue(path, 'must be an https: or http: address', showValue(url));
+  const { username, password } = new URL(url);
+  if (username !== '' || password !== '') throw wrongValue(path, 'must hold no user name and no password', 'an address with them');
+  return url;
+}
+
+type Metadata = { readonly text: string; readonly fields: ClaimedFields };
+
+const noFields: ClaimedFields = { claims: new Map(), others: [] };
+
+function readMetadata(claims: readonly Claim[] | undefined): Metadata {
+  const [claim, second] = claims ?? [];
+  if (second !== undefined) throw wrongValue(second.path, `cannot be used together with ${claim?.path ?? ''}`, 'both');
+  if (claim === undefined) return { text: '{}', fields: noFields };
+  if (!isJsonObject(claim.value)) throw wrongValue(claim.path, 'must be an object', showValue(claim.value));
+  const text = claim.text();
+  const bytes = Buffer.from(text);
+  return { text, fields: claimFields(bytes, { start: 0, end: bytes.length }, claim.value, `${claim.path}.`) };
+}
+
+function checkDocumented(body: JsonObject): void {
+  for (const key of Object.keys(body)) {
+    if (!documentedFields.has(key)) throw new GatewayError('unknown_field', `${key} is not a known field.`, { param: key });
+    if (body[key] === null) throw wrongValue(key, 'must have a value or be left out', 'null');
+  }
+}
+
+function joinClaims(top: ClaimedFields, metadata: ClaimedFields): Said {
+  const said = new Map<VideoField, readonly Claim[]>();
+  for (const field of factFields) {
+    const claims = [...(top.claims.get(field) ?? []), ...(metadata.claims.get(field) ?? [])];
+    if (claims.length > 0) said.set(field, claims);
+  }
+  return said;
+}
+
+type Asked = Pick<VideoRequest, 'mode' | 'durationSeconds' | 'images' | 'video' | 'resolution' | 'aspectRatio'>;
+
+/** What of the request says what is to be made. Values that do not apply to the mode are checked all the same, and then left out. */
+function readAsked(wire: VideoWire, said: Said, bounds: FieldBounds): Asked {
+  const { action = 'generate', source } = wire;
+  const duration = readDuration(said, bounds);
+  const frame = readFrame(said, bounds);
+  const pictures = readImages(said);
+  const given = readVideo(said);
+  if (source !== undefined && given !== undefined)
+    throw wrongValue(pathOf(said, 'video'), 'must be left out, for the path names it', 'one');
+  const video: VideoInput | undefined = source === undefined ? given : { kind: 'task', taskId: source.taskId };
+  if (action !== 'generate' && video === undefined) throw missingField('video');
+  const seconds = duration === undefined ? {} : { durationSeconds: duration };
+  if (video === undefined) return { mode: pictures?.mode ?? 'text', images: pictures?.images ?? [], ...seconds, ...frame };
+  if (action === 'extend') return { mode: 'extension', images: [], video, ...seconds };
+  if (wire.form === 'xai-videos' && action === 'generate') {
+    throw wrongValue(pathOf(said, 'video'), 'must be sent to /v1/videos/edits or /v1/videos/extensions', 'it here');
+  }
+  return { mode: 'remix', images: [], video };
+}
+
+const pathOf = (said: Said, field: VideoField): string => said.get(field)?.[0]?.path ?? field;
+
+const unusedFields: Readonly<Record<VideoMode, readonly VideoField[]>> = {
+  text: [],
+  image: [],
+  references: [],
+  remix: ['duration', 'resolution', 'aspect_ratio', 'size', 'image', 'images', 'reference_images'],
+  extension: ['resolution', 'aspect_ratio', 'size', 'image', 'images', 'reference_images'],
+};
+
+/** Metadata cannot say who asks for what: that is the request's own business. */
+const ownFields: readonly VideoField[] = ['model', 'prompt', 'user'];
+
+function listIgnored(mode: VideoMode, said: Said, metadata: ClaimedFields): readonly string[] {
+  const unused = unusedFields[mode].flatMap((field) => said.get(field) ?? []);
+  const own = ownFields.flatMap((field) => metadata.claims.get(field) ?? []);
+  return [...unused, ...own].map(({ path }) => path);
+}
+
+function chooseBounds(form: VideoForm, mode: ValidationMode): FieldBounds {
+  if (form === 'openai-videos') return { ...compatibleBounds, secondsMax: openaiSecondsMax };
+  return mode === 'documented' && form === 'video-generations' ? documentedBounds : compatibleBounds;
+}
+
+/** OpenAI's clients need not name a model (`sora-2` is the default of its interface); a remix goes to the model of its source. */
+const defaultModelOf = ({ form, source }: VideoWire): string | undefined =>
+  source?.model ?? (form === 'openai-videos' ? 'sora-2' : undefined);
+
+/**
+ * Reads a request for a video, in any of the three forms. Every spelling that some upstream could read as a field counts as that field, at the top and in `metadata` alike, so
+ * that nothing which changes the costs is forwarded without being seen.
+ * @throws GatewayError for the first problem; `param` is the path of the field
+ */
+export function readVideoRequest(wire: VideoWire, mode: ValidationMode): ReadVideo {
+  const { form, bytes, body } = wire;
+  if (mode === 'documented' && form === 'video-generations') checkDocumented(body);
+  const root = locateJson(bytes, []) ?? { start: 0, end: bytes.length };
+  const top = claimFields(bytes, root, body, '');
+  const model = readText(top.claims.get('model'), nameCharactersMax) ?? defaultModelOf(wire);
+  if (model === undefined) throw missingField('model');
+  const prompt = readText(top.claims.get('prompt'), promptCharactersMax[form]);
+  if (prompt === undefined) throw missingField('prompt');
+  const metadata = readMetadata(top.claims.get('metadata'));
+  const said = joinClaims(top, metadata.fields);
+  const asked = readAsked(wire, said, chooseBounds(form, mode));
+  const user = readText(top.claims.get('user'), nameCharactersMax);
+  const callbackUrl = readCallback(top.claims.get('callback_url'));
+  const request: VideoRequest = {
+    form,
+    requestedModel: model,
+    prompt,
+    ...asked,
+    metadata: metadata.text,
+    ...(user === undefined ? {} : { user }),
+    ...(callbackUrl === undefined ? {} : { callbackUrl }),
+    ...(top.others.length === 0 ? {} : { furtherFields: writeTextObject(top.others) }),
+  };
+  return { request, ignored: listIgnored(asked.mode, said, metadata.fields) };
+}
