@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 
 import type { PriceBook } from '../billing/rating/rating.ts';
-import { videoProtocols } from '../dialects/video-tasks/registry.ts';
+import { videoProtocols } from '../dialects/video-tasks/video-protocols.ts';
 import type { GatewaySettings } from '../gateway/gateway.ts';
 import type { OpenAddress } from '../gateway/videos/upstream/open-result.ts';
 import { createVideoUpstreams } from '../gateway/videos/upstream/video-upstreams.ts';
