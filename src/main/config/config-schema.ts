@@ -5,6 +5,8 @@ import { defaultLimits, defaultMediaBytesMax, defaultRetries, defaultTimeouts } 
 import { defaultOverload } from '../../gateway/overload/overload-settings.ts';
 import { upstreamVendors } from '../../upstreams/registry.ts';
 import { defaultDrainTimes } from '../drain-times.ts';
+import { callbacksSchema } from './callbacks-schema.ts';
+import { mediaStorageSchema } from './media-storage-schema.ts';
 import { quirksSchema } from './quirks-schema.ts';
 import { balanceSchema, dialectNames, ownTimeouts, targetsSchema } from './routing-schema.ts';
 import { structuredOutputSchema } from './structured-output-schema.ts';
@@ -205,6 +207,8 @@ export const configSchema = Type.Object(
         },
       ),
     ),
+    mediaStorage: Type.Optional(mediaStorageSchema),
+    callbacks: Type.Optional(callbacksSchema),
     files: Type.Optional(filesSchema),
     videos: Type.Optional(videosSchema),
     tools: Type.Optional(toolsSchema),

@@ -20,13 +20,25 @@ export type GuardedFetchOptions = {
   readonly allowAnyServer: boolean;
   /** Also http, at its own port. */
   readonly allowHttp?: boolean;
+  /** Also other ports than that of the scheme. */
+  readonly allowAnyPort?: boolean;
   /** Servers that may stand anywhere and listen at any port, over http too: those that the operator has named. */
   readonly isTrusted?: (url: URL) => boolean;
   /** Asked for every address on the way, the first included. One that it does not take is not fetched. */
   readonly isWanted?: (url: URL) => boolean;
   readonly headers: Readonly<Record<string, string>>;
+  /** What is sent in their place once a redirect has led to another origin: there nobody may see a credential. Default: the same. */
+  readonly headersElsewhere?: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
+};
+
+/** An answer whose body is still to be read. */
+export type GuardedAnswer = {
+  readonly answer: Dispatcher.ResponseData;
+  readonly url: URL;
+  /** Ends the connection, whatever is left of the answer. */
+  readonly close: () => Promise<void>;
 };
 
 const redirectsMax = 3;
@@ -44,33 +56,64 @@ export async function fetchGuarded<Result>(
   options: GuardedFetchOptions,
   read: (answer: Dispatcher.ResponseData, url: URL) => Promise<Result>,
 ): Promise<Result> {
+  const { answer, url, close } = await getGuarded(address, options);
+  try {
+    return await read(answer, url);
+  } finally {
+    // Whatever is left of the answer is of no use.
+    await close();
+  }
+}
+
+/** The same, where the 200 answer is not read at once. It has to be closed. Rejects with FetchMediaError. */
+export async function getGuarded(address: string, options: GuardedFetchOptions): Promise<GuardedAnswer> {
   let url = parseUrl(address, undefined, options);
+  let { headers } = options;
   for (let redirects = 0; ; redirects += 1) {
-    const pinned = await resolveHost(url, options);
-    const client = new Client(url.origin, {
-      connect: createPinnedConnector(pinned, url, options),
-      allowH2: false,
-      maxHeaderSize: headerBytesMax,
-      headersTimeout: 0,
-      bodyTimeout: 0,
-    });
-    try {
-      const answer = await client
-        .request({ method: 'GET', path: url.pathname + url.search, headers: { ...options.headers }, signal: options.signal })
-        .catch((cause: unknown) => {
-          throw unreachable(cause);
-        });
-      if (answer.statusCode === 200) return await read(answer, url);
-      const location = answer.headers.location;
-      if (!redirectStatuses.has(answer.statusCode) || typeof location !== 'string') {
-        throw new FetchMediaError('refused', `the URL's server answers with status ${answer.statusCode}`);
-      }
-      if (redirects === redirectsMax) throw new FetchMediaError('refused', `the URL redirects more than ${redirectsMax} times`);
-      url = parseUrl(location, url, options);
-    } finally {
-      // Whatever is left of the answer is of no use.
-      await client.destroy();
+    const opened = await requestGuarded(url, { ...options, headers }, { method: 'GET' });
+    if (opened.answer.statusCode === 200) return opened;
+    await opened.close();
+    const { statusCode } = opened.answer;
+    const { location } = opened.answer.headers;
+    if (!redirectStatuses.has(statusCode) || typeof location !== 'string') {
+      throw new FetchMediaError('refused', `the URL's server answers with status ${statusCode}`);
     }
+    if (redirects === redirectsMax) throw new FetchMediaError('refused', `the URL redirects more than ${redirectsMax} times`);
+    const next = parseUrl(location, url, options);
+    if (next.origin !== url.origin) headers = options.headersElsewhere ?? headers;
+    url = next;
+  }
+}
+
+/** Posts to an address that a stranger chose, under the same guards, and resolves with the status of the answer, of which nothing else is read. No redirect is followed. Rejects with FetchMediaError. */
+export async function postGuarded(address: string, body: string, options: GuardedFetchOptions): Promise<number> {
+  const { answer, close } = await requestGuarded(parseUrl(address, undefined, options), options, { method: 'POST', body });
+  // Its body ends with the connection, which is no failure of anything.
+  answer.body.on('error', () => undefined);
+  await close();
+  return answer.statusCode;
+}
+
+async function requestGuarded(
+  url: URL,
+  options: GuardedFetchOptions,
+  request: { readonly method: 'GET' | 'POST'; readonly body?: string },
+): Promise<GuardedAnswer> {
+  const pinned = await resolveHost(url, options);
+  const client = new Client(url.origin, {
+    connect: createPinnedConnector(pinned, url, options),
+    allowH2: false,
+    maxHeaderSize: headerBytesMax,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+  try {
+    const { headers, signal } = options;
+    const answer = await client.request({ ...request, path: url.pathname + url.search, headers: { ...headers }, signal });
+    return { answer, url, close: () => client.destroy() };
+  } catch (cause) {
+    await client.destroy();
+    throw unreachable(cause);
   }
 }
 
@@ -90,7 +133,7 @@ function parseUrl(address: string, base: URL | undefined, options: GuardedFetchO
   if (url.protocol !== 'https:' && !(http && url.protocol === 'http:'))
     throw refuse(http ? 'must begin with https:// or http://' : 'must begin with https://');
   if (url.username !== '' || url.password !== '') throw refuse('must not hold a user name or password');
-  if (url.port !== '' && !anyServer) throw refuse('must not name a port');
+  if (url.port !== '' && !anyServer && options.allowAnyPort !== true) throw refuse('must not name a port');
   if (options.isWanted?.(url) === false) throw new FetchMediaError('unwanted', `${what} is not of a site that may be read`);
   return url;
 }
