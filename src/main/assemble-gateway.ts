@@ -37,6 +37,7 @@ import type { Environment } from './environment.ts';
 import { formatUrl, listenError } from './listen.ts';
 import { openStoredObjects } from './open-stored-objects.ts';
 import { openProofVault } from './open-proof-vault.ts';
+import { openVideos } from './open-videos.ts';
 import { type Simulated, startSimulatedUpstreams } from './start-simulated-upstreams.ts';
 import { openFileSearch } from './tools/open-file-search.ts';
 import { openTools } from './tools/open-tools.ts';
@@ -153,6 +154,8 @@ export async function assembleGateway(options: {
   opened.defer(() => deadlines.close());
 
   const proofVault = openProofVault({ environment, store, clock, logger }, opened);
+  const newId = createIds(clock);
+  const videos = await openVideos({ environment, store, clock, logger, newId, settings: live.settings, config: live.config }, opened);
 
   const gateway: Gateway = {
     callers: { find: keys.find, resolve: (secret) => keys.resolve(secret, AbortSignal.timeout(2000)) },
@@ -168,7 +171,8 @@ export async function assembleGateway(options: {
     fetchMedia: (url) => fetchNamedMedia(url, live.config().media),
     settings: live.settings,
     clock,
-    newId: createIds(clock),
+    newId,
+    videos,
     ...openFilesAndTools({ ...options, live, simulated, gateway: () => gateway }),
     logger,
     telemetry,

@@ -1,5 +1,3 @@
-import { join } from 'node:path';
-
 import type { PriceBook } from '../billing/rating/rating.ts';
 import { videoProtocols } from '../dialects/video-tasks/video-protocols.ts';
 import type { GatewaySettings } from '../gateway/gateway.ts';
@@ -11,13 +9,14 @@ import { FetchMediaError } from '../platform/http/fetch-media-error.ts';
 import { openGuarded } from '../platform/http/open-guarded.ts';
 import type { Logger } from '../platform/log.ts';
 import { createSealer, deriveKey } from '../platform/seal/sealer.ts';
-import { openDirectoryStorage } from '../store/media/directory-storage.ts';
 import type { Store } from '../store/store.ts';
 import { createVideoTasks, type VideoTasks } from '../tasks/create-video-tasks.ts';
 import { defaultTaskSettings, type TaskSettings } from '../tasks/task-parts.ts';
 import { ResultError } from '../tasks/video-upstreams.ts';
+import type { Config } from './config/config-schema.ts';
 import type { Environment } from './environment.ts';
 import { loadStoreKey } from './load-store-key.ts';
+import { openMediaStorage } from './open-media-storage.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -32,6 +31,7 @@ type Parts = {
   readonly logger: Logger;
   readonly newId: (prefix: string) => string;
   readonly settings: () => GatewaySettings;
+  readonly config: () => Pick<Config, 'mediaStorage'>;
 };
 
 /** What the gateway has of videos. The tasks tell of themselves in metrics. */
@@ -39,9 +39,9 @@ export type OpenedVideos = VideoService & { readonly gauges: VideoTasks['gauges'
 
 /** Opens the video tasks and the storage of their files, and begins to look after what is open. Closed by `opened`. Throws StartError without a usable key. */
 export async function openVideos(parts: Parts, opened: AsyncDisposableStack): Promise<OpenedVideos> {
-  const { environment, store, clock, logger, newId, settings } = parts;
+  const { environment, store, clock, logger, newId, settings, config } = parts;
   const key = loadStoreKey(environment);
-  const storage = await openDirectoryStorage(join(environment.dataDirectory, 'media'));
+  const storage = await openMediaStorage({ config: config().mediaStorage, dataDirectory: environment.dataDirectory });
   const prices = createPriceBooks(() => settings().routing.priceBook);
   const upstreams = createVideoUpstreams({
     routing: () => settings().routing,

@@ -28,14 +28,3 @@ export function readIdempotency(
   const bodyHash = createHash('sha256').update(JSON.stringify(request)).digest('hex');
   return { keyId: caller.id, key, bodyHash, untilMs: nowMs + keptMs };
 }
-
-/** The answer to a key that was used for something else. */
-export function idempotencyConflict(): GatewayError {
-  return new GatewayError(
-    'idempotency_conflict',
-    'this Idempotency-Key was used for another request within the last 24 hours; choose a new one',
-    {
-      param: 'Idempotency-Key',
-    },
-  );
-}

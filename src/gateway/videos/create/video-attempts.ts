@@ -73,7 +73,7 @@ export class VideoAttempts {
     if (upstream.videoProtocol === undefined) throw new Error(`${upstream.id} makes no videos and was chosen for one`);
     const protocol = this.#context.videos.protocols[upstream.videoProtocol];
     try {
-      const known = source === undefined ? request : { ...request, video: await source.inputFor(target) };
+      const known = source === undefined ? request : await source.fit(request, target);
       return { target, protocol, submission: protocol.encodeSubmission(known, upstreamModel) };
     } catch (error) {
       if (error instanceof GatewayError) return error;
@@ -135,7 +135,7 @@ export class VideoAttempts {
       pricingParameters: parameters,
       heldUsage: usage,
       heldNanoUsd: priceBook.rate(rated).amountNanoUsd,
-      request: toSealed(request, protocol.isIdempotent ? submission : undefined),
+      request: toSealed(request, submission, protocol.isIdempotent),
     };
     this.#attempts += 1;
     for (let waits = 0; ; waits += 1) {
@@ -187,9 +187,14 @@ export class VideoAttempts {
   }
 }
 
-/** What is kept of a request, sealed. */
-function toSealed(request: VideoRequest, submission: VideoSubmission | undefined): SealedVideoRequest {
-  const { prompt, metadata, durationSeconds, resolution, aspectRatio, user, callbackUrl } = request;
+/** What is kept of a request, sealed. Length and resolution are those that were sent, where the client left them open. */
+function toSealed(request: VideoRequest, submission: VideoSubmission, keepsSubmission: boolean): SealedVideoRequest {
+  const { prompt, metadata, mode, aspectRatio, user, callbackUrl } = request;
+  const { usage, parameters } = submission.billing;
+  const isMadeAnew = mode !== 'remix' && mode !== 'extension';
+  const sentMs = isMadeAnew ? usage.outputVideoMs : undefined;
+  const durationSeconds = request.durationSeconds ?? (sentMs === undefined ? undefined : sentMs / 1000);
+  const resolution = request.resolution ?? (isMadeAnew ? parameters['resolution'] : undefined);
   return {
     prompt,
     metadata,
@@ -198,8 +203,8 @@ function toSealed(request: VideoRequest, submission: VideoSubmission | undefined
     ...(aspectRatio === undefined ? {} : { aspectRatio }),
     ...(user === undefined ? {} : { user }),
     ...(callbackUrl === undefined ? {} : { callbackUrl }),
-    ...(submission === undefined
-      ? {}
-      : { submission: { path: submission.path, headers: submission.headers, bodyBase64: submission.body.toString('base64') } }),
+    ...(keepsSubmission
+      ? { submission: { path: submission.path, headers: submission.headers, bodyBase64: submission.body.toString('base64') } }
+      : {}),
   };
 }

@@ -1,3 +1,5 @@
+import { fieldOf } from '../../../dialects/video-tasks/field-names.ts';
+import { listTextMembers, writeTextObject } from '../../../dialects/video-tasks/json-text.ts';
 import type { VideoProtocolId } from '../../../dialects/video-tasks/video-protocol.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { VideoInput, VideoRequest } from '../../../inference/video.ts';
@@ -11,8 +13,8 @@ const inlineBytesMax = 20 * 1024 * 1024;
 /** A video of the gateway's own that a request changes or lengthens. */
 export type VideoSource = {
   readonly task: VideoTask;
-  /** The video as a target is to be told of it. @throws GatewayError */
-  readonly inputFor: (target: Target) => Promise<VideoInput>;
+  /** The request as a target is to be told of it. @throws GatewayError */
+  readonly fit: (request: VideoRequest, target: Target) => Promise<VideoRequest>;
 };
 
 /** The id in an address that the gateway handed out for the file of a video; no vendor could fetch it, because it asks for a key. */
@@ -39,10 +41,29 @@ export async function findSource(context: VideoContext, { video }: VideoRequest)
   let inline: Promise<VideoInput> | undefined;
   return {
     task,
-    inputFor: ({ upstream }) => {
-      if (isKept(task, upstream.id, upstream.videoProtocol)) return Promise.resolve({ kind: 'task', taskId: task.upstreamTaskId ?? '' });
-      return (inline ??= loadInline(context, media));
+    fit: async (request, { upstream }) => {
+      const metadata = withoutVideo(request.metadata);
+      if (!isKept(task, upstream.id, upstream.videoProtocol))
+        return { ...request, metadata, video: await (inline ??= loadInline(context, media)) };
+      const video: VideoInput = { kind: 'task', taskId: task.upstreamTaskId ?? '' };
+      return { ...request, ...(request.mode === 'remix' ? sizeOfSource(task) : {}), metadata, video };
     },
+  };
+}
+
+/** An address that only the gateway's own clients can use is not forwarded: it is replaced by the video. */
+function withoutVideo(metadata: string): string {
+  const members = listTextMembers(metadata);
+  const others = members.filter(({ key }) => fieldOf(key) !== 'video');
+  return others.length === members.length ? metadata : writeTextObject(others);
+}
+
+/** How long and large a remix becomes that its upstream makes of what it keeps: as its source is. */
+function sizeOfSource({ durationMs, pricingParameters }: VideoTask): Pick<VideoRequest, 'durationSeconds' | 'resolution'> {
+  const { resolution } = pricingParameters;
+  return {
+    ...(durationMs === undefined ? {} : { durationSeconds: Math.ceil(durationMs / 1000) }),
+    ...(resolution === undefined ? {} : { resolution }),
   };
 }
 
