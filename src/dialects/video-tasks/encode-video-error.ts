@@ -1,0 +1,65 @@
+import type { ErrorCode, GatewayError } from '../../inference/gateway-error.ts';
+import type { VideoForm } from '../../inference/video.ts';
+import type { HttpReply } from '../chat-dialect.ts';
+import { encodeErrorReply } from '../encode-error-reply.ts';
+import { wordErrorType } from '../openai-error-words.ts';
+import { fieldOf, type VideoField } from './field-names.ts';
+
+/** The codes of these endpoints where they are other than our own (video.md 1.5). */
+const codesByCode: Partial<Record<ErrorCode, string>> = {
+  invalid_value: 'invalid_request',
+  missing_required_field: 'invalid_request',
+  unknown_field: 'invalid_request',
+  untranslatable_field: 'invalid_request',
+  no_suitable_target: 'invalid_request',
+  upstream_refused_request: 'invalid_request',
+  duplicate_key: 'invalid_json',
+  body_too_deep: 'invalid_json',
+  body_incomplete: 'invalid_json',
+  object_not_found: 'task_not_found',
+  upstream_model_not_found: 'model_not_found',
+  internal_error: 'server_error',
+  upstream_unreachable: 'no_available_channel',
+  upstream_connection_error: 'no_available_channel',
+  upstream_credentials_rejected: 'no_available_channel',
+  upstream_overloaded: 'no_available_channel',
+  upstream_quota_exhausted: 'no_available_channel',
+};
+
+const codesByField: Partial<Record<VideoField, string>> = {
+  duration: 'invalid_duration',
+  image: 'invalid_image',
+  images: 'invalid_image',
+  reference_images: 'invalid_image',
+};
+
+/** What the path of a field is about: `images[2].url` is about images, `metadata.duration` about the duration. */
+function fieldAt(param: string): VideoField | undefined {
+  const steps = param.split(/[.[]/);
+  return steps.map(fieldOf).find((field) => field !== undefined && field !== 'metadata');
+}
+
+function chooseCode({ code, param, status }: GatewayError): string {
+  if (status === 401) return 'invalid_api_key';
+  if (status === 402) return 'insufficient_quota';
+  if (status === 429) return 'rate_limit_exceeded';
+  const field = param === undefined ? undefined : fieldAt(param);
+  if (code === 'missing_required_field' && (field === 'model' || field === 'prompt')) return `missing_${field}`;
+  const isWrongField = code === 'invalid_value' || code === 'invalid_media' || code === 'untranslatable_field';
+  const fieldCode = isWrongField && field !== undefined ? codesByField[field] : undefined;
+  return fieldCode ?? codesByCode[code] ?? code;
+}
+
+/**
+ * An error of these endpoints: OpenAI's object, with code and message at the top too, where clients of other gateways look for them. Clients of xAI's interface get xAI's
+ * own, in which `error` is a text.
+ */
+export function encodeVideoError(error: GatewayError, requestId: string, form: VideoForm = 'video-generations'): HttpReply {
+  const { message, status, param } = error;
+  const code = chooseCode(error);
+  const body =
+    form === 'xai-videos'
+      ? { code, error: message }
+      : { error: { message, type: wordErrorType(status), param: param ?? null, code }, code, message };
+  return encodeErrorReply(error, requestId, JSON.stringify(body));
+}

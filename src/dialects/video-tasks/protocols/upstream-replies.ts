@@ -1,0 +1,110 @@
+import type { VideoError } from '../../../inference/video.ts';
+import { filledText, numberOf, objectOf, textOf } from '../../../platform/json/json-readers.ts';
+import type { JsonObject, JsonValue } from '../../../platform/json/json-value.ts';
+import { parseJsonObject } from '../../../platform/json/parse-json.ts';
+import { hideSecrets, messageCharactersMax } from '../../upstream-error.ts';
+import type { SubmissionAnswer, UpstreamVideo, WholeReply } from '../video-protocol.ts';
+
+// What the three upstream interfaces share in reading replies. Whatever is not understood tells nothing: it must never end a task.
+
+const idCharactersMax = 512;
+const durationMsMax = 24 * 3600 * 1000;
+
+/** The id of a video as it may stand in a path. */
+export function taskIdOf(value: unknown): string | undefined {
+  const id = filledText(value);
+  return id === undefined || id.length > idCharactersMax || /^\.{1,2}$/.test(id) ? undefined : id;
+}
+
+export const videoPath = (upstreamTaskId: string): string => `/videos/${encodeURIComponent(upstreamTaskId)}`;
+
+export type ErrorWords = { readonly message: string; readonly param?: string; readonly code?: string };
+
+const cleanWords = (words: string): string => hideSecrets(words.slice(0, messageCharactersMax));
+
+/** What an error says, in any of the shapes that servers use: `{error:{message}}`, `{code,error:"..."}`, `{error:"..."}`, `{code,message}`. */
+export function readErrorWords(body: JsonObject | undefined): ErrorWords {
+  const inner = objectOf(body?.error);
+  const message =
+    filledText(inner?.message) ??
+    filledText(body?.error) ??
+    filledText(body?.message) ??
+    filledText(body?.detail) ??
+    filledText(inner?.code);
+  const code = textOf(inner?.code) ?? textOf(body?.code);
+  const param = filledText(inner?.param);
+  return {
+    message: cleanWords(message ?? ''),
+    ...(code === undefined ? {} : { code }),
+    ...(param === undefined ? {} : { param: cleanWords(param) }),
+  };
+}
+
+/** Refusals that are no word about whether the upstream works on it: it gave up waiting, or a proxy's client left. */
+const unclearRefusals = new Set([408, 425, 499]);
+
+/** Reads the answer to a submission whose success `readAccepted` understands. */
+export function readSubmissionWith(
+  { status, body }: WholeReply,
+  readAccepted: (body: JsonObject) => { readonly upstreamTaskId: string; readonly video: UpstreamVideo } | undefined,
+): SubmissionAnswer {
+  const said = parseJsonObject(body);
+  if (status >= 200 && status < 300) {
+    const accepted = said === undefined ? undefined : readAccepted(said);
+    return accepted === undefined
+      ? { type: 'unclear', reason: `the upstream answered ${status} without an id` }
+      : { type: 'accepted', ...accepted };
+  }
+  if (status < 400 || status >= 500 || unclearRefusals.has(status)) return { type: 'unclear', reason: `the upstream answered ${status}` };
+  const { message, param } = readErrorWords(said);
+  return { type: 'refused', status, message, ...(param === undefined ? {} : { param }) };
+}
+
+/**
+ * Reads the answer to a question for a video. Only a good answer says something of it, and only a 404 or 410 in JSON that it is not there: one without a body, or in HTML, comes
+ * from something on the way.
+ */
+export function readStatusWith({ status, body }: WholeReply, readVideo: (body: JsonObject) => UpstreamVideo): UpstreamVideo {
+  const said = parseJsonObject(body);
+  if (said !== undefined && (status === 404 || status === 410)) return { status: 'missing' };
+  if (status < 200 || status >= 300) return unclear(`the upstream answered ${status}`);
+  return said === undefined ? unclear(`the upstream answered ${status} without an object`) : readVideo(said);
+}
+
+export const unclear = (reason: string): UpstreamVideo => ({ status: 'unclear', reason });
+
+/** A status nobody has heard of. It is for the operator's log, so only a word of it is repeated. */
+export const unknownStatus = (status: unknown): UpstreamVideo =>
+  unclear(typeof status === 'string' && /^[\w-]{1,40}$/.test(status) ? `the upstream says ${status}` : 'the upstream names no status');
+
+/** A share in percent: a number, or a text such as `50%`. Undefined for what is none. */
+export function readProgress(value: unknown): number | undefined {
+  const number = typeof value === 'string' && /^\d{1,3}(?:\.\d+)?\s*%?$/.test(value.trim()) ? Number.parseFloat(value) : numberOf(value);
+  return number === undefined || number < 0 || number > 100 ? undefined : Math.floor(number);
+}
+
+/** Seconds, as a number or a text of one, in milliseconds. */
+export function readDurationMs(value: unknown): number | undefined {
+  const seconds = typeof value === 'string' && /^\d{1,6}(?:\.\d{1,6})?$/.test(value) ? Number(value) : numberOf(value);
+  const ms = seconds === undefined ? undefined : Math.round(seconds * 1000);
+  return ms === undefined || ms <= 0 || ms > durationMsMax ? undefined : ms;
+}
+
+export const withProgress = (progress: number | undefined): { readonly progress?: number } => (progress === undefined ? {} : { progress });
+export const withDuration = (durationMs: number | undefined): { readonly durationMs?: number } =>
+  durationMs === undefined ? {} : { durationMs };
+export const withRaw = (raw: JsonValue | undefined): { readonly raw?: JsonValue } => (raw === undefined ? {} : { raw });
+
+const moderationCodes = /moderation|content_moderated|content_policy|safety|flagged|usage_guidelines/i;
+
+export const moderationError: VideoError = {
+  code: 'content_moderated',
+  message: "The generated video was withheld by the provider's moderation.",
+};
+
+/** Why a video failed, by the upstream's words. */
+export function readFailure(words: ErrorWords): VideoError {
+  const { message, code } = words;
+  if (code !== undefined && moderationCodes.test(code)) return message === '' ? moderationError : { ...moderationError, message };
+  return { code: 'upstream_failed', message: message === '' ? 'The upstream could not make the video.' : message };
+}

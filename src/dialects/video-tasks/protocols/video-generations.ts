@@ -1,0 +1,205 @@
+import type { VideoRequest } from '../../../inference/video.ts';
+import { filledText, meaningOf, membersOf, objectOf, textOf } from '../../../platform/json/json-readers.ts';
+import type { JsonObject } from '../../../platform/json/json-value.ts';
+import { parseJsonObject } from '../../../platform/json/parse-json.ts';
+import { fieldOf } from '../field-names.ts';
+import { documentedRatios, knownResolutions } from '../frame-sizes.ts';
+import { listTextMembers, rawMember, textMember, type TextMember, writeTextObject } from '../json-text.ts';
+import { unsayable } from '../request-problem.ts';
+import type { UpstreamVideo, VideoBilling, VideoProtocol, VideoSubmission } from '../video-protocol.ts';
+import {
+  addressOf,
+  billOf,
+  finishSubmission,
+  isFree,
+  remixMsMax,
+  remixResolutionMax,
+  requireOneOf,
+  type SentFields,
+} from './submission-parts.ts';
+import {
+  readDurationMs,
+  readErrorWords,
+  readFailure,
+  readProgress,
+  readStatusWith,
+  readSubmissionWith,
+  taskIdOf,
+  unknownStatus,
+  videoPath,
+  withDuration,
+  withProgress,
+  withRaw,
+} from './upstream-replies.ts';
+
+// A gateway that speaks the contract itself: another Weir, or one of its relatives.
+
+const defaultSeconds = 5;
+/** What the contract says of videos whose metadata names no resolution (A 2.2). */
+const defaultResolution = '480p';
+
+/** Members of metadata by which a careless server would let it decide what the request itself decides. */
+const isOwn = ({ key }: TextMember): boolean => ['model', 'prompt', 'user'].includes(fieldOf(key) ?? '');
+
+type Metadata = { readonly json: string; readonly ignored: readonly string[] };
+
+/** The client's metadata as it wrote it, with what the contract has in it and the client said elsewhere. */
+function encodeMetadata(request: VideoRequest): Metadata {
+  const { metadata, mode, resolution, aspectRatio, video } = request;
+  const written = listTextMembers(metadata);
+  // Null says nothing, and must not stand in the way of what was said elsewhere.
+  const members = written.filter(({ key, valueText }) => valueText !== 'null' || isFree({ key }));
+  const own = members.filter(isOwn);
+  const keys = new Set(members.map(({ key }) => key));
+  const said: readonly (readonly [string, string | undefined])[] = [
+    ['resolution', resolution],
+    ['aspect_ratio', aspectRatio],
+    ['video', mode === 'remix' && video !== undefined && video.kind !== 'task' ? addressOf(video, 'video') : undefined],
+  ];
+  const added = said.flatMap(([key, value]) => (value === undefined || keys.has(key) ? [] : [textMember(key, value)]));
+  const ignored = own.map(({ key }) => `metadata.${key}`);
+  if (own.length === 0 && added.length === 0 && members.length === written.length) return { json: metadata, ignored };
+  return { json: writeTextObject([...members.filter((member) => !isOwn(member)), ...added]), ignored };
+}
+
+function generationMembers(request: VideoRequest): readonly TextMember[] {
+  const { durationSeconds, images, mode, resolution, aspectRatio } = request;
+  if (resolution !== undefined) requireOneOf('resolution', resolution, knownResolutions);
+  if (aspectRatio !== undefined) requireOneOf('aspect_ratio', aspectRatio, documentedRatios);
+  const urls = images.map((image) => addressOf(image, 'images'));
+  const [first] = urls;
+  return [
+    textMember('duration', durationSeconds ?? defaultSeconds),
+    ...(first === undefined ? [] : [mode === 'image' ? textMember('image', first) : textMember('images', urls)]),
+  ];
+}
+
+/** How many pictures are named; more than are there, rather than fewer, where a server would add up several fields. */
+const countImages = (sent: SentFields): number => {
+  const list: unknown = JSON.parse(sent.get('images') ?? '[]');
+  return (sent.has('image') ? 1 : 0) + (Array.isArray(list) ? list.length : 1);
+};
+
+/** Metadata decides what costs money here, so the bill reads it too. */
+function billSent(sent: SentFields): VideoBilling {
+  const metadata = parseJsonObject(sent.get('metadata') ?? '{}') ?? {};
+  if (filledText(metadata.video) !== undefined || objectOf(metadata.video) !== undefined) {
+    return billOf(remixMsMax, 0, remixResolutionMax);
+  }
+  return billOf(Number(sent.get('duration')) * 1000, countImages(sent), textOf(metadata.resolution) ?? defaultResolution);
+}
+
+const billRemix = (): VideoBilling => billOf(remixMsMax, 0, remixResolutionMax);
+
+function readFurther({ form, furtherFields }: VideoRequest): Metadata & { readonly members: readonly TextMember[] } {
+  const members = furtherFields === undefined ? [] : listTextMembers(furtherFields);
+  const isSame = form === 'video-generations';
+  return { json: '', members: isSame ? members : [], ignored: isSame ? [] : members.map(({ key }) => key) };
+}
+
+function encodeSubmission(request: VideoRequest, upstreamModel: string): VideoSubmission {
+  const { mode, prompt, user, video } = request;
+  if (mode === 'extension') throw unsayable('video', 'The upstream of this model cannot lengthen videos.');
+  const metadata = encodeMetadata(request);
+  const further = readFurther(request);
+  // A video that the upstream made itself is named by its id, in the path.
+  const isOfTask = video?.kind === 'task';
+  return finishSubmission({
+    path: isOfTask ? `${videoPath(video.taskId)}/remix` : '/video/generations',
+    members: [
+      textMember('model', upstreamModel),
+      textMember('prompt', prompt),
+      ...(mode === 'remix' ? [] : generationMembers(request)),
+      ...(user === undefined ? [] : [textMember('user', user)]),
+      ...further.members,
+      rawMember('metadata', metadata.json),
+    ],
+    ignored: [...further.ignored, ...metadata.ignored],
+    bill: isOfTask ? billRemix : billSent,
+  });
+}
+
+type Stage = 'queued' | 'in_progress' | 'completed' | 'failed';
+
+/** By lower case: gateways of this kind have had many words for the same four stages. Any other word tells nothing. */
+const stages: Readonly<Record<string, Stage>> = {
+  queued: 'queued',
+  pending: 'queued',
+  not_start: 'queued',
+  submitted: 'queued',
+  created: 'queued',
+  in_progress: 'in_progress',
+  processing: 'in_progress',
+  running: 'in_progress',
+  generating: 'in_progress',
+  completed: 'completed',
+  succeeded: 'completed',
+  success: 'completed',
+  done: 'completed',
+  failed: 'failed',
+  failure: 'failed',
+  error: 'failed',
+  expired: 'failed',
+  cancelled: 'failed',
+  canceled: 'failed',
+};
+
+/** The task inside an envelope such as `{"code":"success","data":{...}}`, or the body itself. */
+function unwrap(body: JsonObject): JsonObject {
+  const data = objectOf(body.data);
+  if (data === undefined || body.status !== undefined) return body;
+  // Some have the vendor's own reply within theirs, which knows less.
+  return data;
+}
+
+function readError(task: JsonObject, word: string): ReturnType<typeof readFailure> {
+  if (word === 'expired') return { code: 'task_expired', message: 'The upstream let the task expire before it was done.' };
+  if (word === 'cancelled' || word === 'canceled') return { code: 'canceled', message: 'The task was canceled at the upstream.' };
+  const reason = filledText(task.fail_reason);
+  return readFailure(readErrorWords(task.error === undefined && reason !== undefined ? { error: reason } : task));
+}
+
+function readTask(body: JsonObject, id: string): UpstreamVideo {
+  const task = unwrap(body);
+  const word = (textOf(task.status) ?? '').toLowerCase();
+  const stage = meaningOf(word, stages);
+  const durationMs = readDurationMs(task.seconds ?? task.duration);
+  const { usage, seconds, size } = task;
+  switch (stage) {
+    case 'queued':
+    case 'in_progress':
+      return { status: stage, ...withProgress(readProgress(task.progress)) };
+    case 'completed':
+      // Its own path rather than the link in the metadata, which may need the credential or lead anywhere.
+      return {
+        status: 'completed',
+        result: { kind: 'path', path: `${videoPath(id)}/content` },
+        ...withDuration(durationMs),
+        ...withRaw({ usage, seconds, size }),
+      };
+    case 'failed':
+      return { status: 'failed', error: readError(task, word), isBilled: false };
+    case undefined:
+      return unknownStatus(task.status);
+  }
+}
+
+/** An id may stand at the top or in the envelope, alone as well; a status need not come with it. */
+function readAccepted(body: JsonObject): { readonly upstreamTaskId: string; readonly video: UpstreamVideo } | undefined {
+  const { data } = body;
+  const inner = membersOf(data);
+  const upstreamTaskId = taskIdOf(body.id ?? body.task_id ?? inner.id ?? inner.task_id ?? data);
+  if (upstreamTaskId === undefined) return undefined;
+  const hasStatus = body.status !== undefined || inner.status !== undefined;
+  return { upstreamTaskId, video: hasStatus ? readTask(body, upstreamTaskId) : { status: 'queued' } };
+}
+
+export const videoGenerations: VideoProtocol = {
+  id: 'video-generations',
+  isIdempotent: true,
+  encodeSubmission,
+  readSubmission: (reply) => readSubmissionWith(reply, readAccepted),
+  statusPath: videoPath,
+  readStatus: (reply, upstreamTaskId) => readStatusWith(reply, (body) => readTask(body, upstreamTaskId)),
+  deletePath: videoPath,
+};

@@ -1,0 +1,173 @@
+import type { VideoInput, VideoRequest } from '../../../inference/video.ts';
+import { objectOf, textOf } from '../../../platform/json/json-readers.ts';
+import type { JsonObject } from '../../../platform/json/json-value.ts';
+import { documentedRatios } from '../frame-sizes.ts';
+import { textMember, type TextMember } from '../json-text.ts';
+import { imagesMax } from '../read-media.ts';
+import { missingField, wrongValue } from '../request-problem.ts';
+import type { UpstreamVideo, VideoBilling, VideoProtocol, VideoSubmission } from '../video-protocol.ts';
+import {
+  addressOf,
+  billOf,
+  collectFurther,
+  finishSubmission,
+  remixMsMax,
+  remixResolutionMax,
+  requireOneOf,
+  type SentFields,
+} from './submission-parts.ts';
+import {
+  moderationError,
+  readDurationMs,
+  readErrorWords,
+  readFailure,
+  readProgress,
+  readStatusWith,
+  readSubmissionWith,
+  taskIdOf,
+  unclear,
+  unknownStatus,
+  videoPath,
+  withDuration,
+  withProgress,
+} from './upstream-replies.ts';
+
+// xAI's Imagine video: https://docs.x.ai/docs/guides/video-generations
+
+const resolutions: readonly string[] = ['480p', '720p', '1080p'];
+/** What is sent where the client leaves it open, because resellers document the vendor's own defaults differently. */
+const defaults = { seconds: 5, resolution: '480p', aspectRatio: '16:9', extensionSeconds: 6 };
+const secondsMax = 15;
+const extensionSecondsMax = 10;
+
+function boundSeconds(seconds: number, max: number): number {
+  if (seconds >= 1 && seconds <= max) return seconds;
+  throw wrongValue('duration', `must be from 1 to ${max} seconds for this model`, String(seconds));
+}
+
+function imageMembers({ mode, images }: VideoRequest): readonly TextMember[] {
+  if (images.length > imagesMax) throw wrongValue('images', `must have at most ${imagesMax} items for this model`, String(images.length));
+  const urls = images.map((image) => ({ url: addressOf(image, 'images') }));
+  const [first] = urls;
+  if (first === undefined) return [];
+  return [mode === 'image' ? textMember('image', first) : textMember('reference_images', urls)];
+}
+
+function generationMembers(request: VideoRequest): readonly TextMember[] {
+  const { images, aspectRatio, durationSeconds, resolution } = request;
+  // With a picture and no ratio of the client's, the picture's own is to be used (A 4.1).
+  const ratio = aspectRatio ?? (images.length === 0 ? defaults.aspectRatio : undefined);
+  return [
+    textMember('duration', boundSeconds(durationSeconds ?? defaults.seconds, secondsMax)),
+    textMember('resolution', requireOneOf('resolution', resolution ?? defaults.resolution, resolutions)),
+    ...(ratio === undefined ? [] : [textMember('aspect_ratio', requireOneOf('aspect_ratio', ratio, documentedRatios))]),
+    ...imageMembers(request),
+  ];
+}
+
+function videoMember(video: VideoInput | undefined): TextMember {
+  if (video === undefined) throw missingField('video');
+  return textMember('video', { url: addressOf(video, 'video') });
+}
+
+function countImages(sent: SentFields): number {
+  const references = sent.get('reference_images');
+  const list: unknown = references === undefined ? [] : JSON.parse(references);
+  return (sent.has('image') ? 1 : 0) + (Array.isArray(list) ? list.length : 1);
+}
+
+function billGeneration(sent: SentFields): VideoBilling {
+  const resolution: unknown = JSON.parse(sent.get('resolution') ?? 'null');
+  return billOf(Number(sent.get('duration')) * 1000, countImages(sent), textOf(resolution) ?? defaults.resolution);
+}
+
+type Variant = { readonly path: string; readonly members: readonly TextMember[]; readonly bill: (sent: SentFields) => VideoBilling };
+
+function chooseVariant(request: VideoRequest): Variant {
+  if (request.mode === 'remix') {
+    return { path: '/videos/edits', members: [videoMember(request.video)], bill: () => billOf(remixMsMax, 0, remixResolutionMax) };
+  }
+  if (request.mode !== 'extension') return { path: '/videos/generations', members: generationMembers(request), bill: billGeneration };
+  const seconds = boundSeconds(request.durationSeconds ?? defaults.extensionSeconds, extensionSecondsMax);
+  return {
+    path: '/videos/extensions',
+    members: [videoMember(request.video), textMember('duration', seconds)],
+    bill: (sent) => billOf(Number(sent.get('duration')) * 1000, 0, remixResolutionMax),
+  };
+}
+
+function encodeSubmission(request: VideoRequest, upstreamModel: string): VideoSubmission {
+  const { path, members, bill } = chooseVariant(request);
+  const further = collectFurther(request, 'xai-videos');
+  return finishSubmission({
+    path,
+    members: [
+      textMember('model', upstreamModel),
+      textMember('prompt', request.prompt),
+      ...members,
+      ...(request.user === undefined ? [] : [textMember('user', request.user)]),
+      ...further.members,
+    ],
+    ignored: further.ignored,
+    bill,
+  });
+}
+
+/** Old replies name no status: one with a video is done. */
+const statusOf = (body: JsonObject): unknown => body.status ?? (objectOf(body.video) === undefined ? undefined : 'done');
+
+function readDone(body: JsonObject): UpstreamVideo {
+  const video = objectOf(body.video);
+  const url = textOf(video?.url) ?? '';
+  const known = { ...withDuration(readDurationMs(video?.duration)), raw: evidenceOf(body) };
+  // The vendor bills what its moderation withholds.
+  if (video?.respect_moderation === false) return { status: 'failed', error: moderationError, isBilled: true, ...known };
+  if (!/^(?:https?:\/\/|data:video\/)/i.test(url)) return unclear('the upstream says done and gives no address');
+  return { status: 'completed', result: { kind: 'url', url }, ...known };
+}
+
+/** The vendor's figures, without the address, which is as good as the video itself. */
+function evidenceOf({ model, usage, video }: JsonObject): JsonObject {
+  const { duration, respect_moderation } = objectOf(video) ?? {};
+  return { ...(model !== undefined && { model }), ...(usage !== undefined && { usage }), video: { duration, respect_moderation } };
+}
+
+const readings: ReadonlyMap<unknown, (body: JsonObject) => UpstreamVideo> = new Map([
+  ['pending', readPending],
+  ['done', readDone],
+  [
+    'expired',
+    (): UpstreamVideo => ({
+      status: 'failed',
+      error: { code: 'task_expired', message: 'The upstream let the task expire before it was done.' },
+      isBilled: false,
+    }),
+  ],
+  ['failed', (body: JsonObject): UpstreamVideo => ({ status: 'failed', error: readFailure(readErrorWords(body)), isBilled: false })],
+]);
+
+function readPending(body: JsonObject): UpstreamVideo {
+  const progress = readProgress(body.progress);
+  return { status: progress !== undefined && progress > 0 ? 'in_progress' : 'queued', ...withProgress(progress) };
+}
+
+export const xaiVideos: VideoProtocol = {
+  id: 'xai-videos',
+  isIdempotent: false,
+  encodeSubmission,
+  readSubmission: (reply) =>
+    readSubmissionWith(reply, (body) => {
+      const upstreamTaskId = taskIdOf(body.request_id);
+      return upstreamTaskId === undefined ? undefined : { upstreamTaskId, video: { status: 'queued' } };
+    }),
+  statusPath: videoPath,
+  readStatus: (reply) => {
+    // 202 means that it is not done yet, and may come without a body.
+    if (reply.status === 202 && reply.body.toString('latin1').trim() === '') return { status: 'queued' };
+    return readStatusWith(reply, (body) => {
+      const status = statusOf(body);
+      if (status === undefined && reply.status === 202) return readPending(body);
+      return readings.get(status)?.(body) ?? unknownStatus(status);
+    });
+  },
+};
