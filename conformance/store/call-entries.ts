@@ -91,6 +91,7 @@ export function callEntries(options: {
       stream: fc.boolean(),
       inputCharacters: fc.nat(),
       priceVersion: texts,
+      pricingParameters: fc.dictionary(fc.constantFrom('resolution', 'mode', '模型'), texts, { maxKeys: 3, noNullPrototype: true }),
       end: fc.constantFrom<CallEntry['end']>('finished', 'client-left', 'cut', 'failed', 'lost'),
       upstreamStatus: fc.integer({ min: 100, max: 599 }),
       upstreamRequestId: texts,

@@ -35,6 +35,36 @@ test('a database of the first version is brought up to date with everything in i
   assert.equal(await store.sweepProofs({ nowMs: 10, bytesMax: 0, rowsMax: 10 }), 1);
 });
 
+test('a database from before video tasks keeps what it has, gets their tables, and is brought up to date also by one who only reads', async (context) => {
+  const directory = mkdtempSync(join(tmpdir(), 'weir-upgrade-'));
+  context.after(() => rmSync(directory, { recursive: true, force: true }));
+  const path = join(directory, 'weir.db');
+  const database = openDatabase(path, { readOnly: false, busyTimeoutMs: 0 });
+  database.execute('create table schema_migrations (version bigint not null primary key, name text not null)');
+  for (const { version, name, shared, sqlite } of migrations) {
+    if (version > 6) break;
+    for (const statement of [...shared, ...sqlite]) database.execute(statement);
+    database.run('insert into schema_migrations (version, name) values (?, ?)', version, name);
+  }
+  database.execute(`
+    insert into settings (name, value) values ('pepper', 'the old pepper');
+    insert into files (id, user_name, filename, purpose, media_type, bytes, created_at_ms, is_finished)
+      values ('file-1', 'alice', 'a.txt', 'assistants', 'text/plain', 3, 1, 1)`);
+  database.close();
+
+  const monitor = await openSqliteStore({ path, readOnly: true });
+  context.after(() => monitor.close());
+  assert.deepEqual(await monitor.countTasks(0), { open: 0, alerted: 0, latenessMs: 0 });
+  assert.deepEqual(await monitor.claimTasks({ owner: 'me', nowMs: 1, leaseUntilMs: 2, limit: 1 }), []);
+  await assert.rejects(monitor.putCallbackSecrets({ userName: 'alice', current: new Uint8Array(1) }), { kind: 'read-only' });
+  const store = await openSqliteStore({ path });
+  context.after(() => store.close());
+  assert.equal(await store.pepper(), 'the old pepper');
+  assert.equal((await store.findFile({ userName: 'alice', fileId: 'file-1', nowMs: 2 }))?.filename, 'a.txt');
+  await store.putCallbackSecrets({ userName: 'alice', current: Uint8Array.from([1]) });
+  assert.deepEqual(await monitor.findCallbackSecrets('alice'), { userName: 'alice', current: Uint8Array.from([1]) });
+});
+
 test('limits that cannot be read are an error, never none', async (context) => {
   const directory = mkdtempSync(join(tmpdir(), 'weir-limits-'));
   context.after(() => rmSync(directory, { recursive: true, force: true }));

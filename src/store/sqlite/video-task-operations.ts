@@ -111,7 +111,7 @@ function createTaskQueries(database: Database): TaskQueries {
       return keys.filter((key) => database.first(sql, toStorableText(key)) === undefined);
     },
     mediaBytes: ({ userName, keyId }) => {
-      const sql = 'select coalesce(sum(media_bytes), 0) as bytes from video_tasks where media_key is not null and user_name = ?';
+      const sql = 'select coalesce(sum(media_bytes), 0) as bytes from video_tasks where media_bytes is not null and user_name = ?';
       const row =
         keyId === undefined
           ? database.first(sql, toStorableText(userName))
