@@ -79,9 +79,12 @@ export function createVideoTasks(options: VideoTasksOptions): VideoTasks {
     openRequest: (task) => {
       const request = openSealedRequest(parts.sealer, task);
       if (request !== undefined) return request;
-      throw new GatewayError('internal_error', 'This video cannot be read.', { internal: `the request of ${task.id} was sealed under another key` });
+      throw new GatewayError('internal_error', 'This video cannot be read.', {
+        internal: `the request of ${task.id} was sealed under another key`,
+      });
     },
-    watch: (userName, id, signal) => watchTask({ find: reads.find, changes, wait: parts.wait, logger: parts.logger }, { userName, id }, signal),
+    watch: (userName, id, signal) =>
+      watchTask({ find: reads.find, changes, wait: parts.wait, logger: parts.logger }, { userName, id }, signal),
     start: () => {
       running ??= Promise.all([work.poller.run(closing.signal), leases.run(closing.signal), upkeep.run()]);
     },
@@ -108,7 +111,10 @@ async function guard<Result>(work: Promise<Result>): Promise<Result> {
   }
 }
 
-async function deleteTask(parts: TaskParts, task: { readonly userName: string; readonly id: string }): Promise<'deleted' | 'unknown' | 'open'> {
+async function deleteTask(
+  parts: TaskParts,
+  task: { readonly userName: string; readonly id: string },
+): Promise<'deleted' | 'unknown' | 'open'> {
   const outcome = await guard(parts.store.deleteTask(task));
   if (outcome.type !== 'deleted') return outcome.type;
   parts.announce(task.id);

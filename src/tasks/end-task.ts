@@ -35,7 +35,8 @@ export function plausibleDurationMs(durationMs: number | undefined): number | un
 /** The end of a task with its ledger row and its callbacks: what the store does in one transaction. The file of a completed one is stored already. */
 export function describeEnd(parts: EndParts, task: VideoTask, outcome: TaskOutcome, nowMs: number): TaskEnd {
   const request = openSealedRequest(parts.sealer, task);
-  if (request === undefined) parts.logger.error({ task: task.id }, 'the request of a video cannot be opened: it was sealed under another key');
+  if (request === undefined)
+    parts.logger.error({ task: task.id }, 'the request of a video cannot be opened: it was sealed under another key');
   const durationMs = plausibleDurationMs(outcome.durationMs);
   const completed = outcome.type === 'completed';
   return {

@@ -59,7 +59,8 @@ export async function recordNote(parts: TaskParts, task: VideoTask, note: PollNo
   const { id, upstream } = task;
   const isRecorded = await store.recordProgress({ id, owner, nowMs: clock.nowMs(), ...note, ...(result === undefined ? {} : { result }) });
   if (!isRecorded) return;
-  if (task.alert === undefined && note.alert !== undefined) logger.error({ task: id, upstream, reason: note.alert.reason }, 'a video needs attention');
+  if (task.alert === undefined && note.alert !== undefined)
+    logger.error({ task: id, upstream, reason: note.alert.reason }, 'a video needs attention');
   if (task.alert !== undefined && note.alert === undefined) logger.info({ task: id, upstream }, 'a video no longer needs attention');
   if (note.phase !== undefined || note.progress !== undefined) announce(id);
 }

@@ -68,7 +68,10 @@ export function readPoll(task: VideoTask, reading: TaskReading, moment: PollMome
 }
 
 /** When a task is asked after next. Counted from when it was asked, so that slow answers do not add to it. */
-export function nextPollAtMs(task: Pick<VideoTask, 'createdAtMs'>, { askedAtMs, random }: Pick<PollMoment, 'askedAtMs' | 'random'>): number {
+export function nextPollAtMs(
+  task: Pick<VideoTask, 'createdAtMs'>,
+  { askedAtMs, random }: Pick<PollMoment, 'askedAtMs' | 'random'>,
+): number {
   const ageMs = askedAtMs - task.createdAtMs;
   const everyMs = pollSteps.find(({ untilAgeMs }) => ageMs < untilAgeMs)?.everyMs ?? pollSteps[0]?.everyMs ?? 0;
   return askedAtMs + Math.round(everyMs * (1 - pollJitter * random));

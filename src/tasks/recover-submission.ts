@@ -30,11 +30,17 @@ export async function recoverSubmission(parts: TaskParts, leases: LeaseKeeper, t
     }
     if (typeof again === 'object') return await acceptAgain(parts, task, again);
     const pollFailures = task.pollFailures + 1;
-    const reason = again === 'fault' ? 'fault of the gateway: the submission could not be sent again' : 'the submission could not be cleared up';
+    const reason =
+      again === 'fault' ? 'fault of the gateway: the submission could not be sent again' : 'the submission could not be cleared up';
     const isAlarming = again === 'fault' || pollFailures >= silentPollsMax || task.alert !== undefined;
     const alert = raiseAlert(task, isAlarming ? reason : undefined, clock.nowMs());
-    if (task.alert === undefined && alert !== undefined) logger.error({ task: task.id, upstream: task.upstream, reason }, 'a video needs attention');
-    await note(parts, task, { pollFailures, alert, nextPollAtMs: nextPollAtMs(task, { askedAtMs: clock.nowMs(), random: parts.random() }) });
+    if (task.alert === undefined && alert !== undefined)
+      logger.error({ task: task.id, upstream: task.upstream, reason }, 'a video needs attention');
+    await note(parts, task, {
+      pollFailures,
+      alert,
+      nextPollAtMs: nextPollAtMs(task, { askedAtMs: clock.nowMs(), random: parts.random() }),
+    });
   } finally {
     leases.drop(task.id);
   }
@@ -67,7 +73,10 @@ async function note({ store, owner, clock }: TaskParts, task: VideoTask, noted: 
 
 async function endLost(parts: TaskParts, task: VideoTask): Promise<void> {
   const { id, upstream, createdAtMs } = task;
-  const isEnded = await end(parts, task, { code: 'submission_lost', message: 'The gateway lost the provider’s answer to this request. Nothing was charged.' });
+  const isEnded = await end(parts, task, {
+    code: 'submission_lost',
+    message: 'The gateway lost the provider’s answer to this request. Nothing was charged.',
+  });
   if (!isEnded) return;
   const facts = { task: id, call: task.callId, upstream, createdAt: new Date(createdAtMs).toISOString() };
   parts.logger.error(facts, 'the answer to a submission was lost; if the upstream took it, its video is without an owner');

@@ -17,7 +17,8 @@ export async function repeatWrite<Result>(
     try {
       return await write();
     } catch (error) {
-      if (pauseMs === rewriteMs.first) logger.warn({ task, err: error }, 'the store did not take what became of a video; it is tried again');
+      if (pauseMs === rewriteMs.first)
+        logger.warn({ task, err: error }, 'the store did not take what became of a video; it is tried again');
       if (signal.aborted || clock.monotonicMs() >= untilMs) throw error;
       await wait(pauseMs, signal);
     }

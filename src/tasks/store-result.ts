@@ -46,7 +46,12 @@ async function measure(parts: TaskParts, media: StoredMedia, signal: AbortSignal
   }
 }
 
-async function complete(parts: TaskParts, task: VideoTask, outcome: Extract<TaskOutcome, { type: 'completed' }>, signal: AbortSignal): Promise<void> {
+async function complete(
+  parts: TaskParts,
+  task: VideoTask,
+  outcome: Extract<TaskOutcome, { type: 'completed' }>,
+  signal: AbortSignal,
+): Promise<void> {
   const end = describeEnd(parts, task, outcome, parts.clock.nowMs());
   const isEnded = await repeatWrite(parts, task.id, signal, () => parts.store.endTask(end));
   if (isEnded) parts.onEnded?.(task, 'completed');
@@ -122,7 +127,8 @@ async function renewLink(parts: TaskParts, task: VideoTask, finished: FinishedVi
 async function noteFailure(parts: TaskParts, task: VideoTask, failure: CopyFailure, renewed?: string): Promise<void> {
   const nowMs = parts.clock.nowMs();
   const pollFailures = task.pollFailures + 1;
-  const pauseMs = failure.kind === 'large' ? copyRetryMs.tooLarge : Math.min(copyRetryMs.first * 2 ** Math.min(task.pollFailures, 20), copyRetryMs.max);
+  const pauseMs =
+    failure.kind === 'large' ? copyRetryMs.tooLarge : Math.min(copyRetryMs.first * 2 ** Math.min(task.pollFailures, 20), copyRetryMs.max);
   const note = {
     nextPollAtMs: nowMs + (renewed === undefined ? Math.round(pauseMs * (1 - parts.random() / 10)) : 0),
     pollFailures,

@@ -122,7 +122,10 @@ function createSettling(parts: TaskParts, leases: LeaseKeeper, closing: AbortSig
     try {
       await repeat(task.id, write);
     } catch (error) {
-      logger.error({ task: task.id, err: error }, 'the refusal of a video could not be written down; its submission will be looked into again');
+      logger.error(
+        { task: task.id, err: error },
+        'the refusal of a video could not be written down; its submission will be looked into again',
+      );
     } finally {
       leases.drop(task.id);
     }
@@ -190,7 +193,7 @@ export function describeAccepted(parts: TaskParts, task: VideoTask, upstreamTask
   return { row, task: accepted };
 }
 
-function withoutSubmission({ submission: _, ...rest }: SealedVideoRequest): SealedVideoRequest {
+function withoutSubmission({ submission: _submission, ...rest }: SealedVideoRequest): SealedVideoRequest {
   return rest;
 }
 
@@ -200,7 +203,10 @@ export async function afterLoss({ store, logger }: Pick<TaskParts, 'store' | 'lo
   const current = await store.findTask({ userName, id });
   if (current?.upstreamTaskId !== upstreamTaskId) {
     const facts = { task: id, upstream, upstreamTask: upstreamTaskId, phase: current?.phase };
-    logger.error(facts, 'an upstream took a video after its task had been given up or taken over; the upstream’s task may be without an owner');
+    logger.error(
+      facts,
+      'an upstream took a video after its task had been given up or taken over; the upstream’s task may be without an owner',
+    );
   }
   return current ?? accepted;
 }
