@@ -22,7 +22,7 @@ import { toJsonReply, toWireReply, type WireReply } from './wire-reply.ts';
 import { writeReply, type WriteObserver } from './write-reply.ts';
 
 /** What one call has come to so far. */
-type Call = {
+export type Call = {
   readonly request: SimulatedRequest;
   readonly record: CallRecord;
   readonly state: SimulatorState;
@@ -43,14 +43,15 @@ export async function answerCall(
   response: ServerResponse,
   body: Buffer,
 ): Promise<void> {
-  const call = receive(state, vendor, incoming, body);
+  const call = receiveCall(state, vendor, incoming, body);
   const { wire, isRefused } = produce(call, body);
   const pace = { ...state.pace, ...call.steering.pace };
   const common = vendor.commonHeaders?.(call.request) ?? {};
   await writeReply(response, { ...wire, headers: { ...common, ...wire.headers } }, pace, observe(call, wire, isRefused));
 }
 
-function receive(state: SimulatorState, vendor: SimulatedVendor, incoming: IncomingMessage, body: Buffer): Call {
+/** Opens the record of a call and reads what every route needs of it. */
+export function receiveCall(state: SimulatorState, vendor: SimulatedVendor, incoming: IncomingMessage, body: Buffer): Call {
   const nowMs = state.clock.nowMs();
   const target = incoming.url ?? '/';
   const question = target.indexOf('?');
@@ -106,7 +107,8 @@ function produce(call: Call, body: Buffer): { wire: WireReply; isRefused: boolea
   }
 }
 
-function refuse(error: unknown, vendor: SimulatedVendor, request: SimulatedRequest): WireReply {
+/** What was thrown on the way, in the vendor's words. */
+export function refuse(error: unknown, vendor: SimulatedVendor, request: SimulatedRequest): WireReply {
   if (error instanceof VendorError) return toJsonReply(error.status, error.body);
   if (error instanceof SteeringError) {
     return toJsonReply(
@@ -122,13 +124,7 @@ function refuse(error: unknown, vendor: SimulatedVendor, request: SimulatedReque
 function handle(call: Call, body: Buffer): SimulatedReply {
   const { request, vendor, state } = call;
   checkTransport(vendor, request, body);
-  vendor.authenticate(request);
-  if (state.apiKeys !== undefined && !state.apiKeys.has(call.credential)) {
-    throw (
-      vendor.refuseCredential?.(call.credential, request) ??
-      new VendorError(401, vendor.errorBody(401, 'The credential is not known.', request.requestId), 'The credential is not known.')
-    );
-  }
+  checkCredential(call);
   const planReply = createPlanner({
     seed: state.seed,
     nowMs: request.nowMs ?? 0,
@@ -157,6 +153,16 @@ function handle(call: Call, body: Buffer): SimulatedReply {
   );
 }
 
+/** @throws VendorError for a credential that is missing or not known */
+export function checkCredential({ request, vendor, state, credential }: Call): void {
+  vendor.authenticate(request);
+  if (state.apiKeys === undefined || state.apiKeys.has(credential)) return;
+  throw (
+    vendor.refuseCredential?.(credential, request) ??
+    new VendorError(401, vendor.errorBody(401, 'The credential is not known.', request.requestId), 'The credential is not known.')
+  );
+}
+
 const jsonHeaders = { 'content-type': 'application/json' };
 
 function checkTransport(vendor: SimulatedVendor, request: SimulatedRequest, body: Buffer): void {
@@ -172,7 +178,8 @@ function checkTransport(vendor: SimulatedVendor, request: SimulatedRequest, body
   if (request.body === undefined) fail(400, 'We could not parse the JSON body of your request: it must be one JSON object.');
 }
 
-function chooseFault(call: Call): Fault | undefined {
+/** The fault that strikes a call: its own, or the next in the queue. */
+export function chooseFault(call: Call): Fault | undefined {
   const { steering, state, vendor, record } = call;
   const fault = steering.fault === undefined ? takeFault(state.faults, vendor.name) : parseFault(steering.fault);
   if (fault !== undefined) record.fault = fault.name;
@@ -205,7 +212,8 @@ function damage(call: Call, reply: SimulatedReply, fault: Fault | undefined): Wi
   });
 }
 
-function observe(call: Call, wire: WireReply, isRefused: boolean): WriteObserver {
+/** Books what becomes of a reply into the call's record. */
+export function observe(call: Call, wire: WireReply, isRefused: boolean): WriteObserver {
   const { record, state } = call;
   return {
     onHeaders() {

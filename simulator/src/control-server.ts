@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { CallRecord } from './call-records.ts';
 import { readSettings } from './settings.ts';
 import type { SimulatorState } from './simulator-state.ts';
+import { controlVideos } from './videos/control-videos.ts';
 
 const bodyBytesMax = 1_048_576;
 
@@ -9,8 +10,8 @@ type Reply = { readonly status: number; readonly body?: unknown };
 
 /**
  * The server by which tests and auditors ask what happened and change how the simulator behaves: GET /health, GET /calls (filters `vendor`,
- * `tag`, `ending`, `after`, `limit`), GET /calls/{id}, DELETE /calls, GET and POST /settings, POST /reset. It has no credentials: it belongs
- * on loopback.
+ * `tag`, `ending`, `after`, `limit`), GET /calls/{id}, DELETE /calls, GET /videos, POST /videos/{id}, GET and POST /settings, POST /reset. It has no
+ * credentials: it belongs on loopback.
  */
 export function createControlServer(state: SimulatorState): Server {
   return createServer((request, response) => {
@@ -27,6 +28,8 @@ function answer(state: SimulatorState, request: IncomingMessage, text: string): 
     const call = state.records.get(Number(id));
     return call === undefined ? { status: 404, body: { error: `there is no call ${id}` } } : { status: 200, body: call };
   }
+  const videos = controlVideos(state, request.method ?? '', url, text);
+  if (videos !== undefined) return videos;
   switch (`${request.method} ${url.pathname}`) {
     case 'GET /health':
       return { status: 200, body: { status: 'ok' } };
@@ -51,6 +54,7 @@ function answer(state: SimulatorState, request: IncomingMessage, text: string): 
 function applySettings(state: SimulatorState, text: string): void {
   const settings = readSettings(JSON.parse(text));
   if (settings.pace !== undefined) state.pace = { ...state.pace, ...settings.pace };
+  if (settings.video !== undefined) state.videoScript = settings.video;
   if (settings.faults !== undefined) state.faults = settings.faults;
 }
 
@@ -61,7 +65,7 @@ function describeSettings(state: SimulatorState): unknown {
     times: timesLeft ?? null,
     every,
   }));
-  return { seed: state.seed, pace: state.pace, faults };
+  return { seed: state.seed, pace: state.pace, video: state.videoScript, faults };
 }
 
 function selectCalls(calls: readonly CallRecord[], query: URLSearchParams): readonly CallRecord[] {

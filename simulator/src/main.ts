@@ -15,6 +15,7 @@ const help = `Simulated model vendors over real HTTP, in their native formats.
   --seed <text>               decides what is answered (weir)
   --api-key <key>             a known credential, may be repeated; without it any credential is accepted
   --pace <pace>               tokensPerSecond=40;firstTokenMs=200;tokensPerFrame=4, any subset (as fast as possible)
+  --video <script>            how video jobs go: ms=4000;end=done, any subset
   --chunk-bytes <bytes>       splits every reply into pieces of so many bytes
   --record-file <path>        appends the truth about every call, a JSON object a line
   --help                      prints this
@@ -33,6 +34,7 @@ const options = {
   seed: { type: 'string', default: 'weir' },
   'api-key': { type: 'string', multiple: true },
   pace: { type: 'string', default: '' },
+  video: { type: 'string', default: '' },
   'chunk-bytes': { type: 'string' },
   'record-file': { type: 'string' },
   help: { type: 'boolean', default: false },
@@ -62,6 +64,7 @@ async function run(values: ReturnType<typeof parseArgs<{ options: typeof options
     },
     seed: values.seed,
     pace: readPace(values.pace),
+    video: values.video,
     chunkBytes: readNumber('chunk-bytes', values['chunk-bytes'], 1_000_000_000),
     ...(values['api-key'] !== undefined && { apiKeys: values['api-key'] }),
     ...(values['record-file'] !== undefined && { recordFile: values['record-file'] }),

@@ -2,6 +2,7 @@ import Type from 'typebox';
 import { Compile } from 'typebox/compile';
 import { parseFault, type QueuedFault } from './faults.ts';
 import type { Pace } from './steering.ts';
+import { readVideoScript, type VideoScript } from './videos/video-script.ts';
 
 const closed = { additionalProperties: false } as const;
 const vendorName = Type.Enum(['anthropic', 'openai', 'gemini', 'xai', 'search']);
@@ -19,6 +20,7 @@ const settingsSchema = Type.Object(
         closed,
       ),
     ),
+    video: Type.Optional(Type.String()),
     faults: Type.Optional(
       Type.Array(
         Type.Union([
@@ -42,7 +44,7 @@ const settingsSchema = Type.Object(
 
 const validator = Compile(settingsSchema);
 
-export type Settings = { readonly pace?: Partial<Pace>; readonly faults?: QueuedFault[] };
+export type Settings = { readonly pace?: Partial<Pace>; readonly video?: VideoScript; readonly faults?: QueuedFault[] };
 
 /** Reads new settings. Throws an Error that names the first bad member, or SteeringError for a fault that does not exist. */
 export function readSettings(value: unknown): Settings {
@@ -52,6 +54,7 @@ export function readSettings(value: unknown): Settings {
   }
   return {
     ...(value.pace !== undefined && { pace: value.pace }),
+    ...(value.video !== undefined && { video: readVideoScript(value.video) }),
     ...(value.faults !== undefined && {
       faults: value.faults.map((entry) => queueFault(typeof entry === 'string' ? { fault: entry } : entry)),
     }),

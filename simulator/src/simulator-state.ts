@@ -4,6 +4,8 @@ import { createPromptCache, type PromptCache } from './prompt-cache.ts';
 import type { SimulatedVendor } from './simulated-vendor.ts';
 import type { Pace } from './steering.ts';
 import { createVendorMemory } from './vendor-memory.ts';
+import { createVideoJobs, type VideoJobs } from './videos/video-jobs.ts';
+import type { VideoScript } from './videos/video-script.ts';
 
 export type SimulatorClock = { readonly nowMs: () => number };
 
@@ -17,9 +19,12 @@ export type SimulatorState = {
   readonly cache: PromptCache;
   readonly memoryOf: (vendor: SimulatedVendor['name']) => ReturnType<typeof createVendorMemory>;
   readonly numberCall: (fingerprint: string) => number;
+  readonly videoJobs: VideoJobs;
+  /** How video jobs go that say nothing else of themselves. */
+  videoScript: VideoScript;
   pace: Pace;
   faults: QueuedFault[];
-  /** Forgets calls, caches, stored replies, faults and counts, and takes the pace back to what it was at the start. */
+  /** Forgets calls, caches, stored replies, video jobs, faults and counts, and takes the pace back to what it was at the start. */
   readonly reset: () => void;
 };
 
@@ -31,10 +36,13 @@ export function createSimulatorState(options: {
   readonly apiKeys?: readonly string[] | undefined;
   readonly records: CallRecords;
   readonly pace: Pace;
+  readonly videoScript?: VideoScript;
 }): SimulatorState {
   const memories = new Map<SimulatedVendor['name'], ReturnType<typeof createVendorMemory>>();
   const cache = createPromptCache();
   const counter = createCallCounter();
+  const videoJobs = createVideoJobs();
+  const videoScript = options.videoScript ?? {};
   return {
     seed: options.seed,
     clock: options.clock,
@@ -47,6 +55,8 @@ export function createSimulatorState(options: {
       return memory;
     },
     numberCall: counter.next,
+    videoJobs,
+    videoScript,
     pace: options.pace,
     faults: [],
     reset() {
@@ -54,6 +64,8 @@ export function createSimulatorState(options: {
       cache.clear();
       for (const memory of memories.values()) memory.clear();
       counter.clear();
+      videoJobs.clear();
+      this.videoScript = videoScript;
       this.faults = [];
       this.pace = options.pace;
     },

@@ -4,11 +4,13 @@ import type { AddressInfo } from 'node:net';
 import { createCallRecords, type CallRecord } from './call-records.ts';
 import { createControlServer } from './control-server.ts';
 import { createSearchServer } from './search-engine/search-server.ts';
-import type { SimulatedVendor } from './simulated-vendor.ts';
+import type { JsonRecord, SimulatedVendor } from './simulated-vendor.ts';
 import { simulatedVendors } from './simulated-vendors.ts';
 import { createSimulatorState, type SimulatorClock } from './simulator-state.ts';
 import type { Pace } from './steering.ts';
 import { createVendorServer } from './vendor-server.ts';
+import { describeJob } from './videos/video-jobs.ts';
+import { readVideoScript } from './videos/video-script.ts';
 
 type VendorName = SimulatedVendor['name'];
 
@@ -26,6 +28,8 @@ export type SimulatorOptions = {
   readonly recordFile?: string;
   /** Splits every reply into pieces of so many bytes, whatever its frames are. */
   readonly chunkBytes?: number;
+  /** How video jobs go that say nothing else of themselves: `ms=200;end=failed`, see the README. A job takes four seconds if this says nothing of it. */
+  readonly video?: string;
   /** The time of day; the machine's clock if absent. */
   readonly clock?: SimulatorClock;
 };
@@ -41,7 +45,9 @@ export type RunningSimulator = {
   readonly search: { readonly url: string; readonly origin: string; readonly pageOrigin: string };
   /** The calls still kept, oldest first. */
   readonly records: () => readonly CallRecord[];
-  /** Forgets calls, caches, stored replies and faults, and takes the pace back to what it was at the start. */
+  /** The video jobs that were accepted, oldest first, as the control server's GET /videos tells them. */
+  readonly videos: () => readonly JsonRecord[];
+  /** Forgets calls, caches, stored replies, video jobs and faults, and takes the pace back to what it was at the start. */
   readonly reset: () => void;
   /** Breaks off what is running and frees the ports. */
   readonly close: () => Promise<void>;
@@ -59,6 +65,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Ru
     apiKeys: options.apiKeys,
     records,
     pace: { tokensPerSecond: 0, firstTokenMs: 0, tokensPerFrame: 4, chunkBytes: options.chunkBytes ?? 0, ...options.pace },
+    ...(options.video !== undefined && { videoScript: readVideoScript(options.video) }),
   });
   const servers: Server[] = [];
   const close = async (): Promise<void> => {
@@ -84,7 +91,9 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Ru
     };
     const controlUrl = await open(createControlServer(state), options.ports?.control);
     const { anthropic = '', openai = '', gemini = '', xai = '' } = origins;
-    return { addresses: { anthropic, openai, gemini, xai }, controlUrl, search, records: records.list, reset: () => state.reset(), close };
+    const videos = (): readonly JsonRecord[] => state.videoJobs.list().map((job) => describeJob(job, state.clock.nowMs()));
+    const addresses = { anthropic, openai, gemini, xai };
+    return { addresses, controlUrl, search, records: records.list, videos, reset: () => state.reset(), close };
   } catch (error) {
     await close();
     throw error;

@@ -31,6 +31,8 @@ export type Steering = {
   readonly pace?: Partial<Pace>;
   readonly seed?: string;
   readonly fault?: string;
+  /** How a video job goes; read by `readVideoScript`. */
+  readonly video?: string;
   readonly tag?: string;
 };
 
@@ -61,6 +63,7 @@ const readers: { readonly [name: string]: (value: string) => Steering } = {
   pace: (value) => ({ pace: readPace(value) }),
   seed: (value) => ({ seed: value }),
   fault: (value) => ({ fault: value }),
+  video: (value) => ({ video: value }),
   tag: (value) => ({ tag: value }),
 };
 

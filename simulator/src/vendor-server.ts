@@ -2,13 +2,18 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { answerCall } from './answer-call.ts';
 import type { SimulatedVendor } from './simulated-vendor.ts';
 import type { SimulatorState } from './simulator-state.ts';
+import { createVideoDesk } from './videos/answer-video-call.ts';
 
 const bodyBytesMax = 67_108_864;
 
 /** The HTTP server of one vendor: reads whole requests and answers them. It does not listen yet. */
 export function createVendorServer(state: SimulatorState, vendor: SimulatedVendor): Server {
+  const videos = createVideoDesk(state, vendor);
   const server = createServer((request, response) =>
-    readBody(vendor, request, response, (body) => void answerCall(state, vendor, request, response, body)),
+    readBody(vendor, request, response, (body) => {
+      if (videos?.takes(request) === true) void videos.answer(request, response, body);
+      else void answerCall(state, vendor, request, response, body);
+    }),
   );
   // Longer than a gateway's pool keeps idle connections, so that the simulator is not the one that closes a connection about to be used.
   server.keepAliveTimeout = 120_000;

@@ -259,8 +259,8 @@ function* linesOf(picture: Picture, block: number): Generator<Uint8Array> {
 
 function isAlike(picture: Picture, shown: Picture | undefined, block: number): boolean {
   if (shown === undefined) return false;
-  const others = linesOf(shown, block);
-  return linesOf(picture, block).every((line) => Buffer.compare(line, others.next().value ?? line) === 0);
+  const others = Array.from(linesOf(shown, block));
+  return Array.from(linesOf(picture, block)).every((line, index) => Buffer.compare(line, others[index] ?? line) === 0);
 }
 
 function copyOf(picture: Picture): Picture {

@@ -136,7 +136,8 @@ function wrap(text: string, perLine: number, linesMax: number): readonly string[
       line = [];
     }
     if (line.length > 0) line = [...line, ' '];
-    for (; rest.length > perLine - line.length && lines.length <= linesMax; rest = rest.slice(perLine)) lines.push(rest.slice(0, perLine).join(''));
+    for (; rest.length > perLine - line.length && lines.length <= linesMax; rest = rest.slice(perLine))
+      lines.push(rest.slice(0, perLine).join(''));
     line = [...line, ...rest];
     if (lines.length > linesMax) break;
   }

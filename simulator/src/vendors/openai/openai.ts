@@ -15,6 +15,9 @@ const models: readonly ListedModel[] = [
   { id: 'gpt-4.1', created: 1_744_588_800, ownedBy: 'system' },
   { id: 'gpt-4o-mini', created: 1_721_260_800, ownedBy: 'system' },
   { id: 'text-embedding-3-small', created: 1_705_948_997, ownedBy: 'system' },
+  { id: 'sora-2', created: 1_759_708_800, ownedBy: 'system' },
+  { id: 'sora-2-pro', created: 1_759_708_800, ownedBy: 'system' },
+  { id: 'vendor-imagine-video', created: 1_769_558_400, ownedBy: 'system' },
   { id: 'o4-mini', created: 1_744_761_600, ownedBy: 'system' },
 ];
 

@@ -11,6 +11,8 @@ const models: readonly ListedModel[] = [
   { id: 'grok-4.5', created: 1_783_468_800, ownedBy: 'xai' },
   { id: 'grok-4.3', created: 1_778_544_000, ownedBy: 'xai' },
   { id: 'grok-4-1-fast', created: 1_763_424_000, ownedBy: 'xai' },
+  { id: 'grok-imagine-video', created: 1_769_558_400, ownedBy: 'xai' },
+  { id: 'grok-imagine-video-1.5', created: 1_780_272_000, ownedBy: 'xai' },
 ];
 
 /** This vendor names an error by the sentence of its gRPC status. */
