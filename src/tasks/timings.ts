@@ -40,7 +40,7 @@ export const busyTickMs = 250;
 export const idleTickMs = 1000;
 
 /** Polls in a row that told nothing, after which an operator is to look: about five minutes of them. */
-export const silentPollsMax = 38;
+export const silentPollsMax = 45;
 
 /** How long an upstream has to deny a task before it is believed: replicas lag behind, and load balancers ask the wrong one. */
 export const missingForMs = 10 * 60_000;

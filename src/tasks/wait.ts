@@ -33,11 +33,14 @@ export async function withinTime<Result>(
   const stop = (): void => inner.abort(limits.signal.reason);
   limits.signal.addEventListener('abort', stop, { once: true });
   if (limits.signal.aborted) stop();
-  void wait(limits.ms, ended.signal).then(() => inner.abort(new WorkTimeoutError(limits.ms)));
+  void wait(limits.ms, ended.signal).then(() => {
+    if (!ended.signal.aborted) inner.abort(new WorkTimeoutError(limits.ms));
+  });
   try {
     return await untilAborted(inner.signal, work(inner.signal));
   } finally {
-    ended.abort();
+    // With a reason of its own, because the default one is an error with its stack.
+    ended.abort('ended');
     limits.signal.removeEventListener('abort', stop);
   }
 }

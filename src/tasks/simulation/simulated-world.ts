@@ -150,7 +150,7 @@ export const plainStory: Story = {
 /** Any story. */
 export function anyStory(random: () => number): Story {
   const lot = random();
-  const end = lot < 0.75 ? 'completed' : lot < 0.83 ? 'failed' : lot < 0.91 ? 'moderated' : lot < 0.96 ? 'forgotten' : 'never';
+  const end = lot < 0.8 ? 'completed' : lot < 0.88 ? 'failed' : lot < 0.96 ? 'moderated' : lot < 0.98 ? 'forgotten' : 'never';
   return {
     queuedMs: Math.floor(random() * 20_000),
     workMs: Math.floor(random() ** 3 * 200_000),
