@@ -15,8 +15,11 @@ export const taskFields = [...taskColumns, 'sealed'].join(', ');
 const insertRow = `insert into video_tasks (${taskColumns.join(', ')}, lease_owner, lease_until_ms)
   values (${taskColumns.map(() => '?').join(', ')}, ?, ?)`;
 
-/** The way of a task until the upstream has it, on a connection. */
-export function createVideoSubmissionOperations(database: Database): SubmissionOperations {
+/**
+ * The way of a task until the upstream has it, on a connection.
+ * @param onErase called when something sealed was erased or replaced, of which the log may still have a copy
+ */
+export function createVideoSubmissionOperations(database: Database, onErase: () => void): SubmissionOperations {
   return {
     insertTask: (task, lease, idempotency) =>
       database.transact(() => {
@@ -27,13 +30,18 @@ export function createVideoSubmissionOperations(database: Database): SubmissionO
         if (idempotency !== undefined) putKey(database, idempotency, task.id);
         return { type: 'inserted' };
       }),
-    acceptTask: (accepted) => database.transact(() => acceptTask(database, accepted)),
+    acceptTask: (accepted) => {
+      const isAccepted = database.transact(() => acceptTask(database, accepted));
+      if (isAccepted && accepted.sealed !== undefined) onErase();
+      return isAccepted;
+    },
     refuseTask: ({ id, owner, entry }) =>
       database.transact(() => {
         const sql = 'select 1 from video_tasks where id = ? and lease_owner = ? and phase = 0';
         if (database.first(sql, toStorableText(id), toStorableText(owner)) === undefined) return false;
         bookEntry(database, entry);
         eraseTask(database, id);
+        onErase();
         return true;
       }),
   };

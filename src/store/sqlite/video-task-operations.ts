@@ -13,11 +13,12 @@ import { decodeTask, encodeError, rankOf, toOpenProgress, toOptionalText, toOpti
 
 /** Video tasks on a connection. */
 export function createVideoTaskOperations(database: Database): TaskStoreOperations {
+  const traces = { areLeft: false };
   return {
-    ...createVideoSubmissionOperations(database),
+    ...createVideoSubmissionOperations(database, () => (traces.areLeft = true)),
     ...createPollOperations(database),
     ...createTaskQueries(database),
-    ...createTaskDeletion(database),
+    ...createTaskDeletion(database, traces),
     endTask: (end) => database.transact(() => endTask(database, end)),
   };
 }
@@ -138,9 +139,8 @@ function createTaskQueries(database: Database): TaskQueries {
   };
 }
 
-function createTaskDeletion(database: Database): Pick<TaskStoreOperations, 'deleteTask' | 'expireMedia'> {
-  /** Whether the log may hold what was deleted. */
-  let deleted = false;
+/** @param traces whether the log may hold what was erased: the sweep empties it then */
+function createTaskDeletion(database: Database, traces: { areLeft: boolean }): Pick<TaskStoreOperations, 'deleteTask' | 'expireMedia'> {
   return {
     deleteTask: ({ userName, id }) =>
       database.transact(() => {
@@ -149,13 +149,13 @@ function createTaskDeletion(database: Database): Pick<TaskStoreOperations, 'dele
         if (row === undefined) return { type: 'unknown' };
         if (readInteger(row, 'phase') < rankOf('completed')) return { type: 'open' };
         eraseTask(database, id);
-        deleted = true;
+        traces.areLeft = true;
         const mediaKey = readOptionalText(row, 'media_key');
         return { type: 'deleted', ...(mediaKey === undefined ? {} : { mediaKey }) };
       }),
     expireMedia: (sweep) => {
       const keys = database.transact(() => expireMedia(database, sweep));
-      if (deleted && keys.length < sweep.limit) deleted = !emptyLog(database);
+      if (traces.areLeft && keys.length < sweep.limit) traces.areLeft = !emptyLog(database);
       return keys;
     },
   };
