@@ -34,11 +34,8 @@ type Parts = {
   readonly config: () => Pick<Config, 'mediaStorage'>;
 };
 
-/** What the gateway has of videos. The tasks tell of themselves in metrics. */
-export type OpenedVideos = VideoService & { readonly gauges: VideoTasks['gauges'] };
-
 /** Opens the video tasks and the storage of their files, and begins to look after what is open. Closed by `opened`. Throws StartError without a usable key. */
-export async function openVideos(parts: Parts, opened: AsyncDisposableStack): Promise<OpenedVideos> {
+export async function openVideos(parts: Parts, opened: AsyncDisposableStack): Promise<VideoService> {
   const { environment, store, clock, logger, newId, settings, config } = parts;
   const key = loadStoreKey(environment);
   const storage = await openMediaStorage({ config: config().mediaStorage, dataDirectory: environment.dataDirectory });

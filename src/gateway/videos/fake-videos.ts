@@ -136,7 +136,7 @@ export function createFakeVideos(upstreams: readonly FakeVideoUpstream[]): FakeV
   });
   const context: VideoContext = {
     gateway,
-    videos: { tasks, store, storage, ledger: store, protocols: videoProtocols },
+    videos: { tasks, store, storage, ledger: store, protocols: videoProtocols, gauges: tasks.gauges },
     settings: {
       routing,
       limits: defaultLimits,

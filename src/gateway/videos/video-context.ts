@@ -20,6 +20,8 @@ export type VideoService = {
   /** What was charged, line by line. */
   readonly ledger: Pick<LedgerStore, 'findEntry'>;
   readonly protocols: VideoProtocols;
+  /** How many tasks there are, and how they stand. */
+  readonly gauges: VideoTasks['gauges'];
 };
 
 /** A request about videos, of a known caller. */
