@@ -8,7 +8,7 @@ import type { ChatTraits, ModelTraits } from '../inference/model-traits.ts';
 export type Quirks = Partial<Omit<ModelTraits, 'chat'>> & Partial<ChatTraits> & ServerQuirks;
 
 /** What is so of a server, whatever its models. */
-export type ServerQuirks = {
+type ServerQuirks = {
   /** The interface in which it makes videos. */
   readonly videos?: Extract<VideoProtocolId, 'video-generations' | 'openai-videos'>;
 };

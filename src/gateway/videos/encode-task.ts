@@ -16,7 +16,7 @@ function shownSeconds(askedSeconds: number | undefined, durationMs: number | und
 }
 
 /** Where the file of a video is to be had, with a key of its owner. */
-export function contentUrl(baseUrl: string, id: string): string {
+function contentUrl(baseUrl: string, id: string): string {
   return `${baseUrl}/v1/videos/${id}/content`;
 }
 

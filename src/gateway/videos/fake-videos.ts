@@ -28,7 +28,7 @@ export type FakeAnswer = { readonly status: number; readonly body?: unknown; rea
 
 export type FakeVideoUpstream = { readonly id: string; readonly protocol?: VideoProtocolId; readonly answers: FakeAnswer[] };
 
-export type SentToUpstream = { readonly to: string; readonly request: UpstreamRequest };
+type SentToUpstream = { readonly to: string; readonly request: UpstreamRequest };
 
 export type FakeVideos = {
   readonly context: VideoContext;
@@ -39,7 +39,7 @@ export type FakeVideos = {
   readonly files: Map<string, Buffer>;
 };
 
-export const fakeCaller: ApiKey = {
+const fakeCaller: ApiKey = {
   id: 'k',
   name: 'key',
   hint: 'k',
@@ -72,7 +72,7 @@ function createTarget({ id, protocol = 'xai-videos', answers }: FakeVideoUpstrea
 }
 
 /** A storage in memory. */
-export function createFakeStorage(files: Map<string, Buffer>): MediaStorage {
+function createFakeStorage(files: Map<string, Buffer>): MediaStorage {
   return {
     write: async (key, source) => {
       const pieces: Uint8Array[] = [];

@@ -13,7 +13,7 @@ const headers = {
 const heartbeat = Buffer.from(': heartbeat\n\n');
 
 /** An event that says how a task stands: its object, and the number of the event. */
-export function encodeEvent(status: string, text: string, sequence: number): Buffer {
+function encodeEvent(status: string, text: string, sequence: number): Buffer {
   // The object is kept as it was written, digit by digit; the number is its last member.
   return encodeSse({ event: `video.${status}`, data: `${text.slice(0, -1)},"sequence":${sequence}}` });
 }

@@ -6,7 +6,7 @@ import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { Admission } from '../../overload/fair-gate.ts';
 
 /** A file of a form, whole: it becomes a part of what is sent upstream. */
-export type FormFile = { readonly name: string; readonly mediaType: string; readonly bytes: Buffer };
+type FormFile = { readonly name: string; readonly mediaType: string; readonly bytes: Buffer };
 
 /** A form as it came, texts in their order. */
 export type FormBody = {
