@@ -41,18 +41,13 @@ function createSubmissions(tables: Tables): Pick<TaskStore, 'insertTask' | 'acce
   const { rows, keys } = tables;
   return {
     insertTask: async (task, lease, idempotency) => {
-      if (rows.has(task.id)) throw new Error(`There is a task ${task.id} already.`);
-      if (idempotency !== undefined) {
-        const name = keyName(idempotency);
-        const known = keys.get(name);
-        const existing = known === undefined || known.untilMs <= task.createdAtMs ? undefined : rows.get(known.taskId);
-        if (known !== undefined && existing !== undefined) {
-          return known.bodyHash === idempotency.bodyHash
-            ? { type: 'existing', task: structuredClone(existing.task) }
-            : { type: 'conflict' };
-        }
-        keys.set(name, { ...idempotency, taskId: task.id });
+      const known = idempotency === undefined ? undefined : keys.get(keyName(idempotency));
+      const existing = known === undefined || known.untilMs <= task.createdAtMs ? undefined : rows.get(known.taskId);
+      if (known !== undefined && existing !== undefined) {
+        return known.bodyHash === idempotency?.bodyHash ? { type: 'existing', task: structuredClone(existing.task) } : { type: 'conflict' };
       }
+      if (rows.has(task.id)) throw new Error(`There is a task ${task.id} already.`);
+      if (idempotency !== undefined) keys.set(keyName(idempotency), { ...idempotency, taskId: task.id });
       rows.set(task.id, { task: structuredClone(task), owner: lease.owner, leaseUntilMs: lease.untilMs });
       return { type: 'inserted' };
     },

@@ -127,6 +127,11 @@ export function pollSuite(open: OpenTasks): void {
     assert.equal(await store.renewTask({ id: 'a', owner: 'me', leaseUntilMs: startMs + 90 * second }), false);
     assert.deepEqual(await claimIds(store, 'another', startMs + 1e9), []);
     assert.deepEqual(await store.findTask(find), over);
+    const leased = createTask('b', { phase: 'failed' });
+    await store.insertTask(leased, { owner: 'me', untilMs: startMs });
+    assert.equal(await store.recordProgress(progressOf(leased, 'me', { progress: 9 })), false, 'not even by who has the lease');
+    assert.equal(await store.renewTask({ id: 'b', owner: 'me', leaseUntilMs: startMs + 1 }), false);
+    assert.deepEqual(await store.findTask({ userName: 'ann', id: 'b' }), leased);
   });
 
   test('many polls that end at once are all recorded, each with its own answer', async (context) => {

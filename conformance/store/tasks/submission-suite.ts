@@ -78,6 +78,11 @@ export function submissionSuite(open: OpenTasks): void {
     await store.acceptTask({ id: 'a', owner: 'me', ...accepted });
     assert.equal(await store.refuseTask({ id: 'a', owner: 'me', entry: entryOf(task) }), false);
     assert.equal(await store.findEntry(task.callId), undefined);
+    const leased = createTask('b', { phase: 'in_progress' });
+    await store.insertTask(leased, lease);
+    assert.equal(await store.refuseTask({ id: 'b', owner: 'me', entry: entryOf(leased) }), false, 'also by who has the lease');
+    assert.equal(await store.acceptTask({ id: 'b', owner: 'me', ...accepted }), false);
+    assert.deepEqual(await store.findTask({ userName: 'ann', id: 'b' }), leased);
   });
 
   test('the same request under the same key finds the task as it is now, another one conflicts, and other keys are free', async (context) => {
@@ -114,13 +119,15 @@ export function submissionSuite(open: OpenTasks): void {
 
   test('many keys that are over do not get in the way of one that comes back', async (context) => {
     const { store } = await open(context);
-    const insert = (id: string, key: string, createdAtMs: number) =>
-      store.insertTask(createTask(id, { createdAtMs }), lease, { ...idempotency, key, untilMs: createdAtMs + hour });
-    for (let index = 0; index < 20; index += 1) assert.equal((await insert(`a${index}`, `key ${index}`, startMs + index)).type, 'inserted');
-    for (let index = 19; index >= 0; index -= 1)
-      assert.equal((await insert(`b${index}`, `key ${index}`, startMs + 2 * hour)).type, 'inserted');
-    for (let index = 0; index < 20; index += 1)
-      assert.equal((await insert(`c${index}`, `key ${index}`, startMs + 2 * hour)).type, 'existing');
+    const insert = async (id: string, index: number, createdAtMs: number, bodyHash: string) => {
+      const key = { ...idempotency, key: `key ${index}`, bodyHash, untilMs: createdAtMs + hour };
+      return (await store.insertTask(createTask(id, { createdAtMs }), lease, key)).type;
+    };
+    const indexes = Array.from({ length: 20 }, (_, index) => index);
+    for (const index of indexes) assert.equal(await insert(`a${index}`, index, startMs + index, 'hash-a'), 'inserted');
+    const overAtMs = startMs + 19 + hour;
+    for (const index of indexes.toReversed()) assert.equal(await insert(`b${index}`, index, overAtMs, 'hash-b'), 'inserted');
+    for (const index of indexes) assert.equal(await insert(`c${index}`, index, overAtMs, 'hash-b'), 'existing');
   });
 
   test('the same request twice at once, from two processes, makes one task', async (context) => {
