@@ -41,7 +41,9 @@ export async function askUpstream(parts: TaskParts, task: VideoTask, signal: Abo
     });
   } catch (error) {
     if (isLate) return { status: 'unclear', reason: 'no answer in time', isOurs: false };
-    logger.error({ task: task.id, upstream: task.upstream, err: error }, 'what an upstream says of a video could not be read');
+    // Once: the alert that follows says for how long it has been so.
+    if (task.alert === undefined)
+      logger.error({ task: task.id, upstream: task.upstream, err: error }, 'what an upstream says of a video could not be read');
     return { status: 'unclear', reason: 'the answer could not be read', isOurs: true };
   }
 }

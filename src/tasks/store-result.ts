@@ -10,7 +10,7 @@ import { describeFinished, type FinishedVideo, openFinished, sealFinished } from
 import { copyRetryMs, goneForMs, goneGapMs, measureTimeoutMs } from './timings.ts';
 import type { StoredMedia, VideoTask } from './video-task.ts';
 import { ResultError } from './video-upstreams.ts';
-import { withinTime } from './wait.ts';
+import { withinTime, WorkTimeoutError } from './wait.ts';
 
 /**
  * Copies the file of a finished video and completes its task: only what is in our own storage is delivered and charged. A copy that fails is tried again later; the file is given up
@@ -77,7 +77,7 @@ type CopyFailure = { readonly kind: 'gone' | 'source' | 'large' | 'ours'; readon
 function describeFailure(error: unknown): CopyFailure {
   if (error instanceof ResultError) return { kind: error.isGone ? 'gone' : 'source', message: error.message };
   if (error instanceof MediaStorageError) return { kind: error.problem === 'too-large' ? 'large' : 'ours', message: error.message };
-  if (error instanceof Error && error.name === 'WorkTimeoutError') return { kind: 'source', message: 'the copy took too long' };
+  if (error instanceof WorkTimeoutError) return { kind: 'source', message: 'the copy took too long' };
   return { kind: 'ours', message: error instanceof Error ? error.name : 'the copy failed' };
 }
 

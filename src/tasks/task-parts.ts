@@ -32,7 +32,7 @@ export const defaultTaskSettings: TaskSettings = {
 };
 
 /** Told of what happens, for metrics. */
-export type TaskObserver = {
+type TaskObserver = {
   /** A task is asked after, so many milliseconds after it was due. */
   readonly onPolled?: (latenessMs: number) => void;
   /** A task is over: `completed`, or the code of its error. */

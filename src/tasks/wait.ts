@@ -28,11 +28,11 @@ export async function withinTime<Result>(
   limits: { readonly ms: number; readonly signal: AbortSignal },
   work: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
+  limits.signal.throwIfAborted();
   const inner = new AbortController();
   const ended = new AbortController();
   const stop = (): void => inner.abort(limits.signal.reason);
   limits.signal.addEventListener('abort', stop, { once: true });
-  if (limits.signal.aborted) stop();
   void wait(limits.ms, ended.signal).then(() => {
     if (!ended.signal.aborted) inner.abort(new WorkTimeoutError(limits.ms));
   });

@@ -12,7 +12,7 @@ import { SimulatedUpstreams, type Story } from './simulated-upstreams.ts';
 import { VirtualTime } from './virtual-time.ts';
 
 /** Numbers from 0 to 1 that are the same in each run (mulberry32). */
-export function seededRandom(seed: number): () => number {
+function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;

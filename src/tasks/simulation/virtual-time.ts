@@ -19,11 +19,12 @@ export class VirtualTime implements Clock {
   readonly wait: Wait = (ms, signal) =>
     new Promise((resolve) => {
       if (signal.aborted) return resolve();
-      const timer: Timer = { atMs: this.#nowMs + Math.max(0, ms), order: this.#order++, fire: resolve, isOver: false };
       const end = (): void => {
         timer.isOver = true;
+        signal.removeEventListener('abort', end);
         resolve();
       };
+      const timer: Timer = { atMs: this.#nowMs + Math.max(0, ms), order: this.#order++, fire: end, isOver: false };
       signal.addEventListener('abort', end, { once: true });
       this.#push(timer);
     });

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { silentLogger } from '../platform/log.ts';
+import { sweepOrphans } from './sweep-media.ts';
+import { plainStory, SimulatedWorld } from './simulation/simulated-world.ts';
+
+const dayMs = 24 * 3_600_000;
+
+async function storeOne(world: SimulatedWorld, retentionMs = dayMs) {
+  const process = world.startProcess({ retentionMs: () => retentionMs });
+  const task = await world.submit(process, world.plan(plainStory));
+  assert.ok(task);
+  await world.time.pass(60_000);
+  assert.equal(world.storage.files.size, 1);
+  return { process, task };
+}
+
+test('a file is deleted when its time has passed; its task stays', async () => {
+  const world = new SimulatedWorld(1);
+  const { process, task } = await storeOne(world, 3_600_000);
+  await world.time.pass(3_400_000);
+  assert.equal(world.storage.files.size, 1);
+  await world.time.pass(300_000);
+  assert.equal(world.storage.files.size, 0);
+  const found = await process.tasks.find('alice', task.id);
+  assert.deepEqual([found?.phase, found?.media, found?.chargedNanoUsd], ['completed', undefined, 6000n]);
+  world.time.clear();
+});
+
+/** The sweep of files that nobody has, so many milliseconds later. */
+async function sweepIn(world: SimulatedWorld, ms: number): Promise<number> {
+  const { store, storage, time } = world;
+  const clock = { nowMs: () => time.nowMs() + ms, monotonicMs: time.monotonicMs };
+  return await sweepOrphans({ store, storage, clock, logger: silentLogger }, new AbortController().signal);
+}
+
+test('files that no task has are deleted after a day, and no others', async () => {
+  const world = new SimulatedWorld(2);
+  const { task } = await storeOne(world, 30 * dayMs);
+  world.storage.files.set('media_orphan', { bytes: 5, atMs: world.time.nowMs() });
+  assert.equal(await sweepIn(world, dayMs / 2), 0);
+  assert.equal(world.storage.files.size, 2);
+  assert.equal(await sweepIn(world, dayMs * 1.1), 1);
+  assert.deepEqual([...world.storage.files.keys()], [world.store.rows.get(task.id)?.task.media?.key]);
+  world.time.clear();
+});
+
+test('a file that cannot be deleted today is deleted later', async () => {
+  const world = new SimulatedWorld(3);
+  const { storage } = world;
+  const remove = storage.remove;
+  storage.remove = () => Promise.reject(new Error('read-only'));
+  await storeOne(world, 600_000);
+  await world.time.pass(1_200_000);
+  assert.equal(await sweepIn(world, dayMs * 1.1), 0);
+  assert.equal(storage.files.size, 1);
+  storage.remove = remove;
+  assert.equal(await sweepIn(world, dayMs * 1.1), 1);
+  assert.equal(storage.files.size, 0);
+  world.time.clear();
+});
+
+test('a deleted task takes its file with it; an open one is not deleted, and another’s is not there', async () => {
+  const world = new SimulatedWorld(4);
+  const { process, task } = await storeOne(world);
+  const open = await world.submit(process, world.plan(plainStory));
+  const { tasks } = process;
+  assert.deepEqual(
+    [
+      await tasks.delete('alice', open?.id ?? ''),
+      await tasks.delete('bob', task.id),
+      await tasks.delete('alice', task.id),
+      await tasks.delete('alice', task.id),
+    ],
+    ['open', 'unknown', 'deleted', 'unknown'],
+  );
+  assert.equal(world.storage.files.size, 0);
+  assert.equal(world.store.ledger.size, 1);
+  world.time.clear();
+});
