@@ -57,7 +57,8 @@ function readAsServer(protocol: VideoProtocolId, { path, body }: VideoSubmission
     };
   }
   if (protocol === 'openai-videos') {
-    const [width = 0, height = 0] = String(get('size')).split('x').map(Number);
+    const size = get('size');
+    const [width = 0, height = 0] = (typeof size === 'string' ? size : '').split('x').map(Number);
     return { ms: millisecondsOf(get('seconds'), 4000), lines: Math.min(width, height), images: countOf(get('input_reference')) };
   }
   const metadata = membersOf(get('metadata'));
@@ -78,7 +79,7 @@ const lossless: ParserVariant = { name: 'lossless', wins: 'last', numbers: 'exac
 
 function checkMetadata(protocol: VideoProtocolId, metadata: string, submission: VideoSubmission): void {
   const top = membersOf(parseAs(lossless, submission.body.toString()));
-  const arrived = freeMembers(protocol === 'video-generations' ? top.get('metadata') : parseAs(lossless, submission.body.toString()));
+  const arrived = freeMembers(protocol === 'video-generations' ? top.get('metadata') : top);
   for (const [key, value] of freeMembers(parseAs(lossless, metadata))) {
     if (submission.ignored.includes(`metadata.${key}`)) continue;
     assert.equal(arrived.get(key), value, key);
@@ -122,8 +123,12 @@ function tryRequest(seed: number): boolean {
   }
 }
 
-test('no parser of an upstream sees more cost than is billed, and metadata arrives with all its digits (M14)', () => {
+test('no parser of an upstream sees more cost than is billed, and metadata arrives with all its digits (M14)', (context) => {
   let sent = 0;
+  // Most requests are refused, and nobody reads where.
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  context.after(() => (Error.stackTraceLimit = stackTraceLimit));
   fc.assert(
     fc.property(fc.noBias(fc.integer({ min: 0, max: 0xffff_ffff })), (seed) => {
       if (tryRequest(seed)) sent++;

@@ -1,5 +1,5 @@
 /** A number as its digits: sign, digits without leading zeros, and the power of ten of the last one. */
-export type ExactNumber = { readonly exact: string };
+type ExactNumber = { readonly exact: string };
 export type ParsedValue = string | boolean | null | number | ExactNumber | readonly ParsedValue[] | ReadonlyMap<string, ParsedValue>;
 
 /** How servers read JSON differently. */

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../inference/gateway-error.ts';
 import { JsonProblemError, scanJson } from '../../platform/json/scan-json.ts';
 import { fieldOf } from './field-names.ts';
-import { rawMember, type TextMember, textMember, writeTextObject } from './json-text.ts';
+import { rawMember, type TextMember, writeTextObject } from './json-text.ts';
 import { wrongMedia, wrongValue } from './request-problem.ts';
 
 /** A file of a form. */
@@ -35,37 +35,27 @@ function encodeFile(file: MultipartFile): string {
   return JSON.stringify(`data:${mediaTypeOf(file)};base64,${file.bytes.toString('base64')}`);
 }
 
-/** Metadata is an object in a text. It stays as it was written. */
-function encodeMetadata(value: string, path: string): string {
+/** An object or array in a text. It stays as it was written. */
+function encodeJson(name: string, value: string, rootType: 'object' | 'array'): string {
   try {
-    const { rootType } = scanJson(Buffer.from(value));
-    if (rootType !== 'object') throw wrongValue(path, 'must be a JSON object', `a JSON ${rootType}`);
-    return value;
+    const scan = scanJson(Buffer.from(value));
+    if (scan.rootType === rootType) return value;
+    throw wrongValue(name, `must be a JSON ${rootType}`, `a JSON ${scan.rootType}`);
   } catch (error) {
-    if (error instanceof JsonProblemError)
-      throw new GatewayError('invalid_json', `${path} must be a JSON object: ${error.message}`, { param: path, cause: error });
-    throw error;
+    if (!(error instanceof JsonProblemError)) throw error;
+    throw new GatewayError('invalid_json', `${name} must be a JSON ${rootType}: ${error.message}.`, { param: name, cause: error });
   }
 }
+
+const isListField = (name: string): boolean => ['images', 'reference_images'].includes(fieldOf(name) ?? '');
+const looksLikeList = (name: string, value: string): boolean => isListField(name) && value.trimStart().startsWith('[');
 
 /** A form has texts only: lengths that are numbers become so again. */
 function encodeText(name: string, value: string): string {
   const field = fieldOf(name);
-  if (field === 'metadata') return encodeMetadata(value, name);
-  if (field === 'images' || field === 'reference_images') return encodeList(name, value);
-  return field === 'duration' && /^\d{1,4}$/.test(value) ? value : JSON.stringify(value);
-}
-
-function encodeList(name: string, value: string): string {
-  if (!value.trimStart().startsWith('[')) return JSON.stringify([value]);
-  try {
-    scanJson(Buffer.from(value));
-    return value;
-  } catch (error) {
-    if (error instanceof JsonProblemError)
-      throw new GatewayError('invalid_json', `${name} must be a JSON array: ${error.message}`, { param: name, cause: error });
-    throw error;
-  }
+  if (field === 'metadata') return encodeJson(name, value, 'object');
+  if (looksLikeList(name, value)) return encodeJson(name, value, 'array');
+  return field === 'duration' && /^(?:0|[1-9]\d{0,3})$/.test(value) ? value : JSON.stringify(value);
 }
 
 const bracketed = /^([^[\]]+)\[([^[\]]*)\]$/;
@@ -100,11 +90,10 @@ export function encodeMultipartAsJson({ fields, files }: MultipartForm): Buffer 
     const name = outer ?? rawName;
     const entry: Entry = entries.get(name) ?? { single: [], items: [], members: [] };
     entries.set(name, entry);
-    const field = fieldOf(name);
-    const isList = field === 'images' || field === 'reference_images';
-    if (inner === '' || (kind === 'file' && isList)) entry.items.push(kind === 'file' ? value : JSON.stringify(value));
-    else if (inner !== undefined) entry.members.push(kind === 'file' ? rawMember(inner, value) : textMember(inner, value));
-    else if (kind === 'text' && isList && !value.trimStart().startsWith('[')) entry.items.push(JSON.stringify(value));
+    const json = kind === 'file' ? value : JSON.stringify(value);
+    const isItem = isListField(name) && (kind === 'file' || !looksLikeList(name, value));
+    if (inner === '' || (inner === undefined && isItem)) entry.items.push(json);
+    else if (inner !== undefined) entry.members.push(rawMember(inner, json));
     else entry.single.push(kind === 'file' ? value : encodeText(name, value));
   };
   for (const { name, value } of fields) add(name, 'text', value);

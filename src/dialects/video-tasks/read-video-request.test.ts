@@ -184,6 +184,9 @@ test('documented mode holds the contract to the letter', () => {
     [{ metadata: { resolution: '1080p' } }, 'metadata.resolution'],
     [{ metadata: { aspect_ratio: '7:4' } }, 'metadata.aspect_ratio'],
     [{ seed: 1 }, 'seed'],
+    [{ image: { url: address } }, 'image'],
+    [{ metadata: { video: { url: address } } }, 'metadata.video'],
+    [{ metadata: { video: null } }, 'metadata.video'],
   ];
   for (const [body, param] of cases) assert.equal(refusalOf(() => read(body, documented)).param, param);
 });

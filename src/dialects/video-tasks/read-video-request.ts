@@ -89,6 +89,14 @@ function checkDocumented(body: JsonObject): void {
     if (!documentedFields.has(key)) throw new GatewayError('unknown_field', `${key} is not a known field.`, { param: key });
     if (body[key] === null) throw wrongValue(key, 'must have a value or be left out', 'null');
   }
+  const { image, metadata } = body;
+  const video = isJsonObject(metadata) ? metadata.video : undefined;
+  for (const [path, value] of [
+    ['image', image],
+    ['metadata.video', video],
+  ] as const) {
+    if (value !== undefined && typeof value !== 'string') throw wrongValue(path, 'must be a string', showValue(value));
+  }
 }
 
 function joinClaims(top: ClaimedFields, metadata: ClaimedFields): Said {

@@ -7,6 +7,7 @@ import { unsayable, wrongValue } from '../request-problem.ts';
 import type { UpstreamVideo, VideoBilling, VideoProtocol, VideoSubmission } from '../video-protocol.ts';
 import { addressOf, billOf, collectFurther, finishSubmission, listWords, remixResolutionMax, type SentFields } from './submission-parts.ts';
 import {
+  evidenceOf,
   readDurationMs,
   readErrorWords,
   readFailure,
@@ -61,10 +62,11 @@ function sourceIdOf({ video }: VideoRequest): string {
   throw unsayable('video', 'This model changes only videos that it made itself: name one by its id.');
 }
 
-const sentText = (sent: SentFields, name: string): string => textOf(JSON.parse(sent.get(name) ?? 'null')) ?? '';
-
 const billSeconds = (sent: SentFields, resolution: string): VideoBilling =>
-  billOf(Number(sentText(sent, 'duration')) * 1000, sent.has('image') ? 1 : 0, resolution);
+  billOf(Number(sent.read('seconds')) * 1000, sent.has('input_reference') ? 1 : 0, resolution);
+
+/** The resolution of the size that is sent. */
+const sentResolution = (sent: SentFields): string => frameSizeOf(textOf(sent.read('size')) ?? '')?.resolution ?? remixResolutionMax;
 
 type Variant = {
   readonly path: string;
@@ -90,7 +92,7 @@ function chooseVariant(request: VideoRequest, upstreamModel: string): Variant {
   return {
     path: '/videos',
     members: [textMember('model', upstreamModel), secondsMember(request, lengths), sizeMember(request), ...imageMembers(request)],
-    bill: (sent) => billSeconds(sent, frameSizeOf(sentText(sent, 'size'))?.resolution ?? remixResolutionMax),
+    bill: (sent) => billSeconds(sent, sentResolution(sent)),
   };
 }
 
@@ -115,7 +117,7 @@ const readings: ReadonlyMap<unknown, (body: JsonObject, id: string) => UpstreamV
       status: 'completed',
       result: { kind: 'path', path: `${videoPath(id)}/content` },
       ...withDuration(readDurationMs(seconds)),
-      raw: { model, seconds, size },
+      raw: evidenceOf({ model, seconds, size }),
     }),
   ],
   ['failed', (body: JsonObject): UpstreamVideo => ({ status: 'failed', error: readFailure(readErrorWords(body)), isBilled: false })],

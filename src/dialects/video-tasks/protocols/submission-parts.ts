@@ -1,5 +1,9 @@
 import type { VideoInput, VideoRequest } from '../../../inference/video.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
+import type { JsonSpan } from '../../../platform/json/json-span.ts';
+import type { JsonValue } from '../../../platform/json/json-value.ts';
+import { listElements, listMembers } from '../../../platform/json/locate-json.ts';
+import { parseJson } from '../../../platform/json/parse-json.ts';
 import { writeDataUrl } from '../../data-url.ts';
 import { fieldOf } from '../field-names.ts';
 import { listTextMembers, type TextMember, writeTextObject } from '../json-text.ts';
@@ -13,7 +17,7 @@ export const remixMsMax = 8700;
 /** No remix has more lines than these (A 4.1). */
 export const remixResolutionMax = '720p';
 
-export const jsonHeaders: Readonly<Record<string, string>> = { 'content-type': 'application/json' };
+const jsonHeaders: Readonly<Record<string, string>> = { 'content-type': 'application/json' };
 
 /**
  * The address of a medium.
@@ -60,20 +64,49 @@ export function collectFurther(request: VideoRequest, protocol: VideoProtocolId)
 }
 
 /** What a body says of the fields that cost money. Read from its bytes, not from what they were made of. */
-export type SentFields = ReadonlyMap<string, string>;
+export type SentFields = {
+  /** Whether a member is there and not null. */
+  readonly has: (key: string, inner?: string) => boolean;
+  /** A short value. */
+  readonly read: (key: string, inner?: string) => JsonValue | undefined;
+  /** How many items a list has; none where it is not there. */
+  readonly count: (key: string) => number;
+};
+
+const LETTER_N = 0x6e;
 
 /** @throws GatewayError where two members of a body are about the same: a fault of ours that could cost more than it bills */
-function readSent(json: string): SentFields {
-  const sent = new Map<string, string>();
-  for (const { key, valueText } of listTextMembers(json)) {
+function readSent(body: Buffer): SentFields {
+  const spans = new Map<string, JsonSpan>();
+  const names = new Set<string>();
+  for (const { key, valueSpan } of listMembers(body, { start: 0, end: body.length })) {
     const name = isFree({ key }) ? key : (fieldOf(key) ?? key);
-    if (sent.has(name))
-      throw new GatewayError('internal_error', 'The request could not be prepared.', {
-        internal: `a video request has two members for ${name}`,
-      });
-    sent.set(name, valueText);
+    if (names.has(name)) {
+      const internal = `a video request has two members for ${name}`;
+      throw new GatewayError('internal_error', 'The request could not be prepared.', { internal });
+    }
+    names.add(name);
+    spans.set(key, valueSpan);
   }
-  return sent;
+  const find = (key: string, inner?: string): JsonSpan | undefined => {
+    const span = spans.get(key);
+    if (span === undefined || inner === undefined) return span;
+    return listMembers(body, span).find((member) => member.key === inner)?.valueSpan;
+  };
+  return {
+    has: (key, inner) => {
+      const span = find(key, inner);
+      return span !== undefined && body[span.start] !== LETTER_N;
+    },
+    read: (key, inner) => {
+      const span = find(key, inner);
+      return span && parseJson(body.subarray(span.start, span.end));
+    },
+    count: (key) => {
+      const span = find(key);
+      return span === undefined ? 0 : listElements(body, span).length;
+    },
+  };
 }
 
 export const billOf = (outputVideoMs: number, inputImages: number, resolution: string): VideoBilling => ({
@@ -90,6 +123,6 @@ type Draft = {
 
 /** Writes the body, and bills what it says. */
 export function finishSubmission({ path, members, ignored, bill }: Draft): VideoSubmission {
-  const json = writeTextObject(members);
-  return { path, headers: jsonHeaders, body: Buffer.from(json), billing: bill(readSent(json)), ignored };
+  const body = Buffer.from(writeTextObject(members));
+  return { path, headers: jsonHeaders, body, billing: bill(readSent(body)), ignored };
 }

@@ -1,6 +1,6 @@
 import type { VideoError } from '../../../inference/video.ts';
 import { filledText, numberOf, objectOf, textOf } from '../../../platform/json/json-readers.ts';
-import type { JsonObject, JsonValue } from '../../../platform/json/json-value.ts';
+import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { parseJsonObject } from '../../../platform/json/parse-json.ts';
 import { hideSecrets, messageCharactersMax } from '../../upstream-error.ts';
 import type { SubmissionAnswer, UpstreamVideo, WholeReply } from '../video-protocol.ts';
@@ -93,7 +93,9 @@ export function readDurationMs(value: unknown): number | undefined {
 export const withProgress = (progress: number | undefined): { readonly progress?: number } => (progress === undefined ? {} : { progress });
 export const withDuration = (durationMs: number | undefined): { readonly durationMs?: number } =>
   durationMs === undefined ? {} : { durationMs };
-export const withRaw = (raw: JsonValue | undefined): { readonly raw?: JsonValue } => (raw === undefined ? {} : { raw });
+/** An upstream's own figures, as far as it names them. */
+export const evidenceOf = (figures: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(figures).filter(([, value]) => value !== undefined));
 
 const moderationCodes = /moderation|content_moderated|content_policy|safety|flagged|usage_guidelines/i;
 

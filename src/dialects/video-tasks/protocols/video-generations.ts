@@ -1,7 +1,6 @@
 import type { VideoRequest } from '../../../inference/video.ts';
 import { filledText, meaningOf, membersOf, objectOf, textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
-import { parseJsonObject } from '../../../platform/json/parse-json.ts';
 import { fieldOf } from '../field-names.ts';
 import { documentedRatios, knownResolutions } from '../frame-sizes.ts';
 import { listTextMembers, rawMember, textMember, type TextMember, writeTextObject } from '../json-text.ts';
@@ -18,6 +17,7 @@ import {
   type SentFields,
 } from './submission-parts.ts';
 import {
+  evidenceOf,
   readDurationMs,
   readErrorWords,
   readFailure,
@@ -29,7 +29,6 @@ import {
   videoPath,
   withDuration,
   withProgress,
-  withRaw,
 } from './upstream-replies.ts';
 
 // A gateway that speaks the contract itself: another Weir, or one of its relatives.
@@ -74,19 +73,11 @@ function generationMembers(request: VideoRequest): readonly TextMember[] {
   ];
 }
 
-/** How many pictures are named; more than are there, rather than fewer, where a server would add up several fields. */
-const countImages = (sent: SentFields): number => {
-  const list: unknown = JSON.parse(sent.get('images') ?? '[]');
-  return (sent.has('image') ? 1 : 0) + (Array.isArray(list) ? list.length : 1);
-};
-
 /** Metadata decides what costs money here, so the bill reads it too. */
 function billSent(sent: SentFields): VideoBilling {
-  const metadata = parseJsonObject(sent.get('metadata') ?? '{}') ?? {};
-  if (filledText(metadata.video) !== undefined || objectOf(metadata.video) !== undefined) {
-    return billOf(remixMsMax, 0, remixResolutionMax);
-  }
-  return billOf(Number(sent.get('duration')) * 1000, countImages(sent), textOf(metadata.resolution) ?? defaultResolution);
+  if (sent.has('metadata', 'video')) return billRemix();
+  const images = (sent.has('image') ? 1 : 0) + sent.count('images');
+  return billOf(Number(sent.read('duration')) * 1000, images, textOf(sent.read('metadata', 'resolution')) ?? defaultResolution);
 }
 
 const billRemix = (): VideoBilling => billOf(remixMsMax, 0, remixResolutionMax);
@@ -175,7 +166,7 @@ function readTask(body: JsonObject, id: string): UpstreamVideo {
         status: 'completed',
         result: { kind: 'path', path: `${videoPath(id)}/content` },
         ...withDuration(durationMs),
-        ...withRaw({ usage, seconds, size }),
+        raw: evidenceOf({ usage, seconds, size }),
       };
     case 'failed':
       return { status: 'failed', error: readError(task, word), isBilled: false };

@@ -1,5 +1,5 @@
 import type { VideoInput, VideoRequest } from '../../../inference/video.ts';
-import { objectOf, textOf } from '../../../platform/json/json-readers.ts';
+import { membersOf, objectOf, textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { documentedRatios } from '../frame-sizes.ts';
 import { textMember, type TextMember } from '../json-text.ts';
@@ -17,6 +17,7 @@ import {
   type SentFields,
 } from './submission-parts.ts';
 import {
+  evidenceOf,
   moderationError,
   readDurationMs,
   readErrorWords,
@@ -70,15 +71,9 @@ function videoMember(video: VideoInput | undefined): TextMember {
   return textMember('video', { url: addressOf(video, 'video') });
 }
 
-function countImages(sent: SentFields): number {
-  const references = sent.get('reference_images');
-  const list: unknown = references === undefined ? [] : JSON.parse(references);
-  return (sent.has('image') ? 1 : 0) + (Array.isArray(list) ? list.length : 1);
-}
-
 function billGeneration(sent: SentFields): VideoBilling {
-  const resolution: unknown = JSON.parse(sent.get('resolution') ?? 'null');
-  return billOf(Number(sent.get('duration')) * 1000, countImages(sent), textOf(resolution) ?? defaults.resolution);
+  const images = (sent.has('image') ? 1 : 0) + sent.count('reference_images');
+  return billOf(Number(sent.read('duration')) * 1000, images, textOf(sent.read('resolution')) ?? defaults.resolution);
 }
 
 type Variant = { readonly path: string; readonly members: readonly TextMember[]; readonly bill: (sent: SentFields) => VideoBilling };
@@ -92,7 +87,7 @@ function chooseVariant(request: VideoRequest): Variant {
   return {
     path: '/videos/extensions',
     members: [videoMember(request.video), textMember('duration', seconds)],
-    bill: (sent) => billOf(Number(sent.get('duration')) * 1000, 0, remixResolutionMax),
+    bill: (sent) => billOf(Number(sent.read('duration')) * 1000, 0, remixResolutionMax),
   };
 }
 
@@ -119,7 +114,7 @@ const statusOf = (body: JsonObject): unknown => body.status ?? (objectOf(body.vi
 function readDone(body: JsonObject): UpstreamVideo {
   const video = objectOf(body.video);
   const url = textOf(video?.url) ?? '';
-  const known = { ...withDuration(readDurationMs(video?.duration)), raw: evidenceOf(body) };
+  const known = { ...withDuration(readDurationMs(video?.duration)), raw: figuresOf(body) };
   // The vendor bills what its moderation withholds.
   if (video?.respect_moderation === false) return { status: 'failed', error: moderationError, isBilled: true, ...known };
   if (!/^(?:https?:\/\/|data:video\/)/i.test(url)) return unclear('the upstream says done and gives no address');
@@ -127,9 +122,9 @@ function readDone(body: JsonObject): UpstreamVideo {
 }
 
 /** The vendor's figures, without the address, which is as good as the video itself. */
-function evidenceOf({ model, usage, video }: JsonObject): JsonObject {
-  const { duration, respect_moderation } = objectOf(video) ?? {};
-  return { ...(model !== undefined && { model }), ...(usage !== undefined && { usage }), video: { duration, respect_moderation } };
+function figuresOf({ model, usage, video }: JsonObject): JsonObject {
+  const { duration, respect_moderation } = membersOf(video);
+  return evidenceOf({ model, usage, video: evidenceOf({ duration, respect_moderation }) });
 }
 
 const readings: ReadonlyMap<unknown, (body: JsonObject) => UpstreamVideo> = new Map([
