@@ -148,6 +148,7 @@ test('control server: calls by tag and id, settings, queued faults, reset', asyn
   assert.deepEqual(await changed.json(), {
     seed: 'start',
     pace: { tokensPerSecond: 0, firstTokenMs: 1, tokensPerFrame: 4, chunkBytes: 0 },
+    video: {},
     faults: [
       { fault: 'html', times: 1, every: 1 },
       { fault: 'status;status=529', vendor: 'anthropic', times: null, every: 1 },

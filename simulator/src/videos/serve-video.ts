@@ -90,7 +90,7 @@ async function choose(call: Call, job: VideoJob): Promise<Serving> {
 function spoil({ script }: VideoJob, file: Uint8Array): Serving | undefined {
   const { content } = script;
   // A status has been answered before.
-  if (typeof content === 'number') return undefined;
+  if (content === undefined || typeof content === 'number') return undefined;
   const headers = { 'content-type': script.contentType ?? 'video/mp4', 'content-length': String(file.length) };
   const half = [file.subarray(0, file.length >> 1)];
   switch (content) {
@@ -112,8 +112,6 @@ function spoil({ script }: VideoJob, file: Uint8Array): Serving | undefined {
       return inOnePiece(200, 'video/mp4', '');
     case 'no-length':
       return { status: 200, headers: { 'content-type': headers['content-type'] }, bytes: [file] };
-    case undefined:
-      return undefined;
   }
 }
 

@@ -60,7 +60,9 @@ async function create(call: VideoCall): Promise<VideoReply> {
 type Wanted = { readonly shape: VideoShape; readonly inputs: readonly string[]; readonly imageCount: number };
 
 function readNew(fields: JsonRecord, metadata: JsonRecord): Wanted {
-  const { duration = 5, image, images } = fields;
+  const { image, images } = fields;
+  // A form has its numbers as texts.
+  const duration = typeof fields['duration'] === 'string' ? Number(fields['duration']) : (fields['duration'] ?? 5);
   if (typeof duration !== 'number' || !Number.isInteger(duration) || duration < 1 || duration > 15)
     throw bad('duration must be an integer from 1 to 15', 'duration');
   const { resolution = '480p', aspect_ratio: ratio } = metadata;
