@@ -9,6 +9,7 @@ import { WorkTurns } from '../platform/turn-queue.ts';
 import { authenticate } from './authenticate.ts';
 import { readBackground } from './background/background-request.ts';
 import { startBackground } from './background/start-background.ts';
+import { takeCallbackUrl } from './background/take-callback-url.ts';
 import { requestIdHeader } from './exchange/reply-headers.ts';
 import { tokenCountHeader } from './exchange/translate/count-relay.ts';
 import { createInlineFiles, type InlineFiles, mayNameFiles } from './files/inline-files.ts';
@@ -60,7 +61,8 @@ export async function runCall(gateway: Gateway, call: IncomingCall, report: Call
   const admission = entered instanceof Promise ? await entered : entered;
   if (entered instanceof Promise) report.queueMs = Math.round(gateway.clock.monotonicMs() - startedMs);
   if (admission === undefined) return;
-  const asked = await readRequest(call.request, settings.limits, (held) => admission.holdBytes(held));
+  const received = await readRequest(call.request, settings.limits, (held) => admission.holdBytes(held));
+  const { asked, callbackUrl } = takeCallbackUrl(gateway.callbacks, call, received);
   admission.holdBytes(asked.bytes.length);
   dialect.validateRequest(toWireRequest(call, asked.body), settings.validation);
   const background = readBackground(call, asked);
@@ -80,7 +82,7 @@ export async function runCall(gateway: Gateway, call: IncomingCall, report: Call
   const onRefused = (): void => taken?.reservation.release();
   try {
     if (background === undefined) await generate(call);
-    else await startBackground(gateway, { call, report, turn, body: asked.body, onRefused }, generate);
+    else await startBackground(gateway, { call, report, turn, body: asked.body, callbackUrl, onRefused }, generate);
   } catch (error) {
     onRefused();
     throw error;

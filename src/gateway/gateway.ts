@@ -22,6 +22,7 @@ import type { RunningCall } from './retry/call-attempts.ts';
 import type { RetryBudget } from './retry/retry-budget.ts';
 import type { RoutingTable } from './routing/routing-table.ts';
 import type { Telemetry } from './telemetry/telemetry.ts';
+import type { Callbacks } from '../tasks/callbacks/create-callbacks.ts';
 import type { ReplyCheck } from './tool-loop/check-reply.ts';
 import type { ToolSettings } from './tool-loop/tool-settings.ts';
 import type { VideoService } from './videos/video-context.ts';
@@ -74,6 +75,8 @@ export type Gateway = {
   readonly random: () => number;
   /** Responses that are generated without a client, and stored ones that can be followed. Absent where nothing stores responses. */
   readonly background?: BackgroundRuns;
+  /** Tells others what has ended. Absent where nothing is told. */
+  readonly callbacks?: Callbacks;
   /** Files and vector stores of users; absent where none are kept. */
   readonly files?: FileService | undefined;
   /** Video tasks and their files; absent where none are kept. */

@@ -10,6 +10,7 @@ import { type ConnectionGuard, guardConnections, type SlowBody } from '../platfo
 import { DirectRequest } from '../platform/http/direct-request.ts';
 import { authenticate } from './authenticate.ts';
 import { runCall } from './call.ts';
+import { serveCallbacks } from './callbacks/serve-callbacks.ts';
 import { checkHost } from './check-host.ts';
 import { bodyPace, serverSettings } from './client-pace.ts';
 import { serveStoredObject, type StoredObjectRequest, type StoredObjectRoute } from './conversations/serve-stored-objects.ts';
@@ -116,12 +117,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
       return runCall(gateway, call, handled.report);
     }
     if (route.type === 'stored') return serveStored(gateway, { request, response, callId, target }, route.stored, match.params);
-    if (route.type === 'files' || route.type === 'embeddings') return serveBesides(gateway, route, handled, target);
-    if (route.type === 'videos') {
-      const report = makesVideo(route.action) ? gateway.telemetry.begin({ callId, dialect: 'openai-chat', request, response }) : undefined;
-      handled.report = report;
-      return serveVideos(gateway, { request, response, callId, target }, { action: route.action, id: match.params['id'] ?? '' }, report);
-    }
+    if (isBesides(route)) return serveBesides(gateway, { route, params: match.params }, handled, target);
     const dialect = route.dialect ?? dialectOfPath(target.path, request.headers);
     return serveModels(options, { request, response, callId, target }, { route, rest: match.rest, dialect });
   };
@@ -175,17 +171,26 @@ async function serveStored(
   if (answer !== undefined) writeJson(response, 200, callId, answer);
 }
 
+/** What is neither a chat nor a list of models, and has its own way of answering. */
+type BesidesRoute = Extract<Route, { type: 'files' | 'embeddings' | 'callbacks' | 'videos' }>;
+
+function isBesides(route: Route): route is BesidesRoute {
+  return route.type === 'files' || route.type === 'embeddings' || route.type === 'callbacks' || route.type === 'videos';
+}
+
 /** Serves what is no chat. */
 function serveBesides(
   gateway: Gateway,
-  { type }: Extract<Route, { type: 'files' | 'embeddings' }>,
+  { route, params }: { readonly route: BesidesRoute; readonly params: StoredObjectRequest['params'] },
   handled: Handled,
   target: RequestTarget,
 ): Promise<void> {
-  if (type === 'files') return serveFiles(gateway, { ...handled, target });
-  const report = gateway.telemetry.begin({ ...handled, dialect: 'openai-chat' });
-  handled.report = report;
-  return serveEmbeddings(gateway, { ...handled, target }, report);
+  if (route.type === 'callbacks') return serveCallbacks(gateway, route.action, { ...handled, target }, params['id'] ?? '');
+  if (route.type === 'files') return serveFiles(gateway, { ...handled, target });
+  const begin = (): CallReport => (handled.report = gateway.telemetry.begin({ ...handled, dialect: 'openai-chat' }));
+  if (route.type === 'embeddings') return serveEmbeddings(gateway, { ...handled, target }, begin());
+  const { action } = route;
+  return serveVideos(gateway, { ...handled, target }, { action, id: params['id'] ?? '' }, makesVideo(action) ? begin() : undefined);
 }
 
 /** Answers with the models, in the list format of a dialect. */

@@ -35,6 +35,7 @@ import { type ConfigFiles, loadConfig } from './config/load-config.ts';
 import { type DrainTimes, readDrainTimes } from './drain-times.ts';
 import type { Environment } from './environment.ts';
 import { formatUrl, listenError } from './listen.ts';
+import { openCallbacks } from './open-callbacks.ts';
 import { openStoredObjects } from './open-stored-objects.ts';
 import { openProofVault } from './open-proof-vault.ts';
 import { openVideos } from './open-videos.ts';
@@ -155,7 +156,10 @@ export async function assembleGateway(options: {
 
   const proofVault = openProofVault({ environment, store, clock, logger }, opened);
   const newId = createIds(clock);
-  const videos = await openVideos({ environment, store, clock, logger, newId, settings: live.settings, config: live.config }, opened);
+  const base = { environment, store, clock, logger, config: live.config, settings: live.settings };
+  const stored = openStoredObjects(base, opened);
+  const { callbacks, vault } = openCallbacks({ ...base, conversations: stored.conversations }, opened);
+  const videos = await openVideos({ ...base, newId, sealUrl: vault.sealUrl }, opened);
 
   const gateway: Gateway = {
     callers: { find: keys.find, resolve: (secret) => keys.resolve(secret, AbortSignal.timeout(2000)) },
@@ -167,7 +171,8 @@ export async function assembleGateway(options: {
     gatekeeper: openGatekeeper(live, clock, logger, opened),
     replyOwners: createReplyOwners({ store }),
     proofVault,
-    ...openStoredObjects({ environment, store, clock, logger, settings: live.settings }, opened),
+    ...stored,
+    callbacks,
     fetchMedia: (url) => fetchNamedMedia(url, live.config().media),
     settings: live.settings,
     clock,

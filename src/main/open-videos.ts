@@ -10,6 +10,7 @@ import { openGuarded } from '../platform/http/open-guarded.ts';
 import type { Logger } from '../platform/log.ts';
 import { createSealer, deriveKey } from '../platform/seal/sealer.ts';
 import type { Store } from '../store/store.ts';
+import type { CallbackVault } from '../tasks/callbacks/callback-vault.ts';
 import { createVideoTasks, type VideoTasks } from '../tasks/create-video-tasks.ts';
 import { defaultTaskSettings, type TaskSettings } from '../tasks/task-parts.ts';
 import { ResultError } from '../tasks/video-upstreams.ts';
@@ -32,6 +33,8 @@ type Parts = {
   readonly newId: (prefix: string) => string;
   readonly settings: () => GatewaySettings;
   readonly config: () => Pick<Config, 'mediaStorage'>;
+  /** Seals the addresses of callbacks. */
+  readonly sealUrl: CallbackVault['sealUrl'];
 };
 
 /** Opens the video tasks and the storage of their files, and begins to look after what is open. Closed by `opened`. Throws StartError without a usable key. */
@@ -46,7 +49,6 @@ export async function openVideos(parts: Parts, opened: AsyncDisposableStack): Pr
     openAddress: createOpenAddress(settings),
     timeouts: () => settings().timeouts,
   });
-  const urlSealer = createSealer(deriveKey(key, 'callback addresses'));
   const tasks = createVideoTasks({
     store,
     upstreams,
@@ -59,7 +61,7 @@ export async function openVideos(parts: Parts, opened: AsyncDisposableStack): Pr
     settings: () => taskSettings(settings()),
     retentionMs: () => settings().videos.retentionDays * day,
     rate: (task, usage) => prices.of(task.priceVersion).rate({ ...task, acceptedAtMs: task.createdAtMs, usage }),
-    sealUrl: (url, id) => urlSealer.seal(Buffer.from(id), Buffer.from(url)),
+    sealUrl: parts.sealUrl,
   });
   tasks.start();
   opened.defer(() => tasks.close());

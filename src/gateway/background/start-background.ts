@@ -9,6 +9,7 @@ import { writeError, writeReply } from '../write-reply.ts';
 import { describeQueued } from './background-request.ts';
 import type { BackgroundRun } from './background-run.ts';
 import { createEventSource } from './event-source.ts';
+import { arrangeCallback } from './tell-end.ts';
 import { writeFollowed } from './write-followed.ts';
 
 /** A background call whose road has been gone up to its first attempt: nothing can refuse it any more but what generates it. */
@@ -19,6 +20,8 @@ export type BackgroundCall = {
   readonly turn: ResponseTurn | undefined;
   /** The request as its client sent it. */
   readonly body: JsonObject;
+  /** Where its end is to be told. */
+  readonly callbackUrl?: string | undefined;
   /** Gives back what was taken for a call that then is not made. */
   readonly onRefused: () => void;
 };
@@ -31,7 +34,7 @@ export type BackgroundCall = {
  */
 export async function startBackground(
   gateway: Gateway,
-  { call, report, turn, body, onRefused }: BackgroundCall,
+  { call, report, turn, body, callbackUrl, onRefused }: BackgroundCall,
   generate: (call: IncomingCall) => Promise<void>,
 ): Promise<void> {
   const runs = gateway.background;
@@ -39,13 +42,17 @@ export async function startBackground(
     throw new GatewayError('responses_unavailable', 'responses cannot be stored here', { param: 'background' });
   const record = turn.describe();
   const queued = describeQueued(record.id, body, record.createdAtMs);
+  const conclude = await arrangeCallback(gateway, record, callbackUrl, turn.conclude).catch((error: unknown) => {
+    turn.close();
+    throw error;
+  });
   const run = await runs
     .begin({
       record,
       queued,
       // A translated response may say more in its last event than its upstream did in any.
       eventBytesMax: gateway.settings().limits.eventBytesMax * 2,
-      conclude: turn.conclude,
+      conclude,
     })
     .catch((cause: unknown) => {
       turn.close();

@@ -1,5 +1,6 @@
 import type { DialectId, Operation } from '../../dialects/chat-dialect.ts';
 import { chatDialects } from '../../dialects/registry.ts';
+import type { CallbackAction } from '../callbacks/serve-callbacks.ts';
 import { type Route, routes } from './route-table.ts';
 import { videoSummaries } from '../videos/video-routes.ts';
 
@@ -53,6 +54,12 @@ const storedSummaries: Readonly<Record<string, string>> = {
   'item delete': 'Deletes one item',
 };
 
+const callbackSummaries: Readonly<Record<CallbackAction, string>> = {
+  list: 'The events of the caller that were sent or wait to be, newest first; `subject` asks for those about one video or response',
+  'send-again': 'Has an event sent again, from the first attempt on',
+  'rotate-secret': 'Makes a new secret for the events of the caller, and tells it this once; the one before signs beside it for 24 hours',
+};
+
 function describeRoute(route: Exclude<Route, { type: 'generate-content' }>): object {
   switch (route.type) {
     case 'chat':
@@ -87,6 +94,12 @@ function describeRoute(route: Exclude<Route, { type: 'generate-content' }>): obj
           },
           ...(route.probe === 'live' ? {} : { 503: { description: 'Should get no traffic; `reasons` says why.' } }),
         },
+      };
+    case 'callbacks':
+      return {
+        summary: callbackSummaries[route.action],
+        security: carriers,
+        responses: { 200: { description: 'The list, the event, or the secret.' }, 404: { description: "Unknown, or another user's." } },
       };
     case 'embeddings':
       return {

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import findMyWay, { type HTTPMethod } from 'find-my-way';
 
 import type { DialectId, Operation } from '../../dialects/chat-dialect.ts';
+import type { CallbackAction } from '../callbacks/serve-callbacks.ts';
 import type { StoredObjectRoute } from '../conversations/serve-stored-objects.ts';
 import { type VideoAction, videoRoutes } from '../videos/video-routes.ts';
 
@@ -19,6 +20,7 @@ export type Route =
   | { readonly type: 'files' }
   | { readonly type: 'embeddings' }
   | { readonly type: 'videos'; readonly action: VideoAction }
+  | { readonly type: 'callbacks'; readonly action: CallbackAction }
   | { readonly type: 'health'; readonly probe: 'all' | 'live' | 'ready' }
   | { readonly type: 'root' };
 
@@ -65,6 +67,9 @@ export const routes: readonly { readonly method: 'GET' | 'POST' | 'DELETE'; read
   { method: 'GET', path: '/v1beta/models/*', route: { type: 'model', dialect: 'gemini-generate-content' } },
   { method: 'GET', path: '/v1alpha/models', route: { type: 'models', dialect: 'gemini-generate-content' } },
   { method: 'GET', path: '/v1alpha/models/*', route: { type: 'model', dialect: 'gemini-generate-content' } },
+  { method: 'GET', path: '/v1/callbacks', route: { type: 'callbacks', action: 'list' } },
+  { method: 'POST', path: '/v1/callbacks/:id/redeliver', route: { type: 'callbacks', action: 'send-again' } },
+  { method: 'POST', path: '/v1/callbacks/secret/rotate', route: { type: 'callbacks', action: 'rotate-secret' } },
   { method: 'POST', path: '/v1/embeddings', route: { type: 'embeddings' } },
   ...(['GET', 'POST', 'DELETE'] as const).flatMap((method) =>
     ['/v1/files', '/v1/files/*', '/v1/vector_stores', '/v1/vector_stores/*'].map((path) => ({

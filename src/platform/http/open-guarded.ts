@@ -89,7 +89,8 @@ function createLimits(caller: AbortSignal): Limits {
       return () => clearTimeout(timer);
     },
     reasonOf: (error) => {
-      if (signal.aborted) return signal.reason;
+      const reason: unknown = signal.reason;
+      if (signal.aborted) return reason;
       return error instanceof DOMException && error.name === 'TimeoutError' ? timedOut(error) : unreachable(error);
     },
   };

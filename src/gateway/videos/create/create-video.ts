@@ -1,6 +1,7 @@
 import { chatDialects } from '../../../dialects/registry.ts';
 import type { CallFacts } from '../../../inference/call-facts.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
+import type { VideoRequest } from '../../../inference/video.ts';
 import { mayCall } from '../../limits/check-caller.ts';
 import { reserveCall, type TakenLimits } from '../../limits/reserve-call.ts';
 import { unknownModel } from '../../routing/rank-targets.ts';
@@ -31,7 +32,8 @@ export const remixVideo: VideoHandler = async (context, id) => {
 async function create(context: VideoContext, path: CreationPath): ReturnType<VideoHandler> {
   const { gateway, caller, report, request: http } = context;
   const acceptedAtMs = gateway.clock.nowMs();
-  const { request, ignored } = await readCreation(context, path);
+  const { request: asked, ignored } = await readCreation(context, path);
+  const request = checkCallback(context, asked);
   const { requestedModel } = request;
   const inputCharacters = request.prompt.length;
   const facts: CallFacts = { requestedModel, stream: false, inputCharacters, needs: [], outputTokensMax: 0 };
@@ -51,6 +53,13 @@ async function create(context: VideoContext, path: CreationPath): ReturnType<Vid
     // What making the video costs is known when it is finished; it has no tokens.
     taken?.reservation.settle(0);
   }
+}
+
+/** Where somebody is to be told of the end must be a place that may be told. @throws GatewayError `invalid_value` */
+function checkCallback({ gateway }: VideoContext, request: VideoRequest): VideoRequest {
+  const { callbackUrl } = request;
+  if (callbackUrl === undefined || gateway.callbacks === undefined) return request;
+  return { ...request, callbackUrl: gateway.callbacks.readUrl(callbackUrl, 'callback_url') };
 }
 
 function takeLimits(

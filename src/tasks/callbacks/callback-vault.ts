@@ -1,0 +1,74 @@
+import { createSealer, deriveKey } from '../../platform/seal/sealer.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { CallbackStore } from './callback-store.ts';
+import { createCallbackSecret } from './callback-secret.ts';
+
+/** How long events are signed with the secret before a rotation too. */
+const overlapMs = 24 * 3_600_000;
+
+/** Addresses of callbacks and the secrets that sign them, which nobody reads who has only the database. */
+export type CallbackVault = {
+  readonly sealUrl: (url: string, deliveryId: string) => Uint8Array<ArrayBuffer>;
+  /** Undefined for what was sealed under another key or for another delivery. */
+  readonly openUrl: (sealed: Uint8Array, deliveryId: string) => string | undefined;
+  /** The secrets that a user's events are signed with now, the newest first. A user without any gets one. Rejects with CallbackKeyError. */
+  readonly secretsOf: (userName: string) => Promise<readonly [string, ...string[]]>;
+  /** Makes a new secret. The one before signs beside it for 24 hours. Resolves with the new one. */
+  readonly rotate: (userName: string) => Promise<string>;
+};
+
+/** The secrets of a user were sealed under another key. A rotation makes new ones. */
+export class CallbackKeyError extends Error {
+  constructor(userName: string) {
+    super(`the callback secrets of ${userName} were sealed under another key; rotate them`);
+    this.name = 'CallbackKeyError';
+  }
+}
+
+export type CallbackVaultOptions = {
+  readonly store: Pick<CallbackStore, 'findCallbackSecrets' | 'putCallbackSecrets'>;
+  /** The operator's 32 bytes, of which a key of its own is derived. */
+  readonly key: Uint8Array;
+  readonly randomBytes: (size: number) => Buffer;
+  readonly clock: Clock;
+};
+
+export function createCallbackVault({ store, key, randomBytes, clock }: CallbackVaultOptions): CallbackVault {
+  const sealer = createSealer(deriveKey(key, 'weir callbacks: sealing'));
+  const secretName = (userName: string): Buffer => Buffer.from(`secret:${userName}`, 'utf16le');
+  const urlName = (deliveryId: string): Buffer => Buffer.from(`url:${deliveryId}`, 'utf16le');
+  const open = (userName: string, sealed: Uint8Array): string | undefined => sealer.open(secretName(userName), sealed)?.toString('utf8');
+  const make = (userName: string): { readonly secret: string; readonly sealed: Uint8Array<ArrayBuffer> } => {
+    const secret = createCallbackSecret(randomBytes);
+    return { secret, sealed: sealer.seal(secretName(userName), Buffer.from(secret)) };
+  };
+  const findOrMake = async (userName: string) => {
+    const found = await store.findCallbackSecrets(userName);
+    if (found !== undefined) return found;
+    await store.putCallbackSecrets({ userName, current: make(userName).sealed });
+    // Another process may have made one at the same moment: what is stored is the secret.
+    return store.findCallbackSecrets(userName);
+  };
+  return {
+    sealUrl: (url, deliveryId) => sealer.seal(urlName(deliveryId), Buffer.from(url)),
+    openUrl: (sealed, deliveryId) => sealer.open(urlName(deliveryId), sealed)?.toString('utf8'),
+    secretsOf: async (userName) => {
+      const stored = await findOrMake(userName);
+      const current = stored === undefined ? undefined : open(userName, stored.current);
+      if (stored === undefined || current === undefined) throw new CallbackKeyError(userName);
+      const { previous } = stored;
+      const before = previous === undefined || previous.untilMs <= clock.nowMs() ? undefined : open(userName, previous.sealed);
+      return before === undefined ? [current] : [current, before];
+    },
+    rotate: async (userName) => {
+      const { secret, sealed } = make(userName);
+      const stored = await store.findCallbackSecrets(userName);
+      const previous =
+        stored === undefined || open(userName, stored.current) === undefined
+          ? {}
+          : { previous: { sealed: stored.current, untilMs: clock.nowMs() + overlapMs } };
+      await store.putCallbackSecrets({ userName, current: sealed, ...previous });
+      return secret;
+    },
+  };
+}
