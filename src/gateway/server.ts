@@ -77,8 +77,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     const answer = (error: unknown): void => {
       const known = error instanceof GatewayError ? error : describeUnexpected(gateway, callId, error);
       if (known.class === 'authentication') gateway.gatekeeper.wasRefused(request, 0);
-      const spoken = chatDialects[dialectOfPath(path, request.headers)];
-      const dialect = isVideoPath(path) ? videoErrors(spoken, path) : spoken;
+      const dialect = dialectOfErrors(path, request.headers);
       handled.report ??= gateway.telemetry.begin({ callId, dialect: dialect.id, request, response });
       handled.report.refused(known);
       writeError(response, dialect, known, callId, askedFraming(dialect, target));
@@ -169,6 +168,11 @@ async function serveStored(
   const asked = { caller, callId, request, response, query: target.query, params, settings, nowMs, newId: gateway.newId, mayHold };
   const answer = await serveStoredObject(gateway.storedObjects, route, asked);
   if (answer !== undefined) writeJson(response, 200, callId, answer);
+}
+
+function dialectOfErrors(path: string, headers: IncomingMessage['headers']): ChatDialect {
+  const dialect = chatDialects[dialectOfPath(path, headers)];
+  return isVideoPath(path) ? videoErrors(dialect, path) : dialect;
 }
 
 /** What is neither a chat nor a list of models, and has its own way of answering. */

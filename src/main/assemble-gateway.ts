@@ -156,10 +156,6 @@ export async function assembleGateway(options: {
 
   const proofVault = openProofVault({ environment, store, clock, logger }, opened);
   const newId = createIds(clock);
-  const base = { environment, store, clock, logger, config: live.config, settings: live.settings };
-  const stored = openStoredObjects(base, opened);
-  const { callbacks, vault } = openCallbacks({ ...base, conversations: stored.conversations }, opened);
-  const videos = await openVideos({ ...base, newId, sealUrl: vault.sealUrl }, opened);
 
   const gateway: Gateway = {
     callers: { find: keys.find, resolve: (secret) => keys.resolve(secret, AbortSignal.timeout(2000)) },
@@ -171,13 +167,11 @@ export async function assembleGateway(options: {
     gatekeeper: openGatekeeper(live, clock, logger, opened),
     replyOwners: createReplyOwners({ store }),
     proofVault,
-    ...stored,
-    callbacks,
+    ...(await openWhatIsKept({ environment, store, clock, logger, newId, live }, opened)),
     fetchMedia: (url) => fetchNamedMedia(url, live.config().media),
     settings: live.settings,
     clock,
     newId,
-    videos,
     ...openFilesAndTools({ ...options, live, simulated, gateway: () => gateway }),
     logger,
     telemetry,
@@ -200,6 +194,20 @@ export async function assembleGateway(options: {
     readMetrics: () => registry?.snapshot(),
     recoverSlot: (slot) => recoverSlot({ ...environment, slot, store, clock, logger, settleLost: createSettler(live) }),
   };
+}
+
+/** Opens what is kept for users and told of later: responses, conversations and videos, and the callbacks at their ends. */
+async function openWhatIsKept(
+  {
+    live,
+    ...parts
+  }: Pick<Parameters<typeof openVideos>[0], 'environment' | 'store' | 'clock' | 'logger' | 'newId'> & { readonly live: LiveSettings },
+  opened: AsyncDisposableStack,
+): Promise<Pick<Gateway, 'storedObjects' | 'background' | 'conversations' | 'callbacks' | 'videos'>> {
+  const base = { ...parts, config: live.config, settings: live.settings };
+  const stored = openStoredObjects(base, opened);
+  const { callbacks, vault } = openCallbacks({ ...base, conversations: stored.conversations }, opened);
+  return { ...stored, callbacks, videos: await openVideos({ ...base, sealUrl: vault.sealUrl }, opened) };
 }
 
 /** Opens the files of users and the built-in tools before the gateway is whole: vectors of texts are asked for later, through it. */
