@@ -1,7 +1,7 @@
 /** Ids of one user's objects, or ids of nothing, by what stands for them in a template. */
 export type Ids = Readonly<Record<IdKind, string>>;
 
-export type IdKind = 'response' | 'conversation' | 'item' | 'file' | 'store' | 'storeFile' | 'batch';
+export type IdKind = 'response' | 'conversation' | 'item' | 'file' | 'store' | 'storeFile' | 'batch' | 'video';
 
 /** One way to name an object: by the route that it goes to, so that a route without a row is noticed. */
 export type TenantRow = {
@@ -60,6 +60,18 @@ const fileRows: readonly TenantRow[] = [
   row('GET', 'vector_stores/*/file_batches/*/files', '/vector_stores/{store}/file_batches/{batch}/files'),
 ];
 
+const videoRows: readonly TenantRow[] = [
+  row('GET', '/videos/:id', '/videos/{video}'),
+  row('GET', '/video/generations/:id', '/video/generations/{video}'),
+  row('GET', '/videos/:id/content', '/videos/{video}/content'),
+  row('GET', '/videos/:id/content', '/videos/{video}/content?variant=thumbnail'),
+  row('GET', '/videos/:id/events', '/videos/{video}/events'),
+  row('GET', '/videos/:id/receipt', '/videos/{video}/receipt'),
+  row('POST', '/videos/:id/remix', '/videos/{video}/remix', { prompt: 'taken over' }),
+  row('POST', '/videos/:id/remix', '/videos/{video}/remix', {}),
+  row('DELETE', '/videos/:id', '/videos/{video}'),
+];
+
 /** Objects that a request names in its body. */
 const bodyRows: readonly TenantRow[] = [
   row('POST', '/responses', '/responses', { previous_response_id: '{response}', input: 'go on' }),
@@ -75,12 +87,12 @@ const bodyRows: readonly TenantRow[] = [
 ];
 
 /** Every row of the matrix. */
-export const tenantRows: readonly TenantRow[] = [...storedRows, ...fileRows, ...bodyRows];
+export const tenantRows: readonly TenantRow[] = [...storedRows, ...fileRows, ...videoRows, ...bodyRows];
 
 /** The names of the ids that a row uses. */
 export function idsOf({ path, body }: TenantRow): readonly IdKind[] {
   const text = `${path} ${JSON.stringify(body ?? '')}`;
-  return (['response', 'conversation', 'item', 'file', 'store', 'storeFile', 'batch'] as const).filter((kind) =>
+  return (['response', 'conversation', 'item', 'file', 'store', 'storeFile', 'batch', 'video'] as const).filter((kind) =>
     text.includes(`{${kind}}`),
   );
 }

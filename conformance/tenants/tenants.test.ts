@@ -6,7 +6,7 @@ import { type OpenAI, toFile } from 'openai';
 import { fileRoutes } from '../../src/gateway/files/serve-files.ts';
 import { routes } from '../../src/gateway/routes/route-table.ts';
 import { type ConversationsBench, startConversationsBench } from '../conversations/start-conversations-bench.ts';
-import { call } from '../support/http.ts';
+import { call, eventually } from '../support/http.ts';
 import { openSocket } from '../websocket/open-socket.ts';
 import { fill, type IdKind, type Ids, idsOf, type TenantRow, tenantRows } from './tenant-routes.ts';
 
@@ -28,6 +28,7 @@ const each = (ids: Ids, change: (id: string) => string): Ids => ({
   store: change(ids.store),
   storeFile: change(ids.storeFile),
   batch: change(ids.batch),
+  video: change(ids.video),
 });
 
 /** Ids that no object ever had. */
@@ -89,7 +90,18 @@ describe('what belongs to one user is to another what does not exist, on every r
       store: store.id,
       storeFile: file.id,
       batch: batch.id,
+      video: await createVideo(),
     };
+  }
+
+  async function createVideo(): Promise<string> {
+    const made = await owner.videos.create({ model: 'vendor-imagine-video', prompt: 'secret', seconds: '4', size: '1280x720' });
+    await eventually(
+      () => owner.videos.retrieve(made.id),
+      ({ status }) => status === 'completed',
+      30_000,
+    );
+    return made.id;
   }
 
   /** All that the owner sees of what is the owner's. */
@@ -104,11 +116,15 @@ describe('what belongs to one user is to another what does not exist, on every r
       { ...(await owner.vectorStores.retrieve(mine.store)), last_active_at: 0 },
       (await owner.vectorStores.files.list(mine.store)).data,
       await owner.vectorStores.fileBatches.retrieve(mine.batch, { vector_store_id: mine.store }),
+      await owner.videos.retrieve(mine.video),
+      (await owner.videos.list()).data.length,
     ];
   }
 
   before(async () => {
-    bench = await startConversationsBench();
+    bench = await startConversationsBench({
+      models: { 'vendor-imagine-video': { targets: [{ upstream: 'xai', model: 'grok-imagine-video' }] } },
+    });
     strangerKey = await bench.createKey('stranger', 'key');
     owner = bench.client(bench.weir.apiKey);
     mine = await createObjects();

@@ -27,6 +27,8 @@ import type { Telemetry } from './telemetry/telemetry.ts';
 import type { Callbacks } from '../tasks/callbacks/create-callbacks.ts';
 import type { ReplyCheck } from './tool-loop/check-reply.ts';
 import type { ToolSettings } from './tool-loop/tool-settings.ts';
+import type { VideoService } from './videos/video-context.ts';
+import type { VideoSettings } from './videos/video-settings.ts';
 import type { ToolShed } from '../tools/gateway-tool.ts';
 
 /** What a configuration decides for a call. Read once per call, so that a reload never changes a call under way. */
@@ -39,6 +41,7 @@ export type GatewaySettings = {
   readonly overload: OverloadSettings;
   /** For how many days what is stored is kept where a key says nothing of its own; 0: nothing is stored. */
   readonly responseRetentionDays: number;
+  readonly videos: VideoSettings;
   /** Absent: the defaults. */
   readonly tools?: ToolSettings;
   /** Whether replies are checked against the schemas that were asked for, for models that say nothing of it. Absent: `auto`. */
@@ -82,6 +85,8 @@ export type Gateway = {
   readonly files?: FileService | undefined;
   /** Where uploaded sound waits; absent where none is taken. */
   readonly uploads?: UploadSpool | undefined;
+  /** Video tasks and their files; absent where none are kept. */
+  readonly videos?: VideoService | undefined;
   /** Watches the calls under way. */
   readonly deadlines: Deadlines<RunningCall>;
 };

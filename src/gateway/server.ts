@@ -28,6 +28,9 @@ import { createRouter, dialectOfPath, type Route, type RouteMatch } from './rout
 import { describeHealth } from './routes/describe-health.ts';
 import { listModels, showModel } from './routes/serve-models.ts';
 import type { CallReport } from './telemetry/call-report.ts';
+import { serveVideos } from './videos/serve-videos.ts';
+import { isVideoPath, makesVideo } from './videos/video-routes.ts';
+import { videoErrors } from './videos/video-errors.ts';
 import { writeError, writeReply } from './write-reply.ts';
 import { requestIdHeader } from './exchange/reply-headers.ts';
 import { describeUnexpected, runReported } from './run-reported.ts';
@@ -170,10 +173,10 @@ async function serveStored(
 }
 
 /** What is neither a chat nor a list of models, and has its own way of answering. */
-type BesidesRoute = Extract<Route, { type: 'files' | 'embeddings' | 'audio' | 'callbacks' }>;
+type BesidesRoute = Extract<Route, { type: 'files' | 'embeddings' | 'audio' | 'callbacks' | 'videos' }>;
 
 function isBesides(route: Route): route is BesidesRoute {
-  return ['files', 'embeddings', 'audio', 'callbacks'].includes(route.type);
+  return ['files', 'embeddings', 'audio', 'callbacks', 'videos'].includes(route.type);
 }
 
 /** Serves what is no chat. */
@@ -185,10 +188,11 @@ function serveBesides(
 ): Promise<void> {
   if (route.type === 'callbacks') return serveCallbacks(gateway, route.action, { ...handled, target }, params['id'] ?? '');
   if (route.type === 'files') return serveFiles(gateway, { ...handled, target });
-  const report = gateway.telemetry.begin({ ...handled, dialect: 'openai-chat' });
-  handled.report = report;
-  if (route.type === 'audio') return serveAudio(gateway, route.operation, { ...handled, target }, report);
-  return serveEmbeddings(gateway, { ...handled, target }, report);
+  const begin = (): CallReport => (handled.report = gateway.telemetry.begin({ ...handled, dialect: 'openai-chat' }));
+  if (route.type === 'audio') return serveAudio(gateway, route.operation, { ...handled, target }, begin());
+  if (route.type === 'embeddings') return serveEmbeddings(gateway, { ...handled, target }, begin());
+  const { action } = route;
+  return serveVideos(gateway, { ...handled, target }, { action, id: params['id'] ?? '' }, makesVideo(action) ? begin() : undefined);
 }
 
 /** Answers with the models, in the list format of a dialect. */
@@ -210,7 +214,9 @@ async function serveModels(
 
 /** The dialect whose errors a path answers with. */
 function errorDialectOf(path: string, headers: IncomingMessage['headers']): ChatDialect {
-  return isAudioPath(path) ? audioErrorDialect : chatDialects[dialectOfPath(path, headers)];
+  if (isAudioPath(path)) return audioErrorDialect;
+  const dialect = chatDialects[dialectOfPath(path, headers)];
+  return isVideoPath(path) ? videoErrors(dialect, path) : dialect;
 }
 
 /** Only array streams word errors otherwise, and only on the path that asks for one. */

@@ -37,8 +37,10 @@ import { type ConfigFiles, loadConfig } from './config/load-config.ts';
 import { type DrainTimes, readDrainTimes } from './drain-times.ts';
 import type { Environment } from './environment.ts';
 import { formatUrl, listenError } from './listen.ts';
+import { openCallbacks } from './open-callbacks.ts';
 import { openStoredObjects } from './open-stored-objects.ts';
 import { openProofVault } from './open-proof-vault.ts';
+import { openVideos } from './open-videos.ts';
 import { type Simulated, startSimulatedUpstreams } from './start-simulated-upstreams.ts';
 import { openFileSearch } from './tools/open-file-search.ts';
 import { openTools } from './tools/open-tools.ts';
@@ -155,6 +157,7 @@ export async function assembleGateway(options: {
   opened.defer(() => deadlines.close());
 
   const proofVault = openProofVault({ environment, store, clock, logger }, opened);
+  const newId = createIds(clock);
 
   const gateway: Gateway = {
     callers: { find: keys.find, resolve: (secret) => keys.resolve(secret, AbortSignal.timeout(2000)) },
@@ -166,11 +169,11 @@ export async function assembleGateway(options: {
     gatekeeper: openGatekeeper(live, clock, logger, opened),
     replyOwners: createReplyOwners({ store }),
     proofVault,
-    ...openStoredObjects({ environment, store, clock, logger, settings: live.settings }, opened),
+    ...(await openWhatIsKept({ environment, store, clock, logger, newId, live }, opened)),
     fetchMedia: (url) => fetchNamedMedia(url, live.config().media),
     settings: live.settings,
     clock,
-    newId: createIds(clock),
+    newId,
     ...openFilesAndTools({ ...options, live, simulated, gateway: () => gateway }),
     logger,
     telemetry,
@@ -193,6 +196,20 @@ export async function assembleGateway(options: {
     readMetrics: () => registry?.snapshot(),
     recoverSlot: (slot) => recoverSlot({ ...environment, slot, store, clock, logger, settleLost: createSettler(live) }),
   };
+}
+
+/** Opens what is kept for users and told of later: responses, conversations and videos, and the callbacks at their ends. */
+async function openWhatIsKept(
+  {
+    live,
+    ...parts
+  }: Pick<Parameters<typeof openVideos>[0], 'environment' | 'store' | 'clock' | 'logger' | 'newId'> & { readonly live: LiveSettings },
+  opened: AsyncDisposableStack,
+): Promise<Pick<Gateway, 'storedObjects' | 'background' | 'conversations' | 'callbacks' | 'videos'>> {
+  const base = { ...parts, config: live.config, settings: live.settings };
+  const stored = openStoredObjects(base, opened);
+  const { callbacks, vault } = openCallbacks({ ...base, conversations: stored.conversations }, opened);
+  return { ...stored, callbacks, videos: await openVideos({ ...base, sealUrl: vault.sealUrl }, opened) };
 }
 
 /** Opens the files of users and the built-in tools before the gateway is whole: vectors of texts are asked for later, through it. */

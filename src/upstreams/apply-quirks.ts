@@ -1,3 +1,4 @@
+import type { VideoProtocolId } from '../dialects/video-tasks/video-protocol.ts';
 import type { ChatTraits, ModelTraits } from '../inference/model-traits.ts';
 import type { AudioQuirks } from './audio-traits.ts';
 
@@ -5,7 +6,16 @@ import type { AudioQuirks } from './audio-traits.ts';
  * Traits of a server or model that are not the usual ones, by their names. The traits of chat completions stand beside the others: no two
  * share a name.
  */
-export type Quirks = Partial<Omit<ModelTraits, 'chat'>> & Partial<ChatTraits> & { readonly audio?: AudioQuirks };
+export type Quirks = Partial<Omit<ModelTraits, 'chat'>> & Partial<ChatTraits> & ServerQuirks;
+
+/** What is so of a server, whatever its models. */
+type ServerQuirks = {
+  readonly audio?: AudioQuirks;
+  /** The interface in which it makes videos. */
+  readonly videos?: Extract<VideoProtocolId, 'video-generations' | 'openai-videos'>;
+};
+
+const serverNames = { audio: true, videos: true } satisfies Record<keyof ServerQuirks, true>;
 
 const chatNames = {
   outputLimitField: true,
@@ -20,8 +30,7 @@ const chatNames = {
 
 /** Lays quirks over traits: what a quirk names has its value, the rest stays. */
 export function applyQuirks(traits: ModelTraits, quirks: Quirks): ModelTraits {
-  // Audio is the server's and not a model's: it is laid over the upstream.
-  const entries = Object.entries(quirks).filter(([name]) => name !== 'audio');
+  const entries = Object.entries(quirks).filter(([name]) => !Object.hasOwn(serverNames, name));
   return {
     ...traits,
     ...Object.fromEntries(entries.filter(([name]) => !Object.hasOwn(chatNames, name))),

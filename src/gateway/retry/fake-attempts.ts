@@ -18,6 +18,7 @@ import { defaultOverload } from '../overload/overload-settings.ts';
 import { createRoutingTable, type Target } from '../routing/routing-table.ts';
 import type { CallStart } from '../telemetry/call-report.ts';
 import { createTelemetry } from '../telemetry/telemetry.ts';
+import { defaultVideoSettings } from '../videos/video-settings.ts';
 import { CallAttempts, type KnownCall, type RunningCall } from './call-attempts.ts';
 import { createRetryBudget } from './retry-budget.ts';
 
@@ -99,6 +100,7 @@ export function createKnownCall(
       overload: defaultOverload,
       validation: 'compatible',
       responseRetentionDays: 30,
+      videos: defaultVideoSettings,
     },
     caller,
     facts: { requestedModel: 'm', stream: true, inputCharacters: 5, needs: [] },

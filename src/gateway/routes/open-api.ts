@@ -3,6 +3,7 @@ import { chatDialects } from '../../dialects/registry.ts';
 import type { CallbackAction } from '../callbacks/serve-callbacks.ts';
 import { audioOperation } from './audio-open-api.ts';
 import { type Route, routes } from './route-table.ts';
+import { videoSummaries } from '../videos/video-routes.ts';
 
 const carriers = [{ bearer: [] }, { apiKeyHeader: [] }, { googleKeyHeader: [] }, { keyQuery: [] }];
 
@@ -114,6 +115,15 @@ function describeRoute(route: Exclude<Route, { type: 'generate-content' }>): obj
         summary: 'Files and vector stores of the caller, as docs/guides/file-search.md describes them',
         security: carriers,
         responses: { 200: { description: 'As the vendor answers it.' }, 404: { description: "Unknown, or another user's." } },
+      };
+    case 'videos':
+      return {
+        summary: videoSummaries[route.action],
+        security: carriers,
+        responses: {
+          200: { description: 'As docs/guides/videos.md describes it.' },
+          ...Object.fromEntries([400, 401, 404, 503].map((status) => [status, { description: 'See docs/reference/errors.md.' }])),
+        },
       };
     case 'root':
       return { summary: 'What this is', responses: { 200: { description: 'Name and main paths.' } } };

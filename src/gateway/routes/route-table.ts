@@ -6,6 +6,7 @@ import type { DialectId, Operation } from '../../dialects/chat-dialect.ts';
 import type { CallbackAction } from '../callbacks/serve-callbacks.ts';
 import type { AudioOperation } from '../../dialects/openai-audio/audio-formats.ts';
 import type { StoredObjectRoute } from '../conversations/serve-stored-objects.ts';
+import { type VideoAction, videoRoutes } from '../videos/video-routes.ts';
 
 /** What a path and method mean. */
 export type Route =
@@ -19,6 +20,7 @@ export type Route =
   /** Files and vector stores find their way below these paths themselves. */
   | { readonly type: 'files' }
   | { readonly type: 'embeddings' }
+  | { readonly type: 'videos'; readonly action: VideoAction }
   | { readonly type: 'callbacks'; readonly action: CallbackAction }
   | { readonly type: 'audio'; readonly operation: AudioOperation }
   | { readonly type: 'health'; readonly probe: 'all' | 'live' | 'ready' }
@@ -81,6 +83,7 @@ export const routes: readonly { readonly method: 'GET' | 'POST' | 'DELETE'; read
       route: { type: 'files' as const },
     })),
   ),
+  ...videoRoutes.map(({ method, path, action }) => ({ method, path, route: { type: 'videos' as const, action } })),
   { method: 'GET', path: '/health', route: { type: 'health', probe: 'all' } },
   { method: 'GET', path: '/health/live', route: { type: 'health', probe: 'live' } },
   { method: 'GET', path: '/health/ready', route: { type: 'health', probe: 'ready' } },

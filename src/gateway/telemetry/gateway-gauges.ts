@@ -3,6 +3,7 @@ import type { MetricRegistry, Reading } from '../../platform/metrics/metric-regi
 import type { BackgroundRuns } from '../background/background-runs.ts';
 import type { Gatekeeper } from '../overload/gatekeeper.ts';
 import type { Health, HealthReport } from '../health/health.ts';
+import type { VideoService } from '../videos/video-context.ts';
 
 const states: readonly HealthReport['state'][] = ['healthy', 'suspect', 'failing', 'rate-limited', 'rejected'];
 
@@ -14,6 +15,7 @@ export function addGatewayGauges(
     readonly health: Pick<Health, 'report'>;
     readonly gatekeeper: Pick<Gatekeeper, 'standing'>;
     readonly background?: Pick<BackgroundRuns, 'size'>;
+    readonly videos?: Pick<VideoService, 'gauges'> | undefined;
   },
 ): void {
   const { journal, health, gatekeeper } = gateway;
@@ -41,6 +43,7 @@ export function addGatewayGauges(
   gauge('weir_background_responses', 'Responses that are being generated without a client.', [], 'sum', () => [
     { labels: [], value: gateway.background?.size() ?? 0 },
   ]);
+  if (gateway.videos !== undefined) addVideoGauges(gauge, gateway.videos);
   const target = ({ upstreamId, credentialId, upstreamModel }: HealthReport): readonly string[] => [
     upstreamId,
     credentialId,
@@ -57,5 +60,32 @@ export function addGatewayGauges(
   );
   gauge('weir_target_consecutive_failures', 'Failures of a target since its last success.', labels, 'max', () =>
     health.report().map((report) => ({ labels: target(report), value: report.consecutiveFailures })),
+  );
+}
+
+type AddGauge = (name: string, help: string, labels: readonly string[], merge: 'sum' | 'max', read: () => readonly Reading[]) => void;
+
+/** The figures of the whole store are the same in every process; the others are each process's own. */
+function addVideoGauges(gauge: AddGauge, { gauges }: Pick<VideoService, 'gauges'>): void {
+  gauge('weir_video_tasks_open', 'Videos that are not over, in the whole store.', [], 'max', () => [{ labels: [], value: gauges().open }]);
+  gauge('weir_video_tasks_alerted', 'Those of them that an operator should look at.', [], 'max', () => [
+    { labels: [], value: gauges().alerted },
+  ]);
+  gauge('weir_video_poll_lateness_seconds', 'How late the video is that should have been asked after longest ago.', [], 'max', () => [
+    { labels: [], value: gauges().latenessMs / 1000 },
+  ]);
+  gauge(
+    'weir_video_work',
+    'Questions to upstreams under way, files that are being copied, and those that wait for it.',
+    ['state'],
+    'sum',
+    () => {
+      const { polling, copying, copiesWaiting } = gauges();
+      return [
+        { labels: ['polling'], value: polling },
+        { labels: ['copying'], value: copying },
+        { labels: ['waiting'], value: copiesWaiting },
+      ];
+    },
   );
 }

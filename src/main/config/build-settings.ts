@@ -4,6 +4,7 @@ import { defaultLimits, defaultTimeouts, defaultRetries } from '../../gateway/li
 import { createRoutingTable, type Upstream } from '../../gateway/routing/routing-table.ts';
 import { createTimeoutRule } from '../../gateway/routing/target-timeouts.ts';
 import { defaultOverload } from '../../gateway/overload/overload-settings.ts';
+import { defaultVideoSettings } from '../../gateway/videos/video-settings.ts';
 import type { PriceBookData } from '../../billing/rating/parse-price-book.ts';
 import { createPriceBook, type PriceOverride } from '../../billing/rating/price-book.ts';
 import { compileAddressList } from '../../platform/http/address-list.ts';
@@ -90,7 +91,7 @@ function buildUpstream(id: string, configured: ConfiguredUpstream, connectMs: nu
     passesForeignHeader: compileHeaderList([...commonRequestHeaders, ...(configured.forwardHeaders ?? [])]),
     passesReplyHeader: compileHeaderList(vendor.replyHeaders),
     acceptsStreamOptions: quirks.streamOptions ?? true,
-    videoProtocol: vendor.videoProtocol,
+    videoProtocol: quirks.videos ?? vendor.videoProtocol,
     audioPaths: applyAudioPaths(vendor.audioPaths ?? {}, audio),
     audioTraits: applyAudioQuirks(audio),
     traitsOf: (upstreamModel: string) => applyQuirks(vendor.traitsOf(upstreamModel), quirks),
@@ -151,6 +152,7 @@ export function buildSettings(options: {
     validation: config.validation ?? 'compatible',
     overload: { ...defaultOverload, ...config.overload },
     responseRetentionDays: config.responses?.retentionDays ?? defaultRetentionDays,
+    videos: { ...defaultVideoSettings, ...config.videos },
     tools: buildTools(config),
     audio: { ...defaultAudioSettings, ...config.audio },
     ...(config.structuredOutput?.check === undefined ? {} : { replyCheck: config.structuredOutput.check }),

@@ -13,6 +13,7 @@ import { balanceSchema, dialectNames, ownTimeouts, targetsSchema } from './routi
 import { structuredOutputSchema } from './structured-output-schema.ts';
 import { toolModesSchema } from './tool-modes-schema.ts';
 import { filesSchema, toolsSchema } from './tools-schema.ts';
+import { videosSchema } from './videos-schema.ts';
 
 const presetNames = Object.values(upstreamVendors).flatMap(({ presets }) => Object.keys(presets ?? {}));
 
@@ -222,6 +223,7 @@ export const configSchema = Type.Object(
     mediaStorage: Type.Optional(mediaStorageSchema),
     callbacks: Type.Optional(callbacksSchema),
     files: Type.Optional(filesSchema),
+    videos: Type.Optional(videosSchema),
     tools: Type.Optional(toolsSchema),
     structuredOutput: structuredOutputSchema('all models that say nothing else'),
     responses: Type.Optional(

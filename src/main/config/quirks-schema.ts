@@ -62,6 +62,12 @@ const fields = {
   ),
   acceptsTopK: flag('Whether it takes top_k.'),
   audio: audioQuirksSchema,
+  videos: Type.Optional(
+    Type.Enum(['video-generations', 'openai-videos'], {
+      description:
+        "The interface in which it makes videos: that of /v1/video/generations, as another Weir has it, or OpenAI's /v1/videos. Default: it makes none, unless its vendor does.",
+    }),
+  ),
 } satisfies Record<keyof Quirks, TSchema>;
 
 /** The traits of an upstream that the operator knows better, by their names. */

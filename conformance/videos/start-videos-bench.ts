@@ -1,0 +1,65 @@
+import { startConversationsBench, type ConversationsBench } from '../conversations/start-conversations-bench.ts';
+import { type Answer, call, eventually } from '../support/http.ts';
+import { upstreamKey } from '../support/start-simulated-weir.ts';
+
+/** A running Weir whose video models go to the three simulated interfaces. */
+export type VideosBench = ConversationsBench & {
+  readonly ask: (method: string, path: string, options?: AskOptions) => Promise<Answer>;
+  /** Has a video made and resolves with its id. */
+  readonly make: (body: object, options?: AskOptions) => Promise<string>;
+  /** The task object once it is over. */
+  readonly ended: (id: string, options?: AskOptions) => Promise<Answer['json']>;
+};
+
+export type AskOptions = {
+  readonly body?: unknown;
+  readonly key?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+const video = (upstream: string, model: string) => ({ targets: [{ upstream, model }] });
+
+export async function startVideosBench(config: Readonly<Record<string, unknown>> = {}): Promise<VideosBench> {
+  const bench = await startConversationsBench({
+    config,
+    upstreams: ({ openai }) => ({
+      gateway: {
+        vendor: 'openai-compatible',
+        baseUrl: openai,
+        apiKey: upstreamKey,
+        quirks: { videos: 'video-generations' },
+        forwardHeaders: ['x-simulator-*'],
+      },
+    }),
+    models: {
+      'vendor-imagine-video': video('xai', 'grok-imagine-video'),
+      'sora-2': video('openai', 'sora-2'),
+      chained: video('gateway', 'vendor-imagine-video'),
+    },
+  });
+  const ask: VideosBench['ask'] = (method, path, { body, key = bench.weir.apiKey, headers = {} } = {}) =>
+    call(`${bench.weir.gatewayUrl}/v1${path}`, {
+      method,
+      headers: { authorization: `Bearer ${key}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+  return {
+    ...bench,
+    ask,
+    make: async (body, options = {}) => {
+      const { status, json, text } = await ask('POST', '/video/generations', {
+        ...options,
+        headers: { 'x-simulator-video': 'ms=300', ...options.headers },
+        body: { model: 'vendor-imagine-video', prompt: 'a red kite', ...body },
+      });
+      if (status !== 200) throw new Error(`${status} ${text}`);
+      return json.id;
+    },
+    ended: (id, options) =>
+      eventually(
+        async () => (await ask('GET', `/videos/${id}`, options)).json,
+        (task) => task?.status === 'completed' || task?.status === 'failed',
+        30_000,
+      ),
+  };
+}

@@ -1,0 +1,93 @@
+import { chatDialects } from '../../../dialects/registry.ts';
+import type { CallFacts } from '../../../inference/call-facts.ts';
+import { GatewayError } from '../../../inference/gateway-error.ts';
+import type { VideoRequest } from '../../../inference/video.ts';
+import { mayCall } from '../../limits/check-caller.ts';
+import { reserveCall, type TakenLimits } from '../../limits/reserve-call.ts';
+import { unknownModel } from '../../routing/rank-targets.ts';
+import type { Target } from '../../routing/routing-table.ts';
+import { encodeCreated } from '../encode-task.ts';
+import { readIdempotency } from '../idempotency-key.ts';
+import { findTask, type VideoContext, type VideoHandler } from '../video-context.ts';
+import { rankVideoTargets } from './rank-video-targets.ts';
+import { type CreationPath, readCreation } from './read-creation.ts';
+import { type MadeTask, VideoAttempts } from './video-attempts.ts';
+import { findSource } from './video-source.ts';
+
+/** The header that names fields which were left out of account. */
+const ignoredHeader = 'x-weir-ignored-fields';
+const ignoredMax = 32;
+
+/** Answers requests to make a video, sent to a path of this meaning. */
+export function createVideo(path: CreationPath): VideoHandler {
+  return (context) => create(context, path);
+}
+
+/** Answers `POST /v1/videos/{id}/remix`. A video that is not the caller's is not found, whatever the body says. */
+export const remixVideo: VideoHandler = async (context, id) => {
+  const { requestedModel } = await findTask(context, id);
+  return await create(context, { form: 'openai-videos', source: { taskId: id, model: requestedModel } });
+};
+
+async function create(context: VideoContext, path: CreationPath): ReturnType<VideoHandler> {
+  const { gateway, caller, report, request: http } = context;
+  const acceptedAtMs = gateway.clock.nowMs();
+  const { request: asked, ignored } = await readCreation(context, path);
+  const request = checkCallback(context, asked);
+  const { requestedModel } = request;
+  const inputCharacters = request.prompt.length;
+  const facts: CallFacts = { requestedModel, stream: false, inputCharacters, needs: [], outputTokensMax: 0 };
+  if (report !== undefined) report.facts = facts;
+  if (!mayCall(caller, requestedModel)) throw unknownModel(requestedModel);
+  const idempotency = readIdempotency(http.headers, { caller, request, nowMs: acceptedAtMs });
+  const source = await findSource(context, request);
+  const targets = rankVideoTargets(context, facts, source);
+  await checkQuota(context);
+  const taken = await takeLimits(context, facts, targets[0]);
+  report?.exchanging();
+  try {
+    const made = await new VideoAttempts(context, { request, source, idempotency, acceptedAtMs }).run(targets);
+    report?.ended('finished', undefined);
+    return answer(context, made, { ...taken?.headers, ...nameIgnored([...ignored, ...made.ignored]) });
+  } finally {
+    // What making the video costs is known when it is finished; it has no tokens.
+    taken?.reservation.settle(0);
+  }
+}
+
+/** Where somebody is to be told of the end must be a place that may be told. @throws GatewayError `invalid_value` */
+function checkCallback({ gateway }: VideoContext, request: VideoRequest): VideoRequest {
+  const { callbackUrl } = request;
+  if (callbackUrl === undefined || gateway.callbacks === undefined) return request;
+  return { ...request, callbackUrl: gateway.callbacks.readUrl(callbackUrl, 'callback_url') };
+}
+
+function takeLimits(
+  { gateway, settings, caller }: VideoContext,
+  facts: CallFacts,
+  target: Target | undefined,
+): TakenLimits | Promise<TakenLimits> | undefined {
+  const { limiter, clock } = gateway;
+  const dialect = chatDialects['openai-chat'];
+  return reserveCall({ limiter, clock, dialect, caller, perKey: settings.perKey, facts, target });
+}
+
+/** A user whose files fill the place that they may have makes no further ones. @throws GatewayError `media_quota_exceeded` */
+async function checkQuota({ videos, settings, caller }: VideoContext): Promise<void> {
+  const { userBytesMax } = settings.videos;
+  const bytes = await videos.store.mediaBytes({ userName: caller.userName });
+  if (bytes < userBytesMax) return;
+  const message = `Your videos have ${bytes} bytes together, and ${userBytesMax} are allowed. Delete some, or wait until they expire.`;
+  throw new GatewayError('media_quota_exceeded', message);
+}
+
+/** Names come from the request: only what can stand in a header is repeated. */
+function nameIgnored(ignored: readonly string[]): Readonly<Record<string, string>> {
+  const names = [...new Set(ignored)].filter((name) => /^[\w.[\]-]{1,80}$/.test(name)).slice(0, ignoredMax);
+  return names.length === 0 ? {} : { [ignoredHeader]: names.join(', ') };
+}
+
+function answer(context: VideoContext, { task }: MadeTask, headers: Readonly<Record<string, string>>): ReturnType<VideoHandler> {
+  const encoded = encodeCreated(context, task);
+  return Promise.resolve({ ...encoded, headers: { ...encoded.headers, ...headers } });
+}

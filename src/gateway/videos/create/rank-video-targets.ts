@@ -1,0 +1,63 @@
+import type { CallFacts } from '../../../inference/call-facts.ts';
+import { GatewayError } from '../../../inference/gateway-error.ts';
+import { alwaysHealthy } from '../../routing/always-healthy.ts';
+import { rankTargets, unknownModel } from '../../routing/rank-targets.ts';
+import type { RoutingTable, Target } from '../../routing/routing-table.ts';
+import type { VideoContext } from '../video-context.ts';
+import { isKept, type VideoSource } from './video-source.ts';
+
+/** The contract's one model name, and the vendor's model that is behind it where the configuration gives the name no other meaning. */
+export const contractModel = 'vendor-imagine-video';
+const contractModelMeans = 'grok-imagine-video';
+
+/** The name under which a model is looked up. */
+export function routedName(table: Pick<RoutingTable, 'routeOf'>, requestedModel: string): string {
+  return requestedModel === contractModel && table.routeOf(requestedModel) === undefined ? contractModelMeans : requestedModel;
+}
+
+/** What routing looks at in chats and videos do not have. */
+const routed = {
+  id: 'openai-chat',
+  readFeatures: () => ({ images: false, documents: false, audio: false, tools: false }),
+  readConversation: () => '',
+} as const;
+
+/**
+ * The targets that can make a video, best first; before all others those that keep the video which is to be changed.
+ * @throws GatewayError
+ */
+export function rankVideoTargets(
+  { gateway, settings, caller, request }: VideoContext,
+  facts: CallFacts,
+  source: VideoSource | undefined,
+): readonly Target[] {
+  const table = settings.routing;
+  const headers = request.headers as Readonly<Record<string, string | undefined>>;
+  const targets = rank(facts.requestedModel, () =>
+    rankTargets({
+      table,
+      dialect: routed,
+      facts: { ...facts, requestedModel: routedName(table, facts.requestedModel) },
+      request: { operation: 'generate', body: {}, headers },
+      caller,
+      health: settings.retries.avoidFailing ? gateway.health : alwaysHealthy,
+      nowMs: gateway.clock.monotonicMs(),
+      random: gateway.random,
+    }),
+  ).filter(({ upstream }) => upstream.videoProtocol !== undefined);
+  if (targets.length === 0)
+    throw new GatewayError('no_suitable_target', `no upstream of ${facts.requestedModel.slice(0, 256)} makes videos`, { param: 'model' });
+  if (source === undefined) return targets;
+  const keeps = ({ upstream }: Target): boolean => isKept(source.task, upstream.id, upstream.videoProtocol);
+  return [...targets.filter(keeps), ...targets.filter((target) => !keeps(target))];
+}
+
+/** Errors name the model as the client did. */
+function rank(requestedModel: string, work: () => readonly Target[]): readonly Target[] {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof GatewayError && error.code === 'model_not_found') throw unknownModel(requestedModel);
+    throw error;
+  }
+}

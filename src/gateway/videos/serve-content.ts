@@ -1,0 +1,95 @@
+import { GatewayError } from '../../inference/gateway-error.ts';
+import type { ByteRange } from '../../tasks/media/media-storage.ts';
+import { MediaStorageError } from '../../tasks/media/media-storage.ts';
+import type { StoredMedia, VideoTask } from '../../tasks/video-task.ts';
+import { requestIdHeader } from '../exchange/reply-headers.ts';
+import { cacheHeaders, contentHeaders, entityTagOf } from './content/content-headers.ts';
+import { isKnownTo, type SelectedRange, selectRange } from './content/select-range.ts';
+import { writeContent } from './content/write-content.ts';
+import { findTask, statusOf, unknownVideo, type VideoContext, type VideoHandler } from './video-context.ts';
+
+/** A file that is there by what is known of it. @throws GatewayError where the task has none */
+function mediaOf(task: VideoTask, nowMs: number): StoredMedia {
+  const status = statusOf(task);
+  // A video that failed has no content, and never will have: there is nothing at this address.
+  if (status === 'failed') throw unknownVideo(task.id);
+  if (status !== 'completed')
+    throw new GatewayError('task_not_finished', `The video is not completed yet; its status is ${status}.`, {
+      param: 'id',
+      retryAfterSeconds: 5,
+    });
+  const isExpired = task.expiresAtMs !== undefined && task.expiresAtMs <= nowMs;
+  if (task.media === undefined || isExpired)
+    throw new GatewayError('result_unavailable', 'The file of this video has expired and was deleted.', { status: 410 });
+  return task.media;
+}
+
+/** @throws GatewayError `invalid_value` */
+function checkVariant(query: URLSearchParams): void {
+  const variant = query.get('variant');
+  if (variant === null || variant === 'video') return;
+  throw new GatewayError('invalid_value', `variant: there is only "video" here, not ${JSON.stringify(variant.slice(0, 40))}`, {
+    param: 'variant',
+  });
+}
+
+function oneField(field: string | readonly string[] | undefined): string | undefined {
+  return typeof field === 'string' ? field : field?.[0];
+}
+
+/** Answers with the file of a video, or the part of it that is asked for, at the pace at which it is read. */
+export const serveContent: VideoHandler = async (context, id) => {
+  const { gateway, request, response, callId, query } = context;
+  const task = await findTask(context, id);
+  checkVariant(query);
+  const nowMs = gateway.clock.nowMs();
+  const media = mediaOf(task, nowMs);
+  const entityTag = entityTagOf(media);
+  const { headers } = request;
+  const caching = { expiresAtMs: task.expiresAtMs, nowMs };
+  if (isKnownTo(headers['if-none-match'], entityTag)) {
+    response.writeHead(304, { ...cacheHeaders(media, caching), [requestIdHeader]: callId });
+    response.end();
+    return undefined;
+  }
+  const selected = selectRange(headers.range, { ifRange: oneField(headers['if-range']), entityTag, bytes: media.bytes });
+  if (selected.type === 'unsatisfiable')
+    throw new GatewayError('range_not_satisfiable', `the video has ${media.bytes} bytes, and the range lies outside of them`, {
+      headers: { 'content-range': `bytes */${media.bytes}` },
+      param: 'Range',
+    });
+  await send(context, media, selected, { ...contentHeaders(task.id, media, selected, caching), [requestIdHeader]: callId });
+  return undefined;
+};
+
+function lost(cause?: unknown): GatewayError {
+  return new GatewayError('result_unavailable', 'The file of this video cannot be read at the moment.', {
+    cause,
+    internal: 'media storage',
+  });
+}
+
+async function send(context: VideoContext, media: StoredMedia, selected: SelectedRange, headers: Record<string, string>): Promise<void> {
+  const { gateway, videos, request, response, callId, signal, settings } = context;
+  const range: ByteRange | undefined = selected.type === 'part' ? selected.range : undefined;
+  if (request.method === 'HEAD') {
+    response.writeHead(range === undefined ? 200 : 206, headers);
+    response.end();
+    return;
+  }
+  const content = await videos.storage.open(media.key, range, signal).catch((error: unknown) => {
+    if (error instanceof MediaStorageError) throw lost(error);
+    throw error;
+  });
+  if (content === undefined) throw lost();
+  response.writeHead(range === undefined ? 200 : 206, headers);
+  const bytes = range === undefined ? media.bytes : range.end - range.start + 1;
+  const { stalledReaderMs } = settings.timeouts;
+  try {
+    const end = await writeContent(response, content, bytes, { stalledReaderMs, signal });
+    if (end === 'short') gateway.logger.error({ callId, key: media.key }, 'the file of a video is shorter than it was when it was stored');
+  } catch (error) {
+    // The status has gone: a reply that is cut off is all that can still be said.
+    gateway.logger.error({ callId, err: error }, 'the file of a video could not be sent to its end');
+  }
+}

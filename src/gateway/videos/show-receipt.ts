@@ -1,0 +1,54 @@
+import type { ChargeLine } from '../../billing/ledger/call-entry.ts';
+import type { JsonObject } from '../../platform/json/json-value.ts';
+import type { VideoTask } from '../../tasks/video-task.ts';
+import { findTask, statusOf, type VideoHandler } from './video-context.ts';
+
+const nanoUsdPerUsd = 1_000_000_000n;
+
+/** Money as a decimal string in USD, with all its digits. */
+export function formatUsd(nanoUsd: bigint): string {
+  const decimals = (nanoUsd % nanoUsdPerUsd).toString().padStart(9, '0').replace(/0+$/, '');
+  return `${nanoUsd / nanoUsdPerUsd}${decimals === '' ? '' : `.${decimals}`}`;
+}
+
+/** What became of the hold: it lies there, was turned into a charge, or was given back. */
+function stateOf({ phase, chargedNanoUsd }: VideoTask): 'held' | 'settled' | 'released' {
+  if (phase !== 'completed' && phase !== 'failed') return 'held';
+  return phase === 'completed' || (chargedNanoUsd ?? 0n) > 0n ? 'settled' : 'released';
+}
+
+function encodeLine({ meter, quantity, unitPrice, per, multipliers }: ChargeLine): JsonObject {
+  return { meter, quantity, unit_price_usd: unitPrice, per, ...(multipliers === undefined ? {} : { multipliers: { ...multipliers } }) };
+}
+
+/** `GET /v1/videos/{id}/receipt`: what was held and what was charged, so that both can be recomputed. */
+export const showReceipt: VideoHandler = async (context, id) => {
+  const task = await findTask(context, id);
+  const state = stateOf(task);
+  const entry = state === 'held' ? undefined : await context.videos.ledger.findEntry(task.callId);
+  const charge: JsonObject | null =
+    entry === undefined
+      ? null
+      : {
+          amount_usd: formatUsd(entry.charge.amountNanoUsd),
+          price_id: entry.charge.priceId ?? null,
+          usage: { ...entry.usage },
+          estimated: entry.estimated,
+          lines: entry.charge.lines.map(encodeLine),
+        };
+  const receipt: JsonObject = {
+    id: task.id,
+    object: 'video.receipt',
+    request_id: task.callId,
+    model: task.requestedModel,
+    status: statusOf(task),
+    state,
+    created_at: Math.floor(task.createdAtMs / 1000),
+    settled_at: task.endedAtMs === undefined ? null : Math.floor(task.endedAtMs / 1000),
+    price_version: task.priceVersion,
+    pricing_parameters: { ...task.pricingParameters },
+    held: { amount_usd: formatUsd(task.heldNanoUsd), usage: { ...task.heldUsage } },
+    charged: charge,
+  };
+  return { status: 200, text: JSON.stringify(receipt) };
+};
