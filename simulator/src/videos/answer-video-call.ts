@@ -26,6 +26,8 @@ export type VideoDesk = {
   readonly answer: (incoming: IncomingMessage, response: ServerResponse, body: Buffer) => Promise<void>;
 };
 
+/** Of a prompt, what is kept of it. */
+const promptCharactersMax = 32_000;
 const paths = /^\/(v1\/videos|v1\/video\/generations|simulated-videos)([/?]|$)/;
 
 const routesOf: { readonly [Name in SimulatedVendor['name']]?: VideoRoutes } = {
@@ -108,7 +110,8 @@ function accept(call: Call, videoCall: VideoCall, reply: VideoReply & { type: 'a
   const job = earlier ?? keepNew(call, videoCall, reply, { bodySha256, key });
   call.record.model = job.model;
   const written = writeJson(reply.write(job));
-  const { accept: how, acceptMs = 0 } = job.script;
+  // Only the first answer is lost: a submission that is repeated under its key is told of the job.
+  const { accept: how, acceptMs = 0 } = earlier === undefined ? job.script : {};
   if (how === 'cut') return { ...written, beforeHeaders: { type: 'wait', ms: acceptMs, afterwards: 'reset' } };
   const said =
     typeof how === 'number' ? toJsonReply(how, vendor.errorBody(how, 'The simulated vendor lost its way after accepting.')) : written;
@@ -127,6 +130,7 @@ function keepNew(
   const job = createJob(
     {
       ...order,
+      prompt: order.prompt.slice(0, promptCharactersMax),
       vendor: vendor.name,
       bodySha256,
       credential: videoCall.credential,

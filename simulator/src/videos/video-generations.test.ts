@@ -88,6 +88,17 @@ test('the same key makes one task of many submissions, another body is refused, 
   );
 });
 
+test('a submission whose answer was lost is told of its task when it is repeated', async () => {
+  const key = { 'idempotency-key': 'k2' };
+  const body = { ...request, metadata: { simulator: 'accept=cut' } };
+  await assert.rejects(bench.post(path, body, key));
+  const { id } = await readObject(await bench.post(path, body, key));
+  assert.deepEqual(
+    bench.simulator.videos().map((job) => [job['id'], job['submissions']]),
+    [[id, 2]],
+  );
+});
+
 for (const { note, body } of [
   { note: 'no prompt', body: { prompt: '' } },
   { note: 'a length that is none', body: { duration: 0 } },

@@ -113,7 +113,7 @@ for (const { vendor, words } of vendors) {
 
     test('a job is accepted long before that is answered', async () => {
       const submission = bench.submit('accept-ms=200');
-      for (let tries = 0; bench.simulator.videos().length === 0 && tries < 150; tries++)
+      for (let tries = 0; bench.simulator.videos().length === 0 && tries < 2000; tries++)
         await new Promise((resolve) => setTimeout(resolve, 1));
       assert.equal(bench.simulator.videos().length, 1);
       await submission;

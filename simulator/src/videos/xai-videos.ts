@@ -28,7 +28,9 @@ const ticks: readonly { readonly model: RegExp; readonly second: Readonly<Record
 
 /** POST /v1/videos/generations, /edits and /extensions, and GET /v1/videos/{request_id}, as xAI has them. */
 export async function routeXaiVideos(call: VideoCall): Promise<VideoReply | undefined> {
-  const { method, path } = call.request;
+  const { method, path, headers } = call.request;
+  if (method === 'POST' && /^multipart\//i.test(headers['content-type'] ?? ''))
+    throw new VendorError(415, { error: 'Expected request with `Content-Type: application/json`' }, 'a form');
   if (method === 'POST' && path === `${root}generations`) return generate(call);
   if (method === 'POST' && path === `${root}edits`) return await edit(call);
   if (method === 'POST' && path === `${root}extensions`) return await extend(call);
