@@ -123,6 +123,25 @@ test('a store that is away when the upstream says yes or no hears of it when it 
   world.time.clear();
 });
 
+test('an upstream’s yes that waits for the store is written down before another process takes the task for lost', async () => {
+  const world = new SimulatedWorld(9);
+  const [first] = [world.startProcess(), world.startProcess()];
+  assert.ok(first);
+  await world.time.pass(1000);
+  const tasks = await Promise.all(Array.from({ length: 20 }, () => beginOne(world, first, false)));
+  world.mishap = () => 'failed-before';
+  for (const task of tasks) {
+    const { upstreamTaskId } = world.upstreams.submit(task.callId);
+    await first.tasks.accept(task, upstreamTaskId, queued);
+  }
+  // Twice as long as the leases.
+  await world.time.pass(61_234);
+  world.mishap = () => 'none';
+  await world.time.pass(2 * 60_000);
+  assert.deepEqual([...new Set([...world.store.rows.values()].map(({ task }) => task.phase))], ['completed']);
+  world.time.clear();
+});
+
 for (const [isIdempotent, expected] of [
   [true, 'completed'],
   [false, 'failed'],
