@@ -17,7 +17,7 @@ import { waitByTimer } from './wait.ts';
 import { createTaskChanges, shareReads, watchTask } from './watch-task.ts';
 
 /** Figures of the tasks: of the whole store as of a few seconds ago, and of this process. */
-export type TaskGauges = {
+type TaskGauges = {
   readonly open: number;
   readonly alerted: number;
   /** How late the task is that should have been asked after longest ago. */

@@ -1,5 +1,5 @@
 import type { TaskParts } from './task-parts.ts';
-import { busyTickMs, claimMax, idleTickMs, leaseMs, pollsAtOnceMax } from './timings.ts';
+import { busyTickMs, claimMax, idleTickMs, leaseMs, pollsAtOnceMax, storeBackMs } from './timings.ts';
 import type { VideoTask } from './video-task.ts';
 
 /** Takes due tasks from the store and has each worked on once at a time. */
@@ -33,7 +33,7 @@ export function createPoller(parts: TaskParts, work: (task: VideoTask) => Promis
       let busyUntilMs = 0;
       while (!signal.aborted) {
         const limit = Math.min(claimMax, pollsAtOnceMax - active.size);
-        const claimed = limit > 0 ? await claim(limit) : [];
+        const claimed = limit > 0 ? await claim(limit, signal) : [];
         for (const task of claimed) begin(task);
         const nowMs = clock.monotonicMs();
         if (claimed.length > 0) busyUntilMs = nowMs + leaseMs;
@@ -45,11 +45,21 @@ export function createPoller(parts: TaskParts, work: (task: VideoTask) => Promis
 }
 
 /** Takes due tasks. A store that is away is told of once. */
-function createClaim({ store, owner, clock, logger }: TaskParts): (limit: number) => Promise<readonly VideoTask[]> {
+function createClaim({
+  store,
+  owner,
+  clock,
+  logger,
+  wait,
+}: TaskParts): (limit: number, signal: AbortSignal) => Promise<readonly VideoTask[]> {
   let isDown = false;
-  return async (limit) => {
-    const nowMs = clock.nowMs();
+  return async (limit, signal) => {
     try {
+      if (isDown) {
+        await store.countTasks(clock.nowMs());
+        await wait(storeBackMs, signal);
+      }
+      const nowMs = clock.nowMs();
       const claimed = await store.claimTasks({ owner, nowMs, leaseUntilMs: nowMs + leaseMs, limit });
       if (isDown) logger.info({}, 'videos are looked after again');
       isDown = false;

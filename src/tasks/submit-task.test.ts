@@ -7,6 +7,7 @@ import type { SimulatedProcess } from './simulation/simulated-process.ts';
 import { plainStory, SimulatedWorld } from './simulation/simulated-world.ts';
 import type { TaskReading } from './video-upstreams.ts';
 
+const minuteMs = 60_000;
 const queued: TaskReading = { status: 'queued' };
 
 function onlyTask(world: SimulatedWorld): VideoTask {
@@ -121,6 +122,29 @@ test('a store that is away when the upstream says yes or no hears of it when it 
   assert.equal(world.store.ledger.get(refused.callId)?.end, 'failed');
   assert.equal(world.upstreams.jobs.size, 1);
   world.time.clear();
+});
+
+test('an upstream’s yes that waits for the store is written down before another process takes the task for lost', async () => {
+  for (let moment = 0; moment < 2500; moment += 100) {
+    const world = new SimulatedWorld(9);
+    // The other one looks into the store first whenever both do.
+    const [, first] = [world.startProcess(), world.startProcess()];
+    assert.ok(first);
+    await world.time.pass(1000);
+    const tasks = await Promise.all(Array.from({ length: 5 }, () => beginOne(world, first, false)));
+    world.mishap = () => 'failed-before';
+    for (const task of tasks) {
+      const { upstreamTaskId } = world.upstreams.submit(task.callId);
+      await first.tasks.accept(task, upstreamTaskId, queued);
+    }
+    // Twice as long as the leases.
+    await world.time.pass(60_000 + moment);
+    world.mishap = () => 'none';
+    await world.time.pass(minuteMs);
+    const phases = new Set([...world.store.rows.values()].map(({ task }) => task.phase));
+    assert.deepEqual([...phases], ['completed'], `the store is back after ${moment} ms`);
+    world.time.clear();
+  }
 });
 
 for (const [isIdempotent, expected] of [

@@ -64,9 +64,12 @@ export const goneGapMs = 5 * 60_000;
 export const measureTimeoutMs = 30_000;
 
 /** Writes that a store did not take are repeated, at first after this time and at most this far apart, */
-export const rewriteMs = { first: 250, max: 10_000 };
+export const rewriteMs = { first: 250, max: 2000 };
 /** and for so long: after that the lease has run out, and the task is found again by its row. */
 export const rewriteForMs = 10 * 60_000;
+
+/** How long a process waits when a store is back before it takes tasks: others have the answers of upstreams to write down first, whose leases ran out meanwhile. */
+export const storeBackMs = 3000;
 
 /** Sweeps: of files whose time has passed, and of files that nobody has, which may be still being written for a day. */
 export const expirySweepMs = 60_000;
