@@ -50,6 +50,8 @@ type Attempt = {
   head: { readonly status: number; readonly headers: ReplyHeaders } | undefined;
   isDelivering: boolean;
   firstByteMs: number | undefined;
+  /** It is in the books, and must not come there again. */
+  isSettled: boolean;
 };
 
 /**
@@ -109,6 +111,7 @@ export class AudioAttempts {
     others: readonly Candidate[],
   ): Promise<{ readonly usage: Usage } | { readonly candidates: readonly Candidate[]; readonly grant: RetryGrant | undefined }> {
     const { clock, health, retryBudget } = this.#gateway;
+    const { response, settings } = this.#call;
     const { target, prepared } = candidate;
     const opening = await this.#open(target);
     const ticket = health.of(subjectOf(target)).begin();
@@ -119,6 +122,7 @@ export class AudioAttempts {
       head: undefined,
       isDelivering: false,
       firstByteMs: undefined,
+      isSettled: false,
     };
     const timeouts = timeoutsOf(target, this.#call.job.facts.stream, this.#call.settings.timeouts);
     const reply = new UpstreamReply(target, timeouts, this.#call.signal);
@@ -128,9 +132,12 @@ export class AudioAttempts {
       if (delivered.end === 'finished') retryBudget.succeeded(target.upstream.id);
       const metered = await prepared.meter(delivered.report, delivered.textCharacters);
       await this.#settle(opening, attempt, { end: delivered.end, metered, error: delivered.error });
+      // What is left is in the connection's buffers: whoever does not read it is not waited for.
+      response.setTimeout(settings.timeouts.stalledReaderMs, () => response.destroy());
       delivered.conclude();
       return { usage: metered.usage };
     } catch (error) {
+      if (attempt.isSettled) throw error;
       if (!(error instanceof GatewayError)) {
         ticket.end({ type: 'unknown' });
         await this.#settle(opening, attempt, { end: 'failed', metered: nothingUsed });
@@ -261,7 +268,9 @@ export class AudioAttempts {
     await this.#settle(opening, attempt, { end: hasLeft ? 'client-left' : 'failed', metered, error });
   }
 
-  #settle(opening: CallOpening, { head, firstByteMs, candidate }: Attempt, outcome: AudioOutcome): Promise<void> {
+  #settle(opening: CallOpening, attempt: Attempt, outcome: AudioOutcome): Promise<void> {
+    const { head, firstByteMs, candidate } = attempt;
+    attempt.isSettled = true;
     const { journal, clock } = this.#gateway;
     const { startedMs, settings, report } = this.#call;
     const durationMs = Math.round(clock.monotonicMs() - startedMs);
