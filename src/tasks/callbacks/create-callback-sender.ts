@@ -5,7 +5,7 @@ import { attemptDelivery, type AttemptOutcome, type AttemptParts } from './attem
 import type { CallbackStore, Delivery } from './callback-store.ts';
 import { CallbackKeyError } from './callback-vault.ts';
 import { watchedEventType } from './create-event.ts';
-import { createHostPlaces, type HostPlaces } from './host-places.ts';
+import { createPlaces, type Places } from './places.ts';
 
 const second = 1000;
 const minute = 60 * second;
@@ -16,7 +16,7 @@ const retryAfterMs = [5 * second, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 1
 const keptMs = 30 * 24 * hour;
 const sweepEveryMs = hour;
 const sweepRows = 500;
-const defaults = { pollMs: second, timeoutMs: 15 * second, inFlightMax: 32, perHostMax: 4, watch: async () => undefined };
+const defaults = { pollMs: second, timeoutMs: 15 * second, inFlightMax: 32, perHostMax: 4, perUserMax: 16, watch: async () => undefined };
 
 export type CallbackSenderOptions = Omit<AttemptParts, 'timeoutMs'> & {
   readonly store: CallbackStore;
@@ -29,9 +29,10 @@ export type CallbackSenderOptions = Omit<AttemptParts, 'timeoutMs'> & {
   readonly pollMs?: number;
   /** Limit of an attempt. */
   readonly timeoutMs?: number;
-  /** Attempts at a time, altogether and at one host: a receiver that hangs holds up nobody else's events. */
+  /** Attempts at a time, altogether, at one host and of one user: receivers that hang hold up nobody else's events, whatever they are called. */
   readonly inFlightMax?: number;
   readonly perHostMax?: number;
+  readonly perUserMax?: number;
 };
 
 export type CallbackSender = {
@@ -46,7 +47,8 @@ export type CallbackSender = {
 type Parts = Required<Omit<CallbackSenderOptions, 'lookUp'>> &
   Pick<CallbackSenderOptions, 'lookUp'> & {
     readonly owner: string;
-    readonly hosts: HostPlaces;
+    readonly hosts: Places;
+    readonly users: Places;
     readonly signal: AbortSignal;
   };
 
@@ -60,7 +62,8 @@ export function createCallbackSender(options: CallbackSenderOptions): CallbackSe
     ...defaults,
     ...options,
     owner: randomUUID(),
-    hosts: createHostPlaces(options.perHostMax ?? defaults.perHostMax),
+    hosts: createPlaces(options.perHostMax ?? defaults.perHostMax),
+    users: createPlaces(options.perUserMax ?? defaults.perUserMax),
     signal: end.signal,
   };
   const running = new Set<Promise<void>>();
@@ -119,8 +122,8 @@ async function deliver(parts: Parts, delivery: Delivery): Promise<void> {
     const url = parts.vault.openUrl(delivery.sealedUrl, delivery.id);
     if (delivery.eventType === watchedEventType) return await watch(parts, delivery, url);
     if (url === undefined) return await conclude(parts, delivery, unreadable);
-    const leave = parts.hosts.enter(URL.parse(url)?.host ?? '');
-    // Its host has as many as it may have: others are sent in the meantime.
+    const leave = enterBoth(parts, URL.parse(url)?.host ?? '', delivery.userName);
+    // There are as many under way as there may be: others are sent in the meantime.
     if (typeof leave === 'number')
       return await record(parts, delivery, { status: 'waiting', nextAttemptAtMs: parts.clock.nowMs() + leave * parts.timeoutMs });
     try {
@@ -133,6 +136,21 @@ async function deliver(parts: Parts, delivery: Delivery): Promise<void> {
     const level = error instanceof CallbackKeyError ? 'error' : 'warn';
     parts.logger[level]({ delivery: delivery.id, err: error }, 'a callback could not be sent; it is tried again');
   }
+}
+
+/** Takes a place at a host and one of a user, or neither. */
+function enterBoth({ hosts, users }: Parts, host: string, userName: string): (() => void) | number {
+  const leaveHost = hosts.enter(host);
+  if (typeof leaveHost === 'number') return leaveHost;
+  const leaveUser = users.enter(userName);
+  if (typeof leaveUser === 'number') {
+    leaveHost();
+    return leaveUser;
+  }
+  return () => {
+    leaveHost();
+    leaveUser();
+  };
 }
 
 async function watch(parts: Parts, delivery: Delivery, url: string | undefined): Promise<void> {

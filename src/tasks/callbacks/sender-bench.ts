@@ -14,7 +14,7 @@ export type SenderBench = {
   readonly advance: (byMs: number) => void;
   readonly nowMs: () => number;
   /** Queues the event that a video has ended. */
-  readonly queue: (url: string, subject?: string) => Promise<void>;
+  readonly queue: (url: string, subject?: string, user?: string) => Promise<void>;
   readonly only: () => Promise<Delivery>;
   readonly logged: unknown[];
 };
@@ -51,8 +51,8 @@ export function createSenderBench(options: Partial<CallbackSenderOptions> = {}):
       nowMs += byMs;
     },
     nowMs: () => nowMs,
-    queue: (url, subject = 'video_1') =>
-      store.insertDeliveries([createEndDelivery(vault, { userName, subject, eventType: 'video.completed', url, nowMs })]),
+    queue: (url, subject = 'video_1', user = userName) =>
+      store.insertDeliveries([createEndDelivery(vault, { userName: user, subject, eventType: 'video.completed', url, nowMs })]),
     only: async () => {
       const [delivery] = await store.listDeliveries({ userName, limit: 1 });
       if (delivery === undefined) throw new Error('there is no delivery');

@@ -48,6 +48,26 @@ test('a receiver that hangs holds up neither others nor more of the sender than 
   assert.ok(untried.length >= 26 && untried.every(({ status }) => status === 'waiting'));
 });
 
+test('a user whose receivers hang under many names holds up nobody else', async (context) => {
+  const dead = await startReceiver(context, () => undefined);
+  const alive = await startReceiver(context);
+  const { port } = new URL(dead.url);
+  const bench = createSenderBench({
+    inFlightMax: 6,
+    perUserMax: 3,
+    timeoutMs: 1000,
+    lookUp: async () => [{ address: '127.0.0.1', family: 4 }],
+  });
+  for (let index = 0; index < 30; index += 1) await bench.queue(`http://n${index}.example:${port}/`, `dead_${index}`);
+  await bench.queue(alive.url, 'video_alive', 'bob');
+  bench.sender.start();
+  const waited = AbortSignal.timeout(5000);
+  while (alive.received.length === 0 && !waited.aborted) await new Promise((resolve) => void setTimeout(resolve, 10));
+  await bench.sender.close();
+  assert.equal(alive.received.length, 1);
+  assert.ok(dead.received.length <= 6, `${dead.received.length}`);
+});
+
 test('a sender that is closed ends what is under way and does not count it', async (context) => {
   const { url } = await startReceiver(context, () => undefined);
   const bench = createSenderBench({ timeoutMs: 60_000 });
