@@ -157,7 +157,6 @@ export async function assembleGateway(options: {
   opened.defer(() => deadlines.close());
 
   const proofVault = openProofVault({ environment, store, clock, logger }, opened);
-  const newId = createIds(clock);
 
   const gateway: Gateway = {
     callers: { find: keys.find, resolve: (secret) => keys.resolve(secret, AbortSignal.timeout(2000)) },
@@ -169,11 +168,11 @@ export async function assembleGateway(options: {
     gatekeeper: openGatekeeper(live, clock, logger, opened),
     replyOwners: createReplyOwners({ store }),
     proofVault,
-    ...(await openWhatIsKept({ environment, store, clock, logger, newId, live }, opened)),
+    ...(await openWhatIsKept({ environment, store, clock, logger, live }, opened)),
     fetchMedia: (url) => fetchNamedMedia(url, live.config().media),
     settings: live.settings,
     clock,
-    newId,
+    newId: createIds(clock),
     ...openFilesAndTools({ ...options, live, simulated, gateway: () => gateway }),
     logger,
     telemetry,
@@ -203,10 +202,10 @@ async function openWhatIsKept(
   {
     live,
     ...parts
-  }: Pick<Parameters<typeof openVideos>[0], 'environment' | 'store' | 'clock' | 'logger' | 'newId'> & { readonly live: LiveSettings },
+  }: Pick<Parameters<typeof openVideos>[0], 'environment' | 'store' | 'clock' | 'logger'> & { readonly live: LiveSettings },
   opened: AsyncDisposableStack,
 ): Promise<Pick<Gateway, 'storedObjects' | 'background' | 'conversations' | 'callbacks' | 'videos'>> {
-  const base = { ...parts, config: live.config, settings: live.settings };
+  const base = { ...parts, newId: createIds(parts.clock), config: live.config, settings: live.settings };
   const stored = openStoredObjects(base, opened);
   const { callbacks, vault } = openCallbacks({ ...base, conversations: stored.conversations }, opened);
   return { ...stored, callbacks, videos: await openVideos({ ...base, sealUrl: vault.sealUrl }, opened) };

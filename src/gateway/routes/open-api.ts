@@ -121,7 +121,7 @@ function describeRoute(route: Exclude<Route, { type: 'generate-content' }>): obj
         summary: videoSummaries[route.action],
         security: carriers,
         responses: {
-          200: { description: 'As docs/guides/videos.md describes it.' },
+          200: { description: 'As docs/guide/videos.md describes it.' },
           ...Object.fromEntries([400, 401, 404, 503].map((status) => [status, { description: 'See docs/reference/errors.md.' }])),
         },
       };
