@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 
 import { Command, CommanderError } from 'commander';
 
+import { addCallbackCommands } from './commands/callbacks.ts';
 import { checkConfig } from './commands/check-config.ts';
 import { addDoctorCommand } from './commands/doctor.ts';
 import { addKeyCommands } from './commands/keys.ts';
@@ -47,6 +48,7 @@ function createProgram(environment: Environment): Command {
   addKeyCommands(program, environment);
   addUserCommands(program, environment);
   addTokenCommands(program, environment);
+  addCallbackCommands(program, environment);
   addDoctorCommand(program, environment);
   program
     .command('config')

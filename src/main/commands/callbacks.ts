@@ -1,0 +1,82 @@
+import { randomBytes } from 'node:crypto';
+
+import type { Command } from 'commander';
+
+import { systemClock } from '../../platform/clock.ts';
+import { createCallbackVault } from '../../tasks/callbacks/callback-vault.ts';
+import { type Callbacks, createCallbacks } from '../../tasks/callbacks/create-callbacks.ts';
+import { type Environment, StartError } from '../environment.ts';
+import { loadStoreKey } from '../load-store-key.ts';
+import { ensureDataDirectory, openDatabase } from '../open-data-directory.ts';
+import { printTable } from './with-accounts.ts';
+
+const listed = 50;
+
+/** Adds `weir callbacks …`: the secrets that sign a user's events, what was sent, and sending again. A running gateway sends what is due within a second. */
+export function addCallbackCommands(program: Command, environment: Environment): void {
+  const callbacks = program.command('callbacks').description('events that are sent to addresses which clients name');
+  callbacks
+    .command('secret')
+    .description("prints the secret that signs a user's events, and makes one where there is none")
+    .argument('<user>', "the user's name")
+    .option('--rotate', 'makes a new one; the one before signs beside it for 24 hours')
+    .action(async (user: string, { rotate }: { rotate?: boolean }) => {
+      const secret = await withCallbacks(environment, user, (opened, name) =>
+        rotate === true ? opened.rotateSecret(name) : opened.findSecret(name),
+      );
+      console.log(secret);
+    });
+  callbacks
+    .command('list')
+    .description(`lists the last ${listed} events of a user`)
+    .argument('<user>', "the user's name")
+    .option('--json', 'as JSON')
+    .action(async (user: string, { json }: { json?: boolean }) => {
+      const deliveries = await withCallbacks(environment, user, (opened, userName) => opened.list({ userName, limit: listed }));
+      const rows = deliveries.map(({ sealedUrl: _sealed, payload: _payload, ...shown }) => shown);
+      if (json === true) console.log(JSON.stringify(rows, undefined, 2));
+      else
+        printTable(
+          ['ID', 'EVENT', 'SUBJECT', 'CREATED', 'STATUS', 'ATTEMPTS', 'LAST'],
+          rows.map((row) => [
+            row.id,
+            row.eventType,
+            row.subject,
+            new Date(row.createdAtMs).toISOString(),
+            row.status,
+            String(row.attempts),
+            row.lastProblem ?? String(row.lastStatus ?? ''),
+          ]),
+        );
+    });
+  callbacks
+    .command('send-again')
+    .description('has an event sent again, from the first attempt on')
+    .argument('<user>', "the user's name")
+    .argument('<id>', 'id of the event, as weir callbacks list shows it')
+    .action(async (user: string, id: string) => {
+      if (!(await withCallbacks(environment, user, (opened, userName) => opened.sendAgain(userName, id))))
+        throw new StartError(`there is no event "${id}" of ${user}; weir callbacks list shows them`);
+      console.error(`${id} is sent again`);
+    });
+}
+
+/** Opens the callbacks of the data directory for one command about a user. */
+async function withCallbacks<Result>(
+  environment: Environment,
+  user: string,
+  use: (callbacks: Callbacks, userName: string) => Promise<Result>,
+): Promise<Result> {
+  ensureDataDirectory(environment.dataDirectory);
+  const store = await openDatabase(environment.dataDirectory);
+  try {
+    const userName = user.normalize('NFC');
+    if (!(await store.listUsers()).some(({ name }) => name === userName))
+      throw new StartError(`there is no user "${user}"; weir users list shows them`);
+    const vault = createCallbackVault({ store, key: loadStoreKey(environment), randomBytes, clock: systemClock });
+    // Nothing is checked or sent here.
+    return await use(createCallbacks({ store, vault, clock: systemClock, allowPrivate: () => false }), userName);
+  } finally {
+    await store.close();
+  }
+}
