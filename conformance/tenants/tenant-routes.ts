@@ -1,7 +1,7 @@
 /** Ids of one user's objects, or ids of nothing, by what stands for them in a template. */
 export type Ids = Readonly<Record<IdKind, string>>;
 
-export type IdKind = 'response' | 'conversation' | 'item' | 'file' | 'store' | 'storeFile' | 'batch' | 'video';
+export type IdKind = 'response' | 'conversation' | 'item' | 'file' | 'store' | 'storeFile' | 'batch' | 'callback' | 'video';
 
 /** One way to name an object: by the route that it goes to, so that a route without a row is noticed. */
 export type TenantRow = {
@@ -38,6 +38,8 @@ const storedRows: readonly TenantRow[] = [
   row('GET', '/conversations/:id/items/:itemId', '/conversations/{conversation}/items/{item}'),
   row('DELETE', '/conversations/:id/items/:itemId', '/conversations/{conversation}/items/{item}'),
 ];
+
+const callbackRows: readonly TenantRow[] = [row('POST', '/callbacks/:id/redeliver', '/callbacks/{callback}/redeliver')];
 
 const fileRows: readonly TenantRow[] = [
   row('GET', 'files/*', '/files/{file}'),
@@ -87,7 +89,7 @@ const bodyRows: readonly TenantRow[] = [
 ];
 
 /** Every row of the matrix. */
-export const tenantRows: readonly TenantRow[] = [...storedRows, ...fileRows, ...videoRows, ...bodyRows];
+export const tenantRows: readonly TenantRow[] = [...storedRows, ...callbackRows, ...fileRows, ...videoRows, ...bodyRows];
 
 /** The names of the ids that a row uses. */
 export function idsOf({ path, body }: TenantRow): readonly IdKind[] {

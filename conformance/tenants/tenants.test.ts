@@ -6,7 +6,7 @@ import { type OpenAI, toFile } from 'openai';
 import { fileRoutes } from '../../src/gateway/files/serve-files.ts';
 import { routes } from '../../src/gateway/routes/route-table.ts';
 import { type ConversationsBench, startConversationsBench } from '../conversations/start-conversations-bench.ts';
-import { call, eventually } from '../support/http.ts';
+import { call, eventually, post } from '../support/http.ts';
 import { openSocket } from '../websocket/open-socket.ts';
 import { fill, type IdKind, type Ids, idsOf, type TenantRow, tenantRows } from './tenant-routes.ts';
 
@@ -28,6 +28,7 @@ const each = (ids: Ids, change: (id: string) => string): Ids => ({
   store: change(ids.store),
   storeFile: change(ids.storeFile),
   batch: change(ids.batch),
+  callback: change(ids.callback),
   video: change(ids.video),
 });
 
@@ -90,6 +91,7 @@ describe('what belongs to one user is to another what does not exist, on every r
       store: store.id,
       storeFile: file.id,
       batch: batch.id,
+      callback: await createCallback(),
       video: await createVideo(),
     };
   }
@@ -102,6 +104,18 @@ describe('what belongs to one user is to another what does not exist, on every r
       30_000,
     );
     return made.id;
+  }
+
+  /** An event that waits for ever: nobody has this name. */
+  async function createCallback(): Promise<string> {
+    const headers = { authorization: `Bearer ${bench.weir.apiKey}` };
+    const asked = { model, input: 'secret', background: true, callback_url: 'https://hooks.invalid/secret' };
+    await post(`${bench.weir.gatewayUrl}/v1/responses`, asked, headers);
+    const listed = await eventually(
+      () => call(`${bench.weir.gatewayUrl}/v1/callbacks`, { headers }),
+      ({ json }) => json.data.length > 0,
+    );
+    return listed.json.data[0].id;
   }
 
   /** All that the owner sees of what is the owner's. */
