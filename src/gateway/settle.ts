@@ -51,7 +51,6 @@ export function settleCall(opening: CallOpening, outcome: Outcome, trace: CallTr
     acceptedAtMs: opening.acceptedAtMs,
     usage,
     serviceTier,
-    pricingParameters: opening.pricingParameters,
   });
   // Built member by member: spreading what is optional costs several times as much, and this runs for every call.
   const entry: Writable<CallEntry> = { ...opening, end, usage, estimated, durationMs: trace.durationMs, charge };

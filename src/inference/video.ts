@@ -45,7 +45,7 @@ export type VideoRequest = {
 };
 
 /** Why a video failed, in words that clients may look at (`error.code` of the task). */
-export type VideoErrorCode =
+type VideoErrorCode =
   | 'content_moderated'
   | 'upstream_rejected'
   | 'upstream_failed'

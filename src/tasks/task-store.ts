@@ -16,7 +16,7 @@ export type TaskPage = {
 export type Idempotency = { readonly keyId: string; readonly key: string; readonly bodyHash: string; readonly untilMs: number };
 
 /** Who works on a task. A lease that has run out may be taken by another process. */
-export type TaskLease = { readonly id: string; readonly owner: string };
+type TaskLease = { readonly id: string; readonly owner: string };
 
 /** What a poll has found. What is absent stays as it is. Phase and progress never go back: the store sees to it. */
 export type TaskProgress = TaskLease & {
