@@ -11,7 +11,7 @@ export type VideosBench = ConversationsBench & {
   readonly ended: (id: string, options?: AskOptions) => Promise<Answer['json']>;
 };
 
-export type AskOptions = {
+type AskOptions = {
   readonly body?: unknown;
   readonly key?: string;
   readonly headers?: Readonly<Record<string, string>>;
