@@ -27,7 +27,9 @@ export class LengthOfSound {
 
   /** Never rejects. Not by the call's signal: a client that leaves has to pay what it used. */
   measure(): Promise<SoundLength> {
-    this.#measuring ??= measureSound(this.#upload, this.#container, AbortSignal.timeout(measureMsMax)).then((length) => (this.#known = length));
+    this.#measuring ??= measureSound(this.#upload, this.#container, AbortSignal.timeout(measureMsMax)).then(
+      (length) => (this.#known = length),
+    );
     return this.#measuring;
   }
 
