@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
@@ -120,7 +119,8 @@ describe('hostile forms', () => {
     let sent = 0;
     socket.on('error', () => {});
     socket.on('data', (piece: Buffer) => (text += piece.toString('latin1')));
-    const closed = once(socket, 'close');
+    // It may end with an error: what it could not send was not wanted.
+    const closed = new Promise((resolve) => socket.once('close', resolve));
     socket.write(head(total, 'text/plain'));
     const piece = Buffer.alloc(65_536);
     const push = (): void => {
@@ -152,7 +152,7 @@ describe('hostile forms', () => {
     );
     await eventually(
       () => openFiles(),
-      (count) => count >= before + 40,
+      (count) => count >= before + 30,
     );
     for (const text of await Promise.all(dripping)) assert.match(text, /^HTTP\/1\.1 408 /);
     await eventually(
