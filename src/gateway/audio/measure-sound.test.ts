@@ -13,7 +13,7 @@ const rate = 8000;
 function wavOf(seconds: number, said: number): Buffer {
   const wav = Buffer.alloc(44 + seconds * rate, 0x80);
   wav.write('RIFF', 0, 'latin1');
-  wav.writeUInt32LE(36 + said, 4);
+  wav.writeUInt32LE(Math.min(36 + said, 0xffffffff), 4);
   wav.write('WAVEfmt ', 8, 'latin1');
   for (const [at, value] of [
     [16, 16],
