@@ -34,7 +34,6 @@ export async function deliverTranscript(
 ): Promise<Delivered> {
   const tooLarge = new GatewayError('upstream_reply_too_large', "the model service's reply is too large");
   const received = await reply.readAll(delivery.limits.replyBytesMax, tooLarge);
-  if (/html/i.test(String(delivery.received['content-type'] ?? ''))) throw notATranscript(received);
   const written = rewriteTranscript(received, facts, plan);
   onWritten(written);
   const headers = { ...delivery.headers, 'content-type': transcriptContentTypes[facts.format] };
@@ -87,7 +86,7 @@ function keepText(text: Buffer, format: TranscriptFormat): WrittenTranscript {
   };
 }
 
-/** Whether a text can be what was asked for: a page of a proxy is no subtitles, and neither is what a server says in plain words that failed. */
+/** Whether a text can be what was asked for, whatever its type (whisper.cpp declares its texts as HTML): a page of a proxy is no subtitles, and neither is what a server says in plain words that failed. */
 function isInForm(words: string, format: TranscriptFormat): boolean {
   if (/^\s*<(?:!doctype|html)\b/i.test(words)) return false;
   if (format === 'vtt') return /^\uFEFF?WEBVTT/.test(words);
