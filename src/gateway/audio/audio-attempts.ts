@@ -48,6 +48,8 @@ type Attempt = {
   readonly ticket: AttemptTicket;
   readonly startedMs: number;
   head: { readonly status: number; readonly headers: ReplyHeaders } | undefined;
+  /** Its upstream has said that it does what it was asked. */
+  isAnswered: boolean;
   isDelivering: boolean;
   firstByteMs: number | undefined;
   /** It is in the books, and must not come there again. */
@@ -120,6 +122,7 @@ export class AudioAttempts {
       ticket,
       startedMs: clock.monotonicMs(),
       head: undefined,
+      isAnswered: false,
       isDelivering: false,
       firstByteMs: undefined,
       isSettled: false,
@@ -166,13 +169,18 @@ export class AudioAttempts {
     const { journal, clock } = this.#gateway;
     const { target, prepared } = attempt.candidate;
     const { response, signal, settings } = this.#call;
+    const recordProgress = (): void => journal.progress(opening.callId, { usage: prepared.usageAtHead(), outputCharacters: 0 });
+    void prepared.learnMore?.().then(() => {
+      if (attempt.isAnswered && !attempt.isSettled) recordProgress();
+    });
     const head = await reply.open(prepared.request);
     attempt.head = head;
     const upstreamRequestId = readUpstreamRequestId(head.headers, target.upstream);
     journal.head(opening.callId, { status: head.status, ...(upstreamRequestId === undefined ? {} : { upstreamRequestId }) });
     attempt.ticket.headArrived();
     if (head.status < 200 || head.status > 299) throw await this.#readRefusal(reply, head, target);
-    journal.progress(opening.callId, { usage: prepared.usageAtHead, outputCharacters: 0 });
+    attempt.isAnswered = true;
+    recordProgress();
     const delivery: Delivery = {
       response,
       received: head.headers,
@@ -261,9 +269,8 @@ export class AudioAttempts {
 
   /** A failed call is free. One whose client left after the upstream had answered is not: the upstream has done the work. */
   async #settleFailed(opening: CallOpening, attempt: Attempt, error: GatewayError): Promise<void> {
-    const { head, candidate } = attempt;
-    const wasAnswered = head !== undefined && head.status >= 200 && head.status < 300;
-    const hasLeft = this.#call.response.destroyed && wasAnswered;
+    const { isAnswered, candidate } = attempt;
+    const hasLeft = this.#call.response.destroyed && isAnswered;
     const metered = hasLeft ? await candidate.prepared.meter(undefined, 0) : nothingUsed;
     await this.#settle(opening, attempt, { end: hasLeft ? 'client-left' : 'failed', metered, error });
   }

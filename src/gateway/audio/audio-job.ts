@@ -21,8 +21,10 @@ export type AudioJob = {
 /** A call that is fitted to a target. */
 export type PreparedAudio = {
   readonly request: UpstreamRequest;
-  /** What is charged at least from the moment at which the upstream has answered: for the journal, should the process die. */
-  readonly usageAtHead: Usage;
+  /** What is charged at least from the moment at which the upstream has answered: for the journal, should the process die. By what is known when it is asked. */
+  readonly usageAtHead: () => Usage;
+  /** Resolves when `usageAtHead` may say something better; undefined where it says all from the beginning. Never rejects. */
+  readonly learnMore?: () => Promise<void>;
   /** Reads a good reply and hands it on. Throws GatewayError while nothing of it was delivered; afterwards it tells how it ended. */
   readonly deliver: (reply: UpstreamReply, delivery: Delivery) => Promise<Delivered>;
   /** What a call used that delivered something, or whose client left. @param report what its upstream said of that */

@@ -1,4 +1,5 @@
 import { encodeAudioStreamError } from '../../dialects/openai-audio/audio-errors.ts';
+import { speechContentTypes } from '../../dialects/openai-audio/audio-formats.ts';
 import { type AudioStreamEvent, readAudioStreamEvent } from '../../dialects/openai-audio/read-stream-event.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import type { UsageReport } from '../../inference/usage.ts';
@@ -36,6 +37,11 @@ function describeBreak(error: unknown, part: Pick<Delivered, 'report' | 'textCha
   return { ...part, end: error.code === 'request_timeout' ? 'client-left' : 'cut', error };
 }
 
+/** Whether it begins as JSON or a page does, under whatever type: an error that would be saved as a broken file. No format begins so but bare samples, which may be anything. */
+function isWritten(piece: Buffer): boolean {
+  return /^\s*(?:\{\s*["}]|<[!?a-z])/i.test(piece.toString('latin1', 0, 64));
+}
+
 /**
  * Hands sound on as it comes, no faster than the client takes it. Where it breaks off the client's connection breaks too: a file that ends early looks whole otherwise.
  * @param contentType for replies that do not say themselves what sound they are
@@ -46,13 +52,11 @@ export async function deliverSound(reply: UpstreamReply, delivery: Delivery, con
   if (piece === undefined)
     throw new GatewayError('upstream_invalid_reply', "Upstream connection error: the model service's reply holds no sound.");
   const said = String(delivery.received['content-type'] ?? '');
-  if (/json|html|text\//i.test(said))
+  if (/json|html|text\//i.test(said) || (contentType !== speechContentTypes.pcm && isWritten(piece)))
     throw new GatewayError(
       'upstream_invalid_reply',
       'Upstream connection error: the model service answered with something else than sound.',
-      {
-        internal: `it answered with ${said.slice(0, 100)}`,
-      },
+      { internal: `it answered with ${said.slice(0, 100)}` },
     );
   delivery.onDelivering();
   response.writeHead(200, { ...delivery.headers, 'content-type': /^audio\/[\w.+-]+/i.test(said) ? said : contentType });

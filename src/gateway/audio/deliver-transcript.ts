@@ -52,7 +52,11 @@ export function rewriteTranscript(received: Buffer, facts: TranscriptionFacts, {
   const { format } = facts;
   const isText = askedFormat === 'text' || askedFormat === 'srt' || askedFormat === 'vtt';
   const parsed = isText && !/^\s*[{"]/.test(received.toString('latin1', 0, 64)) ? undefined : parseIfJson(received);
-  if (isText && !isTranscript(parsed)) return keepText(typeof parsed === 'string' ? Buffer.from(parsed) : received, format);
+  if (isText && !isTranscript(parsed)) {
+    // An error in JSON with a good status, not what somebody said.
+    if (isJsonObject(parsed)) throw notATranscript(received);
+    return keepText(typeof parsed === 'string' ? Buffer.from(parsed) : received, format);
+  }
   if (!isJsonObject(parsed)) throw notATranscript(received);
   const transcript = readTranscript(parsed);
   if (transcript === undefined) throw notATranscript(received);
@@ -72,6 +76,7 @@ function isTranscript(value: JsonValue | undefined): value is JsonObject {
 
 function keepText(text: Buffer, format: TranscriptFormat): WrittenTranscript {
   const words = text.toString();
+  if (!isInForm(words, format)) throw notATranscript(text);
   const complete = format === 'vtt' ? completeVttTimes(words) : format === 'text' && !words.endsWith('\n') ? `${words}\n` : words;
   return {
     body: complete === words ? text : Buffer.from(complete),
@@ -79,6 +84,13 @@ function keepText(text: Buffer, format: TranscriptFormat): WrittenTranscript {
     durationSeconds: undefined,
     textCharacters: text.length,
   };
+}
+
+/** Whether a text can be what was asked for, whatever its type (whisper.cpp declares its texts as HTML): a page of a proxy is no subtitles, and neither is what a server says in plain words that failed. */
+function isInForm(words: string, format: TranscriptFormat): boolean {
+  if (/^\s*<(?:!doctype|html)\b/i.test(words)) return false;
+  if (format === 'vtt') return /^\uFEFF?WEBVTT/.test(words);
+  return format !== 'srt' || words.trim() === '' || words.includes('-->');
 }
 
 /** Servers that imitate the form name languages by code, write numbers as texts, or leave members out. The vendor's own bytes stay as they are. */

@@ -2,6 +2,7 @@ import { ALL_FORMATS, CustomSource, Input } from 'mediabunny';
 
 import { billedAudioMs } from '../../dialects/openai-audio/audio-usage.ts';
 import type { AudioContainer } from '../../dialects/openai-audio/sniff-audio.ts';
+import { countMpegFrames } from './count-mpeg-frames.ts';
 import { waitFor } from '../../platform/wait-for.ts';
 import type { SpooledUpload } from './upload-spool.ts';
 
@@ -19,9 +20,20 @@ const secondsMax = 86_400;
  * changes. Its cost is that of reading the file, in steps between which others have their turn. Never rejects.
  */
 export async function measureSound(upload: SpooledUpload, container: AudioContainer, signal: AbortSignal): Promise<SoundLength> {
-  const seconds = await readSeconds(upload, signal);
+  const seconds = (container === 'mp3' ? await countFrames(upload, signal) : undefined) ?? (await readSeconds(upload, signal));
   if (seconds !== undefined) return { audioMs: billedAudioMs(seconds), measured: true };
   return { audioMs: estimateAudioMs(upload.bytes, container), measured: false };
+}
+
+/** Those recordings are the ones made of the most pieces: their packets one by one would take the process from others for seconds. */
+async function countFrames(upload: SpooledUpload, signal: AbortSignal): Promise<number | undefined> {
+  try {
+    const seconds = await countMpegFrames(upload, signal);
+    return seconds !== undefined && seconds > 0 && seconds < secondsMax ? seconds : undefined;
+  } catch {
+    // Its call is over, and the file with it.
+    return undefined;
+  }
 }
 
 async function readSeconds(upload: SpooledUpload, signal: AbortSignal): Promise<number | undefined> {

@@ -8,6 +8,7 @@ import type { FormField } from '../../dialects/openai-audio/transcription-form.t
 import { GatewayError } from '../../inference/gateway-error.ts';
 import type { Admission } from '../overload/fair-gate.ts';
 import { heldBytesMax, type SpooledUpload, type UploadSpool } from './upload-spool.ts';
+import { abortReason } from './upstream-reply.ts';
 
 /** The file of a form: where it stands among the fields, what it is called, and what it is. */
 export type FormFile = {
@@ -25,6 +26,8 @@ export type ReceivedForm = { readonly fields: readonly FormField[]; readonly fil
 /** Samples of speakers' voices come as fields: ten seconds of sound in base64. */
 const fieldBytesMax = 4 * 1024 * 1024;
 const fieldsBytesMax = 16 * 1024 * 1024;
+/** What stands between the parts of a form that is not refused. */
+const headBytesMax = 4 * 1024 * 1024;
 /** What an upload holds of memory besides its fields: what is not on the disk yet, and what the connection has read ahead. */
 const heldBytes = heldBytesMax + 128 * 1024;
 const filenameCharactersMax = 255;
@@ -48,9 +51,11 @@ type Receiving = {
  * @throws GatewayError
  */
 export async function receiveForm(receiving: Receiving): Promise<ReceivedForm> {
-  const { request, admission, spool } = receiving;
+  const { request, admission, spool, uploadBytesMax } = receiving;
   const type = request.headers['content-type'];
   if (type === undefined || !/^multipart\/form-data\b/i.test(type)) throw wrongContentType();
+  const declared = Number(request.headers['content-length'] ?? '0');
+  if (declared > uploadBytesMax + fieldsBytesMax + headBytesMax) throw tooLarge(declared, uploadBytesMax);
   if (!admission.holdBytes(heldBytes)) throw overloaded();
   const upload = spool.begin();
   try {
@@ -99,14 +104,15 @@ function readParts(receiving: Receiving, upload: SpooledUpload, headers: BusboyH
   for (const limit of ['partsLimit', 'filesLimit', 'fieldsLimit'] as const)
     parser.on(limit, () => reject(invalidField('file', 'The form has too many parts, or more than one file.')));
   const onCut = (): void => reject(new GatewayError('body_incomplete', 'the upload ended before it was whole'));
+  const onAbort = (): void => reject(abortReason(signal));
   request.on('aborted', onCut);
   request.on('error', onCut);
-  signal.addEventListener('abort', onCut, { once: true });
-  request.pipe(parser);
-  return promise.catch(async (error: unknown) => {
+  signal.addEventListener('abort', onAbort, { once: true });
+  // A client that left before somebody listened for it: nothing tells again.
+  if (signal.aborted) onAbort();
+  else request.pipe(parser);
+  return promise.catch((error: unknown) => {
     request.unpipe(parser);
-    // What still comes is thrown away, so that the client can read the answer.
-    request.resume();
     parser.destroy();
     throw error;
   });
@@ -140,7 +146,7 @@ async function writeUpload(stream: BusboyFileStream, upload: SpooledUpload, byte
   }
 }
 
-/** In the vendor's words. */
+/** In the vendor's words. @param bytes read so far, or announced */
 function tooLarge(bytes: number, bytesMax: number): GatewayError {
   return new GatewayError('request_too_large', `Maximum content size limit (${bytesMax}) exceeded (${bytes} bytes read)`, {
     param: 'file',

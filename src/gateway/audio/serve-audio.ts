@@ -22,6 +22,7 @@ import { AudioAttempts } from './audio-attempts.ts';
 import { audioErrorDialect } from './audio-error-dialect.ts';
 import type { AudioJob } from './audio-job.ts';
 import { defaultAudioSettings } from './audio-settings.ts';
+import { discardRest } from './discard-rest.ts';
 import { receiveForm } from './receive-form.ts';
 import { createSpeechJob } from './speech-job.ts';
 import { createTranscriptionJob } from './transcription-job.ts';
@@ -45,6 +46,15 @@ type EnteredCall = Http & {
 
 /** Serves /v1/audio. @throws GatewayError as long as nothing was delivered */
 export async function serveAudio(gateway: Gateway, operation: AudioOperation, http: Http, report: CallReport): Promise<void> {
+  try {
+    await serveCaller(gateway, operation, http, report);
+  } finally {
+    // Of what is refused the rest need not come.
+    discardRest(http.request);
+  }
+}
+
+async function serveCaller(gateway: Gateway, operation: AudioOperation, http: Http, report: CallReport): Promise<void> {
   const { request, response, callId, target } = http;
   const { clock, deadlines } = gateway;
   const acceptedAtMs = clock.nowMs();
@@ -86,13 +96,27 @@ async function serveTranscription(gateway: Gateway, operation: Exclude<AudioOper
   const { uploads: spool } = gateway;
   if (spool === undefined) throw new GatewayError('route_not_found', 'this gateway takes no uploads');
   const { uploadBytesMax } = audio ?? defaultAudioSettings;
-  const form = await receiveForm({ request, signal: gone.signal, admission, spool, uploadBytesMax });
+  const slot = await takeSlot(gateway, call);
+  const form = await receiveForm({ request, signal: gone.signal, admission, spool, uploadBytesMax }).finally(slot.release);
   try {
     const facts = readTranscriptionForm(form.fields, operation === 'translations' ? 'translate' : 'transcribe', validation);
     await makeCall(gateway, call, createTranscriptionJob({ facts, form, headers: headersOf(request) }));
   } finally {
     await form.file.upload.discard();
   }
+}
+
+/**
+ * Takes what an upload needs of the limits of its caller, so that nobody sends 25 MiB to be told that it was too many. It is given back when the form has come: the model and the
+ * length of the text stand in it, and the call takes its share of all limits in the same moment.
+ * @throws GatewayError `rate_limited` (429)
+ */
+async function takeSlot(gateway: Gateway, { caller }: EnteredCall): Promise<{ readonly release: () => void }> {
+  const { limiter, clock } = gateway;
+  const { perKey } = gateway.settings();
+  const facts = { requestedModel: '', stream: false, inputCharacters: 0, needs: [], outputTokensMax: 0 };
+  const taken = await reserveCall({ limiter, clock, dialect: chatDialects['openai-chat'], caller, perKey, facts, target: undefined });
+  return { release: () => taken?.reservation.release() };
 }
 
 /** What routing looks at in chats and sound does not have. */

@@ -50,10 +50,12 @@ function prepareSpeech(call: SpeechCall, target: Target): PreparedAudio {
   const dialects = { client: 'openai-chat', upstream: 'openai-chat' } as const;
   const headers = createUpstreamHeaders(request, target, dialects, facts.streamsEvents ? 'sse' : undefined);
   if (!facts.streamsEvents) headers['accept'] = '*/*';
+  // Characters have no price where tokens have one, and those are an estimate by the text until the upstream says them.
+  const usageAtHead = model.billedBy === 'characters' ? { inputCharacters: facts.inputCharacters } : estimateSpeechTokens(facts);
   const sent = upstreamModel === facts.requestedModel ? bytes : Buffer.from(JSON.stringify({ ...body, model: upstreamModel }));
   return {
     request: { path: `${upstream.basePath}${upstream.audioPaths.speech ?? ''}`, method: 'POST', headers, body: sent },
-    usageAtHead: { inputCharacters: facts.inputCharacters },
+    usageAtHead: () => usageAtHead,
     deliver: (reply, delivery) =>
       // A server that knows no events answers with sound.
       facts.streamsEvents && String(delivery.received['content-type'] ?? '').startsWith('text/event-stream')
@@ -73,12 +75,17 @@ const tokensPerSecond = 1250 / 60;
  * nothing would be a lie.
  */
 export function meterSpeech(facts: SpeechFacts, billedBy: 'characters' | 'tokens', report: UsageReport | undefined): MeteredCall {
-  const { inputCharacters, instructionsCharacters, speed } = facts;
+  const { inputCharacters } = facts;
   const reported = { inputCharacters, ...report?.usage };
   const evidence = report === undefined ? {} : { rawUsage: report.raw };
   if (report?.trustworthy === true) return { usage: reported, ...evidence, estimated: false };
   if (billedBy === 'characters' && report === undefined) return { usage: reported, estimated: false };
-  const outputTokens = report?.usage.outputTokens ?? Math.ceil((inputCharacters / charactersPerSecond / speed) * tokensPerSecond);
-  const inputTokens = report?.usage.inputTokens ?? estimateTokens(inputCharacters + instructionsCharacters);
+  const guess = estimateSpeechTokens(facts);
+  const { inputTokens = guess.inputTokens, outputTokens = guess.outputTokens } = report?.usage ?? {};
   return { usage: { inputCharacters, inputTokens, outputTokens, outputAudioTokens: outputTokens }, ...evidence, estimated: true };
+}
+
+function estimateSpeechTokens({ inputCharacters, instructionsCharacters, speed }: SpeechFacts) {
+  const outputTokens = Math.ceil((inputCharacters / charactersPerSecond / speed) * tokensPerSecond);
+  return { inputTokens: estimateTokens(inputCharacters + instructionsCharacters), outputTokens, outputAudioTokens: outputTokens };
 }

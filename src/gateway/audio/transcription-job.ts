@@ -11,7 +11,7 @@ import type { Target } from '../routing/routing-table.ts';
 import type { AudioJob, Delivered, Delivery, PreparedAudio } from './audio-job.ts';
 import { deliverEvents } from './deliver-stream.ts';
 import { deliverTranscript } from './deliver-transcript.ts';
-import { estimateAudioMs, measureSound } from './measure-sound.ts';
+import { LengthOfSound } from './length-of-sound.ts';
 import type { ReceivedForm } from './receive-form.ts';
 import { rebuildForm } from './rebuild-form.ts';
 import type { UpstreamReply } from './upstream-reply.ts';
@@ -26,10 +26,12 @@ export type TranscriptionCall = {
 /** Makes the job of writing speech down, or of translating it. */
 export function createTranscriptionJob(call: TranscriptionCall): AudioJob {
   const { requestedModel, stream, promptCharacters, task } = call.facts;
+  const { upload, container } = call.form.file;
+  const length = new LengthOfSound(upload, container);
   return {
     operation: task === 'translate' ? 'translations' : 'transcriptions',
     facts: { requestedModel, stream, inputCharacters: promptCharacters, needs: [], outputTokensMax: 0 },
-    prepare: (target) => new PreparedTranscription(call, target),
+    prepare: (target) => new PreparedTranscription(call, length, target),
   };
 }
 
@@ -39,17 +41,18 @@ const secondMs = 1000;
 
 class PreparedTranscription implements PreparedAudio {
   readonly request: PreparedAudio['request'];
-  readonly usageAtHead: Usage;
   readonly #call: TranscriptionCall;
+  readonly #length: LengthOfSound;
   readonly #model: TranscriptionModel;
   readonly #plan: TranscriptPlan;
   #durationSeconds: number | undefined;
 
   /** @throws GatewayError where the model does not answer in the form that is wanted */
-  constructor(call: TranscriptionCall, target: Target) {
+  constructor(call: TranscriptionCall, length: LengthOfSound, target: Target) {
     const { facts, form } = call;
     const { upstream, upstreamModel } = target;
     this.#call = call;
+    this.#length = length;
     this.#model = transcriptionModelOf(upstreamModel, upstream.audioTraits.transcriptFormats);
     this.#plan = planTranscript(facts, this.#model);
     const { contentType, body } = encodeMultipart(
@@ -60,7 +63,14 @@ class PreparedTranscription implements PreparedAudio {
     Object.assign(headers, { 'content-type': contentType, accept: facts.stream ? 'text/event-stream, */*' : '*/*' });
     const path = facts.task === 'translate' ? upstream.audioPaths.translations : upstream.audioPaths.transcriptions;
     this.request = { path: `${upstream.basePath}${path ?? ''}`, method: 'POST', headers, body: undefined, streamedBody: body };
-    this.usageAtHead = this.#usageOf(estimateAudioMs(form.file.upload.bytes, form.file.container), 0).usage;
+  }
+
+  usageAtHead(): Usage {
+    return this.#usageOf(this.#length.known.audioMs, 0).usage;
+  }
+
+  async learnMore(): Promise<void> {
+    await this.#length.measureUnlessQuick();
   }
 
   deliver(reply: UpstreamReply, delivery: Delivery): Promise<Delivered> {
@@ -75,21 +85,17 @@ class PreparedTranscription implements PreparedAudio {
   async meter(report: UsageReport | undefined, textCharacters: number): Promise<MeteredCall> {
     const evidence = report === undefined ? {} : { rawUsage: report.raw };
     if (report?.trustworthy === true) return { usage: report.usage, ...evidence, estimated: false };
-    const { upload, container } = this.#call.form.file;
-    // Not by the call's signal: a client that leaves has to pay what it used.
-    const { audioMs, measured } = await measureSound(upload, container, AbortSignal.timeout(measureMsMax));
+    const { audioMs, measured } = await this.#length.measure();
     const saidMs = this.#durationSeconds === undefined ? undefined : billedAudioMs(this.#durationSeconds);
     const { usage, estimated } = this.#usageOf(measured ? audioMs : (saidMs ?? audioMs), textCharacters);
     return { usage: { ...usage, ...report?.usage }, ...evidence, estimated: estimated || !(measured || saidMs !== undefined) };
   }
 
-  /** What so much sound comes to: tokens are a guess. */
+  /** What so much sound comes to: tokens are a guess. Models that are billed by them may have a price for minutes too, and the same sound is not charged twice. */
   #usageOf(inputAudioMs: number, textCharacters: number): { readonly usage: Usage; readonly estimated: boolean } {
     if (this.#model.billedBy === 'duration') return { usage: { inputAudioMs }, estimated: false };
     const inputAudioTokens = (inputAudioMs / secondMs) * tokensPerSecond;
     const inputTokens = inputAudioTokens + estimateTokens(this.#call.facts.promptCharacters);
-    return { usage: { inputAudioMs, inputTokens, inputAudioTokens, outputTokens: estimateTokens(textCharacters) }, estimated: true };
+    return { usage: { inputTokens, inputAudioTokens, outputTokens: estimateTokens(textCharacters) }, estimated: true };
   }
 }
-
-const measureMsMax = 10_000;

@@ -77,6 +77,10 @@ export class SpooledUpload {
     return this.#bytes;
   }
 
+  get isDiscarded(): boolean {
+    return this.#isDiscarded;
+  }
+
   /** Adds to its end. @throws GatewayError `overloaded` when nothing more fits on the disk */
   async write(chunk: Buffer): Promise<void> {
     if (this.#isDiscarded) throw new Error('an upload that was discarded is written to');

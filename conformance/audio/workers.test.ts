@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+
+import { runWeir } from '../programs/run-weir.ts';
+import { call, eventually } from '../support/http.ts';
+import { openCall } from '../support/open-call.ts';
+import { workerPids } from '../support/worker-pids.ts';
+import { type AudioWeir, startAudioWeir } from './audio-weir.ts';
+import { makeWav } from './start-audio-upstream.ts';
+
+describe('audio of a gateway of two workers', () => {
+  let running: AudioWeir;
+  const auth = (key: string) => ({ authorization: `Bearer ${key}` });
+  const speech = JSON.stringify({ model: 'tts-1', voice: 'alloy', input: 'hello' });
+  before(async () => {
+    running = await startAudioWeir(() => {}, {
+      weir: { command: 'gateway', commandArguments: ['--workers', '2'] },
+      config: { timeouts: { drainDelayMs: 0, drainMs: 1500 }, retries: { attemptsMax: 1, avoidFailing: false } },
+    });
+  });
+  after(() => running[Symbol.asyncDispose]());
+
+  test('requests a minute are counted before an upload is taken in, for all workers together', async () => {
+    const { weir } = running;
+    const made = await runWeir(['keys', 'create', '--user', 'bob', '--name', 'few', '--rpm', '3'], {
+      WEIR_DATA_DIR: weir.dataDirectory,
+    });
+    const key = made.stdout.trim();
+    assert.match(key, /^sk-weir-/, made.stderr);
+    await eventually(
+      async () => (await call(`${weir.gatewayUrl}/v1/models`, { headers: auth(key) })).status,
+      (status) => status === 200,
+    );
+    // All of a form but its last bytes: who may call is asked for more, and who may not has an answer.
+    const type = { 'content-type': 'multipart/form-data; boundary=x', 'content-length': '9000000' };
+    const open = Array.from({ length: 8 }, () =>
+      openCall(`${weir.gatewayUrl}/v1/audio/transcriptions`, { headers: { ...auth(key), ...type }, body: 'x'.repeat(1000), limitMs: 3000 }),
+    );
+    const statuses = (await Promise.all(open.map(({ done }) => done))).map(({ status }) => status);
+    assert.deepEqual([statuses.filter((status) => status === 429).length, statuses.filter((status) => status === 0).length], [5, 3]);
+  });
+
+  test('a key that is disabled in the middle of a call finishes it, and makes no other', async () => {
+    const { weir } = running;
+    const made = await runWeir(['keys', 'create', '--user', 'eve', '--name', 'k'], { WEIR_DATA_DIR: weir.dataDirectory });
+    const key = made.stdout.trim();
+    let finish: (() => void) | undefined;
+    running.upstream.answer = (_, response) => {
+      response.writeHead(200, { 'content-type': 'audio/mpeg' }).write(Buffer.alloc(1000, 1));
+      finish = () => void response.end(Buffer.alloc(1000, 1));
+    };
+    const speak = () => openCall(`${weir.gatewayUrl}/v1/audio/speech`, { headers: auth(key), body: speech, limitMs: 20_000 });
+    await eventually(
+      async () => (await call(`${weir.gatewayUrl}/v1/models`, { headers: auth(key) })).status,
+      (status) => status === 200,
+    );
+    const held = speak();
+    assert.equal((await held.head).statusCode, 200);
+    await runWeir(['keys', 'disable', 'eve/k'], { WEIR_DATA_DIR: weir.dataDirectory });
+    await eventually(
+      async () => (await call(`${weir.gatewayUrl}/v1/models`, { headers: auth(key) })).status,
+      (status) => status === 401,
+    );
+    finish?.();
+    const whole = await held.done;
+    assert.deepEqual([whole.end, whole.bytes.length], ['complete', 2000]);
+    assert.equal((await speak().done).status, 401);
+  });
+
+  test('SIGTERM: what ends within the grace is whole, and what does not is broken off or has an answer, and all are in the books', async () => {
+    const { weir, upstream } = running;
+    assert.equal(workerPids(weir.process.pid ?? 0).length, 2);
+    const calls = upstream.calls.length;
+    const ends: (() => void)[] = [];
+    upstream.answer = (seen, response) => {
+      if (!seen.path.endsWith('/speech')) return;
+      response.writeHead(200, { 'content-type': 'audio/mpeg' }).write(Buffer.alloc(1000, 1));
+      ends.push(() => void response.end(Buffer.alloc(1000, 1)));
+    };
+    const speak = () => openCall(`${weir.gatewayUrl}/v1/audio/speech`, { headers: auth(weir.apiKey), body: speech, limitMs: 20_000 });
+    const [whole, broken] = [speak(), speak()];
+    await Promise.all([whole.head, broken.head]);
+    const form = `--x\r\ncontent-disposition: form-data; name="file"; filename="a.wav"\r\n\r\n${makeWav(1).toString('latin1')}\r\n--x\r\ncontent-disposition: form-data; name="model"\r\n\r\nwhisper-1\r\n--x--\r\n`;
+    const type = { 'content-type': 'multipart/form-data; boundary=x' };
+    const written = openCall(`${weir.gatewayUrl}/v1/audio/transcriptions`, {
+      headers: { ...auth(weir.apiKey), ...type },
+      body: form,
+      limitMs: 20_000,
+    });
+    await eventually(
+      () => upstream.calls.length,
+      (count) => count === calls + 3,
+    );
+    const stopped = weir.stop('SIGTERM');
+    // One of the two, whichever its upstream's order: the other is left to the end of the grace.
+    ends[0]?.();
+    assert.equal(await stopped, 0);
+    const seen = await Promise.all([whole.done, broken.done]);
+    assert.deepEqual(seen.map(({ end, bytes }) => `${end} ${bytes.length}`).toSorted(), ['broken 1000', 'complete 2000']);
+    const answer = await written.done;
+    assert.equal(answer.status, 503, answer.text);
+    const rows = await running.rows(4);
+    const lastEnds = rows.slice(-3).map(({ end, usage }) => `${end} ${JSON.stringify(usage)}`);
+    assert.deepEqual(lastEnds.toSorted(), ['cut {"inputCharacters":5}', 'failed {}', 'finished {"inputCharacters":5}']);
+  });
+});

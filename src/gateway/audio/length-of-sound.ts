@@ -1,0 +1,46 @@
+import type { AudioContainer } from '../../dialects/openai-audio/sniff-audio.ts';
+import { estimateAudioMs, measureSound, type SoundLength } from './measure-sound.ts';
+import type { SpooledUpload } from './upload-spool.ts';
+
+const measureMsMax = 10_000;
+/** A call that takes longer is one of a model at work, in whose time a file can be read without anybody waiting for it. */
+const quickMs = 250;
+
+/** How long the recording of a call is: by its size until it has been measured, which is done once for all attempts and only where somebody needs it. */
+export class LengthOfSound {
+  readonly #upload: SpooledUpload;
+  readonly #container: AudioContainer;
+  #known: SoundLength;
+  #measuring: Promise<SoundLength> | undefined;
+  #learning: Promise<void> | undefined;
+
+  constructor(upload: SpooledUpload, container: AudioContainer) {
+    this.#upload = upload;
+    this.#container = container;
+    this.#known = { audioMs: estimateAudioMs(upload.bytes, container), measured: false };
+  }
+
+  /** What is known at the moment. */
+  get known(): SoundLength {
+    return this.#known;
+  }
+
+  /** Never rejects. Not by the call's signal: a client that leaves has to pay what it used. */
+  measure(): Promise<SoundLength> {
+    this.#measuring ??= measureSound(this.#upload, this.#container, AbortSignal.timeout(measureMsMax)).then(
+      (length) => (this.#known = length),
+    );
+    return this.#measuring;
+  }
+
+  /** Measures it too, unless the call ends at once. Resolves when it is measured, or will not be. Never rejects. */
+  measureUnlessQuick(): Promise<void> {
+    this.#learning ??= new Promise((resolve) => {
+      setTimeout(() => {
+        if (this.#upload.isDiscarded) resolve();
+        else void this.measure().then(() => resolve());
+      }, quickMs).unref();
+    });
+    return this.#learning;
+  }
+}
