@@ -73,8 +73,8 @@ export async function openVideos(parts: Parts, opened: AsyncDisposableStack): Pr
 }
 
 function taskSettings({ videos, timeouts }: GatewaySettings): TaskSettings {
-  const { deadlineMinutes, giveUpHours, fileBytesMax } = videos;
-  const own = { deadlineMs: deadlineMinutes * minute, giveUpMs: giveUpHours * hour, fileBytesMax };
+  const { deadlineMinutes, giveUpHours, fileBytesMax, taskRetentionDays } = videos;
+  const own = { deadlineMs: deadlineMinutes * minute, giveUpMs: giveUpHours * hour, fileBytesMax, taskRetentionMs: taskRetentionDays * day };
   return { ...defaultTaskSettings, ...own, copyIdleMs: Math.min(timeouts.idleMs, defaultTaskSettings.copyIdleMs) };
 }
 
