@@ -69,7 +69,7 @@ export async function openVideos(parts: Parts, opened: AsyncDisposableStack): Pr
     prices.remember();
     return tasks.begin(intent, idempotency);
   };
-  return { tasks: { ...tasks, begin }, store, storage, ledger: store, protocols: videoProtocols, gauges: tasks.gauges };
+  return { tasks: { ...tasks, begin }, store, storage, ledger: store, protocols: videoProtocols, gauges: tasks.gauges, leaving: new AbortController() };
 }
 
 function taskSettings({ videos, timeouts }: GatewaySettings): TaskSettings {
