@@ -111,7 +111,10 @@ describe('callbacks of videos, whatever becomes of the gateway', { concurrency: 
     }
     assert.equal(world.simulator.videos().length, 0, 'nothing is begun');
     const name = await findInsideName();
-    if (name === undefined) return void context.diagnostic('this machine has no name that leads inside');
+    if (name === undefined) {
+      context.diagnostic('this machine has no name that leads inside');
+      return;
+    }
     const id = await weir.make({ callback_url: `https://${name}/` }, failing);
     const { json } = await eventually(
       () => weir.ask('GET', `/callbacks?subject=${id}`),

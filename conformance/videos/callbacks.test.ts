@@ -145,6 +145,6 @@ describe('callbacks of videos over the real program', () => {
     const again = await run('callbacks', 'send-again', user, event.id);
     assert.equal(again.code, 0, again.stderr);
     const three = await told(received, 3);
-    assert.equal(new Set(three.map(({ headers, body }) => `${headers['webhook-id']} ${body}`)).size, 1);
+    assert.equal(new Set(three.map(({ headers, body }) => JSON.stringify([headers['webhook-id'], body]))).size, 1);
   });
 });

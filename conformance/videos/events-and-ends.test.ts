@@ -60,7 +60,8 @@ describe('videos that are under way while the gateway ends', { concurrency: true
     const begunMs = performance.now();
     await before.stop('SIGINT');
     assert.ok(performance.now() - begunMs < quickMs, `${performance.now() - begunMs} ms`);
-    const name = String(world.simulator.videos()[0]?.['id']);
+    const name = world.simulator.videos()[0]?.['id'];
+    assert.ok(typeof name === 'string');
     const changed = await request(`${world.simulator.controlUrl}/videos/${name}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
