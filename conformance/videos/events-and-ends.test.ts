@@ -23,7 +23,7 @@ async function follow(weir: WorldGateway, id: string, headers: Readonly<Record<s
   return { statusCode, text: () => text, over };
 }
 
-describe('videos that are under way while the gateway ends', { concurrency: true }, () => {
+describe('videos that are under way while the gateway ends', { concurrency: 2 }, () => {
   for (const command of ['start', 'gateway'] as const) {
     test(`who follows one is let go at once with a whole answer, asks the next gateway and misses nothing (${command})`, async () => {
       await using world = await startVideosWorld({ timeouts: { drainDelayMs: 0, heartbeatMs: 100 } });
