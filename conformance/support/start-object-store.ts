@@ -28,7 +28,7 @@ export type ObjectStore = AsyncDisposable & {
 const bucket = 'videos';
 
 /**
- * An object store on a port of its own: s3rver, which checks signatures, and beside it what that lacks: it cannot abort a multipart upload nor
+ * An object store on a port of its own: s3rver, which refuses keys that it does not know (and does not compute signatures of version 4), and beside it what that lacks: it cannot abort a multipart upload nor
  * list those that are unfinished, and takes the first byte of a file for all of it.
  */
 export async function startObjectStore(): Promise<ObjectStore> {

@@ -140,12 +140,13 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
   };
 }
 
-/** Ends the connections, those that are WebSockets among them, and the responses that are generated without one. */
+/** Ends the connections, those that are WebSockets or follow videos among them, and the responses that are generated without one. */
 async function endAll(
   plan: DrainPlan,
   { end, sockets, gateway }: { readonly end: Drain; readonly sockets: ResponseSockets; readonly gateway: Gateway },
 ): Promise<void> {
   sockets.end(plan.graceMs);
+  gateway.videos?.leaving.abort();
   await Promise.all([end.run(plan), gateway.background?.end(plan.graceMs) ?? Promise.resolve()]);
 }
 

@@ -9,11 +9,13 @@ import { FetchMediaError } from '../platform/http/fetch-media-error.ts';
 import { openGuarded } from '../platform/http/open-guarded.ts';
 import type { Logger } from '../platform/log.ts';
 import { createSealer, deriveKey } from '../platform/seal/sealer.ts';
+import type { MediaStorage } from '../tasks/media/media-storage.ts';
 import type { Store } from '../store/store.ts';
 import type { CallbackVault } from '../tasks/callbacks/callback-vault.ts';
 import { createVideoTasks, type VideoTasks } from '../tasks/create-video-tasks.ts';
 import { defaultTaskSettings, type TaskSettings } from '../tasks/task-parts.ts';
 import { ResultError } from '../tasks/video-upstreams.ts';
+import { checkMediaStorage } from './check-media-storage.ts';
 import type { Config } from './config/config-schema.ts';
 import type { Environment } from './environment.ts';
 import { loadStoreKey } from './load-store-key.ts';
@@ -42,6 +44,7 @@ export async function openVideos(parts: Parts, opened: AsyncDisposableStack): Pr
   const { environment, store, clock, logger, newId, settings, config } = parts;
   const key = loadStoreKey(environment);
   const storage = await openMediaStorage({ config: config().mediaStorage, dataDirectory: environment.dataDirectory });
+  if (config().mediaStorage?.s3 !== undefined) lookAtObjectStore(storage, logger, opened);
   const prices = createPriceBooks(() => settings().routing.priceBook);
   const upstreams = createVideoUpstreams({
     routing: () => settings().routing,
@@ -69,12 +72,41 @@ export async function openVideos(parts: Parts, opened: AsyncDisposableStack): Pr
     prices.remember();
     return tasks.begin(intent, idempotency);
   };
-  return { tasks: { ...tasks, begin }, store, storage, ledger: store, protocols: videoProtocols, gauges: tasks.gauges };
+  return {
+    tasks: { ...tasks, begin },
+    store,
+    storage,
+    ledger: store,
+    protocols: videoProtocols,
+    gauges: tasks.gauges,
+    leaving: new AbortController(),
+  };
+}
+
+/** Says at the start, and not at the first video, that an object store keeps nothing. It may come back: videos wait for it, and nothing else does. */
+function lookAtObjectStore(storage: MediaStorage, logger: Logger, opened: AsyncDisposableStack): void {
+  const closing = new AbortController();
+  opened.defer(() => closing.abort());
+  checkMediaStorage(storage, closing.signal).then(
+    (problem) => {
+      if (problem === undefined) return;
+      logger.error(
+        { problem },
+        'the object store of mediaStorage cannot be used: finished videos wait until it can; weir doctor checks it',
+      );
+    },
+    () => undefined,
+  );
 }
 
 function taskSettings({ videos, timeouts }: GatewaySettings): TaskSettings {
-  const { deadlineMinutes, giveUpHours, fileBytesMax } = videos;
-  const own = { deadlineMs: deadlineMinutes * minute, giveUpMs: giveUpHours * hour, fileBytesMax };
+  const { deadlineMinutes, giveUpHours, fileBytesMax, taskRetentionDays } = videos;
+  const own = {
+    deadlineMs: deadlineMinutes * minute,
+    giveUpMs: giveUpHours * hour,
+    fileBytesMax,
+    taskRetentionMs: taskRetentionDays * day,
+  };
   return { ...defaultTaskSettings, ...own, copyIdleMs: Math.min(timeouts.idleMs, defaultTaskSettings.copyIdleMs) };
 }
 

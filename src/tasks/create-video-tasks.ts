@@ -6,11 +6,11 @@ import { pollTask } from './poll-task.ts';
 import { createPoller, type Poller } from './poll-tasks.ts';
 import { recoverSubmission } from './recover-submission.ts';
 import { type Begun, createSubmissions, type NewVideoTask } from './submit-task.ts';
-import { sweepExpired, sweepOrphans } from './sweep-media.ts';
+import { sweepExpired, sweepOrphans, sweepTasks } from './sweep-media.ts';
 import type { TaskParts, VideoTasksOptions } from './task-parts.ts';
 import { openSealedRequest } from './task-seal.ts';
 import type { Idempotency, TaskPage } from './task-store.ts';
-import { closeMs, expirySweepMs, gaugeMs, idleTickMs, orphanSweepMs } from './timings.ts';
+import { closeMs, expirySweepMs, gaugeMs, idleTickMs, orphanSweepMs, taskSweepMs } from './timings.ts';
 import type { SealedVideoRequest, VideoTask } from './video-task.ts';
 import type { TaskReading } from './video-upstreams.ts';
 import { waitByTimer } from './wait.ts';
@@ -150,6 +150,7 @@ function createUpkeep(parts: TaskParts, signal: AbortSignal): Upkeep {
   const chores = [
     { everyMs: gaugeMs, what: 'the count of open videos', work: async () => void (counts = await store.countTasks(clock.nowMs())) },
     { everyMs: expirySweepMs, what: 'the sweep of expired files', work: async () => void (await sweepExpired(parts, signal)) },
+    { everyMs: taskSweepMs, what: 'the sweep of videos that ended long ago', work: async () => void (await sweepTasks(parts, signal)) },
     { everyMs: orphanSweepMs, what: 'the sweep of files that nobody has', work: async () => void (await sweepOrphans(parts, signal)) },
   ];
   const repeat = async ({ everyMs, what, work }: (typeof chores)[number]): Promise<void> => {

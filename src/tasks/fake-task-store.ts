@@ -104,7 +104,10 @@ function createPolls(tables: Tables): Pick<TaskStore, 'claimTasks' | 'renewTask'
   };
 }
 
-type Queries = Pick<TaskStore, 'findTask' | 'listTasks' | 'deleteTask' | 'expireMedia' | 'unknownMedia' | 'mediaBytes' | 'heldFor'>;
+type Queries = Pick<
+  TaskStore,
+  'findTask' | 'listTasks' | 'deleteTask' | 'expireMedia' | 'sweepTasks' | 'unknownMedia' | 'mediaBytes' | 'heldFor'
+>;
 
 function createQueries(tables: Tables): Queries {
   const tasks = (): readonly VideoTask[] => [...tables.rows.values()].map(({ task }) => task);
@@ -139,6 +142,15 @@ function createQueries(tables: Tables): Queries {
         row.task = rest;
         return media === undefined ? [] : [media.key];
       });
+    },
+    sweepTasks: async ({ endedBeforeMs, limit }) => {
+      const endOf = (task: VideoTask): number => task.endedAtMs ?? Number.POSITIVE_INFINITY;
+      const over = tasks()
+        .filter((task) => !isOpen(task) && task.media === undefined && endOf(task) < endedBeforeMs)
+        .toSorted((left, right) => endOf(left) - endOf(right))
+        .slice(0, limit);
+      for (const { id } of over) forget(tables, id);
+      return over.length;
     },
     unknownMedia: async (keys) => keys.filter((key) => !tasks().some(({ media }) => media?.key === key)),
     mediaBytes: async ({ userName, keyId }) =>

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { silentLogger } from '../platform/log.ts';
-import { sweepOrphans } from './sweep-media.ts';
+import { createFakeTaskStore } from './fake-task-store.ts';
+import { sweepOrphans, sweepTasks } from './sweep-media.ts';
+import { defaultTaskSettings } from './task-parts.ts';
 import { plainStory, SimulatedWorld } from './simulation/simulated-world.ts';
 
 const dayMs = 24 * 3_600_000;
@@ -78,4 +80,21 @@ test('a deleted task takes its file with it; an open one is not deleted, and ano
   assert.equal(world.storage.files.size, 0);
   assert.equal(world.store.ledger.size, 1);
   world.time.clear();
+});
+
+test('tasks are forgotten as long after their end as an operator has set, however many they are', async () => {
+  const asked: { readonly endedBeforeMs: number; readonly limit: number }[] = [];
+  const counts = [100, 100, 7];
+  const store = {
+    ...createFakeTaskStore(),
+    sweepTasks: async (sweep: { readonly endedBeforeMs: number; readonly limit: number }) => {
+      asked.push(sweep);
+      return counts.shift() ?? 0;
+    },
+  };
+  const settings = () => ({ ...defaultTaskSettings, taskRetentionMs: 5 * dayMs });
+  const clock = { nowMs: () => 100 * dayMs, monotonicMs: () => 0 };
+  assert.equal(await sweepTasks({ store, clock, settings }, new AbortController().signal), 207);
+  assert.deepEqual(asked, Array(3).fill({ endedBeforeMs: 95 * dayMs, limit: 100 }));
+  assert.equal(await sweepTasks({ store, clock, settings }, AbortSignal.abort()), 0);
 });

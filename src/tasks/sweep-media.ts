@@ -23,6 +23,27 @@ export async function sweepExpired(parts: SweepParts, signal: AbortSignal): Prom
   return removed;
 }
 
+/** Tasks that are forgotten in one transaction. */
+const forgottenAtOnce = 100;
+
+/**
+ * Forgets tasks whose end lies longer back than they are kept, so that what is over does not pile up. One that still has its file stays with it.
+ * @throws what the store throws
+ */
+export async function sweepTasks(
+  { store, clock, settings }: Pick<TaskParts, 'store' | 'clock' | 'settings'>,
+  signal: AbortSignal,
+): Promise<number> {
+  const endedBeforeMs = clock.nowMs() - settings().taskRetentionMs;
+  let forgotten = 0;
+  while (!signal.aborted) {
+    const count = await store.sweepTasks({ endedBeforeMs, limit: forgottenAtOnce });
+    forgotten += count;
+    if (count < forgottenAtOnce) break;
+  }
+  return forgotten;
+}
+
 /**
  * Deletes the files that no task has: of copies whose process died, and of those that could not be deleted before. Young ones may be being copied.
  * @throws what the store or the storage throws

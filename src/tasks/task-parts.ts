@@ -18,6 +18,8 @@ export type TaskSettings = {
   /** How old it may become before it ends as `upstream_timeout`, and how long its file is tried to be fetched. */
   readonly giveUpMs: number;
   readonly fileBytesMax: number;
+  /** How long a task that is over is remembered; one that has its file longer than that, as long as it has it. */
+  readonly taskRetentionMs: number;
   /** How long a file may stand still while it is copied, and how long the whole copy may take. */
   readonly copyIdleMs: number;
   readonly copyTotalMs: number;
@@ -27,6 +29,7 @@ export const defaultTaskSettings: TaskSettings = {
   deadlineMs: 60 * 60_000,
   giveUpMs: 24 * 3_600_000,
   fileBytesMax: 8 * 1024 ** 3,
+  taskRetentionMs: 90 * 24 * 3_600_000,
   copyIdleMs: 60_000,
   copyTotalMs: 2 * 3_600_000,
 };

@@ -94,6 +94,10 @@ export type TaskStore = {
   }) => Promise<{ readonly type: 'deleted'; readonly mediaKey?: string } | { readonly type: 'unknown' } | { readonly type: 'open' }>;
   /** Takes the files of tasks whose time has passed away from them, and resolves with their keys. The tasks stay. */
   readonly expireMedia: (sweep: { readonly nowMs: number; readonly limit: number }) => Promise<readonly string[]>;
+  /**
+   * Forgets tasks that ended before a time and have no file any more, the oldest first, with all that was said in their requests; their ledger rows stay. Resolves with how many.
+   */
+  readonly sweepTasks: (sweep: { readonly endedBeforeMs: number; readonly limit: number }) => Promise<number>;
   /** Which of these keys no task has. */
   readonly unknownMedia: (keys: readonly string[]) => Promise<readonly string[]>;
   /** Bytes of the files of a user, or of one key. */

@@ -71,8 +71,9 @@ export const rewriteForMs = 10 * 60_000;
 /** How long a process waits when a store is back before it takes tasks: others have the answers of upstreams to write down first, whose leases ran out meanwhile. */
 export const storeBackMs = 3000;
 
-/** Sweeps: of files whose time has passed, and of files that nobody has, which may be still being written for a day. */
+/** Sweeps: of files whose time has passed, of tasks that ended long ago, and of files that nobody has, which may be still being written for a day. */
 export const expirySweepMs = 60_000;
+export const taskSweepMs = 3_600_000;
 export const orphanSweepMs = 6 * 3_600_000;
 export const orphanAgeMs = 24 * 3_600_000;
 

@@ -91,6 +91,12 @@ const others: readonly fc.Arbitrary<Step>[] = [
       (store) =>
         store.expireMedia({ nowMs, limit: count }),
   ),
+  // One at a time: what ended at the same moment has no order. At the start nothing has ended yet, so times are later ones.
+  at.map((nowMs): Step => async (store) => {
+    let forgotten = 0;
+    while ((await store.sweepTasks({ endedBeforeMs: nowMs + 60_001, limit: 2 })) === 2) forgotten += 2;
+    return forgotten;
+  }),
   at.map(
     (nowMs): Step =>
       (store) =>

@@ -126,12 +126,15 @@ export function taskEngineSuite(open: () => Promise<StoreUnderTest>): void {
     assert.equal((await store.findTask({ userName: 'ann', id: 'b' }))?.progress, 12);
   });
 
-  test('nothing of a request is left in the tables once its task was deleted or refused', async (context) => {
+  test('nothing of a request is left in the tables once its task was deleted, swept or refused', async (context) => {
     const engine = await open();
     context.after(engine.close);
     const store = engine.store();
     const idempotency = { keyId: 'key-1', key: 'once', bodyHash: 'hash', untilMs: startMs + second };
-    const [ended, refused] = [createTask('ended'), createTask('refused')];
+    const [ended, swept, refused] = [createTask('ended'), createTask('swept'), createTask('refused')];
+    await store.insertTask(swept, { owner: 'me', untilMs: startMs }, { ...idempotency, key: 'swept' });
+    await store.endTask(endOf(swept, { endedAtMs: startMs }));
+    assert.equal(await store.sweepTasks({ endedBeforeMs: startMs + 1, limit: 9 }), 1);
     await store.insertTask(ended, { owner: 'me', untilMs: startMs }, idempotency);
     await store.insertTask(refused, { owner: 'me', untilMs: startMs }, { ...idempotency, key: 'other' });
     await store.endTask(endOf(ended));

@@ -53,6 +53,7 @@ function useEverything(database: Database): void {
   tasks.mediaBytes({ userName: 'ann' });
   tasks.mediaBytes({ userName: 'ann', keyId: 'key-1' });
   assert.equal(tasks.expireMedia({ nowMs: startMs, limit: 9 }).length, 1);
+  tasks.sweepTasks({ endedBeforeMs: startMs, limit: 9 });
   assert.equal(tasks.deleteTask({ userName: 'ann', id: 'a' }).type, 'deleted');
   assert.equal(callbacks.claimDeliveries(claim).length, 1);
   const attempt = { attempts: 1, nextAttemptAtMs: startMs } as const;

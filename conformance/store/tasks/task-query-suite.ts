@@ -115,6 +115,29 @@ export function taskQuerySuite(open: OpenTasks): void {
     assert.deepEqual(await store.unknownMedia([]), []);
   });
 
+  test('tasks that ended before a time and have no file are forgotten, the oldest first, no more at once than asked for', async (context) => {
+    const { store } = await open(context);
+    const idempotency = { keyId: 'key-1', key: 'once', bodyHash: 'hash', untilMs: startMs + 1e9 };
+    const oldest = createTask('oldest');
+    await store.insertTask(oldest, { owner: 'me', untilMs: startMs }, idempotency);
+    await store.endTask(endOf(oldest, { phase: 'failed', endedAtMs: startMs + 1 }));
+    await addEndedTask(store, 'later', {}, { phase: 'failed', endedAtMs: startMs + 3 });
+    await addEndedTask(store, 'between', {}, { media: mediaOf('between'), expiresAtMs: startMs + 50, endedAtMs: startMs + 2 });
+    await addEndedTask(store, 'with-file', {}, { media: mediaOf('with-file'), endedAtMs: startMs + 2 });
+    await addOpenTask(store, 'open');
+    const left = async (): Promise<readonly string[]> =>
+      (await store.listTasks({ userName: 'ann', limit: 9, order: 'asc' })).map(({ id }) => id).toSorted();
+    await store.expireMedia({ nowMs: startMs + 50, limit: 9 });
+    assert.equal(await store.sweepTasks({ endedBeforeMs: startMs + 1, limit: 9 }), 0, 'before, and not at');
+    assert.equal(await store.sweepTasks({ endedBeforeMs: startMs + 4, limit: 2 }), 2);
+    assert.deepEqual(await left(), ['later', 'open', 'with-file']);
+    assert.equal(await store.sweepTasks({ endedBeforeMs: startMs + 1e12, limit: 2 }), 1);
+    assert.deepEqual(await left(), ['open', 'with-file'], 'what is open, and what has its file, stays');
+    assert.ok((await store.findEntry(oldest.callId)) !== undefined, 'its ledger row stays');
+    const again = await store.insertTask(createTask('again'), { owner: 'me', untilMs: startMs }, idempotency);
+    assert.equal(again.type, 'inserted', 'its key is forgotten with it');
+  });
+
   test('text of every kind is kept as it is, and matches nothing but itself', async (context) => {
     const { store } = await open(context);
     for (const [index, text] of hostileNames.entries()) {

@@ -136,7 +136,7 @@ export function createFakeVideos(upstreams: readonly FakeVideoUpstream[]): FakeV
   });
   const context: VideoContext = {
     gateway,
-    videos: { tasks, store, storage, ledger: store, protocols: videoProtocols, gauges: tasks.gauges },
+    videos: { tasks, store, storage, ledger: store, protocols: videoProtocols, gauges: tasks.gauges, leaving: new AbortController() },
     settings: {
       routing,
       limits: defaultLimits,

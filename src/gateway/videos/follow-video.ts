@@ -19,8 +19,8 @@ function encodeEvent(status: string, text: string, sequence: number): Buffer {
 }
 
 /**
- * `GET /v1/videos/{id}/events`: how a task stands, at once and after every change, until it is over. A client that comes back is told the newest state first, so that it has
- * missed nothing.
+ * `GET /v1/videos/{id}/events`: how a task stands, at once and after every change, until it is over or the gateway leaves. A client that comes back is told the newest state
+ * first, so that it has missed nothing.
  */
 export const followVideo: VideoHandler = async (context, id) => {
   const { request, response, callId } = context;
@@ -37,7 +37,7 @@ export const followVideo: VideoHandler = async (context, id) => {
 class Follower {
   readonly #context: VideoContext;
   readonly #task: VideoTask;
-  /** Ends the watching: the client has left, does not read, or has been served for as long as a call may last. */
+  /** Ends the watching: the client has left, does not read, or has been served for as long as a call may last, or the gateway leaves. */
   readonly #over = new AbortController();
   #sequence = 0;
   #said = '';
@@ -53,14 +53,16 @@ class Follower {
     const { videos, caller, response, settings, gateway, callId, signal } = this.#context;
     const { heartbeatMs, totalMs } = settings.timeouts;
     const stop = (): void => this.#over.abort();
-    signal.addEventListener('abort', stop, { once: true });
-    if (signal.aborted) stop();
+    const leaving = videos.leaving.signal;
+    for (const ending of [signal, leaving]) ending.addEventListener('abort', stop, { once: true });
+    if (signal.aborted || leaving.aborted) stop();
     const beat = setInterval(() => void this.#beat(heartbeatMs), Math.max(10, heartbeatMs / 4));
     const total = setTimeout(stop, totalMs);
     try {
       if (await this.#tell(this.#task)) return void response.end();
       for await (const task of videos.tasks.watch(caller.userName, this.#task.id, this.#over.signal))
         if (await this.#tell(task)) return void response.end();
+      if (leaving.aborted) return void response.end();
       // Deleted, given up, or at the end of its time: it is not over, and must not look so.
       response.destroy();
     } catch (error) {
@@ -70,7 +72,7 @@ class Follower {
     } finally {
       clearInterval(beat);
       clearTimeout(total);
-      signal.removeEventListener('abort', stop);
+      for (const ending of [signal, leaving]) ending.removeEventListener('abort', stop);
       stop();
     }
   }

@@ -22,6 +22,8 @@ export type VideoService = {
   readonly protocols: VideoProtocols;
   /** How many tasks there are, and how they stand. */
   readonly gauges: VideoTasks['gauges'];
+  /** Aborts when the gateway begins to go. Who follows a video may wait for as long as it takes, and misses nothing by asking the next gateway: nothing waits for them. */
+  readonly leaving: AbortController;
 };
 
 /** A request about videos, of a known caller. */

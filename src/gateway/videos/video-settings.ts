@@ -2,6 +2,8 @@
 export type VideoSettings = {
   /** For how many days a finished file is kept. */
   readonly retentionDays: number;
+  /** For how many days after its end a video is remembered that has no file any more. */
+  readonly taskRetentionDays: number;
   /** Bytes that the files of one user may have together. */
   readonly userBytesMax: number;
   readonly fileBytesMax: number;
@@ -16,6 +18,7 @@ const gibibyte = 1024 ** 3;
 
 export const defaultVideoSettings: VideoSettings = {
   retentionDays: 30,
+  taskRetentionDays: 90,
   userBytesMax: 50 * gibibyte,
   fileBytesMax: 8 * gibibyte,
   deadlineMinutes: 60,

@@ -24,6 +24,9 @@ export function checkConfig(environment: Environment): void {
     pools: (origin, connectTimeoutMs) => createUpstreamClient({ origin, connectTimeoutMs, headerBytesMax: 16_384 }),
   });
   console.log(`The configuration is good. Prices: ${settings.routing.priceBook.version}.`);
+  const s3 = config.mediaStorage?.s3;
+  if (s3 !== undefined)
+    console.log(`  videos are kept in bucket ${s3.bucket} at ${s3.endpoint}; weir doctor looks whether it can be written`);
   const asked = new Set(findModelLists(config, source).map(({ upstreamId }) => upstreamId));
   const listed = new Map(settings.routing.upstreams.map((upstream) => [upstream.id, upstream]));
   for (const { id, vendor, dialects } of listed.values())

@@ -15,6 +15,15 @@ export const videosSchema = Type.Object(
         description: 'Days for which the file of a finished video is kept.',
       }),
     ),
+    taskRetentionDays: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 36_500,
+        default: defaultVideoSettings.taskRetentionDays,
+        description:
+          'Days after its end for which a video is shown to its user. One whose file is kept longer is shown as long as that. What was charged for it stays in the books.',
+      }),
+    ),
     userBytesMax: Type.Optional(
       Type.Integer({
         minimum: 0,

@@ -9,6 +9,7 @@ import { startSimulatedUpstreams } from '../start-simulated-upstreams.ts';
 import { checkClock } from './check-clock.ts';
 import { checkConfiguration, describeKeySource, type UsableConfiguration } from './check-configuration.ts';
 import { checkDataDirectory } from './check-data-directory.ts';
+import { checkObjectStore } from './check-media-storage.ts';
 import { checkRunningGateway } from './check-running-gateway.ts';
 import { chooseChecks } from './examine-model.ts';
 import { type Examined, examineUpstream } from './examine-upstream.ts';
@@ -50,6 +51,7 @@ export async function runDoctor(options: DoctorOptions): Promise<DoctorReport> {
   const here: readonly Section[] = [
     { title: 'Configuration', findings },
     { title: 'Data directory', findings: checkDataDirectory(environment.dataDirectory) },
+    ...(await checkMediaStorage(usable, options)),
     { title: 'Running gateway', findings: await checkRunningGateway(environment, signal) },
   ];
   const examined = usable === undefined ? [] : await examineAll(findPatients(usable, options), usable, options);
@@ -67,6 +69,18 @@ export async function runDoctor(options: DoctorOptions): Promise<DoctorReport> {
     sections,
     upstreams,
   };
+}
+
+async function checkMediaStorage(
+  usable: UsableConfiguration | undefined,
+  { timeoutMs, signal, onStep }: DoctorOptions,
+): Promise<readonly Section[]> {
+  const s3 = usable?.config.mediaStorage?.s3;
+  if (s3 === undefined || signal.aborted) return [];
+  onStep('media storage');
+  // One that was cut short is not judged.
+  const finding = await checkObjectStore(s3, { timeoutMs, signal }).catch(() => undefined);
+  return finding === undefined ? [] : [{ title: 'Media storage', findings: [finding] }];
 }
 
 function findPatients(usable: UsableConfiguration, { environment, upstreams: asked }: DoctorOptions): readonly Patient[] {

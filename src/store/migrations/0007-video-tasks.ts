@@ -36,6 +36,7 @@ const tasks = [
   'create index video_tasks_due on video_tasks (next_poll_at_ms, id) where phase < 4',
   'create index video_tasks_held on video_tasks (user_name, phase, held_nano_usd) where phase < 4',
   'create index video_tasks_by_expiry on video_tasks (expires_at_ms) where media_key is not null',
+  'create index video_tasks_by_end on video_tasks (ended_at_ms) where phase >= 4 and media_key is null',
   'create index video_tasks_by_media on video_tasks (media_key) where media_key is not null',
   'create index video_tasks_media_bytes on video_tasks (user_name, key_id, media_bytes) where media_bytes is not null',
   `create table video_idempotency (

@@ -130,6 +130,7 @@ function videoTaskCalls(call: Call): TaskStore {
     listTasks: (parameter) => call('listTasks', parameter),
     deleteTask: (parameter) => call('deleteTask', parameter),
     expireMedia: (parameter) => call('expireMedia', parameter),
+    sweepTasks: (parameter) => call('sweepTasks', parameter),
     unknownMedia: (keys) => call('unknownMedia', keys),
     mediaBytes: (parameter) => call('mediaBytes', parameter),
     countTasks: (nowMs) => call('countTasks', nowMs),

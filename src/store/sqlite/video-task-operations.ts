@@ -140,7 +140,10 @@ function createTaskQueries(database: Database): TaskQueries {
 }
 
 /** @param traces whether the log may hold what was erased: the sweep empties it then */
-function createTaskDeletion(database: Database, traces: { areLeft: boolean }): Pick<TaskStoreOperations, 'deleteTask' | 'expireMedia'> {
+function createTaskDeletion(
+  database: Database,
+  traces: { areLeft: boolean },
+): Pick<TaskStoreOperations, 'deleteTask' | 'expireMedia' | 'sweepTasks'> {
   return {
     deleteTask: ({ userName, id }) =>
       database.transact(() => {
@@ -158,6 +161,14 @@ function createTaskDeletion(database: Database, traces: { areLeft: boolean }): P
       if (traces.areLeft && keys.length < sweep.limit) traces.areLeft = !emptyLog(database);
       return keys;
     },
+    sweepTasks: ({ endedBeforeMs, limit }) =>
+      database.transact(() => {
+        const sql = `select id from video_tasks where phase >= 4 and media_key is null and ended_at_ms < ? order by ended_at_ms limit ?`;
+        const rows = database.all(sql, toWhole(endedBeforeMs), limit);
+        for (const row of rows) eraseTask(database, readText(row, 'id'));
+        if (rows.length > 0) traces.areLeft = true;
+        return rows.length;
+      }),
   };
 }
 

@@ -120,6 +120,8 @@ export class SimulatedStore implements TaskStore {
     return keys;
   };
 
+  sweepTasks: TaskStore['sweepTasks'] = async () => 0;
+
   unknownMedia: TaskStore['unknownMedia'] = async (keys) => {
     const known = new Set([...this.rows.values()].map(({ task }) => task.media?.key));
     return keys.filter((key) => !known.has(key));
