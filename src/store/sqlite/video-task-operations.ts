@@ -44,10 +44,15 @@ const dueTasks = `from ${fromTasks} where phase < 4 and next_poll_at_ms <= ? and
 
 function claimTasks(
   database: Database,
-  { owner, nowMs, leaseUntilMs, limit }: Parameters<PollOperations['claimTasks']>[0],
+  { owner, nowMs, leaseUntilMs, limit, storingMax }: Parameters<PollOperations['claimTasks']>[0],
 ): readonly VideoTask[] {
-  const sql = `select ${taskFields} ${dueTasks} order by next_poll_at_ms, id limit ?`;
-  const tasks = database.all(sql, toWhole(nowMs), toWhole(nowMs), limit).map(decodeTask);
+  const take = (condition: string, most: number): readonly VideoTask[] => {
+    const sql = `select ${taskFields} ${dueTasks} ${condition} order by next_poll_at_ms, id limit ?`;
+    return database.all(sql, toWhole(nowMs), toWhole(nowMs), most).map(decodeTask);
+  };
+  const storing = storingMax === undefined ? [] : take(`and phase = ${rankOf('storing')}`, Math.min(limit, storingMax));
+  const others = take(storingMax === undefined ? '' : `and phase <> ${rankOf('storing')}`, limit - storing.length);
+  const tasks = [...storing, ...others];
   const lease = 'update video_tasks set lease_owner = ?, lease_until_ms = ? where id = ?';
   for (const { id } of tasks) database.run(lease, toStorableText(owner), toWhole(leaseUntilMs), id);
   return tasks;
