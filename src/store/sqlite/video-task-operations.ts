@@ -42,6 +42,8 @@ function createPollOperations(database: Database): PollOperations {
 
 const dueTasks = `from ${fromTasks} where phase < 4 and next_poll_at_ms <= ? and lease_until_ms <= ?`;
 
+const byWait = (left: VideoTask, right: VideoTask): number => left.nextPollAtMs - right.nextPollAtMs || (left.id < right.id ? -1 : 1);
+
 function claimTasks(
   database: Database,
   { owner, nowMs, leaseUntilMs, limit, storingMax }: Parameters<PollOperations['claimTasks']>[0],
@@ -50,9 +52,10 @@ function claimTasks(
     const sql = `select ${taskFields} ${dueTasks} ${condition} order by next_poll_at_ms, id limit ?`;
     return database.all(sql, toWhole(nowMs), toWhole(nowMs), most).map(decodeTask);
   };
-  const storing = storingMax === undefined ? [] : take(`and phase = ${rankOf('storing')}`, Math.min(limit, storingMax));
-  const others = take(storingMax === undefined ? '' : `and phase <> ${rankOf('storing')}`, limit - storing.length);
-  const tasks = [...storing, ...others];
+  const tasks =
+    storingMax === undefined
+      ? take('', limit)
+      : [...take('and phase = 3', Math.min(limit, storingMax)), ...take('and phase <> 3', limit)].toSorted(byWait).slice(0, limit);
   const lease = 'update video_tasks set lease_owner = ?, lease_until_ms = ? where id = ?';
   for (const { id } of tasks) database.run(lease, toStorableText(owner), toWhole(leaseUntilMs), id);
   return tasks;
