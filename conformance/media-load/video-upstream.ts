@@ -79,4 +79,4 @@ const server = createServer({ keepAliveTimeout: 120_000 }, (request, response) =
     response.end(JSON.stringify(said ?? { error: { message: 'no such job' } }));
   });
 });
-server.listen(0, '127.0.0.1', () => console.log((server.address() as AddressInfo).port));
+server.listen(0, '127.0.0.1', () => process.stdout.write(`${(server.address() as AddressInfo).port}\n`));
