@@ -10,7 +10,7 @@ import { type RunningWeir, startWeir } from '../support/start-weir.ts';
 import type { Percentiles } from './percentiles.ts';
 
 /** How the upstream was asked after its jobs since the last question. */
-export type Polls = { readonly jobs: number; readonly polls: number; readonly gapMs: Percentiles };
+type Polls = { readonly jobs: number; readonly polls: number; readonly gapMs: Percentiles };
 
 /** A Weir whose upstreams cost little, each in a process of its own. */
 export type MediaLoad = {
@@ -91,7 +91,7 @@ const configOf = (videos: number, chat: number) => ({
 /** @param core the processor of the gateway; absent where it may run on any */
 export async function startMediaLoad({ core }: { readonly core?: string } = {}): Promise<MediaLoad> {
   await using opening = new AsyncDisposableStack();
-  const upstream = await startProgram(join(import.meta.dirname, 'video-upstream.ts'));
+  const upstream = await startProgram(join(repository, 'bench/video-upstream.ts'));
   opening.defer(() => void upstream.child.kill('SIGKILL'));
   const chatUpstream = await startProgram(join(repository, 'bench/upstream.ts'));
   opening.defer(() => void chatUpstream.child.kill('SIGKILL'));

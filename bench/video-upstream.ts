@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-import { percentilesOf } from './percentiles.ts';
+import { percentilesOf } from '../conformance/media-load/percentiles.ts';
 
 /**
  * An upstream that makes videos at hardly any cost, and knows when it was asked after each: a process of its own that prints its port. A job has as many bytes as its prompt says
