@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-
 import { createGatekeeper } from '../src/gateway/overload/gatekeeper.ts';
 import { createLoopGauge } from '../src/gateway/overload/loop-gauge.ts';
 import { defaultOverload } from '../src/gateway/overload/overload-settings.ts';
@@ -7,6 +5,7 @@ import { systemClock } from '../src/platform/clock.ts';
 import { silentLogger } from '../src/platform/log.ts';
 import type { Offer, Offered } from '../conformance/overload/offer-load.ts';
 import { type OverloadBench, startOverloadBench } from '../conformance/overload/overload-bench.ts';
+import { cpuSecondsOf } from './cpu-seconds.ts';
 
 /**
  * What overload protection costs a call, and what a gateway with default settings does at its limit: `node bench/overload.ts`. Gateway, upstream and loads share the
@@ -48,18 +47,6 @@ function show(title: string, measured: Measured): void {
   console.log(
     `| ${title} | ${rate(offered)} | ${rate(good)} | ${cpuShare === undefined ? '' : Math.round(good / seconds / cpuShare)} | ${rate(late)} | ${rate(shed)} | ${ms(goodMs)} | ${ms(shedMs)} | ${Object.entries(odd).join(' ')} |`,
   );
-}
-
-/** CPU seconds that a process has used; 0 where the system does not tell. */
-function cpuSecondsOf(pid: number | undefined): number {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return (Number(fields[11]) + Number(fields[12])) / 100;
-  } catch {
-    // Only Linux has /proc.
-    return 0;
-  }
 }
 
 async function run(bench: OverloadBench, title: string, work: Partial<Offer>, connections: readonly number[]): Promise<void> {

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 
+import { writePart } from './benchmark-page.ts';
 import { apiKey, type Contestant, loadCore, startBareProxy, startNginx, startPinned, startWeirGateway } from './contestants.ts';
 import { translationTable } from './translation.ts';
 
@@ -105,7 +105,7 @@ try {
     translationTable(),
   ].join('\n');
   console.log(page);
-  if (!quick) writeFileSync(join(import.meta.dirname, '../docs/reference/benchmarks.md'), page);
+  if (!quick) writePart('calls', page);
 } finally {
   for (const contestant of contestants) contestant.stop();
   upstream.child.kill('SIGKILL');

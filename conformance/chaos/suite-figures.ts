@@ -104,5 +104,23 @@ export function suites(isLong: boolean): readonly Suite[] {
       gate: '0 failed',
       limitMs: 10 * minuteMs,
     },
+    {
+      row: 'M12',
+      what: 'video tasks through lies, kills and failing stores, in virtual time',
+      file: 'src/tasks/simulation.test.ts',
+      environment: { WEIR_SIMULATED_WORLDS: isLong ? '40' : '2' },
+      figures: /^ℹ (\d+ tasks: .*)$/gm,
+      gate: 'each ends once, is charged the truth once and called back once',
+      limitMs: 15 * minuteMs,
+    },
+    {
+      row: 'M14',
+      what: 'hostile video requests, read by five kinds of parser',
+      file: 'src/dialects/video-tasks/bill-what-is-sent.test.ts',
+      environment: { WEIR_FUZZED_REQUESTS: isLong ? '1000000' : '10000' },
+      figures: /^ℹ (\d+ requests, .* billed too low)$/gm,
+      gate: '0 billed too low',
+      limitMs: 15 * minuteMs,
+    },
   ];
 }

@@ -10,8 +10,9 @@ const delay = monitorEventLoopDelay({ resolution: 1 });
 delay.enable();
 const server = createServer((_request, response) => {
   const longestMs = delay.max / 1e6;
+  const p99Ms = delay.percentile(99) / 1e6;
   delay.reset();
-  response.end(JSON.stringify({ longestMs, memory: process.memoryUsage() }));
+  response.end(JSON.stringify({ longestMs, p99Ms, memory: process.memoryUsage() }));
 });
 server.listen(0, '127.0.0.1', () => {
   process.stdout.write(`loop watch http://127.0.0.1:${(server.address() as AddressInfo).port}\n`);

@@ -130,14 +130,15 @@ type Work = { readonly poller: Poller; readonly copies: CopyQueue };
 
 /** What a due task needs, by its phase. */
 function createWork(parts: TaskParts, leases: LeaseKeeper, closing: AbortSignal): Work {
-  const copies = createCopyQueue(parts, leases, closing);
-  const poller = createPoller(parts, async (task) => {
+  const copies = createCopyQueue(parts, leases, { closing, onRoom: () => poller.wake() });
+  const work = async (task: VideoTask): Promise<void> => {
     // Work of this process whose lease ran out while the store was away: taking the task has renewed it.
     if (leases.has(task.id)) return;
     if (task.phase === 'submitting') return await recoverSubmission(parts, leases, task, closing);
     if (task.phase === 'storing') return await copies.offer(task);
     await pollTask(parts, task, closing);
-  });
+  };
+  const poller = createPoller(parts, { work, storingMax: copies.room });
   return { poller, copies };
 }
 

@@ -72,11 +72,12 @@ function createSubmissions(tables: Tables): Pick<TaskStore, 'insertTask' | 'acce
 function createPolls(tables: Tables): Pick<TaskStore, 'claimTasks' | 'renewTask' | 'recordProgress' | 'countTasks'> {
   const openRows = (): readonly Row[] => [...tables.rows.values()].filter((row) => isOpen(row.task));
   return {
-    claimTasks: async ({ owner, nowMs, leaseUntilMs, limit }) => {
-      const due = openRows()
+    claimTasks: async ({ owner, nowMs, leaseUntilMs, limit, storingMax = limit }) => {
+      const waiting = openRows()
         .filter((row) => row.task.nextPollAtMs <= nowMs && row.leaseUntilMs <= nowMs)
-        .toSorted((left, right) => left.task.nextPollAtMs - right.task.nextPollAtMs || compare(left.task.id, right.task.id))
-        .slice(0, limit);
+        .toSorted((left, right) => left.task.nextPollAtMs - right.task.nextPollAtMs || compare(left.task.id, right.task.id));
+      const storing = new Set(waiting.filter(({ task }) => task.phase === 'storing').slice(storingMax));
+      const due = waiting.filter((row) => !storing.has(row)).slice(0, limit);
       for (const row of due) Object.assign(row, { owner, leaseUntilMs });
       return due.map(({ task }) => structuredClone(task));
     },

@@ -49,10 +49,10 @@ export async function askUpstream(parts: TaskParts, task: VideoTask, signal: Abo
 }
 
 /** Leaves a task as it is to whoever looks next. */
-export async function giveBack({ store, owner, clock }: TaskParts, task: VideoTask, inMs = 0): Promise<void> {
+export async function giveBack({ store, owner, clock }: TaskParts, task: VideoTask): Promise<void> {
   const nowMs = clock.nowMs();
   const { id, pollFailures, missingSinceMs, alert } = task;
-  await store.recordProgress({ id, owner, nowMs, nextPollAtMs: nowMs + inMs, pollFailures, missingSinceMs, alert });
+  await store.recordProgress({ id, owner, nowMs, nextPollAtMs: nowMs, pollFailures, missingSinceMs, alert });
 }
 
 /** Writes down what was found; tells the operator once when a task needs attention, and once when it no longer does. */

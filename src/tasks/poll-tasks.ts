@@ -5,12 +5,21 @@ import type { VideoTask } from './video-task.ts';
 /** Takes due tasks from the store and has each worked on once at a time. */
 export type Poller = {
   readonly polling: () => number;
+  /** There is room for work again: has it looked for at once. */
+  readonly wake: () => void;
   /** Goes on until the signal aborts, and resolves when nothing is under way. */
   readonly run: (signal: AbortSignal) => Promise<void>;
 };
 
-/** @param work does what the task needs; what it throws is a fault of our own, and the task is taken again when its lease has run out */
-export function createPoller(parts: TaskParts, work: (task: VideoTask) => Promise<void>): Poller {
+/** What is done with tasks, and how much of it there is room for. */
+type PollerWork = {
+  /** Does what the task needs. What it throws is a fault of our own, and the task is taken again when its lease has run out. */
+  readonly work: (task: VideoTask) => Promise<void>;
+  /** How many finished tasks there is room for whose file is to be copied. */
+  readonly storingMax: () => number;
+};
+
+export function createPoller(parts: TaskParts, { work, storingMax }: PollerWork): Poller {
   const { logger, clock, onPolled } = parts;
   const active = new Map<string, Promise<void>>();
   const nap = createNap(parts);
@@ -29,11 +38,12 @@ export function createPoller(parts: TaskParts, work: (task: VideoTask) => Promis
   };
   return {
     polling: () => active.size,
+    wake: nap.wake,
     run: async (signal) => {
       let busyUntilMs = 0;
       while (!signal.aborted) {
         const limit = Math.min(claimMax, pollsAtOnceMax - active.size);
-        const claimed = limit > 0 ? await claim(limit, signal) : [];
+        const claimed = limit > 0 ? await claim({ limit, storingMax: storingMax() }, signal) : [];
         for (const task of claimed) begin(task);
         const nowMs = clock.monotonicMs();
         if (claimed.length > 0) busyUntilMs = nowMs + leaseMs;
@@ -51,16 +61,16 @@ function createClaim({
   clock,
   logger,
   wait,
-}: TaskParts): (limit: number, signal: AbortSignal) => Promise<readonly VideoTask[]> {
+}: TaskParts): (most: { readonly limit: number; readonly storingMax: number }, signal: AbortSignal) => Promise<readonly VideoTask[]> {
   let isDown = false;
-  return async (limit, signal) => {
+  return async (most, signal) => {
     try {
       if (isDown) {
         await store.countTasks(clock.nowMs());
         await wait(storeBackMs, signal);
       }
       const nowMs = clock.nowMs();
-      const claimed = await store.claimTasks({ owner, nowMs, leaseUntilMs: nowMs + leaseMs, limit });
+      const claimed = await store.claimTasks({ owner, nowMs, leaseUntilMs: nowMs + leaseMs, ...most });
       if (isDown) logger.info({}, 'videos are looked after again');
       isDown = false;
       return claimed;

@@ -215,6 +215,28 @@ test('eight copies run at once, and no poll waits for them', async () => {
   world.time.clear();
 });
 
+test('five hundred videos that end together are stored as fast as files come, and a process whose copies hang keeps few of them from another', async () => {
+  const world = new SimulatedWorld(6);
+  const { ask, submitAgain } = world.upstreams;
+  let copies = 0;
+  const openResult: VideoUpstreams['openResult'] = async (_task, _result, signal) => {
+    copies += 1;
+    await world.time.wait(20, signal);
+    return whole();
+  };
+  const hanging: VideoUpstreams['openResult'] = () => new Promise(() => {});
+  const well = world.startProcess({ upstreams: { ask, submitAgain, openResult } });
+  const stuck = world.startProcess({ upstreams: { ask, submitAgain, openResult: hanging } });
+  for (let count = 0; count < 500; count++) void world.submit(well, world.plan({ ...plainStory, queuedMs: 1000, workMs: 2000 }));
+  // All are known to be done within ten seconds; two and a half thousandths of a second for each file are left.
+  await world.time.pass(13_000);
+  const held = stuck.tasks.gauges().copying + stuck.tasks.gauges().copiesWaiting;
+  assert.ok(held > 0 && held <= 40, `${held} are held by the one that hangs`);
+  assert.equal([...world.store.rows.values()].filter(({ task }) => task.phase === 'completed').length, 500 - held);
+  assert.equal(copies, 500 - held);
+  world.time.clear();
+});
+
 test('a copy that is overtaken by another process leaves no file behind', async () => {
   const { promise: mayGoOn, resolve: goOn } = Promise.withResolvers<void>();
   const { world, task } = await finish(async (attempt) => {

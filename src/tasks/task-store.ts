@@ -71,12 +71,17 @@ export type TaskStore = {
   ) => Promise<boolean>;
   /** Removes an intent that the upstream refused, and adds its ledger row. False when it is no longer being submitted. */
   readonly refuseTask: (refused: TaskLease & { readonly entry: CallEntry }) => Promise<boolean>;
-  /** Takes open tasks that are due and that nobody works on, those that have waited longest first. */
+  /**
+   * Takes open tasks that are due and that nobody works on, those that have waited longest first. Those that are `storing` are left to others beyond `storingMax`: a process
+   * that has no place for a copy must not keep it from one that has.
+   */
   readonly claimTasks: (claim: {
     readonly owner: string;
     readonly nowMs: number;
     readonly leaseUntilMs: number;
     readonly limit: number;
+    /** By default as many as there are. */
+    readonly storingMax?: number;
   }) => Promise<readonly VideoTask[]>;
   /** False when the lease is lost or the task is over. */
   readonly renewTask: (lease: TaskLease & { readonly leaseUntilMs: number }) => Promise<boolean>;

@@ -48,10 +48,9 @@ export const missingForMs = 10 * 60_000;
 /** A longer pause between two polls begins that time anew, so that it holds at least ten polls. */
 export const missingGapMs = 60_000;
 
-/** Copies at once in one process, how many more wait for their turn there, and after how long those are offered again that found no place. */
+/** Copies at once in one process, and how many more wait for their turn there. The others wait in the store, for any process. */
 export const copiesAtOnceMax = 8;
 export const copiesWaitingMax = 32;
-export const copyTurnMs = 10_000;
 
 /** Failed copies are tried again after twice the time of before. */
 export const copyRetryMs = { first: 5000, max: 240_000, tooLarge: 3_600_000 };

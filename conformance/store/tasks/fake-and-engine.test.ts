@@ -54,10 +54,10 @@ const submissions: readonly fc.Arbitrary<Step>[] = [
 ];
 
 const polls: readonly fc.Arbitrary<Step>[] = [
-  fc.tuple(owner, at, at, limit).map(
-    ([name, nowMs, leaseUntilMs, count]): Step =>
+  fc.tuple(owner, at, at, limit, maybe(fc.nat(3))).map(
+    ([name, nowMs, leaseUntilMs, count, storingMax]): Step =>
       (store) =>
-        store.claimTasks({ owner: name, nowMs, leaseUntilMs, limit: count }),
+        store.claimTasks({ owner: name, nowMs, leaseUntilMs, limit: count, ...(storingMax === undefined ? {} : { storingMax }) }),
   ),
   fc
     .tuple(which, owner, at)

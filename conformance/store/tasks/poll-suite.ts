@@ -28,6 +28,17 @@ export function pollSuite(open: OpenTasks): void {
     assert.deepEqual(await claimIds(store, 'me', startMs + 1, 3), ['later']);
   });
 
+  test('tasks whose file is to be copied are claimed up to a bound, and the others are not held up by them', async (context) => {
+    const { store } = await open(context);
+    for (const id of ['s1', 's2', 's3', 's4']) await addOpenTask(store, id, { phase: 'storing', nextPollAtMs: startMs - 9000 });
+    for (const id of ['q1', 'q2']) await addOpenTask(store, id, { phase: 'queued', nextPollAtMs: startMs });
+    assert.deepEqual(await claimIds(store, 'full', startMs, 1, 0), ['q1']);
+    assert.deepEqual(await claimIds(store, 'busy', startMs, 10, 2), ['s1', 's2', 'q2']);
+    assert.deepEqual(await claimIds(store, 'busy', startMs, 10, 0), []);
+    assert.deepEqual(await claimIds(store, 'idle', startMs, 1, 32), ['s3']);
+    assert.deepEqual(await claimIds(store, 'idle', startMs, 10), ['s4']);
+  });
+
   test('no task is claimed twice by owners that claim at once, and every one is', async (context) => {
     const { store, another } = await open(context);
     const stores = [store, await another()];

@@ -117,7 +117,19 @@ export async function addEndedTask(
 }
 
 /** Claims as one owner; resolves with the ids. */
-export async function claimIds(store: TaskStores, owner: string, nowMs: number, limit = 100): Promise<readonly string[]> {
-  const claimed = await store.claimTasks({ owner, nowMs, leaseUntilMs: nowMs + 30 * second, limit });
+export async function claimIds(
+  store: TaskStores,
+  owner: string,
+  nowMs: number,
+  limit = 100,
+  storingMax?: number,
+): Promise<readonly string[]> {
+  const claimed = await store.claimTasks({
+    owner,
+    nowMs,
+    leaseUntilMs: nowMs + 30 * second,
+    limit,
+    ...(storingMax === undefined ? {} : { storingMax }),
+  });
   return claimed.map(({ id }) => id);
 }

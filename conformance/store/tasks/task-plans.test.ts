@@ -39,6 +39,7 @@ function useEverything(database: Database): void {
   const accepted = { upstreamTaskId: 'up', phase: 'queued', progress: 0, nowMs: startMs, nextPollAtMs: startMs } as const;
   tasks.acceptTask({ id: 'a', owner: 'me', ...accepted, sealed: Uint8Array.from([1]) });
   assert.equal(tasks.claimTasks(claim).length, 1);
+  assert.equal(tasks.claimTasks({ ...claim, storingMax: 9 }).length, 0);
   tasks.renewTask({ id: 'a', owner: 'me', leaseUntilMs: startMs + 9 });
   tasks.recordProgressGroup([progressOf(first, 'me')]);
   tasks.countTasks(startMs);

@@ -1,12 +1,24 @@
 import type { FileHandle } from 'node:fs/promises';
 
 import { type ByteRange, MediaStorageError } from '../../tasks/media/media-storage.ts';
+import { readingPlaces } from './reading-places.ts';
 
 const pieceBytes = 256 * 1024;
 
 /** Whether an error says that there is no such file. */
 export function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+}
+
+async function readPiece(handle: FileHandle, at: number, length: number): Promise<{ readonly piece: Buffer; readonly bytesRead: number }> {
+  await readingPlaces.take();
+  try {
+    const piece = Buffer.allocUnsafeSlow(length);
+    const { bytesRead } = await handle.read(piece, 0, length, at);
+    return { piece, bytesRead };
+  } finally {
+    readingPlaces.giveBack();
+  }
 }
 
 /**
@@ -33,8 +45,7 @@ export async function readPart(handle: FileHandle, range: ByteRange | undefined,
   const next = async (): Promise<IteratorResult<Uint8Array, undefined>> => {
     signal.throwIfAborted();
     if (at < end && closing === undefined) {
-      const piece = Buffer.allocUnsafeSlow(Math.min(pieceBytes, end - at));
-      const { bytesRead } = await handle.read(piece, 0, piece.length, at).catch(unreadable);
+      const { piece, bytesRead } = await readPiece(handle, at, Math.min(pieceBytes, end - at)).catch(unreadable);
       if (bytesRead === 0) return unreadable(new Error('the file has become shorter'));
       at += bytesRead;
       return { done: false, value: piece.subarray(0, bytesRead) };

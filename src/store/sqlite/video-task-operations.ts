@@ -42,12 +42,20 @@ function createPollOperations(database: Database): PollOperations {
 
 const dueTasks = `from ${fromTasks} where phase < 4 and next_poll_at_ms <= ? and lease_until_ms <= ?`;
 
+const byWait = (left: VideoTask, right: VideoTask): number => left.nextPollAtMs - right.nextPollAtMs || (left.id < right.id ? -1 : 1);
+
 function claimTasks(
   database: Database,
-  { owner, nowMs, leaseUntilMs, limit }: Parameters<PollOperations['claimTasks']>[0],
+  { owner, nowMs, leaseUntilMs, limit, storingMax }: Parameters<PollOperations['claimTasks']>[0],
 ): readonly VideoTask[] {
-  const sql = `select ${taskFields} ${dueTasks} order by next_poll_at_ms, id limit ?`;
-  const tasks = database.all(sql, toWhole(nowMs), toWhole(nowMs), limit).map(decodeTask);
+  const take = (condition: string, most: number): readonly VideoTask[] => {
+    const sql = `select ${taskFields} ${dueTasks} ${condition} order by next_poll_at_ms, id limit ?`;
+    return database.all(sql, toWhole(nowMs), toWhole(nowMs), most).map(decodeTask);
+  };
+  const tasks =
+    storingMax === undefined
+      ? take('', limit)
+      : [...take('and phase = 3', Math.min(limit, storingMax)), ...take('and phase <> 3', limit)].toSorted(byWait).slice(0, limit);
   const lease = 'update video_tasks set lease_owner = ?, lease_until_ms = ? where id = ?';
   for (const { id } of tasks) database.run(lease, toStorableText(owner), toWhole(leaseUntilMs), id);
   return tasks;

@@ -53,11 +53,14 @@ export class SimulatedStore implements TaskStore {
     return true;
   };
 
-  claimTasks: TaskStore['claimTasks'] = async ({ owner, nowMs, leaseUntilMs, limit }) => {
+  claimTasks: TaskStore['claimTasks'] = async ({ owner, nowMs, leaseUntilMs, limit, storingMax = limit }) => {
     const due: Row[] = [];
+    let storing = 0;
     for (const id of this.#open) {
       const row = this.rows.get(id);
-      if (row !== undefined && row.task.nextPollAtMs <= nowMs && row.leaseUntilMs <= nowMs) due.push(row);
+      if (row === undefined || row.task.nextPollAtMs > nowMs || row.leaseUntilMs > nowMs) continue;
+      if (row.task.phase === 'storing' && ++storing > storingMax) continue;
+      due.push(row);
     }
     if (due.length > limit) due.sort((left, right) => left.task.nextPollAtMs - right.task.nextPollAtMs).splice(limit);
     for (const row of due) Object.assign(row, { owner, leaseUntilMs });

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { completeTogether, downloadTogether, pollFor, watchTasks } from '../media-load/phases.ts';
+import { startMediaLoad } from '../media-load/start-media-load.ts';
+import { eventually } from '../support/http.ts';
+
+const megabyte = 1_000_000;
+const tasks = 120;
+
+// The figures of a thousand tasks and two hundred downloads are measured by bench/media.ts.
+test('many videos at once: polled in time, downloaded together in little memory, stored and charged together, and watched to the end', async (context) => {
+  await using load = await startMediaLoad();
+  const [file = ''] = await load.submit(1, `done bytes=${20 * megabyte}`);
+  await eventually(
+    async () => (await load.store.countTasks(Date.now())).open,
+    (open) => open === 0,
+    30_000,
+  );
+  const ids = await load.submit(tasks, `bytes=${megabyte}`);
+  const watched = watchTasks(load, ids.slice(0, 40));
+  await watched.ready;
+
+  const { gapMs, polls } = await pollFor(load, 4, 5);
+  context.diagnostic(`${polls} polls, ${Math.round(gapMs.max)} ms apart at most`);
+  assert.ok(polls >= tasks && gapMs.max <= 10_000, `${polls} polls, ${gapMs.max} ms`);
+
+  const { lengths, startBytes, peakBytes } = await downloadTogether(load, { id: file, clients: 40, seconds: 1 });
+  context.diagnostic(`${Math.round((peakBytes - startBytes) / megabyte)} MB more memory for 40 downloads of 20 MB`);
+  assert.deepEqual([...lengths], [20 * megabyte]);
+  assert.ok(peakBytes - startBytes < 250 * megabyte, `${peakBytes - startBytes} bytes`);
+
+  const { left, ms } = await completeTogether(load, 60_000);
+  context.diagnostic(`${tasks} done at once were stored and charged within ${Math.round(ms)} ms`);
+  assert.equal(left, 0);
+  const told = await watched.ended;
+  assert.ok(told.every((names) => names.at(-1) === 'video.completed'));
+  const charged = (await load.store.listEntries({ limit: 1000 })).filter(({ requestedModel }) => requestedModel === 'bench-video');
+  assert.equal(charged.length, tasks + 1);
+  assert.ok(charged.every(({ charge }) => charge.amountNanoUsd === 250_000_000n));
+});
