@@ -57,6 +57,7 @@ export async function openVideos(parts: Parts, opened: AsyncDisposableStack): Pr
     storage,
     clock,
     logger,
+    onEnded: (task) => void countEnd(parts, task.callId),
     newId,
     random: Math.random,
     sealer: createSealer(deriveKey(key, 'video tasks')),
@@ -64,7 +65,6 @@ export async function openVideos(parts: Parts, opened: AsyncDisposableStack): Pr
     retentionMs: () => settings().videos.retentionDays * day,
     rate: (task, usage) => prices.of(task.priceVersion).rate({ ...task, acceptedAtMs: task.createdAtMs, usage }),
     sealUrl: parts.sealUrl,
-    onEnded: (task) => void countEnd(parts, task.callId),
   });
   tasks.start();
   opened.defer(() => tasks.close());

@@ -137,7 +137,7 @@ export const webhooks = {
       responses: {
         '2XX': { description: 'Taken, if it comes within 15 seconds.' },
         410: { description: 'Given up at once.' },
-        default: { description: 'Tried again, nine times within four days.' },
+        default: { description: 'Tried again, nine times within three days or a little more.' },
       },
     },
   },

@@ -58,6 +58,13 @@ function contentOperation(hasBody: boolean): object {
   const beyond = { ...refusals([416], 'VideoProblem') } as Record<number, object>;
   return {
     parameters: [
+      {
+        name: 'expires',
+        in: 'query',
+        description: 'Of a signed link, which needs no key: when it ends. Unix seconds.',
+        schema: { type: 'integer' },
+      },
+      { name: 'signature', in: 'query', description: 'Of a signed link.', schema: { type: 'string' } },
       { name: 'variant', in: 'query', description: 'There is no other.', schema: { type: 'string', enum: ['video'], default: 'video' } },
       requestHeader('Range', 'One range of bytes, such as bytes=0-1023. Several are answered with the whole file.'),
       requestHeader('If-Range', 'An ETag: the range is of the same file, or the whole file comes.'),
@@ -118,10 +125,10 @@ const operations: Readonly<Record<VideoAction, object>> = {
 
 /** Describes a route of videos for OpenAPI. */
 export function videoOperation(action: VideoAction): object {
-  return { summary: videoSummaries[action], security: carriers, ...operations[action] };
+  return { summary: videoSummaries[action], security: action === 'content' ? [...carriers, {}] : carriers, ...operations[action] };
 }
 
 /** HEAD of the file, which clients ask for its length by. */
 export function videoHeadOperation(): object {
-  return { summary: 'The headers of the file of a completed video', security: carriers, ...contentOperation(false) };
+  return { summary: 'The headers of the file of a completed video', security: [...carriers, {}], ...contentOperation(false) };
 }
