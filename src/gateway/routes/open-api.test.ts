@@ -39,9 +39,9 @@ test('every route has an operation, and every operation says what it is and how 
 });
 
 test('every reference leads somewhere, every schema is used, and every one of them is a JSON Schema', () => {
-  const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name);
+  const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name ?? '');
   const names = Object.keys(document.components.schemas);
-  assert.deepEqual([...new Set(references)].toSorted(), names.toSorted());
+  assert.deepEqual(new Set(references), new Set(names));
   const ajv = new Ajv2020({ strict: false, validateFormats: false }).addSchema({ components: document.components }, 'api');
   for (const name of names) assert.ok(ajv.getSchema(`api#/components/schemas/${name}`), name);
 });
