@@ -21,7 +21,7 @@ function absolute(schema: object): object {
 }
 
 /** Members that the description does not name are an error too: it is to be complete. */
-export function assertFits(schema: object, value: unknown, what: string): void {
+function assertFits(schema: object, value: unknown, what: string): void {
   const validate = ajv.compile({ allOf: [absolute(schema)], unevaluatedProperties: false });
   assert.ok(validate(value), `${what}: ${ajv.errorsText(validate.errors)}\n${JSON.stringify(value)}`);
 }
