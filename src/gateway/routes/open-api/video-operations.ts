@@ -39,7 +39,7 @@ function answer(description: string, schema: Schema, errors: readonly number[] =
 const header = (description: string, schema: Schema = { type: 'string' }): object => ({ description, schema });
 const cacheHeaders = {
   ETag: header('The hash of the file.'),
-  'Cache-Control': header('private, with at most a day, and no more than until the file is deleted.'),
+  'Cache-Control': header("private: the file is one user's, and no cache on the way may keep it."),
 };
 const fileHeaders = {
   ...cacheHeaders,
