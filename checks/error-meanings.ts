@@ -16,7 +16,7 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   reply_not_found: 'The reply or thread to continue does not exist, or is not of this user: the two are answered alike.',
   untranslatable_field:
     'The field cannot be said to the upstream of this model, which speaks another interface, and leaving it out would not do or was forbidden.',
-  task_not_finished: 'The video is not finished yet, so that there is nothing to download. The message tells its status.',
+  task_not_finished: 'The video is not finished yet, so that it cannot be downloaded, changed or deleted. The message tells its status.',
   invalid_media: 'A file is none of the formats that are taken, or cannot be read as what it says it is.',
   media_quota_exceeded: 'The files that are kept for the user or key have reached their limit; delete some, or wait until they expire.',
   result_unavailable: 'The file of a finished video cannot be had at the moment, or not any more.',
@@ -47,7 +47,7 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   method_not_allowed: 'The path takes other methods; the `allow` header names them.',
   request_timeout: 'The body came too slowly: less than 10 KiB in ten seconds, or not whole after five minutes.',
   request_too_large: 'The body is larger than `limits.requestBytesMax`.',
-  unsupported_media_type: 'The content type is not JSON.',
+  unsupported_media_type: 'The content type is none that the route takes: JSON, or a form where files are sent.',
   unsupported_content_encoding: 'The body is compressed in a way that is not known here.',
   upgrade_required: 'A WebSocket was asked for where there is none, which is everywhere but at `/v1/responses`; use plain HTTP.',
   internal_error: 'A defect in the gateway. The log has it under the call id.',
@@ -63,7 +63,7 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   conversation_locked: 'Another response is being generated from the same conversation. Send the request again when it has ended.',
   tool_unavailable:
     'A built-in tool was asked for that neither the upstream nor the gateway offers for this model, or that is switched off.',
-  object_not_found: 'There is no such response, conversation, file or vector store, or it belongs to somebody else.',
+  object_not_found: 'There is no such response, conversation, file, vector store, video or callback, or it belongs to somebody else.',
   overloaded:
     'The gateway has more calls than it can serve. Nothing was read or charged. Send the request again after `retry-after`. Messages clients get their vendor’s 529.',
   shutting_down: 'The gateway is ending. Send the request again; another process or the next start takes it.',

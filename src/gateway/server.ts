@@ -27,7 +27,7 @@ import { readCall } from './routes/read-call.ts';
 import { createRouter, dialectOfPath, type Route, type RouteMatch } from './routes/route-table.ts';
 import { describeHealth } from './routes/describe-health.ts';
 import { listModels, showModel } from './routes/serve-models.ts';
-import type { CallReport } from './telemetry/call-report.ts';
+import type { CallLabel, CallReport } from './telemetry/call-report.ts';
 import { serveVideos } from './videos/serve-videos.ts';
 import { isVideoPath, makesVideo } from './videos/video-routes.ts';
 import { videoErrors } from './videos/video-errors.ts';
@@ -80,7 +80,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
       const known = error instanceof GatewayError ? error : describeUnexpected(gateway, callId, error);
       if (known.class === 'authentication') gateway.gatekeeper.wasRefused(request, 0);
       const dialect = errorDialectOf(path, request.headers);
-      handled.report ??= gateway.telemetry.begin({ callId, dialect: dialect.id, request, response });
+      handled.report ??= gateway.telemetry.begin({ callId, dialect: labelOfPath(path, dialect.id), request, response });
       handled.report.refused(known);
       writeError(response, dialect, known, callId, askedFraming(dialect, target));
     };
@@ -189,11 +189,12 @@ function serveBesides(
 ): Promise<void> {
   if (route.type === 'callbacks') return serveCallbacks(gateway, route.action, { ...handled, target }, params['id'] ?? '');
   if (route.type === 'files') return serveFiles(gateway, { ...handled, target });
-  const begin = (): CallReport => (handled.report = gateway.telemetry.begin({ ...handled, dialect: 'openai-chat' }));
-  if (route.type === 'audio') return serveAudio(gateway, route.operation, { ...handled, target }, begin());
-  if (route.type === 'embeddings') return serveEmbeddings(gateway, { ...handled, target }, begin());
+  const begin = (dialect: CallLabel): CallReport => (handled.report = gateway.telemetry.begin({ ...handled, dialect }));
+  if (route.type === 'audio') return serveAudio(gateway, route.operation, { ...handled, target }, begin('openai-audio'));
+  if (route.type === 'embeddings') return serveEmbeddings(gateway, { ...handled, target }, begin('openai-embeddings'));
   const { action } = route;
-  return serveVideos(gateway, { ...handled, target }, { action, id: params['id'] ?? '' }, makesVideo(action) ? begin() : undefined);
+  const report = makesVideo(action) ? begin('video-tasks') : undefined;
+  return serveVideos(gateway, { ...handled, target }, { action, id: params['id'] ?? '' }, report);
 }
 
 /** Answers with the models, in the list format of a dialect. */
@@ -218,6 +219,12 @@ function errorDialectOf(path: string, headers: IncomingMessage['headers']): Chat
   if (isAudioPath(path)) return audioErrorDialect;
   const dialect = chatDialects[dialectOfPath(path, headers)];
   return isVideoPath(path) ? videoErrors(dialect, path) : dialect;
+}
+
+/** What a request that was refused is known by, where no route has begun to follow it. */
+function labelOfPath(path: string, dialect: DialectId): CallLabel {
+  if (isAudioPath(path)) return 'openai-audio';
+  return isVideoPath(path) ? 'video-tasks' : dialect;
 }
 
 /** Only array streams word errors otherwise, and only on the path that asks for one. */

@@ -168,7 +168,7 @@ export async function assembleGateway(options: {
     gatekeeper: openGatekeeper(live, clock, logger, opened),
     replyOwners: createReplyOwners({ store }),
     proofVault,
-    ...(await openWhatIsKept({ environment, store, clock, logger, live }, opened)),
+    ...(await openWhatIsKept({ environment, store, clock, logger, live, telemetry }, opened)),
     fetchMedia: (url) => fetchNamedMedia(url, live.config().media),
     settings: live.settings,
     clock,
@@ -202,7 +202,7 @@ async function openWhatIsKept(
   {
     live,
     ...parts
-  }: Pick<Parameters<typeof openVideos>[0], 'environment' | 'store' | 'clock' | 'logger'> & { readonly live: LiveSettings },
+  }: Pick<Parameters<typeof openVideos>[0], 'environment' | 'store' | 'clock' | 'logger' | 'telemetry'> & { readonly live: LiveSettings },
   opened: AsyncDisposableStack,
 ): Promise<Pick<Gateway, 'storedObjects' | 'background' | 'conversations' | 'callbacks' | 'videos'>> {
   const base = { ...parts, newId: createIds(parts.clock), config: live.config, settings: live.settings };

@@ -3,6 +3,7 @@ import { videoProtocols } from '../dialects/video-tasks/video-protocols.ts';
 import type { GatewaySettings } from '../gateway/gateway.ts';
 import type { OpenAddress } from '../gateway/videos/upstream/open-result.ts';
 import { createVideoUpstreams } from '../gateway/videos/upstream/video-upstreams.ts';
+import type { Telemetry } from '../gateway/telemetry/telemetry.ts';
 import type { VideoService } from '../gateway/videos/video-context.ts';
 import type { Clock } from '../platform/clock.ts';
 import { FetchMediaError } from '../platform/http/fetch-media-error.ts';
@@ -37,6 +38,7 @@ type Parts = {
   readonly config: () => Pick<Config, 'mediaStorage'>;
   /** Seals the addresses of callbacks. */
   readonly sealUrl: CallbackVault['sealUrl'];
+  readonly telemetry: Pick<Telemetry, 'booked'>;
 };
 
 /** Opens the video tasks and the storage of their files, and begins to look after what is open. Closed by `opened`. Throws StartError without a usable key. */
@@ -58,6 +60,7 @@ export async function openVideos(parts: Parts, opened: AsyncDisposableStack): Pr
     storage,
     clock,
     logger,
+    onEnded: (task) => void countEnd(parts, task.callId),
     newId,
     random: Math.random,
     sealer: createSealer(deriveKey(key, 'video tasks')),
@@ -97,6 +100,19 @@ function lookAtObjectStore(storage: MediaStorage, logger: Logger, opened: AsyncD
     },
     () => undefined,
   );
+}
+
+/**
+ * Counts a video that is over by its row in the books. Only the process whose write ended it comes here, so that it is counted once among them all; what cannot be read is in the
+ * books all the same.
+ */
+async function countEnd({ store, telemetry, logger }: Parts, callId: string): Promise<void> {
+  try {
+    const entry = await store.findEntry(callId);
+    if (entry !== undefined) telemetry.booked(entry);
+  } catch (error) {
+    logger.warn({ callId, err: error }, 'a video that is over could not be counted');
+  }
 }
 
 function taskSettings({ videos, timeouts }: GatewaySettings): TaskSettings {

@@ -1,11 +1,12 @@
 import type { DialectId, Operation } from '../../dialects/chat-dialect.ts';
 import { chatDialects } from '../../dialects/registry.ts';
-import type { CallbackAction } from '../callbacks/serve-callbacks.ts';
-import { audioOperation } from './audio-open-api.ts';
+import { audioOperation } from './open-api/audio-operations.ts';
+import { audioSchemas } from './open-api/audio-schemas.ts';
+import { callbackOperation, callbackSchemas, webhooks } from './open-api/callback-operations.ts';
+import { carriers } from './open-api/describe.ts';
+import { videoHeadOperation, videoOperation } from './open-api/video-operations.ts';
+import { videoSchemas } from './open-api/video-schemas.ts';
 import { type Route, routes } from './route-table.ts';
-import { videoSummaries } from '../videos/video-routes.ts';
-
-const carriers = [{ bearer: [] }, { apiKeyHeader: [] }, { googleKeyHeader: [] }, { keyQuery: [] }];
 
 const securitySchemes = {
   bearer: {
@@ -55,12 +56,6 @@ const storedSummaries: Readonly<Record<string, string>> = {
   'item delete': 'Deletes one item',
 };
 
-const callbackSummaries: Readonly<Record<CallbackAction, string>> = {
-  list: 'The events of the caller that were sent or wait to be, newest first; `subject` asks for those about one video or response',
-  'send-again': 'Has an event sent again, from the first attempt on',
-  'rotate-secret': 'Makes a new secret for the events of the caller, and tells it this once; the one before signs beside it for 24 hours',
-};
-
 function describeRoute(route: Exclude<Route, { type: 'generate-content' }>): object {
   switch (route.type) {
     case 'chat':
@@ -97,11 +92,7 @@ function describeRoute(route: Exclude<Route, { type: 'generate-content' }>): obj
         },
       };
     case 'callbacks':
-      return {
-        summary: callbackSummaries[route.action],
-        security: carriers,
-        responses: { 200: { description: 'The list, the event, or the secret.' }, 404: { description: "Unknown, or another user's." } },
-      };
+      return callbackOperation(route.action);
     case 'embeddings':
       return {
         summary: 'Make embeddings',
@@ -112,19 +103,12 @@ function describeRoute(route: Exclude<Route, { type: 'generate-content' }>): obj
       return audioOperation(route.operation);
     case 'files':
       return {
-        summary: 'Files and vector stores of the caller, as docs/guides/file-search.md describes them',
+        summary: 'Files and vector stores of the caller, as docs/guide/files.md describes them',
         security: carriers,
         responses: { 200: { description: 'As the vendor answers it.' }, 404: { description: "Unknown, or another user's." } },
       };
     case 'videos':
-      return {
-        summary: videoSummaries[route.action],
-        security: carriers,
-        responses: {
-          200: { description: 'As docs/guide/videos.md describes it.' },
-          ...Object.fromEntries([400, 401, 404, 503].map((status) => [status, { description: 'See docs/reference/errors.md.' }])),
-        },
-      };
+      return videoOperation(route.action);
     case 'root':
       return { summary: 'What this is', responses: { 200: { description: 'Name and main paths.' } } };
   }
@@ -169,7 +153,8 @@ export function gatewayOpenApi(): object {
       named.length === 0
         ? {}
         : { parameters: named.map((parameter) => ({ name: parameter, in: 'path', required: true, schema: { type: 'string' } })) };
-    paths[name] = { ...paths[name], ...parameters, [method.toLowerCase()]: describeRoute(route) };
+    const head = route.type === 'videos' && route.action === 'content' ? { head: videoHeadOperation() } : {};
+    paths[name] = { ...paths[name], ...parameters, [method.toLowerCase()]: describeRoute(route), ...head };
   }
   return {
     openapi: '3.1.0',
@@ -180,6 +165,7 @@ export function gatewayOpenApi(): object {
         'Model interfaces of several vendors under one address. Request schemas are those of the documented mode; the compatible mode accepts what the vendors accept besides.',
     },
     paths,
-    components: { securitySchemes },
+    webhooks,
+    components: { securitySchemes, schemas: { ...videoSchemas, ...audioSchemas, ...callbackSchemas } },
   };
 }

@@ -150,6 +150,31 @@ test('times of a stream are those of its entry, and the gaps between its pieces 
   assert.equal(sumSamples(shown, 'gen_ai_client_operation_time_per_output_chunk_seconds_sum', { gen_ai_request_model: 'gpt-4.1' }), 0.03);
 });
 
+test('a video that is over is counted with its cost, and not as a call that used no tokens', () => {
+  const { telemetry, samples } = count(['vendor-imagine-video']);
+  const video: CallEntry = {
+    ...fakeEntry,
+    dialect: 'xai-videos',
+    vendor: 'xai',
+    requestedModel: 'vendor-imagine-video',
+    stream: false,
+    usage: { outputVideoMs: 5000 },
+    durationMs: 42_000,
+    charge: { amountNanoUsd: 250_000_000n, lines: [] },
+  };
+  telemetry.booked(video);
+  telemetry.booked({ ...video, end: 'failed', usage: {}, errorCode: 'upstream_failed', charge: { amountNanoUsd: 0n, lines: [] } });
+  const shown = samples();
+  const model = 'vendor-imagine-video';
+  assert.equal(sumSamples(shown, 'weir_calls_total', { dialect: 'xai-videos', model, end: 'finished', status: 'none' }), 1);
+  assert.equal(sumSamples(shown, 'weir_calls_total', { dialect: 'xai-videos', end: 'failed' }), 1);
+  assert.equal(sumSamples(shown, 'weir_cost_usd_total', { dialect: 'xai-videos', model }), 0.25);
+  assert.equal(sumSamples(shown, 'gen_ai_server_request_duration_seconds_sum', { gen_ai_operation_name: 'generate_content' }), 84);
+  assert.equal(sumSamples(shown, 'gen_ai_client_token_usage_count'), 0);
+  // Nobody came for it, so nobody leaves.
+  assert.equal(sumSamples(shown, 'weir_calls_in_flight'), 0);
+});
+
 test('the journal and the targets are asked when somebody looks', () => {
   const { registry, samples } = count();
   const reasons: string[] = [];

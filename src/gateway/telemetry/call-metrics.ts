@@ -1,5 +1,6 @@
 import type { Counter, Histogram, MetricRegistry } from '../../platform/metrics/metric-registry.ts';
-import type { FailedAttempt } from '../../billing/ledger/call-entry.ts';
+import type { CallEntry, FailedAttempt } from '../../billing/ledger/call-entry.ts';
+import type { Usage } from '../../inference/usage.ts';
 import type { CallReport, EndedCall } from './call-report.ts';
 import { createMetricFamilies, operationNames, type MetricFamilies, providerNames } from './metric-families.ts';
 import type { CallSink, StreamKind } from './telemetry.ts';
@@ -12,6 +13,7 @@ export type CallMetrics = CallSink & {
   readonly chunkGaps: (stream: StreamKind) => Histogram;
   readonly malformed: (code: string) => void;
   readonly toolRan: (tool: string, outcome: string, seconds: number) => void;
+  readonly booked: (entry: CallEntry) => void;
 };
 
 /** All series of calls of one dialect, upstream and model, found once. */
@@ -115,6 +117,10 @@ class CallCounter implements CallMetrics {
     this.#families.toolRuns.with(tool, outcome).observe(seconds);
   }
 
+  booked(entry: CallEntry): void {
+    this.#countEntry(entry, undefined);
+  }
+
   malformed(code: string): void {
     this.#families.refusals.with('', code).add(1);
   }
@@ -141,21 +147,27 @@ class CallCounter implements CallMetrics {
     if (exceededLimit !== undefined) this.#families.limitRefusals.with(exceededLimit.scope, exceededLimit.of).add(1);
   }
 
-  #countBooked(call: EndedCall, entry: NonNullable<CallReport['entry']>, nowMs: number): void {
-    const series = this.#seriesOf(entry);
-    series.calls(call.end, statusClass(call.status)).add(1);
-    const durations = series.durations(entry.errorCode ?? '');
-    durations.server.observe(entry.durationMs / 1000);
-    const { attemptStartedMs, startedMs } = call.report;
+  #countBooked({ status, report }: EndedCall, entry: CallEntry, nowMs: number): void {
+    const durations = this.#countEntry(entry, status);
+    const { attemptStartedMs, startedMs } = report;
     // The client may have read on after the exchange was over: what the attempt took is known from when it was sent and when the call ended.
     if (attemptStartedMs !== undefined)
       durations.client.observe(Math.max(0, Math.min(nowMs, startedMs + entry.durationMs) - attemptStartedMs) / 1000);
+  }
+
+  /** @param status that the client got, where one was sent */
+  #countEntry(entry: CallEntry, status: number | undefined): { readonly client: Histogram } {
+    const series = this.#seriesOf(entry);
+    series.calls(entry.end, statusClass(status)).add(1);
+    const durations = series.durations(entry.errorCode ?? '');
+    durations.server.observe(entry.durationMs / 1000);
     this.#countAttempts(entry);
     this.#countUsage(series, entry);
     if (entry.translation !== undefined) this.#countNotes(entry, entry.translation);
+    return durations;
   }
 
-  #countUsage(series: CallSeries, entry: NonNullable<CallReport['entry']>): void {
+  #countUsage(series: CallSeries, entry: CallEntry): void {
     const { usage, charge, firstByteMs, durationMs } = entry;
     const {
       inputTokens = 0,
@@ -174,7 +186,7 @@ class CallCounter implements CallMetrics {
     if (reasoningTokens > 0) tokens.reasoning.add(reasoningTokens);
     if (charge.amountNanoUsd !== 0n) series.cost.add(Number(charge.amountNanoUsd));
     if (entry.estimated) series.estimated.add(1);
-    if (entry.end === 'failed') return;
+    if (entry.end === 'failed' || hasOtherUnit(usage)) return;
     series.inputTokens.observe(inputTokens + cacheReadTokens + cacheWrite5mTokens + cacheWrite1hTokens);
     series.outputTokens.observe(outputTokens);
     if (!entry.stream || firstByteMs === undefined) return;
@@ -183,7 +195,7 @@ class CallCounter implements CallMetrics {
       series.timePerOutputToken.observe((durationMs - firstByteMs) / 1000 / (outputTokens - 1));
   }
 
-  #countAttempts(entry: NonNullable<CallReport['entry']>): void {
+  #countAttempts(entry: CallEntry): void {
     for (const failed of entry.failedAttempts ?? []) {
       this.#attempt(failed.upstream, attemptResult(failed)).add(1);
       this.#families.retries.with(failed.upstream, attemptResult(failed)).add(1);
@@ -200,7 +212,7 @@ class CallCounter implements CallMetrics {
   }
 
   #countNotes(
-    entry: NonNullable<CallReport['entry']>,
+    entry: CallEntry,
     translation: { readonly upstreamDialect: string; readonly notes: readonly { readonly kind: string }[] },
   ): void {
     const { upstreamDialect, notes } = translation;
@@ -221,6 +233,12 @@ class CallCounter implements CallMetrics {
       return new CallSeries(this.#families, [operation, providerNames[vendor] ?? vendor, model, dialect, upstream]);
     });
   }
+}
+
+/** Whether what was used is no tokens: characters, seconds of sound or of video. A call without tokens would look like one with none. */
+function hasOtherUnit({ inputTokens, outputTokens, inputCharacters, inputAudioMs, outputVideoMs }: Usage): boolean {
+  if (inputTokens !== undefined || outputTokens !== undefined) return false;
+  return inputCharacters !== undefined || inputAudioMs !== undefined || outputVideoMs !== undefined;
 }
 
 /** What became of an attempt, in few words: an error's code, or the class of the status. */

@@ -19,9 +19,15 @@ export type EndedCall = {
   readonly durationMs: number;
 };
 
+/**
+ * What a call is known by in logs, metrics and traces: its interface. A request for a video is `video-tasks` whatever its form, which is only known when its body is read; the
+ * row of the video names the form.
+ */
+export type CallLabel = DialectId | 'openai-audio' | 'openai-embeddings' | 'video-tasks';
+
 export type CallStart = {
   readonly callId: string;
-  readonly dialect: DialectId;
+  readonly dialect: CallLabel;
   /** Absent where a request never got as far as being a call. */
   readonly operation?: Operation | undefined;
   readonly request: IncomingMessage;
@@ -34,7 +40,7 @@ export type CallStart = {
  */
 export class CallReport {
   readonly callId: string;
-  readonly dialect: DialectId;
+  readonly dialect: CallLabel;
   readonly operation: Operation | undefined;
   #response: ClientReply;
   readonly acceptedAtMs: number;

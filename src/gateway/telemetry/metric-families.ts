@@ -9,6 +9,13 @@ export const operationNames: Readonly<Record<string, string>> = {
   'openai-responses': 'chat',
   'openai-chat': 'chat',
   'gemini-generate-content': 'generate_content',
+  'openai-embeddings': 'embeddings',
+  // The conventions' word for content of any kind.
+  'openai-audio': 'generate_content',
+  'video-tasks': 'generate_content',
+  'video-generations': 'generate_content',
+  'openai-videos': 'generate_content',
+  'xai-videos': 'generate_content',
 };
 
 export const providerNames: Readonly<Record<string, string>> = {
@@ -56,7 +63,7 @@ function createHistograms(registry: MetricRegistry) {
   return {
     serverDuration: histogram({
       name: 'gen_ai_server_request_duration_seconds',
-      help: 'Time from accepting a call to the end of its reply, retries included. error_type is the code of the error it ended with.',
+      help: 'Time from accepting a call to the end of its reply, retries included; of a video to its end. error_type is the code of the error it ended with.',
       labels: [...callLabels, 'error_type'],
       bounds: durationBounds,
     }),
@@ -86,7 +93,7 @@ function createHistograms(registry: MetricRegistry) {
     }),
     tokenUsage: histogram({
       name: 'gen_ai_client_token_usage',
-      help: 'Tokens per call. Input includes what was read from and written to caches, output includes reasoning.',
+      help: 'Tokens per call, of calls that are counted in tokens. Input includes what was read from and written to caches, output includes reasoning.',
       labels: [...callLabels, 'gen_ai_token_type'],
       bounds: tokenBounds,
     }),
@@ -111,17 +118,17 @@ function createCounters(registry: MetricRegistry) {
     calls: counter(
       'weir_calls_total',
       [...bookLabels, 'end', 'status'],
-      'Calls in the books, by how they ended and the class of the status that the client got.',
+      'Calls in the books, by how they ended and the class of the status that the client got; a video when it is over, with "none", because nobody waits for it.',
     ),
     unbooked: counter(
       'weir_unbooked_calls_total',
       ['dialect', 'end'],
-      'Calls that cost nothing and are in no books: token counts, and clients that left before anything was sent.',
+      'Calls that have no row in the books: token counts, clients that left before anything was sent, and requests that began a video, whose row comes when it is over.',
     ),
     refusals: counter(
       'weir_refusals_total',
       ['dialect', 'code'],
-      'Requests that were refused before they reached an upstream, by error code.',
+      'Requests that were refused before they reached an upstream, by error code; and requests for videos that no upstream took.',
     ),
     limitRefusals: counter(
       'weir_limit_refusals_total',

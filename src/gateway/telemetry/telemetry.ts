@@ -1,3 +1,4 @@
+import type { CallEntry } from '../../billing/ledger/call-entry.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { UpstreamRequest } from '../../platform/http/upstream-client.ts';
 import type { Logger } from '../../platform/log.ts';
@@ -18,6 +19,8 @@ export type Telemetry = {
   readonly malformed: (code: string) => void;
   /** A built-in tool was run. `outcome` is `ok`, or why it failed. */
   readonly toolRan: (tool: string, outcome: string, seconds: number) => void;
+  /** A call came into the books that no client waits for: a video is over. Counted, once for each time that this is called. */
+  readonly booked: (entry: CallEntry) => void;
   /** Tells what has ended and is not told yet. */
   readonly flush: () => void;
 };
@@ -91,6 +94,7 @@ export function createTelemetry({ clock, logger, log, metrics, traces }: Telemet
     chunkGaps: (stream) => metrics?.chunkGaps(stream),
     malformed: (code) => metrics?.malformed(code),
     toolRan: (tool, outcome, seconds) => metrics?.toolRan(tool, outcome, seconds),
+    booked: (entry) => metrics?.booked(entry),
     flush,
   };
 }

@@ -17,7 +17,8 @@ const s3Schema = Type.Object(
     prefix: Type.Optional(
       Type.String({
         pattern: '^[A-Za-z0-9][A-Za-z0-9._/-]{0,199}$',
-        description: 'What the names of all objects begin with, such as weir/.',
+        description:
+          'What the names of all objects begin with, such as weir/. Gateways with a database each need one each: what no video of the own database has is swept.',
       }),
     ),
     forcePathStyle: Type.Optional(
@@ -37,8 +38,7 @@ export const mediaStorageSchema = Type.Object(
   { s3: Type.Optional(s3Schema) },
   {
     additionalProperties: false,
-    description:
-      'Where finished videos are kept. Read at the start. Gateways on several machines need an object store, so that each finds the files of the others.',
+    description: 'Where finished videos are kept. Read at the start.',
   },
 );
 

@@ -3,6 +3,7 @@ import { createCallMetrics } from '../../gateway/telemetry/call-metrics.ts';
 import { createCallSpans } from '../../gateway/telemetry/call-spans.ts';
 import { createTelemetry, type Telemetry, type TelemetryOptions } from '../../gateway/telemetry/telemetry.ts';
 import type { RoutingTable } from '../../gateway/routing/routing-table.ts';
+import { contractModel } from '../../gateway/videos/create/rank-video-targets.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { LogDestination, Logger } from '../../platform/log.ts';
 import { createMetricRegistry, type MetricRegistry } from '../../platform/metrics/metric-registry.ts';
@@ -27,7 +28,7 @@ function createListing(routing: () => RoutingTable): (model: string) => boolean 
     const table = routing();
     let names = listings.get(table);
     if (names === undefined) {
-      names = new Set(table.models.map(({ id }) => id));
+      names = new Set([contractModel, ...table.models.map(({ id }) => id)]);
       listings.set(table, names);
     }
     return names.has(model);

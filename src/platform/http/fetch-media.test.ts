@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { createServer as createTcpServer } from 'node:net';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
-import type { TestContext } from 'node:test';
 import { gzipSync } from 'node:zlib';
 
+import { serveMedia } from './fake-media-server.ts';
 import { fetchGuarded } from './fetch-guarded.ts';
 import type { LookUpHost } from './fetch-guarded.ts';
 import { fetchMedia } from './fetch-media.ts';
@@ -27,26 +27,10 @@ const options: FetchMediaOptions = {
   lookup: toLoopback,
 };
 
-/** Serves, and returns the port and what was asked for. */
-async function serve(context: TestContext, listener: RequestListener) {
-  const seen: { host: string | undefined; url: string | undefined; headers: NodeJS.Dict<string | string[]> }[] = [];
-  const server = createServer((request, response) => {
-    seen.push({ host: request.headers.host, url: request.url, headers: request.headers });
-    listener(request, response);
-  });
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-  context.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
-  return { port, seen, at: (path = '/', host = 'media.example') => `http://${host}:${port}${path}` };
-}
-
 const givePng: RequestListener = (_request, response) => void response.writeHead(200, { 'content-type': 'image/png' }).end(png);
 
 test('a file is fetched whole, with its type, and nothing of the gateway goes along', async (context) => {
-  const { at, seen, port } = await serve(context, givePng);
+  const { at, seen, port } = await serveMedia(context, givePng);
   assert.deepEqual(await fetchMedia(at('/a%20b/c.png?x=%2F#part'), options), { mediaType: 'image/png', bytes: png });
   const { host, ...headers } = seen[0]?.headers ?? {};
   assert.equal(host, `media.example:${port}`);
@@ -56,7 +40,7 @@ test('a file is fetched whole, with its type, and nothing of the gateway goes al
 });
 
 test('rebinding: a name is looked up once per hop, and the connection goes to what was checked', async (context) => {
-  const { at } = await serve(context, (request, response) => {
+  const { at } = await serveMedia(context, (request, response) => {
     if (request.url === '/moved') response.writeHead(302, { location: at('/', 'other.example') }).end('see there');
     else givePng(request, response);
   });
@@ -139,7 +123,7 @@ test('addresses that are not fetched are refused before anything is looked up', 
 });
 
 test('redirects: three are followed and no fourth, and each is checked like the first', async (context) => {
-  const { at, seen } = await serve(context, (request, response) => {
+  const { at, seen } = await serveMedia(context, (request, response) => {
     const left = Number(request.url?.slice(1));
     const to: Record<string, string> = { '/login': 'http://u:p@media.example/', '/ftp': 'ftp://media.example/', '/bad': 'http://[' };
     const location = to[request.url ?? ''] ?? (left > 0 ? `/${left - 1}` : undefined);
@@ -155,8 +139,11 @@ test('redirects: three are followed and no fourth, and each is checked like the 
 });
 
 test('redirects to a host that is not allowed end there', async (context) => {
-  const inside = await serve(context, givePng);
-  const outside = await serve(context, (_request, response) => void response.writeHead(301, { location: inside.at('/', 'inside') }).end());
+  const inside = await serveMedia(context, givePng);
+  const outside = await serveMedia(
+    context,
+    (_request, response) => void response.writeHead(301, { location: inside.at('/', 'inside') }).end(),
+  );
   const guarded = {
     lookUp: async (hostname: string) => [{ address: hostname === 'inside' ? '127.0.0.2' : '127.0.0.1', family: 4 }],
     isAllowed: (address: string) => address === '127.0.0.1',
@@ -174,7 +161,7 @@ test('redirects to a host that is not allowed end there', async (context) => {
 
 test('too-large: by its declared length or while it comes, and no further', async (context) => {
   let sent = 0;
-  const { at } = await serve(context, (request, response) => {
+  const { at } = await serveMedia(context, (request, response) => {
     if (request.url === '/declared') response.writeHead(200, { 'content-type': 'image/png', 'content-length': 100_001 }).write(png);
     else {
       response.writeHead(200, { 'content-type': 'image/png' });
@@ -192,7 +179,7 @@ test('too-large: by its declared length or while it comes, and no further', asyn
     await assert.rejects(fetchMedia(at(path), options), { problem: 'too-large', message: /larger than 100000 bytes/ }, path);
   }
   assert.ok(sent < 50_000_000);
-  const whole = await serve(context, givePng);
+  const whole = await serveMedia(context, givePng);
   assert.equal((await fetchMedia(whole.at(), { ...options, bytesMax: png.length })).bytes.length, png.length);
   await assert.rejects(fetchMedia(whole.at(), { ...options, bytesMax: png.length - 1 }), { problem: 'too-large' });
 });
@@ -223,7 +210,7 @@ test('answers that are no file for a model are refused with the reason', async (
       message: /compressed/,
     },
   };
-  const { at } = await serve(context, (request, response) => {
+  const { at } = await serveMedia(context, (request, response) => {
     const { status = 200, headers = {}, body } = answers[request.url ?? ''] ?? assert.fail();
     response.writeHead(status, headers).end(body);
   });
@@ -233,7 +220,7 @@ test('answers that are no file for a model are refused with the reason', async (
 });
 
 test('a server that lies about its length, breaks off or is not there is unreachable, without details', async (context) => {
-  const { at } = await serve(context, (request, response) => {
+  const { at } = await serveMedia(context, (request, response) => {
     if (request.url === '/cut') {
       response.writeHead(200, { 'content-type': 'image/png', 'content-length': 5000 }).write(png, () => response.destroy());
     } else if (request.url === '/headers') response.writeHead(200, { 'x-wide': 'x'.repeat(20_000) }).end();
@@ -249,7 +236,7 @@ test('a server that lies about its length, breaks off or is not there is unreach
 });
 
 test('the time limit covers names, connections, headers and bodies', async (context) => {
-  const { at } = await serve(context, (request, response) => {
+  const { at } = await serveMedia(context, (request, response) => {
     if (request.url === '/trickle') {
       response.writeHead(200, { 'content-type': 'image/png' });
       const timer = setInterval(() => response.write('x'), 5);
@@ -265,7 +252,7 @@ test('the time limit covers names, connections, headers and bodies', async (cont
 
 test('a caller who leaves ends it with their reason', async (context) => {
   const asked = Promise.withResolvers<void>();
-  const { at } = await serve(context, () => asked.resolve());
+  const { at } = await serveMedia(context, () => asked.resolve());
   const controller = new AbortController();
   const fetching = fetchMedia(at('/silent'), { ...options, signal: controller.signal });
   await asked.promise;

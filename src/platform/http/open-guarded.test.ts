@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { gzipSync } from 'node:zlib';
 
+import { serveMedia } from './fake-media-server.ts';
 import { openGuarded, type OpenGuardedOptions } from './open-guarded.ts';
 
 const { signal } = new AbortController();
@@ -16,21 +16,6 @@ const options: OpenGuardedOptions = {
   allowPrivateAddresses: true,
   lookUp: async () => [{ address: '127.0.0.1', family: 4 }],
 };
-
-async function serve(context: TestContext, listener: RequestListener) {
-  const seen: NodeJS.Dict<string | string[]>[] = [];
-  const server = createServer((request, response) => {
-    seen.push(request.headers);
-    listener(request, response);
-  });
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-  context.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
-  return { seen, server, at: (path = '/', host = 'media.example') => `http://${host}:${port}${path}` };
-}
 
 /** A server that answers anything with these bytes, and then does as told. */
 async function serveRaw(context: TestContext, bytes: string, then: (socket: Socket) => void) {
@@ -56,19 +41,19 @@ async function collect(content: AsyncIterable<Uint8Array>): Promise<Buffer> {
 
 test('a file streams with its type and length, and the credential goes along', async (context) => {
   const film = Buffer.alloc(3_000_000, 5);
-  const { at, seen } = await serve(context, (_request, response) => {
+  const { at, seen } = await serveMedia(context, (_request, response) => {
     response.writeHead(200, { 'content-type': 'Video/MP4; codecs="avc1"', 'content-length': film.length }).end(film);
   });
   const { mediaType, bytes, content } = await openGuarded(at(), { ...options, headers: { authorization: 'Bearer secret' } });
   assert.equal(mediaType, 'video/mp4');
   assert.equal(bytes, film.length);
   assert.ok(film.equals(await collect(content)));
-  assert.equal(seen[0]?.['authorization'], 'Bearer secret');
-  assert.equal(seen[0]?.['accept-encoding'], 'identity');
+  assert.equal(seen[0]?.headers['authorization'], 'Bearer secret');
+  assert.equal(seen[0]?.headers['accept-encoding'], 'identity');
 });
 
 test('a file of unknown length has none', async (context) => {
-  const { at } = await serve(context, (_request, response) => {
+  const { at } = await serveMedia(context, (_request, response) => {
     response.writeHead(200);
     response.write('abc');
     response.end('def');
@@ -79,7 +64,7 @@ test('a file of unknown length has none', async (context) => {
 });
 
 test('a credential stays with its origin: not after a redirect to another host, not on the way back', async (context) => {
-  const { at, seen } = await serve(context, (request, response) => {
+  const { at, seen } = await serveMedia(context, (request, response) => {
     const steps: Record<string, string> = { '/1': at('/2'), '/2': at('/3', 'other.example'), '/3': at('/4') };
     const location = steps[request.url ?? ''];
     if (location === undefined) response.end('film');
@@ -88,7 +73,7 @@ test('a credential stays with its origin: not after a redirect to another host, 
   const { content } = await openGuarded(at('/1'), { ...options, headers: { authorization: 'Bearer secret', 'x-key': 'secret' } });
   await collect(content);
   assert.deepEqual(
-    seen.map((headers) => [headers['authorization'], headers['x-key']]),
+    seen.map(({ headers }) => [headers['authorization'], headers['x-key']]),
     [
       ['Bearer secret', 'secret'],
       ['Bearer secret', 'secret'],
@@ -104,7 +89,7 @@ const privatePlaces =
   );
 for (const host of privatePlaces) {
   test(`a server that the operator trusts cannot lead to ${host}`, async (context) => {
-    const { at, seen } = await serve(context, (_request, response) => {
+    const { at, seen } = await serveMedia(context, (_request, response) => {
       response.writeHead(302, { location: `https://${host}/latest/meta-data` }).end();
     });
     const trusted = { ...options, allowPrivateAddresses: false, isTrusted: ({ hostname }: URL) => hostname === 'media.example' };
@@ -127,7 +112,7 @@ test('http, other ports, credentials and other schemes are refused, first and af
   for (const location of wrong) {
     await assert.rejects(openGuarded(location, strict), { problem: 'invalid-url' }, location);
     if (location === 'films.example') continue;
-    const { at } = await serve(context, (_request, response) => void response.writeHead(301, { location }).end());
+    const { at } = await serveMedia(context, (_request, response) => void response.writeHead(301, { location }).end());
     await assert.rejects(openGuarded(at(), strict), { problem: 'invalid-url' }, location);
   }
 });
@@ -178,7 +163,7 @@ test('content beyond the length that was said is not taken', async (context) => 
 
 for (const encoding of ['gzip', 'br', 'x-unknown']) {
   test(`content in ${encoding}, which nobody asked for, is refused`, async (context) => {
-    const { at } = await serve(context, (_request, response) => {
+    const { at } = await serveMedia(context, (_request, response) => {
       response.writeHead(200, { 'content-encoding': encoding }).end(gzipSync(Buffer.alloc(1_000_000)));
     });
     await assert.rejects(openGuarded(at(), options), { problem: 'wrong-type' });
@@ -196,7 +181,7 @@ test('a server that drips is cut off by the limit for all of it', async (context
 
 test('who is slow to take the pieces is not held for a silent server', async (context) => {
   const film = Buffer.alloc(2_000_000, 1);
-  const { at } = await serve(context, (_request, response) => void response.end(film));
+  const { at } = await serveMedia(context, (_request, response) => void response.end(film));
   const { content } = await openGuarded(at(), { ...options, idleMs: 60 });
   let length = 0;
   for await (const piece of content) {
@@ -208,7 +193,7 @@ test('who is slow to take the pieces is not held for a silent server', async (co
 
 test('a file that is left, never begun, or no longer wanted has its connection closed', async (context) => {
   const closed: Promise<unknown>[] = [];
-  const { at } = await serve(context, (_request, response) => {
+  const { at } = await serveMedia(context, (_request, response) => {
     closed.push(once(response, 'close', { signal: AbortSignal.timeout(5000) }));
     response.write(Buffer.alloc(100_000));
   });

@@ -1,0 +1,242 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, before, describe, test } from 'node:test';
+
+import { readExposition, sumSamples } from '../../src/platform/metrics/read-exposition.ts';
+import { type Answer, call, eventually } from '../support/http.ts';
+import { type SimulatedWeir, startSimulatedWeir } from '../support/start-simulated-weir.ts';
+import { assertDescribed, assertEventDescribed, assertRequestDescribed } from './described-answers.ts';
+
+let running: SimulatedWeir;
+const received: unknown[] = [];
+const receiver = createServer((request, response) => {
+  let body = '';
+  request.setEncoding('utf8').on('data', (piece: string) => (body += piece));
+  request.on('end', () => {
+    received.push(JSON.parse(body));
+    response.writeHead(204).end();
+  });
+});
+
+before(async () => {
+  await new Promise<void>((resolve) => void receiver.listen(0, '127.0.0.1', resolve));
+  running = await startSimulatedWeir({
+    config: { callbacks: { privateAddresses: true } },
+    weir: { environment: { WEIR_METRICS_PORT: '0' } },
+  });
+});
+after(async () => {
+  receiver.closeAllConnections();
+  receiver.close();
+  await running[Symbol.asyncDispose]();
+});
+
+type Asked = {
+  readonly method?: string;
+  readonly path?: Readonly<Record<string, string>>;
+  readonly query?: string;
+  readonly body?: object;
+  readonly form?: FormData;
+  readonly key?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** What is sent is wrong on purpose. */
+  readonly isWrong?: boolean;
+};
+
+/** One call whose request and answer are both held against the description. */
+async function ask(
+  template: string,
+  { method, path = {}, query = '', body, form, key, headers = {}, isWrong }: Asked = {},
+): Promise<Answer> {
+  const used = method ?? (body === undefined && form === undefined ? 'GET' : 'POST');
+  const url = `${running.weir.gatewayUrl}${template.replaceAll(/\{(\w+)\}/g, (_, name: string) => path[name] ?? '')}${query}`;
+  const sent = form === undefined ? undefined : new Response(form);
+  const type = sent?.headers.get('content-type') ?? (body === undefined ? undefined : 'application/json');
+  if (body !== undefined && isWrong !== true) assertRequestDescribed(used, template, 'application/json', body);
+  if (form !== undefined && isWrong !== true) assertRequestDescribed(used, template, 'multipart/form-data', fieldsOf(form));
+  const answer = await call(url, {
+    method: used,
+    headers: { authorization: `Bearer ${key ?? running.weir.apiKey}`, ...(type === undefined ? {} : { 'content-type': type }), ...headers },
+    ...(sent === undefined ? {} : { body: Buffer.from(await sent.arrayBuffer()) }),
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  assertDescribed(used, template, answer);
+  return answer;
+}
+
+/** A form as its schema sees it: repeated fields are lists, and numbers and truths are such. */
+function fieldsOf(form: FormData): object {
+  const value = (name: string, one: string | File): unknown =>
+    one instanceof File ? 'bytes' : name === 'temperature' ? Number(one) : name === 'stream' ? one === 'true' : one;
+  return Object.fromEntries(
+    [...new Set(form.keys())].map((name) => {
+      const all = form.getAll(name).map((one) => value(name, one));
+      return [name, name.startsWith('timestamp_granularities') ? all : all[0]];
+    }),
+  );
+}
+
+const quick = { 'x-simulator-video': 'ms=200' };
+
+async function over(id: string): Promise<Answer> {
+  return await eventually(
+    () => ask('/v1/videos/{id}', { path: { id } }),
+    ({ json }) => ['completed', 'failed', 'done', 'expired'].includes(json.status),
+    30_000,
+  );
+}
+
+describe('videos answer as the OpenAPI document says', { concurrency: true }, () => {
+  test('the form of the contract, with everything that is asked of a video', async () => {
+    const callback = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
+    const body = {
+      model: 'vendor-imagine-video',
+      prompt: 'a red kite',
+      duration: 2,
+      metadata: { resolution: '480p', seed: 7, nested: { deep: [1.5] } },
+      callback_url: callback,
+    };
+    const created = await ask('/v1/video/generations', { body, headers: { ...quick, 'idempotency-key': 'described' } });
+    const { id } = created.json;
+    await ask('/v1/videos/{id}/receipt', { path: { id } });
+    await ask('/v1/videos/{id}/events', { path: { id } });
+    assert.equal((await over(id)).json.status, 'completed');
+    await ask('/v1/video/generations/{id}', { path: { id } });
+    await ask('/v1/videos/{id}/receipt', { path: { id } });
+    const whole = await ask('/v1/videos/{id}/content', { path: { id } });
+    await ask('/v1/videos/{id}/content', { path: { id }, method: 'HEAD' });
+    await ask('/v1/videos/{id}/content', { path: { id }, headers: { range: 'bytes=0-99' } });
+    await ask('/v1/videos/{id}/content', { path: { id }, headers: { range: 'bytes=999999999-' } });
+    await ask('/v1/videos/{id}/content', { path: { id }, headers: { 'if-none-match': String(whole.headers['etag']) } });
+    await ask('/v1/videos/{id}/content', { path: { id }, query: '?variant=thumbnail' });
+    const conflict = await ask('/v1/video/generations', {
+      body: { ...body, duration: 3 },
+      headers: { ...quick, 'idempotency-key': 'described' },
+    });
+    assert.equal(conflict.status, 409);
+    await eventually(
+      () => received.length,
+      (length) => length === 1,
+      20_000,
+    );
+    assertEventDescribed(received[0]);
+    const listed = await ask('/v1/callbacks', { query: `?subject=${id}` });
+    await ask('/v1/callbacks/{id}/redeliver', { path: { id: listed.json.data[0].id }, method: 'POST' });
+    await ask('/v1/callbacks/{id}/redeliver', { path: { id: 'msg_none' }, method: 'POST' });
+    await ask('/v1/callbacks/secret/rotate', { method: 'POST' });
+    await ask('/v1/callbacks', { query: '?limit=0' });
+  });
+
+  test("OpenAI's form, as JSON and as a form, remixed, listed and deleted", async () => {
+    const body = { model: 'sora-2', prompt: 'a red kite', seconds: '4', size: '1280x720' };
+    const { id } = (await ask('/v1/videos', { body, headers: quick })).json;
+    const form = new FormData();
+    for (const [name, value] of Object.entries(body)) form.set(name, value);
+    await ask('/v1/videos', { form, headers: { 'x-simulator-video': 'end=failed;ms=100' } }).then(({ json }) => over(json.id));
+    await over(id);
+    const remixed = await ask('/v1/videos/{id}/remix', { path: { id }, body: { prompt: 'a blue kite' }, headers: quick });
+    assert.equal(remixed.json.remixed_from_video_id, id);
+    await over(remixed.json.id);
+    await ask('/v1/videos', { query: '?limit=2&order=asc' });
+    await ask('/v1/videos', { query: '?limit=1000' });
+    assert.equal((await ask('/v1/videos/{id}', { path: { id }, method: 'DELETE' })).json.deleted, true);
+    await ask('/v1/videos/{id}/content', { path: { id } });
+  });
+
+  test("xAI's form, and what its moderation withheld", async () => {
+    const wish = { model: 'grok-imagine-video', prompt: 'a red kite' };
+    const body = { ...wish, duration: 1 };
+    const { request_id: id } = (await ask('/v1/videos/generations', { body, headers: quick })).json;
+    await ask('/v1/videos/{id}/events', { path: { id } });
+    const { url } = (await over(id)).json.video;
+    const edited = await ask('/v1/videos/edits', { body: { ...wish, video: { url } }, headers: quick });
+    await over(edited.json.request_id);
+    const withheld = await ask('/v1/videos/generations', { body, headers: { 'x-simulator-video': 'end=moderated;ms=100' } });
+    await over(withheld.json.request_id);
+    await ask('/v1/videos/{id}/receipt', { path: { id: withheld.json.request_id } });
+    await ask('/v1/videos/generations', { body: { model: body.model }, isWrong: true });
+  });
+
+  test('what is offered, and what is refused', async () => {
+    assert.ok((await ask('/v1/videos/models')).json.data.length > 0);
+    const wrong: readonly object[] = [
+      {},
+      { model: 'm' },
+      { model: 'vendor-imagine-video', prompt: 'p', duration: 99 },
+      { model: 'none', prompt: 'p' },
+    ];
+    for (const body of wrong) {
+      const { status } = await ask('/v1/video/generations', { body, isWrong: true });
+      assert.ok(status === 400 || status === 404, String(status));
+    }
+    for (const template of ['/v1/videos/{id}', '/v1/videos/{id}/content', '/v1/videos/{id}/events', '/v1/videos/{id}/receipt'])
+      for (const [key, status] of [
+        [undefined, 404],
+        ['wrong', 401],
+      ] as const)
+        assert.equal((await ask(template, { path: { id: 'task_none' }, ...(key === undefined ? {} : { key }) })).status, status);
+    await ask('/v1/videos/{id}', { path: { id: 'task_none' }, method: 'DELETE' });
+  });
+});
+
+describe('sound answers as the OpenAPI document says', { concurrency: true }, () => {
+  const speech = { model: 'tts-1', voice: 'nova', input: 'The kettle is on the stove. Everybody waits for tea.' };
+
+  async function recording(): Promise<File> {
+    const { weir } = running;
+    const reply = await fetch(`${weir.gatewayUrl}/v1/audio/speech`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${weir.apiKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ ...speech, response_format: 'wav' }),
+    });
+    return new File([await reply.arrayBuffer()], 'kettle.wav', { type: 'audio/wav' });
+  }
+
+  test('speech in six formats, in events, and refused', async () => {
+    for (const response_format of ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'])
+      await ask('/v1/audio/speech', { body: { ...speech, response_format } });
+    const events = await ask('/v1/audio/speech', { body: { ...speech, model: 'gpt-4o-mini-tts', stream_format: 'sse' } });
+    assert.match(String(events.headers['content-type']), /event-stream/);
+    await ask('/v1/audio/speech', { body: { ...speech, speed: 9 }, isWrong: true });
+    await ask('/v1/audio/speech', { body: speech, key: 'wrong' });
+  });
+
+  test('transcripts in five formats, with words, in events, in English, and refused', async () => {
+    const file = await recording();
+    const formOf = (fields: Readonly<Record<string, string>>): FormData => {
+      const form = new FormData();
+      form.set('file', file);
+      for (const [name, value] of Object.entries({ model: 'whisper-1', ...fields })) form.set(name, value);
+      return form;
+    };
+    for (const response_format of ['json', 'text', 'srt', 'vtt', 'verbose_json']) {
+      await ask('/v1/audio/transcriptions', { form: formOf({ response_format, temperature: '0.2' }) });
+      await ask('/v1/audio/translations', { form: formOf({ response_format }) });
+    }
+    const words = await ask('/v1/audio/transcriptions', {
+      form: formOf({ response_format: 'verbose_json', 'timestamp_granularities[]': 'word' }),
+    });
+    assert.ok(words.json.words.length > 5);
+    const events = await ask('/v1/audio/transcriptions', { form: formOf({ model: 'gpt-4o-transcribe', stream: 'true' }) });
+    assert.match(String(events.headers['content-type']), /event-stream/);
+    await ask('/v1/audio/transcriptions', { form: formOf({ response_format: 'poem' }), isWrong: true });
+    await ask('/v1/audio/transcriptions', { form: formOf({ model: 'none' }) });
+  });
+});
+
+test('metrics know sound and videos by their own names, and a video once', async () => {
+  const { weir } = running;
+  const read = async () => readExposition((await call(weir.metricsUrl ?? '')).text);
+  const booked = async () => sumSamples(await read(), 'weir_calls_total', { dialect: 'video-generations' });
+  const shown = await eventually(read, (samples) => sumSamples(samples, 'weir_calls_total', { dialect: 'video-generations' }) >= 1);
+  assert.equal(sumSamples(shown, 'weir_calls_total', { dialect: 'video-generations', model: 'vendor-imagine-video', end: 'finished' }), 1);
+  assert.equal(sumSamples(shown, 'weir_calls_total', { dialect: 'xai-videos', end: 'finished' }), 3);
+  assert.ok(sumSamples(shown, 'weir_cost_usd_total', { dialect: 'video-generations' }) > 0);
+  assert.ok(sumSamples(shown, 'weir_unbooked_calls_total', { dialect: 'video-tasks', end: 'finished' }) >= 6);
+  assert.ok(sumSamples(shown, 'weir_calls_total', { dialect: 'openai-audio' }) > 10);
+  assert.ok(sumSamples(shown, 'weir_refusals_total', { dialect: 'openai-audio', code: 'invalid_api_key' }) >= 1);
+  assert.equal(sumSamples(shown, 'weir_calls_total', { dialect: 'openai-chat' }), 0);
+  // Asking again counts nothing.
+  assert.equal(await booked(), 1);
+});
