@@ -105,9 +105,9 @@ describe('M12, F46, F47: faults of the gateway and its operator end no video', (
       const answer = await refuse(`status;status=${status}`);
       assert.deepEqual([answer.status, typeof answer.json.error.message], [503, 'string']);
     }
-    const forbidden = await refuse('status;status=403;message=Content%20violates%20usage%20guidelines.');
+    const forbidden = await refuse('status;status=403;message=Content violates usage guidelines.');
     assert.deepEqual([forbidden.status, forbidden.json.error.message], [403, 'Content violates usage guidelines.']);
-    const credential = await refuse('status;status=403;message=This%20key%20may%20not.');
+    const credential = await refuse('status;status=403;message=This key may not.');
     assert.equal(credential.status, 503);
     assert.equal((await bench.ask('GET', '/videos?limit=100')).json.data.length, before);
   });
