@@ -57,7 +57,12 @@ describe('M12, F46, F47: faults of the gateway and its operator end no video', (
       database.close();
     }
   };
-  const alerted = (id: string, reason: RegExp) => eventually(() => alertOf(id), (alert) => reason.test(alert), soonMs);
+  const alerted = (id: string, reason: RegExp) =>
+    eventually(
+      () => alertOf(id),
+      (alert) => reason.test(alert),
+      soonMs,
+    );
   const statusOf = async (id: string): Promise<string> => (await bench.ask('GET', `/videos/${id}`)).json.status;
 
   test('an upstream that a reload removes: the video waits with an alert and goes on when it is back', async () => {

@@ -98,7 +98,11 @@ describe('M12: what an upstream says of a video', () => {
     age(late, 61);
     age(tooLate, 24 * 60 + 1);
     for (const id of [denied, takenBack]) {
-      await eventually(() => rowOf(id)?.['missing_since_ms'], (since) => since !== null, 15_000);
+      await eventually(
+        () => rowOf(id)?.['missing_since_ms'],
+        (since) => since !== null,
+        15_000,
+      );
       assert.equal((await bench.ask('GET', `/videos/${id}`)).json.error, undefined);
       database.run('update video_tasks set missing_since_ms = missing_since_ms - 600000 where id = ?', id);
     }

@@ -105,7 +105,10 @@ describe('M12, S4, F52: the files of finished videos', () => {
 
   test('the books: one row for each, charged for what was delivered; no file too many, and no link in the log', async (context) => {
     const { dataDirectory } = bench.weir;
-    const { problems, counts } = await auditTasks({ simulator: bench.simulator, dataDirectory, ask: (path) => bench.ask('GET', path) }, made);
+    const { problems, counts } = await auditTasks(
+      { simulator: bench.simulator, dataDirectory, ask: (path) => bench.ask('GET', path) },
+      made,
+    );
     assert.deepEqual(problems, []);
     assert.doesNotMatch(bench.weir.output(), /simulated-videos|169\.254|127\.0\.0\.1:1\b/);
     context.diagnostic(JSON.stringify(counts));

@@ -30,7 +30,8 @@ const priceBook = createPriceBook({ book: loadShippedPriceBook() });
 function priceOf(row: ReturnType<typeof readRows>[number], outputVideoMs: number): bigint {
   const { vendor, upstreamModel, requestedModel, acceptedAtMs, usage, pricingParameters } = row;
   const further = pricingParameters === undefined ? {} : { pricingParameters };
-  return priceBook.rate({ vendor, upstreamModel, requestedModel, acceptedAtMs, usage: { ...usage, outputVideoMs }, ...further }).amountNanoUsd;
+  return priceBook.rate({ vendor, upstreamModel, requestedModel, acceptedAtMs, usage: { ...usage, outputVideoMs }, ...further })
+    .amountNanoUsd;
 }
 
 /** The files of a data directory's media folder: those that are whole, and those that are not. */

@@ -171,7 +171,10 @@ function readError(body: Buffer): { readonly message: string; readonly isVendors
     return typeof message === 'string' ? { message, isVendors: true } : { message: '', isVendors: 'code' in error || 'type' in error };
   }
   const message = parsed?.['message'];
-  return { message: typeof message === 'string' ? message : '', isVendors: typeof message === 'string' && typeof parsed?.['code'] === 'string' };
+  return {
+    message: typeof message === 'string' ? message : '',
+    isVendors: typeof message === 'string' && typeof parsed?.['code'] === 'string',
+  };
 }
 
 /** The upstream's refusal in its own words: they are about the request. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readlinkSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { test } from 'node:test';
+import type { TestContext } from 'node:test';
 
 import { startConversationsBench } from '../conversations/start-conversations-bench.ts';
 import { call, eventually, post } from '../support/http.ts';
@@ -48,7 +48,8 @@ async function startReceiver(): Promise<{ readonly url: string; readonly told: T
   return { url: `http://127.0.0.1:${port}/hook`, told, close };
 }
 
-test('M12, F44: two workers look after the same videos and one is killed: nothing is charged or told twice, the other goes on', async (context) => {
+/** Has two processes look after the same videos and kills one while it copies: the other goes on with what it had. */
+export async function killOneOfTwo(context: TestContext): Promise<void> {
   const receiver = await startReceiver();
   context.after(receiver.close);
   await using bench = await startConversationsBench({
@@ -102,11 +103,12 @@ test('M12, F44: two workers look after the same videos and one is killed: nothin
     problems.filter((problem) => !/never finished/.test(problem)),
     [],
   );
-  const eventsOf = (task: string) => new Set(receiver.told.filter((one) => one.task === task).map(({ event, webhookId, type }) => `${event} ${webhookId} ${type}`));
+  const eventsOf = (task: string) =>
+    new Set(receiver.told.filter((one) => one.task === task).map(({ event, webhookId, type }) => `${event} ${webhookId} ${type}`));
   for (const { id, prompt } of made) assert.equal(eventsOf(id).size, 1, `${prompt} has one event, however often it is told`);
   const polls = bench.simulator.videos().map((job) => Number(job['polls']));
   assert.ok(receiver.told.length - videosCount <= videosCount / 2, 'only what the dead worker was telling is told again');
   context.diagnostic(
     `${JSON.stringify(counts)}; callbacks ${receiver.told.length} for ${videosCount} events; polls ${polls.reduce((sum, one) => sum + one, 0)}, at most ${Math.max(...polls)} of one; over ${seconds} s after the kill`,
   );
-});
+}
