@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test';
 import { openDatabase } from '../../src/store/sqlite/open-database.ts';
 import { eventually } from '../support/http.ts';
 import { startVideosBench, type VideosBench } from './start-videos-bench.ts';
-import { auditTasks, type MadeVideo } from './task-books.ts';
+import { auditTasks, type MadeVideo, steerJob } from './task-books.ts';
 
 const soonMs = 30_000;
 
@@ -81,8 +81,7 @@ describe('M12, F46, F47: faults of the gateway and its operator end no video', (
     const id = await make('refused', 'ms=100;poll=401');
     await alerted(id, /refuses the credential \(401\)/);
     assert.match(await statusOf(id), /queued|in_progress/);
-    const job = bench.simulator.videos().find((one) => one['prompt'] === 'refused');
-    await fetch(`${bench.simulator.controlUrl}/videos/${String(job?.['id'])}`, { method: 'POST', body: '{"video":"poll-times=1"}' });
+    await steerJob(bench.simulator, 'refused', 'poll-times=1');
     assert.equal((await bench.ended(id)).status, 'completed');
   });
 

@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import { openDatabase } from '../../src/store/sqlite/open-database.ts';
 import { eventually } from '../support/http.ts';
 import { startVideosBench, type VideosBench } from './start-videos-bench.ts';
-import { auditTasks, type MadeVideo } from './task-books.ts';
+import { auditTasks, type MadeVideo, steerJob } from './task-books.ts';
 
 type Row = {
   readonly hazard: string;
@@ -113,8 +113,7 @@ describe('M12: what an upstream says of a video', () => {
     );
     database.close();
     assert.equal((await bench.ask('GET', `/videos/${late}`)).json.error, undefined);
-    const job = bench.simulator.videos().find((one) => one['prompt'] === 'late');
-    await fetch(`${bench.simulator.controlUrl}/videos/${String(job?.['id'])}`, { method: 'POST', body: '{"video":"end=done;ms=0"}' });
+    await steerJob(bench.simulator, 'late', 'end=done;ms=0');
     const ends = await Promise.all([late, tooLate, denied, takenBack].map((id) => bench.ended(id)));
     assert.deepEqual(
       ends.map(({ status, error }) => error?.code ?? status),

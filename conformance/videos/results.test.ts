@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
-import { eventually, post } from '../support/http.ts';
+import { eventually } from '../support/http.ts';
 import { residentBytes } from '../support/process-memory.ts';
 import { startVideosBench, type VideosBench } from './start-videos-bench.ts';
-import { auditTasks, type MadeVideo } from './task-books.ts';
+import { auditTasks, type MadeVideo, steerJob } from './task-books.ts';
 
 const mebibyte = 1024 ** 2;
 /** Five gigabytes are for runs by hand: a build machine has neither the disk nor the time. */
@@ -46,7 +46,6 @@ describe('M12, S4, F52: the files of finished videos', () => {
     made.push({ id, prompt });
     return id;
   };
-  const jobOf = (prompt: string) => bench.simulator.videos().find((job) => job['prompt'] === prompt);
   const failedCopies = () => bench.weir.output().match(/the file could not be copied/g)?.length ?? 0;
 
   test('a file that cannot be had ends nothing: the video waits with an alert, is delivered when it is right, and is charged once', async () => {
@@ -58,10 +57,7 @@ describe('M12, S4, F52: the files of finished videos', () => {
       assert.equal((await bench.ask('GET', `/videos/${ids[index]}/content`)).status, 400, hazard);
       assert.equal((await bench.ask('GET', `/videos/${ids[index]}/receipt`)).json.state, 'held', hazard);
     }
-    for (const [hazard, , video] of broken) {
-      const { status } = await post(`${bench.simulator.controlUrl}/videos/${String(jobOf(hazard)?.['id'])}`, { video });
-      assert.equal(status, 200);
-    }
+    for (const [hazard, , repair] of broken) await steerJob(bench.simulator, hazard, repair);
     for (const id of ids) assert.equal((await bench.ended(id)).status, 'completed');
   });
 

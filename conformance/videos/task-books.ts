@@ -6,7 +6,7 @@ import type { RunningSimulator } from 'weir-simulator';
 import { loadShippedPriceBook } from '../../src/billing/rating/load-shipped-price-book.ts';
 import { createPriceBook } from '../../src/billing/rating/price-book.ts';
 import { readRows } from '../audio/audio-weir.ts';
-import type { Answer } from '../support/http.ts';
+import { type Answer, post } from '../support/http.ts';
 
 /** A video that a test had made: each has a prompt of its own, by which its jobs at the simulator are found. */
 export type MadeVideo = { readonly id: string; readonly prompt: string };
@@ -42,6 +42,14 @@ export function mediaFiles(dataDirectory: string): { readonly whole: readonly st
     .map((entry) => join(entry.parentPath, entry.name));
   const isUnfinished = (path: string): boolean => path.startsWith(join(root, 'unfinished'));
   return { whole: paths.filter((path) => !isUnfinished(path)), unfinished: paths.filter(isUnfinished) };
+}
+
+/** Has the simulator go on otherwise with the job of a prompt. */
+export async function steerJob(simulator: Pick<RunningSimulator, 'videos' | 'controlUrl'>, prompt: string, video: string): Promise<void> {
+  const id = simulator.videos().find((job) => job['prompt'] === prompt)?.['id'];
+  if (typeof id !== 'string') throw new Error(`there is no job "${prompt}"`);
+  const { status, text } = await post(`${simulator.controlUrl}/videos/${id}`, { video });
+  if (status !== 200) throw new Error(`${status} ${text}`);
 }
 
 /**
