@@ -65,7 +65,7 @@ function answerAs({ path }: Pick<SeenCall, 'path'>, response: ServerResponse): v
   json({ text: 'What was heard.' });
 }
 
-describe('S1, S4, S5: what passes of an upstream’s answers', () => {
+describe('F52, S5: what passes of an upstream’s answers', () => {
   let running: AudioWeir;
   const answers: { readonly what: string; readonly answer: Answer }[] = [];
   before(async () => {

@@ -28,7 +28,7 @@ function fillDisk(dataDirectory: string): { readonly how: string; readonly mend:
   }
 }
 
-describe('M12, F46, F47: faults of the gateway and its operator end no video', () => {
+describe('M12, F46: faults of the gateway and its operator end no video', () => {
   let bench: VideosBench;
   let path: string;
   let good: { readonly upstreams: { readonly xai: object } };

@@ -62,7 +62,7 @@ describe('M12: what an upstream says of a video', () => {
 
   const make = (prompt: string, script: string) => bench.make({ prompt, duration: 1 }, { headers: { 'x-simulator-video': script } });
 
-  test('F43-F50: no answer that says nothing changes a task, nothing goes back, and each end is settled once', async (context) => {
+  test('F43, F46, F49, F50: no answer that says nothing changes a task, nothing goes back, and each end is settled once', async (context) => {
     const made: MadeVideo[] = [];
     await Promise.all(
       rows.map(async ({ hazard, script, end }) => {
@@ -81,7 +81,7 @@ describe('M12: what an upstream says of a video', () => {
     context.diagnostic(JSON.stringify(audit.counts));
   });
 
-  test('F51: deadlines. What is late gets an alert and is delivered, what is a day late, denied or taken back for ten minutes ends free', async () => {
+  test('F47, F51: deadlines. What is late gets an alert and is delivered, what is a day late, denied or taken back for ten minutes ends free', async () => {
     const never = 'end=never';
     const [late, tooLate, denied, takenBack] = await Promise.all([
       make('late', never),
