@@ -42,13 +42,11 @@ export const serveContent: VideoHandler = async (context, id) => {
   const { gateway, request, response, callId, query } = context;
   const task = await findTask(context, id);
   checkVariant(query);
-  const nowMs = gateway.clock.nowMs();
-  const media = mediaOf(task, nowMs);
+  const media = mediaOf(task, gateway.clock.nowMs());
   const entityTag = entityTagOf(media);
   const { headers } = request;
-  const caching = { expiresAtMs: task.expiresAtMs, nowMs };
   if (isKnownTo(headers['if-none-match'], entityTag)) {
-    response.writeHead(304, { ...cacheHeaders(media, caching), [requestIdHeader]: callId });
+    response.writeHead(304, { ...cacheHeaders(media), [requestIdHeader]: callId });
     response.end();
     return undefined;
   }
@@ -58,7 +56,7 @@ export const serveContent: VideoHandler = async (context, id) => {
       headers: { 'content-range': `bytes */${media.bytes}` },
       param: 'Range',
     });
-  await send(context, media, selected, { ...contentHeaders(task.id, media, selected, caching), [requestIdHeader]: callId });
+  await send(context, media, selected, { ...contentHeaders(task.id, media, selected), [requestIdHeader]: callId });
   return undefined;
 };
 

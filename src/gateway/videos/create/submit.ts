@@ -1,4 +1,5 @@
 import type { SubmissionAnswer, VideoProtocol, VideoSubmission } from '../../../dialects/video-tasks/video-protocol.ts';
+import { hideSecrets, isModeration } from '../../../dialects/upstream-error.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import { parseJsonObject } from '../../../platform/json/parse-json.ts';
 import type { TaskReading } from '../../../tasks/video-upstreams.ts';
@@ -10,7 +11,7 @@ import type { Target } from '../../routing/routing-table.ts';
 import { toReading } from '../upstream/video-upstreams.ts';
 
 /**
- * What became of a submission. `failed`: it is certain that nothing was taken, and another target may be asked. `refused`: the upstream will not make this video. `unclear`: it
+ * What became of a submission. `failed`: nothing was taken, because nothing was sent or by the upstream's own word, and another target may be asked. `refused`: the upstream will not make this video. `unclear`: it
  * may have been taken; sending it again, anywhere, could make and bill a second video.
  */
 export type Submitted =
@@ -127,30 +128,53 @@ function unclear({ upstream }: Target, reason: string): GatewayError {
 
 const wordsMax = 2000;
 
-/** Answers that are about the operator's account and not about this request: nothing was taken. */
+/** Answers that are not about this request but about the operator's account or the upstream's state: nothing was taken. */
 function describeRejection({ status, body }: WholeAnswer, { upstream }: Target): GatewayError | undefined {
   const internal = `${upstream.id} answered ${status}`;
-  if (status === 401 || status === 403 || status === 407) {
-    const message = 'the model service refuses the gateway; its operator has to renew the credential';
-    return new GatewayError('upstream_credentials_rejected', message, { internal });
+  const said = readError(body);
+  const words = hideSecrets(scrubText(said.message, upstream.apiKey)).slice(0, wordsMax);
+  switch (status) {
+    case 401:
+    case 403:
+    case 407: {
+      // What the vendor does not want to make is the client's business, and goes the way of refusals.
+      if (isModeration({ status, message: said.message, words: [] })) return undefined;
+      const message = 'the model service refuses the gateway; its operator has to renew the credential';
+      return new GatewayError('upstream_credentials_rejected', message, { internal });
+    }
+    case 402:
+      return new GatewayError('upstream_quota_exhausted', "the operator's account at the model service has no credit left", { internal });
+    case 429: {
+      const message = words === '' ? 'the model service limits the rate of requests' : words;
+      return new GatewayError('upstream_rate_limited', message, { internal, retryAfterSeconds: 1 });
+    }
+    case 503:
+    case 529:
+      // Only the vendor itself can say that it took nothing. A balancer on the way answers so as well when it has lost the connection behind it.
+      if (!said.isVendors) return undefined;
+      return new GatewayError('upstream_overloaded', words === '' ? 'the model service is overloaded' : words, { internal });
+    default:
+      return undefined;
   }
-  if (status === 402)
-    return new GatewayError('upstream_quota_exhausted', "the operator's account at the model service has no credit left", { internal });
-  if (status !== 429) return undefined;
-  const said = scrubText(readWords(body), upstream.apiKey).slice(0, wordsMax);
-  return new GatewayError('upstream_rate_limited', said === '' ? 'the model service limits the rate of requests' : said, {
-    internal,
-    retryAfterSeconds: 1,
-  });
 }
 
-/** The words of an error in any of the shapes that such interfaces have: `{error: {message}}`, `{error: "…"}`, `{message}`. */
-function readWords(body: Buffer): string {
+/**
+ * The words of an error in any of the shapes that such interfaces have: `{error: {message}}`, `{error: "…"}`, `{code, message}`. `isVendors`: it has such a shape; a mere
+ * `{message}` is what balancers and proxies write.
+ */
+function readError(body: Buffer): { readonly message: string; readonly isVendors: boolean } {
   const parsed = parseJsonObject(body);
   const error = parsed?.['error'];
-  if (typeof error === 'string') return error;
-  const inner = typeof error === 'object' && error !== null && 'message' in error ? error['message'] : parsed?.['message'];
-  return typeof inner === 'string' ? inner : '';
+  if (typeof error === 'string') return { message: error, isVendors: error !== '' };
+  if (typeof error === 'object' && error !== null) {
+    const message = 'message' in error ? error['message'] : undefined;
+    return typeof message === 'string' ? { message, isVendors: true } : { message: '', isVendors: 'code' in error || 'type' in error };
+  }
+  const message = parsed?.['message'];
+  return {
+    message: typeof message === 'string' ? message : '',
+    isVendors: typeof message === 'string' && typeof parsed?.['code'] === 'string',
+  };
 }
 
 /** The upstream's refusal in its own words: they are about the request. */

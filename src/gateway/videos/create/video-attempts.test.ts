@@ -47,6 +47,9 @@ const movesOn: readonly (readonly [what: string, answer: FakeAnswer])[] = [
   ['401', refused(401)],
   ['403', refused(403)],
   ['402', refused(402)],
+  ['503 by the vendor’s own word', refused(503)],
+  ['529 by the vendor’s own word', refused(529)],
+  ['503 in a relay’s own shape', { status: 503, body: { code: 'no_available_channel', message: 'none', data: null } }],
 ];
 
 for (const [what, answer] of movesOn) {
@@ -66,7 +69,10 @@ const staysUnclear: readonly (readonly [what: string, answer: FakeAnswer])[] = [
   ['a connection that broke', 'ECONNRESET'],
   ['a connection that closed', 'CONNECTION_CLOSED'],
   ['500', refused(500)],
-  ['503', refused(503)],
+  ['502', refused(502)],
+  ['504', refused(504)],
+  ['503 without a word', { status: 503, body: {} }],
+  ['503 of a balancer', { status: 503, body: { message: 'Service Unavailable' } }],
   ['an answer without an id', { status: 200, body: {} }],
 ];
 
@@ -93,6 +99,29 @@ for (const status of [400, 422, 413]) {
     assert.deepEqual(await openTasks(videos), []);
   });
 }
+
+test('what is refused for its content is the client’s refusal, and not a matter of the credential', async () => {
+  const videos = start({ status: 403, body: { code: 'permission', error: 'Content violates usage guidelines.' } }, accepted);
+  await assert.rejects(run(videos), (error) => {
+    assert.ok(error instanceof GatewayError);
+    assert.deepEqual([error.code, error.status, error.message], ['upstream_refused_request', 403, 'Content violates usage guidelines.']);
+    return true;
+  });
+  assert.equal(to(videos), 'a');
+  assert.deepEqual(await openTasks(videos), []);
+});
+
+test('an upstream that says that it takes nothing, without another one, is an honest 503 and no task', async () => {
+  const videos = start(refused(503));
+  await assert.rejects(run(videos), (error) => {
+    assert.ok(error instanceof GatewayError);
+    assert.deepEqual([error.code, error.status, error.message], ['upstream_overloaded', 503, 'no: 503']);
+    return true;
+  });
+  assert.deepEqual(await openTasks(videos), []);
+  const row = await videos.store.findEntry('req_client');
+  assert.deepEqual([row?.end, row?.charge.amountNanoUsd], ['failed', 0n]);
+});
 
 test('where no target takes it the last failure is told, and nothing is left open', async () => {
   const videos = start(refused(429), 'ECONNREFUSED', refused(401), accepted);

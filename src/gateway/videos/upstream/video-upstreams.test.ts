@@ -106,6 +106,8 @@ test('a submission that fails again stays unclear, and a refusal is one', async 
     [{ status: 503 }, 'unclear'],
     [{ status: 401 }, 'unclear'],
     ['ECONNREFUSED', 'unclear'],
+    [{ status: 403 }, 'unclear'],
+    [{ status: 403, body: { error: 'Content violates usage guidelines.' } }, 'refused'],
     [{ status: 400, body: { error: { message: 'no' } } }, 'refused'],
   ] as const) {
     const videos = createFakeVideos([{ id: 'a', protocol: 'video-generations', answers: [answer] }]);

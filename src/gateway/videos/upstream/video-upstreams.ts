@@ -1,4 +1,5 @@
 import type { UpstreamVideo, VideoProtocol } from '../../../dialects/video-tasks/video-protocol.ts';
+import { isModeration, messageCharactersMax } from '../../../dialects/upstream-error.ts';
 import { type Answer, AskError, askUpstream } from '../../../platform/http/ask-upstream.ts';
 import type { UpstreamRequest } from '../../../platform/http/upstream-client.ts';
 import { ResultError, type TaskReading, type VideoUpstreams } from '../../../tasks/video-upstreams.ts';
@@ -34,6 +35,11 @@ export function toReading(video: UpstreamVideo): TaskReading {
   return video.status === 'completed' ? { ...video, result: encodeResult(video.result) } : video;
 }
 
+/** Whether a refusal is about what was asked for and not about who asks. */
+function isAboutContent({ status, body }: Answer): boolean {
+  return isModeration({ status, message: body.toString('utf8', 0, messageCharactersMax), words: [] });
+}
+
 /**
  * Asks, and tells what no protocol has to be asked about: the faults of the network, of the upstream's servers and of our credential say nothing of a task.
  */
@@ -41,7 +47,7 @@ async function tell(upstream: Upstream, request: UpstreamRequest, timeoutMs: num
   try {
     const answer = await askUpstream(upstream.client, request, { timeoutMs, signal });
     const { status } = answer;
-    if (status === 401 || status === 403 || status === 407)
+    if ((status === 401 || status === 403 || status === 407) && !isAboutContent(answer))
       return { reading: unclear(`the upstream "${upstream.id}" refuses the credential (${status})`, true) };
     if (status === 429 || status >= 500) return { reading: unclear(`the upstream answers ${status}`) };
     return { answer };

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { readFileSync, statSync, utimesSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+
+import { openDatabase } from '../../src/store/sqlite/open-database.ts';
+import { call, eventually } from '../support/http.ts';
+import { startWeir } from '../support/start-weir.ts';
+import { startVideosBench, type VideosBench } from './start-videos-bench.ts';
+import { auditTasks, type MadeVideo, mediaFiles, steerJob } from './task-books.ts';
+
+// As long as the lease of a dead process, which the next one waits for, and then some.
+const recoveredWithinMs = 75_000;
+
+/** How long the file takes to come whose task is to be cut off before it is settled: longer than the test needs to see that it comes. */
+const settlingSeconds = 4;
+
+const idOf = (bench: VideosBench, prompt: string): unknown => bench.simulator.videos().find((job) => job['prompt'] === prompt)?.['id'];
+
+/** Has the store refuse every write while `work` goes on: what is done outside of it is done, and not written down. */
+async function withStoreLocked(dataDirectory: string, work: () => Promise<void>): Promise<void> {
+  const database = openDatabase(join(dataDirectory, 'weir.sqlite'), { readOnly: false, busyTimeoutMs: 5000 });
+  database.execute('begin immediate');
+  try {
+    await work();
+  } finally {
+    database.execute('rollback');
+    database.close();
+  }
+}
+
+/** Leaves no file of a dead process younger than the sweep takes. */
+function ageFiles(dataDirectory: string): number {
+  const { whole, unfinished } = mediaFiles(dataDirectory);
+  const twoDaysAgo = Date.now() / 1000 - 2 * 86_400;
+  for (const path of [...whole, ...unfinished]) utimesSync(path, twoDaysAgo, twoDaysAgo);
+  return whole.length + unfinished.length;
+}
+
+/**
+ * Kills the only process while videos are being submitted, polled, copied, and stored but not settled, and starts another on its data. What it looked after ends once.
+ */
+export async function killEverywhere(context: TestContext): Promise<void> {
+  await using bench = await startVideosBench();
+  const { dataDirectory } = bench.weir;
+  const config = readFileSync(join(dataDirectory, 'weir.yaml'), 'utf8');
+  const made: MadeVideo[] = [];
+  const make = async (prompt: string, script: string): Promise<string> => {
+    const id = await bench.make({ prompt, duration: 1 }, { headers: { 'x-simulator-video': script } });
+    made.push({ id, prompt });
+    return id;
+  };
+  const progressOf = (id: string) => bench.ask('GET', `/videos/${id}`).then(({ json }) => Number(json.progress));
+
+  await bench.ended(await make('finished before', 'ms=100'));
+  await make('polling', 'ms=9000');
+  const copying = await make('copying', 'ms=100;content=slow;content-rate=500');
+  // The answers of these are still on their way when the process dies, and their clients never learn an id.
+  for (const [prompt, model] of [
+    ['submitting, makes twice', 'vendor-imagine-video'],
+    ['submitting, makes nothing twice', 'chained'],
+  ] as const) {
+    bench.make({ prompt, model, duration: 1 }, { headers: { 'x-simulator-video': 'ms=100;accept-ms=60000' } }).catch(() => undefined);
+    await eventually(
+      () => idOf(bench, prompt),
+      (id) => id !== undefined,
+    );
+  }
+  await eventually(
+    () => progressOf(copying),
+    (progress) => progress === 99,
+    15_000,
+  );
+  const rate = Math.ceil(statSync(mediaFiles(dataDirectory).whole[0] ?? '').size / settlingSeconds);
+  const settling = await make('settling', `ms=100;content=slow;content-rate=${rate}`);
+  await eventually(
+    () => mediaFiles(dataDirectory).unfinished.length,
+    (count) => count === 2,
+    15_000,
+  );
+  assert.equal(await progressOf(settling), 99);
+  const before = mediaFiles(dataDirectory).whole.length;
+  await withStoreLocked(dataDirectory, async () => {
+    await eventually(
+      () => mediaFiles(dataDirectory).whole.length,
+      (count) => count > before,
+      15_000,
+    );
+    await bench.weir.stop('SIGKILL');
+  });
+
+  const left = mediaFiles(dataDirectory);
+  assert.deepEqual([left.whole.length - before, left.unfinished.length], [1, 1], 'one file that no row knows, one that is half there');
+  const aged = ageFiles(dataDirectory);
+  await steerJob(bench.simulator, 'copying', 'content=no-length');
+
+  const restartedAt = performance.now();
+  await using again = await startWeir({ dataDirectory, config });
+  const ask = (path: string) => call(`${again.gatewayUrl}/v1${path}`, { headers: { authorization: `Bearer ${again.apiKey}` } });
+  const list = async () => (await ask('/videos?limit=100')).json.data as { id: string; status: string; error?: { code: string } }[];
+  const over = await eventually(
+    list,
+    (tasks) => tasks.every(({ status }) => status === 'completed' || status === 'failed'),
+    recoveredWithinMs,
+  );
+  const lost = over.filter(({ error }) => error?.code === 'submission_lost');
+  const unnamed = over.filter(({ id }) => made.every((one) => one.id !== id));
+  assert.deepEqual([over.length, unnamed.length, lost.length], [6, 2, 1]);
+  for (const { id } of unnamed)
+    made.push({ id, prompt: id === lost[0]?.id ? 'submitting, makes twice' : 'submitting, makes nothing twice' });
+  const { problems, counts } = await auditTasks({ simulator: bench.simulator, dataDirectory, ask }, made);
+  assert.deepEqual(problems, []);
+  assert.deepEqual([counts['completed'], counts['failed'], counts['rows']], [5, 1, 6]);
+  const submissions = bench.simulator.videos().map((job) => Number(job['submissions']));
+  assert.deepEqual(
+    submissions.toSorted((one, other) => one - other),
+    [1, 1, 1, 1, 1, 2],
+    'only the one that makes nothing twice was sent again',
+  );
+  const seconds = ((performance.now() - restartedAt) / 1000).toFixed(1);
+  context.diagnostic(`${JSON.stringify(counts)}; all over ${seconds} s after the restart; files of the dead process found: ${aged}`);
+}
