@@ -104,7 +104,10 @@ function createPolls(tables: Tables): Pick<TaskStore, 'claimTasks' | 'renewTask'
   };
 }
 
-type Queries = Pick<TaskStore, 'findTask' | 'listTasks' | 'deleteTask' | 'expireMedia' | 'unknownMedia' | 'mediaBytes' | 'heldFor'>;
+type Queries = Pick<
+  TaskStore,
+  'findTask' | 'findTaskOwner' | 'listTasks' | 'deleteTask' | 'expireMedia' | 'unknownMedia' | 'mediaBytes' | 'heldFor'
+>;
 
 function createQueries(tables: Tables): Queries {
   const tasks = (): readonly VideoTask[] => [...tables.rows.values()].map(({ task }) => task);
@@ -114,6 +117,7 @@ function createQueries(tables: Tables): Queries {
   };
   return {
     findTask: async (query) => structuredClone(find(query)),
+    findTaskOwner: (id) => Promise.resolve(tables.rows.get(id)?.task.userName),
     listTasks: async ({ userName, limit, order, after }) => {
       const ofUser = tasks().filter((task) => task.userName === userName);
       const sorted = ofUser.toSorted((left, right) => left.createdAtMs - right.createdAtMs || compare(left.id, right.id));

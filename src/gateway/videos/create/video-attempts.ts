@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import type { ApiKey } from '../../../accounts/api-key.ts';
 import type { VideoProtocol, VideoSubmission } from '../../../dialects/video-tasks/video-protocol.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { VideoRequest } from '../../../inference/video.ts';
@@ -135,7 +136,7 @@ export class VideoAttempts {
       pricingParameters: parameters,
       heldUsage: usage,
       heldNanoUsd: priceBook.rate(rated).amountNanoUsd,
-      request: toSealed(request, submission, protocol.isIdempotent),
+      request: { ...toSealed(request, submission, protocol.isIdempotent), ...retentionOf(caller) },
     };
     this.#attempts += 1;
     for (let waits = 0; ; waits += 1) {
@@ -207,4 +208,10 @@ function toSealed(request: VideoRequest, submission: VideoSubmission, keepsSubmi
       ? { submission: { path: submission.path, headers: submission.headers, bodyBase64: submission.body.toString('base64') } }
       : {}),
   };
+}
+
+/** For how long the file is to be kept, where the caller's key or user has a word in it: the shorter time of both. */
+function retentionOf({ limits, userLimits }: ApiKey): Pick<SealedVideoRequest, 'retentionDays'> {
+  const days = [limits, userLimits].flatMap((each) => each?.mediaRetentionDays ?? []);
+  return days.length === 0 ? {} : { retentionDays: Math.min(...days) };
 }
