@@ -20,7 +20,7 @@ describe('SDKs that speak and listen', () => {
   const seen = { spoken: 0, characters: 0, heard: 0, seconds: 0 };
   const spoke = (): void => {
     seen.spoken += 1;
-    seen.characters += [...input].length;
+    seen.characters += Array.from(input).length;
   };
   const heard = (seconds: number): void => {
     seen.heard += 1;
