@@ -19,10 +19,15 @@ type AskOptions = {
 
 const video = (upstream: string, model: string) => ({ targets: [{ upstream, model }] });
 
-export async function startVideosBench(config: Readonly<Record<string, unknown>> = {}): Promise<VideosBench> {
+/** @param more further upstreams and models of weir.yaml */
+export async function startVideosBench(
+  config: Readonly<Record<string, unknown>> = {},
+  more: { readonly upstreams?: Readonly<Record<string, object>>; readonly models?: Readonly<Record<string, object>> } = {},
+): Promise<VideosBench> {
   const bench = await startConversationsBench({
     config,
     upstreams: ({ openai }) => ({
+      ...more.upstreams,
       gateway: {
         vendor: 'openai-compatible',
         baseUrl: openai,
@@ -32,6 +37,7 @@ export async function startVideosBench(config: Readonly<Record<string, unknown>>
       },
     }),
     models: {
+      ...more.models,
       'vendor-imagine-video': video('xai', 'grok-imagine-video'),
       'sora-2': video('openai', 'sora-2'),
       chained: video('gateway', 'vendor-imagine-video'),

@@ -19,6 +19,10 @@ export type AccessLimits = RateLimits & {
   readonly models?: readonly string[];
   /** Networks in CIDR notation, or single addresses, from which calls may come. */
   readonly addresses?: readonly string[];
+  /** Days for which files of finished videos are kept. */
+  readonly mediaRetentionDays?: number;
+  /** Bytes that files of videos may have together; 0: none are made. */
+  readonly mediaBytesMax?: number;
   /** Unix milliseconds from which on nothing opens any more. */
   readonly expiresAtMs?: number;
 };
@@ -32,6 +36,9 @@ export const modelCharactersMax = 256;
 
 /** The most that each amount may be. */
 export const rateLimitsMax: Required<RateLimits> = { requestsPerMinute: 1_000_000, tokensPerMinute: 1_000_000_000, concurrency: 100_000 };
+
+/** The most that the limits of kept files may be. */
+export const mediaLimitsMax = { retentionDays: 36_500, bytes: 1024 ** 5 };
 
 /** The three amounts, as weir.yaml and the store hold them. */
 export const rateLimitFields = {
@@ -56,6 +63,8 @@ const isShaped = compileCheck(
         Type.Array(Type.String({ minLength: 1, maxLength: modelCharactersMax }), { minItems: 1, maxItems: listEntriesMax }),
       ),
       addresses: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { minItems: 1, maxItems: listEntriesMax })),
+      mediaRetentionDays: Type.Optional(Type.Integer({ minimum: 1, maximum: mediaLimitsMax.retentionDays })),
+      mediaBytesMax: Type.Optional(Type.Integer({ minimum: 0, maximum: mediaLimitsMax.bytes })),
       expiresAtMs: Type.Optional(Type.Integer({ minimum: 0 })),
     },
     { additionalProperties: false },

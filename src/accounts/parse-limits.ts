@@ -1,5 +1,5 @@
 import { parseNetwork } from '../platform/http/address-list.ts';
-import { type AccessLimitsChange, listEntriesMax, modelCharactersMax, rateLimitsMax } from './access-limits.ts';
+import { type AccessLimitsChange, listEntriesMax, mediaLimitsMax, modelCharactersMax, rateLimitsMax } from './access-limits.ts';
 import { AccountsError } from './accounts-error.ts';
 
 /** Limits as an operator writes them. `none` takes a limit away. */
@@ -9,6 +9,8 @@ export type WrittenLimits = {
   readonly concurrency?: string;
   readonly models?: string;
   readonly addresses?: string;
+  readonly mediaDays?: string;
+  readonly mediaBytes?: string;
   readonly expires?: string;
 };
 
@@ -20,17 +22,19 @@ const refuse = (field: string, text: string, right: string): AccountsError =>
 
 /**
  * Reads limits. Amounts are whole numbers; lists are separated by commas; `expires` is a day (`2026-12-31`, valid to its end in UTC), an instant
- * (`2026-12-31T12:00:00Z`) or a time from now (`90d`, `12h`, `30m`).
+ * (`2026-12-31T12:00:00Z`) or a time from now (`90d`, `12h`, `30m`); `mediaBytes` may have a unit (`500MiB`).
  * @throws AccountsError `invalid_limit` naming the field, its value and what is right
  */
 export function parseLimits(written: WrittenLimits, nowMs: number): AccessLimitsChange {
-  const { rpm, tpm, concurrency, models, addresses, expires } = written;
+  const { rpm, tpm, concurrency, models, addresses, mediaDays, mediaBytes, expires } = written;
   return {
     ...(rpm === undefined ? {} : { requestsPerMinute: parseAmount('rpm', rpm, rateLimitsMax.requestsPerMinute) }),
     ...(tpm === undefined ? {} : { tokensPerMinute: parseAmount('tpm', tpm, rateLimitsMax.tokensPerMinute) }),
     ...(concurrency === undefined ? {} : { concurrency: parseAmount('concurrency', concurrency, rateLimitsMax.concurrency) }),
     ...(models === undefined ? {} : { models: parseModels(models) }),
     ...(addresses === undefined ? {} : { addresses: parseAddresses(addresses) }),
+    ...(mediaDays === undefined ? {} : { mediaRetentionDays: parseAmount('media-days', mediaDays, mediaLimitsMax.retentionDays) }),
+    ...(mediaBytes === undefined ? {} : { mediaBytesMax: parseBytes(mediaBytes) }),
     ...(expires === undefined ? {} : { expiresAtMs: parseExpiry(expires, nowMs) }),
   };
 }
@@ -40,6 +44,16 @@ function parseAmount(field: string, text: string, most: number): number | null {
   const amount = /^[0-9]{1,10}$/.test(text) ? Number(text) : 0;
   if (amount < 1 || amount > most) throw refuse(field, text, `a whole number from 1 to ${most}`);
   return amount;
+}
+
+const byteUnits: Readonly<Record<string, number>> = { '': 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3, TiB: 1024 ** 4 };
+
+function parseBytes(text: string): number | null {
+  if (text === 'none') return null;
+  const [, count, unit = ''] = /^([0-9]{1,16})(KiB|MiB|GiB|TiB)?$/.exec(text) ?? [];
+  const bytes = count === undefined ? Number.NaN : Number(count) * (byteUnits[unit] ?? Number.NaN);
+  if (bytes >= 0 && bytes <= mediaLimitsMax.bytes) return bytes;
+  throw refuse('media-bytes', text, `a number of bytes from 0 to ${mediaLimitsMax.bytes}, such as 500000000, 500MiB or 20GiB`);
 }
 
 /** The parts of a list, each once. */

@@ -1,6 +1,7 @@
 import type { PriceBook } from '../billing/rating/rating.ts';
 import { videoProtocols } from '../dialects/video-tasks/video-protocols.ts';
 import type { GatewaySettings } from '../gateway/gateway.ts';
+import { createSignedLinks } from '../gateway/videos/content/signed-links.ts';
 import type { OpenAddress } from '../gateway/videos/upstream/open-result.ts';
 import { createVideoUpstreams } from '../gateway/videos/upstream/video-upstreams.ts';
 import type { Telemetry } from '../gateway/telemetry/telemetry.ts';
@@ -14,6 +15,7 @@ import type { MediaStorage } from '../tasks/media/media-storage.ts';
 import type { Store } from '../store/store.ts';
 import type { CallbackVault } from '../tasks/callbacks/callback-vault.ts';
 import { createVideoTasks, type VideoTasks } from '../tasks/create-video-tasks.ts';
+import { measureVideo } from '../tasks/media/measure-video.ts';
 import { defaultTaskSettings, type TaskSettings } from '../tasks/task-parts.ts';
 import { ResultError } from '../tasks/video-upstreams.ts';
 import { checkMediaStorage } from './check-media-storage.ts';
@@ -68,6 +70,7 @@ export async function openVideos(parts: Parts, opened: AsyncDisposableStack): Pr
     retentionMs: () => settings().videos.retentionDays * day,
     rate: (task, usage) => prices.of(task.priceVersion).rate({ ...task, acceptedAtMs: task.createdAtMs, usage }),
     sealUrl: parts.sealUrl,
+    measureMedia: (media, signal) => measureVideo(storage, media, signal),
   });
   tasks.start();
   opened.defer(() => tasks.close());
@@ -75,10 +78,12 @@ export async function openVideos(parts: Parts, opened: AsyncDisposableStack): Pr
     prices.remember();
     return tasks.begin(intent, idempotency);
   };
+  const links = createSignedLinks(deriveKey(key, 'links of videos'));
   return {
     tasks: { ...tasks, begin },
     store,
     storage,
+    links,
     ledger: store,
     protocols: videoProtocols,
     gauges: tasks.gauges,

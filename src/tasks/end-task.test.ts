@@ -81,3 +81,9 @@ test('a request that can no longer be opened does not keep a task from its end',
   const { entry, deliveries } = describeEnd(parts, taskWith({ sealed: new Uint8Array(50) }), completed, endedAtMs);
   assert.deepEqual([entry.charge.amountNanoUsd, deliveries], [6000n, []]);
 });
+
+test('a file is kept as long as the key had it when it asked, else as configured', () => {
+  const kept = (asked: SealedVideoRequest) => (describeEnd(parts, taskWith({}, asked), completed, endedAtMs).expiresAtMs ?? 0) - endedAtMs;
+  assert.equal(kept({ ...request, retentionDays: 3 }), 3 * 86_400_000);
+  assert.equal(kept(request), parts.retentionMs(taskWith()));
+});

@@ -43,12 +43,18 @@ export function describeEnd(parts: EndParts, task: VideoTask, outcome: TaskOutco
     id: task.id,
     owner: parts.owner,
     phase: outcome.type,
-    ...(completed ? { media: outcome.media, expiresAtMs: nowMs + parts.retentionMs(task) } : { error: outcome.error }),
+    ...(completed ? { media: outcome.media, expiresAtMs: nowMs + keptMs(parts, task, request) } : { error: outcome.error }),
     ...(completed && durationMs !== undefined ? { durationMs } : {}),
     endedAtMs: nowMs,
     entry: settle(parts, { task, outcome, durationMs, request, nowMs }),
     deliveries: deliveriesOf(parts, task, request, { eventType: completed ? 'video.completed' : 'video.failed', nowMs }),
   };
+}
+
+const dayMs = 86_400_000;
+
+function keptMs({ retentionMs }: EndParts, task: VideoTask, request: SealedVideoRequest | undefined): number {
+  return request?.retentionDays === undefined ? retentionMs(task) : request.retentionDays * dayMs;
 }
 
 /** The ledger row of a request that no upstream took: it costs nothing. */

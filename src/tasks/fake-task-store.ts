@@ -107,7 +107,7 @@ function createPolls(tables: Tables): Pick<TaskStore, 'claimTasks' | 'renewTask'
 
 type Queries = Pick<
   TaskStore,
-  'findTask' | 'listTasks' | 'deleteTask' | 'expireMedia' | 'sweepTasks' | 'unknownMedia' | 'mediaBytes' | 'heldFor'
+  'findTask' | 'findTaskOwner' | 'listTasks' | 'deleteTask' | 'expireMedia' | 'sweepTasks' | 'unknownMedia' | 'mediaBytes' | 'heldFor'
 >;
 
 function createQueries(tables: Tables): Queries {
@@ -118,6 +118,7 @@ function createQueries(tables: Tables): Queries {
   };
   return {
     findTask: async (query) => structuredClone(find(query)),
+    findTaskOwner: (id) => Promise.resolve(tables.rows.get(id)?.task.userName),
     listTasks: async ({ userName, limit, order, after }) => {
       const ofUser = tasks().filter((task) => task.userName === userName);
       const sorted = ofUser.toSorted((left, right) => left.createdAtMs - right.createdAtMs || compare(left.id, right.id));

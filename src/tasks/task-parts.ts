@@ -55,7 +55,7 @@ export type VideoTasksOptions = TaskObserver & {
   /** Seals requests and results, each under a name of its own. */
   readonly sealer: Sealer;
   readonly settings: () => TaskSettings;
-  /** How long a finished file is kept. */
+  /** How long a finished file is kept whose request says nothing of it. */
   readonly retentionMs: (task: VideoTask) => number;
   /** Prices what a task used, by the prices that held when it was created. */
   readonly rate: (task: VideoTask, usage: Usage) => Charge;

@@ -91,6 +91,8 @@ export type TaskStore = {
   readonly endTask: (end: TaskEnd) => Promise<boolean>;
   /** A task of this user. One that is only being submitted is found too; a deleted one is not. */
   readonly findTask: (task: { readonly userName: string; readonly id: string }) => Promise<VideoTask | undefined>;
+  /** Whose task it is, for those who come with a link instead of a key. Undefined for one that was deleted, as for one that never was. */
+  readonly findTaskOwner: (id: string) => Promise<string | undefined>;
   readonly listTasks: (page: TaskPage) => Promise<readonly VideoTask[]>;
   /** Forgets a task that is over and resolves with the key of its file, which is then nobody's; `open` while it is not over. */
   readonly deleteTask: (task: {

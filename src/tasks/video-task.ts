@@ -83,6 +83,8 @@ export type SealedVideoRequest = {
   readonly user?: string;
   /** The request's address for callbacks. */
   readonly callbackUrl?: string;
+  /** For how many days the file is to be kept, as the key had it when it asked. Absent: as configured. */
+  readonly retentionDays?: number;
   /** The submission, so that it can be sent again to an upstream that takes the same one only once. Absent for others. */
   readonly submission?: { readonly path: string; readonly headers: Readonly<Record<string, string>>; readonly bodyBase64: string };
 };

@@ -15,13 +15,22 @@ function shownSeconds(askedSeconds: number | undefined, durationMs: number | und
   return askedSeconds !== undefined && Math.abs(seconds - askedSeconds) < 0.5 ? askedSeconds : Math.round(seconds * 10) / 10;
 }
 
-/** Where the file of a video is to be had, with a key of its owner. */
-function contentUrl(baseUrl: string, id: string): string {
-  return `${baseUrl}/v1/videos/${id}/content`;
+/** What of a request it takes to show a task. */
+type ViewContext = Pick<VideoContext, 'gateway' | 'videos' | 'settings' | 'baseUrl'>;
+
+/**
+ * Where the file of a video is to be had: with a key of its owner, or by a link that works without one for a day. Clients of xAI's interface get such a link always, because
+ * the vendor's is one and they download it as it is.
+ */
+function contentUrl({ gateway, videos, settings, baseUrl }: ViewContext, task: VideoTask): string {
+  const url = `${baseUrl}/v1/videos/${task.id}/content`;
+  const isLinked = task.form === 'xai-videos' || settings.videos.signedLinks;
+  return isLinked ? `${url}?${videos.links.sign(task, gateway.clock.nowMs())}` : url;
 }
 
 /** A task as its clients see it. @throws GatewayError where what was asked for cannot be read */
-export function viewTask({ videos, baseUrl }: Pick<VideoContext, 'videos' | 'baseUrl'>, task: VideoTask): VideoTaskView {
+export function viewTask(context: ViewContext, task: VideoTask): VideoTaskView {
+  const { videos } = context;
   const request = videos.tasks.openRequest(task);
   const status = statusOf(task);
   const seconds = shownSeconds(request.durationSeconds, task.durationMs);
@@ -39,21 +48,21 @@ export function viewTask({ videos, baseUrl }: Pick<VideoContext, 'videos' | 'bas
     ...(seconds === undefined ? {} : { seconds }),
     ...(request.resolution === undefined ? {} : { resolution: request.resolution }),
     ...(request.aspectRatio === undefined ? {} : { aspectRatio: request.aspectRatio }),
-    ...(status === 'completed' ? { url: contentUrl(baseUrl, task.id) } : {}),
+    ...(status === 'completed' ? { url: contentUrl(context, task) } : {}),
     ...(task.error === undefined ? {} : { error: task.error }),
     ...(task.remixedFrom === undefined ? {} : { remixedFrom: task.remixedFrom }),
   };
 }
 
 /** The answer to a question for a task, in the form in which it was asked to be made. */
-export function encodeTask(context: Pick<VideoContext, 'videos' | 'baseUrl'>, task: VideoTask): VideoAnswer {
+export function encodeTask(context: ViewContext, task: VideoTask): VideoAnswer {
   const { status, body } = encodeVideoTask(viewTask(context, task));
   const isOpen = task.phase !== 'completed' && task.phase !== 'failed';
   return { status, text: body.toString('utf8'), headers: { 'cache-control': 'no-store', ...(isOpen ? openHeaders : {}) } };
 }
 
 /** The answer to the request that made a task. */
-export function encodeCreated(context: Pick<VideoContext, 'videos' | 'baseUrl'>, task: VideoTask): VideoAnswer {
+export function encodeCreated(context: ViewContext, task: VideoTask): VideoAnswer {
   const { status, body } = encodeCreatedVideo(viewTask(context, task));
   return { status, text: body.toString('utf8'), headers: { 'cache-control': 'no-store', ...openHeaders } };
 }

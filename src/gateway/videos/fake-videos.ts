@@ -20,6 +20,7 @@ import { defaultLimits, defaultRetries, defaultTimeouts } from '../limits.ts';
 import { defaultOverload } from '../overload/overload-settings.ts';
 import { createGateway, createMemoryJournal } from '../retry/fake-attempts.ts';
 import { createRoutingTable, type Target } from '../routing/routing-table.ts';
+import { createSignedLinks } from './content/signed-links.ts';
 import type { VideoContext } from './video-context.ts';
 import { defaultVideoSettings } from './video-settings.ts';
 
@@ -136,7 +137,16 @@ export function createFakeVideos(upstreams: readonly FakeVideoUpstream[]): FakeV
   });
   const context: VideoContext = {
     gateway,
-    videos: { tasks, store, storage, ledger: store, protocols: videoProtocols, gauges: tasks.gauges, leaving: new AbortController() },
+    videos: {
+      tasks,
+      store,
+      storage,
+      links: createSignedLinks(Buffer.alloc(32, 2)),
+      ledger: store,
+      protocols: videoProtocols,
+      gauges: tasks.gauges,
+      leaving: new AbortController(),
+    },
     settings: {
       routing,
       limits: defaultLimits,

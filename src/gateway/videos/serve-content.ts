@@ -6,7 +6,7 @@ import { requestIdHeader } from '../exchange/reply-headers.ts';
 import { cacheHeaders, contentHeaders, entityTagOf } from './content/content-headers.ts';
 import { isKnownTo, type SelectedRange, selectRange } from './content/select-range.ts';
 import { writeContent } from './content/write-content.ts';
-import { findTask, statusOf, unknownVideo, type VideoContext, type VideoHandler } from './video-context.ts';
+import { type ContentContext, findTask, statusOf, unknownVideo } from './video-context.ts';
 
 /** A file that is there by what is known of it. @throws GatewayError where the task has none */
 function mediaOf(task: VideoTask, nowMs: number): StoredMedia {
@@ -38,7 +38,7 @@ function oneField(field: string | readonly string[] | undefined): string | undef
 }
 
 /** Answers with the file of a video, or the part of it that is asked for, at the pace at which it is read. */
-export const serveContent: VideoHandler = async (context, id) => {
+export async function serveContent(context: ContentContext, id: string): Promise<undefined> {
   const { gateway, request, response, callId, query } = context;
   const task = await findTask(context, id);
   checkVariant(query);
@@ -58,7 +58,7 @@ export const serveContent: VideoHandler = async (context, id) => {
     });
   await send(context, media, selected, { ...contentHeaders(task.id, media, selected), [requestIdHeader]: callId });
   return undefined;
-};
+}
 
 function lost(cause?: unknown): GatewayError {
   return new GatewayError('result_unavailable', 'The file of this video cannot be read at the moment.', {
@@ -67,7 +67,7 @@ function lost(cause?: unknown): GatewayError {
   });
 }
 
-async function send(context: VideoContext, media: StoredMedia, selected: SelectedRange, headers: Record<string, string>): Promise<void> {
+async function send(context: ContentContext, media: StoredMedia, selected: SelectedRange, headers: Record<string, string>): Promise<void> {
   const { gateway, videos, request, response, callId, signal, settings } = context;
   const range: ByteRange | undefined = selected.type === 'part' ? selected.range : undefined;
   if (request.method === 'HEAD') {

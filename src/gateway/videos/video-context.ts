@@ -10,13 +10,16 @@ import type { VideoTask } from '../../tasks/video-task.ts';
 import type { Gateway, GatewaySettings } from '../gateway.ts';
 import type { Admission } from '../overload/fair-gate.ts';
 import type { CallReport } from '../telemetry/call-report.ts';
+import type { SignedLinks } from './content/signed-links.ts';
 import type { VideoProtocols } from './upstream/find-task-upstream.ts';
 
 /** What the routes of videos work with. */
 export type VideoService = {
   readonly tasks: Pick<VideoTasks, 'begin' | 'accept' | 'refuse' | 'leaveUnclear' | 'find' | 'list' | 'delete' | 'openRequest' | 'watch'>;
-  readonly store: Pick<TaskStore, 'mediaBytes'>;
+  readonly store: Pick<TaskStore, 'mediaBytes' | 'findTaskOwner'>;
   readonly storage: Pick<MediaStorage, 'open'>;
+  /** Opens files to those who have a link. */
+  readonly links: SignedLinks;
   /** What was charged, line by line. */
   readonly ledger: Pick<LedgerStore, 'findEntry'>;
   readonly protocols: VideoProtocols;
@@ -46,6 +49,14 @@ export type VideoContext = {
   readonly report: CallReport | undefined;
 };
 
+/** A request for a file. Its caller is known by a key, or by a link that stands for the file's owner. */
+export type ContentContext = Pick<
+  VideoContext,
+  'gateway' | 'videos' | 'settings' | 'request' | 'response' | 'callId' | 'query' | 'signal'
+> & {
+  readonly caller: Pick<ApiKey, 'userName'>;
+};
+
 /** An answer ready to be written, as JSON unless its headers say otherwise. */
 export type VideoAnswer = { readonly status: number; readonly text: string; readonly headers?: Readonly<Record<string, string>> };
 
@@ -58,7 +69,7 @@ export function unknownVideo(id: string): GatewayError {
 }
 
 /** A task of the caller's user. @throws GatewayError `object_not_found` */
-export async function findTask({ videos, caller }: Pick<VideoContext, 'videos' | 'caller'>, id: string): Promise<VideoTask> {
+export async function findTask({ videos, caller }: Pick<ContentContext, 'videos' | 'caller'>, id: string): Promise<VideoTask> {
   const task = await videos.tasks.find(caller.userName, id);
   if (task === undefined) throw unknownVideo(id);
   return task;

@@ -10,6 +10,8 @@ export type VideoSettings = {
   /** Age at which an unfinished video gets an alert, and at which it is given up. */
   readonly deadlineMinutes: number;
   readonly giveUpHours: number;
+  /** Whether finished videos are told with links that work without a key also to clients of other interfaces than xAI's. */
+  readonly signedLinks: boolean;
   /** Where clients reach the gateway, for addresses that it hands out. Absent: where the request reached it. */
   readonly publicUrl?: string;
 };
@@ -23,4 +25,5 @@ export const defaultVideoSettings: VideoSettings = {
   fileBytesMax: 8 * gibibyte,
   deadlineMinutes: 60,
   giveUpHours: 24,
+  signedLinks: false,
 };

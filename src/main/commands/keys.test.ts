@@ -112,6 +112,9 @@ test('a limit that makes no sense is refused, named with its value and what is r
     ['--models', 'a,,b', /^models: "a,,b".*separated by commas/],
     ['--models', 'a*b', /^models:/],
     ['--addresses', '10.0.0.0/40', /^addresses: "10\.0\.0\.0\/40".*10\.0\.0\.0\/8/],
+    ['--media-days', '0', /^media-days: "0"/],
+    ['--media-bytes', '5GB', /^media-bytes: "5GB".*500MiB/],
+    ['--media-bytes', '1025TiB', /^media-bytes:/],
     ['--expires', '2001-01-01', /^expires: "2001-01-01".*a time to come/],
     ['--expires', '2999-02-31', /^expires:/],
     ['--expires', 'soon', /^expires: "soon"/],
@@ -121,4 +124,15 @@ test('a limit that makes no sense is refused, named with its value and what is r
   await assert.rejects(run('users', 'limit', 'bob', '--rpm', '1'), { name: 'StartError', message: /there is no user "bob"/ });
   await assert.rejects(run('users', 'limit', 'alice'), { name: 'StartError', message: /nothing to change/ });
   assert.deepEqual((JSON.parse((await run('list', '--json')).printed) as Listed[])[0]?.limits, undefined);
+});
+
+test('what videos may take up: bytes with and without a unit, days, none at all', async (context) => {
+  const run = setUp(context);
+  const limitsOf = async () => (JSON.parse((await run('list', '--json')).printed) as Listed[])[0]?.limits;
+  await run('create', '--user', 'alice', '--name', 'ci', '--media-days', '7', '--media-bytes', '2GiB');
+  assert.deepEqual(await limitsOf(), { mediaRetentionDays: 7, mediaBytesMax: 2 * 1024 ** 3 });
+  assert.match((await run('list')).printed, /lenient +media-days 7; media-bytes 2147483648$/m);
+  assert.match((await run('update', 'alice/ci', '--media-bytes', '0', '--media-days', 'none')).said, /: media-bytes 0$/);
+  assert.deepEqual(await limitsOf(), { mediaBytesMax: 0 });
+  assert.match((await run('users', 'limit', 'alice', '--media-bytes', '1000')).said, /^updated alice: media-bytes 1000$/);
 });

@@ -57,6 +57,13 @@ export const videosSchema = Type.Object(
         description: 'Age at which a video that is not finished is given up: it fails as upstream_timeout and nothing is charged.',
       }),
     ),
+    signedLinks: Type.Optional(
+      Type.Boolean({
+        default: defaultVideoSettings.signedLinks,
+        description:
+          "Whether every finished video is told with a link that opens its file without a key for a day, as it always is in xAI's interface. Otherwise the address asks for a key of its owner.",
+      }),
+    ),
     publicUrl: Type.Optional(
       Type.String({
         pattern: '^https?://[^/?#]+/?$',

@@ -127,6 +127,7 @@ function videoTaskCalls(call: Call): TaskStore {
     recordProgress: groupProgress((group) => call('recordProgressGroup', group)),
     endTask: (parameter) => call('endTask', parameter),
     findTask: (parameter) => call('findTask', parameter),
+    findTaskOwner: (id) => call('findTaskOwner', id),
     listTasks: (parameter) => call('listTasks', parameter),
     deleteTask: (parameter) => call('deleteTask', parameter),
     expireMedia: (parameter) => call('expireMedia', parameter),

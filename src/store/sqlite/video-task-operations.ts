@@ -95,7 +95,10 @@ function endTask(database: Database, end: TaskEnd): boolean {
   return true;
 }
 
-type TaskQueries = Pick<TaskStoreOperations, 'findTask' | 'listTasks' | 'unknownMedia' | 'mediaBytes' | 'countTasks' | 'heldFor'>;
+type TaskQueries = Pick<
+  TaskStoreOperations,
+  'findTask' | 'findTaskOwner' | 'listTasks' | 'unknownMedia' | 'mediaBytes' | 'countTasks' | 'heldFor'
+>;
 
 function createTaskQueries(database: Database): TaskQueries {
   return {
@@ -103,6 +106,10 @@ function createTaskQueries(database: Database): TaskQueries {
       const sql = `select ${taskFields} from ${fromTasks} where id = ? and user_name = ?`;
       const row = database.first(sql, toStorableText(id), toStorableText(userName));
       return row === undefined ? undefined : decodeTask(row);
+    },
+    findTaskOwner: (id) => {
+      const row = database.first('select user_name from video_tasks where id = ?', toStorableText(id));
+      return row === undefined ? undefined : readText(row, 'user_name');
     },
     listTasks: ({ userName, ...page }) => {
       const query = {

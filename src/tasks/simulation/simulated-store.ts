@@ -93,6 +93,8 @@ export class SimulatedStore implements TaskStore {
     return true;
   };
 
+  findTaskOwner: TaskStore['findTaskOwner'] = async (id) => this.rows.get(id)?.task.userName;
+
   findTask: TaskStore['findTask'] = async ({ userName, id }) => {
     const task = this.rows.get(id)?.task;
     return task?.userName === userName ? task : undefined;

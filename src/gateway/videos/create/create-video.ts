@@ -72,13 +72,23 @@ function takeLimits(
   return reserveCall({ limiter, clock, dialect, caller, perKey: settings.perKey, facts, target });
 }
 
-/** A user whose files fill the place that they may have makes no further ones. @throws GatewayError `media_quota_exceeded` */
+/**
+ * A user whose files fill the place that they may have makes no further ones, and so does a key that has a place of its own.
+ * @throws GatewayError `media_quota_exceeded`
+ */
 async function checkQuota({ videos, settings, caller }: VideoContext): Promise<void> {
-  const { userBytesMax } = settings.videos;
-  const bytes = await videos.store.mediaBytes({ userName: caller.userName });
-  if (bytes < userBytesMax) return;
-  const message = `Your videos have ${bytes} bytes together, and ${userBytesMax} are allowed. Delete some, or wait until they expire.`;
-  throw new GatewayError('media_quota_exceeded', message);
+  const { id, userName, limits, userLimits } = caller;
+  const places = [
+    { of: 'user', most: userLimits?.mediaBytesMax ?? settings.videos.userBytesMax, owner: { userName } },
+    { of: 'API key', most: limits?.mediaBytesMax, owner: { userName, keyId: id } },
+  ];
+  for (const { of, most, owner } of places) {
+    if (most === undefined) continue;
+    const bytes = await videos.store.mediaBytes(owner);
+    if (bytes < most) continue;
+    const message = `The videos of this ${of} have ${bytes} bytes together, and ${most} are allowed. Delete some, or wait until they expire.`;
+    throw new GatewayError('media_quota_exceeded', message);
+  }
 }
 
 /** Names come from the request: only what can stand in a header is repeated. */

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import type { ApiKey } from '../../../accounts/api-key.ts';
 import type { VideoProtocol, VideoSubmission } from '../../../dialects/video-tasks/video-protocol.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { VideoRequest } from '../../../inference/video.ts';
@@ -30,7 +31,13 @@ export type MadeTask = {
 };
 
 /** A request as one target is to get it. */
-type Fitted = { readonly target: Target; readonly protocol: VideoProtocol; readonly submission: VideoSubmission };
+type Fitted = {
+  readonly target: Target;
+  readonly protocol: VideoProtocol;
+  readonly submission: VideoSubmission;
+  /** What the task tells of the video to come, which is as long and large as its source where the target keeps that. */
+  readonly shape: Pick<VideoRequest, 'durationSeconds' | 'resolution' | 'aspectRatio'>;
+};
 
 /** A withdrawn intent leaves the store a moment later; its idempotency key is free then. */
 const withdrawalWaits = { everyMs: 20, most: 100 } as const;
@@ -74,7 +81,7 @@ export class VideoAttempts {
     const protocol = this.#context.videos.protocols[upstream.videoProtocol];
     try {
       const known = source === undefined ? request : await source.fit(request, target);
-      return { target, protocol, submission: protocol.encodeSubmission(known, upstreamModel) };
+      return { target, protocol, submission: protocol.encodeSubmission(known, upstreamModel), shape: known };
     } catch (error) {
       if (error instanceof GatewayError) return error;
       throw error;
@@ -108,8 +115,9 @@ export class VideoAttempts {
   }
 
   /** Records what is about to be asked for. Each attempt has a task of its own: what the one before came to is settled, and nothing of it is left open. */
-  async #begin({ target, protocol, submission }: Fitted): Promise<{ readonly type: 'begun' | 'existing'; readonly task: VideoTask }> {
+  async #begin(fitted: Fitted): Promise<{ readonly type: 'begun' | 'existing'; readonly task: VideoTask }> {
     const { gateway, videos, settings, caller, callId } = this.#context;
+    const { target, protocol, submission } = fitted;
     const { request, source, idempotency, acceptedAtMs } = this.#wish;
     const { upstream, upstreamModel } = target;
     const { priceBook } = settings.routing;
@@ -135,7 +143,7 @@ export class VideoAttempts {
       pricingParameters: parameters,
       heldUsage: usage,
       heldNanoUsd: priceBook.rate(rated).amountNanoUsd,
-      request: toSealed(request, submission, protocol.isIdempotent),
+      request: { ...toSealed(request, fitted), ...retentionOf(caller) },
     };
     this.#attempts += 1;
     for (let waits = 0; ; waits += 1) {
@@ -188,13 +196,14 @@ export class VideoAttempts {
 }
 
 /** What is kept of a request, sealed. Length and resolution are those that were sent, where the client left them open. */
-function toSealed(request: VideoRequest, submission: VideoSubmission, keepsSubmission: boolean): SealedVideoRequest {
-  const { prompt, metadata, mode, aspectRatio, user, callbackUrl } = request;
+function toSealed(request: VideoRequest, { shape, submission, protocol }: Fitted): SealedVideoRequest {
+  const { prompt, metadata, mode, user, callbackUrl } = request;
+  const { aspectRatio } = shape;
   const { usage, parameters } = submission.billing;
   const isMadeAnew = mode !== 'remix' && mode !== 'extension';
   const sentMs = isMadeAnew ? usage.outputVideoMs : undefined;
-  const durationSeconds = request.durationSeconds ?? (sentMs === undefined ? undefined : sentMs / 1000);
-  const resolution = request.resolution ?? (isMadeAnew ? parameters['resolution'] : undefined);
+  const durationSeconds = shape.durationSeconds ?? (sentMs === undefined ? undefined : sentMs / 1000);
+  const resolution = shape.resolution ?? (isMadeAnew ? parameters['resolution'] : undefined);
   return {
     prompt,
     metadata,
@@ -203,8 +212,14 @@ function toSealed(request: VideoRequest, submission: VideoSubmission, keepsSubmi
     ...(aspectRatio === undefined ? {} : { aspectRatio }),
     ...(user === undefined ? {} : { user }),
     ...(callbackUrl === undefined ? {} : { callbackUrl }),
-    ...(keepsSubmission
+    ...(protocol.isIdempotent
       ? { submission: { path: submission.path, headers: submission.headers, bodyBase64: submission.body.toString('base64') } }
       : {}),
   };
+}
+
+/** For how long the file is to be kept, where the caller's key or user has a word in it: the shorter time of both. */
+function retentionOf({ limits, userLimits }: ApiKey): Pick<SealedVideoRequest, 'retentionDays'> {
+  const days = [limits, userLimits].flatMap((each) => each?.mediaRetentionDays ?? []);
+  return days.length === 0 ? {} : { retentionDays: Math.min(...days) };
 }

@@ -46,7 +46,7 @@ export async function findSource(context: VideoContext, { video }: VideoRequest)
       if (!isKept(task, upstream.id, upstream.videoProtocol))
         return { ...request, metadata, video: await (inline ??= loadInline(context, media)) };
       const video: VideoInput = { kind: 'task', taskId: task.upstreamTaskId ?? '' };
-      return { ...request, ...(request.mode === 'remix' ? sizeOfSource(task) : {}), metadata, video };
+      return { ...request, ...(request.mode === 'remix' ? sizeOfSource(context, task) : {}), metadata, video };
     },
   };
 }
@@ -59,11 +59,14 @@ function withoutVideo(metadata: string): string {
 }
 
 /** How long and large a remix becomes that its upstream makes of what it keeps: as its source is. */
-function sizeOfSource({ durationMs, pricingParameters }: VideoTask): Pick<VideoRequest, 'durationSeconds' | 'resolution'> {
+function sizeOfSource({ videos }: VideoContext, task: VideoTask): Pick<VideoRequest, 'durationSeconds' | 'resolution' | 'aspectRatio'> {
+  const { durationMs, pricingParameters } = task;
   const { resolution } = pricingParameters;
+  const { aspectRatio } = videos.tasks.openRequest(task);
   return {
     ...(durationMs === undefined ? {} : { durationSeconds: Math.ceil(durationMs / 1000) }),
     ...(resolution === undefined ? {} : { resolution }),
+    ...(aspectRatio === undefined ? {} : { aspectRatio }),
   };
 }
 
