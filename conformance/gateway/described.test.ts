@@ -1,36 +1,21 @@
 import assert from 'node:assert/strict';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 
 import { readExposition, sumSamples } from '../../src/platform/metrics/read-exposition.ts';
+import { startReceiver } from '../../src/tasks/callbacks/callback-receiver.ts';
 import { type Answer, call, eventually } from '../support/http.ts';
 import { type SimulatedWeir, startSimulatedWeir } from '../support/start-simulated-weir.ts';
 import { assertDescribed, assertEventDescribed, assertRequestDescribed } from './described-answers.ts';
 
 let running: SimulatedWeir;
-const received: unknown[] = [];
-const receiver = createServer((request, response) => {
-  let body = '';
-  request.setEncoding('utf8').on('data', (piece: string) => (body += piece));
-  request.on('end', () => {
-    received.push(JSON.parse(body));
-    response.writeHead(204).end();
-  });
-});
 
 before(async () => {
-  await new Promise<void>((resolve) => void receiver.listen(0, '127.0.0.1', resolve));
   running = await startSimulatedWeir({
     config: { callbacks: { privateAddresses: true } },
     weir: { environment: { WEIR_METRICS_PORT: '0' } },
   });
 });
-after(async () => {
-  receiver.closeAllConnections();
-  receiver.close();
-  await running[Symbol.asyncDispose]();
-});
+after(() => running[Symbol.asyncDispose]());
 
 type Asked = {
   readonly method?: string;
@@ -88,8 +73,8 @@ async function over(id: string): Promise<Answer> {
 }
 
 describe('videos answer as the OpenAPI document says', { concurrency: true }, () => {
-  test('the form of the contract, with everything that is asked of a video', async () => {
-    const callback = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
+  test('the form of the contract, with everything that is asked of a video', async (context) => {
+    const { url: callback, received } = await startReceiver(context);
     const body = {
       model: 'vendor-imagine-video',
       prompt: 'a red kite',
@@ -120,7 +105,7 @@ describe('videos answer as the OpenAPI document says', { concurrency: true }, ()
       (length) => length === 1,
       20_000,
     );
-    assertEventDescribed(received[0]);
+    assertEventDescribed(JSON.parse(received[0]?.body ?? ''));
     const listed = await ask('/v1/callbacks', { query: `?subject=${id}` });
     await ask('/v1/callbacks/{id}/redeliver', { path: { id: listed.json.data[0].id }, method: 'POST' });
     await ask('/v1/callbacks/{id}/redeliver', { path: { id: 'msg_none' }, method: 'POST' });
@@ -147,13 +132,12 @@ describe('videos answer as the OpenAPI document says', { concurrency: true }, ()
   test("xAI's form, and what its moderation withheld", async () => {
     const wish = { model: 'grok-imagine-video', prompt: 'a red kite' };
     const body = { ...wish, duration: 1 };
+    const withheld = await ask('/v1/videos/generations', { body, headers: { 'x-simulator-video': 'end=moderated;ms=100' } });
     const { request_id: id } = (await ask('/v1/videos/generations', { body, headers: quick })).json;
     await ask('/v1/videos/{id}/events', { path: { id } });
     const { url } = (await over(id)).json.video;
     const edited = await ask('/v1/videos/edits', { body: { ...wish, video: { url } }, headers: quick });
-    await over(edited.json.request_id);
-    const withheld = await ask('/v1/videos/generations', { body, headers: { 'x-simulator-video': 'end=moderated;ms=100' } });
-    await over(withheld.json.request_id);
+    await Promise.all([over(edited.json.request_id), over(withheld.json.request_id)]);
     await ask('/v1/videos/{id}/receipt', { path: { id: withheld.json.request_id } });
     await ask('/v1/videos/generations', { body: { model: body.model }, isWrong: true });
   });
