@@ -97,6 +97,16 @@ function createFakeStorage(files: Map<string, Buffer>): MediaStorage {
   };
 }
 
+const fakeSettings = {
+  limits: defaultLimits,
+  timeouts: defaultTimeouts,
+  retries: defaultRetries,
+  overload: defaultOverload,
+  validation: 'compatible',
+  responseRetentionDays: 30,
+  videos: defaultVideoSettings,
+} as const;
+
 /** A request for a video by a known caller, at upstreams that answer as they are told, with tasks in memory. */
 export function createFakeVideos(upstreams: readonly FakeVideoUpstream[]): FakeVideos {
   const sent: SentToUpstream[] = [];
@@ -147,16 +157,7 @@ export function createFakeVideos(upstreams: readonly FakeVideoUpstream[]): FakeV
       gauges: tasks.gauges,
       leaving: new AbortController(),
     },
-    settings: {
-      routing,
-      limits: defaultLimits,
-      timeouts: defaultTimeouts,
-      retries: defaultRetries,
-      overload: defaultOverload,
-      validation: 'compatible',
-      responseRetentionDays: 30,
-      videos: defaultVideoSettings,
-    },
+    settings: { ...fakeSettings, routing },
     caller: fakeCaller,
     admission: { release: () => {}, holdBytes: () => true, releaseBytes: () => {} },
     request: { headers: {}, method: 'GET' } as unknown as IncomingMessage,
