@@ -5,10 +5,7 @@ import type { Upstream } from '../routing/routing-table.ts';
 /** The header in which every answer of the gateway carries its own id of the call. */
 export const requestIdHeader = 'x-weir-request-id';
 
-const handledHere = ['content-length', 'content-encoding', 'transfer-encoding', 'connection', 'keep-alive', 'set-cookie'];
-/** They name the operator's account at the vendor. */
-const operatorsBusiness = ['openai-organization', 'openai-project', 'anthropic-organization-id'];
-const staysHere = new Set([...handledHere, ...operatorsBusiness]);
+const handledHere = new Set(['content-length', 'content-encoding', 'transfer-encoding', 'connection', 'keep-alive', 'set-cookie']);
 
 /** The upstream's reply headers that may pass to the client, unchanged, and the gateway's own id of the call. */
 export function passReplyHeaders(upstream: Upstream, headers: ReplyHeaders, requestId: string): Record<string, string> {
@@ -16,7 +13,7 @@ export function passReplyHeaders(upstream: Upstream, headers: ReplyHeaders, requ
   for (const name in headers) {
     const value = headers[name];
     // Most do not pass.
-    if (value === undefined || !upstream.passesReplyHeader(name) || staysHere.has(name)) continue;
+    if (value === undefined || !upstream.passesReplyHeader(name) || handledHere.has(name)) continue;
     passed[name] = scrubText(typeof value === 'string' ? value : value.join(', '), upstream.apiKey);
   }
   passed[requestIdHeader] = requestId;
