@@ -21,9 +21,9 @@ test('many videos at once: polled in time, downloaded together in little memory,
   const watched = watchTasks(load, ids.slice(0, 40));
   await watched.ready;
 
-  const { gapMs, polls } = await pollFor(load, 3, 5);
+  const { gapMs, polls } = await pollFor(load, 5, 5);
   context.diagnostic(`${polls} polls, ${Math.round(gapMs.max)} ms apart at most`);
-  assert.ok(polls >= tasks && gapMs.max <= 10_000, `${polls} polls, ${gapMs.max} ms`);
+  assert.ok(polls >= tasks && gapMs.max > 0 && gapMs.max <= 10_000, `${polls} polls, ${gapMs.max} ms`);
 
   const { lengths, startBytes, peakBytes } = await downloadTogether(load, { id: file, clients: 20, seconds: 1 });
   context.diagnostic(`${Math.round((peakBytes - startBytes) / megabyte)} MB more memory for 20 downloads of 20 MB`);
