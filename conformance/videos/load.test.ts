@@ -6,7 +6,7 @@ import { startMediaLoad } from '../media-load/start-media-load.ts';
 import { eventually } from '../support/http.ts';
 
 const megabyte = 1_000_000;
-const tasks = 120;
+const tasks = 100;
 
 // The figures of a thousand tasks and two hundred downloads are measured by bench/media.ts.
 test('many videos at once: polled in time, downloaded together in little memory, stored and charged together, and watched to the end', async (context) => {
@@ -21,12 +21,12 @@ test('many videos at once: polled in time, downloaded together in little memory,
   const watched = watchTasks(load, ids.slice(0, 40));
   await watched.ready;
 
-  const { gapMs, polls } = await pollFor(load, 4, 5);
+  const { gapMs, polls } = await pollFor(load, 5, 5);
   context.diagnostic(`${polls} polls, ${Math.round(gapMs.max)} ms apart at most`);
-  assert.ok(polls >= tasks && gapMs.max <= 10_000, `${polls} polls, ${gapMs.max} ms`);
+  assert.ok(polls >= tasks && gapMs.max > 0 && gapMs.max <= 10_000, `${polls} polls, ${gapMs.max} ms`);
 
-  const { lengths, startBytes, peakBytes } = await downloadTogether(load, { id: file, clients: 40, seconds: 1 });
-  context.diagnostic(`${Math.round((peakBytes - startBytes) / megabyte)} MB more memory for 40 downloads of 20 MB`);
+  const { lengths, startBytes, peakBytes } = await downloadTogether(load, { id: file, clients: 20, seconds: 1 });
+  context.diagnostic(`${Math.round((peakBytes - startBytes) / megabyte)} MB more memory for 20 downloads of 20 MB`);
   assert.deepEqual([...lengths], [20 * megabyte]);
   assert.ok(peakBytes - startBytes < 250 * megabyte, `${peakBytes - startBytes} bytes`);
 
