@@ -31,7 +31,8 @@ describe('videos in an object store', () => {
     return { status: answer.statusCode, headers: answer.headers, bytes };
   };
   /** Names of the files of videos that were put into the bucket, the last one last. */
-  const putNames = (): readonly string[] => store.requests.flatMap((one) => /^PUT \/[^/]+\/(weir\/(?!check_)[^?]+)/.exec(one)?.[1] ?? []);
+  const putNames = (): readonly string[] =>
+    store.requests.flatMap((one) => /^PUT \/[^/]+\/(weir\/[0-9a-f]{16}\/(?!check_)[^?]+)/.exec(one)?.[1] ?? []);
   const makeOne = async (): Promise<{ readonly video: string; readonly name: string }> => {
     const video = await weir.make({ duration: 1 }, 'ms=100');
     assert.equal((await weir.ended(video)).status, 'completed');
@@ -102,7 +103,9 @@ describe('videos in an object store', () => {
       yield Buffer.from('x');
     };
     const options = { mediaType: 'video/mp4', bytesMax: 9, signal: AbortSignal.timeout(10_000) };
-    const names = [`${prefix}media_orphan`, `${prefix}media_young`, 'other/media_of_another', 'media_of_a_third'];
+    const own = name.slice(0, name.lastIndexOf('/') + 1);
+    const another = `${prefix}${'0'.repeat(16)}/media_of_another_database`;
+    const names = [`${own}media_orphan`, `${own}media_young`, another, 'other/media_of_another', 'media_of_a_third'];
     for (const other of names) {
       const at = other.lastIndexOf('/') + 1;
       await createS3Storage({ ...store.settings, prefix: other.slice(0, at) }).write(other.slice(at), one(), options);
@@ -114,7 +117,7 @@ describe('videos in an object store', () => {
     database.close();
     weir = await world.start();
     await eventually(
-      () => [`${prefix}media_orphan`, name].filter((gone) => existsSync(store.pathOf(gone))),
+      () => [`${own}media_orphan`, name].filter((gone) => existsSync(store.pathOf(gone))),
       ({ length }) => length === 0,
       20_000,
     );

@@ -10,9 +10,11 @@ import { StartError } from './environment.ts';
 export async function openMediaStorage(options: {
   readonly config: MediaStorageConfig | undefined;
   readonly dataDirectory: string;
+  /** A folder of its own for each database: what is not in it is nobody's, and is swept away. */
+  readonly databaseId: () => Promise<string>;
 }): Promise<MediaStorage> {
-  const { config, dataDirectory } = options;
-  if (config?.s3 !== undefined) return createS3Storage(config.s3);
+  const { config, dataDirectory, databaseId } = options;
+  if (config?.s3 !== undefined) return createS3Storage({ ...config.s3, prefix: `${config.s3.prefix ?? ''}${await databaseId()}/` });
   const directory = join(dataDirectory, 'media');
   return openDirectoryStorage(directory).catch((cause: unknown) => {
     throw new StartError(`the directory ${directory} cannot be used for media files`, { cause });

@@ -47,7 +47,11 @@ type Parts = {
 export async function openVideos(parts: Parts, opened: AsyncDisposableStack): Promise<VideoService> {
   const { environment, store, clock, logger, newId, settings, config } = parts;
   const key = loadStoreKey(environment);
-  const storage = await openMediaStorage({ config: config().mediaStorage, dataDirectory: environment.dataDirectory });
+  const storage = await openMediaStorage({
+    config: config().mediaStorage,
+    dataDirectory: environment.dataDirectory,
+    databaseId: store.databaseId,
+  });
   if (config().mediaStorage?.s3 !== undefined) lookAtObjectStore(storage, logger, opened);
   const prices = createPriceBooks(() => settings().routing.priceBook);
   const upstreams = createVideoUpstreams({
@@ -68,7 +72,10 @@ export async function openVideos(parts: Parts, opened: AsyncDisposableStack): Pr
     sealer: createSealer(deriveKey(key, 'video tasks')),
     settings: () => taskSettings(settings()),
     retentionMs: () => settings().videos.retentionDays * day,
-    rate: (task, usage) => prices.of(task.priceVersion).rate({ ...task, acceptedAtMs: task.createdAtMs, usage }),
+    rate: (task, usage) => {
+      const book = prices.of(task.priceVersion);
+      return { charge: book.rate({ ...task, acceptedAtMs: task.createdAtMs, usage }), priceVersion: book.version };
+    },
     sealUrl: parts.sealUrl,
     measureMedia: (media, signal) => measureVideo(storage, media, signal),
   });

@@ -16,5 +16,7 @@ export type Store = AccountsStore &
   FileSearchStore &
   TaskStore &
   CallbackStore & {
+    /** Sixteen hexadecimal digits that no other database has: what is kept of it elsewhere is told from what others keep by them. A copy of a database has the same. */
+    readonly databaseId: () => Promise<string>;
     readonly close: () => Promise<void>;
   };

@@ -57,6 +57,12 @@ test('the row of the ledger is that of the request that made the task, over its 
   assert.equal(describeEnd(parts, untaken, failedAs('upstream_failed', false), endedAtMs).entry.upstreamStatus, undefined);
 });
 
+test('the row names the price book that priced it, which is another than that of its beginning where that is not known any more', () => {
+  const rate: TaskParts['rate'] = () => ({ charge: { amountNanoUsd: 7n, lines: [] }, priceVersion: '2026-12-01' });
+  const charged = describeEnd({ ...parts, rate }, taskWith(), completed, endedAtMs).entry;
+  assert.deepEqual([charged.priceVersion, charged.charge.amountNanoUsd], ['2026-12-01', 7n]);
+});
+
 test('the callback names the video and nothing of it, and its address is sealed; without an address there is none', () => {
   const { deliveries } = describeEnd(parts, taskWith(), completed, endedAtMs);
   assert.equal(deliveries.length, 1);

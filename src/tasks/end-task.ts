@@ -2,7 +2,7 @@ import type { CallEntry, FailedAttempt } from '../billing/ledger/call-entry.ts';
 import type { Usage } from '../inference/usage.ts';
 import type { NewDelivery } from './callbacks/callback-store.ts';
 import type { TaskFailure } from './read-poll.ts';
-import type { TaskParts } from './task-parts.ts';
+import type { RatedVideo, TaskParts } from './task-parts.ts';
 import { openSealedRequest } from './task-seal.ts';
 import type { TaskEnd } from './task-store.ts';
 import type { SealedVideoRequest, StoredMedia, VideoTask } from './video-task.ts';
@@ -85,8 +85,12 @@ type Settlement = {
 function settle({ rate }: EndParts, { task, outcome, durationMs, request, nowMs }: Settlement): CallEntry {
   const isCharged = outcome.type === 'completed' || outcome.isBilled;
   const usage = isCharged ? usageOf(task, durationMs) : {};
+  const { charge, priceVersion = task.priceVersion }: RatedVideo = isCharged
+    ? rate(task, usage)
+    : { charge: { amountNanoUsd: 0n, lines: [] } };
   return {
     ...opening(task, request),
+    priceVersion,
     end: isCharged ? 'finished' : 'failed',
     ...(task.upstreamTaskId === undefined ? {} : { upstreamStatus: 200 }),
     ...(outcome.type === 'failed' ? { errorCode: outcome.error.code } : {}),
@@ -95,7 +99,7 @@ function settle({ rate }: EndParts, { task, outcome, durationMs, request, nowMs 
     // Where nobody knows how long the video is, it is charged as long as it was to be.
     estimated: isCharged && durationMs === undefined && task.heldUsage.outputVideoMs !== undefined,
     durationMs: Math.max(0, nowMs - task.createdAtMs),
-    charge: isCharged ? rate(task, usage) : { amountNanoUsd: 0n, lines: [] },
+    charge,
   };
 }
 

@@ -58,7 +58,7 @@ export type VideoTasksOptions = TaskObserver & {
   /** How long a finished file is kept whose request says nothing of it. */
   readonly retentionMs: (task: VideoTask) => number;
   /** Prices what a task used, by the prices that held when it was created. */
-  readonly rate: (task: VideoTask, usage: Usage) => Charge;
+  readonly rate: (task: VideoTask, usage: Usage) => RatedVideo;
   /** Seals the address of a delivery. */
   readonly sealUrl: (url: string, deliveryId: string) => Uint8Array<ArrayBuffer>;
   /** Measures how long a stored video is, in milliseconds, for upstreams that do not say. */
@@ -68,6 +68,9 @@ export type VideoTasksOptions = TaskObserver & {
 };
 
 /** The same as the parts of the lifecycle use it. */
+/** A charge, and the price book that it is by where that is another than the task was begun under. */
+export type RatedVideo = { readonly charge: Charge; readonly priceVersion?: string };
+
 export type TaskParts = VideoTasksOptions & {
   readonly wait: Wait;
   /** This process, among all that work on the same store. */

@@ -136,7 +136,7 @@ export function createFakeVideos(upstreams: readonly FakeVideoUpstream[]): FakeV
     sealer: createSealer(Buffer.alloc(32, 1)),
     settings: () => defaultTaskSettings,
     retentionMs: () => 1000,
-    rate: () => ({ amountNanoUsd: 0n, lines: [] }),
+    rate: () => ({ charge: { amountNanoUsd: 0n, lines: [] } }),
     sealUrl: () => new Uint8Array(),
   });
   const routing = createRoutingTable({

@@ -17,8 +17,7 @@ const s3Schema = Type.Object(
     prefix: Type.Optional(
       Type.String({
         pattern: '^[A-Za-z0-9][A-Za-z0-9._/-]{0,199}$',
-        description:
-          'What the names of all objects begin with, such as weir/. Gateways with a database each need one each: what no video of the own database has is swept.',
+        description: 'What the names of all objects begin with, such as weir/. Each database has a folder of its own below it.',
       }),
     ),
     forcePathStyle: Type.Optional(

@@ -89,5 +89,11 @@ const callbacks = [
   )`,
 ];
 
+/** One row: what tells this database's files in an object store from those of another. */
+const identity = [
+  'create table database_identity (id text not null)',
+  'insert into database_identity (id) values (lower(hex(randomblob(8))))',
+];
+
 /** Video tasks, the keys under which they were asked for, and callbacks. */
-export const videoTasks: Migration = { version: 7, name: 'video-tasks', shared: tasks, sqlite: [requests, ...callbacks] };
+export const videoTasks: Migration = { version: 7, name: 'video-tasks', shared: tasks, sqlite: [requests, ...callbacks, ...identity] };

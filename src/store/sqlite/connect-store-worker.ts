@@ -75,6 +75,7 @@ export async function connectStoreWorker(worker: Worker, options: StoreWorkerOpt
     ...fileSearchCalls(call),
     ...videoTaskCalls(call),
     ...callbackCalls(call),
+    databaseId: () => call('databaseId'),
     failureReason: connection.failureReason,
     close: connection.close,
   };

@@ -196,3 +196,17 @@ test('the parts of a call add to its sums and are no calls of their own, in whol
     assert.deepEqual([row?.callCount, row?.promptTokens, row?.amountNanoUsd, others.length], [1, 20, 3n, 0]);
   }
 });
+
+test('a database has an id of its own, and keeps it', async (context) => {
+  const [path, otherPath] = [createPath(context), createPath(context)];
+  const idOf = async (file: string): Promise<string> => {
+    const store = await openSqliteStore({ path: file });
+    const id = await store.databaseId();
+    await store.close();
+    return id;
+  };
+  const id = await idOf(path);
+  assert.match(id, /^[0-9a-f]{16}$/);
+  assert.equal(await idOf(path), id);
+  assert.notEqual(await idOf(otherPath), id);
+});

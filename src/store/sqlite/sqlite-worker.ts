@@ -8,6 +8,7 @@ import type { Database } from './open-database.ts';
 import { openStoreDatabase } from './open-store-database.ts';
 import { createProofOperations } from './proof-operations.ts';
 import { createStatisticsOperations } from './statistics-operations.ts';
+import { readDatabaseId } from './read-database-id.ts';
 import { createVideoTaskOperations } from './video-task-operations.ts';
 import { encodeError } from './store-protocol.ts';
 import type { StoreOperations, StoreReply, StoreRequest, StoreWorkerData } from './store-protocol.ts';
@@ -33,6 +34,7 @@ function serve(data: StoreWorkerData): void {
     ...createFileSearchOperations(database),
     ...createVideoTaskOperations(database),
     ...createCallbackOperations(database),
+    databaseId: () => readDatabaseId(database),
   };
   port.on('message', (request: StoreRequest) => {
     if (request.type === 'close') {

@@ -40,7 +40,9 @@ export type StoreOperations = AccountsStoreOperations &
   ConversationStoreOperations &
   FileSearchOperations &
   TaskStoreOperations &
-  CallbackStoreOperations;
+  CallbackStoreOperations & {
+    readonly databaseId: () => string;
+  };
 export type OperationName = keyof StoreOperations;
 
 /** What the worker is started with. */

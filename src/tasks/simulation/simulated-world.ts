@@ -63,7 +63,7 @@ export class SimulatedWorld {
       sealer: this.sealer,
       settings: () => this.settings,
       retentionMs: () => 7 * 24 * 3_600_000,
-      rate: (_task: VideoTask, usage: Usage) => simulatedCharge(usage),
+      rate: (_task: VideoTask, usage: Usage) => ({ charge: simulatedCharge(usage) }),
       sealUrl: (url) => new Uint8Array(Buffer.from(url)),
       wait: this.time.wait,
       ...changed,
