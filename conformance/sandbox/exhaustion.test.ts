@@ -119,6 +119,14 @@ describe('attempts to exhaust, break or fool the runner', { timeout: 170_000 }, 
     await Promise.all([impatient.close(), patient.close()]);
     await host.close();
   });
+  test('an interpreter that reports a fault of its own is not used again', async () => {
+    await patient.run('kept = 1');
+    const fault = await patient.run('raise SystemError("error return without exception set")');
+    assert.match(fault.answer, /SystemError/);
+    const next = await patient.run('print("kept" in globals())');
+    assert.match(next.answer, /False[^]*started a new interpreter/);
+    await assertNextRunWorks(patient);
+  });
   for (const { name, code, ends, says } of attempts) {
     test(name, async () => {
       const bench = ends === 'survives' ? patient : impatient;

@@ -32,7 +32,8 @@ const cases: readonly { readonly name: string; readonly program: string; readonl
     },
     {
       name: 'answers for another run',
-      program: 'process.stdin.once("data", () => send({ kind: "ended", run: 2, outcome: "finished", text: "", dropped: 0 }))',
+      program:
+        'process.stdin.once("data", () => send({ kind: "ended", run: 2, outcome: "finished", text: "", dropped: 0, broken: false }))',
       ending: 'timed-out',
     },
     {
@@ -55,13 +56,13 @@ const cases: readonly { readonly name: string; readonly program: string; readonl
     {
       name: 'sends more output than it may and ends',
       program:
-        'process.stdin.once("data", () => { send({ kind: "output", run: 1, stream: "stdout", text: "é".repeat(5000) }); send({ kind: "ended", run: 1, outcome: "finished", text: "r", dropped: 0 }) })',
+        'process.stdin.once("data", () => { send({ kind: "output", run: 1, stream: "stdout", text: "é".repeat(5000) }); send({ kind: "ended", run: 1, outcome: "finished", text: "r", dropped: 0, broken: false }) })',
       ending: 'finished',
     },
     {
       name: 'ends twice',
       program:
-        'process.stdin.once("data", () => { for (const text of ["a", "b"]) send({ kind: "ended", run: 1, outcome: "finished", text, dropped: 0 }) })',
+        'process.stdin.once("data", () => { for (const text of ["a", "b"]) send({ kind: "ended", run: 1, outcome: "finished", text, dropped: 0, broken: false }) })',
       ending: 'finished',
       says: /^a$/,
     },

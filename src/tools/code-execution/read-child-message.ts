@@ -13,6 +13,8 @@ export type ChildMessage =
       readonly text: string;
       /** Bytes of output beyond the limit, which were not sent. */
       readonly dropped: number;
+      /** Whether the interpreter can take no further run, and ends. */
+      readonly broken: boolean;
     };
 
 /** Reads a line of a sandbox, which may be held by hostile code: undefined for whatever is not exactly a message. */
@@ -29,6 +31,7 @@ export function readChildMessage(line: string): ChildMessage | undefined {
   }
   const outcome = wordOf(message['outcome'], ['finished', 'raised']);
   const dropped = countOf(message['dropped']);
-  if (message['kind'] !== 'ended' || outcome === undefined || dropped === undefined) return undefined;
-  return { kind: 'ended', run, outcome, text, dropped };
+  const { broken } = message;
+  if (message['kind'] !== 'ended' || outcome === undefined || dropped === undefined || typeof broken !== 'boolean') return undefined;
+  return { kind: 'ended', run, outcome, text, dropped, broken };
 }

@@ -6,12 +6,13 @@ import { readChildMessage } from './read-child-message.ts';
 import { RunRecord } from './run-report.ts';
 
 test('what a sandbox says counts only when it is exactly a message', () => {
-  const ended = { kind: 'ended', run: 1, outcome: 'finished', text: 'x', dropped: 0 };
+  const ended = { kind: 'ended', run: 1, outcome: 'finished', text: 'x', dropped: 0, broken: false };
   assert.deepEqual(readChildMessage(JSON.stringify(ended)), ended);
   const wrong: unknown[] = [null, [], 1, 'ready', {}, { ...ended, run: -1 }, { ...ended, run: 1.5 }, { ...ended, outcome: 'toString' }];
   wrong.push(
     { ...ended, text: 1 },
     { ...ended, dropped: '0' },
+    { ...ended, broken: 0 },
     { kind: 'output', run: 1, stream: 'stdin', text: '' },
     { kind: '__proto__' },
   );

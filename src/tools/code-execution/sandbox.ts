@@ -73,7 +73,7 @@ export class Sandbox {
     return this.#child.pid;
   }
 
-  /** Runs a piece of code for at most the time limit. Afterwards it is dead unless the run `finished` or `raised`. One run at a time. */
+  /** Runs a piece of code for at most the time limit. Afterwards it is dead unless the run `finished` or `raised` and left it whole. One run at a time. */
   async run(code: string, signal: AbortSignal): Promise<RunReport> {
     this.#runs += 1;
     const record = new RunRecord(this.#runs, this.#limits.outputBytesMax);
@@ -142,5 +142,7 @@ export class Sandbox {
     if (pending === undefined || message.run !== pending.record.run) return;
     if (message.kind === 'output') return pending.record.add(message.stream, message.text);
     pending.settle(pending.record.report(message.outcome, message.text, message.dropped));
+    // The next run is not to meet its end.
+    if (message.broken) this.close();
   }
 }

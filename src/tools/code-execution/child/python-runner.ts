@@ -26,6 +26,7 @@ def _make_runner():
     format_exception = traceback.format_exception
     describe_value, text_of, length_of = repr, str, len
     number = 0
+    failed_inside = False
 
     def describe(error):
         trace = error.__traceback__
@@ -37,7 +38,7 @@ def _make_runner():
         return text
 
     async def run(code, limit):
-        nonlocal number
+        nonlocal number, failed_inside
         number += 1
         name = f'<code {number}>'
         linecache.cache[name] = (length_of(code), None, code.splitlines(True), name)
@@ -47,6 +48,8 @@ def _make_runner():
         except SystemExit as exit:
             return 'finished\n' if exit.code in (None, 0) else 'raised\nSystemExit: ' + describe_value(exit.code)[:limit]
         except BaseException as error:
+            # The interpreter itself reports a fault of its own so: after want of memory in a bad place it may do that for ever.
+            failed_inside = failed_inside or is_kind(error, fault)
             text = describe(error)
             return 'raised\n' + (text if length_of(text) <= limit else text[: limit // 2] + '\n…\n' + text[-(limit // 2) :])
         finally:
@@ -63,6 +66,8 @@ def _make_runner():
 
     def is_broken():
         try:
+            if failed_inside or evaluate(translate('[six * 7 for six in (6,)][0]', '<probe>', 'eval')) != 42:
+                return True
             for number in (1, 2):
                 describe_file(number)
             return any(stream.closed for stream in streams)
@@ -76,6 +81,7 @@ def _make_runner():
     def abort():
         raise SystemExit('aborted')
 
+    evaluate, translate, is_kind, fault = eval, compile, isinstance, SystemError
     describe_file, all_tasks, current_task = os.fstat, asyncio.all_tasks, asyncio.current_task
     os._exit, os.abort = leave, abort
     return run, is_broken

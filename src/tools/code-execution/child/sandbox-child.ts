@@ -136,9 +136,10 @@ async function serve(): Promise<void> {
     output.begin(run);
     const answer = String(await runner.callPromising(code, Number(outputBytesMax)));
     const cut = answer.indexOf('\n');
-    channel.send({ kind: 'ended', run, outcome: answer.slice(0, cut), text: answer.slice(cut + 1), dropped: output.end() });
-    // Code that has closed what it prints to has broken this interpreter for the runs after it.
-    if (isBroken()) end(71);
+    // Code that has closed what it prints to, or used up memory in a bad place, has broken this interpreter for the runs after it.
+    const broken = isBroken() === true;
+    channel.send({ kind: 'ended', run, outcome: answer.slice(0, cut), text: answer.slice(cut + 1), dropped: output.end(), broken });
+    if (broken) end(71);
   };
   let last = Promise.resolve();
   channel.receive(
