@@ -69,13 +69,13 @@ const cases: readonly { readonly name: string; readonly program: string; readonl
     {
       name: 'names members of prototypes',
       program:
-        'process.stdin.once("data", () => process.stdout.write(\'{"__proto__":{"polluted":1},"kind":"ended","run":1,"outcome":"finished","text":"x","dropped":0}\\n\'))',
+        'process.stdin.once("data", () => process.stdout.write(\'{"__proto__":{"polluted":1},"kind":"ended","run":1,"outcome":"finished","text":"x","dropped":0,"broken":false}\\n\'))',
       ending: 'finished',
     },
     {
       name: 'sends lone surrogates and broken bytes',
       program:
-        'process.stdin.once("data", () => { process.stdout.write(Buffer.from(\'{"kind":"ended","run":1,"outcome":"finished","text":"\\\\ud800 \', "utf8")); process.stdout.write(Buffer.from([0xff, 0xfe])); process.stdout.write(\'","dropped":0}\\n\') })',
+        'process.stdin.once("data", () => { process.stdout.write(Buffer.from(\'{"kind":"ended","run":1,"outcome":"finished","text":"\\\\ud800 \', "utf8")); process.stdout.write(Buffer.from([0xff, 0xfe])); process.stdout.write(\'","dropped":0,"broken":false}\\n\') })',
       ending: 'finished',
       says: /^\uFFFD \uFFFD\uFFFD$/,
     },
