@@ -20,7 +20,7 @@ import type { Target } from '../routing/routing-table.ts';
 import { settleCall } from '../settle.ts';
 import type { CallReport } from '../telemetry/call-report.ts';
 import { chatDialects } from '../../dialects/registry.ts';
-import { askUpstream, type WholeAnswer } from './ask-upstream.ts';
+import { askTarget, type WholeAnswer } from '../exchange/ask-target.ts';
 import { readEmbeddings } from './read-embeddings.ts';
 import { type EmbeddingsReply, readEmbeddingsReply } from './read-reply.ts';
 
@@ -182,7 +182,7 @@ class EmbedAttempts {
     const path = `${upstream.basePath}${upstream.vendor.embeddingsPath ?? ''}`;
     const sent = Buffer.from(JSON.stringify({ ...body, model: upstreamModel }));
     const { timeouts, limits } = this.#gateway.settings();
-    return askUpstream(target, { path, method: 'POST', headers, body: sent }, { timeouts, limits, signal, onHead });
+    return askTarget(target, { path, method: 'POST', headers, body: sent }, { timeouts, limits, signal, onHead });
   }
 
   #read(answer: WholeAnswer, target: Target): EmbeddingsReply {

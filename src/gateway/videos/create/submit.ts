@@ -3,7 +3,7 @@ import { hideSecrets, isModeration } from '../../../dialects/upstream-error.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import { parseJsonObject } from '../../../platform/json/parse-json.ts';
 import type { TaskReading } from '../../../tasks/video-upstreams.ts';
-import { askUpstream, type WholeAnswer } from '../../embeddings/ask-upstream.ts';
+import { askTarget, type WholeAnswer } from '../../exchange/ask-target.ts';
 import { scrubText } from '../../exchange/scrub-credential.ts';
 import type { GatewayLimits, GatewayTimeouts } from '../../limits.ts';
 import { createUpstreamHeaders } from '../../prepare-request.ts';
@@ -102,7 +102,7 @@ function ask({ target, submission, idempotencyKey, headers: own, timeouts, limit
     totalMs: Math.min(timeouts.totalMs, 2 * answerMsMax),
   };
   const request = { path: `${upstream.basePath}${submission.path}`, method: 'POST', headers, body: submission.body } as const;
-  return askUpstream(target, request, {
+  return askTarget(target, request, {
     timeouts: bounded,
     limits: { replyBytesMax: Math.min(limits.replyBytesMax, replyBytesMax) },
     signal: new AbortController().signal,

@@ -1,7 +1,7 @@
 import type { ReplyHeaders } from '../../platform/http/reply-head.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import type { UpstreamController, UpstreamRequest } from '../../platform/http/upstream-client.ts';
-import { describeUpstreamFailure, upstreamTimeout } from '../exchange/upstream-failure.ts';
+import { describeUpstreamFailure, upstreamTimeout } from './upstream-failure.ts';
 import type { GatewayLimits, GatewayTimeouts } from '../limits.ts';
 import type { Target } from '../routing/routing-table.ts';
 
@@ -12,7 +12,7 @@ export type WholeAnswer = { readonly status: number; readonly headers: ReplyHead
  * client has left.
  * @param onHead hears the status when it comes
  */
-export function askUpstream(
+export function askTarget(
   target: Target,
   request: UpstreamRequest,
   options: {
