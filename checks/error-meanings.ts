@@ -32,6 +32,11 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   rate_limited:
     'A limit of the key, its owner or the model is used up; the message says which. Nothing was spent. `retry-after` says when the call would be admitted; it is absent where the call is larger than the limit.',
   upstream_rate_limited: 'The upstream limits the rate of calls. `retry-after` is passed on.',
+  insufficient_credit: 'The balance of this user does not cover what the call may cost at most; nothing was charged.',
+  spend_limit_reached: 'With this call the key or its user would spend more than its limit allows; nothing was charged.',
+  credits_unavailable:
+    'What was set aside for this user is used up and the database does not answer, so that no more can be; nothing was charged.',
+  idempotency_in_progress: 'A request with the same Idempotency-Key is under way; ask again when it has ended.',
   upstream_overloaded: 'The upstream is overloaded; nothing was charged.',
   upstream_quota_exhausted: "The operator's account at the upstream has no credit left.",
   invalid_url: 'The request target is no path.',

@@ -19,6 +19,12 @@ export type AccessLimits = RateLimits & {
   readonly models?: readonly string[];
   /** Networks in CIDR notation, or single addresses, from which calls may come. */
   readonly addresses?: readonly string[];
+  /** What may be spent in a day and in a month of the calendar (UTC), and altogether: USD as decimal strings with at most nine places. */
+  readonly spendPerDay?: string;
+  readonly spendPerMonth?: string;
+  readonly spendTotal?: string;
+  /** Of a user only: calls are paid from its balance, and none is made that the balance does not cover. */
+  readonly prepaid?: true;
   /** Days for which files of finished videos are kept. */
   readonly mediaRetentionDays?: number;
   /** Bytes that files of videos may have together; 0: none are made. */
@@ -55,6 +61,9 @@ export const rateLimitFields = {
   concurrency: Type.Optional(Type.Integer({ minimum: 1, maximum: rateLimitsMax.concurrency, description: 'Calls under way at a time.' })),
 };
 
+/** At most a billion USD, to the nano-USD. */
+const usdAmount = Type.String({ pattern: '^(?:0|[1-9][0-9]{0,8})(?:\\.[0-9]{1,9})?$' });
+
 const isShaped = compileCheck(
   Type.Object(
     {
@@ -63,6 +72,10 @@ const isShaped = compileCheck(
         Type.Array(Type.String({ minLength: 1, maxLength: modelCharactersMax }), { minItems: 1, maxItems: listEntriesMax }),
       ),
       addresses: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { minItems: 1, maxItems: listEntriesMax })),
+      spendPerDay: Type.Optional(usdAmount),
+      spendPerMonth: Type.Optional(usdAmount),
+      spendTotal: Type.Optional(usdAmount),
+      prepaid: Type.Optional(Type.Literal(true)),
       mediaRetentionDays: Type.Optional(Type.Integer({ minimum: 1, maximum: mediaLimitsMax.retentionDays })),
       mediaBytesMax: Type.Optional(Type.Integer({ minimum: 0, maximum: mediaLimitsMax.bytes })),
       expiresAtMs: Type.Optional(Type.Integer({ minimum: 0 })),

@@ -16,6 +16,8 @@ export type ApiKey = {
   readonly strictTranslation: boolean;
   /** For how many days what is stored for this key is kept; 0: nothing is stored. Undefined: as configured for all. */
   readonly responseRetentionDays?: number;
+  /** What is done when a client of this key leaves a call: see DisconnectPolicy of the ledger. Undefined: as configured for all. */
+  readonly disconnectPolicy?: 'abort' | 'drain' | 'deliver';
   /** What this key may use. */
   readonly limits?: AccessLimits;
   /** What all keys of its owner may use together. */

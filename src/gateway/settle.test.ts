@@ -42,6 +42,7 @@ function prices() {
     models: () => [],
     lists: () => false,
     rateTools: () => ({ amountNanoUsd: 0n, lines: [] }),
+    bound: () => ({ minimumNanoUsd: 0n, expectedNanoUsd: 0n, maximumNanoUsd: 0n }),
     rate: (call) => {
       rated.push(call);
       return { amountNanoUsd: BigInt(call.usage.outputTokens ?? 0), lines: [] };

@@ -3,7 +3,15 @@ import type { CallEntry, CallOpening } from './call-entry.ts';
 /** What is the same for every call that a key makes for a model, until a configuration changes it. */
 type CommonMembers = Omit<
   CallOpening,
-  'callId' | 'acceptedAtMs' | 'inputCharacters' | 'translation' | 'failedAttempts' | 'parentCallId' | 'toolUsage' | 'pricingParameters'
+  | 'callId'
+  | 'acceptedAtMs'
+  | 'inputCharacters'
+  | 'translation'
+  | 'failedAttempts'
+  | 'parentCallId'
+  | 'toolUsage'
+  | 'pricingParameters'
+  | 'heldNanoUsd'
 >;
 
 /** The common members of a key and model as they were written last. */
@@ -14,7 +22,8 @@ const knownCharactersMax = 1000;
 
 /** An opening as the journal writes it, and as every entry begins. What is undefined leaves no trace in the text. */
 export function encodeOpening(opening: CallOpening): string {
-  const { callId, acceptedAtMs, inputCharacters, translation, failedAttempts, parentCallId, toolUsage, pricingParameters } = opening;
+  const { callId, acceptedAtMs, inputCharacters, translation, failedAttempts, parentCallId, toolUsage, pricingParameters, heldNanoUsd } =
+    opening;
   const own = `{"callId":${JSON.stringify(callId)},"acceptedAtMs":${JSON.stringify(acceptedAtMs)},"inputCharacters":${JSON.stringify(inputCharacters)},`;
   let text = own + encodeCommon(opening);
   if (translation !== undefined) text += `,"translation":${JSON.stringify(translation)}`;
@@ -22,6 +31,7 @@ export function encodeOpening(opening: CallOpening): string {
   if (parentCallId !== undefined) text += `,"parentCallId":${JSON.stringify(parentCallId)}`;
   if (toolUsage !== undefined) text += `,"toolUsage":${JSON.stringify(toolUsage)}`;
   if (pricingParameters !== undefined) text += `,"pricingParameters":${JSON.stringify(pricingParameters)}`;
+  if (heldNanoUsd !== undefined) text += `,"heldNanoUsd":${JSON.stringify(heldNanoUsd)}`;
   return `${text}}`;
 }
 
@@ -83,6 +93,7 @@ export function encodeEntry(entry: CallEntry, opening: string = encodeOpening(en
     rawUsage: entry.rawUsage,
     estimated: entry.estimated,
     durationMs: entry.durationMs,
+    disconnect: entry.disconnect,
     firstByteMs: entry.firstByteMs,
     charge: { amountNanoUsd: charge.amountNanoUsd.toString(), lines: charge.lines, priceId: charge.priceId },
   } satisfies Record<Exclude<keyof CallEntry, keyof CallOpening>, unknown>);

@@ -6,6 +6,7 @@ import { modelSpellings } from './model-spellings.ts';
 import { PriceBookError } from './parse-price-book.ts';
 import type { MediaPrices, PriceBookData, PriceBookEntry, TokenPrices } from './parse-price-book.ts';
 import type { PriceBook, PricedModel, RatedCall } from './rating.ts';
+import { boundCost } from './bound-cost.ts';
 import { recomputeAmount } from './recompute-amount.ts';
 import { mediaLines } from './media-lines.ts';
 import { tokenLines } from './token-lines.ts';
@@ -54,18 +55,20 @@ export function createPriceBook({
   if (problems.length > 0) throw new PriceBookError(problems);
   const find = createFinder(indexWindows(book.entries));
   const findOwn = createOverrideFinder(overrides);
+  const rate = (call: RatedCall): Charge => {
+    const window = find(call.vendor, call.upstreamModel)?.find(({ effectiveFromMs }) => effectiveFromMs <= call.acceptedAtMs);
+    const override = findOwn(call.requestedModel);
+    if (override !== undefined) return chargeOf(overrideLines(call, override, window?.entry), override.priceId);
+    if (window !== undefined) return chargeOf(listLines(call, window.entry), window.priceId);
+    return { amountNanoUsd: 0n, lines: [] };
+  };
   return {
     version: `${book.version}+${contentHash({ book, overrides, toolPrices })}`,
     models: (vendor) => listModels(book.entries, vendor),
     lists: (vendor, model) => find(vendor, model) !== undefined,
     rateTools: (usage) => rateTools(usage, toolPrices ?? {}),
-    rate: (call) => {
-      const window = find(call.vendor, call.upstreamModel)?.find(({ effectiveFromMs }) => effectiveFromMs <= call.acceptedAtMs);
-      const override = findOwn(call.requestedModel);
-      if (override !== undefined) return chargeOf(overrideLines(call, override, window?.entry), override.priceId);
-      if (window !== undefined) return chargeOf(listLines(call, window.entry), window.priceId);
-      return { amountNanoUsd: 0n, lines: [] };
-    },
+    rate,
+    bound: (call) => boundCost(rate, call),
   };
 }
 

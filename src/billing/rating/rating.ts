@@ -10,7 +10,22 @@ export type RatedCall = {
   readonly usage: Usage;
   readonly serviceTier?: string | undefined;
   readonly pricingParameters?: PricingParameters | undefined;
+  /** Who pays: prices may differ by user and by key. */
+  readonly userName?: string | undefined;
+  readonly keyId?: string | undefined;
 };
+
+/** A call before it is made, and what it may use: nothing else is known of it. */
+export type PlannedCall = Omit<RatedCall, 'usage' | 'serviceTier'> & {
+  /** What it will use by the best estimate. */
+  readonly expected: Usage;
+  /** Bounds that it cannot pass: input by its bytes, output by its limit. */
+  readonly most: Usage;
+  readonly serviceTier?: string | undefined;
+};
+
+/** What a call costs at least, by the best estimate and at most, in nano-USD. */
+export type CostBounds = { readonly minimumNanoUsd: bigint; readonly expectedNanoUsd: bigint; readonly maximumNanoUsd: bigint };
 
 export type PricedModel = { readonly vendor: string; readonly model: string; readonly displayName: string; readonly releasedAtMs: number };
 
@@ -23,6 +38,8 @@ export type PriceBook = {
   readonly lists: (vendor: string, model: string) => boolean;
   /** Prices a call. An unlisted model costs 0 and has no priceId. */
   readonly rate: (call: RatedCall) => Charge;
+  /** What a call may cost, by the same prices: its charge is at most `maximumNanoUsd`, whatever of its input comes from a cache and whatever its tier. */
+  readonly bound: (call: PlannedCall) => CostBounds;
   /** Prices what tools did that the gateway ran. */
   readonly rateTools: (usage: ToolUsage) => Charge;
 };

@@ -107,4 +107,5 @@ export const initialSchema: Migration = {
   name: 'initial-schema',
   shared: [...settings, ...accounts, ...ledger, createRollUp('usage_minutes', 'minute'), createRollUp('usage_hours', 'hour')],
   sqlite: appendOnly,
+  postgres: [],
 };

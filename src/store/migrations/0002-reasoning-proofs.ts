@@ -15,4 +15,5 @@ export const reasoningProofs: Migration = {
     `insert into counters (name, value) values ('reasoning_proofs_bytes', 0)`,
   ],
   sqlite: [],
+  postgres: [],
 };

@@ -6,4 +6,5 @@ export const strictTranslation: Migration = {
   name: 'strict-translation',
   shared: ['alter table api_keys add column strict_translation smallint not null default 0'],
   sqlite: [],
+  postgres: [],
 };

@@ -6,4 +6,5 @@ export const limits: Migration = {
   name: 'limits',
   shared: ['alter table api_keys add column limits text', 'alter table users add column limits text'],
   sqlite: [],
+  postgres: [],
 };

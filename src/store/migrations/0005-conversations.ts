@@ -70,4 +70,5 @@ export const conversations: Migration = {
   )`,
     'create unique index conversation_items_by_key on conversation_items (item_key, conversation_number)',
   ],
+  postgres: [],
 };

@@ -83,4 +83,5 @@ export const fileSearch: Migration = {
     // `scope` holds the store as one word, so that a search reads the rows of one store only.
     "create virtual table chunk_terms using fts5 (scope, terms, tokenize = 'porter unicode61 remove_diacritics 2')",
   ],
+  postgres: [],
 };

@@ -96,4 +96,10 @@ const identity = [
 ];
 
 /** Video tasks, the keys under which they were asked for, and callbacks. */
-export const videoTasks: Migration = { version: 7, name: 'video-tasks', shared: tasks, sqlite: [requests, ...callbacks, ...identity] };
+export const videoTasks: Migration = {
+  version: 7,
+  name: 'video-tasks',
+  shared: tasks,
+  sqlite: [requests, ...callbacks, ...identity],
+  postgres: [],
+};

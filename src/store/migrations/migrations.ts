@@ -5,6 +5,11 @@ import { limits } from './0004-limits.ts';
 import { conversations } from './0005-conversations.ts';
 import { fileSearch } from './0006-file-search.ts';
 import { videoTasks } from './0007-video-tasks.ts';
+import { credits } from './0008-credits.ts';
+import { disconnectPolicy } from './0009-disconnect-policy.ts';
+import { idempotency } from './0010-idempotency.ts';
+import { statisticsScale } from './0011-statistics-scale.ts';
+import { priceBooks } from './0012-price-books.ts';
 
 /**
  * One step of the schema. `shared` runs unchanged on every engine (text, bigint, double precision and smallint only); what an engine
@@ -15,6 +20,7 @@ export type Migration = {
   readonly name: string;
   readonly shared: readonly string[];
   readonly sqlite: readonly string[];
+  readonly postgres: readonly string[];
 };
 
 /** In ascending order of version, without gaps, starting at 1. */
@@ -26,4 +32,9 @@ export const migrations: readonly Migration[] = [
   conversations,
   fileSearch,
   videoTasks,
+  credits,
+  disconnectPolicy,
+  idempotency,
+  statisticsScale,
+  priceBooks,
 ];
