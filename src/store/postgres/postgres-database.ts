@@ -60,7 +60,8 @@ async function rollBack(session: Session): Promise<void> {
   }
 }
 
-function createTransaction(session: Session): Database {
+/** A transaction that is open, as operations see it. */
+export function createTransaction(session: Session): Database {
   const transaction: Database = {
     run: async (sql, ...parameters) => (await session.query(sql, parameters)).changes,
     first: async (sql, ...parameters) => (await session.query(sql, parameters)).rows[0],
