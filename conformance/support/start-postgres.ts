@@ -1,6 +1,6 @@
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, chownSync, existsSync, globSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -135,6 +135,15 @@ function createServer(binaries: string, folder: string, data: string, settings: 
 /** A process and its children, by id. */
 function listFamily(pid: number | undefined): readonly number[] {
   if (pid === undefined) return [];
-  const children = spawnSync('ps', ['-o', 'pid=', '--ppid', String(pid)], { encoding: 'utf8' }).stdout;
-  return [pid, ...children.trim().split(/\s+/).filter(Boolean).map(Number)];
+  const family = [pid];
+  for (const entry of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    try {
+      // Behind the name, which may hold anything, come the state and the parent.
+      const [, parent] = readFileSync(`/proc/${entry}/stat`, 'utf8').replace(/^.*\) /s, '').split(' ');
+      if (Number(parent) === pid) family.push(Number(entry));
+    } catch {
+      // It ended in the meantime.
+    }
+  }
+  return family;
 }
