@@ -139,7 +139,9 @@ function listFamily(pid: number | undefined): readonly number[] {
   for (const entry of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
     try {
       // Behind the name, which may hold anything, come the state and the parent.
-      const [, parent] = readFileSync(`/proc/${entry}/stat`, 'utf8').replace(/^.*\) /s, '').split(' ');
+      const [, parent] = readFileSync(`/proc/${entry}/stat`, 'utf8')
+        .replace(/^.*\) /s, '')
+        .split(' ');
       if (Number(parent) === pid) family.push(Number(entry));
     } catch {
       // It ended in the meantime.
