@@ -3,7 +3,7 @@ import type { Database } from '../operations/database.ts';
 import type { EngineWords } from '../operations/engine-words.ts';
 import { StoreError } from '../store-error.ts';
 import type { ConnectionPool, Session } from './open-pool.ts';
-import { CollisionError } from './postgres-error.ts';
+import { CollisionError, isConnectionLost } from './postgres-error.ts';
 import { termIndex } from './term-index.ts';
 
 const words: EngineWords = {
@@ -41,7 +41,8 @@ async function runTransaction<Result>(session: Session, begin: string, work: (tr
   try {
     result = await work(createTransaction(session));
   } catch (error) {
-    await rollBack(session);
+    // A connection that was lost is not waited for again: the server undoes what was done on it.
+    if (!isConnectionLost(error)) await rollBack(session);
     throw error;
   }
   // The server answers a commit after a failed statement with a rollback, and calls that no error.
@@ -74,7 +75,8 @@ export function createTransaction(session: Session): Database {
         return result;
       } catch (error) {
         // After a collision the whole transaction is void, and no savepoint helps.
-        if (!(error instanceof CollisionError)) await session.execute('rollback to savepoint part; release savepoint part');
+        if (!(error instanceof CollisionError) && !isConnectionLost(error))
+          await session.execute('rollback to savepoint part; release savepoint part');
         throw error;
       }
     },
