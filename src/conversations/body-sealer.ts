@@ -1,9 +1,10 @@
 import { createHmac } from 'node:crypto';
 import { promisify } from 'node:util';
-import { constants, zstdCompress, zstdCompressSync, zstdDecompress, zstdDecompressSync } from 'node:zlib';
+import { constants, createZstdDecompress, zstdCompress, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 
 import { GatewayError } from '../inference/gateway-error.ts';
 import type { JsonValue } from '../platform/json/json-value.ts';
+import { joinInTurns } from '../platform/join-in-turns.ts';
 import { parseJsonInTurns } from '../platform/json/parse-in-turns.ts';
 import { parseJson } from '../platform/json/parse-json.ts';
 import { JsonProblemError } from '../platform/json/scan-json.ts';
@@ -27,6 +28,7 @@ export type BodySealer = {
 const compressedFromBytes = 512;
 /** Larger ones are worked on beside the thread that serves. */
 const asideFromBytes = 128 * 1024;
+const pieceBytes = 256 * 1024;
 const plainForm = 0;
 const zstdForm = 1;
 /** What was sealed was written here. */
@@ -34,7 +36,6 @@ const unlimited = { depthMax: Infinity, tokensMax: Infinity };
 /** The fast levels: bodies are texts, which already shrink to a third there. */
 const options = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 const compressAside = promisify(zstdCompress);
-const decompressAside = promisify(zstdDecompress);
 
 /** @param key the operator's 32 bytes, of which keys of its own are derived */
 export function createBodySealer(key: Uint8Array): BodySealer {
@@ -84,6 +85,19 @@ async function unpack(packed: Buffer): Promise<Buffer> {
   const bytes = packed.subarray(1);
   if (packed[0] !== zstdForm) return bytes;
   return bytes.length < asideFromBytes ? zstdDecompressSync(bytes) : await decompressAside(bytes);
+}
+
+/** In large pieces, joined in steps: zlib's own would come in thousands and be joined at once. */
+async function decompressAside(bytes: Buffer): Promise<Buffer> {
+  const stream = createZstdDecompress({ chunkSize: pieceBytes });
+  stream.end(bytes);
+  const pieces: Buffer[] = [];
+  let length = 0;
+  for await (const piece of stream as AsyncIterable<Buffer>) {
+    pieces.push(piece);
+    length += piece.length;
+  }
+  return await joinInTurns(pieces, length);
 }
 
 /** Lengths keep "a" + "bc" and "ab" + "c" apart, and UTF-16 keeps half surrogate pairs apart. */
