@@ -1,23 +1,19 @@
 #!/usr/bin/env node
-import { existsSync } from 'node:fs';
-
 import { Command, CommanderError } from 'commander';
 
 import { addCallbackCommands } from './commands/callbacks.ts';
+import { addDatabaseCommands } from './commands/database.ts';
 import { addDoctorCommand } from './commands/doctor.ts';
 import { addKeyCommands } from './commands/keys.ts';
 import { addTokenCommands } from './commands/tokens.ts';
 import { addUserCommands } from './commands/users.ts';
+import { findConfigPath } from './config/find-config.ts';
 import { describeFailure } from './describe-failure.ts';
-import { type Environment, readEnvironment, StartError } from './environment.ts';
+import { type Environment, readEnvironment } from './environment.ts';
 
 /** The configuration file in use: the one that WEIR_CONFIG names, else weir.yaml where there is one. */
 function withConfigPath(environment: Environment): Environment {
-  if (environment.configPath !== undefined) {
-    if (!existsSync(environment.configPath)) throw new StartError(`WEIR_CONFIG names ${environment.configPath}, which does not exist`);
-    return environment;
-  }
-  return existsSync('weir.yaml') ? { ...environment, configPath: 'weir.yaml' } : environment;
+  return { ...environment, configPath: findConfigPath(environment) };
 }
 
 /** What serves is loaded where something is served: a command that lists keys would wait four times as long. */
@@ -60,6 +56,7 @@ function createProgram(environment: Environment): Command {
   addUserCommands(program, environment);
   addTokenCommands(program, environment);
   addCallbackCommands(program, environment);
+  addDatabaseCommands(program, environment);
   addDoctorCommand(program, environment);
   program
     .command('config')

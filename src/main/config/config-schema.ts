@@ -6,6 +6,7 @@ import { defaultOverload } from '../../gateway/overload/overload-settings.ts';
 import { upstreamVendors } from '../../upstreams/registry.ts';
 import { defaultDrainTimes } from '../drain-times.ts';
 import { callbacksSchema } from './callbacks-schema.ts';
+import { databaseSchema } from './database-schema.ts';
 import { mediaStorageSchema } from './media-storage-schema.ts';
 import { audioSchema } from './audio-schema.ts';
 import { quirksSchema } from './quirks-schema.ts';
@@ -220,6 +221,7 @@ export const configSchema = Type.Object(
         },
       ),
     ),
+    database: Type.Optional(databaseSchema),
     mediaStorage: Type.Optional(mediaStorageSchema),
     callbacks: Type.Optional(callbacksSchema),
     files: Type.Optional(filesSchema),
