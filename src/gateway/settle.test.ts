@@ -41,6 +41,8 @@ function prices() {
     version: 'v1',
     models: () => [],
     lists: () => false,
+    prices: () => false,
+    parametersOf: () => [],
     rateTools: () => ({ amountNanoUsd: 0n, lines: [] }),
     bound: () => ({ minimumNanoUsd: 0n, expectedNanoUsd: 0n, maximumNanoUsd: 0n }),
     rate: (call) => {

@@ -64,6 +64,8 @@ export type ChargeLine = {
   readonly per: number;
   /** Multipliers that applied, by name: `service_tier:flex` → "0.5". */
   readonly multipliers?: Readonly<Record<string, string>>;
+  /** What the quantity was computed by, where it is no count of the usage: an expression of the price book. Its result was rounded up. */
+  readonly formula?: string;
 };
 
 export type Charge = {
