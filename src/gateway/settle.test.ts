@@ -42,6 +42,7 @@ function prices() {
     models: () => [],
     lists: () => false,
     prices: () => false,
+    unlisted: 'free',
     parametersOf: () => [],
     rateTools: () => ({ amountNanoUsd: 0n, lines: [] }),
     bound: () => ({ minimumNanoUsd: 0n, expectedNanoUsd: 0n, maximumNanoUsd: 0n }),

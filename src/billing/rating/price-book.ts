@@ -11,7 +11,7 @@ import { factorProblems, factorsOf, type PriceFactors } from './price-factors.ts
 import { createOverrideFinder, overrideProblems, type PriceOverride } from './price-override.ts';
 import { createPriceWindows, startOfDayMs } from './price-windows.ts';
 import type { Pricing } from './pricing.ts';
-import type { PriceBook, PricedCall, PricedModel, RatedCall } from './rating.ts';
+import type { CreditUnit, PriceBook, PricedCall, PricedModel, RatedCall } from './rating.ts';
 import { recomputeAmount } from './recompute-amount.ts';
 import { tokenLines } from './token-lines.ts';
 import { rateTools, type ToolPrices } from './tool-prices.ts';
@@ -30,11 +30,15 @@ export function createPriceBook({
   overrides = [],
   toolPrices,
   factors = noFactors,
+  unlisted = 'free',
+  credits,
 }: {
   readonly book: PriceBookData;
   readonly overrides?: readonly PriceOverride[];
   readonly toolPrices?: ToolPrices;
   readonly factors?: PriceFactors;
+  readonly unlisted?: PriceBook['unlisted'];
+  readonly credits?: CreditUnit;
 }): PriceBook {
   const problems = [...overrideProblems(overrides), ...toolPriceProblems(toolPrices ?? {}), ...factorProblems(factors)];
   if (problems.length > 0) throw new PriceBookError(problems);
@@ -52,6 +56,8 @@ export function createPriceBook({
   const hasFactors = factors.users !== undefined || factors.keys !== undefined;
   return {
     version: `${book.version}+${contentHash({ book, overrides, toolPrices, ...(hasFactors ? { factors } : {}) })}`,
+    unlisted,
+    ...(credits === undefined ? {} : { credits }),
     models: (vendor) => listModels(book.entries, vendor),
     lists: windows.lists,
     prices: (call) => find(call) !== undefined,

@@ -34,6 +34,13 @@ export type CostBounds = { readonly minimumNanoUsd: bigint; readonly expectedNan
 
 export type PricedModel = { readonly vendor: string; readonly model: string; readonly displayName: string; readonly releasedAtMs: number };
 
+/** A unit of the operator's own in which amounts are shown beside USD. */
+export type CreditUnit = {
+  readonly name: string;
+  /** How many of it are one USD, as a decimal string. */
+  readonly perUsd: string;
+};
+
 /** Prices with their effective dates; immutable. A reload makes a new one. */
 export type PriceBook = {
   readonly version: string;
@@ -43,6 +50,10 @@ export type PriceBook = {
   readonly lists: (vendor: string, model: string) => boolean;
   /** Whether a call has a price, by the list or by an override. What has none costs 0. */
   readonly prices: (call: PricedCall) => boolean;
+  /** Whether a call without a price is free or refused. */
+  readonly unlisted: 'free' | 'refuse';
+  /** Absent where amounts are shown in USD alone. */
+  readonly credits?: CreditUnit;
   /** JSON pointers into the body sent upstream that its price depends on; they are to be read into `pricingParameters`, and nothing else. */
   readonly parametersOf: (call: PricedCall) => readonly string[];
   /** Prices a call. An unlisted model costs 0 and has no priceId. */
