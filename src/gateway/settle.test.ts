@@ -74,8 +74,11 @@ describe('the entry of a call', () => {
         upstreamModel: 'grok',
         requestedModel: 'fast',
         acceptedAtMs: 1000,
+        userName: opening.userName,
+        keyId: opening.keyId,
         usage: { inputTokens: 10, outputTokens: 5 },
         serviceTier: 'flex',
+        pricingParameters: undefined,
       },
     ]);
     for (const [name, value] of Object.entries(opening)) assert.deepEqual(entry[name as keyof CallEntry], value, name);

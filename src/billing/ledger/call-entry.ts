@@ -105,6 +105,8 @@ export type CallEntry = CallOpening & {
   readonly replyId?: string;
   readonly stopReason?: string;
   readonly serviceTier?: string;
+  /** Words of the reply that the price may depend on; with `pricingParameters` they are all that it was rated by besides the counts. */
+  readonly replyParameters?: PricingParameters;
   readonly errorCode?: string;
   /** What translating the reply left out or changed. */
   readonly replyNotes?: readonly TranslationNote[];
