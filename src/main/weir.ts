@@ -5,6 +5,7 @@ import { addCallbackCommands } from './commands/callbacks.ts';
 import { addDatabaseCommands } from './commands/database.ts';
 import { addDoctorCommand } from './commands/doctor.ts';
 import { addKeyCommands } from './commands/keys.ts';
+import { addPriceCommands } from './commands/prices.ts';
 import { addTokenCommands } from './commands/tokens.ts';
 import { addUserCommands } from './commands/users.ts';
 import { findConfigPath } from './config/find-config.ts';
@@ -57,6 +58,7 @@ function createProgram(environment: Environment): Command {
   addTokenCommands(program, environment);
   addCallbackCommands(program, environment);
   addDatabaseCommands(program, environment);
+  addPriceCommands(program, () => withConfigPath(environment));
   addDoctorCommand(program, environment);
   program
     .command('config')
