@@ -1,5 +1,5 @@
 import type { ApiKey } from '../../accounts/api-key.ts';
-import type { CallOpening, FailedAttempt } from '../../billing/ledger/call-entry.ts';
+import type { CallOpening, DisconnectPolicy, FailedAttempt } from '../../billing/ledger/call-entry.ts';
 import type { WireRequest } from '../../dialects/chat-dialect.ts';
 import type { CallFacts } from '../../inference/call-facts.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
@@ -7,6 +7,8 @@ import type { StreamFraming } from '../../platform/frames.ts';
 import type { Watched } from '../../platform/http/deadlines.ts';
 import { parseJsonObject } from '../../platform/json/parse-json.ts';
 import type { IncomingCall } from '../call.ts';
+import type { CallCredit } from '../credits/call-credit.ts';
+import { createStreamBudget } from '../credits/chat-credit.ts';
 import type { UndeliveredFailure } from '../exchange/exchange-context.ts';
 import { UpstreamExchange } from '../exchange/upstream-exchange.ts';
 import { upstreamTimeout } from '../exchange/upstream-failure.ts';
@@ -48,6 +50,10 @@ export type KnownCall = {
   /** The targets that may answer it, best first. */
   readonly targets: readonly Target[];
   readonly taken: TakenLimits | undefined;
+  /** What is held for it; absent where nothing limits what its caller spends. */
+  readonly credit?: CallCredit | undefined;
+  /** What is done when its client leaves. Absent: `abort`. */
+  readonly disconnect?: DisconnectPolicy | undefined;
   /** Where it goes on from something stored, or is to be stored. */
   readonly turn?: ResponseTurn | undefined;
   /** Its place in this process. */
@@ -132,10 +138,11 @@ export class CallAttempts implements RunningCall {
   }
 
   #startWith({ target, plan }: PlannedAttempt): Promise<EstimatedCount | undefined> {
-    const { call, taken } = this.#known;
+    const { call, taken, credit, round } = this.#known;
     if (plan.kind === 'estimate') return Promise.resolve(plan);
     if (!call.response.destroyed) return this.#run(target, plan);
     taken?.reservation.release();
+    if (round === undefined) credit?.end();
     return Promise.resolve(undefined);
   }
 
@@ -189,7 +196,7 @@ export class CallAttempts implements RunningCall {
 
   #createExchange({ target, plan: { relay }, opening, observer, ticket }: OpenedAttempt): UpstreamExchange {
     const { call, settings, framing, taken, startedMs } = this.#known;
-    const { clock, logger, telemetry } = this.#gateway;
+    const { clock, logger, telemetry, drainSlots } = this.#gateway;
     const { limits } = settings;
     const timeouts = timeoutsOf(target, framing !== undefined, settings.timeouts);
     return new UpstreamExchange({
@@ -205,6 +212,8 @@ export class CallAttempts implements RunningCall {
       logger,
       observer,
       endsByMs: startedMs + timeouts.totalMs,
+      budget: framing === undefined ? undefined : createStreamBudget(this.#known, this.#known.credit, target),
+      leaving: { policy: this.#known.disconnect ?? 'abort', slots: drainSlots },
       chunkGaps: opening === undefined || framing === undefined ? undefined : telemetry.chunkGaps(opening),
       handOver: (failure) => this.#takeOver(failure, target, observer, ticket),
     });

@@ -17,7 +17,7 @@ const free = Promise.resolve(undefined);
  */
 export function openAttempt(
   { journal }: Pick<Gateway, 'journal'>,
-  { call, caller, facts, settings, acceptedAtMs, round }: KnownCall,
+  { call, caller, facts, settings, acceptedAtMs, round, credit }: KnownCall,
   { target, plan, failed }: AttemptPlan,
 ): Promise<CallOpening | undefined> {
   if (call.operation === 'count-tokens') return free;
@@ -30,6 +30,7 @@ export function openAttempt(
     dialect: call.dialect,
     facts,
     target,
+    credit,
     priceVersion: settings.routing.priceBook.version,
     journal,
     translation: translation === undefined ? undefined : { upstreamDialect: translation.upstream.id, notes: translation.notes.list() },
