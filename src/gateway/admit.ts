@@ -43,7 +43,7 @@ export function admit(options: {
     ...(options.translation === undefined ? {} : { translation: options.translation }),
     ...(options.failedAttempts === undefined ? {} : { failedAttempts: options.failedAttempts }),
     ...(options.parentCallId === undefined ? {} : { parentCallId: options.parentCallId }),
-    ...(options.credit === undefined ? {} : { heldNanoUsd: options.credit.heldNanoUsd.toString() }),
+    ...options.credit?.describe(),
   };
   return new Promise((resolve, reject) => {
     const hear = (refusal: JournalUnavailableError | undefined): void => {

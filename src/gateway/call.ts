@@ -20,7 +20,8 @@ import { checkCaller, mayCall } from './limits/check-caller.ts';
 import { enterGate } from './overload/enter-gate.ts';
 import { reserveCall, type TakenLimits } from './limits/reserve-call.ts';
 import { largeBodyBytes, readRequest } from './read-request.ts';
-import { CallAttempts, type KnownCall } from './retry/call-attempts.ts';
+import { CallAttempts } from './retry/call-attempts.ts';
+import type { KnownCall } from './retry/known-call.ts';
 import { alwaysHealthy } from './routing/always-healthy.ts';
 import { rankKeeperFirst } from './routing/rank-keeper-first.ts';
 import { rankTargets, unknownModel } from './routing/rank-targets.ts';
@@ -88,7 +89,21 @@ export async function runCall(gateway: Gateway, call: IncomingCall, report: Call
     const holding = holdCredit(gateway, call, { settings, caller, facts, targets, acceptedAtMs, request: sent.request, turn });
     credit = holding instanceof Promise ? await holding : holding;
     const disconnect = background === undefined ? (caller.disconnectPolicy ?? settings.disconnect) : undefined;
-    const known = { settings, caller, facts, framing, targets, taken, credit, disconnect, turn, admission, acceptedAtMs, startedMs, report };
+    const known = {
+      settings,
+      caller,
+      facts,
+      framing,
+      targets,
+      taken,
+      credit,
+      disconnect,
+      turn,
+      admission,
+      acceptedAtMs,
+      startedMs,
+      report,
+    };
     const generate = (going: IncomingCall): Promise<void> => makeCall(gateway, { ...known, call: going }, sent.request, sent.bytes);
     if (background === undefined) await generate(call);
     else await startBackground(gateway, { call, report, turn, body: asked.body, callbackUrl, onRefused }, generate);

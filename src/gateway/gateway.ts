@@ -24,7 +24,7 @@ import type { ProofVault } from './proof-vault/proof-vault.ts';
 import type { ReplyOwners } from './reply-owners.ts';
 import type { AudioSettings } from './audio/audio-settings.ts';
 import type { UploadSpool } from './audio/upload-spool.ts';
-import type { RunningCall } from './retry/call-attempts.ts';
+import type { RunningCall } from './retry/known-call.ts';
 import type { RetryBudget } from './retry/retry-budget.ts';
 import type { RoutingTable } from './routing/routing-table.ts';
 import type { Telemetry } from './telemetry/telemetry.ts';

@@ -1,6 +1,6 @@
 import type { ApiKey } from '../../accounts/api-key.ts';
 import type { CreditDesk, CreditHold, CreditRefusal } from '../../billing/credits/credit-desk.ts';
-import type { CallEntry } from '../../billing/ledger/call-entry.ts';
+import type { CallEntry, CallOpening } from '../../billing/ledger/call-entry.ts';
 import type { GatewayError } from '../../inference/gateway-error.ts';
 import type { InputMeasure } from '../../inference/measure-input.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -26,8 +26,9 @@ export class CallCredit {
     this.#clock = clock;
   }
 
-  get heldNanoUsd(): bigint {
-    return this.#hold.heldNanoUsd();
+  /** What a row says of it that is about to be opened. */
+  describe(): Pick<CallOpening, 'heldNanoUsd' | 'heldPots'> {
+    return { heldNanoUsd: this.#hold.heldNanoUsd().toString(), heldPots: this.#hold.pots };
   }
 
   /** What of it is not charged yet. */

@@ -37,6 +37,6 @@ export class DrainSlots {
 
   /** The gateway ends: whatever is read on is settled by what is known. */
   endAll(): void {
-    for (const stop of [...this.#ends]) stop();
+    for (const stop of this.#ends) stop();
   }
 }

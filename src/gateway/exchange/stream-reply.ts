@@ -1,13 +1,11 @@
 import { GatewayError } from '../../inference/gateway-error.ts';
 import { type Frame, type FrameReader, FrameTooLargeError, type StreamFraming } from '../../platform/frames.ts';
-import { createJsonArrayFrameReader } from '../../platform/sse/json-array-frame-reader.ts';
-import { createSseFrameReader } from '../../platform/sse/sse-frame-reader.ts';
-import { estimateTokens } from '../../inference/count-text-characters.ts';
 import type { BudgetVerdict, StreamBudget } from '../credits/stream-budget.ts';
 import { limitToDelivered } from '../disconnect/limit-to-delivered.ts';
 import { writeError, writeFailure } from '../write-reply.ts';
 import type { ExchangeContext, ReplySink, UpstreamFlow } from './exchange-context.ts';
 import type { StreamRelay } from './reply-relay.ts';
+import { countSoFar, createFrameReader, isBlank, warnOfMalformed } from './stream-parts.ts';
 import { scrubText } from './scrub-credential.ts';
 import { streamCut, upstreamErrorInStream, upstreamTimeout } from './upstream-failure.ts';
 
@@ -19,10 +17,6 @@ const cutByBudget = 'cut: budget';
 
 /** Opening frames kept back at most; Responses repeats the whole request in two of them. */
 const heldBytesMax = 4 * 1024 * 1024;
-
-function createFrameReader(framing: StreamFraming, frameBytesMax: number): FrameReader {
-  return framing === 'sse' ? createSseFrameReader({ frameBytesMax }) : createJsonArrayFrameReader({ frameBytesMax });
-}
 
 /**
  * Passes a stream on, frame by frame and byte for byte, while the tap reads its usage. Only whole frames are written, so that a broken
@@ -126,9 +120,7 @@ export class StreamReply implements ReplySink {
   /** Ends the reply as if its model had reached the bound of its output. */
   #cutShort(parts: readonly Buffer[]): void {
     this.#flow.stop();
-    const { usageReport, outputCharacters } = this.#stream.report();
-    const outputTokens = Math.max(usageReport?.usage.outputTokens ?? 0, estimateTokens(outputCharacters));
-    const ready = [...this.#release(), ...parts, this.#stream.cut({ ...usageReport?.usage, outputTokens })];
+    const ready = [...this.#release(), ...parts, this.#stream.cut(countSoFar(this.#stream.report()))];
     this.#reachesClient = true;
     this.#markContent();
     this.#settle({ end: 'cut', complete: false, stopReason: cutByBudget });
@@ -287,12 +279,7 @@ export class StreamReply implements ReplySink {
     if (this.#settled) return;
     this.#settled = true;
     const report = this.#stream.report();
-    if (report.malformedFrames > 0) {
-      this.#context.logger.warn(
-        { requestId: this.#context.requestId, upstream: this.#context.target.upstream.id, malformedFrames: report.malformedFrames },
-        'stream events that could not be read were passed on',
-      );
-    }
+    if (report.malformedFrames > 0) warnOfMalformed(this.#context, report);
     const { error, stopReason, charged, ...told } = outcome;
     if (error !== undefined && (this.#reachesClient || this.#context.response.headersSent)) this.#stream.broke?.(error);
     const known = charged === undefined ? report : limitToDelivered(report, charged);
@@ -408,8 +395,4 @@ export class StreamReply implements ReplySink {
     this.#lastWriteMs = nowMs;
     response.write(this.#context.dialect.heartbeat(this.#framing));
   }
-}
-
-function isBlank(bytes: Buffer): boolean {
-  return bytes.every((byte) => byte === 0x0a || byte === 0x0d || byte === 0x20 || byte === 0x09);
 }

@@ -11,7 +11,7 @@ import { endCreditWithCall } from '../credits/end-with-call.ts';
 import { countUsedTokens, endWithCall } from '../limits/reserve-call.ts';
 import type { ExchangePlan } from '../plan-exchange.ts';
 import type { Target } from '../routing/routing-table.ts';
-import type { KnownCall } from './call-attempts.ts';
+import type { KnownCall } from './known-call.ts';
 import type { RetryGrant } from './retry-budget.ts';
 import { decideRetry } from './retry-policy.ts';
 

@@ -3,7 +3,7 @@ import { admit } from '../admit.ts';
 import type { Gateway } from '../gateway.ts';
 import type { ExchangePlan } from '../plan-exchange.ts';
 import type { Target } from '../routing/routing-table.ts';
-import type { KnownCall } from './call-attempts.ts';
+import type { KnownCall } from './known-call.ts';
 
 /** One attempt: where it goes, what it sends, and what came before it. */
 export type AttemptPlan = { readonly target: Target; readonly plan: ExchangePlan; readonly failed: readonly FailedAttempt[] };

@@ -8,6 +8,7 @@ import { defaultDrainTimes } from '../drain-times.ts';
 import { callbacksSchema } from './callbacks-schema.ts';
 import { mediaStorageSchema } from './media-storage-schema.ts';
 import { audioSchema } from './audio-schema.ts';
+import { creditsSchema, disconnectSchema } from './credits-schema.ts';
 import { quirksSchema } from './quirks-schema.ts';
 import { balanceSchema, dialectNames, ownTimeouts, targetsSchema } from './routing-schema.ts';
 import { structuredOutputSchema } from './structured-output-schema.ts';
@@ -225,6 +226,8 @@ export const configSchema = Type.Object(
     files: Type.Optional(filesSchema),
     videos: Type.Optional(videosSchema),
     tools: Type.Optional(toolsSchema),
+    credits: Type.Optional(creditsSchema),
+    disconnect: Type.Optional(disconnectSchema),
     structuredOutput: structuredOutputSchema('all models that say nothing else'),
     responses: Type.Optional(
       Type.Object(
