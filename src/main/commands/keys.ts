@@ -22,17 +22,17 @@ async function findKey(accounts: Accounts, reference: string): Promise<ApiKey> {
 
 function printKeys(keys: readonly ApiKey[]): void {
   printTable(
-    ['ID', 'USER', 'NAME', 'ENDS IN', 'CREATED', 'STATE', 'KEPT', 'TRANSLATION', 'DISCONNECT', 'LIMITS'],
+    ['ID', 'USER', 'NAME', 'ENDS IN', 'CREATED', 'DISCONNECT', 'STATE', 'KEPT', 'TRANSLATION', 'LIMITS'],
     keys.map((key) => [
       key.id,
       key.userName,
       key.name,
       key.hint,
       new Date(key.createdAtMs).toISOString(),
+      key.disconnectPolicy ?? 'default',
       stateOf(key),
       showRetention(key.responseRetentionDays),
       key.strictTranslation ? 'strict' : 'lenient',
-      key.disconnectPolicy ?? 'default',
       showLimits(key.limits),
     ]),
   );
