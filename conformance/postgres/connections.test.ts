@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
+import { readBigInt } from '../../src/store/operations/read-column.ts';
 import { openPool, type ConnectionPool } from '../../src/store/postgres/open-pool.ts';
 import { createPostgresDatabase } from '../../src/store/postgres/postgres-database.ts';
 import { StoreError } from '../../src/store/store-error.ts';
@@ -38,7 +39,7 @@ describe('transactions and connections of PostgreSQL', { skip: skipPostgres }, (
     const add = (): Promise<unknown> =>
       database.transact(async (transaction) => {
         const row = await transaction.first("select value from numbers where name = 'a'");
-        await transaction.run("update numbers set value = ? where name = 'a'", BigInt(row?.['value'] ?? 0) + 1n);
+        await transaction.run("update numbers set value = ? where name = 'a'", readBigInt(row ?? {}, 'value') + 1n);
       });
     await Promise.all(Array.from({ length: 8 }, add));
     assert.equal((await database.first("select value from numbers where name = 'a'"))?.['value'], 8n);

@@ -3,7 +3,7 @@ import type { Database } from '../operations/database.ts';
 import type { EngineWords } from '../operations/engine-words.ts';
 import { StoreError } from '../store-error.ts';
 import type { ConnectionPool, Session } from './open-pool.ts';
-import { CollisionError, isConnectionLost } from './postgres-error.ts';
+import { CollisionError } from './postgres-error.ts';
 import { termIndex } from './term-index.ts';
 
 const words: EngineWords = {
@@ -42,7 +42,7 @@ async function runTransaction<Result>(session: Session, begin: string, work: (tr
     result = await work(createTransaction(session));
   } catch (error) {
     // A connection that was lost is not waited for again: the server undoes what was done on it.
-    if (!isConnectionLost(error)) await rollBack(session);
+    if (!isUnavailable(error)) await rollBack(session);
     throw error;
   }
   // The server answers a commit after a failed statement with a rollback, and calls that no error.
@@ -50,6 +50,10 @@ async function runTransaction<Result>(session: Session, begin: string, work: (tr
     throw new StoreError('internal', 'A statement of a transaction failed and nobody was told; nothing of it was kept.');
   }
   return result;
+}
+
+function isUnavailable(error: unknown): boolean {
+  return error instanceof StoreError && error.kind === 'unavailable';
 }
 
 /** Best effort: where it fails, the connection is lost, and the server undoes what was done on it. */
@@ -75,7 +79,7 @@ export function createTransaction(session: Session): Database {
         return result;
       } catch (error) {
         // After a collision the whole transaction is void, and no savepoint helps.
-        if (!(error instanceof CollisionError) && !isConnectionLost(error))
+        if (!(error instanceof CollisionError) && !isUnavailable(error))
           await session.execute('rollback to savepoint part; release savepoint part');
         throw error;
       }
