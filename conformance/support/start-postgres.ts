@@ -23,7 +23,7 @@ export type PostgresServer = {
 };
 
 /** The newest server that Debian's packages installed, and undefined where there is none. */
-export function findPostgres(): string | undefined {
+function findPostgres(): string | undefined {
   return globSync('/usr/lib/postgresql/*/bin')
     .filter((folder) => existsSync(join(folder, 'postgres')) && existsSync(join(folder, 'initdb')))
     .toSorted((left, right) => Number(/\d+/.exec(left)?.[0]) - Number(/\d+/.exec(right)?.[0]))
