@@ -42,6 +42,7 @@ import { openCallbacks } from './open-callbacks.ts';
 import { openStoredObjects } from './open-stored-objects.ts';
 import { openProofVault } from './open-proof-vault.ts';
 import { openVideos } from './open-videos.ts';
+import { rememberKeys } from './remember-keys.ts';
 import { type Simulated, startSimulatedUpstreams } from './start-simulated-upstreams.ts';
 import { openFileSearch } from './tools/open-file-search.ts';
 import { openTools } from './tools/open-tools.ts';
@@ -151,7 +152,7 @@ export async function assembleGateway(options: {
   const { telemetry, registry } = assembleTelemetry({ ...options, routing: () => live.settings().routing });
   const journal = await openJournal({ environment, slot: worker?.journalSlot ?? firstSlot, store, live, clock, logger });
   opened.defer(() => journal.close());
-  const keys = createKeyDirectory({ store, clock, refreshMs: keysRefreshMs, logger });
+  const keys = createKeyDirectory({ store, clock, refreshMs: keysRefreshMs, logger, ...rememberKeys(environment, logger) });
   await keys.start();
   opened.defer(() => keys.close());
   const deadlines = createDeadlines<RunningCall>({ clock, tickMs: deadlineTickMs });
