@@ -43,6 +43,11 @@ export function spanEndMs(span: string): number | undefined {
   return Date.UTC(year ?? 0, month ?? 0, 1);
 }
 
+/** When a period that is called `span` begins, in Unix milliseconds; 0 for `total`. */
+export function periodStartMs(span: string): number {
+  return span === 'total' ? 0 : Date.parse(span.length === 10 ? span : `${span}-01`);
+}
+
 /** A limit as the operator wrote it, in nano-USD. @param text as isAccessLimits accepts it */
 export function limitNanoUsd(text: string): bigint {
   const [whole = '0', decimals = ''] = text.split('.');
