@@ -22,6 +22,7 @@ export function admit(options: {
   readonly translation?: CallOpening['translation'] | undefined;
   readonly failedAttempts?: CallOpening['failedAttempts'] | undefined;
   readonly parentCallId?: string | undefined;
+  readonly pricingParameters?: CallOpening['pricingParameters'] | undefined;
 }): Promise<CallOpening> {
   const { caller, facts, target } = options;
   const opening: CallOpening = {
@@ -41,6 +42,7 @@ export function admit(options: {
     ...(options.translation === undefined ? {} : { translation: options.translation }),
     ...(options.failedAttempts === undefined ? {} : { failedAttempts: options.failedAttempts }),
     ...(options.parentCallId === undefined ? {} : { parentCallId: options.parentCallId }),
+    ...(options.pricingParameters === undefined ? {} : { pricingParameters: options.pricingParameters }),
   };
   return new Promise((resolve, reject) => {
     const hear = (refusal: JournalUnavailableError | undefined): void => {
