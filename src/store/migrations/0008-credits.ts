@@ -1,3 +1,4 @@
+import { refuseChanges } from './0001-initial-schema.ts';
 import type { Migration } from './migrations.ts';
 
 /** An amount that may exceed 64 bits: whole thousands of USD, and the rest in nano-USD, which is never below 0. */
@@ -111,23 +112,11 @@ const keepExisting = [
   end`,
 ];
 
-const appendOnlyPostgres = [
-  `create or replace function refuse_ledger_change() returns trigger language plpgsql as $$
-  begin
-    raise exception 'the ledger is append-only: rows of % are never changed or deleted', tg_table_name using errcode = 'restrict_violation';
-  end
-  $$`,
-  ...['ledger_transactions', 'ledger_postings'].map(
-    (table) =>
-      `create trigger ${table}_append_only before update or delete on ${table} for each row execute function refuse_ledger_change()`,
-  ),
-];
-
 /** The double-entry ledger of accounts, what keys have spent, and what processes have leased. */
 export const credits: Migration = {
   version: 8,
   name: 'credits',
   shared: [...ledger, ...spending, ...leases],
   sqlite: [...backfill, ...appendOnlySqlite, ...keepExisting],
-  postgres: appendOnlyPostgres,
+  postgres: ['ledger_transactions', 'ledger_postings'].map(refuseChanges),
 };
