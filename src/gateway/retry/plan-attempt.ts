@@ -6,7 +6,7 @@ import { type EstimatedCount, type ExchangePlan, planExchange } from '../plan-ex
 import type { Target } from '../routing/routing-table.ts';
 import { keepReplies, type KeepReply } from '../stored-responses/keep-reply.ts';
 import type { ResponseTurn, TurnRequest } from '../stored-responses/response-turn.ts';
-import type { KnownCall } from './call-attempts.ts';
+import type { KnownCall } from './known-call.ts';
 import { type FittedRequest, fitRequest } from './fit-request.ts';
 
 type Plan = ExchangePlan | EstimatedCount;

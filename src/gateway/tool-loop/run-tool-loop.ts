@@ -8,7 +8,7 @@ import type { GatewayTool, ToolOwner, ToolShed } from '../../tools/gateway-tool.
 import type { CallFacts } from '../../inference/call-facts.ts';
 import type { Gateway, GatewaySettings } from '../gateway.ts';
 import type { Target } from '../routing/routing-table.ts';
-import type { KnownCall } from '../retry/call-attempts.ts';
+import type { KnownCall } from '../retry/known-call.ts';
 import { fitBody } from '../retry/fit-request.ts';
 import { briefModel } from './brief-model.ts';
 import { chooseReplyCheck, createSchemaCheck } from './check-reply.ts';

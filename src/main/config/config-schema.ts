@@ -10,6 +10,7 @@ import { databaseSchema } from './database-schema.ts';
 import { mediaStorageSchema } from './media-storage-schema.ts';
 import { audioSchema } from './audio-schema.ts';
 import { pricesSchema } from './prices-schema.ts';
+import { creditsSchema, disconnectSchema } from './credits-schema.ts';
 import { quirksSchema } from './quirks-schema.ts';
 import { balanceSchema, dialectNames, ownTimeouts, targetsSchema } from './routing-schema.ts';
 import { structuredOutputSchema } from './structured-output-schema.ts';
@@ -223,6 +224,8 @@ export const configSchema = Type.Object(
     files: Type.Optional(filesSchema),
     videos: Type.Optional(videosSchema),
     tools: Type.Optional(toolsSchema),
+    credits: Type.Optional(creditsSchema),
+    disconnect: Type.Optional(disconnectSchema),
     structuredOutput: structuredOutputSchema('all models that say nothing else'),
     responses: Type.Optional(
       Type.Object(
