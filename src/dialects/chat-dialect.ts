@@ -178,7 +178,7 @@ export type ChatDialect = {
    * Whether a request, its history in it, fits a model's window, and what of it does where the client lets items be dropped. Absent where a dialect
    * has no such wish.
    */
-  readonly fitContext?: (body: JsonObject, limits: ContextLimits) => ContextFit;
+  readonly fitContext?: (body: JsonObject, limits: ContextLimits) => Promise<ContextFit>;
   readonly readReply: (reply: unknown) => ReplyReport;
   /** Rewrites a whole reply where the contract wants more than the vendor sends; returns the same buffer when nothing is to do. */
   readonly editReply: (bytes: Buffer) => Buffer;

@@ -23,6 +23,7 @@ export function admit(options: {
   readonly translation?: CallOpening['translation'] | undefined;
   readonly failedAttempts?: CallOpening['failedAttempts'] | undefined;
   readonly parentCallId?: string | undefined;
+  readonly pricingParameters?: CallOpening['pricingParameters'] | undefined;
   readonly credit?: CallCredit | undefined;
 }): Promise<CallOpening> {
   const { caller, facts, target } = options;
@@ -43,6 +44,7 @@ export function admit(options: {
     ...(options.translation === undefined ? {} : { translation: options.translation }),
     ...(options.failedAttempts === undefined ? {} : { failedAttempts: options.failedAttempts }),
     ...(options.parentCallId === undefined ? {} : { parentCallId: options.parentCallId }),
+    ...(options.pricingParameters === undefined ? {} : { pricingParameters: options.pricingParameters }),
     ...options.credit?.describe(),
   };
   return new Promise((resolve, reject) => {

@@ -5,6 +5,7 @@ import type { ChatDialect, Operation, WireRequest } from '../dialects/chat-diale
 import type { CallFacts } from '../inference/call-facts.ts';
 import { GatewayError } from '../inference/gateway-error.ts';
 import type { StreamFraming } from '../platform/frames.ts';
+import { writeJson } from '../platform/json/write-json.ts';
 import { WorkTurns } from '../platform/turn-queue.ts';
 import { authenticate } from './authenticate.ts';
 import { readBackground } from './background/background-request.ts';
@@ -157,7 +158,10 @@ function routeCall(gateway: Gateway, read: ReadCall, report: CallReport): Routed
     mayHold: read.mayHold,
   });
   const going = { ...read, facts, inlineFiles };
-  return mayNameFiles(read.bytes) ? routeWithFiles(gateway, going, report) : routeFilled(gateway, going, read.request);
+  const route = (namesFiles: boolean): RoutedCall | Promise<RoutedCall> =>
+    namesFiles ? routeWithFiles(gateway, going, report) : routeFilled(gateway, going, read.request);
+  const looking = mayNameFiles(read.bytes);
+  return looking instanceof Promise ? looking.then(route) : route(looking);
 }
 
 /** A call whose files are in it, and what inlines those that its history names. */
@@ -173,7 +177,7 @@ async function routeWithFiles(gateway: Gateway, read: FilledCall, report: CallRe
   const request = { ...read.request, body };
   const facts = read.call.dialect.readFacts(request);
   report.facts = facts;
-  const bytes = Buffer.from(JSON.stringify(body));
+  const bytes = await writeJson(body);
   return routeFilled(gateway, { ...read, request, bytes, facts }, read.request);
 }
 

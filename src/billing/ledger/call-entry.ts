@@ -66,6 +66,8 @@ export type ChargeLine = {
   readonly per: number;
   /** Multipliers that applied, by name: `service_tier:flex` → "0.5". */
   readonly multipliers?: Readonly<Record<string, string>>;
+  /** What the quantity was computed by, where it is no count of the usage: an expression of the price book. Its result was rounded up. */
+  readonly formula?: string;
 };
 
 export type Charge = {
@@ -105,6 +107,8 @@ export type CallEntry = CallOpening & {
   readonly replyId?: string;
   readonly stopReason?: string;
   readonly serviceTier?: string;
+  /** Words of the reply that the price may depend on; with `pricingParameters` they are all that it was rated by besides the counts. */
+  readonly replyParameters?: PricingParameters;
   readonly errorCode?: string;
   /** What translating the reply left out or changed. */
   readonly replyNotes?: readonly TranslationNote[];

@@ -88,6 +88,7 @@ export function encodeEntry(entry: CallEntry, opening: string = encodeOpening(en
     replyId: entry.replyId,
     stopReason: entry.stopReason,
     serviceTier: entry.serviceTier,
+    replyParameters: entry.replyParameters,
     errorCode: entry.errorCode,
     replyNotes: entry.replyNotes,
     usage: entry.usage,

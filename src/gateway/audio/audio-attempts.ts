@@ -13,6 +13,7 @@ import type { Gateway, GatewaySettings } from '../gateway.ts';
 import type { AttemptTicket } from '../health/health.ts';
 import { isUpstreamLimit } from '../limits/reserve-call.ts';
 import { forbidsRetry, parseRetryAfter } from '../retry/parse-retry-after.ts';
+import { readPrices } from '../read-prices.ts';
 import type { RetryGrant } from '../retry/retry-budget.ts';
 import { decideRetry, isWithinReach, type RetryDecision } from '../retry/retry-policy.ts';
 import { subjectOf } from '../routing/route.ts';
@@ -164,7 +165,10 @@ export class AudioAttempts {
   #open(target: Target): Promise<CallOpening> {
     const { callId, acceptedAtMs, caller, job, settings, report, credit } = this.#call;
     const { journal } = this.#gateway;
-    const priceVersion = settings.routing.priceBook.version;
+    const { priceBook } = settings.routing;
+    // Neither a form nor the text that is read out holds anything that a price depends on.
+    readPrices(priceBook, { target, requestedModel: job.facts.requestedModel, acceptedAtMs }, undefined);
+    const priceVersion = priceBook.version;
     const failedAttempts = this.#failed.length === 0 ? undefined : [...this.#failed];
     const dialect = { id: 'openai-audio' };
     report.exchanging();

@@ -13,6 +13,7 @@ import type { Gateway } from '../gateway.ts';
 import { mayCall } from '../limits/check-caller.ts';
 import { countUsedTokens, reserveCall } from '../limits/reserve-call.ts';
 import { createUpstreamHeaders } from '../prepare-request.ts';
+import { readPrices } from '../read-prices.ts';
 import { decideRetry, isWithinReach } from '../retry/retry-policy.ts';
 import { forbidsRetry, parseRetryAfter } from '../retry/parse-retry-after.ts';
 import { alwaysHealthy } from '../routing/always-healthy.ts';
@@ -178,7 +179,9 @@ class EmbedAttempts {
   #open(target: Target): Promise<CallOpening> {
     const { callId, acceptedAtMs, caller } = this.#call;
     const { journal } = this.#gateway;
-    const priceVersion = this.#gateway.settings().routing.priceBook.version;
+    const { priceBook } = this.#gateway.settings().routing;
+    readPrices(priceBook, { target, requestedModel: this.#known.facts.requestedModel, acceptedAtMs }, undefined);
+    const priceVersion = priceBook.version;
     const failedAttempts = this.#failed.length === 0 ? undefined : [...this.#failed];
     const dialect = { id: 'openai-embeddings' };
     this.#call.report?.exchanging();

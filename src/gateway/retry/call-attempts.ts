@@ -1,7 +1,7 @@
 import type { CallOpening, FailedAttempt } from '../../billing/ledger/call-entry.ts';
 import type { WireRequest } from '../../dialects/chat-dialect.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
-import { parseJsonObject } from '../../platform/json/parse-json.ts';
+import { readAgain } from './read-again.ts';
 import { createStreamBudget } from '../credits/chat-credit.ts';
 import type { UndeliveredFailure } from '../exchange/exchange-context.ts';
 import { UpstreamExchange } from '../exchange/upstream-exchange.ts';
@@ -78,6 +78,8 @@ export class CallAttempts implements RunningCall {
   #slot: number | undefined;
   /** How the request was refused as too long, where less of it is sent since. */
   #overflow: GatewayError | undefined;
+  /** Whether the client lets less of its request be sent. */
+  #mayShorten = false;
 
   constructor(gateway: Gateway, known: KnownCall, bytes: Buffer) {
     this.#gateway = gateway;
@@ -91,6 +93,7 @@ export class CallAttempts implements RunningCall {
    * @throws GatewayError when no target can take the request, or the books cannot be kept
    */
   start(request: WireRequest, bytes: Buffer): Promise<EstimatedCount | undefined> {
+    this.#mayShorten = request.body.truncation === 'auto';
     const planned = this.#planFirst(request, bytes);
     // A call that passes through is planned at once and does not give up its turn.
     return planned instanceof Promise ? planned.then((chosen) => this.#startWith(chosen)) : this.#startWith(planned);
@@ -229,7 +232,7 @@ export class CallAttempts implements RunningCall {
 
   /** A vendor that counts more than was estimated is asked once more, with less. */
   #canShorten(error: GatewayError): boolean {
-    return this.#overflow === undefined && this.#bytes !== undefined && mayShorten(this.#known.call, this.#bytes, error);
+    return this.#mayShorten && this.#overflow === undefined && this.#bytes !== undefined && mayShorten(this.#known.call, error);
   }
 
   #takeGrant(failed: Target, { target, waitMs }: Next, cost: number): RetryGrant | undefined {
@@ -312,9 +315,9 @@ export class CallAttempts implements RunningCall {
   async #attemptAgain(pending: Pending): Promise<void> {
     const { target } = pending;
     this.#tried.push(target);
-    const bytes = this.#bytes ?? Buffer.alloc(0);
+    const bytes = this.#bytes ?? Buffer.from('{}');
     // The tree of the first attempt was let go of: a large one that is kept is copied by every collection.
-    const request = toWireRequest(this.#known.call, parseJsonObject(bytes.toString()) ?? {});
+    const request = toWireRequest(this.#known.call, await readAgain(bytes));
     const plan = await planAttempt(this.#gateway, this.#known, { target, request, bytes, overflow: this.#overflow });
     // The client has left meanwhile, or the gateway shuts down.
     if (this.#pending !== pending) return;

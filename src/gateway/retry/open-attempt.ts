@@ -2,6 +2,7 @@ import type { CallOpening, FailedAttempt } from '../../billing/ledger/call-entry
 import { admit } from '../admit.ts';
 import type { Gateway } from '../gateway.ts';
 import type { ExchangePlan } from '../plan-exchange.ts';
+import { readPrices } from '../read-prices.ts';
 import type { Target } from '../routing/routing-table.ts';
 import type { KnownCall } from './known-call.ts';
 
@@ -13,7 +14,7 @@ const free = Promise.resolve(undefined);
 
 /**
  * Opens a call in the books for one of its attempts. Undefined for what costs nothing and has no place there.
- * Rejects with GatewayError `journal_unavailable`.
+ * Rejects with GatewayError `journal_unavailable`, and throws `model_not_priced` or `invalid_value` for what cannot be priced.
  */
 export function openAttempt(
   { journal }: Pick<Gateway, 'journal'>,
@@ -22,6 +23,9 @@ export function openAttempt(
 ): Promise<CallOpening | undefined> {
   if (call.operation === 'count-tokens') return free;
   const { translation } = plan;
+  const { priceBook } = settings.routing;
+  const { requestedModel } = facts;
+  const pricingParameters = readPrices(priceBook, { target, requestedModel, acceptedAtMs }, plan.upstreamRequest.body);
   return admit({
     callId: round?.rowId ?? call.callId,
     parentCallId: round?.parentCallId,
@@ -30,8 +34,9 @@ export function openAttempt(
     dialect: call.dialect,
     facts,
     target,
+    priceVersion: priceBook.version,
+    pricingParameters,
     credit,
-    priceVersion: settings.routing.priceBook.version,
     journal,
     translation: translation === undefined ? undefined : { upstreamDialect: translation.upstream.id, notes: translation.notes.list() },
     // A copy: the list grows.

@@ -16,7 +16,14 @@ const usageNames = [
   'inputAudioTokens',
   'cacheReadAudioTokens',
   'outputAudioTokens',
+  'inputImageTokens',
+  'cacheReadImageTokens',
+  'outputImageTokens',
   'webSearches',
+  'webFetches',
+  'fileSearches',
+  'toolCalls',
+  'codeSessions',
 ] as const satisfies readonly (keyof Usage)[];
 
 /** What several rounds used together. A count that none reported stays unknown. */

@@ -21,6 +21,7 @@ import { buildTools } from './build-tools.ts';
 import { buildModels } from './build-models.ts';
 import type { Config, ConfiguredUpstream } from './config-schema.ts';
 import { credentialsOf, splitCredentials } from './credentials.ts';
+import { pricesOf } from './prices-schema.ts';
 
 /** The upstreams that a configuration comes to, and where they come from. */
 export type UpstreamSource = {
@@ -117,6 +118,16 @@ export function findBrokenTargets(config: Config, source: UpstreamSource): reado
   );
 }
 
+function priceSettings(config: Config): Pick<Parameters<typeof createPriceBook>[0], 'factors' | 'credits' | 'unlisted'> {
+  const { users, keys, credits, unlisted } = pricesOf(config.prices);
+  const factors = { ...(users === undefined ? {} : { users }), ...(keys === undefined ? {} : { keys }) };
+  return {
+    factors,
+    ...(unlisted === undefined ? {} : { unlisted }),
+    ...(credits === undefined ? {} : { credits: { name: credits.name ?? 'credits', perUsd: credits.perUsd } }),
+  };
+}
+
 /** As the vendor of the Responses interface keeps them. */
 const defaultRetentionDays = 30;
 
@@ -144,6 +155,7 @@ export function buildSettings(options: {
         book: options.priceBookData,
         overrides: priceOverrides(config),
         ...(config.tools?.prices === undefined ? {} : { toolPrices: config.tools.prices }),
+        ...priceSettings(config),
       }),
       configuredAtMs: options.configuredAtMs,
     }),
