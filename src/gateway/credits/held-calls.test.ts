@@ -23,10 +23,10 @@ function holdFor(known: KnownCall, desk: FakeDesk, settings: Partial<KnownCall['
   const upstreams = known.targets.map(({ upstream }) => upstream);
   const routing = createRoutingTable({ upstreams, models: [], priceBook, configuredAtMs: 0 });
   const priced = { ...known, settings: { ...known.settings, routing, ...settings } };
-  const held = desk.hold(undefined, boundChat(priced, input));
+  const held = desk.hold(undefined, boundChat(priced, { input }));
   if (held instanceof Promise || !held.admitted) throw new GatewayError('insufficient_credit', 'no');
   const credit = new CallCredit(held, systemClock);
-  credit.input = input;
+  credit.plan = { input };
   return { ...priced, credit };
 }
 
