@@ -125,6 +125,12 @@ async function openJournal(options: {
   return journal;
 }
 
+function openDeadlines(clock: Clock, opened: AsyncDisposableStack): Gateway['deadlines'] {
+  const deadlines = createDeadlines<RunningCall>({ clock, tickMs: deadlineTickMs });
+  opened.defer(() => deadlines.close());
+  return deadlines;
+}
+
 /** Wires the gateway and begins to serve. Everything it opens is closed by `opened`. */
 export async function assembleGateway(options: {
   readonly environment: Environment;
@@ -160,9 +166,7 @@ export async function assembleGateway(options: {
   const keys = createKeyDirectory({ store, clock, refreshMs: keysRefreshMs, logger, ...rememberKeys(environment, logger) });
   await keys.start();
   opened.defer(() => keys.close());
-  const deadlines = createDeadlines<RunningCall>({ clock, tickMs: deadlineTickMs });
-  opened.defer(() => deadlines.close());
-
+  const deadlines = openDeadlines(clock, opened);
   const proofVault = openProofVault({ environment, store, clock, logger }, opened);
 
   const gateway: Gateway = {

@@ -174,7 +174,7 @@ export class CallAttempts implements RunningCall {
       logger,
       observer,
       endsByMs: startedMs + timeouts.totalMs,
-      budget: framing === undefined ? undefined : createStreamBudget(this.#known, this.#known.credit, target),
+      budget: framing === undefined ? undefined : createStreamBudget(this.#known, target, opening?.pricingParameters),
       leaving: { policy: this.#known.disconnect ?? 'abort', slots: drainSlots },
       chunkGaps: opening === undefined || framing === undefined ? undefined : telemetry.chunkGaps(opening),
       handOver: (failure) => this.#takeOver(failure, target, observer, ticket),
