@@ -8,6 +8,7 @@ import type { Watched } from '../../platform/http/deadlines.ts';
 import { parseJsonObject } from '../../platform/json/parse-json.ts';
 import type { IncomingCall } from '../call.ts';
 import type { UndeliveredFailure } from '../exchange/exchange-context.ts';
+import { receiptPath } from '../exchange/reply-headers.ts';
 import { UpstreamExchange } from '../exchange/upstream-exchange.ts';
 import { upstreamTimeout } from '../exchange/upstream-failure.ts';
 import type { Gateway, GatewaySettings } from '../gateway.ts';
@@ -36,6 +37,8 @@ import { decideRetry, isWithinReach, namedWaitMsMax, type RetryDecision } from '
 export type RunningCall = Watched & {
   /** Ends the call from outside: a running stream gets its error event. */
   readonly terminate: (error: GatewayError) => void;
+  /** The id of a call with rows in the books to which more may be added; undefined where there are none. */
+  readonly bookedInParts?: () => string | undefined;
 };
 
 /** What is known of a call before its first attempt. */
@@ -205,6 +208,7 @@ export class CallAttempts implements RunningCall {
       logger,
       observer,
       endsByMs: startedMs + timeouts.totalMs,
+      receipt: opening === undefined ? undefined : receiptPath(call.callId),
       chunkGaps: opening === undefined || framing === undefined ? undefined : telemetry.chunkGaps(opening),
       handOver: (failure) => this.#takeOver(failure, target, observer, ticket),
     });

@@ -1,4 +1,5 @@
 import type { CallEntry } from '../../billing/ledger/call-entry.ts';
+import { roundRowId, toolsRowId } from '../../billing/ledger/row-ids.ts';
 import { foldEvents } from '../../inference/fold-events.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import type { EventStep, InferenceEvent } from '../../inference/inference-event.ts';
@@ -155,7 +156,7 @@ export class ToolLoop implements RunningCall {
         request: offerTools({ ...request, turns: this.#turns }, offered, isWithheld ? 'withheld' : offered.size > 0 ? offer : 'as-asked'),
         facts: { ...known.facts, inputCharacters: known.facts.inputCharacters + this.#characters },
         targets: this.#targets,
-        rowId: isFirst ? callId : `${callId}.${this.#rounds}`,
+        rowId: roundRowId(callId, this.#rounds),
         ...(isFirst ? {} : { parentCallId: callId }),
       },
       {
@@ -266,7 +267,7 @@ export class ToolLoop implements RunningCall {
     }
     const usage = sumToolUsage(returns.map(({ outcome }) => outcome.usage));
     if (Object.keys(usage).length === 0) return returns;
-    const rowId = `${known.call.callId}.${this.#rounds}.tools`;
+    const rowId = toolsRowId(known.call.callId, this.#rounds);
     const durationMs = Math.round(this.#gateway.clock.monotonicMs() - startedMs);
     this.#entries.push(bookTools(this.#gateway, known, { rowId, usage, durationMs }));
     this.#toolUsage = sumToolUsage([this.#toolUsage, usage]);
@@ -385,6 +386,10 @@ export class ToolLoop implements RunningCall {
     if (this.#isReaderLimited || response.writableFinished || response.destroyed) return;
     this.#isReaderLimited = true;
     response.setTimeout(stalledReaderMs, () => response.destroy());
+  }
+
+  bookedInParts(): string | undefined {
+    return this.#isOver ? undefined : this.#loop.known.call.callId;
   }
 
   terminate(error: GatewayError): void {
