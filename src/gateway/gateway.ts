@@ -1,6 +1,7 @@
 import type { RateLimits } from '../accounts/access-limits.ts';
 import type { ValidationMode } from '../dialects/chat-dialect.ts';
 import type { Journal } from '../billing/journal/journal.ts';
+import type { ReceiptFinder } from '../billing/receipts/find-receipt.ts';
 import type { Conversations } from '../conversations/response-store.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Deadlines } from '../platform/http/deadlines.ts';
@@ -58,6 +59,8 @@ export type GatewaySettings = {
 export type Gateway = {
   readonly callers: CallerDirectory;
   readonly journal: Journal;
+  /** Absent where no receipts are shown. */
+  readonly receipts?: ReceiptFinder;
   readonly limiter: SharedLimiter;
   readonly gatekeeper: Gatekeeper;
   readonly replyOwners: ReplyOwners;

@@ -18,6 +18,7 @@ import { bodyPace, serverSettings } from './client-pace.ts';
 import { serveStoredObject, type StoredObjectRequest, type StoredObjectRoute } from './conversations/serve-stored-objects.ts';
 import { createDrain, type Drain, type DrainPlan } from './drain.ts';
 import { serveEmbeddings } from './embeddings/serve-embeddings.ts';
+import { serveReceipt } from './receipts/serve-receipt.ts';
 import { serveFiles } from './files/serve-files.ts';
 import type { Gateway } from './gateway.ts';
 import { checkCaller, mayCall } from './limits/check-caller.ts';
@@ -174,10 +175,10 @@ async function serveStored(
 }
 
 /** What is neither a chat nor a list of models, and has its own way of answering. */
-type BesidesRoute = Extract<Route, { type: 'files' | 'embeddings' | 'audio' | 'callbacks' | 'videos' }>;
+type BesidesRoute = Extract<Route, { type: 'files' | 'embeddings' | 'audio' | 'callbacks' | 'videos' | 'receipt' }>;
 
 function isBesides(route: Route): route is BesidesRoute {
-  return ['files', 'embeddings', 'audio', 'callbacks', 'videos'].includes(route.type);
+  return ['files', 'embeddings', 'audio', 'callbacks', 'videos', 'receipt'].includes(route.type);
 }
 
 /** Serves what is no chat. */
@@ -188,6 +189,7 @@ function serveBesides(
   target: RequestTarget,
 ): Promise<void> {
   if (route.type === 'callbacks') return serveCallbacks(gateway, route.action, { ...handled, target }, params['id'] ?? '');
+  if (route.type === 'receipt') return serveReceipt(gateway, { ...handled, target }, params['id'] ?? '');
   if (route.type === 'files') return serveFiles(gateway, { ...handled, target });
   const begin = (dialect: CallLabel): CallReport => (handled.report = gateway.telemetry.begin({ ...handled, dialect }));
   if (route.type === 'audio') return serveAudio(gateway, route.operation, { ...handled, target }, begin('openai-audio'));

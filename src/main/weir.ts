@@ -7,6 +7,7 @@ import { addCallbackCommands } from './commands/callbacks.ts';
 import { checkConfig } from './commands/check-config.ts';
 import { addDoctorCommand } from './commands/doctor.ts';
 import { addKeyCommands } from './commands/keys.ts';
+import { addReceiptCommands } from './commands/receipt.ts';
 import { addTokenCommands } from './commands/tokens.ts';
 import { addUserCommands } from './commands/users.ts';
 import { describeFailure } from './describe-failure.ts';
@@ -49,6 +50,7 @@ function createProgram(environment: Environment): Command {
   addUserCommands(program, environment);
   addTokenCommands(program, environment);
   addCallbackCommands(program, environment);
+  addReceiptCommands(program, environment, () => withConfigPath(environment));
   addDoctorCommand(program, environment);
   program
     .command('config')

@@ -58,6 +58,7 @@ export async function connectStoreWorker(worker: Worker, options: StoreWorkerOpt
     appendEncoded: async (entries) => await connection.append(joinEncoded(entries)),
     findReplyOwner: (replyId) => call('findReplyOwner', replyId),
     findEntry: (callId) => call('findEntry', callId),
+    listCallRows: (callId) => call('listCallRows', callId),
     listEntries: (filter) => call('listEntries', filter),
     queryStatistics: (query) => call('queryStatistics', query),
     putProofs: (proofs) => call('putProofs', proofs),

@@ -1,4 +1,5 @@
 import type { CallEntry } from '../../billing/ledger/call-entry.ts';
+import { rowIdsOf } from '../../billing/ledger/row-ids.ts';
 import { toStorableText } from '../storable-text.ts';
 import { StoreError } from '../store-error.ts';
 import type { LedgerStoreOperations } from './store-protocol.ts';
@@ -46,6 +47,7 @@ export function createLedgerOperations(database: Database): LedgerStoreOperation
       const row = database.first('select * from calls where call_id = ?', toStorableText(callId));
       return row === undefined ? undefined : decodeCallEntry(row);
     },
+    listCallRows: (callId) => listCallRows(database, callId),
     listEntries: (filter) => listEntries(database, filter),
   };
 }
@@ -161,6 +163,16 @@ function createUpsert(table: string, unit: string): string {
     values (?, ?, ?, ?, ${sums.map(() => '?').join(', ')})
     on conflict (${unit}, user_name, token_name, model_name)
     do update set ${sums.map((column) => `${column} = ${table}.${column} + excluded.${column}`).join(', ')}`;
+}
+
+const callRowIdsMax = rowIdsOf('').length;
+
+function listCallRows(database: Database, callId: string): readonly CallEntry[] {
+  const rowIds = rowIdsOf(toStorableText(callId));
+  const rows = database.all(`select * from calls where call_id in (${Array.from({ length: callRowIdsMax }, () => '?').join(', ')})`, ...rowIds);
+  return rows
+    .map((row: SqlRow) => decodeCallEntry(row))
+    .toSorted((one, other) => rowIds.indexOf(one.callId) - rowIds.indexOf(other.callId));
 }
 
 type EntryFilter = Parameters<LedgerStoreOperations['listEntries']>[0];
