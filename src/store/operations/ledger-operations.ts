@@ -174,14 +174,14 @@ function createUpsert(table: string, unit: string): string {
     do update set ${sums.map((column) => `${column} = ${table}.${column} + excluded.${column}`).join(', ')}`;
 }
 
-const callRowIdsMax = rowIdsOf('').length;
+const selectCallRows = `select * from calls where call_id in (${rowIdsOf('')
+  .map(() => '?')
+  .join(', ')})`;
 
-function listCallRows(database: Database, callId: string): readonly CallEntry[] {
-  const rowIds = rowIdsOf(toStorableText(callId));
-  const rows = database.all(`select * from calls where call_id in (${Array.from({ length: callRowIdsMax }, () => '?').join(', ')})`, ...rowIds);
-  return rows
-    .map((row: SqlRow) => decodeCallEntry(row))
-    .toSorted((one, other) => rowIds.indexOf(one.callId) - rowIds.indexOf(other.callId));
+async function listCallRows(database: Database, callId: string): Promise<readonly CallEntry[]> {
+  const rowIds = rowIdsOf(callId);
+  const rows = await database.all(selectCallRows, ...rowIds.map(toStorableText));
+  return rows.map(decodeCallEntry).toSorted((one, other) => rowIds.indexOf(one.callId) - rowIds.indexOf(other.callId));
 }
 
 type EntryFilter = Parameters<LedgerStoreOperations['listEntries']>[0];
