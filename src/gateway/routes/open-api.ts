@@ -4,6 +4,7 @@ import { audioOperation } from './open-api/audio-operations.ts';
 import { audioSchemas } from './open-api/audio-schemas.ts';
 import { callbackOperation, callbackSchemas, webhooks } from './open-api/callback-operations.ts';
 import { carriers } from './open-api/describe.ts';
+import { quoteOperation, quoteSchemas } from './open-api/quote-operations.ts';
 import { receiptHeaders, receiptOperation, receiptSchemas } from './open-api/receipt-operations.ts';
 import { videoHeadOperation, videoOperation } from './open-api/video-operations.ts';
 import { videoSchemas } from './open-api/video-schemas.ts';
@@ -103,6 +104,8 @@ function describeRoute(route: Exclude<Route, { type: 'generate-content' }>): obj
       };
     case 'audio':
       return audioOperation(route.operation);
+    case 'quote':
+      return quoteOperation();
     case 'receipt':
       return receiptOperation();
     case 'files':
@@ -170,6 +173,6 @@ export function gatewayOpenApi(): object {
     },
     paths,
     webhooks,
-    components: { securitySchemes, schemas: { ...videoSchemas, ...audioSchemas, ...callbackSchemas, ...receiptSchemas } },
+    components: { securitySchemes, schemas: { ...videoSchemas, ...audioSchemas, ...callbackSchemas, ...receiptSchemas, ...quoteSchemas } },
   };
 }
