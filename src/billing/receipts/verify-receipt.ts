@@ -1,4 +1,3 @@
-import type { Usage } from '../../inference/usage.ts';
 import { JsonProblemError, scanJson } from '../../platform/json/scan-json.ts';
 import { compileCheck } from '../../platform/schema/compile-check.ts';
 import { describeProblems } from '../../platform/schema/describe-problems.ts';
@@ -9,7 +8,7 @@ import { endOf, estimateReason, mostHeld } from './build-receipt.ts';
 import { readCounts } from './count-names.ts';
 import { formatExact, formatMoney } from './exact-text.ts';
 import { type Receipt, type ReceiptMoney, type ReceiptRow, receiptSchema } from './receipt.ts';
-import { digestOf } from './receipt-digest.ts';
+import { canonicalJson, digestOf } from './receipt-digest.ts';
 
 /** Something about a receipt that is not as it has to be: where, what it says, and what comes out instead. */
 export type ReceiptProblem = { readonly path: string; readonly problem: string };
@@ -49,7 +48,10 @@ export function verifyReceipt(value: unknown, books: readonly PriceBook[] = []):
   if (!hasForm(value)) {
     const problems = describeProblems(receiptSchema, value, problemsMax);
     return {
-      problems: problems.map(({ path, expected, actual }) => ({ path: path.join('.'), problem: `must be ${expected}, but is ${actual}` })),
+      problems: problems.map(({ path, expected, actual }) => ({
+        path: path.join('.'),
+        problem: `must be ${String(expected)}, but is ${String(actual)}`,
+      })),
       rerated: 0,
     };
   }
@@ -138,7 +140,7 @@ function rerate(receipt: Receipt, row: ReceiptRow, books: readonly PriceBook[]):
     upstreamModel: row.upstream_model,
     requestedModel: receipt.requested_model,
     acceptedAtMs: Date.parse(receipt.accepted_at),
-    usage: readCounts(row.usage) as Usage,
+    usage: readCounts(row.usage),
     serviceTier: row.service_tier ?? undefined,
     pricingParameters: row.pricing_parameters,
     userName: receipt.user,
@@ -150,7 +152,7 @@ function compareCharge(row: ReceiptRow | undefined, charge: ReturnType<PriceBook
   if (row === undefined) return [];
   const lines = row.lines.map(readLine);
   const shown = (line: ChargeLine | undefined): unknown =>
-    line === undefined ? null : { ...line, multipliers: Object.entries(line.multipliers ?? {}).toSorted() };
+    line === undefined ? null : { ...line, multipliers: canonicalJson(line.multipliers ?? {}) };
   const count = Math.max(lines.length, charge.lines.length);
   return [
     ...Array.from({ length: count }, (_, index) =>

@@ -36,6 +36,11 @@ export async function serveEmbeddings(
   if (response.destroyed) gone.abort();
   const headers = request.headers as Readonly<Record<string, string | undefined>>;
   const embedded = await embed(gateway, { callId, caller, body, headers, acceptedAtMs, startedMs, signal: gone.signal, report });
-  const replyHeaders = { 'content-type': 'application/json', ...embedded.headers, [requestIdHeader]: callId, [receiptHeader]: receiptPath(callId) };
+  const replyHeaders = {
+    'content-type': 'application/json',
+    ...embedded.headers,
+    [requestIdHeader]: callId,
+    [receiptHeader]: receiptPath(callId),
+  };
   writeReply(response, 200, replyHeaders, Buffer.from(JSON.stringify(embedded.body)));
 }

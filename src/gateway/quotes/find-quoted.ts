@@ -32,25 +32,16 @@ export function findQuoted(findRoute: FindRoute, address: string): (asked: Asked
   const match = target === undefined ? undefined : findRoute('POST', target.path);
   if (target === undefined || match?.found !== true) throw notQuoted(address);
   const { route, rest, params } = match;
-  switch (route.type) {
-    case 'chat':
-    case 'generate-content': {
-      const { dialect, operation, pathModel, pathFraming } = describeChatRoute(route, rest, target.query);
-      if (operation === 'count-tokens') throw notQuoted(address);
-      return (asked) => quoteChat(asked, { dialect, pathModel, pathFraming });
-    }
-    case 'embeddings':
-      return quoteEmbeddings;
-    case 'audio':
-      return (asked) => quoteSound(asked, route.operation);
-    case 'videos': {
-      const path = videoPaths[route.action];
-      if (path === undefined) throw notQuoted(address);
-      return (asked) => quoteVideo(asked, path, route.action === 'remix' ? (params['id'] ?? '') : undefined);
-    }
-    default:
-      throw notQuoted(address);
+  if (route.type === 'chat' || route.type === 'generate-content') {
+    const { operation, dialect, pathModel, pathFraming } = describeChatRoute(route, rest, target.query);
+    if (operation === 'count-tokens') throw notQuoted(address);
+    return (asked) => quoteChat(asked, { dialect, pathModel, pathFraming });
   }
+  if (route.type === 'embeddings') return quoteEmbeddings;
+  if (route.type === 'audio') return (asked) => quoteSound(asked, route.operation);
+  const path = route.type === 'videos' ? videoPaths[route.action] : undefined;
+  if (route.type !== 'videos' || path === undefined) throw notQuoted(address);
+  return (asked) => quoteVideo(asked, path, route.action === 'remix' ? (params['id'] ?? '') : undefined);
 }
 
 function notQuoted(address: string): GatewayError {

@@ -388,10 +388,7 @@ export class ToolLoop implements RunningCall {
     response.setTimeout(stalledReaderMs, () => response.destroy());
   }
 
-  bookedInParts(): string | undefined {
-    return this.#isOver ? undefined : this.#loop.known.call.callId;
-  }
-
+  readonly bookedInParts = (): string | undefined => (this.#isOver ? undefined : this.#loop.known.call.callId);
   terminate(error: GatewayError): void {
     if (this.#isOver) return;
     this.#ending ??= error;
