@@ -1,7 +1,7 @@
 // A call's parts have ids made from its own: they sort by hand, and are found without an index of their own.
 
 /** Rounds that a call can have at most: the bound of `tools.roundsMax`. */
-export const callRoundsMax = 100;
+const callRoundsMax = 100;
 
 /** The id of the row of a round of a call, counted from 1. The first is the call's own. */
 export function roundRowId(callId: string, round: number): string {

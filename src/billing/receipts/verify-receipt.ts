@@ -11,7 +11,7 @@ import { type Receipt, type ReceiptMoney, type ReceiptRow, receiptSchema } from 
 import { canonicalJson, digestOf } from './receipt-digest.ts';
 
 /** Something about a receipt that is not as it has to be: where, what it says, and what comes out instead. */
-export type ReceiptProblem = { readonly path: string; readonly problem: string };
+type ReceiptProblem = { readonly path: string; readonly problem: string };
 
 export type Verification = {
   /** Empty where everything is right. */
