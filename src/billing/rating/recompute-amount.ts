@@ -19,8 +19,12 @@ export function sumLines(lines: readonly ChargeLine[]): Fraction {
   let denominator = 1n;
   for (const line of lines) {
     const value = lineValue(line);
-    numerator = numerator * value.denominator + value.numerator * denominator;
-    denominator *= value.denominator;
+    if (value.denominator === denominator) {
+      numerator += value.numerator;
+    } else {
+      numerator = numerator * value.denominator + value.numerator * denominator;
+      denominator *= value.denominator;
+    }
   }
   return { numerator, denominator };
 }

@@ -50,7 +50,7 @@ const entry: CallEntry = {
 async function setUp(context: TestContext) {
   const directory = mkdtempSync(join(tmpdir(), 'weir-receipts-'));
   context.after(() => rmSync(directory, { recursive: true, force: true }));
-  const store = await openDatabase(directory);
+  const store = await openDatabase(readEnvironment({ WEIR_DATA_DIR: directory }));
   await store.appendEntries([entry]);
   await store.close();
   const output = context.mock.method(console, 'log', () => {});

@@ -36,7 +36,7 @@ export function addReceiptCommands(program: Command, environment: Environment, c
 
 async function showReceipt(environment: Environment, id: string, json: boolean): Promise<void> {
   ensureDataDirectory(environment.dataDirectory);
-  const store = await openDatabase(environment.dataDirectory);
+  const store = await openDatabase(environment);
   try {
     const [call, ...parts] = await store.listCallRows(id);
     if (call === undefined || call.callId !== id)
