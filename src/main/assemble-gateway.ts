@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 
+import { createReceiptFinder } from '../billing/receipts/find-receipt.ts';
 import { createKeyDirectory } from '../accounts/key-directory.ts';
 import { createJournal } from '../billing/journal/create-journal.ts';
 import type { Journal } from '../billing/journal/journal.ts';
@@ -173,6 +174,7 @@ export async function assembleGateway(options: {
     credits,
     callers: { find: keys.find, resolve: (secret) => keys.resolve(secret, AbortSignal.timeout(2000)) },
     journal,
+    receipts: createReceiptFinder({ store, journal, clock }),
     limiter: worker?.limiter ?? createLimiter({ clock }),
     health: createHealth({ clock, random: Math.random, logger }),
     retryBudget: createRetryBudget(),

@@ -1,4 +1,5 @@
 import type { CallEntry } from '../../billing/ledger/call-entry.ts';
+import { rowIdsOf } from '../../billing/ledger/row-ids.ts';
 import { toStorableText } from '../storable-text.ts';
 import { StoreError } from '../store-error.ts';
 import type { LedgerStoreOperations } from '../worker/store-protocol.ts';
@@ -46,6 +47,7 @@ export function createLedgerOperations(database: Database): LedgerStoreOperation
       const row = await database.first('select * from calls where call_id = ?', toStorableText(callId));
       return row === undefined ? undefined : decodeCallEntry(row);
     },
+    listCallRows: (callId) => listCallRows(database, callId),
     listEntries: (filter) => listEntries(database, filter),
   };
 }
@@ -183,6 +185,16 @@ function createUpsert(table: string, unit: string): string {
     values (?, ?, ?, ?, ${sums.map(() => '?').join(', ')})
     on conflict (${unit}, user_name, token_name, model_name)
     do update set ${sums.map((column) => `${column} = ${table}.${column} + excluded.${column}`).join(', ')}`;
+}
+
+const selectCallRows = `select * from calls where call_id in (${rowIdsOf('')
+  .map(() => '?')
+  .join(', ')})`;
+
+async function listCallRows(database: Database, callId: string): Promise<readonly CallEntry[]> {
+  const rowIds = rowIdsOf(callId);
+  const rows = await database.all(selectCallRows, ...rowIds.map(toStorableText));
+  return rows.map(decodeCallEntry).toSorted((one, other) => rowIds.indexOf(one.callId) - rowIds.indexOf(other.callId));
 }
 
 type EntryFilter = Parameters<LedgerStoreOperations['listEntries']>[0];

@@ -61,6 +61,7 @@ export async function connectStoreWorker(worker: Worker, options: StoreWorkerOpt
     appendEncoded: async (entries, nodeId) => await connection.append(joinEncoded(entries), nodeId),
     findReplyOwner: (replyId) => call('findReplyOwner', replyId),
     findEntry: (callId) => call('findEntry', callId),
+    listCallRows: (callId) => call('listCallRows', callId),
     listEntries: (filter) => call('listEntries', filter),
     queryStatistics: (query) => call('queryStatistics', query),
     putProofs: (proofs) => call('putProofs', proofs),
