@@ -38,6 +38,7 @@ import { type DrainTimes, readDrainTimes } from './drain-times.ts';
 import type { Environment } from './environment.ts';
 import { formatUrl, listenError } from './listen.ts';
 import { openCallbacks } from './open-callbacks.ts';
+import { openIdempotency } from './open-idempotency.ts';
 import { openStoredObjects } from './open-stored-objects.ts';
 import { openProofVault } from './open-proof-vault.ts';
 import { openVideos } from './open-videos.ts';
@@ -169,6 +170,7 @@ export async function assembleGateway(options: {
     replyOwners: createReplyOwners({ store }),
     proofVault,
     ...(await openWhatIsKept({ environment, store, clock, logger, live, telemetry }, opened)),
+    idempotency: openIdempotency({ environment, store, clock, logger, config: live.config }, opened),
     fetchMedia: (url) => fetchNamedMedia(url, live.config().media),
     settings: live.settings,
     clock,

@@ -8,6 +8,7 @@ import { defaultDrainTimes } from '../drain-times.ts';
 import { callbacksSchema } from './callbacks-schema.ts';
 import { mediaStorageSchema } from './media-storage-schema.ts';
 import { audioSchema } from './audio-schema.ts';
+import { idempotencySchema } from './idempotency-schema.ts';
 import { quirksSchema } from './quirks-schema.ts';
 import { balanceSchema, dialectNames, ownTimeouts, targetsSchema } from './routing-schema.ts';
 import { structuredOutputSchema } from './structured-output-schema.ts';
@@ -154,6 +155,7 @@ export const configSchema = Type.Object(
       Type.String({ default: 'UTC', description: 'IANA zone of the statistics: where days, weeks and months begin.' }),
     ),
     audio: Type.Optional(audioSchema),
+    idempotency: Type.Optional(idempotencySchema),
     limits: Type.Optional(
       Type.Object(
         {
