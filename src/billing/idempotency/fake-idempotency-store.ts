@@ -13,9 +13,13 @@ export function createFakeIdempotencyStore(): IdempotencyStore & { readonly rows
     const row = rows.get(rowOf(holder));
     return row?.requestId === holder.requestId ? row : undefined;
   };
+  const forget = (row: Row): void => {
+    const beginning = chunkOf(row, row.requestId, 0).slice(0, -2);
+    for (const id of chunks.keys()) if (id.startsWith(beginning)) chunks.delete(id);
+  };
   const remove = (row: Row): void => {
     rows.delete(rowOf(row));
-    for (const id of chunks.keys()) if (id.startsWith(chunkOf(row, row.requestId, 0).slice(0, -2))) chunks.delete(id);
+    forget(row);
   };
   const describe = ({ state, bodyHash, requestId, createdAtMs, leaseUntilMs, head, chunks: count }: Row): KeyHolder => {
     const known = { bodyHash, requestId, createdAtMs };
@@ -38,7 +42,8 @@ export function createFakeIdempotencyStore(): IdempotencyStore & { readonly rows
     closeIdempotencyKey: async ({ kept, last, ...holder }) => {
       const row = find(holder);
       if (row?.state !== 'open') return false;
-      for (const { sequence, sealed } of last) chunks.set(chunkOf(holder, holder.requestId, sequence), sealed);
+      if (kept === undefined) forget(row);
+      for (const { sequence, sealed } of kept === undefined ? [] : last) chunks.set(chunkOf(holder, holder.requestId, sequence), sealed);
       rows.set(rowOf(holder), { ...row, state: kept === undefined ? 'spent' : 'kept', ...kept });
       return true;
     },
@@ -49,7 +54,8 @@ export function createFakeIdempotencyStore(): IdempotencyStore & { readonly rows
     renewIdempotencyKeys: async ({ owner, untilMs }) => {
       for (const [id, row] of rows) if (row.owner === owner && row.state === 'open') rows.set(id, { ...row, leaseUntilMs: untilMs });
     },
-    readReplyChunk: async (holder, sequence) => chunks.get(chunkOf(holder, holder.requestId, sequence)),
+    readReplyChunk: async (holder, sequence) =>
+      find(holder)?.state === 'kept' ? chunks.get(chunkOf(holder, holder.requestId, sequence)) : undefined,
     sweepIdempotencyKeys: async ({ nowMs, rowsMax }) => {
       const over = [...rows.values()].filter(({ expiresAtMs }) => expiresAtMs <= nowMs).slice(0, rowsMax);
       for (const row of over) remove(row);

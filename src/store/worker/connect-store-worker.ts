@@ -1,4 +1,5 @@
 import type { Worker } from 'node:worker_threads';
+import type { IdempotencyStore } from '../../billing/idempotency/idempotency-store.ts';
 import type { CallbackStore } from '../../tasks/callbacks/callback-store.ts';
 import type { TaskStore } from '../../tasks/task-store.ts';
 import type { FileSearchStore } from '../../tools/file-search/file-store.ts';
@@ -75,6 +76,7 @@ export async function connectStoreWorker(worker: Worker, options: StoreWorkerOpt
     ...fileSearchCalls(call),
     ...videoTaskCalls(call),
     ...callbackCalls(call),
+    ...idempotencyCalls(call),
     databaseId: () => call('databaseId'),
     failureReason: connection.failureReason,
     close: connection.close,
@@ -114,6 +116,19 @@ function fileSearchCalls(call: Call): FileSearchStore {
     searchChunks: (parameter) => call('searchChunks', parameter),
     readChunks: (parameter) => call('readChunks', parameter),
     readText: (parameter) => call('readText', parameter),
+  };
+}
+
+/** Answers under idempotency keys. */
+function idempotencyCalls(call: Call): IdempotencyStore {
+  return {
+    claimIdempotencyKey: (claim) => call('claimIdempotencyKey', claim),
+    addReplyChunks: (holder, chunks) => call('addReplyChunks', holder, chunks),
+    closeIdempotencyKey: (ending) => call('closeIdempotencyKey', ending),
+    releaseIdempotencyKey: (holder) => call('releaseIdempotencyKey', holder),
+    renewIdempotencyKeys: (lease) => call('renewIdempotencyKeys', lease),
+    readReplyChunk: (holder, sequence) => call('readReplyChunk', holder, sequence),
+    sweepIdempotencyKeys: (pass) => call('sweepIdempotencyKeys', pass),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { AccountsStore } from '../../accounts/accounts-store.ts';
+import type { IdempotencyStore } from '../../billing/idempotency/idempotency-store.ts';
 import type { LedgerStore } from '../../billing/ledger/ledger-store.ts';
 import type { StatisticsStore } from '../../billing/statistics/statistics-store.ts';
 import type { ConversationStore } from '../../conversations/conversation-store.ts';
@@ -34,7 +35,8 @@ export type StoreOperations = AccountsStoreOperations &
   ConversationStoreOperations &
   FileSearchOperations &
   TaskStoreOperations &
-  CallbackStoreOperations & {
+  CallbackStoreOperations &
+  IdempotencyStore & {
     readonly databaseId: () => Promise<string>;
   };
 export type OperationName = keyof StoreOperations;
