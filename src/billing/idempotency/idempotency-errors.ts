@@ -13,10 +13,14 @@ export function conflict(): GatewayError {
 }
 
 export function inProgress(): GatewayError {
-  return new GatewayError('idempotency_in_progress', `Idempotency-Key: a request with this key is under way. Please try again in ${retryAfterSeconds}s.`, {
-    param: 'Idempotency-Key',
-    retryAfterSeconds,
-  });
+  return new GatewayError(
+    'idempotency_in_progress',
+    `Idempotency-Key: a request with this key is under way. Please try again in ${retryAfterSeconds}s.`,
+    {
+      param: 'Idempotency-Key',
+      retryAfterSeconds,
+    },
+  );
 }
 
 /** @param requestId of the call that was made */

@@ -62,7 +62,9 @@ export class ReplyRecorder {
    * Waits for what is on its way to the store, and returns what is left, sealed. Undefined when the answer is not whole there: it was too large, or the store did not
    * take a part of it.
    */
-  async finish(head: ReplyHead): Promise<{ readonly kept: { head: Uint8Array<ArrayBuffer>; chunks: number }; last: ReplyChunk[] } | undefined> {
+  async finish(
+    head: ReplyHead,
+  ): Promise<{ readonly kept: { head: Uint8Array<ArrayBuffer>; chunks: number }; last: ReplyChunk[] } | undefined> {
     const last = this.#isTooLarge ? [] : this.#takeChunks();
     await this.#writing;
     if (this.#isTooLarge || this.#failure !== undefined) return undefined;

@@ -22,7 +22,10 @@ export function createReplySeal(key: Uint8Array): ReplySeal {
   const sealer = createSealer(deriveKey(key, 'weir idempotency: sealing'));
   const namesKey = deriveKey(key, 'weir idempotency: names');
   const mark = (kind: string, keyId: string, bytes: Uint8Array): string =>
-    createHmac('sha256', namesKey).update(spell([kind, keyId])).update(bytes).digest('base64url');
+    createHmac('sha256', namesKey)
+      .update(spell([kind, keyId]))
+      .update(bytes)
+      .digest('base64url');
   return {
     seal: (name, bytes) => sealer.seal(spellPart(name), bytes),
     open: (name, sealed) => sealer.open(spellPart(name), sealed),

@@ -9,6 +9,7 @@ export type BodyIdentity = {
 };
 
 /** As the interfaces of forms have it: RFC 2046, section 5.1.1. */
+const lineEnd = '\r\n';
 const boundaryPattern = /^multipart\/[^;]+;(?:.*;)?\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i;
 
 /**
@@ -36,14 +37,16 @@ class FormIdentity implements BodyIdentity {
   readonly #whole: Hash;
   readonly #delimiter: Buffer;
   #part = createHash('sha256');
-  /** What may be the beginning of a delimiter. */
-  #tail: Buffer = Buffer.alloc(0);
+  /** What may be the beginning of a delimiter. A delimiter begins a line; the line's end before the first is not in the body. */
+  #tail: Buffer = Buffer.from(lineEnd);
+  /** Bytes at the beginning of the next window that are not in the body. */
+  #added = lineEnd.length;
   /** The closing delimiter, once it has come. */
   #closing: Buffer | undefined;
 
   constructor(whole: Hash, boundary: string) {
     this.#whole = whole;
-    this.#delimiter = Buffer.from(`--${boundary}`, 'latin1');
+    this.#delimiter = Buffer.from(`${lineEnd}--${boundary}`, 'latin1');
   }
 
   piece(bytes: Buffer): Buffer | undefined {
@@ -59,8 +62,8 @@ class FormIdentity implements BodyIdentity {
       this.#part.update(window.subarray(at, found));
       this.#endPart();
       if (window[found + length] === 0x2d && window[found + length + 1] === 0x2d) {
-        this.#closing = Buffer.from(window.subarray(found));
-        return some(window.subarray(0, found));
+        this.#closing = Buffer.from(window.subarray(Math.max(found, this.#added)));
+        return this.#own(window.subarray(0, found));
       }
       at = found + length;
     }
@@ -70,7 +73,14 @@ class FormIdentity implements BodyIdentity {
   #pass(window: Buffer, from: number, end: number): Buffer | undefined {
     this.#part.update(window.subarray(from, end));
     this.#tail = Buffer.from(window.subarray(end));
-    return some(window.subarray(0, end));
+    return this.#own(window.subarray(0, end));
+  }
+
+  /** What of the beginning of a window stood in the body. */
+  #own(bytes: Buffer): Buffer | undefined {
+    const added = Math.min(this.#added, bytes.length);
+    this.#added -= added;
+    return some(bytes.subarray(added));
   }
 
   #endPart(): void {
@@ -82,7 +92,7 @@ class FormIdentity implements BodyIdentity {
     if (this.#closing !== undefined) return { digest: this.#whole.digest(), rest: this.#closing };
     this.#part.update(this.#tail);
     this.#endPart();
-    return { digest: this.#whole.update('unclosed').digest(), rest: some(this.#tail) };
+    return { digest: this.#whole.update('unclosed').digest(), rest: this.#own(this.#tail) };
   }
 }
 

@@ -8,7 +8,11 @@ export type ReplyTape = {
   readonly add: (bytes: Buffer) => boolean;
   readonly whenRoom: () => Promise<void>;
   /** The reply is over. */
-  readonly ended: (end: { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly isBroken: boolean }) => void;
+  readonly ended: (end: {
+    readonly status: number;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly isBroken: boolean;
+  }) => void;
 };
 
 /**

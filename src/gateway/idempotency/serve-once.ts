@@ -41,7 +41,12 @@ export function mayBeRepeated({ method, headers }: IncomingMessage, route: Route
  * Serves a request that its client may repeat: the first time by its route, and from then on by the answer that it was given.
  * @throws GatewayError as the route does, or because of the key
  */
-export async function serveOnce(gateway: Gateway, idempotency: Idempotency, handled: RepeatableRequest, served: ServedRoute): Promise<void> {
+export async function serveOnce(
+  gateway: Gateway,
+  idempotency: Idempotency,
+  handled: RepeatableRequest,
+  served: ServedRoute,
+): Promise<void> {
   const name = readIdempotencyKey(handled.request.headers);
   if (name === undefined) return await served.run();
   await new RepeatableCall({ gateway, idempotency, handled, served, name }).serve();
