@@ -129,7 +129,7 @@ export function idempotencySuite(open: () => Promise<StoreUnderTest>): void {
   test('two processes that come at once: one has the key, and the other gets its answer after a restart too', async () => {
     const stores = [engine().store(), another ?? assert.fail('no other store')];
     const claims = stores.map((_, index) => createClaim('two', { requestId: `req_two_${index}`, owner: `process_${index}` }));
-    const found = await Promise.all(claims.map((claim, index) => stores[index]?.claimIdempotencyKey(claim)));
+    const found = await Promise.all(claims.map(async (claim, index) => await stores[index]?.claimIdempotencyKey(claim)));
     const winner = found.indexOf(undefined);
     assert.notEqual(found[1 - winner], undefined);
     const claim = claims[winner] ?? assert.fail('nobody has it');

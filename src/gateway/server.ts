@@ -104,35 +104,9 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     const match = findRoute(request.method ?? 'GET', target.path);
     if (!match.found) throw noRoute(request, target.path, match);
     const { route } = match;
-    const run = (): Promise<void> | undefined => serveRoute(handled, target, match);
+    const run = (): Promise<void> | undefined => serveRoute(options, end, handled, { target, match });
     if (gateway.idempotency === undefined || !mayBeRepeated(request, route)) return run();
     return serveOnce(gateway, gateway.idempotency, handled, { route, target, run });
-  };
-
-  const serveRoute = (handled: Handled, target: RequestTarget, match: Extract<RouteMatch, { found: true }>): Promise<void> | undefined => {
-    const { request, response, callId } = handled;
-    const { route } = match;
-    if (route.type === 'root') {
-      writeJson(response, 200, callId, { name: 'weir', health: '/health', models: '/v1/models' });
-      return undefined;
-    }
-    if (route.type === 'health') {
-      const { status, state } = describeHealth(route.probe, gateway.health, [
-        ...(end.isLeaving() ? ['shutting down'] : []),
-        ...options.notReady(),
-      ]);
-      writeJson(response, status, callId, state);
-      return undefined;
-    }
-    if (route.type === 'chat' || route.type === 'generate-content') {
-      const call = readCall(route, match.rest, target, handled);
-      handled.report = gateway.telemetry.begin({ callId, dialect: call.dialect.id, operation: call.operation, request, response });
-      return runCall(gateway, call, handled.report);
-    }
-    if (route.type === 'stored') return serveStored(gateway, { request, response, callId, target }, route.stored, match.params);
-    if (isBesides(route)) return serveBesides(gateway, { route, params: match.params }, handled, target);
-    const dialect = route.dialect ?? dialectOfPath(target.path, request.headers);
-    return serveModels(options, { request, response, callId, target }, { route, rest: match.rest, dialect });
   };
 
   const server = createServer({ ...serverSettings, IncomingMessage: DirectRequest }, onRequest);
@@ -150,6 +124,39 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     },
     end: { ...end, run: (plan) => endAll(plan, { end, sockets, gateway }).finally(guard.close) },
   };
+}
+
+/** Serves what a path means. Undefined where the answer has been written. */
+function serveRoute(
+  options: GatewayServerOptions,
+  end: Pick<Drain, 'isLeaving'>,
+  handled: Handled,
+  { target, match }: { readonly target: RequestTarget; readonly match: Extract<RouteMatch, { found: true }> },
+): Promise<void> | undefined {
+  const { gateway } = options;
+  const { request, response, callId } = handled;
+  const { route } = match;
+  if (route.type === 'root') {
+    writeJson(response, 200, callId, { name: 'weir', health: '/health', models: '/v1/models' });
+    return undefined;
+  }
+  if (route.type === 'health') {
+    const { status, state } = describeHealth(route.probe, gateway.health, [
+      ...(end.isLeaving() ? ['shutting down'] : []),
+      ...options.notReady(),
+    ]);
+    writeJson(response, status, callId, state);
+    return undefined;
+  }
+  if (route.type === 'chat' || route.type === 'generate-content') {
+    const call = readCall(route, match.rest, target, handled);
+    handled.report = gateway.telemetry.begin({ callId, dialect: call.dialect.id, operation: call.operation, request, response });
+    return runCall(gateway, call, handled.report);
+  }
+  if (route.type === 'stored') return serveStored(gateway, { request, response, callId, target }, route.stored, match.params);
+  if (isBesides(route)) return serveBesides(gateway, { route, params: match.params }, handled, target);
+  const dialect = route.dialect ?? dialectOfPath(target.path, request.headers);
+  return serveModels(options, { request, response, callId, target }, { route, rest: match.rest, dialect });
 }
 
 /** Ends the connections, those that are WebSockets or follow videos among them, and the responses that are generated without one. */

@@ -170,7 +170,6 @@ export async function assembleGateway(options: {
     replyOwners: createReplyOwners({ store }),
     proofVault,
     ...(await openWhatIsKept({ environment, store, clock, logger, live, telemetry }, opened)),
-    idempotency: openIdempotency({ environment, store, clock, logger, config: live.config }, opened),
     fetchMedia: (url) => fetchNamedMedia(url, live.config().media),
     settings: live.settings,
     clock,
@@ -206,11 +205,12 @@ async function openWhatIsKept(
     ...parts
   }: Pick<Parameters<typeof openVideos>[0], 'environment' | 'store' | 'clock' | 'logger' | 'telemetry'> & { readonly live: LiveSettings },
   opened: AsyncDisposableStack,
-): Promise<Pick<Gateway, 'storedObjects' | 'background' | 'conversations' | 'callbacks' | 'videos'>> {
+): Promise<Pick<Gateway, 'storedObjects' | 'background' | 'conversations' | 'callbacks' | 'videos' | 'idempotency'>> {
   const base = { ...parts, newId: createIds(parts.clock), config: live.config, settings: live.settings };
   const stored = openStoredObjects(base, opened);
   const { callbacks, vault } = openCallbacks({ ...base, conversations: stored.conversations }, opened);
-  return { ...stored, callbacks, videos: await openVideos({ ...base, sealUrl: vault.sealUrl }, opened) };
+  const idempotency = openIdempotency(base, opened);
+  return { ...stored, callbacks, idempotency, videos: await openVideos({ ...base, sealUrl: vault.sealUrl }, opened) };
 }
 
 /** Opens the files of users and the built-in tools before the gateway is whole: vectors of texts are asked for later, through it. */

@@ -143,8 +143,14 @@ class KeyedBeginning {
     const expiresAtMs = nowMs + settings().retentionHours * hourMs;
     try {
       return await store.claimIdempotencyKey({
-        ...{ keyId, key, bodyHash, requestId, owner },
-        ...{ createdAtMs: nowMs, expiresAtMs, leaseUntilMs: nowMs + leaseMs },
+        keyId,
+        key,
+        bodyHash,
+        requestId,
+        owner,
+        createdAtMs: nowMs,
+        expiresAtMs,
+        leaseUntilMs: nowMs + leaseMs,
       });
     } catch (error) {
       // It may have been taken all the same.

@@ -101,11 +101,11 @@ export class RecordedReply implements ClientReply {
     const isStored = tape.add(bytes);
     const isTaken = this.#hasNoClient() || this.#client.write(bytes);
     if (isStored && isTaken) return true;
-    void this.#drain(isStored ? undefined : tape.whenRoom(), isTaken ? undefined : this.#clientDrained());
+    void this.#drain([...(isStored ? [] : [tape.whenRoom()]), ...(isTaken ? [] : [this.#clientDrained()])]);
     return false;
   }
 
-  async #drain(...waits: readonly (Promise<void> | undefined)[]): Promise<void> {
+  async #drain(waits: readonly Promise<void>[]): Promise<void> {
     // Whoever pauses is told once.
     if (this.#isDraining) return;
     this.#isDraining = true;

@@ -51,8 +51,7 @@ export function createIdempotencyOperations(database: Database): IdempotencyStor
       const row = await database.first(sql, requestId, sequence, keyId, key);
       return row === undefined ? undefined : readBytes(row, 'body');
     },
-    sweepIdempotencyKeys: ({ nowMs, rowsMax }) =>
-      database.transact((transaction) => sweep(transaction, nowMs, rowsMax), 'read-committed'),
+    sweepIdempotencyKeys: ({ nowMs, rowsMax }) => database.transact((transaction) => sweep(transaction, nowMs, rowsMax), 'read-committed'),
   };
 }
 
@@ -70,10 +69,7 @@ async function claimKey(database: Database, claim: KeyClaim): Promise<KeyHolder 
   throw new StoreError('busy', 'An idempotency key was taken and given back all the time.');
 }
 
-async function holds(
-  database: Database,
-  { keyId, key, requestId }: Parameters<IdempotencyStore['addReplyChunks']>[0],
-): Promise<boolean> {
+async function holds(database: Database, { keyId, key, requestId }: Parameters<IdempotencyStore['addReplyChunks']>[0]): Promise<boolean> {
   return (await database.first(`select 1 from idempotency_keys where ${held}`, keyId, key, requestId)) !== undefined;
 }
 
