@@ -62,7 +62,7 @@ class FormIdentity implements BodyIdentity {
       this.#part.update(window.subarray(at, found));
       this.#endPart();
       if (window[found + length] === 0x2d && window[found + length + 1] === 0x2d) {
-        this.#closing = Buffer.from(window.subarray(Math.max(found, this.#added)));
+        this.#closing = Buffer.from(window.subarray(Math.max(found, this.#added), found + length + 2));
         return this.#own(window.subarray(0, found));
       }
       at = found + length;

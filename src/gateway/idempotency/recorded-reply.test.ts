@@ -52,7 +52,13 @@ class FakeClient extends EventEmitter {
   }
 }
 
-type Tape = ReplyTape & { text: string; keepsUp: boolean; room: PromiseWithResolvers<void>; ends: unknown[] };
+type Tape = ReplyTape & {
+  text: string;
+  keepsUp: boolean;
+  room: PromiseWithResolvers<void>;
+  ends: unknown[];
+  before: Promise<void> | undefined;
+};
 
 function createTape(): Tape {
   const tape: Tape = {
@@ -60,12 +66,16 @@ function createTape(): Tape {
     keepsUp: true,
     room: Promise.withResolvers<void>(),
     ends: [],
+    before: undefined,
     add: (bytes) => {
       tape.text += bytes.toString();
       return tape.keepsUp;
     },
     whenRoom: () => tape.room.promise,
-    ended: (end) => void tape.ends.push(end),
+    ended: (end) => {
+      tape.ends.push(end);
+      return tape.before;
+    },
   };
   return tape;
 }
@@ -171,4 +181,22 @@ test('the end of a slow client’s connection is no end of the reply; a reply th
   reply.destroy();
   assert.deepEqual(tape.ends, [{ status: 200, headers: {}, isBroken: true }]);
   assert.equal(reply.destroyed, true);
+});
+
+test('what has to be done before the client knows is waited for, also where the client does not', async () => {
+  for (const leaves of [false, true]) {
+    const { client, reply, tape } = begin();
+    reply.record(tape);
+    const done = Promise.withResolvers<void>();
+    tape.before = done.promise;
+    const closed = nextEvent(reply, 'close');
+    reply.end(Buffer.from('a'));
+    assert.deepEqual([client.text, reply.writableEnded, reply.writableFinished], ['', true, false]);
+    if (leaves) client.destroy();
+    done.resolve();
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(client.text, leaves ? '' : 'a');
+    if (!leaves) client.destroy();
+    await closed;
+  }
 });

@@ -7,12 +7,12 @@ export type ReplyTape = {
   /** False when it does not keep up: `whenRoom` tells when to go on. */
   readonly add: (bytes: Buffer) => boolean;
   readonly whenRoom: () => Promise<void>;
-  /** The reply is over. */
+  /** The reply is over. What it returns has to be done before the client is told so. */
   readonly ended: (end: {
     readonly status: number;
     readonly headers: Readonly<Record<string, string>>;
     readonly isBroken: boolean;
-  }) => void;
+  }) => Promise<void> | undefined;
 };
 
 /**
@@ -133,10 +133,13 @@ export class RecordedReply implements ClientReply {
     this.#isEnded = true;
     this.#isHeadWritten = true;
     if (body !== undefined) tape.add(typeof body === 'string' ? Buffer.from(body, encoding) : body);
-    const isAlone = this.#hasNoClient();
-    if (!isAlone) this.#endClient(body, encoding);
-    tape.ended({ status: this.#status, headers: this.#headers, isBroken: false });
-    if (isAlone) this.#close();
+    const before = tape.ended({ status: this.#status, headers: this.#headers, isBroken: false });
+    const conclude = (): void => {
+      if (this.#hasNoClient()) this.#close();
+      else this.#endClient(body, encoding);
+    };
+    if (before === undefined) conclude();
+    else void before.then(conclude);
     return this;
   }
 
@@ -151,7 +154,7 @@ export class RecordedReply implements ClientReply {
     const wasOver = this.#isEnded || this.#isClosed;
     if (tape !== undefined && !wasOver) {
       this.#isEnded = true;
-      tape.ended({ status: this.#status, headers: this.#headers, isBroken: true });
+      void tape.ended({ status: this.#status, headers: this.#headers, isBroken: true });
       this.#close();
     }
     this.#client.destroy();

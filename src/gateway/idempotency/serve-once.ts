@@ -6,6 +6,7 @@ import type { Idempotency } from '../../billing/idempotency/idempotency.ts';
 import type { KeptReply } from '../../billing/idempotency/kept-reply.ts';
 import { chatDialects } from '../../dialects/registry.ts';
 import { DirectRequest } from '../../platform/http/direct-request.ts';
+import { waitFor } from '../../platform/wait-for.ts';
 import { authenticate } from '../authenticate.ts';
 import type { ClientReply } from '../exchange/client-reply.ts';
 import type { Gateway } from '../gateway.ts';
@@ -19,6 +20,9 @@ import { judgeReply } from './judge-reply.ts';
 import { readIdempotencyKey } from './read-idempotency-key.ts';
 import { RecordedReply } from './recorded-reply.ts';
 import { replayReply } from './replay-reply.ts';
+
+/** A store that does not answer must not keep a client from its answer. */
+const releaseMsMax = 2000;
 
 /** A request and what becomes of it: where its reply goes, and the report that its route begins. */
 export type RepeatableRequest = {
@@ -144,7 +148,9 @@ class RepeatableCall {
       whenRoom: claim.whenRoom,
       ended: ({ status, headers, isBroken }) => {
         const verdict = judgeReply({ status, isBroken, entry: handled.report?.entry });
-        void (verdict === 'keep' ? claim.keep({ status, headers }) : claim[verdict]());
+        const done = verdict === 'keep' ? claim.keep({ status, headers }) : claim[verdict]();
+        // A client that is told that nothing was done may use its key at once, for what it likes.
+        return verdict === 'release' ? waitFor(done, releaseMsMax).catch(() => {}) : undefined;
       },
     });
   }
