@@ -4,6 +4,7 @@ import { accountsSuite } from './accounts-suite.ts';
 import { conversationSuite } from './conversation-suite.ts';
 import { creditSuite } from './credit-suite.ts';
 import { fileSearchSuite } from './file-search-suite.ts';
+import { idempotencySuite } from './idempotency-suite.ts';
 import { ledgerSuite } from './ledger-suite.ts';
 import { proofSuite } from './proof-suite.ts';
 import { statisticsSuite } from './statistics-suite.ts';
@@ -20,6 +21,7 @@ export function runStoreSuite(name: string, open: () => Promise<StoreUnderTest>)
     describe('reasoning proofs', () => proofSuite(open));
     describe('conversations', () => conversationSuite(open));
     describe('files and their index', () => fileSearchSuite(open));
+    describe('idempotency keys', () => idempotencySuite(open));
     describe('video tasks and callbacks', () => taskSuite(open));
   });
 }

@@ -1,6 +1,7 @@
 import type { AccountsStore } from '../accounts/accounts-store.ts';
 import type { CreditBooks } from '../billing/credits/credit-books.ts';
 import type { LeaseStore } from '../billing/credits/credit-store.ts';
+import type { IdempotencyStore } from '../billing/idempotency/idempotency-store.ts';
 import type { LedgerStore } from '../billing/ledger/ledger-store.ts';
 import type { StatisticsStore } from '../billing/statistics/statistics-store.ts';
 import type { ConversationStore } from '../conversations/conversation-store.ts';
@@ -19,7 +20,8 @@ export type Store = AccountsStore &
   ConversationStore &
   FileSearchStore &
   TaskStore &
-  CallbackStore & {
+  CallbackStore &
+  IdempotencyStore & {
     /** Sixteen hexadecimal digits that no other database has: what is kept of it elsewhere is told from what others keep by them. A copy of a database has the same. */
     readonly databaseId: () => Promise<string>;
     readonly close: () => Promise<void>;

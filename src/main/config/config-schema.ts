@@ -9,6 +9,7 @@ import { callbacksSchema } from './callbacks-schema.ts';
 import { databaseSchema } from './database-schema.ts';
 import { mediaStorageSchema } from './media-storage-schema.ts';
 import { audioSchema } from './audio-schema.ts';
+import { idempotencySchema } from './idempotency-schema.ts';
 import { pricesSchema } from './prices-schema.ts';
 import { creditsSchema, disconnectSchema } from './credits-schema.ts';
 import { quirksSchema } from './quirks-schema.ts';
@@ -152,6 +153,7 @@ export const configSchema = Type.Object(
       Type.String({ default: 'UTC', description: 'IANA zone of the statistics: where days, weeks and months begin.' }),
     ),
     audio: Type.Optional(audioSchema),
+    idempotency: Type.Optional(idempotencySchema),
     limits: Type.Optional(
       Type.Object(
         {

@@ -6,6 +6,7 @@ import { createConversationOperations } from './conversation-operations.ts';
 import type { Database } from './database.ts';
 import { createFileSearchOperations } from './file-search-operations.ts';
 import { createLeaseOperations } from './lease-operations.ts';
+import { createIdempotencyOperations } from './idempotency-operations.ts';
 import { createLedgerOperations } from './ledger-operations.ts';
 import { createProofOperations } from './proof-operations.ts';
 import { readDatabaseId } from './read-database-id.ts';
@@ -25,6 +26,7 @@ export function createStoreOperations(database: Database): StoreOperations {
     ...createFileSearchOperations(database),
     ...createVideoTaskOperations(database),
     ...createCallbackOperations(database),
+    ...createIdempotencyOperations(database),
     databaseId: () => readDatabaseId(database),
   };
 }

@@ -47,6 +47,8 @@ const rights: Readonly<Record<string, Rights>> = {
   video_tasks: kept,
   video_requests: kept,
   video_idempotency: kept,
+  idempotency_keys: kept,
+  idempotency_chunks: kept,
   callback_deliveries: kept,
   callback_secrets: kept,
 };

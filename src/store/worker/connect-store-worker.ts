@@ -1,4 +1,5 @@
 import type { Worker } from 'node:worker_threads';
+import type { IdempotencyStore } from '../../billing/idempotency/idempotency-store.ts';
 import type { CallbackStore } from '../../tasks/callbacks/callback-store.ts';
 import type { CreditBooks } from '../../billing/credits/credit-books.ts';
 import type { LeaseStore } from '../../billing/credits/credit-store.ts';
@@ -80,6 +81,7 @@ export async function connectStoreWorker(worker: Worker, options: StoreWorkerOpt
     ...videoTaskCalls(call),
     ...callbackCalls(call),
     ...creditCalls(call),
+    ...idempotencyCalls(call),
     databaseId: () => call('databaseId'),
     failureReason: connection.failureReason,
     close: connection.close,
@@ -135,6 +137,19 @@ function creditCalls(call: Call): LeaseStore & CreditBooks {
     listTransactions: (parameter) => call('listTransactions', parameter),
     listLeases: () => call('listLeases'),
     verifyBooks: (parameter) => call('verifyBooks', parameter),
+  };
+}
+
+/** Answers under idempotency keys. */
+function idempotencyCalls(call: Call): IdempotencyStore {
+  return {
+    claimIdempotencyKey: (claim) => call('claimIdempotencyKey', claim),
+    addReplyChunks: (holder, chunks) => call('addReplyChunks', holder, chunks),
+    closeIdempotencyKey: (ending) => call('closeIdempotencyKey', ending),
+    releaseIdempotencyKey: (holder) => call('releaseIdempotencyKey', holder),
+    renewIdempotencyKeys: (lease) => call('renewIdempotencyKeys', lease),
+    readReplyChunk: (holder, sequence) => call('readReplyChunk', holder, sequence),
+    sweepIdempotencyKeys: (pass) => call('sweepIdempotencyKeys', pass),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { AccountsStore } from '../../accounts/accounts-store.ts';
 import type { CreditBooks } from '../../billing/credits/credit-books.ts';
 import type { LeaseStore } from '../../billing/credits/credit-store.ts';
+import type { IdempotencyStore } from '../../billing/idempotency/idempotency-store.ts';
 import type { LedgerStore } from '../../billing/ledger/ledger-store.ts';
 import type { StatisticsStore } from '../../billing/statistics/statistics-store.ts';
 import type { ConversationStore } from '../../conversations/conversation-store.ts';
@@ -38,7 +39,8 @@ export type StoreOperations = AccountsStoreOperations &
   ConversationStoreOperations &
   FileSearchOperations &
   TaskStoreOperations &
-  CallbackStoreOperations & {
+  CallbackStoreOperations &
+  IdempotencyStore & {
     readonly databaseId: () => Promise<string>;
   };
 export type OperationName = keyof StoreOperations;
