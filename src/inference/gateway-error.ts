@@ -76,6 +76,9 @@ export type ExceededLimit = {
   readonly limit: number;
 };
 
+/** A limit of spending that a call would exceed: whose it is, of what time, and how much it allows, in USD as a decimal string. */
+export type ExceededSpend = { readonly scope: 'key' | 'user'; readonly period: 'day' | 'month' | 'total'; readonly limitUsd: string };
+
 export type GatewayErrorOptions = {
   /** The request field the error is about, spelled as the client's dialect spells paths: `messages.0.content`, `input[1].role`. */
   readonly param?: string;
@@ -90,6 +93,8 @@ export type GatewayErrorOptions = {
   readonly headers?: Readonly<Record<string, string>>;
   /** For `rate_limited`: dialects word it in their own way. */
   readonly exceededLimit?: ExceededLimit;
+  /** For `spend_limit_reached`. */
+  readonly exceededSpend?: ExceededSpend;
   readonly cause?: unknown;
 };
 
@@ -104,6 +109,7 @@ export class GatewayError extends Error {
   readonly retryAfterSeconds: number | undefined;
   readonly headers: Readonly<Record<string, string>> | undefined;
   readonly exceededLimit: ExceededLimit | undefined;
+  readonly exceededSpend: ExceededSpend | undefined;
 
   constructor(code: ErrorCode, message: string, options: GatewayErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -117,5 +123,6 @@ export class GatewayError extends Error {
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.headers = options.headers;
     this.exceededLimit = options.exceededLimit;
+    this.exceededSpend = options.exceededSpend;
   }
 }

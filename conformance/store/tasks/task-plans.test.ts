@@ -4,78 +4,85 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { createCallbackOperations } from '../../../src/store/sqlite/callback-operations.ts';
-import type { Database, SqlParameter } from '../../../src/store/sqlite/open-database.ts';
+import { createCallbackOperations } from '../../../src/store/operations/callback-operations.ts';
+import type { Database, SqlParameter } from '../../../src/store/operations/database.ts';
 import { openStoreDatabase } from '../../../src/store/sqlite/open-store-database.ts';
-import { createVideoTaskOperations } from '../../../src/store/sqlite/video-task-operations.ts';
+import { createSqliteDatabase } from '../../../src/store/sqlite/sqlite-database.ts';
+import { createVideoTaskOperations } from '../../../src/store/operations/video-task-operations.ts';
 import { startMs } from '../suite-start.ts';
 import { createDelivery, createTask, endOf, entryOf, mediaOf, progressOf } from './task-fixtures.ts';
 
 /** A database that keeps the statements that were run on it, and what they were run with. */
 function watchStatements(database: Database) {
   const statements = new Map<string, readonly SqlParameter[]>();
-  const watched =
+  const note =
     <Result>(run: (sql: string, ...parameters: readonly SqlParameter[]) => Result) =>
     (sql: string, ...parameters: readonly SqlParameter[]): Result => {
       statements.set(sql, parameters);
       return run(sql, ...parameters);
     };
-  const { run, first, all } = database;
-  return { statements, database: { ...database, run: watched(run), first: watched(first), all: watched(all) } };
+  const watch = (watched: Database): Database => ({
+    ...watched,
+    run: note(watched.run),
+    first: note(watched.first),
+    all: note(watched.all),
+    transact: (work, isolation) => watched.transact((transaction) => work(watch(transaction)), isolation),
+  });
+  return { statements, database: watch(database) };
 }
 
 /** Does all that can be done with tasks and callbacks. */
-function useEverything(database: Database): void {
+async function useEverything(database: Database): Promise<void> {
   const tasks = createVideoTaskOperations(database);
   const callbacks = createCallbackOperations(database);
   const lease = { owner: 'me', untilMs: startMs };
   const claim = { owner: 'me', nowMs: startMs, leaseUntilMs: startMs + 1, limit: 50 };
   const [first, second] = [createTask('a'), createTask('b')];
   const idempotency = { keyId: 'key-1', key: 'once', bodyHash: 'hash', untilMs: startMs + 1 };
-  tasks.insertTask(first, lease, idempotency);
-  tasks.insertTask(first, lease, idempotency);
-  tasks.insertTask(second, lease);
-  tasks.refuseTask({ id: 'b', owner: 'me', entry: entryOf(second) });
+  await tasks.insertTask(first, lease, idempotency);
+  await tasks.insertTask(first, lease, idempotency);
+  await tasks.insertTask(second, lease);
+  await tasks.refuseTask({ id: 'b', owner: 'me', entry: entryOf(second) });
   const accepted = { upstreamTaskId: 'up', phase: 'queued', progress: 0, nowMs: startMs, nextPollAtMs: startMs } as const;
-  tasks.acceptTask({ id: 'a', owner: 'me', ...accepted, sealed: Uint8Array.from([1]) });
-  assert.equal(tasks.claimTasks(claim).length, 1);
-  assert.equal(tasks.claimTasks({ ...claim, storingMax: 9 }).length, 0);
-  tasks.renewTask({ id: 'a', owner: 'me', leaseUntilMs: startMs + 9 });
-  tasks.recordProgressGroup([progressOf(first, 'me')]);
-  tasks.countTasks(startMs);
-  tasks.heldFor('ann');
-  tasks.endTask(endOf(first, { media: mediaOf('a'), expiresAtMs: startMs, deliveries: [createDelivery('d1')] }));
-  tasks.findTask({ userName: 'ann', id: 'a' });
+  await tasks.acceptTask({ id: 'a', owner: 'me', ...accepted, sealed: Uint8Array.from([1]) });
+  assert.equal((await tasks.claimTasks(claim)).length, 1);
+  assert.equal((await tasks.claimTasks({ ...claim, storingMax: 9 })).length, 0);
+  await tasks.renewTask({ id: 'a', owner: 'me', leaseUntilMs: startMs + 9 });
+  await tasks.recordProgressGroup([progressOf(first, 'me')]);
+  await tasks.countTasks(startMs);
+  await tasks.heldFor('ann');
+  await tasks.endTask(endOf(first, { media: mediaOf('a'), expiresAtMs: startMs, deliveries: [createDelivery('d1')] }));
+  await tasks.findTask({ userName: 'ann', id: 'a' });
   for (const order of ['asc', 'desc'] as const) {
-    tasks.listTasks({ userName: 'ann', limit: 9, order });
-    tasks.listTasks({ userName: 'ann', limit: 9, order, after: 'a' });
+    await tasks.listTasks({ userName: 'ann', limit: 9, order });
+    await tasks.listTasks({ userName: 'ann', limit: 9, order, after: 'a' });
   }
-  tasks.unknownMedia(['media-a']);
-  tasks.mediaBytes({ userName: 'ann' });
-  tasks.mediaBytes({ userName: 'ann', keyId: 'key-1' });
-  assert.equal(tasks.expireMedia({ nowMs: startMs, limit: 9 }).length, 1);
-  tasks.sweepTasks({ endedBeforeMs: startMs, limit: 9 });
-  assert.equal(tasks.deleteTask({ userName: 'ann', id: 'a' }).type, 'deleted');
-  assert.equal(callbacks.claimDeliveries(claim).length, 1);
+  await tasks.unknownMedia(['media-a']);
+  await tasks.mediaBytes({ userName: 'ann' });
+  await tasks.mediaBytes({ userName: 'ann', keyId: 'key-1' });
+  assert.equal((await tasks.expireMedia({ nowMs: startMs, limit: 9 })).length, 1);
+  await tasks.sweepTasks({ endedBeforeMs: startMs, limit: 9 });
+  assert.equal((await tasks.deleteTask({ userName: 'ann', id: 'a' })).type, 'deleted');
+  assert.equal((await callbacks.claimDeliveries(claim)).length, 1);
   const attempt = { attempts: 1, nextAttemptAtMs: startMs } as const;
-  callbacks.recordAttempt({ id: 'd1', owner: 'me', status: 'given-up', ...attempt });
-  callbacks.listDeliveries({ userName: 'ann', limit: 9 });
-  callbacks.listDeliveries({ userName: 'ann', subject: 'video_1', limit: 9 });
-  callbacks.redeliver({ userName: 'ann', id: 'd1', nowMs: startMs });
-  callbacks.sweepDeliveries({ beforeMs: startMs, limit: 9 });
-  callbacks.putCallbackSecrets({ userName: 'ann', current: Uint8Array.from([1]) });
-  callbacks.findCallbackSecrets('ann');
+  await callbacks.recordAttempt({ id: 'd1', owner: 'me', status: 'given-up', ...attempt });
+  await callbacks.listDeliveries({ userName: 'ann', limit: 9 });
+  await callbacks.listDeliveries({ userName: 'ann', subject: 'video_1', limit: 9 });
+  await callbacks.redeliver({ userName: 'ann', id: 'd1', nowMs: startMs });
+  await callbacks.sweepDeliveries({ beforeMs: startMs, limit: 9 });
+  await callbacks.putCallbackSecrets({ userName: 'ann', current: Uint8Array.from([1]) });
+  await callbacks.findCallbackSecrets('ann');
 }
 
-test('every statement finds its rows by an index, and none sorts what it has found', (context) => {
+test('every statement finds its rows by an index, and none sorts what it has found', async (context) => {
   const directory = mkdtempSync(join(tmpdir(), 'weir-plans-'));
   const database = openStoreDatabase({ path: join(directory, 'weir.sqlite'), readOnly: false, busyTimeoutMs: 1000 });
   context.after(() => {
     database.close();
     rmSync(directory, { recursive: true, force: true });
   });
-  const watched = watchStatements(database);
-  useEverything(watched.database);
+  const watched = watchStatements(createSqliteDatabase(database));
+  await useEverything(watched.database);
   assert.ok(watched.statements.size > 40, `${watched.statements.size} statements`);
   for (const [sql, parameters] of watched.statements) {
     if (sql.startsWith('pragma')) continue;

@@ -1,4 +1,4 @@
-import type { ExceededLimit, GatewayError } from '../../inference/gateway-error.ts';
+import type { ExceededLimit, ExceededSpend, GatewayError } from '../../inference/gateway-error.ts';
 import type { StreamFraming } from '../../platform/frames.ts';
 import { encodeSse } from '../../platform/sse/encode-sse.ts';
 import type { HttpReply, StreamErrorOptions } from '../chat-dialect.ts';
@@ -8,7 +8,6 @@ import { encodeErrorReply } from '../encode-error-reply.ts';
 const statusNames: Readonly<Record<number, string>> = {
   400: 'INVALID_ARGUMENT',
   401: 'UNAUTHENTICATED',
-  402: 'PERMISSION_DENIED',
   403: 'PERMISSION_DENIED',
   404: 'NOT_FOUND',
   405: 'UNIMPLEMENTED',
@@ -43,6 +42,15 @@ function createQuotaFailure({ scope, of, limit }: ExceededLimit): object {
   return { '@type': `${rpc}.QuotaFailure`, violations: [{ quotaMetric, quotaId: `${id}${scopes[scope]}`, quotaValue: String(limit) }] };
 }
 
+/** How long a period is stands in the id, from which programs read whether waiting helps. The amount is in USD. */
+const spendQuotaIds = { day: 'SpendPerDayPer', month: 'SpendPerMonthPer', total: 'SpendPer' } as const;
+
+function createSpendFailure({ scope, period, limitUsd }: ExceededSpend): object {
+  const quotaId = `${spendQuotaIds[period]}${scopes[scope]}`;
+  const quotaMetric = 'generativelanguage.googleapis.com/generate_content_spend';
+  return { '@type': `${rpc}.QuotaFailure`, violations: [{ quotaMetric, quotaId, quotaValue: limitUsd }] };
+}
+
 /** Structured details: programs look for the reason of a refused key, the seconds to wait, and the field that was wrong. */
 function createDetails(error: GatewayError): readonly object[] {
   const details: object[] = [];
@@ -54,6 +62,7 @@ function createDetails(error: GatewayError): readonly object[] {
     details.push({ '@type': `${rpc}.BadRequest`, fieldViolations: [{ field: error.param, description: error.message }] });
   }
   if (error.exceededLimit !== undefined) details.push(createQuotaFailure(error.exceededLimit));
+  if (error.exceededSpend !== undefined) details.push(createSpendFailure(error.exceededSpend));
   if (error.retryAfterSeconds !== undefined) {
     details.push({ '@type': `${rpc}.RetryInfo`, retryDelay: `${error.retryAfterSeconds}s` });
   }
@@ -74,13 +83,16 @@ function wordMessage(error: GatewayError): string {
   return `${name} is not found for API version v1beta, or is not supported for generateContent. Call ModelService.ListModels to see the list of available models and their supported methods.`;
 }
 
+/** The contract has no 402: what is not paid for is 403, as any quota that is exhausted (section 7). */
+const statusOf = ({ status }: GatewayError): number => (status === 402 ? 403 : status);
+
 function createErrorBody(error: GatewayError): object {
   const details = createDetails(error);
   return {
     error: {
-      code: error.status,
+      code: statusOf(error),
       message: wordMessage(error),
-      status: wordStatus(error.status),
+      status: wordStatus(statusOf(error)),
       ...(details.length > 0 && { details }),
     },
   };
@@ -93,7 +105,7 @@ function createErrorBody(error: GatewayError): object {
 export function encodeError(error: GatewayError, requestId: string, framing?: StreamFraming): HttpReply {
   const json = JSON.stringify(createErrorBody(error));
   const body = framing === 'json-array' ? `[${json}]` : json;
-  return encodeErrorReply(error, requestId, body, { contentType: 'application/json; charset=UTF-8' });
+  return { ...encodeErrorReply(error, requestId, body, { contentType: 'application/json; charset=UTF-8' }), status: statusOf(error) };
 }
 
 /** Ends a broken stream: an error as one more event, or as the last element of the array. */

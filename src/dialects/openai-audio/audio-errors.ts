@@ -1,7 +1,7 @@
 import { GatewayError } from '../../inference/gateway-error.ts';
 import type { HttpReply } from '../chat-dialect.ts';
 import { encodeErrorReply } from '../encode-error-reply.ts';
-import { commonVendorCodes, wordErrorType } from '../openai-error-words.ts';
+import { commonVendorCodes, wordErrorKind } from '../openai-error-words.ts';
 
 /** Writes an error of the audio interface: all four members are strings, empty where there is nothing to say. Vendors write null there, and SDKs take both. */
 export function encodeAudioError(error: GatewayError, requestId: string): HttpReply {
@@ -14,8 +14,7 @@ export function encodeAudioStreamError(error: GatewayError): Buffer {
 }
 
 function encodeAudioErrorBody(error: GatewayError): object {
-  const type = error.exceededLimit?.of === 'tokens' ? 'tokens' : wordErrorType(error.status);
-  return { error: { message: error.message, type, param: error.param ?? '', code: encodeCode(error) } };
+  return { error: { message: error.message, type: wordErrorKind(error), param: error.param ?? '', code: encodeCode(error) } };
 }
 
 /** The vendor's machine code where it has one for the case, else our own. Never empty. */
@@ -23,7 +22,7 @@ function encodeCode(error: GatewayError): string {
   const vendorCode = error.details?.['openai_code'];
   if (typeof vendorCode === 'string') return vendorCode;
   if (error.status === 401) return 'invalid_api_key';
-  if (error.status === 402) return 'insufficient_quota';
+  if (error.status === 402 || error.code === 'spend_limit_reached') return 'insufficient_quota';
   if (error.status === 429) return 'rate_limit_exceeded';
   if (error.code === 'upstream_model_not_found') return 'model_not_found';
   return commonVendorCodes[error.code] ?? error.code;

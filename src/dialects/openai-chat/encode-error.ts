@@ -2,7 +2,7 @@ import type { GatewayError } from '../../inference/gateway-error.ts';
 import { encodeSse } from '../../platform/sse/encode-sse.ts';
 import type { HttpReply } from '../chat-dialect.ts';
 import { encodeErrorReply } from '../encode-error-reply.ts';
-import { commonVendorCodes, type OpenaiErrorBody, wordErrorType } from '../openai-error-words.ts';
+import { commonVendorCodes, type OpenaiErrorBody, wordErrorKind, wordErrorType } from '../openai-error-words.ts';
 
 /** Writes an error as a whole reply, in the vendor's form: all four members are always there, null where there is nothing to say. */
 export function encodeError(error: GatewayError, requestId: string): HttpReply {
@@ -34,7 +34,7 @@ function encodeErrorBody(error: GatewayError): { readonly error: OpenaiErrorBody
   const message =
     isUnknownModel && typeof model === 'string' ? `The model \`${model}\` does not exist or you do not have access to it.` : error.message;
   const param = isUnknownModel ? null : (error.param ?? null);
-  const type = error.exceededLimit?.of === 'tokens' ? 'tokens' : wordErrorType(error.status);
+  const type = wordErrorKind(error);
   return { error: { message, type, param, code: encodeCode(error) } };
 }
 
@@ -43,7 +43,7 @@ function encodeCode(error: GatewayError): string | null {
   const vendorCode = error.details?.openai_code;
   if (typeof vendorCode === 'string') return vendorCode;
   if (error.status === 401) return 'invalid_api_key';
-  if (error.status === 402) return 'insufficient_quota';
+  if (error.status === 402 || error.code === 'spend_limit_reached') return 'insufficient_quota';
   if (error.status === 429) return 'rate_limit_exceeded';
   // A client cannot tell who does not know the model, and programs compare this code.
   if (error.code === 'upstream_model_not_found') return 'model_not_found';

@@ -15,7 +15,9 @@ test('every error has all four members, whatever its code', () => {
     const { json, headers, status } = encode(new GatewayError(code, 'm'));
     assert.deepEqual(Object.keys(json), ['error']);
     assert.deepEqual(Object.keys(json.error), ['message', 'type', 'param', 'code'], code);
-    assert.equal(json.error.type, status >= 500 ? 'server_error' : status === 429 ? 'requests' : 'invalid_request_error', code);
+    const isMoney = code === 'insufficient_credit' || code === 'spend_limit_reached';
+    const ofRequest = isMoney ? 'insufficient_quota' : status === 429 ? 'requests' : 'invalid_request_error';
+    assert.equal(json.error.type, status >= 500 ? 'server_error' : ofRequest, code);
     assert.deepEqual(headers, { 'content-type': 'application/json', 'x-request-id': 'req_1' });
   }
 });

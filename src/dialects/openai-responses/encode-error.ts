@@ -1,7 +1,7 @@
 import type { ErrorCode, GatewayError } from '../../inference/gateway-error.ts';
 import type { HttpReply } from '../chat-dialect.ts';
 import { encodeErrorReply } from '../encode-error-reply.ts';
-import { commonVendorCodes, type OpenaiErrorBody, wordErrorType } from '../openai-error-words.ts';
+import { commonVendorCodes, type OpenaiErrorBody, wordErrorKind } from '../openai-error-words.ts';
 
 const detail = (error: GatewayError, name: string): string | undefined => {
   const value = error.details?.[name];
@@ -70,7 +70,7 @@ export function createErrorBody(error: GatewayError): OpenaiErrorBody {
   const status = chooseStatus(error);
   return {
     message: wordMessage(error),
-    type: detail(error, 'openai_type') ?? (error.exceededLimit?.of === 'tokens' ? 'tokens' : wordErrorType(status)),
+    type: detail(error, 'openai_type') ?? wordErrorKind(error, status),
     param: error.param ?? paramByCode[error.code] ?? null,
     code: detail(error, 'openai_code') ?? wordCode(error, status),
   };

@@ -2,7 +2,7 @@ import type { ErrorCode, GatewayError } from '../../inference/gateway-error.ts';
 import type { VideoForm } from '../../inference/video.ts';
 import type { HttpReply } from '../chat-dialect.ts';
 import { encodeErrorReply } from '../encode-error-reply.ts';
-import { wordErrorType } from '../openai-error-words.ts';
+import { wordErrorKind } from '../openai-error-words.ts';
 import { fieldOf, type VideoField } from './field-names.ts';
 
 /** The codes of these endpoints where they are other than our own (video.md 1.5). */
@@ -41,7 +41,7 @@ function fieldAt(param: string): VideoField | undefined {
 
 function chooseCode({ code, param, status }: GatewayError): string {
   if (status === 401) return 'invalid_api_key';
-  if (status === 402) return 'insufficient_quota';
+  if (status === 402 || code === 'spend_limit_reached') return 'insufficient_quota';
   if (status === 429) return 'rate_limit_exceeded';
   const field = param === undefined ? undefined : fieldAt(param);
   if (code === 'missing_required_field' && (field === 'model' || field === 'prompt')) return `missing_${field}`;
@@ -55,11 +55,11 @@ function chooseCode({ code, param, status }: GatewayError): string {
  * own, in which `error` is a text.
  */
 export function encodeVideoError(error: GatewayError, requestId: string, form: VideoForm = 'video-generations'): HttpReply {
-  const { message, status, param } = error;
+  const { message, param } = error;
   const code = chooseCode(error);
   const body =
     form === 'xai-videos'
       ? { code, error: message }
-      : { error: { message, type: wordErrorType(status), param: param ?? null, code }, code, message };
+      : { error: { message, type: wordErrorKind(error), param: param ?? null, code }, code, message };
   return encodeErrorReply(error, requestId, JSON.stringify(body));
 }

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { StoreError } from '../store-error.ts';
 import { openDatabase } from './open-database.ts';
-import type { Database } from './open-database.ts';
+import type { SqliteConnection } from './open-database.ts';
 
 export type DataDirectoryLock = {
   /** Gives the directory free. May be called again; the end of the process does the same, however it ends. */
@@ -55,7 +55,7 @@ export function lockDataDirectory(directory: string): DataDirectoryLock {
   return { release };
 }
 
-function takeWriteLock(database: Database, directory: string): void {
+function takeWriteLock(database: SqliteConnection, directory: string): void {
   try {
     // Only one connection at a time can have a write transaction open. Nothing is ever written in it, so there is nothing to recover.
     database.execute('begin immediate');

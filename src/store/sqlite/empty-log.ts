@@ -1,7 +1,7 @@
-import type { Database } from './open-database.ts';
+import type { SqliteConnection } from './open-database.ts';
 
 /** Empties the write-ahead log, which still has what was deleted. Does not wait for others who are reading it: the next sweep tries again. */
-export function emptyLog(database: Database): boolean {
+export function emptyLog(database: SqliteConnection): boolean {
   const timeout = database.first('pragma busy_timeout')?.['timeout'];
   database.execute('pragma busy_timeout = 0');
   try {

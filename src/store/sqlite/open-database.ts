@@ -1,18 +1,11 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { StatementSync } from 'node:sqlite';
+import type { SqlParameter, SqlRow } from '../operations/database.ts';
 import { StoreError } from '../store-error.ts';
 import type { StoreErrorKind } from '../store-error.ts';
 
-export type SqlValue = null | string | number | bigint;
-
-/** What a statement takes: bytes have to be memory of their own. */
-export type SqlParameter = SqlValue | Uint8Array;
-
-/** Integers come as bigint, so that none is ever rounded; floats as number. Rows have no prototype. */
-export type SqlRow = Readonly<Record<string, SqlParameter>>;
-
-/** A connection. It blocks its thread; everything but the data directory lock lives in the store's worker. */
-export type Database = {
+/** A connection. It blocks its thread; everything but the data directory lock lives in the store's worker. Rows have no prototype. */
+export type SqliteConnection = {
   /** Runs statements without parameters and without a result. */
   readonly execute: (sql: string) => void;
   /** Runs one statement and returns how many rows it changed. Statements are prepared once and kept: never build SQL from values. */
@@ -31,7 +24,7 @@ export type DatabaseOptions = {
 };
 
 /** Opens a database file. This is the only file that imports node:sqlite, whose class is due to be renamed. Throws StoreError. */
-export function openDatabase(path: string, options: DatabaseOptions): Database {
+export function openDatabase(path: string, options: DatabaseOptions): SqliteConnection {
   const connection = guard(
     () => new DatabaseSync(path, { readOnly: options.readOnly, timeout: options.busyTimeoutMs, readBigInts: true, defensive: true }),
   );

@@ -2,10 +2,10 @@ import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { StoreError } from '../store-error.ts';
-import { connectStoreWorker } from './connect-store-worker.ts';
-import type { WorkerStore } from './connect-store-worker.ts';
+import { connectStoreWorker } from '../worker/connect-store-worker.ts';
+import type { WorkerStore } from '../worker/connect-store-worker.ts';
 import { createSearchThread } from './search-thread.ts';
-import type { StoreWorkerData } from './store-protocol.ts';
+import type { SqliteWorkerData } from './open-store-database.ts';
 
 export type SqliteStoreOptions = {
   /** The database file. It and its folder are created when absent, for the owner's eyes only. */
@@ -51,7 +51,7 @@ function openThread(
   { path, busyTimeoutMs = 5000, callTimeoutMs = 30_000 }: SqliteStoreOptions,
   { name, readOnly, ...listening }: { readonly name: string; readonly readOnly: boolean } & Pick<SqliteStoreOptions, 'onFailure'>,
 ): Promise<WorkerStore> {
-  const workerData: StoreWorkerData = { path, readOnly, busyTimeoutMs };
+  const workerData: SqliteWorkerData = { path, readOnly, busyTimeoutMs };
   // The environment may hold vendor keys, and flags of the process may not fit a thread: the worker needs neither.
   const worker = new Worker(new URL('./sqlite-worker.ts', import.meta.url), { workerData, env: {}, execArgv: [], name });
   return connectStoreWorker(worker, { openTimeoutMs, callTimeoutMs, closeTimeoutMs, pendingCallsMax, ...listening });

@@ -2,15 +2,17 @@ import { randomBytes } from 'node:crypto';
 import { migrations } from '../migrations/migrations.ts';
 import { StoreError } from '../store-error.ts';
 import { openDatabase } from './open-database.ts';
-import type { Database } from './open-database.ts';
-import { readInteger } from './read-column.ts';
-import type { StoreWorkerData } from './store-protocol.ts';
+import type { SqliteConnection } from './open-database.ts';
+import { readInteger } from '../operations/read-column.ts';
+
+/** What the worker is started with. */
+export type SqliteWorkerData = { readonly path: string; readonly readOnly: boolean; readonly busyTimeoutMs: number };
 
 /**
  * Opens the store's database, creating or migrating it first where needed, also for a store that is to be read only. Any number of
  * processes may do so at the same moment. Blocks its thread for up to twice the busy time-out. Throws StoreError, `too-new` among others.
  */
-export function openStoreDatabase(data: StoreWorkerData): Database {
+export function openStoreDatabase(data: SqliteWorkerData): SqliteConnection {
   if (!data.readOnly) return openForWriting(data);
   if (readSchemaVersion(data) < latestVersion) openForWriting(data).close();
   const database = openDatabase(data.path, { readOnly: true, busyTimeoutMs: data.busyTimeoutMs });
@@ -19,7 +21,7 @@ export function openStoreDatabase(data: StoreWorkerData): Database {
 
 const latestVersion = migrations.at(-1)?.version ?? 0;
 
-function openForWriting(data: StoreWorkerData): Database {
+function openForWriting(data: SqliteWorkerData): SqliteConnection {
   const database = openDatabase(data.path, { readOnly: false, busyTimeoutMs: data.busyTimeoutMs });
   return closeOnFailure(database, () => {
     // Looked at before anything is written: an older program leaves no trace in a newer database.
@@ -37,7 +39,7 @@ function openForWriting(data: StoreWorkerData): Database {
 }
 
 /** Brings the schema up to date in one transaction, so that a process that dies in it leaves the old schema. */
-function migrate(database: Database, path: string): void {
+function migrate(database: SqliteConnection, path: string): void {
   if (schemaVersion(database) === latestVersion) return;
   database.transact(() => {
     database.execute('create table if not exists schema_migrations (version bigint not null primary key, name text not null)');
@@ -53,7 +55,7 @@ function migrate(database: Database, path: string): void {
   });
 }
 
-function readSchemaVersion(data: StoreWorkerData): number {
+function readSchemaVersion(data: SqliteWorkerData): number {
   const database = openDatabase(data.path, { readOnly: true, busyTimeoutMs: data.busyTimeoutMs });
   try {
     return schemaVersion(database);
@@ -63,7 +65,7 @@ function readSchemaVersion(data: StoreWorkerData): number {
 }
 
 /** 0 for a database without our tables. */
-function schemaVersion(database: Database): number {
+function schemaVersion(database: SqliteConnection): number {
   const table = database.first("select 1 from sqlite_schema where type = 'table' and name = 'schema_migrations'");
   if (table === undefined) return 0;
   const row = database.first('select coalesce(max(version), 0) as version from schema_migrations');
@@ -95,7 +97,7 @@ function retryWhileBusy(timeoutMs: number, work: () => void): void {
   }
 }
 
-function closeOnFailure(database: Database, prepare: () => void): Database {
+function closeOnFailure(database: SqliteConnection, prepare: () => void): SqliteConnection {
   try {
     prepare();
     return database;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 
 import { StoreError } from '../store-error.ts';
-import type { WorkerStore } from './connect-store-worker.ts';
+import type { WorkerStore } from '../worker/connect-store-worker.ts';
 import { openSqliteStore } from './open-sqlite-store.ts';
 import { createSearchThread } from './search-thread.ts';
 

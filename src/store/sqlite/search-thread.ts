@@ -1,6 +1,6 @@
 import type { ChunkStore } from '../../tools/file-search/file-store.ts';
 import { StoreError } from '../store-error.ts';
-import type { WorkerStore } from './connect-store-worker.ts';
+import type { WorkerStore } from '../worker/connect-store-worker.ts';
 
 /** What is searched on a thread of its own. */
 type SearchThread = Pick<ChunkStore, 'searchChunks'> & {

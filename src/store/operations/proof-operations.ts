@@ -1,7 +1,7 @@
 import type { SealedProof } from '../../inference/proof-store.ts';
-import type { Database, SqlRow } from './open-database.ts';
+import type { Database, SqlRow } from './database.ts';
 import { readInteger, readText } from './read-column.ts';
-import type { ProofStoreOperations } from './store-protocol.ts';
+import type { ProofStoreOperations } from '../worker/store-protocol.ts';
 
 const upsertProof = `insert into reasoning_proofs (lookup, sealed, bytes, expires_at_ms) values (?, ?, ?, ?)
   on conflict (lookup) do update set sealed = excluded.sealed, bytes = excluded.bytes, expires_at_ms = excluded.expires_at_ms`;
@@ -9,29 +9,29 @@ const upsertProof = `insert into reasoning_proofs (lookup, sealed, bytes, expire
 /** Sealed reasoning proofs on a connection. */
 export function createProofOperations(database: Database): ProofStoreOperations {
   return {
-    putProofs: (proofs) => database.transact(() => putProofs(database, proofs)),
+    putProofs: (proofs) => database.transact((transaction) => putProofs(transaction, proofs)),
     findProofs: (query) => findProofs(database, query),
-    sweepProofs: (limits) => database.transact(() => sweepProofs(database, limits)),
+    sweepProofs: (limits) => database.transact((transaction) => sweepProofs(transaction, limits)),
   };
 }
 
-function putProofs(database: Database, proofs: readonly SealedProof[]): void {
+async function putProofs(database: Database, proofs: readonly SealedProof[]): Promise<void> {
   let addedBytes = 0;
   for (const { lookup, sealed, expiresAtMs } of proofs) {
-    const replaced = database.first('select bytes from reasoning_proofs where lookup = ?', lookup);
-    database.run(upsertProof, lookup, sealed, sealed.length, expiresAtMs);
+    const replaced = await database.first('select bytes from reasoning_proofs where lookup = ?', lookup);
+    await database.run(upsertProof, lookup, sealed, sealed.length, expiresAtMs);
     addedBytes += sealed.length - (replaced === undefined ? 0 : readInteger(replaced, 'bytes'));
   }
-  addBytes(database, addedBytes);
+  await addBytes(database, addedBytes);
 }
 
-function findProofs(database: Database, query: Parameters<ProofStoreOperations['findProofs']>[0]): readonly SealedProof[] {
+async function findProofs(database: Database, query: Parameters<ProofStoreOperations['findProofs']>[0]): Promise<readonly SealedProof[]> {
   const sql = 'select lookup, sealed, expires_at_ms from reasoning_proofs where lookup = ? and expires_at_ms > ?';
   const found: SealedProof[] = [];
   let bytes = 0;
   for (const lookup of query.lookups) {
     if (bytes > query.bytesMax) break;
-    const row = database.first(sql, lookup, query.nowMs);
+    const row = await database.first(sql, lookup, query.nowMs);
     if (row === undefined) continue;
     const proof = decodeProof(row);
     found.push(proof);
@@ -40,26 +40,26 @@ function findProofs(database: Database, query: Parameters<ProofStoreOperations['
   return found;
 }
 
-function sweepProofs(database: Database, limits: Parameters<ProofStoreOperations['sweepProofs']>[0]): number {
+async function sweepProofs(database: Database, limits: Parameters<ProofStoreOperations['sweepProofs']>[0]): Promise<number> {
   const { nowMs, bytesMax, rowsMax } = limits;
-  const counter = database.first("select value from counters where name = 'reasoning_proofs_bytes'");
+  const counter = await database.first("select value from counters where name = 'reasoning_proofs_bytes'");
   let leftBytes = counter === undefined ? 0 : readInteger(counter, 'value');
   let deletedBytes = 0;
   let deleted = 0;
   const oldest = 'select lookup, bytes, expires_at_ms from reasoning_proofs order by expires_at_ms limit ?';
-  for (const row of database.all(oldest, rowsMax)) {
+  for (const row of await database.all(oldest, rowsMax)) {
     if (readInteger(row, 'expires_at_ms') > nowMs && leftBytes <= bytesMax) break;
     const bytes = readInteger(row, 'bytes');
-    deleted += database.run('delete from reasoning_proofs where lookup = ?', readText(row, 'lookup'));
+    deleted += await database.run('delete from reasoning_proofs where lookup = ?', readText(row, 'lookup'));
     deletedBytes += bytes;
     leftBytes -= bytes;
   }
-  addBytes(database, -deletedBytes);
+  await addBytes(database, -deletedBytes);
   return deleted;
 }
 
-function addBytes(database: Database, bytes: number): void {
-  if (bytes !== 0) database.run("update counters set value = value + ? where name = 'reasoning_proofs_bytes'", BigInt(bytes));
+async function addBytes(database: Database, bytes: number): Promise<void> {
+  if (bytes !== 0) await database.run("update counters set value = value + ? where name = 'reasoning_proofs_bytes'", BigInt(bytes));
 }
 
 function decodeProof(row: SqlRow): SealedProof {

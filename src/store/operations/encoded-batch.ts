@@ -2,7 +2,7 @@ import type { CallEntry } from '../../billing/ledger/call-entry.ts';
 import { encodeEntry } from '../../billing/ledger/entry-json.ts';
 import { encodeForLedger, toLedgerBytes } from '../../billing/ledger/ledger-form.ts';
 import { StoreError } from '../store-error.ts';
-import type { EncodedBatch } from './store-protocol.ts';
+import type { EncodedBatch } from '../worker/store-protocol.ts';
 
 /** Encodes an entry. Throws StoreError `entry-out-of-range` for one that has no JSON form. */
 export function encodeForStore(entry: CallEntry): Uint8Array {

@@ -4,9 +4,9 @@ import { parseJsonObject } from '../../platform/json/parse-json.ts';
 import { StoreError } from '../store-error.ts';
 import { deleteFileIndex, deleteStoreIndex } from './delete-index.ts';
 import { readPage } from './list-page.ts';
-import type { Database, SqlParameter, SqlRow } from './open-database.ts';
+import type { Database, SqlParameter, SqlRow } from './database.ts';
 import { readInteger, readOptionalInteger, readOptionalText, readText } from './read-column.ts';
-import type { FileSearchOperations } from './store-protocol.ts';
+import type { FileSearchOperations } from '../worker/store-protocol.ts';
 
 type VectorStoreOperations = Pick<FileSearchOperations, keyof VectorStoresStore>;
 
@@ -17,52 +17,58 @@ const ownStore = 'select 1 from vector_stores where id = ? and user_name = ?';
 
 /** Vector stores, their files and batches on a connection. */
 export function createVectorStoreOperations(database: Database): VectorStoreOperations {
-  const owns = (storeId: string, userName: string): boolean => database.first(ownStore, storeId, userName) !== undefined;
+  const { greatest } = database.words;
   return {
-    insertVectorStore: ({ id, userName, name, metadata, createdAtMs, lastActiveAtMs, expiresAfterDays }) => {
+    insertVectorStore: async ({ id, userName, name, metadata, createdAtMs, lastActiveAtMs, expiresAfterDays }) => {
       const sql = `insert into vector_stores (${storeColumns}) values (?, ?, ?, ?, ?, ?, ?)`;
-      database.run(sql, id, userName, name, JSON.stringify(metadata), createdAtMs, lastActiveAtMs, expiresAfterDays ?? null);
+      await database.run(sql, id, userName, name, JSON.stringify(metadata), createdAtMs, lastActiveAtMs, expiresAfterDays ?? null);
     },
-    findVectorStore: ({ userName, storeId }) => {
-      const row = database.first(`select ${storeColumns} from vector_stores where id = ? and user_name = ?`, storeId, userName);
-      return row === undefined ? undefined : decodeStore(database, row);
+    findVectorStore: async ({ userName, storeId }) => {
+      const row = await database.first(`select ${storeColumns} from vector_stores where id = ? and user_name = ?`, storeId, userName);
+      return row === undefined ? undefined : await decodeStore(database, row);
     },
-    listVectorStores: ({ userName, ...page }) => {
+    listVectorStores: async ({ userName, ...page }) => {
       const query = { columns: storeColumns, from: 'vector_stores', where: 'user_name = ?', idColumn: 'id', parameters: [userName] };
-      return readPage(database, query, page).map((row) => decodeStore(database, row));
+      const stores: CountedStore[] = [];
+      for (const row of await readPage(database, query, page)) stores.push(await decodeStore(database, row));
+      return stores;
     },
-    changeVectorStore: ({ id, userName, name, metadata, lastActiveAtMs, expiresAfterDays }) => {
+    changeVectorStore: async ({ id, userName, name, metadata, lastActiveAtMs, expiresAfterDays }) => {
       const sql = `update vector_stores set name = ?, metadata = ?, last_active_at_ms = ?, expires_after_days = ?
         where id = ? and user_name = ?`;
-      return database.run(sql, name, JSON.stringify(metadata), lastActiveAtMs, expiresAfterDays ?? null, id, userName) === 1;
+      return (await database.run(sql, name, JSON.stringify(metadata), lastActiveAtMs, expiresAfterDays ?? null, id, userName)) === 1;
     },
-    touchVectorStore: ({ userName, storeId, nowMs }) => {
-      const sql = 'update vector_stores set last_active_at_ms = max(last_active_at_ms, ?) where id = ? and user_name = ?';
-      database.run(sql, nowMs, storeId, userName);
+    touchVectorStore: async ({ userName, storeId, nowMs }) => {
+      const sql = `update vector_stores set last_active_at_ms = ${greatest}(last_active_at_ms, ?) where id = ? and user_name = ?`;
+      await database.run(sql, nowMs, storeId, userName);
     },
     deleteVectorStore: ({ userName, storeId }) =>
-      database.transact(() => {
-        if (!owns(storeId, userName)) return false;
-        deleteStoreIndex(database, storeId);
-        for (const table of ['store_files', 'file_batches']) database.run(`delete from ${table} where store_id = ?`, storeId);
-        return database.run('delete from vector_stores where id = ?', storeId) === 1;
+      database.transact(async (transaction) => {
+        if (!(await owns(transaction, storeId, userName))) return false;
+        await deleteStoreIndex(transaction, storeId);
+        for (const table of ['store_files', 'file_batches']) await transaction.run(`delete from ${table} where store_id = ?`, storeId);
+        return (await transaction.run('delete from vector_stores where id = ?', storeId)) === 1;
       }),
-    addStoreFiles: (added) => database.transact(() => addStoreFiles(database, added)),
-    ...createStoreFileOperations(database, owns),
-    ...createBatchOperations(database, owns),
+    addStoreFiles: (added) => database.transact((transaction) => addStoreFiles(transaction, added)),
+    ...createStoreFileOperations(database),
+    ...createBatchOperations(database),
   };
 }
 
-function createStoreFileOperations(database: Database, owns: (storeId: string, userName: string) => boolean) {
+async function owns(database: Database, storeId: string, userName: string): Promise<boolean> {
+  return (await database.first(ownStore, storeId, userName)) !== undefined;
+}
+
+function createStoreFileOperations(database: Database) {
   const one = 'store_id = ? and file_id = ?';
   return {
-    findStoreFile: ({ userName, storeId, fileId }) => {
-      if (!owns(storeId, userName)) return undefined;
-      const row = database.first(`select ${fileColumns} from store_files where ${one}`, storeId, fileId);
+    findStoreFile: async ({ userName, storeId, fileId }) => {
+      if (!(await owns(database, storeId, userName))) return undefined;
+      const row = await database.first(`select ${fileColumns} from store_files where ${one}`, storeId, fileId);
       return row === undefined ? undefined : decodeStoreFile(row);
     },
-    listStoreFiles: ({ userName, storeId, batchId, status, ...page }) => {
-      if (!owns(storeId, userName)) return [];
+    listStoreFiles: async ({ userName, storeId, batchId, status, ...page }) => {
+      if (!(await owns(database, storeId, userName))) return [];
       const parameters: SqlParameter[] = [storeId];
       let where = 'store_id = ?';
       if (batchId !== undefined) {
@@ -73,39 +79,39 @@ function createStoreFileOperations(database: Database, owns: (storeId: string, u
         where += ' and status = ?';
         parameters.push(status);
       }
-      return readPage(database, { columns: fileColumns, from: 'store_files', where, idColumn: 'file_id', parameters }, page).map(
-        decodeStoreFile,
-      );
+      const query = { columns: fileColumns, from: 'store_files', where, idColumn: 'file_id', parameters };
+      return (await readPage(database, query, page)).map(decodeStoreFile);
     },
-    changeAttributes: ({ userName, storeId, fileId, attributes }) =>
-      owns(storeId, userName) &&
-      database.run(`update store_files set attributes = ? where ${one}`, JSON.stringify(attributes), storeId, fileId) === 1,
+    changeAttributes: async ({ userName, storeId, fileId, attributes }) =>
+      (await owns(database, storeId, userName)) &&
+      (await database.run(`update store_files set attributes = ? where ${one}`, JSON.stringify(attributes), storeId, fileId)) === 1,
     removeStoreFile: ({ userName, storeId, fileId }) =>
-      database.transact(() => {
-        if (!owns(storeId, userName)) return false;
-        deleteFileIndex(database, storeId, fileId);
-        return database.run(`delete from store_files where ${one}`, storeId, fileId) === 1;
+      database.transact(async (transaction) => {
+        if (!(await owns(transaction, storeId, userName))) return false;
+        await deleteFileIndex(transaction, storeId, fileId);
+        return (await transaction.run(`delete from store_files where ${one}`, storeId, fileId)) === 1;
       }),
   } satisfies Partial<VectorStoreOperations>;
 }
 
-function createBatchOperations(database: Database, owns: (storeId: string, userName: string) => boolean) {
+function createBatchOperations(database: Database) {
   const select = 'select id, store_id, created_at_ms, is_cancelled from file_batches where id = ? and store_id = ?';
   return {
-    findBatch: ({ userName, storeId, batchId }) => {
-      const row = owns(storeId, userName) ? database.first(select, batchId, storeId) : undefined;
-      return row === undefined ? undefined : decodeBatch(database, row);
+    findBatch: async ({ userName, storeId, batchId }) => {
+      const row = (await owns(database, storeId, userName)) ? await database.first(select, batchId, storeId) : undefined;
+      return row === undefined ? undefined : await decodeBatch(database, row);
     },
     cancelBatch: ({ userName, storeId, batchId }) =>
-      database.transact(() => {
-        if (!owns(storeId, userName) || database.first(select, batchId, storeId) === undefined) return false;
-        const waiting = "from store_files where batch_id = ? and status = 'in_progress'";
-        for (const row of database.all(`select file_id ${waiting}`, batchId)) deleteFileIndex(database, storeId, readText(row, 'file_id'));
-        database.run(
+      database.transact(async (transaction) => {
+        if (!(await owns(transaction, storeId, userName)) || (await transaction.first(select, batchId, storeId)) === undefined)
+          return false;
+        const waiting = "select file_id from store_files where batch_id = ? and status = 'in_progress'";
+        for (const row of await transaction.all(waiting, batchId)) await deleteFileIndex(transaction, storeId, readText(row, 'file_id'));
+        await transaction.run(
           "update store_files set status = 'cancelled', lease_owner = null, usage_bytes = 0 where batch_id = ? and status = 'in_progress'",
           batchId,
         );
-        return database.run('update file_batches set is_cancelled = 1 where id = ?', batchId) === 1;
+        return (await transaction.run('update file_batches set is_cancelled = 1 where id = ?', batchId)) === 1;
       }),
   } satisfies Partial<VectorStoreOperations>;
 }
@@ -116,30 +122,32 @@ const upsertFile = `insert into store_files (${fileColumns}, lease_owner, lease_
     attributes = excluded.attributes, is_auto = excluded.is_auto, chunk_tokens = excluded.chunk_tokens, overlap_tokens = excluded.overlap_tokens,
     created_at_ms = excluded.created_at_ms, usage_bytes = 0, lease_owner = null, lease_until_ms = 0, attempts = 0`;
 
-function addStoreFiles(
+async function addStoreFiles(
   database: Database,
   { userName, storeId, batchId, files, nowMs }: Parameters<VectorStoreOperations['addStoreFiles']>[0],
-): readonly string[] | 'no-store' {
-  if (database.first(ownStore, storeId, userName) === undefined) return 'no-store';
+): Promise<readonly string[] | 'no-store'> {
+  if (!(await owns(database, storeId, userName))) return 'no-store';
   const living = 'select 1 from files where id = ? and user_name = ? and is_finished = 1 and (expires_at_ms is null or expires_at_ms > ?)';
-  const missing = files.map(({ fileId }) => fileId).filter((id) => database.first(living, id, userName, nowMs) === undefined);
+  const missing: string[] = [];
+  for (const { fileId } of files) if ((await database.first(living, fileId, userName, nowMs)) === undefined) missing.push(fileId);
   if (missing.length > 0) return missing;
   if (batchId !== undefined)
-    database.run('insert into file_batches (id, store_id, created_at_ms, is_cancelled) values (?, ?, ?, 0)', batchId, storeId, nowMs);
+    await database.run('insert into file_batches (id, store_id, created_at_ms, is_cancelled) values (?, ?, ?, 0)', batchId, storeId, nowMs);
   for (const { fileId, attributes, chunking } of files) {
-    deleteFileIndex(database, storeId, fileId);
+    await deleteFileIndex(database, storeId, fileId);
     const { isAuto, tokensMax, overlapTokens } = chunking;
     const cut = [isAuto ? 1 : 0, tokensMax, overlapTokens] as const;
-    database.run(upsertFile, storeId, fileId, batchId ?? null, JSON.stringify(attributes), ...cut, nowMs);
+    await database.run(upsertFile, storeId, fileId, batchId ?? null, JSON.stringify(attributes), ...cut, nowMs);
   }
-  database.run('update vector_stores set last_active_at_ms = max(last_active_at_ms, ?) where id = ?', nowMs, storeId);
+  const { greatest } = database.words;
+  await database.run(`update vector_stores set last_active_at_ms = ${greatest}(last_active_at_ms, ?) where id = ?`, nowMs, storeId);
   return [];
 }
 
-function decodeStore(database: Database, row: SqlRow): CountedStore {
+async function decodeStore(database: Database, row: SqlRow): Promise<CountedStore> {
   const id = readText(row, 'id');
   const expiresAfterDays = readOptionalInteger(row, 'expires_after_days');
-  const { counts, usageBytes } = count(database, 'store_id', id);
+  const { counts, usageBytes } = await count(database, 'store_id', id);
   return {
     id,
     userName: readText(row, 'user_name'),
@@ -153,29 +161,29 @@ function decodeStore(database: Database, row: SqlRow): CountedStore {
   };
 }
 
-function count(
+async function count(
   database: Database,
   column: 'store_id' | 'batch_id',
   id: string,
-): { readonly counts: FileCounts; readonly usageBytes: number } {
+): Promise<{ readonly counts: FileCounts; readonly usageBytes: number }> {
   const sql = `select status, count(*) as files, sum(usage_bytes) as bytes from store_files where ${column} = ? group by status`;
   const counts = { in_progress: 0, completed: 0, failed: 0, cancelled: 0 };
   let usageBytes = 0;
-  for (const row of database.all(sql, id)) {
+  for (const row of await database.all(sql, id)) {
     counts[readStatus(row)] = readInteger(row, 'files');
     usageBytes += readInteger(row, 'bytes');
   }
   return { counts, usageBytes };
 }
 
-function decodeBatch(database: Database, row: SqlRow): FileBatch {
+async function decodeBatch(database: Database, row: SqlRow): Promise<FileBatch> {
   const id = readText(row, 'id');
   return {
     id,
     storeId: readText(row, 'store_id'),
     createdAtMs: readInteger(row, 'created_at_ms'),
     isCancelled: readInteger(row, 'is_cancelled') === 1,
-    counts: count(database, 'batch_id', id).counts,
+    counts: (await count(database, 'batch_id', id)).counts,
   };
 }
 

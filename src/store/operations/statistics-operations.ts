@@ -1,9 +1,9 @@
 import type { StatisticsQuery, StatisticsRow } from '../../billing/statistics/statistics-store.ts';
 import { toStorableText } from '../storable-text.ts';
-import type { Database, SqlRow, SqlValue } from './open-database.ts';
+import type { Database, SqlRow, SqlValue } from './database.ts';
 import { readBigInt, readInteger, readReal, readText } from './read-column.ts';
 import { splitBuckets } from './split-buckets.ts';
-import type { StatisticsStoreOperations } from './store-protocol.ts';
+import type { StatisticsStoreOperations } from '../worker/store-protocol.ts';
 
 /** The statistics on a connection. */
 export function createStatisticsOperations(database: Database): StatisticsStoreOperations {
@@ -39,7 +39,7 @@ const callSource: Source = {
   condition: 'and source.billed in (1, 2)',
 };
 
-function queryStatistics(database: Database, query: StatisticsQuery): readonly StatisticsRow[] {
+async function queryStatistics(database: Database, query: StatisticsQuery): Promise<readonly StatisticsRow[]> {
   const segments = splitBuckets(query);
   const parts: string[] = [];
   const parameters: SqlValue[] = [];
@@ -50,28 +50,28 @@ function queryStatistics(database: Database, query: StatisticsQuery): readonly S
   ] as const) {
     if (sourceSegments.length === 0) continue;
     const filter = createFilter(source, query);
-    parts.push(selectFrom(source, filter.conditions));
+    parts.push(selectFrom(database.words.segments, source, filter.conditions));
     parameters.push(JSON.stringify(sourceSegments), ...filter.parameters);
   }
   if (parts.length === 0) return [];
-  // total() is the exact sum up to 2^63 given as the nearest double, and unlike sum() it does not fail beyond.
+  const { realSum } = database.words;
   const sql = `select bucket, user_name, token_name, model_name,
-      total(prompt_tokens) as prompt_tokens, total(completion_tokens) as completion_tokens, total(cache_tokens) as cache_tokens,
-      total(cache_creation_tokens) as cache_creation_tokens, total(use_time_ms) as use_time_ms,
+      ${realSum('prompt_tokens')} as prompt_tokens, ${realSum('completion_tokens')} as completion_tokens, ${realSum('cache_tokens')} as cache_tokens,
+      ${realSum('cache_creation_tokens')} as cache_creation_tokens, ${realSum('use_time_ms')} as use_time_ms,
       sum(call_count) as call_count, sum(amount_nano_usd) as amount_nano_usd
     from (${parts.join(' union all ')})
     group by bucket, user_name, token_name, model_name
     order by bucket, user_name, token_name, model_name
     limit ?`;
-  return database.all(sql, ...parameters, query.rowsMax + 1).map(decodeRow);
+  return (await database.all(sql, ...parameters, query.rowsMax + 1)).map(decodeRow);
 }
 
 /** The rows of one source inside its segments. The cross join keeps SQLite from scanning the table once and the segments for each row. */
-function selectFrom(source: Source, conditions: string): string {
+function selectFrom(segments: string, source: Source, conditions: string): string {
   return `select segments.bucket as bucket, source.user_name as user_name, source.${source.tokenName} as token_name,
       source.${source.modelName} as model_name, prompt_tokens, completion_tokens, cache_tokens, cache_creation_tokens, use_time_ms,
       ${source.callCount} as call_count, amount_nano_usd
-    from (select value ->> 0 as bucket, value ->> 1 as from_unit, value ->> 2 as until_unit from json_each(?)) as segments
+    from ${segments} as segments
     cross join ${source.table} as source
     where source.${source.unit} >= segments.from_unit and source.${source.unit} < segments.until_unit ${source.condition} ${conditions}`;
 }

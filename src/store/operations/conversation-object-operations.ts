@@ -5,9 +5,9 @@ import type {
   SealedPage,
   WriteOutcome,
 } from '../../conversations/conversation-store.ts';
-import type { Database, SqlRow } from './open-database.ts';
+import type { Database, SqlRow } from './database.ts';
 import { readBytes, readInteger, readOptionalInteger, readText } from './read-column.ts';
-import type { ConversationStoreOperations } from './store-protocol.ts';
+import type { ConversationStoreOperations } from '../worker/store-protocol.ts';
 
 type PutConversation = Extract<ConversationWrite, { type: 'put-conversation' }>;
 type Change = Exclude<ConversationWrite, PutConversation | { type: `${string}-response` | 'extend-lease' | 'append-events' }>;
@@ -16,82 +16,89 @@ type Change = Exclude<ConversationWrite, PutConversation | { type: `${string}-re
 const never = Number.MAX_SAFE_INTEGER;
 const living = 'user_name = ? and id = ? and expires_at_ms > ?';
 
-export function putConversation(database: Database, { conversation, items }: PutConversation): WriteOutcome {
+export async function putConversation(database: Database, { conversation, items }: PutConversation): Promise<WriteOutcome> {
   const { userName, id, createdAtMs, keptMs, head } = conversation;
   const sql = `insert into conversations (user_name, id, created_at_ms, kept_ms, expires_at_ms, head) values (?, ?, ?, ?, ?, ?)
     on conflict (user_name, id) do nothing returning number`;
   const expiresAtMs = keptMs === undefined ? never : createdAtMs + keptMs;
-  const row = database.first(sql, userName, id, createdAtMs, keptMs ?? null, expiresAtMs, head);
+  const row = await database.first(sql, userName, id, createdAtMs, keptMs ?? null, expiresAtMs, head);
   if (row === undefined) return 'refused';
-  return appendItems(database, readInteger(row, 'number'), items, never);
+  return await appendItems(database, readInteger(row, 'number'), items, never);
 }
 
 /** Whatever happens to a conversation that is there. */
-export function changeConversation(database: Database, write: Change): WriteOutcome {
+export async function changeConversation(database: Database, write: Change): Promise<WriteOutcome> {
   const { userName, id, nowMs } = write;
-  const row = database.first(`select number, lock_holder, lock_until_ms from conversations where ${living}`, userName, id, nowMs);
+  const row = await database.first(`select number, lock_holder, lock_until_ms from conversations where ${living}`, userName, id, nowMs);
   if (row === undefined) return 'unknown';
   const number = readInteger(row, 'number');
   const done = (changes: number): WriteOutcome => (changes > 0 ? 'done' : 'unknown');
   switch (write.type) {
     case 'update-conversation':
-      touch(database, number, nowMs);
-      return done(database.run('update conversations set head = ? where number = ?', write.head, number));
+      await touch(database, number, nowMs);
+      return done(await database.run('update conversations set head = ? where number = ?', write.head, number));
     case 'delete-conversation':
-      return done(deleteConversation(database, number));
+      return done(await deleteConversation(database, number));
     case 'append-items':
-      touch(database, number, nowMs);
-      return appendItems(database, number, write.items, write.itemsMax);
+      await touch(database, number, nowMs);
+      return await appendItems(database, number, write.items, write.itemsMax);
     case 'delete-item':
-      return done(deleteItem(database, number, write.key));
+      return done(await deleteItem(database, number, write.key));
     case 'lock-conversation': {
       const sql = `update conversations set lock_holder = ?, lock_until_ms = ?
         where number = ? and (lock_holder is null or lock_holder = ? or lock_until_ms <= ?)`;
-      return database.run(sql, write.holder, write.untilMs, number, write.holder, nowMs) > 0 ? 'done' : 'refused';
+      return (await database.run(sql, write.holder, write.untilMs, number, write.holder, nowMs)) > 0 ? 'done' : 'refused';
     }
     case 'unlock-conversation':
-      return done(database.run('update conversations set lock_holder = null where number = ? and lock_holder = ?', number, write.holder));
+      return done(
+        await database.run('update conversations set lock_holder = null where number = ? and lock_holder = ?', number, write.holder),
+      );
   }
 }
 
 /** It is kept for its time from now on. */
-function touch(database: Database, number: number, nowMs: number): void {
-  database.run('update conversations set expires_at_ms = ? + kept_ms where number = ? and kept_ms is not null', nowMs, number);
+async function touch(database: Database, number: number, nowMs: number): Promise<void> {
+  await database.run('update conversations set expires_at_ms = ? + kept_ms where number = ? and kept_ms is not null', nowMs, number);
 }
 
-function appendItems(database: Database, number: number, items: readonly SealedItem[], itemsMax: number): WriteOutcome {
-  const known = database.first('select items, next_position from conversations where number = ?', number);
+async function appendItems(database: Database, number: number, items: readonly SealedItem[], itemsMax: number): Promise<WriteOutcome> {
+  const known = await database.first('select items, next_position from conversations where number = ?', number);
   if (known === undefined) return 'unknown';
   const first = readInteger(known, 'next_position');
   let added = 0;
   for (const { key, sealed } of items) {
     const sql = `insert into conversation_items (conversation_number, position, item_key, body) values (?, ?, ?, ?)
       on conflict (item_key, conversation_number) do nothing`;
-    added += database.run(sql, number, first + added, key, sealed);
+    added += await database.run(sql, number, first + added, key, sealed);
   }
   if (readInteger(known, 'items') + added > itemsMax) {
     // All or nothing: what was added goes again.
-    database.run('delete from conversation_items where conversation_number = ? and position >= ?', number, first);
+    await database.run('delete from conversation_items where conversation_number = ? and position >= ?', number, first);
     return 'refused';
   }
-  database.run('update conversations set items = items + ?, next_position = next_position + ? where number = ?', added, added, number);
+  await database.run(
+    'update conversations set items = items + ?, next_position = next_position + ? where number = ?',
+    added,
+    added,
+    number,
+  );
   return 'done';
 }
 
-function deleteItem(database: Database, number: number, key: string): number {
-  const changes = database.run('delete from conversation_items where item_key = ? and conversation_number = ?', key, number);
-  if (changes > 0) database.run('update conversations set items = items - 1 where number = ?', number);
+async function deleteItem(database: Database, number: number, key: string): Promise<number> {
+  const changes = await database.run('delete from conversation_items where item_key = ? and conversation_number = ?', key, number);
+  if (changes > 0) await database.run('update conversations set items = items - 1 where number = ?', number);
   return changes;
 }
 
-function deleteConversation(database: Database, number: number): number {
-  database.run('delete from conversation_items where conversation_number = ?', number);
-  return database.run('delete from conversations where number = ?', number);
+async function deleteConversation(database: Database, number: number): Promise<number> {
+  await database.run('delete from conversation_items where conversation_number = ?', number);
+  return await database.run('delete from conversations where number = ?', number);
 }
 
-export function sweepConversationObjects(database: Database, nowMs: number, rowsMax: number): number {
-  const expired = database.all('select number from conversations where expires_at_ms <= ? limit ?', nowMs, rowsMax);
-  for (const row of expired) deleteConversation(database, readInteger(row, 'number'));
+export async function sweepConversationObjects(database: Database, nowMs: number, rowsMax: number): Promise<number> {
+  const expired = await database.all('select number from conversations where expires_at_ms <= ? limit ?', nowMs, rowsMax);
+  for (const row of expired) await deleteConversation(database, readInteger(row, 'number'));
   return expired.length;
 }
 
@@ -99,42 +106,42 @@ type ConversationReading = Pick<ConversationStoreOperations, 'findSealedConversa
 
 export function createConversationReading(database: Database): ConversationReading {
   return {
-    findSealedConversation: ({ userName, id, nowMs }) => {
+    findSealedConversation: async ({ userName, id, nowMs }) => {
       const sql = `select id, user_name, created_at_ms, kept_ms, head from conversations where ${living}`;
-      const row = database.first(sql, userName, id, nowMs);
+      const row = await database.first(sql, userName, id, nowMs);
       return row === undefined ? undefined : decodeConversation(row);
     },
     listSealedItems: (query) => listItems(database, query),
-    findSealedItem: ({ userName, id, nowMs, key }) => {
+    findSealedItem: async ({ userName, id, nowMs, key }) => {
       const sql = `select item_key, body from conversation_items join conversations on conversations.number = conversation_number
         where item_key = ? and ${living}`;
-      const row = database.first(sql, key, userName, id, nowMs);
+      const row = await database.first(sql, key, userName, id, nowMs);
       return row === undefined ? undefined : decodeItem(row);
     },
   };
 }
 
-function listItems(
+async function listItems(
   database: Database,
   { userName, id, nowMs, after, limit, order, bytesMax }: Parameters<ConversationStoreOperations['listSealedItems']>[0],
-): SealedPage | 'bad-cursor' | 'too-large' | undefined {
-  const row = database.first(`select number from conversations where ${living}`, userName, id, nowMs);
+): Promise<SealedPage | 'bad-cursor' | 'too-large' | undefined> {
+  const row = await database.first(`select number from conversations where ${living}`, userName, id, nowMs);
   if (row === undefined) return undefined;
   const number = readInteger(row, 'number');
   let cursor = order === 'asc' ? -1 : never;
   if (after !== undefined) {
     const sql = 'select position from conversation_items where item_key = ? and conversation_number = ?';
-    const found = database.first(sql, after, number);
+    const found = await database.first(sql, after, number);
     if (found === undefined) return 'bad-cursor';
     cursor = readInteger(found, 'position');
   }
   const range = order === 'asc' ? 'position > ? order by position' : 'position < ? order by position desc';
   const from = `from conversation_items where conversation_number = ? and ${range} limit ?`;
   // Lengths are known without reading the bodies.
-  const lengths = database.all(`select length(body) as bytes ${from}`, number, cursor, limit + 1);
+  const lengths = await database.all(`select length(body) as bytes ${from}`, number, cursor, limit + 1);
   const bytes = lengths.slice(0, limit).reduce((sum, each) => sum + readInteger(each, 'bytes'), 0);
   if (bytes > bytesMax) return 'too-large';
-  const items = database.all(`select item_key, body ${from}`, number, cursor, limit).map(decodeItem);
+  const items = (await database.all(`select item_key, body ${from}`, number, cursor, limit)).map(decodeItem);
   return { items, hasMore: lengths.length > items.length };
 }
 

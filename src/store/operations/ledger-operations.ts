@@ -1,11 +1,11 @@
 import type { CallEntry } from '../../billing/ledger/call-entry.ts';
 import { toStorableText } from '../storable-text.ts';
 import { StoreError } from '../store-error.ts';
-import type { LedgerStoreOperations } from './store-protocol.ts';
+import type { LedgerStoreOperations } from '../worker/store-protocol.ts';
 import { callColumns, decodeCallEntry, readCallRow, readIncrement } from './call-entry-row.ts';
 import { encodeForStore, joinEncoded, splitEncoded } from './encoded-batch.ts';
 import type { CallRow, UsageIncrement } from './call-entry-row.ts';
-import type { Database, SqlRow, SqlValue } from './open-database.ts';
+import type { Database, SqlRow, SqlValue } from './database.ts';
 
 /** Entries that one listing may ask for. */
 const listedEntriesMax = 10_000;
@@ -15,9 +15,6 @@ const createInsert = (rows: number): string =>
   `insert into calls (${callColumns.join(', ')}) values ${Array.from({ length: rows }, () => placeholders).join(', ')} on conflict (call_id) do nothing`;
 
 const insertCall = createInsert(1);
-/** Rows in one statement: most of the way to what more would save, and rarely more than there are. */
-const rowsAtOnce = 8;
-const insertCalls = createInsert(rowsAtOnce);
 
 const rollUps = {
   minutes: { unitMs: 60_000, upsert: createUpsert('usage_minutes', 'minute') },
@@ -26,24 +23,26 @@ const rollUps = {
 
 /** The ledger on a connection. */
 export function createLedgerOperations(database: Database): LedgerStoreOperations {
+  const insertNew = createInsertNew(database.words.rowsPerInsert);
   return {
-    appendBatch: (batch) => {
+    appendBatch: async (batch) => {
       const rows = splitEncoded(batch).map(({ summary, text }) => readCallRow(summary, text));
+      // What is inserted once is told by the key and what is added is added by the statement, so that a transaction need not be alone.
       try {
-        return database.transact(() => appendRows(database, rows, insertNew));
+        return await database.transact((transaction) => appendRows(transaction, rows, insertNew), 'read-committed');
       } catch (error) {
         if (!(error instanceof RowsKnownError)) throw error;
-        return database.transact(() => appendRows(database, rows, insertEach));
+        return await database.transact((transaction) => appendRows(transaction, rows, insertEach), 'read-committed');
       }
     },
-    findReplyOwner: (replyId) => {
-      const row = database.first('select * from calls where reply_id = ?', toStorableText(replyId));
+    findReplyOwner: async (replyId) => {
+      const row = await database.first('select * from calls where reply_id = ?', toStorableText(replyId));
       if (row === undefined) return undefined;
       const { userName, upstream } = decodeCallEntry(row);
       return { userName, upstream };
     },
-    findEntry: (callId) => {
-      const row = database.first('select * from calls where call_id = ?', toStorableText(callId));
+    findEntry: async (callId) => {
+      const row = await database.first('select * from calls where call_id = ?', toStorableText(callId));
       return row === undefined ? undefined : decodeCallEntry(row);
     },
     listEntries: (filter) => listEntries(database, filter),
@@ -51,42 +50,50 @@ export function createLedgerOperations(database: Database): LedgerStoreOperation
 }
 
 /**
- * Adds one row together with the statistics it adds to, within the caller's transaction. One that is there already stays as it is and adds nothing. Throws StoreError
+ * Adds one row together with the statistics it adds to, within the caller's transaction, which has to be `read-committed`: the row of a minute is
+ * everybody's. One that is there already stays as it is and adds nothing. Throws StoreError
  * `entry-out-of-range`.
  */
-export function bookEntry(database: Database, entry: CallEntry): void {
+export async function bookEntry(database: Database, entry: CallEntry): Promise<void> {
   const rows = splitEncoded(joinEncoded([encodeForStore(entry)])).map(({ summary, text }) => readCallRow(summary, text));
-  appendRows(database, rows, insertEach);
+  await appendRows(database, rows, insertEach);
 }
 
 /** Some of the rows are there already. */
 class RowsKnownError extends Error {}
 
-type Insert = (database: Database, rows: readonly CallRow[]) => readonly CallRow[];
+type Insert = (database: Database, rows: readonly CallRow[]) => Promise<readonly CallRow[]>;
 
 /** Inserts rows that are all new, as they nearly always are. Throws RowsKnownError, which has to undo the transaction, when some are not. */
-const insertNew: Insert = (database, rows) => {
-  let at = 0;
-  for (; at + rowsAtOnce <= rows.length; at += rowsAtOnce) {
-    const values: SqlValue[] = [];
-    for (const row of rows.slice(at, at + rowsAtOnce)) values.push(...row);
-    if (database.run(insertCalls, ...values) !== rowsAtOnce) throw new RowsKnownError();
-  }
-  for (const row of rows.slice(at)) if (database.run(insertCall, ...row) === 0) throw new RowsKnownError();
-  return rows;
-};
+function createInsertNew(rowsAtOnce: number): Insert {
+  const insertCalls = createInsert(rowsAtOnce);
+  return async (database, rows) => {
+    let at = 0;
+    for (; at + rowsAtOnce <= rows.length; at += rowsAtOnce) {
+      const values: SqlValue[] = [];
+      for (const row of rows.slice(at, at + rowsAtOnce)) values.push(...row);
+      if ((await database.run(insertCalls, ...values)) !== rowsAtOnce) throw new RowsKnownError();
+    }
+    for (const row of rows.slice(at)) if ((await database.run(insertCall, ...row)) === 0) throw new RowsKnownError();
+    return rows;
+  };
+}
 
 /** Inserts row by row, and returns those that were new. */
-const insertEach: Insert = (database, rows) => rows.filter((row) => database.run(insertCall, ...row) > 0);
+const insertEach: Insert = async (database, rows) => {
+  const added: CallRow[] = [];
+  for (const row of rows) if ((await database.run(insertCall, ...row)) > 0) added.push(row);
+  return added;
+};
 
-function appendRows(database: Database, rows: readonly CallRow[], insert: Insert): number {
-  const added = insert(database, rows);
+async function appendRows(database: Database, rows: readonly CallRow[], insert: Insert): Promise<number> {
+  const added = await insert(database, rows);
   const minutes = sumUp(
     added.map(readIncrement).filter((increment) => increment !== undefined),
     rollUps.minutes.unitMs,
   );
-  for (const sum of minutes) writeSum(database, rollUps.minutes.upsert, sum, rollUps.minutes.unitMs);
-  for (const sum of sumUp(minutes, rollUps.hours.unitMs)) writeSum(database, rollUps.hours.upsert, sum, rollUps.hours.unitMs);
+  for (const sum of minutes) await writeSum(database, rollUps.minutes.upsert, sum, rollUps.minutes.unitMs);
+  for (const sum of sumUp(minutes, rollUps.hours.unitMs)) await writeSum(database, rollUps.hours.upsert, sum, rollUps.hours.unitMs);
   return added.length;
 }
 
@@ -108,7 +115,9 @@ function sumUp(parts: readonly (UsageIncrement | RollUpSum)[], unitMs: number): 
       sum.amounts[index] = add(sum.amounts[index] ?? 0, part.amounts[index] ?? 0);
     }
   }
-  return [...sums.values()];
+  // Everybody writes them in one order, so that no two transactions wait for each other. Which one does not matter.
+  const keys = [...sums.keys()].toSorted();
+  return keys.flatMap((key) => sums.get(key) ?? []);
 }
 
 function countsFor(sum: RollUpSum, acceptedAtMs: number, [userName, tokenName, modelName]: UsageIncrement['names']): boolean {
@@ -137,9 +146,9 @@ function add(one: number | bigint, other: number | bigint): number | bigint {
   return BigInt(one) + BigInt(other);
 }
 
-function writeSum(database: Database, upsert: string, sum: RollUpSum, unitMs: number): void {
+async function writeSum(database: Database, upsert: string, sum: RollUpSum, unitMs: number): Promise<void> {
   try {
-    database.run(upsert, sum.acceptedAtMs / unitMs, ...sum.names, ...sum.amounts);
+    await database.run(upsert, sum.acceptedAtMs / unitMs, ...sum.names, ...sum.amounts);
   } catch (error) {
     if (error instanceof StoreError && error.kind !== 'constraint' && error.kind !== 'internal') throw error;
     const message = 'Entries cannot be booked: with them the sum of their minute exceeds 64 bits.';
@@ -165,7 +174,7 @@ function createUpsert(table: string, unit: string): string {
 
 type EntryFilter = Parameters<LedgerStoreOperations['listEntries']>[0];
 
-function listEntries(database: Database, filter: EntryFilter): readonly CallEntry[] {
+async function listEntries(database: Database, filter: EntryFilter): Promise<readonly CallEntry[]> {
   if (!Number.isInteger(filter.limit) || filter.limit < 1 || filter.limit > listedEntriesMax) {
     throw new StoreError('constraint', `A listing takes a limit of 1 to ${listedEntriesMax}, not ${filter.limit}.`);
   }
@@ -182,5 +191,5 @@ function listEntries(database: Database, filter: EntryFilter): readonly CallEntr
   }
   const where = conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`;
   const sql = `select * from calls ${where} order by accepted_at_ms desc, call_id desc limit ?`;
-  return database.all(sql, ...parameters, filter.limit).map((row: SqlRow) => decodeCallEntry(row));
+  return (await database.all(sql, ...parameters, filter.limit)).map((row: SqlRow) => decodeCallEntry(row));
 }

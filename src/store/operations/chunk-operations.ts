@@ -2,10 +2,10 @@ import { parseJsonObject } from '../../platform/json/parse-json.ts';
 import type { Attributes, Chunk, FoundChunk } from '../../tools/file-search/file-objects.ts';
 import type { ChunkStore, IndexingLease, IndexingTask } from '../../tools/file-search/file-store.ts';
 import { deleteFileIndex } from './delete-index.ts';
-import type { Database, SqlRow } from './open-database.ts';
+import type { Database, SqlRow } from './database.ts';
 import { readInteger, readText } from './read-column.ts';
-import { scopeOf, searchChunks } from './search-chunks.ts';
-import type { FileSearchOperations } from './store-protocol.ts';
+import { searchChunks } from './search-chunks.ts';
+import type { FileSearchOperations } from '../worker/store-protocol.ts';
 
 type ChunkOperations = Pick<FileSearchOperations, keyof ChunkStore>;
 
@@ -15,22 +15,29 @@ const keysOf = ({ storeId, fileId, owner }: IndexingLease): readonly [string, st
 /** The index on a connection. */
 export function createChunkOperations(database: Database): ChunkOperations {
   return {
-    claimIndexing: (claim) => database.transact(() => claimIndexing(database, claim)),
-    renewIndexing: (lease) =>
-      database.run(`update store_files set lease_until_ms = ? where ${held}`, lease.leaseUntilMs, ...keysOf(lease)) === 1,
-    addChunks: (added) => database.transact(() => addChunks(database, added)),
-    finishIndexing: (end) => database.transact(() => finishIndexing(database, end)),
-    postponeIndexing: (lease) => {
+    claimIndexing: (claim) => database.transact((transaction) => claimIndexing(transaction, claim)),
+    renewIndexing: async (lease) =>
+      (await database.run(`update store_files set lease_until_ms = ? where ${held}`, lease.leaseUntilMs, ...keysOf(lease))) === 1,
+    addChunks: (added) => database.transact((transaction) => addChunks(transaction, added)),
+    finishIndexing: (end) => database.transact((transaction) => finishIndexing(transaction, end)),
+    postponeIndexing: async (lease) => {
       // A time of waiting is no attempt: what could not be done now is not what is wrong with the file.
       const sql = `update store_files set lease_owner = null, lease_until_ms = ?, attempts = attempts - 1 where ${held}`;
-      database.run(sql, lease.untilMs, ...keysOf(lease));
+      await database.run(sql, lease.untilMs, ...keysOf(lease));
     },
     searchChunks: (query) => searchChunks(database, query),
-    readChunks: ({ userName, ids }) => ids.flatMap((id) => readChunk(database, userName, id) ?? []),
-    readText: ({ userName, storeId, fileId, fromIndex, limit }) => {
+    readChunks: async ({ userName, ids }) => {
+      const found: FoundChunk[] = [];
+      for (const id of ids) {
+        const chunk = await readChunk(database, userName, id);
+        if (chunk !== undefined) found.push(chunk);
+      }
+      return found;
+    },
+    readText: async ({ userName, storeId, fileId, fromIndex, limit }) => {
       const sql = `select text from chunks join vector_stores on vector_stores.id = store_id
         where store_id = ? and file_id = ? and user_name = ? and chunk_index >= ? order by chunk_index limit ?`;
-      return database.all(sql, storeId, fileId, userName, fromIndex, limit).map((row) => readText(row, 'text'));
+      return (await database.all(sql, storeId, fileId, userName, fromIndex, limit)).map((row) => readText(row, 'text'));
     },
   };
 }
@@ -38,22 +45,23 @@ export function createChunkOperations(database: Database): ChunkOperations {
 const waiting = `select store_id, file_id, files.user_name, is_auto, chunk_tokens, overlap_tokens, attempts from store_files
   join files on files.id = file_id where status = 'in_progress' and lease_until_ms <= ? order by store_files.created_at_ms limit 1`;
 
-function claimIndexing(
+async function claimIndexing(
   database: Database,
   { owner, nowMs, leaseMs, attemptsMax }: Parameters<ChunkOperations['claimIndexing']>[0],
-): IndexingTask | undefined {
+): Promise<IndexingTask | undefined> {
+  const sql = `${waiting} ${database.words.forUpdateOfFree('store_files')}`;
   for (;;) {
-    const row = database.first(waiting, nowMs);
+    const row = await database.first(sql, nowMs);
     if (row === undefined) return undefined;
     const lease = { storeId: readText(row, 'store_id'), fileId: readText(row, 'file_id'), owner };
-    deleteFileIndex(database, lease.storeId, lease.fileId);
+    await deleteFileIndex(database, lease.storeId, lease.fileId);
     const take = `update store_files set lease_owner = ?, lease_until_ms = ?, attempts = attempts + 1, usage_bytes = 0
       where store_id = ? and file_id = ?`;
-    database.run(take, owner, nowMs + leaseMs, lease.storeId, lease.fileId);
+    await database.run(take, owner, nowMs + leaseMs, lease.storeId, lease.fileId);
     if (readInteger(row, 'attempts') < attemptsMax)
       return { ...lease, userName: readText(row, 'user_name'), chunking: decodeChunking(row) };
     const error = { code: 'server_error', message: 'Indexing this file was begun several times and never came to its end.' } as const;
-    finishIndexing(database, { ...lease, status: 'failed', error });
+    await finishIndexing(database, { ...lease, status: 'failed', error });
   }
 }
 
@@ -65,17 +73,17 @@ function decodeChunking(row: SqlRow): IndexingTask['chunking'] {
   };
 }
 
-function addChunks(database: Database, added: Parameters<ChunkOperations['addChunks']>[0]): boolean {
+async function addChunks(database: Database, added: Parameters<ChunkOperations['addChunks']>[0]): Promise<boolean> {
   const { storeId, fileId, firstIndex, chunks } = added;
   const bytes = chunks.reduce((sum, chunk) => sum + bytesOf(chunk), 0);
-  if (database.run(`update store_files set usage_bytes = usage_bytes + ? where ${held}`, bytes, ...keysOf(added)) !== 1) return false;
-  const scope = scopeOf(storeId);
+  if ((await database.run(`update store_files set usage_bytes = usage_bytes + ? where ${held}`, bytes, ...keysOf(added))) !== 1)
+    return false;
   for (const [offset, { text, terms, vector }] of chunks.entries()) {
     const blob = vector === undefined ? null : new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength);
     const insert = 'insert into chunks (store_id, file_id, chunk_index, text, vector) values (?, ?, ?, ?, ?) returning id';
-    const row = database.first(insert, storeId, fileId, firstIndex + offset, text, blob);
+    const row = await database.first(insert, storeId, fileId, firstIndex + offset, text, blob);
     if (row === undefined) return false;
-    database.run('insert into chunk_terms (rowid, scope, terms) values (?, ?, ?)', readInteger(row, 'id'), scope, terms);
+    await database.termIndex.add(database, { id: readInteger(row, 'id'), storeId, terms });
   }
   return true;
 }
@@ -84,22 +92,22 @@ function bytesOf({ text, vector }: Chunk): number {
   return Buffer.byteLength(text) + (vector?.byteLength ?? 0);
 }
 
-function finishIndexing(database: Database, end: Parameters<ChunkOperations['finishIndexing']>[0]): boolean {
+async function finishIndexing(database: Database, end: Parameters<ChunkOperations['finishIndexing']>[0]): Promise<boolean> {
   const { storeId, fileId, status, error } = end;
   if (status === 'completed')
-    return database.run(`update store_files set status = 'completed', lease_owner = null where ${held}`, ...keysOf(end)) === 1;
+    return (await database.run(`update store_files set status = 'completed', lease_owner = null where ${held}`, ...keysOf(end))) === 1;
   const sql = `update store_files set status = 'failed', lease_owner = null, usage_bytes = 0, error_code = ?, error_message = ? where ${held}`;
-  if (database.run(sql, error?.code ?? 'server_error', error?.message ?? 'The file could not be indexed.', ...keysOf(end)) !== 1)
+  if ((await database.run(sql, error?.code ?? 'server_error', error?.message ?? 'The file could not be indexed.', ...keysOf(end))) !== 1)
     return false;
-  deleteFileIndex(database, storeId, fileId);
+  await deleteFileIndex(database, storeId, fileId);
   return true;
 }
 
-function readChunk(database: Database, userName: string, id: number): FoundChunk | undefined {
+async function readChunk(database: Database, userName: string, id: number): Promise<FoundChunk | undefined> {
   const sql = `select chunks.store_id, chunks.file_id, filename, attributes, text from chunks
     join store_files on store_files.store_id = chunks.store_id and store_files.file_id = chunks.file_id
     join files on files.id = chunks.file_id where chunks.id = ? and files.user_name = ?`;
-  const row = database.first(sql, id, userName);
+  const row = await database.first(sql, id, userName);
   if (row === undefined) return undefined;
   return {
     id,

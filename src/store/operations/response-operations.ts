@@ -1,7 +1,7 @@
 import type { ChainLink, ConversationWrite, SealedResponse, WriteOutcome } from '../../conversations/conversation-store.ts';
-import type { Database, SqlRow } from './open-database.ts';
+import type { Database, SqlRow } from './database.ts';
 import { readBytes, readInteger, readOptionalInteger, readOptionalText, readText } from './read-column.ts';
-import type { ConversationStoreOperations } from './store-protocol.ts';
+import type { ConversationStoreOperations } from '../worker/store-protocol.ts';
 
 type Write<Type extends ConversationWrite['type']> = Extract<ConversationWrite, { type: Type }>;
 
@@ -15,9 +15,9 @@ const removedAtOnceMax = 100;
 const columns = `id, user_name, key_id, created_at_ms, expires_at_ms, status, previous_id, conversation_id, lease_until_ms, head, input, output`;
 const living = 'user_name = ? and id = ? and deleted = 0 and expires_at_ms > ?';
 
-export function putResponse(database: Database, { response, items }: Write<'put-response'>): WriteOutcome {
+export async function putResponse(database: Database, { response, items }: Write<'put-response'>): Promise<WriteOutcome> {
   const { userName, id, keyId, createdAtMs, expiresAtMs, status, leaseUntilMs, head, input, output } = response;
-  const known = database.first('select number, deleted, status from responses where user_name = ? and id = ?', userName, id);
+  const known = await database.first('select number, deleted, status from responses where user_name = ? and id = ?', userName, id);
   const itemBytes = input.length + output.length;
   let number: number;
   if (known !== undefined) {
@@ -27,30 +27,30 @@ export function putResponse(database: Database, { response, items }: Write<'put-
       head = ?, input = ?, output = ? where number = ?`;
     const conversationId = response.conversationId ?? null;
     const clear = [keyId, createdAtMs, expiresAtMs, status, conversationId, leaseUntilMs ?? null, itemBytes] as const;
-    database.run(sql, ...clear, head, input, output, number);
-    database.run('delete from response_items where response_number = ?', number);
+    await database.run(sql, ...clear, head, input, output, number);
+    await database.run('delete from response_items where response_number = ?', number);
   } else {
-    number = insertResponse(database, response, itemBytes);
+    number = await insertResponse(database, response, itemBytes);
   }
   for (const { key, part } of items) {
-    database.run('insert into response_items (item_key, response_number, part) values (?, ?, ?)', key, number, part);
+    await database.run('insert into response_items (item_key, response_number, part) values (?, ?, ?)', key, number, part);
   }
   return 'done';
 }
 
-function insertResponse(database: Database, response: SealedResponse, itemBytes: number): number {
+async function insertResponse(database: Database, response: SealedResponse, itemBytes: number): Promise<number> {
   const { userName, id, keyId, createdAtMs, expiresAtMs, status, previousResponseId, conversationId, leaseUntilMs } = response;
   const previous =
     previousResponseId === undefined
       ? undefined
       : // One that was deleted in the meantime counts for as long as it is there: it was not when the response began.
-        database.first('select number from responses where user_name = ? and id = ?', userName, previousResponseId);
+        await database.first('select number from responses where user_name = ? and id = ?', userName, previousResponseId);
   const previousNumber = previous === undefined ? null : readInteger(previous, 'number');
-  if (previousNumber !== null) database.run('update responses set followers = followers + 1 where number = ?', previousNumber);
+  if (previousNumber !== null) await database.run('update responses set followers = followers + 1 where number = ?', previousNumber);
   const sql = `insert into responses (user_name, id, key_id, created_at_ms, expires_at_ms, status, previous_number, previous_id, conversation_id, lease_until_ms,
       item_bytes, head, input, output)
     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) returning number`;
-  const inserted = database.first(
+  const inserted = await database.first(
     sql,
     userName,
     id,
@@ -70,139 +70,147 @@ function insertResponse(database: Database, response: SealedResponse, itemBytes:
   return inserted === undefined ? 0 : readInteger(inserted, 'number');
 }
 
-export function deleteResponse(database: Database, { userName, id, nowMs }: Write<'delete-response'>): WriteOutcome {
-  const row = database.first(`select number, status from responses where ${living}`, userName, id, nowMs);
+export async function deleteResponse(database: Database, { userName, id, nowMs }: Write<'delete-response'>): Promise<WriteOutcome> {
+  const row = await database.first(`select number, status from responses where ${living}`, userName, id, nowMs);
   if (row === undefined) return 'unknown';
   const number = readInteger(row, 'number');
   if (isUnfinished(readText(row, 'status'))) {
     // Its name stays for a while, so that whoever still generates it does not bring it back.
-    forget(database, number, nowMs + deletedNameMs);
-    emptyUnneeded(database, number);
+    await forget(database, number, nowMs + deletedNameMs);
+    await emptyUnneeded(database, number);
   } else {
-    forget(database, number, never);
-    removeUnneeded(database, number);
+    await forget(database, number, never);
+    await removeUnneeded(database, number);
   }
   return 'done';
 }
 
 /** Takes a response out of sight, with all that only its own readers need. */
-function forget(database: Database, number: number, expiresAtMs: number): void {
+async function forget(database: Database, number: number, expiresAtMs: number): Promise<void> {
   const sql = 'update responses set deleted = 1, expires_at_ms = ?, head = ?, lease_until_ms = null where number = ?';
-  database.run(sql, expiresAtMs, new Uint8Array(0), number);
-  database.run('delete from response_items where response_number = ?', number);
-  database.run('delete from response_events where response_number = ?', number);
+  await database.run(sql, expiresAtMs, new Uint8Array(0), number);
+  await database.run('delete from response_items where response_number = ?', number);
+  await database.run('delete from response_events where response_number = ?', number);
 }
 
 /** Takes from a forgotten response what it holds and what it leads to, where no later one needs that. */
-function emptyUnneeded(database: Database, number: number): void {
-  const row = database.first('select previous_number from responses where number = ? and followers = 0', number);
+async function emptyUnneeded(database: Database, number: number): Promise<void> {
+  const row = await database.first('select previous_number from responses where number = ? and followers = 0', number);
   if (row === undefined) return;
   const sql = 'update responses set input = ?, output = ?, item_bytes = 0, previous_number = null where number = ?';
-  database.run(sql, new Uint8Array(0), new Uint8Array(0), number);
+  await database.run(sql, new Uint8Array(0), new Uint8Array(0), number);
   const previous = readOptionalInteger(row, 'previous_number');
-  if (previous !== undefined) release(database, previous);
+  if (previous !== undefined) await release(database, previous);
 }
 
 /** One response less leads to this one. */
-function release(database: Database, number: number): void {
-  database.run('update responses set followers = followers - 1 where number = ?', number);
-  removeUnneeded(database, number);
+async function release(database: Database, number: number): Promise<void> {
+  await database.run('update responses set followers = followers - 1 where number = ?', number);
+  await removeUnneeded(database, number);
 }
 
 /** Removes a forgotten response that no later one needs, and then its predecessors that were waiting for that. Returns how many rows that were. */
-function removeUnneeded(database: Database, number: number): number {
+async function removeUnneeded(database: Database, number: number): Promise<number> {
   let removed = 0;
   let next: number | undefined = number;
   while (next !== undefined) {
-    const row = database.first('select previous_number from responses where number = ? and deleted = 1 and followers = 0', next);
+    const row = await database.first('select previous_number from responses where number = ? and deleted = 1 and followers = 0', next);
     if (row === undefined) break;
     if (removed === removedAtOnceMax) {
-      database.run('update responses set expires_at_ms = 0 where number = ?', next);
+      await database.run('update responses set expires_at_ms = 0 where number = ?', next);
       break;
     }
-    database.run('delete from responses where number = ?', next);
+    await database.run('delete from responses where number = ?', next);
     removed += 1;
     next = readOptionalInteger(row, 'previous_number');
-    if (next !== undefined) database.run('update responses set followers = followers - 1 where number = ?', next);
+    if (next !== undefined) await database.run('update responses set followers = followers - 1 where number = ?', next);
   }
   return removed;
 }
 
 /** What has expired goes the way of what was deleted. */
-export function sweepResponses(database: Database, nowMs: number, rowsMax: number): number {
+export async function sweepResponses(database: Database, nowMs: number, rowsMax: number): Promise<number> {
   let swept = 0;
-  for (const row of database.all('select number from responses where expires_at_ms <= ? order by expires_at_ms limit ?', nowMs, rowsMax)) {
+  for (const row of await database.all(
+    'select number from responses where expires_at_ms <= ? order by expires_at_ms limit ?',
+    nowMs,
+    rowsMax,
+  )) {
     const number = readInteger(row, 'number');
-    forget(database, number, never);
-    swept += Math.max(1, removeUnneeded(database, number));
+    await forget(database, number, never);
+    swept += Math.max(1, await removeUnneeded(database, number));
     if (swept >= rowsMax) break;
   }
   return swept;
 }
 
-export function failResponse(database: Database, { userName, id, nowMs, leaseUntilMs, head }: Write<'fail-response'>): WriteOutcome {
+export async function failResponse(
+  database: Database,
+  { userName, id, nowMs, leaseUntilMs, head }: Write<'fail-response'>,
+): Promise<WriteOutcome> {
   const sql = `update responses set status = 'failed', lease_until_ms = null, head = ?
     where ${living} and status in ('queued', 'in_progress') and lease_until_ms = ?`;
-  return database.run(sql, head, userName, id, nowMs, leaseUntilMs) > 0 ? 'done' : 'unknown';
+  return (await database.run(sql, head, userName, id, nowMs, leaseUntilMs)) > 0 ? 'done' : 'unknown';
 }
 
-export function extendLease(database: Database, { userName, id, nowMs, untilMs }: Write<'extend-lease'>): WriteOutcome {
+export async function extendLease(database: Database, { userName, id, nowMs, untilMs }: Write<'extend-lease'>): Promise<WriteOutcome> {
   const sql = `update responses set lease_until_ms = ? where ${living} and status in ('queued', 'in_progress')`;
-  return database.run(sql, untilMs, userName, id, nowMs) > 0 ? 'done' : 'unknown';
+  return (await database.run(sql, untilMs, userName, id, nowMs)) > 0 ? 'done' : 'unknown';
 }
 
-export function appendEvents(database: Database, write: Write<'append-events'>): WriteOutcome {
+export async function appendEvents(database: Database, write: Write<'append-events'>): Promise<WriteOutcome> {
   const { userName, id, nowMs, firstSequence, count, sealed } = write;
   const sql = `insert into response_events (response_number, first_sequence, events, body) select number, ?, ?, ? from responses where ${living}
     on conflict (response_number, first_sequence) do update set events = excluded.events, body = excluded.body`;
-  return database.run(sql, firstSequence, count, sealed, userName, id, nowMs) > 0 ? 'done' : 'unknown';
+  return (await database.run(sql, firstSequence, count, sealed, userName, id, nowMs)) > 0 ? 'done' : 'unknown';
 }
 
 type ResponseReading = Pick<ConversationStoreOperations, 'findSealedResponse' | 'readSealedChain' | 'readSealedEvents'>;
 
 export function createResponseReading(database: Database): ResponseReading {
   return {
-    findSealedResponse: ({ userName, id, nowMs }) => {
-      const row = database.first(`select ${columns} from responses where ${living}`, userName, id, nowMs);
+    findSealedResponse: async ({ userName, id, nowMs }) => {
+      const row = await database.first(`select ${columns} from responses where ${living}`, userName, id, nowMs);
       return row === undefined ? undefined : decodeResponse(row);
     },
     readSealedChain: (query) => readChain(database, query),
-    readSealedEvents: ({ userName, id, nowMs, after, limit }) => {
-      const row = database.first(`select number from responses where ${living}`, userName, id, nowMs);
+    readSealedEvents: async ({ userName, id, nowMs, after, limit }) => {
+      const row = await database.first(`select number from responses where ${living}`, userName, id, nowMs);
       if (row === undefined) return [];
       const number = readInteger(row, 'number');
       // Numbers have no gaps: it begins in the last batch that begins no later than the number wanted first.
       const begin = 'select max(first_sequence) as first from response_events where response_number = ? and first_sequence <= ?';
-      const first = database.first(begin, number, after + 1)?.['first'];
+      const first = (await database.first(begin, number, after + 1))?.['first'];
       const sql = `select first_sequence, body from response_events where response_number = ? and first_sequence >= ? and first_sequence <= ?
         and first_sequence + events - 1 > ? order by first_sequence`;
-      return database
-        .all(sql, number, typeof first === 'bigint' ? first : after + 1, after + limit, after)
-        .map((found) => ({ firstSequence: readInteger(found, 'first_sequence'), sealed: readBytes(found, 'body') }));
+      const batches = await database.all(sql, number, typeof first === 'bigint' ? first : after + 1, after + limit, after);
+      return batches.map((found) => ({ firstSequence: readInteger(found, 'first_sequence'), sealed: readBytes(found, 'body') }));
     },
   };
 }
 
 /** Walks from row to row by primary key and reads no body before the sum of them is known to be bearable. */
-function readChain(
+async function readChain(
   database: Database,
   { userName, id, nowMs, bytesMax }: Parameters<ConversationStoreOperations['readSealedChain']>[0],
-): readonly ChainLink[] | 'too-large' | undefined {
+): Promise<readonly ChainLink[] | 'too-large' | undefined> {
   const sql = `with recursive chain (number, previous_number, item_bytes, depth) as (
       select number, previous_number, item_bytes, 0 from responses where ${living}
       union all
       select earlier.number, earlier.previous_number, earlier.item_bytes, chain.depth + 1
       from chain join responses as earlier on earlier.number = chain.previous_number
     ) select number, item_bytes from chain order by depth desc`;
-  const rows = database.all(sql, userName, id, nowMs);
+  const rows = await database.all(sql, userName, id, nowMs);
   if (rows.length === 0) return undefined;
   let bytes = 0;
   for (const row of rows) bytes += readInteger(row, 'item_bytes');
   if (bytes > bytesMax) return 'too-large';
-  return rows.flatMap((row) => {
-    const link = database.first('select id, input, output from responses where number = ?', readInteger(row, 'number'));
-    return link === undefined ? [] : [{ id: readText(link, 'id'), input: readBytes(link, 'input'), output: readBytes(link, 'output') }];
-  });
+  const links: ChainLink[] = [];
+  for (const row of rows) {
+    const link = await database.first('select id, input, output from responses where number = ?', readInteger(row, 'number'));
+    if (link !== undefined) links.push({ id: readText(link, 'id'), input: readBytes(link, 'input'), output: readBytes(link, 'output') });
+  }
+  return links;
 }
 
 function decodeResponse(row: SqlRow): SealedResponse {

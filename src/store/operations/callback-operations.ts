@@ -1,22 +1,22 @@
 import type { CallbackSecrets, Delivery, DeliveryStatus, NewDelivery } from '../../tasks/callbacks/callback-store.ts';
 import { toStorableText } from '../storable-text.ts';
 import { StoreError } from '../store-error.ts';
-import type { Database, SqlRow } from './open-database.ts';
+import type { Database, SqlRow } from './database.ts';
 import { readBytes, readInteger, readOptionalInteger, readOptionalText, readText } from './read-column.ts';
-import type { CallbackStoreOperations } from './store-protocol.ts';
+import type { CallbackStoreOperations } from '../worker/store-protocol.ts';
 import { toOptionalText, toOptionalWhole, toWhole } from './video-task-row.ts';
 
 /** Callbacks and the secrets that sign them on a connection. */
 export function createCallbackOperations(database: Database): CallbackStoreOperations {
   return {
     ...createAttemptOperations(database),
-    insertDeliveries: (deliveries) => database.transact(() => insertDeliveries(database, deliveries)),
-    listDeliveries: ({ userName, subject, limit }) => {
+    insertDeliveries: (deliveries) => database.transact((transaction) => insertDeliveries(transaction, deliveries)),
+    listDeliveries: async ({ userName, subject, limit }) => {
       const order = 'order by created_at_ms desc, id desc limit ?';
       const rows =
         subject === undefined
-          ? database.all(`select ${columns} from callback_deliveries where user_name = ? ${order}`, toStorableText(userName), limit)
-          : database.all(
+          ? await database.all(`select ${columns} from callback_deliveries where user_name = ? ${order}`, toStorableText(userName), limit)
+          : await database.all(
               `select ${columns} from callback_deliveries where user_name = ? and subject = ? ${order}`,
               toStorableText(userName),
               toStorableText(subject),
@@ -24,15 +24,15 @@ export function createCallbackOperations(database: Database): CallbackStoreOpera
             );
       return rows.map(decodeDelivery);
     },
-    findCallbackSecrets: (userName) => {
-      const row = database.first('select * from callback_secrets where user_name = ?', toStorableText(userName));
+    findCallbackSecrets: async (userName) => {
+      const row = await database.first('select * from callback_secrets where user_name = ?', toStorableText(userName));
       return row === undefined ? undefined : decodeSecrets(row);
     },
-    putCallbackSecrets: ({ userName, current, previous }) => {
+    putCallbackSecrets: async ({ userName, current, previous }) => {
       const sql = `insert into callback_secrets (user_name, current_sealed, previous_sealed, previous_until_ms) values (?, ?, ?, ?)
         on conflict (user_name) do update set current_sealed = excluded.current_sealed, previous_sealed = excluded.previous_sealed,
           previous_until_ms = excluded.previous_until_ms`;
-      database.run(sql, toStorableText(userName), current, previous?.sealed ?? null, toOptionalWhole(previous?.untilMs));
+      await database.run(sql, toStorableText(userName), current, previous?.sealed ?? null, toOptionalWhole(previous?.untilMs));
     },
   };
 }
@@ -41,14 +41,14 @@ const columns = `id, user_name, subject, event_type, sealed_url, payload, create
   last_status, last_problem, delivered_at_ms`;
 
 /** Adds deliveries within the caller's transaction. One whose id is there already stays as it is. */
-export function insertDeliveries(database: Database, deliveries: readonly NewDelivery[]): void {
+export async function insertDeliveries(database: Database, deliveries: readonly NewDelivery[]): Promise<void> {
   const sql = `insert into callback_deliveries (id, user_name, subject, event_type, sealed_url, payload, created_at_ms, status, attempts,
       next_attempt_at_ms, lease_until_ms)
     values (?, ?, ?, ?, ?, ?, ?, 'waiting', 0, ?, 0) on conflict (id) do nothing`;
   for (const { id, userName, subject, eventType, sealedUrl, payload, createdAtMs } of deliveries) {
     const names = [id, userName, subject, eventType].map(toStorableText);
     const atMs = toWhole(createdAtMs);
-    database.run(sql, ...names, sealedUrl, toStorableText(payload), atMs, atMs);
+    await database.run(sql, ...names, sealedUrl, toStorableText(payload), atMs, atMs);
   }
 }
 
@@ -58,45 +58,46 @@ const dueDeliveries = "from callback_deliveries where status = 'waiting' and nex
 
 function createAttemptOperations(database: Database): AttemptOperations {
   return {
-    claimDeliveries: ({ owner, nowMs, leaseUntilMs, limit }) => {
+    claimDeliveries: async ({ owner, nowMs, leaseUntilMs, limit }) => {
       const dueAt = [toWhole(nowMs), toWhole(nowMs)] as const;
       // Most of the time nothing is due, and then there is no transaction to hold up others.
-      if (database.first(`select 1 ${dueDeliveries} limit 1`, ...dueAt) === undefined) return [];
-      return database.transact(() => {
-        const sql = `select ${columns} ${dueDeliveries} order by next_attempt_at_ms, id limit ?`;
-        const deliveries = database.all(sql, ...dueAt, limit).map(decodeDelivery);
+      if ((await database.first(`select 1 ${dueDeliveries} limit 1`, ...dueAt)) === undefined) return [];
+      return await database.transact(async (transaction) => {
+        const free = transaction.words.forUpdateOfFree('callback_deliveries');
+        const sql = `select ${columns} ${dueDeliveries} order by next_attempt_at_ms, id limit ? ${free}`;
+        const deliveries = (await transaction.all(sql, ...dueAt, limit)).map(decodeDelivery);
         const lease = 'update callback_deliveries set lease_owner = ?, lease_until_ms = ? where id = ?';
-        for (const { id } of deliveries) database.run(lease, toStorableText(owner), toWhole(leaseUntilMs), id);
+        for (const { id } of deliveries) await transaction.run(lease, toStorableText(owner), toWhole(leaseUntilMs), id);
         return deliveries;
-      });
+      }, 'read-committed');
     },
     recordAttempt: (attempt) => recordAttempt(database, attempt),
-    redeliver: ({ userName, id, nowMs }) => {
+    redeliver: async ({ userName, id, nowMs }) => {
       // Taking the lease away keeps an attempt that is under way from recording its outcome as this one's.
       const sql = `update callback_deliveries set status = 'waiting', attempts = 0, next_attempt_at_ms = ?, last_status = null, last_problem = null,
           delivered_at_ms = null, over_at_ms = null, lease_owner = null, lease_until_ms = 0
         where id = ? and user_name = ?`;
-      return database.run(sql, toWhole(nowMs), toStorableText(id), toStorableText(userName)) === 1;
+      return (await database.run(sql, toWhole(nowMs), toStorableText(id), toStorableText(userName))) === 1;
     },
-    sweepDeliveries: ({ beforeMs, limit }) => {
+    sweepDeliveries: async ({ beforeMs, limit }) => {
       const over = 'select id from callback_deliveries where over_at_ms is not null and over_at_ms < ? order by over_at_ms limit ?';
-      return database.run(`delete from callback_deliveries where id in (${over})`, toWhole(beforeMs), limit);
+      return await database.run(`delete from callback_deliveries where id in (${over})`, toWhole(beforeMs), limit);
     },
   };
 }
 
-function recordAttempt(database: Database, attempt: Parameters<AttemptOperations['recordAttempt']>[0]): boolean {
+async function recordAttempt(database: Database, attempt: Parameters<AttemptOperations['recordAttempt']>[0]): Promise<boolean> {
   const { id, owner, status, attempts, nextAttemptAtMs, lastStatus, lastProblem, deliveredAtMs } = attempt;
   // Of one that was given up it is not told when, only that it was no sooner than the attempt was due.
   const sql = `update callback_deliveries set status = ?, attempts = ?, last_status = ?, last_problem = ?, delivered_at_ms = ?,
-      over_at_ms = case when ? then null else coalesce(?, max(next_attempt_at_ms, ?)) end, next_attempt_at_ms = ?,
+      over_at_ms = case when ? = 1 then null else coalesce(?, ${database.words.greatest}(next_attempt_at_ms, ?)) end, next_attempt_at_ms = ?,
       lease_owner = null, lease_until_ms = 0
     where id = ? and lease_owner = ?`;
   const outcome = [status, toWhole(attempts), toOptionalWhole(lastStatus), toOptionalText(lastProblem)] as const;
   const deliveredAt = toOptionalWhole(deliveredAtMs);
   const nextAt = toWhole(nextAttemptAtMs);
   const times = [deliveredAt, status === 'waiting' ? 1 : 0, deliveredAt, nextAt, nextAt] as const;
-  return database.run(sql, ...outcome, ...times, toStorableText(id), toStorableText(owner)) === 1;
+  return (await database.run(sql, ...outcome, ...times, toStorableText(id), toStorableText(owner))) === 1;
 }
 
 function decodeDelivery(row: SqlRow): Delivery {

@@ -1,5 +1,5 @@
 import type { ListPage } from '../../tools/file-search/file-store.ts';
-import type { Database, SqlParameter, SqlRow } from './open-database.ts';
+import type { Database, SqlParameter, SqlRow } from './database.ts';
 
 /** A list of rows that have a time of creation and an id. All of it is fixed text: nothing comes from a request. */
 export type PagedQuery = {
@@ -12,11 +12,11 @@ export type PagedQuery = {
 };
 
 /** Reads a page: from after or before a row, in the order asked for. A row that is not in the list gives no rows. */
-export function readPage(
+export async function readPage(
   database: Database,
   { columns, from, where, idColumn, parameters }: PagedQuery,
   page: ListPage,
-): readonly SqlRow[] {
+): Promise<readonly SqlRow[]> {
   const isDescending = page.order === 'desc';
   const bounds: SqlParameter[] = [];
   let condition = '';
@@ -25,7 +25,7 @@ export function readPage(
     [page.before, false],
   ] as const) {
     if (cursor === undefined) continue;
-    const row = database.first(`select created_at_ms from ${from} where ${where} and ${idColumn} = ?`, ...parameters, cursor);
+    const row = await database.first(`select created_at_ms from ${from} where ${where} and ${idColumn} = ?`, ...parameters, cursor);
     if (row === undefined) return [];
     condition += ` and (created_at_ms, ${idColumn}) ${isDescending === isAfter ? '<' : '>'} (?, ?)`;
     bounds.push(row['created_at_ms'] ?? null, cursor);
@@ -34,6 +34,11 @@ export function readPage(
   const isBackwards = page.before !== undefined && page.after === undefined;
   const direction = isDescending === isBackwards ? 'asc' : 'desc';
   const order = `order by created_at_ms ${direction}, ${idColumn} ${direction} limit ?`;
-  const rows = database.all(`select ${columns} from ${from} where ${where}${condition} ${order}`, ...parameters, ...bounds, page.limit);
+  const rows = await database.all(
+    `select ${columns} from ${from} where ${where}${condition} ${order}`,
+    ...parameters,
+    ...bounds,
+    page.limit,
+  );
   return isBackwards ? rows.toReversed() : rows;
 }

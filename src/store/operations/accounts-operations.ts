@@ -1,8 +1,8 @@
 import { type AccessLimits, type AccessLimitsChange, changeLimits, isAccessLimits } from '../../accounts/access-limits.ts';
 import type { BillingToken, StoredApiKey, User } from '../../accounts/api-key.ts';
-import type { Database, SqlRow } from './open-database.ts';
+import type { Database, SqlRow } from './database.ts';
 import { readInteger, readOptionalInteger, readOptionalText, readText } from './read-column.ts';
-import type { AccountsStoreOperations } from './store-protocol.ts';
+import type { AccountsStoreOperations } from '../worker/store-protocol.ts';
 import { StoreError } from '../store-error.ts';
 
 const selectKeys = `select api_keys.id as id, users.id as user_id, users.name as user_name, api_keys.name as name, api_keys.hash as hash,
@@ -19,88 +19,91 @@ const selectBillingTokens = 'select id, name, user_name, created_at_ms from bill
 /** Users, API keys and billing tokens on a connection. */
 export function createAccountsOperations(database: Database): AccountsStoreOperations {
   return {
-    pepper: () => readText(found(database.first("select value from settings where name = 'pepper'"), 'the pepper'), 'value'),
+    pepper: async () => readText(found(await database.first("select value from settings where name = 'pepper'"), 'the pepper'), 'value'),
     ensureUser: (user) => ensureUser(database, user),
-    listUsers: () => database.all(`${selectUsers} order by created_at_ms, id`).map(decodeUser),
+    listUsers: async () => (await database.all(`${selectUsers} order by created_at_ms, id`)).map(decodeUser),
     changeUserLimits: (userName, change) => changeLimitsOf(database, { table: 'users', where: 'name = ?' }, userName, change),
     insertApiKey: (key) => insertApiKey(database, key),
-    listApiKeys: () => database.all(`${selectKeys} order by api_keys.created_at_ms, api_keys.id`).map(decodeApiKey),
-    findApiKeyByHash: (hash) => {
-      const row = database.first(`${selectKeys} and api_keys.hash = ?`, hash);
+    listApiKeys: async () => (await database.all(`${selectKeys} order by api_keys.created_at_ms, api_keys.id`)).map(decodeApiKey),
+    findApiKeyByHash: async (hash) => {
+      const row = await database.first(`${selectKeys} and api_keys.hash = ?`, hash);
       return row === undefined ? undefined : decodeApiKey(row);
     },
     setApiKeyDisabled: (keyId, disabledAtMs) => {
       const sql = 'update api_keys set disabled_at_ms = ? where id = ? and deleted_at_ms is null';
-      return changeKeys(database, () => database.run(sql, disabledAtMs ?? null, keyId));
+      return changeKeys(database, (transaction) => transaction.run(sql, disabledAtMs ?? null, keyId));
     },
     setApiKeyStrictTranslation: (keyId, strictTranslation) => {
       const sql = 'update api_keys set strict_translation = ? where id = ? and deleted_at_ms is null';
-      return changeKeys(database, () => database.run(sql, strictTranslation ? 1 : 0, keyId));
+      return changeKeys(database, (transaction) => transaction.run(sql, strictTranslation ? 1 : 0, keyId));
     },
     setApiKeyRetention: (keyId, responseRetentionDays) => {
       const sql = 'update api_keys set response_retention_days = ? where id = ? and deleted_at_ms is null';
-      return changeKeys(database, () => database.run(sql, responseRetentionDays ?? null, keyId));
+      return changeKeys(database, (transaction) => transaction.run(sql, responseRetentionDays ?? null, keyId));
     },
     changeApiKeyLimits: (keyId, change) =>
       changeLimitsOf(database, { table: 'api_keys', where: 'id = ? and deleted_at_ms is null' }, keyId, change),
     deleteApiKey: (keyId, deletedAtMs) => {
       const sql = 'update api_keys set deleted_at_ms = ? where id = ? and deleted_at_ms is null';
-      return changeKeys(database, () => database.run(sql, deletedAtMs, keyId));
+      return changeKeys(database, (transaction) => transaction.run(sql, deletedAtMs, keyId));
     },
-    keysVersion: () =>
-      readInteger(found(database.first("select value from counters where name = 'keys_version'"), 'the version of the keys'), 'value'),
-    insertBillingToken: (token) => {
+    keysVersion: async () =>
+      readInteger(
+        found(await database.first("select value from counters where name = 'keys_version'"), 'the version of the keys'),
+        'value',
+      ),
+    insertBillingToken: async (token) => {
       const sql = 'insert into billing_tokens (id, name, hash, user_name, created_at_ms) values (?, ?, ?, ?, ?) on conflict do nothing';
-      return database.run(sql, token.id, token.name, token.hash, token.userName ?? null, token.createdAtMs) > 0;
+      return (await database.run(sql, token.id, token.name, token.hash, token.userName ?? null, token.createdAtMs)) > 0;
     },
-    findBillingTokenByHash: (hash) => {
-      const row = database.first(`${selectBillingTokens} where hash = ?`, hash);
+    findBillingTokenByHash: async (hash) => {
+      const row = await database.first(`${selectBillingTokens} where hash = ?`, hash);
       return row === undefined ? undefined : decodeBillingToken(row);
     },
-    listBillingTokens: () => database.all(`${selectBillingTokens} order by created_at_ms, id`).map(decodeBillingToken),
-    deleteBillingToken: (tokenId) => database.run('delete from billing_tokens where id = ?', tokenId) > 0,
+    listBillingTokens: async () => (await database.all(`${selectBillingTokens} order by created_at_ms, id`)).map(decodeBillingToken),
+    deleteBillingToken: async (tokenId) => (await database.run('delete from billing_tokens where id = ?', tokenId)) > 0,
   };
 }
 
-function ensureUser(database: Database, user: User): User {
-  return database.transact(() => {
-    const sql = 'insert into users (id, name, created_at_ms) values (?, ?, ?) on conflict (name) do nothing';
-    database.run(sql, user.id, user.name, user.createdAtMs);
-    return decodeUser(found(database.first(`${selectUsers} where name = ?`, user.name), 'the user'));
+async function ensureUser(database: Database, user: User): Promise<User> {
+  const sql = 'insert into users (id, name, created_at_ms) values (?, ?, ?) on conflict (name) do nothing';
+  return await database.transact(async (transaction) => {
+    await transaction.run(sql, user.id, user.name, user.createdAtMs);
+    return decodeUser(found(await transaction.first(`${selectUsers} where name = ?`, user.name), 'the user'));
   });
 }
 
-function insertApiKey(database: Database, key: StoredApiKey): boolean {
-  return changeKeys(database, () => {
+async function insertApiKey(database: Database, key: StoredApiKey): Promise<boolean> {
+  return await changeKeys(database, (transaction) => {
     const sql = `insert into api_keys (id, user_id, name, hash, hint, created_at_ms, disabled_at_ms, strict_translation, response_retention_days, limits)
       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`;
     const { id, userId, name, hash, hint, createdAtMs, disabledAtMs, strictTranslation, responseRetentionDays, limits } = key;
     const options = [strictTranslation ? 1 : 0, responseRetentionDays ?? null, encodeLimits(limits)] as const;
-    return database.run(sql, id, userId, name, hash, hint, createdAtMs, disabledAtMs ?? null, ...options);
+    return transaction.run(sql, id, userId, name, hash, hint, createdAtMs, disabledAtMs ?? null, ...options);
   });
 }
 
 /** Runs a change of keys and, when it changed any, counts the version up in the same transaction. */
-function changeKeys(database: Database, change: () => number): boolean {
-  return database.transact(() => {
-    if (change() === 0) return false;
-    database.run("update counters set value = value + 1 where name = 'keys_version'");
+async function changeKeys(database: Database, change: (transaction: Database) => Promise<number>): Promise<boolean> {
+  return await database.transact(async (transaction) => {
+    if ((await change(transaction)) === 0) return false;
+    await transaction.run("update counters set value = value + 1 where name = 'keys_version'");
     return true;
   });
 }
 
 /** Reads, changes and writes limits in one transaction, so that two changes at once never undo each other. */
-function changeLimitsOf(
+async function changeLimitsOf(
   database: Database,
   row: { readonly table: 'users' | 'api_keys'; readonly where: string },
   value: string,
   change: AccessLimitsChange,
-): boolean {
-  return changeKeys(database, () => {
-    const before = database.first(`select limits from ${row.table} where ${row.where}`, value);
+): Promise<boolean> {
+  return await changeKeys(database, async (transaction) => {
+    const before = await transaction.first(`select limits from ${row.table} where ${row.where}`, value);
     if (before === undefined) return 0;
     const limits = changeLimits(decodeLimits(before, 'limits'), change);
-    return database.run(`update ${row.table} set limits = ? where ${row.where}`, encodeLimits(limits), value);
+    return await transaction.run(`update ${row.table} set limits = ? where ${row.where}`, encodeLimits(limits), value);
   });
 }
 

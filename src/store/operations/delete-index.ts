@@ -1,4 +1,4 @@
-import type { Database } from './open-database.ts';
+import type { Database } from './database.ts';
 import { readInteger } from './read-column.ts';
 
 /**
@@ -8,25 +8,25 @@ import { readInteger } from './read-column.ts';
 const empty = "update chunks set store_id = '', file_id = cast(id as text), text = '', vector = null";
 
 /** Takes all that the index has of a file in a store from it. */
-export function deleteFileIndex(database: Database, storeId: string, fileId: string): void {
-  database.run(`${empty} where store_id = ? and file_id = ?`, storeId, fileId);
+export async function deleteFileIndex(database: Database, storeId: string, fileId: string): Promise<void> {
+  await database.run(`${empty} where store_id = ? and file_id = ?`, storeId, fileId);
 }
 
 /** Takes all that the index has of a store from it. */
-export function deleteStoreIndex(database: Database, storeId: string): void {
-  database.run(`${empty} where store_id = ?`, storeId);
+export async function deleteStoreIndex(database: Database, storeId: string): Promise<void> {
+  await database.run(`${empty} where store_id = ?`, storeId);
 }
 
 /** Chunks whose words are taken out in one step. */
 const stepRows = 200;
 
 /** Takes the words of some emptied chunks out of the index and returns of how many. */
-export function sweepIndex(database: Database): number {
-  const rows = database.all("select id from chunks where store_id = '' limit ?", stepRows);
+export async function sweepIndex(database: Database): Promise<number> {
+  const rows = await database.all("select id from chunks where store_id = '' limit ?", stepRows);
   for (const row of rows) {
     const id = readInteger(row, 'id');
-    database.run('delete from chunk_terms where rowid = ?', id);
-    database.run('delete from chunks where id = ?', id);
+    await database.termIndex.remove(database, id);
+    await database.run('delete from chunks where id = ?', id);
   }
   return rows.length;
 }

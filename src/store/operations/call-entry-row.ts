@@ -4,7 +4,7 @@ import { decodeEntry } from '../../billing/ledger/entry-json.ts';
 import type { EntrySummary } from '../../billing/ledger/ledger-form.ts';
 import { toStorableText } from '../storable-text.ts';
 import { StoreError } from '../store-error.ts';
-import type { SqlRow, SqlValue } from './open-database.ts';
+import type { SqlRow, SqlValue } from './database.ts';
 import { readText } from './read-column.ts';
 
 /** The columns of `calls` in the order of a row's values. */

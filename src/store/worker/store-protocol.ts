@@ -9,30 +9,24 @@ import type { FileSearchStore } from '../../tools/file-search/file-store.ts';
 import { StoreError } from '../store-error.ts';
 import type { StoreErrorKind } from '../store-error.ts';
 
-/** The methods of a store as they run in the worker: the same parameters and results without the promise. */
-type Synchronous<Methods> = {
-  readonly [Name in keyof Methods]: Methods[Name] extends (...parameters: infer Parameters) => Promise<infer Result>
-    ? (...parameters: Parameters) => Result
-    : never;
-};
-
-export type AccountsStoreOperations = Synchronous<AccountsStore>;
+/** The methods of a store as they run in the worker. Most are those of the store itself. */
+export type AccountsStoreOperations = AccountsStore;
 /** Entries travel as bytes: cloning their objects from thread to thread would cost more than booking them. */
-export type LedgerStoreOperations = Omit<Synchronous<LedgerStore>, 'appendEntries' | 'appendEncoded'> & {
-  readonly appendBatch: (batch: EncodedBatch) => number;
+export type LedgerStoreOperations = Omit<LedgerStore, 'appendEntries' | 'appendEncoded'> & {
+  readonly appendBatch: (batch: EncodedBatch) => Promise<number>;
 };
 
 /** Encoded entries end to end, and the length of each. */
 export type EncodedBatch = { readonly bytes: Uint8Array<ArrayBuffer>; readonly lengths: readonly number[] };
-export type StatisticsStoreOperations = Synchronous<StatisticsStore>;
-export type ProofStoreOperations = Synchronous<ProofStore>;
-export type ConversationStoreOperations = Synchronous<ConversationStore>;
-export type FileSearchOperations = Synchronous<FileSearchStore>;
+export type StatisticsStoreOperations = StatisticsStore;
+export type ProofStoreOperations = ProofStore;
+export type ConversationStoreOperations = ConversationStore;
+export type FileSearchOperations = FileSearchStore;
 /** What polls have found comes in groups, so that one commit makes all of a group durable. */
-export type TaskStoreOperations = Omit<Synchronous<TaskStore>, 'recordProgress'> & {
-  readonly recordProgressGroup: (group: readonly TaskProgress[]) => readonly boolean[];
+export type TaskStoreOperations = Omit<TaskStore, 'recordProgress'> & {
+  readonly recordProgressGroup: (group: readonly TaskProgress[]) => Promise<readonly boolean[]>;
 };
-export type CallbackStoreOperations = Synchronous<CallbackStore>;
+export type CallbackStoreOperations = CallbackStore;
 export type StoreOperations = AccountsStoreOperations &
   LedgerStoreOperations &
   StatisticsStoreOperations &
@@ -41,12 +35,9 @@ export type StoreOperations = AccountsStoreOperations &
   FileSearchOperations &
   TaskStoreOperations &
   CallbackStoreOperations & {
-    readonly databaseId: () => string;
+    readonly databaseId: () => Promise<string>;
   };
 export type OperationName = keyof StoreOperations;
-
-/** What the worker is started with. */
-export type StoreWorkerData = { readonly path: string; readonly readOnly: boolean; readonly busyTimeoutMs: number };
 
 /** To the worker. Calls are answered in the order they were sent; `close` is the last message and is answered by the worker's exit. */
 export type StoreRequest =

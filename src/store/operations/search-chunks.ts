@@ -1,26 +1,21 @@
 import { parseJsonObject } from '../../platform/json/parse-json.ts';
 import type { Attributes } from '../../tools/file-search/file-objects.ts';
 import { fitsFilter } from '../../tools/file-search/fits-filter.ts';
-import type { Database } from './open-database.ts';
+import type { Database } from './database.ts';
 import { readBytes, readInteger, readText } from './read-column.ts';
-import type { FileSearchOperations } from './store-protocol.ts';
+import type { FileSearchOperations } from '../worker/store-protocol.ts';
 
 type Query = Parameters<FileSearchOperations['searchChunks']>[0];
-type Found = ReturnType<FileSearchOperations['searchChunks']>;
+type Found = Awaited<ReturnType<FileSearchOperations['searchChunks']>>;
 type Scored = { readonly id: number; readonly score: number };
 
-/** A store as one word of the index. */
-export function scopeOf(storeId: string): string {
-  return storeId.replaceAll(/[^0-9A-Za-z]/g, '');
-}
-
 /** Finds the chunks that fit best. Only files that are completed, of this user, and that meet the filter count. */
-export function searchChunks(database: Database, query: Query): Found {
-  const mayFind = allowedFiles(database, query);
+export async function searchChunks(database: Database, query: Query): Promise<Found> {
+  const mayFind = await allowedFiles(database, query);
   const stores = [...mayFind.keys()];
   if (stores.length === 0) return { byText: [], byVector: [] };
-  const byText = query.match === undefined ? [] : searchTerms(database, stores, query.match, mayFind);
-  const byVector = query.vector === undefined ? [] : searchVectors(database, stores, query.vector, mayFind);
+  const byText = query.match === undefined ? [] : await searchTerms(database, stores, query.match, mayFind);
+  const byVector = query.vector === undefined ? [] : await searchVectors(database, stores, query.vector, mayFind);
   return { byText: best(byText, query.candidatesMax), byVector: best(byVector, query.candidatesMax) };
 }
 
@@ -30,11 +25,11 @@ type AllowedFiles = ReadonlyMap<string, ReadonlySet<string>>;
 const completedFiles = `select file_id, attributes from store_files join vector_stores on vector_stores.id = store_id
   where store_id = ? and user_name = ? and status = 'completed'`;
 
-function allowedFiles(database: Database, { storeIds, userName, filter }: Query): AllowedFiles {
+async function allowedFiles(database: Database, { storeIds, userName, filter }: Query): Promise<AllowedFiles> {
   const allowed = new Map<string, ReadonlySet<string>>();
   for (const storeId of new Set(storeIds)) {
     const files = new Set<string>();
-    for (const row of database.all(completedFiles, storeId, userName)) {
+    for (const row of await database.all(completedFiles, storeId, userName)) {
       const attributes = (parseJsonObject(readText(row, 'attributes')) ?? {}) as Attributes;
       if (filter === undefined || fitsFilter(filter, attributes)) files.add(readText(row, 'file_id'));
     }
@@ -43,24 +38,32 @@ function allowedFiles(database: Database, { storeIds, userName, filter }: Query)
   return allowed;
 }
 
-function searchTerms(database: Database, stores: readonly string[], match: string, allowed: AllowedFiles): readonly Scored[] {
-  const sql = `select chunks.id, file_id, bm25(chunk_terms, 0.0, 1.0) as distance from chunk_terms
-    join chunks on chunks.id = chunk_terms.rowid where chunk_terms match ? and store_id = ?`;
-  return stores.flatMap((storeId) => {
+async function searchTerms(
+  database: Database,
+  stores: readonly string[],
+  match: string,
+  allowed: AllowedFiles,
+): Promise<readonly Scored[]> {
+  const scored: Scored[] = [];
+  for (const storeId of stores) {
     const files = allowed.get(storeId);
-    const rows = database.all(sql, `scope : "${scopeOf(storeId)}" AND terms : (${match})`, storeId);
-    return rows.flatMap((row) =>
-      files?.has(readText(row, 'file_id')) === true ? [{ id: readInteger(row, 'id'), score: -Number(row['distance']) }] : [],
-    );
-  });
+    for (const found of await database.termIndex.search(database, { storeId, match }))
+      if (files?.has(found.fileId) === true) scored.push(found);
+  }
+  return scored;
 }
 
-function searchVectors(database: Database, stores: readonly string[], wanted: Float32Array, allowed: AllowedFiles): readonly Scored[] {
+async function searchVectors(
+  database: Database,
+  stores: readonly string[],
+  wanted: Float32Array,
+  allowed: AllowedFiles,
+): Promise<readonly Scored[]> {
   const sql = 'select id, vector from chunks where store_id = ? and file_id = ? and vector is not null';
   const scored: Scored[] = [];
   for (const storeId of stores) {
     for (const fileId of allowed.get(storeId) ?? []) {
-      for (const row of database.all(sql, storeId, fileId)) {
+      for (const row of await database.all(sql, storeId, fileId)) {
         const score = similarity(wanted, readBytes(row, 'vector'));
         if (score !== undefined) scored.push({ id: readInteger(row, 'id'), score });
       }

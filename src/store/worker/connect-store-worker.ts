@@ -3,7 +3,7 @@ import type { CallbackStore } from '../../tasks/callbacks/callback-store.ts';
 import type { TaskStore } from '../../tasks/task-store.ts';
 import type { FileSearchStore } from '../../tools/file-search/file-store.ts';
 import type { Store } from '../store.ts';
-import { encodeForStore, joinEncoded } from './encoded-batch.ts';
+import { encodeForStore, joinEncoded } from '../operations/encoded-batch.ts';
 import { StoreError } from '../store-error.ts';
 import { groupProgress } from './group-progress.ts';
 import { decodeError } from './store-protocol.ts';
@@ -158,7 +158,7 @@ type PendingCall = { readonly resolve: (result: unknown) => void; readonly rejec
 type Call = <Name extends OperationName>(
   operation: Name,
   ...parameters: Parameters<StoreOperations[Name]>
-) => Promise<ReturnType<StoreOperations[Name]>>;
+) => ReturnType<StoreOperations[Name]>;
 
 type Connection = {
   readonly opened: Promise<void>;
@@ -226,7 +226,8 @@ function createConnection(worker: Worker, options: StoreWorkerOptions): Connecti
   };
   return {
     opened: opening.promise,
-    call: (operation, ...parameters) => send(operation, parameters, []) as ReturnType<Call> as Promise<never>,
+    call: <Name extends OperationName>(operation: Name, ...parameters: Parameters<StoreOperations[Name]>) =>
+      send(operation, parameters, []) as ReturnType<StoreOperations[Name]>,
     append: (batch) => send('appendBatch', [batch], [batch.bytes.buffer]) as Promise<number>,
     failureReason: () => failure?.message,
     close: () => (closing ??= failure === undefined ? closeWorker(worker, exited.promise, options.closeTimeoutMs) : exited.promise),

@@ -1,7 +1,7 @@
 import { createChunkOperations } from './chunk-operations.ts';
 import { createFileOperations } from './file-operations.ts';
-import type { Database } from './open-database.ts';
-import type { FileSearchOperations } from './store-protocol.ts';
+import type { Database } from './database.ts';
+import type { FileSearchOperations } from '../worker/store-protocol.ts';
 import { createVectorStoreOperations } from './vector-store-operations.ts';
 
 /** Files, vector stores and the index of their text on a connection. */

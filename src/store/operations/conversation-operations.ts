@@ -6,8 +6,7 @@ import {
   putConversation,
   sweepConversationObjects,
 } from './conversation-object-operations.ts';
-import { emptyLog } from './empty-log.ts';
-import type { Database } from './open-database.ts';
+import type { Database } from './database.ts';
 import { readBytes, readText } from './read-column.ts';
 import {
   appendEvents,
@@ -18,7 +17,7 @@ import {
   putResponse,
   sweepResponses,
 } from './response-operations.ts';
-import type { ConversationStoreOperations } from './store-protocol.ts';
+import type { ConversationStoreOperations } from '../worker/store-protocol.ts';
 
 /** Stored responses and conversations on a connection. */
 export function createConversationOperations(database: Database): ConversationStoreOperations {
@@ -27,59 +26,62 @@ export function createConversationOperations(database: Database): ConversationSt
   return {
     ...createResponseReading(database),
     ...createConversationReading(database),
-    writeConversations: (writes) => {
+    writeConversations: async (writes) => {
       deleted ||= writes.some(({ type }) => type.startsWith('delete-'));
-      return database.transact(() => writes.map((write) => writeApart(database, write)));
+      return await database.transact(async (transaction) => {
+        const outcomes: WriteOutcome[] = [];
+        for (const write of writes) outcomes.push(await writeApart(transaction, write));
+        return outcomes;
+      });
     },
     findSealedItems: (query) => findItems(database, query),
-    sweepConversations: (limits) => {
-      const swept = sweep(database, limits);
+    sweepConversations: async (limits) => {
+      const swept = await sweep(database, limits);
       deleted ||= swept > 0;
-      if (deleted && swept < limits.rowsMax) deleted = !emptyLog(database);
+      if (deleted && swept < limits.rowsMax) deleted = !(await database.forgetErased());
       return swept;
     },
   };
 }
 
 /** What one write cannot do must not undo what others share the transaction with it for. */
-function writeApart(database: Database, write: ConversationWrite): WriteOutcome {
-  database.execute('savepoint one_write');
+async function writeApart(database: Database, write: ConversationWrite): Promise<WriteOutcome> {
   try {
-    return writeOne(database, write);
+    return await database.transact((part) => writeOne(part, write));
   } catch (error) {
     if (!(error instanceof StoreError) || (error.kind !== 'constraint' && error.kind !== 'internal')) throw error;
-    database.execute('rollback to one_write');
     return 'failed';
-  } finally {
-    database.execute('release one_write');
   }
 }
 
-function writeOne(database: Database, write: ConversationWrite): WriteOutcome {
+async function writeOne(database: Database, write: ConversationWrite): Promise<WriteOutcome> {
   switch (write.type) {
     case 'put-response':
-      return putResponse(database, write);
+      return await putResponse(database, write);
     case 'delete-response':
-      return deleteResponse(database, write);
+      return await deleteResponse(database, write);
     case 'fail-response':
-      return failResponse(database, write);
+      return await failResponse(database, write);
     case 'extend-lease':
-      return extendLease(database, write);
+      return await extendLease(database, write);
     case 'append-events':
-      return appendEvents(database, write);
+      return await appendEvents(database, write);
     case 'put-conversation':
-      return putConversation(database, write);
+      return await putConversation(database, write);
     case 'update-conversation':
     case 'delete-conversation':
     case 'append-items':
     case 'delete-item':
     case 'lock-conversation':
     case 'unlock-conversation':
-      return changeConversation(database, write);
+      return await changeConversation(database, write);
   }
 }
 
-function findItems(database: Database, query: Parameters<ConversationStoreOperations['findSealedItems']>[0]): readonly FoundItem[] {
+async function findItems(
+  database: Database,
+  query: Parameters<ConversationStoreOperations['findSealedItems']>[0],
+): Promise<readonly FoundItem[]> {
   const { userName, keys, nowMs, bytesMax } = query;
   const inResponse = `select responses.id as id, responses.number as number, part from response_items join responses on responses.number = response_number
     where item_key = ? and user_name = ? and deleted = 0 and expires_at_ms > ? order by response_number desc limit 1`;
@@ -91,9 +93,9 @@ function findItems(database: Database, query: Parameters<ConversationStoreOperat
   let bytes = 0;
   for (const key of keys) {
     if (bytes > bytesMax) break;
-    const row = database.first(inResponse, key, userName, nowMs);
+    const row = await database.first(inResponse, key, userName, nowMs);
     if (row === undefined) {
-      const item = database.first(inConversation, key, userName, nowMs);
+      const item = await database.first(inConversation, key, userName, nowMs);
       if (item === undefined) continue;
       const sealed = readBytes(item, 'body');
       bytes += sealed.length;
@@ -104,7 +106,7 @@ function findItems(database: Database, query: Parameters<ConversationStoreOperat
     const place = `${part} ${String(row['number'])}`;
     let sealed = parts.get(place);
     if (sealed === undefined) {
-      const holder = database.first(`select ${part} as body from responses where number = ?`, row['number'] ?? null);
+      const holder = await database.first(`select ${part} as body from responses where number = ?`, row['number'] ?? null);
       if (holder === undefined) continue;
       sealed = readBytes(holder, 'body');
       parts.set(place, sealed);
@@ -115,9 +117,12 @@ function findItems(database: Database, query: Parameters<ConversationStoreOperat
   return found;
 }
 
-function sweep(database: Database, { nowMs, rowsMax }: Parameters<ConversationStoreOperations['sweepConversations']>[0]): number {
-  return database.transact(() => {
-    const responses = sweepResponses(database, nowMs, rowsMax);
-    return responses + sweepConversationObjects(database, nowMs, Math.max(0, rowsMax - responses));
+async function sweep(
+  database: Database,
+  { nowMs, rowsMax }: Parameters<ConversationStoreOperations['sweepConversations']>[0],
+): Promise<number> {
+  return await database.transact(async (transaction) => {
+    const responses = await sweepResponses(transaction, nowMs, rowsMax);
+    return responses + (await sweepConversationObjects(transaction, nowMs, Math.max(0, rowsMax - responses)));
   });
 }

@@ -1,0 +1,64 @@
+import { estimateTokens } from '../../inference/count-text-characters.ts';
+import type { InputMeasure } from '../../inference/measure-input.ts';
+import type { Usage } from '../../inference/usage.ts';
+
+/** What is known of a call before it is made, of that which it may use. */
+export type UsageForecast = {
+  /** How large what the model reads is: its request, and the conversation that it goes on from. */
+  readonly input: InputMeasure;
+  /** Characters of text in it: what the estimate is made from. */
+  readonly inputCharacters: number;
+  /** Output tokens that were asked for at most, for all replies together. Undefined: no bound was set. */
+  readonly outputTokensMax?: number | undefined;
+  /** Output tokens that are reckoned with where no bound was set. */
+  readonly outputTokensDefault: number;
+  /** Whether the vendor may search the web for the call, which it bills by search. */
+  readonly searchesWeb?: boolean | undefined;
+  /** What is known of the model: the most that it writes in one reply, and that it reads and writes together. */
+  readonly modelOutputTokensMax?: number | undefined;
+  readonly contextTokensMax?: number | undefined;
+};
+
+/** What a call will use by the best estimate, and what it uses at most. */
+export type UsageBounds = { readonly expected: Usage; readonly most: Usage };
+
+/** Vendors put words of their own before a conversation with tools: up to some 1,500 tokens. */
+const preambleTokens = 2048;
+/** A picture is at most some 5,000 tokens with every vendor's present models. */
+const imageTokensMax = 8192;
+const imageTokensExpected = 1024;
+/** What pages of a document, or a recording, may come to beyond the bytes in which they are written. What lies elsewhere has no bytes here. */
+const fileTokensMax = 131_072;
+const fileTokensExpected = 4096;
+/** Searches that one call is reckoned with, and what each brings the model to read. The vendors' own bounds lie there. */
+const searchesMax = 10;
+const searchTokensMax = 8192;
+/** What replies come to where nothing says more: the same that rate limits reckon with. */
+const outputTokensExpected = 1024;
+
+/**
+ * Bounds what a call in tokens may use before it is made: what text comes to is bounded by its bytes, media by what they come to with the vendors, output by its bound. The
+ * estimate of holds and of quotes; pure.
+ */
+export function estimateUsage(forecast: UsageForecast): UsageBounds {
+  const { input, contextTokensMax = Infinity, searchesWeb } = forecast;
+  const outputMax = boundOutput(forecast);
+  const read = input.textBytes + preambleTokens + input.images * imageTokensMax + input.fileBytes + input.files * fileTokensMax;
+  const found = searchesWeb === true ? searchesMax * searchTokensMax : 0;
+  const inputMax = Math.min(read + found, contextTokensMax);
+  const inputExpected = Math.min(
+    estimateTokens(forecast.inputCharacters) + input.images * imageTokensExpected + input.files * fileTokensExpected,
+    inputMax,
+  );
+  const searches = searchesWeb === true ? { webSearches: 1 } : {};
+  return {
+    expected: { inputTokens: inputExpected, outputTokens: Math.min(outputTokensExpected, outputMax), ...searches },
+    most: { inputTokens: inputMax, outputTokens: outputMax, ...(searchesWeb === true ? { webSearches: searchesMax } : {}) },
+  };
+}
+
+/** A model that writes no more than so much is not reckoned with more. A bound on several replies together is that of each times their number, and passes the model's own. */
+function boundOutput({ outputTokensMax, outputTokensDefault, modelOutputTokensMax }: UsageForecast): number {
+  if (outputTokensMax !== undefined) return Math.max(0, outputTokensMax);
+  return Math.min(outputTokensDefault, modelOutputTokensMax ?? outputTokensDefault);
+}

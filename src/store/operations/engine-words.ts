@@ -1,0 +1,15 @@
+/** Words of SQL that differ from engine to engine. All of it is fixed text: nothing comes from a request. */
+export type EngineWords = {
+  /** The function that gives the greater of two values. */
+  readonly greatest: string;
+  /** Ends a query for rows of a table that the transaction is about to change: it waits for others that have them. */
+  readonly forUpdate: (table: string) => string;
+  /** The same for work that anybody may take: what others have is left out. */
+  readonly forUpdateOfFree: (table: string) => string;
+  /** The sum of a column of integers as the nearest double. It never fails for its size. */
+  readonly realSum: (column: string) => string;
+  /** A source of rows `bucket`, `from_unit`, `until_unit` out of one parameter: triples of integers as JSON. */
+  readonly segments: string;
+  /** Rows that one insert takes for the least cost of each. */
+  readonly rowsPerInsert: number;
+};

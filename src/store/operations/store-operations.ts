@@ -1,0 +1,26 @@
+import type { StoreOperations } from '../worker/store-protocol.ts';
+import { createAccountsOperations } from './accounts-operations.ts';
+import { createCallbackOperations } from './callback-operations.ts';
+import { createConversationOperations } from './conversation-operations.ts';
+import type { Database } from './database.ts';
+import { createFileSearchOperations } from './file-search-operations.ts';
+import { createLedgerOperations } from './ledger-operations.ts';
+import { createProofOperations } from './proof-operations.ts';
+import { readDatabaseId } from './read-database-id.ts';
+import { createStatisticsOperations } from './statistics-operations.ts';
+import { createVideoTaskOperations } from './video-task-operations.ts';
+
+/** All that a store does, on a database of whichever engine. */
+export function createStoreOperations(database: Database): StoreOperations {
+  return {
+    ...createAccountsOperations(database),
+    ...createLedgerOperations(database),
+    ...createStatisticsOperations(database),
+    ...createProofOperations(database),
+    ...createConversationOperations(database),
+    ...createFileSearchOperations(database),
+    ...createVideoTaskOperations(database),
+    ...createCallbackOperations(database),
+    databaseId: () => readDatabaseId(database),
+  };
+}

@@ -1,0 +1,77 @@
+import type { Database } from '../operations/database.ts';
+import type { EngineWords } from '../operations/engine-words.ts';
+import { StoreError } from '../store-error.ts';
+import { emptyLog } from './empty-log.ts';
+import type { SqliteConnection } from './open-database.ts';
+import { termIndex } from './term-index.ts';
+
+const words: EngineWords = {
+  greatest: 'max',
+  // The transaction has the whole file.
+  forUpdate: () => '',
+  forUpdateOfFree: () => '',
+  // total() is the exact sum up to 2^63 given as the nearest double, and unlike sum() it does not fail beyond.
+  realSum: (column) => `total(${column})`,
+  segments: '(select value ->> 0 as bucket, value ->> 1 as from_unit, value ->> 2 as until_unit from json_each(?))',
+  // Most of the way to what more would save, and rarely more than there are.
+  rowsPerInsert: 8,
+};
+
+/**
+ * A connection as operations see it. Nothing is waited for between the statements of an operation, only for what is ready at once: whoever has the thread begin an operation
+ * when the one before has ended keeps their transactions apart.
+ */
+export function createSqliteDatabase(connection: SqliteConnection): Database {
+  let inTransaction = false;
+  const inside: Omit<Database, 'transact'> = {
+    run: async (sql, ...parameters) => connection.run(sql, ...parameters),
+    first: async (sql, ...parameters) => connection.first(sql, ...parameters),
+    all: async (sql, ...parameters) => connection.all(sql, ...parameters),
+    words,
+    termIndex,
+    forgetErased: async () => emptyLog(connection),
+  };
+  /** Here it would do no harm. With a pool it would be another connection, which knows nothing of the transaction. */
+  const outside = (): SqliteConnection => {
+    if (inTransaction) throw new StoreError('internal', 'A statement was run past the transaction that is open.');
+    return connection;
+  };
+  const transaction: Database = {
+    ...inside,
+    transact: (work) => guard({ begin: 'savepoint part', commit: 'release part', rollback: 'rollback to part; release part' }, work),
+  };
+  const guard = async <Result>(sql: Bounds, work: (transaction: Database) => Promise<Result>): Promise<Result> => {
+    connection.execute(sql.begin);
+    try {
+      const result = await work(transaction);
+      connection.execute(sql.commit);
+      return result;
+    } catch (error) {
+      try {
+        connection.execute(sql.rollback);
+      } catch {
+        // Some failures, a full disk among them, have rolled back already. The first error is the one that matters.
+      }
+      throw error;
+    }
+  };
+  return {
+    ...inside,
+    run: async (sql, ...parameters) => outside().run(sql, ...parameters),
+    first: async (sql, ...parameters) => outside().first(sql, ...parameters),
+    all: async (sql, ...parameters) => outside().all(sql, ...parameters),
+    transact: async (work) => {
+      outside();
+      try {
+        return await guard({ begin: 'begin immediate', commit: 'commit', rollback: 'rollback' }, (begun) => {
+          inTransaction = true;
+          return work(begun);
+        });
+      } finally {
+        inTransaction = false;
+      }
+    },
+  };
+}
+
+type Bounds = { readonly begin: string; readonly commit: string; readonly rollback: string };
