@@ -1,6 +1,7 @@
 import type { AccountsStore } from '../accounts/accounts-store.ts';
 import type { LedgerStore } from '../billing/ledger/ledger-store.ts';
-import type { StatisticsStore } from '../billing/statistics/statistics-store.ts';
+import type { BilledCallStore } from '../billing/statistics/billed-call.ts';
+import type { StatisticsDays, StatisticsStore } from '../billing/statistics/statistics-store.ts';
 import type { ConversationStore } from '../conversations/conversation-store.ts';
 import type { ProofStore } from '../inference/proof-store.ts';
 import type { CallbackStore } from '../tasks/callbacks/callback-store.ts';
@@ -11,6 +12,8 @@ import type { FileSearchStore } from '../tools/file-search/file-store.ts';
 export type Store = AccountsStore &
   LedgerStore &
   StatisticsStore &
+  StatisticsDays &
+  BilledCallStore &
   ProofStore &
   ConversationStore &
   FileSearchStore &

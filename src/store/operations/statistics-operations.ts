@@ -2,12 +2,16 @@ import type { StatisticsQuery, StatisticsRow } from '../../billing/statistics/st
 import { toStorableText } from '../storable-text.ts';
 import type { Database, SqlRow, SqlValue } from './database.ts';
 import { readBigInt, readInteger, readReal, readText } from './read-column.ts';
-import { splitBuckets } from './split-buckets.ts';
+import { changeDayZone, dayBounds, readDayZone } from './day-zone.ts';
+import { type Segments, splitBuckets } from './split-buckets.ts';
 import type { StatisticsStoreOperations } from '../worker/store-protocol.ts';
 
 /** The statistics on a connection. */
 export function createStatisticsOperations(database: Database): StatisticsStoreOperations {
-  return { queryStatistics: (query) => queryStatistics(database, query) };
+  return {
+    queryStatistics: (query) => queryStatistics(database, query),
+    keepDaysOf: (timeZone) => changeDayZone(database, timeZone),
+  };
 }
 
 /** A table to sum from, with its own words for the time unit and the three names. */
@@ -28,6 +32,7 @@ const hourSource: Source = {
   callCount: 'call_count',
   condition: '',
 };
+const daySource: Source = { ...hourSource, table: 'usage_days', unit: 'day' };
 const minuteSource: Source = { ...hourSource, table: 'usage_minutes', unit: 'minute' };
 const callSource: Source = {
   table: 'calls',
@@ -39,11 +44,31 @@ const callSource: Source = {
   condition: 'and source.billed in (1, 2)',
 };
 
+/** How often a question is asked anew because the days were given another time zone while it was answered. */
+const attemptsMax = 3;
+/** Buckets shorter than the shortest day hold no day. */
+const dayHoursMin = 23;
+
 async function queryStatistics(database: Database, query: StatisticsQuery): Promise<readonly StatisticsRow[]> {
-  const segments = splitBuckets(query);
+  if (!query.buckets.some((bucket) => bucket.endSeconds - bucket.startSeconds >= dayHoursMin * 3600)) {
+    return await sumSegments(database, query, splitBuckets(query));
+  }
+  let zone = await readDayZone(database);
+  for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
+    const bounds = dayBounds(query.startSeconds, query.endSeconds, zone);
+    const rows = await sumSegments(database, query, splitBuckets({ ...query, dayBounds: bounds }));
+    const zoneAfter = await readDayZone(database);
+    if (zoneAfter === zone) return rows;
+    zone = zoneAfter;
+  }
+  return await sumSegments(database, query, splitBuckets(query));
+}
+
+async function sumSegments(database: Database, query: StatisticsQuery, segments: Segments): Promise<readonly StatisticsRow[]> {
   const parts: string[] = [];
   const parameters: SqlValue[] = [];
   for (const [source, sourceSegments] of [
+    [daySource, segments.days],
     [hourSource, segments.hours],
     [minuteSource, segments.minutes],
     [callSource, segments.calls],
@@ -76,7 +101,7 @@ function selectFrom(segments: string, source: Source, conditions: string): strin
     where source.${source.unit} >= segments.from_unit and source.${source.unit} < segments.until_unit ${source.condition} ${conditions}`;
 }
 
-/** Exact comparisons; there are eight combinations per source, so that the statements kept prepared stay few. */
+/** Exact comparisons; there are eight combinations of them, so that the statements kept prepared stay few. */
 function createFilter(source: Source, query: StatisticsQuery): { readonly conditions: string; readonly parameters: readonly SqlValue[] } {
   let conditions = '';
   const parameters: SqlValue[] = [];

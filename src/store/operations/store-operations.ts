@@ -1,5 +1,6 @@
 import type { StoreOperations } from '../worker/store-protocol.ts';
 import { createAccountsOperations } from './accounts-operations.ts';
+import { createBilledCallOperations } from './billed-call-operations.ts';
 import { createCallbackOperations } from './callback-operations.ts';
 import { createConversationOperations } from './conversation-operations.ts';
 import type { Database } from './database.ts';
@@ -16,6 +17,7 @@ export function createStoreOperations(database: Database): StoreOperations {
     ...createAccountsOperations(database),
     ...createLedgerOperations(database),
     ...createStatisticsOperations(database),
+    ...createBilledCallOperations(database),
     ...createProofOperations(database),
     ...createConversationOperations(database),
     ...createFileSearchOperations(database),

@@ -1,6 +1,7 @@
 import type { AccountsStore } from '../../accounts/accounts-store.ts';
 import type { LedgerStore } from '../../billing/ledger/ledger-store.ts';
-import type { StatisticsStore } from '../../billing/statistics/statistics-store.ts';
+import type { BilledCallStore } from '../../billing/statistics/billed-call.ts';
+import type { StatisticsDays, StatisticsStore } from '../../billing/statistics/statistics-store.ts';
 import type { ConversationStore } from '../../conversations/conversation-store.ts';
 import type { ProofStore } from '../../inference/proof-store.ts';
 import type { CallbackStore } from '../../tasks/callbacks/callback-store.ts';
@@ -18,7 +19,7 @@ export type LedgerStoreOperations = Omit<LedgerStore, 'appendEntries' | 'appendE
 
 /** Encoded entries end to end, and the length of each. */
 export type EncodedBatch = { readonly bytes: Uint8Array<ArrayBuffer>; readonly lengths: readonly number[] };
-export type StatisticsStoreOperations = StatisticsStore;
+export type StatisticsStoreOperations = StatisticsStore & StatisticsDays;
 export type ProofStoreOperations = ProofStore;
 export type ConversationStoreOperations = ConversationStore;
 export type FileSearchOperations = FileSearchStore;
@@ -30,6 +31,7 @@ export type CallbackStoreOperations = CallbackStore;
 export type StoreOperations = AccountsStoreOperations &
   LedgerStoreOperations &
   StatisticsStoreOperations &
+  BilledCallStore &
   ProofStoreOperations &
   ConversationStoreOperations &
   FileSearchOperations &
