@@ -5,6 +5,7 @@ import { conversationSuite } from './conversation-suite.ts';
 import { fileSearchSuite } from './file-search-suite.ts';
 import { ledgerSuite } from './ledger-suite.ts';
 import { proofSuite } from './proof-suite.ts';
+import { statisticsDaysSuite } from './statistics-days-suite.ts';
 import { statisticsSuite } from './statistics-suite.ts';
 import { taskSuite } from './task-suite.ts';
 import type { StoreUnderTest } from './store-under-test.ts';
@@ -15,6 +16,7 @@ export function runStoreSuite(name: string, open: () => Promise<StoreUnderTest>)
     describe('accounts', () => accountsSuite(open));
     describe('ledger', () => ledgerSuite(open));
     describe('statistics', () => statisticsSuite(open));
+    describe('statistics over days', () => statisticsDaysSuite(open));
     describe('reasoning proofs', () => proofSuite(open));
     describe('conversations', () => conversationSuite(open));
     describe('files and their index', () => fileSearchSuite(open));

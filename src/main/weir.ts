@@ -8,6 +8,7 @@ import { checkConfig } from './commands/check-config.ts';
 import { addDoctorCommand } from './commands/doctor.ts';
 import { addKeyCommands } from './commands/keys.ts';
 import { addTokenCommands } from './commands/tokens.ts';
+import { addUsageCommand } from './commands/usage.ts';
 import { addUserCommands } from './commands/users.ts';
 import { describeFailure } from './describe-failure.ts';
 import { type Environment, readEnvironment, StartError } from './environment.ts';
@@ -48,6 +49,7 @@ function createProgram(environment: Environment): Command {
   addKeyCommands(program, environment);
   addUserCommands(program, environment);
   addTokenCommands(program, environment);
+  addUsageCommand(program, () => withConfigPath(environment));
   addCallbackCommands(program, environment);
   addDoctorCommand(program, environment);
   program

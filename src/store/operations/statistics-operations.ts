@@ -22,6 +22,7 @@ type Source = {
   readonly modelName: string;
   readonly callCount: string;
   readonly condition: string;
+  readonly isRollUp: boolean;
 };
 
 const hourSource: Source = {
@@ -31,6 +32,7 @@ const hourSource: Source = {
   modelName: 'model_name',
   callCount: 'call_count',
   condition: '',
+  isRollUp: true,
 };
 const daySource: Source = { ...hourSource, table: 'usage_days', unit: 'day' };
 const minuteSource: Source = { ...hourSource, table: 'usage_minutes', unit: 'minute' };
@@ -42,6 +44,7 @@ const callSource: Source = {
   // 2: a part of a call that another row counts.
   callCount: 'case source.billed when 1 then 1 else 0 end',
   condition: 'and source.billed in (1, 2)',
+  isRollUp: false,
 };
 
 /** How often a question is asked anew because the days were given another time zone while it was answered. */
@@ -56,7 +59,7 @@ async function queryStatistics(database: Database, query: StatisticsQuery): Prom
   let zone = await readDayZone(database);
   for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
     const bounds = dayBounds(query.startSeconds, query.endSeconds, zone);
-    const rows = await sumSegments(database, query, splitBuckets({ ...query, dayBounds: bounds }));
+    const rows = await sumSegments(database, query, splitBuckets({ ...query, dayBounds: bounds }), bounds);
     const zoneAfter = await readDayZone(database);
     if (zoneAfter === zone) return rows;
     zone = zoneAfter;
@@ -64,7 +67,14 @@ async function queryStatistics(database: Database, query: StatisticsQuery): Prom
   return await sumSegments(database, query, splitBuckets(query));
 }
 
-async function sumSegments(database: Database, query: StatisticsQuery, segments: Segments): Promise<readonly StatisticsRow[]> {
+/** @param bounds where the days begin that are kept, in Unix seconds */
+async function sumSegments(
+  database: Database,
+  query: StatisticsQuery,
+  segments: Segments,
+  bounds: readonly number[] = [],
+): Promise<readonly StatisticsRow[]> {
+  const dayMinutes = bounds.map((bound) => bound / 60);
   const parts: string[] = [];
   const parameters: SqlValue[] = [];
   for (const [source, sourceSegments] of [
@@ -75,8 +85,9 @@ async function sumSegments(database: Database, query: StatisticsQuery, segments:
   ] as const) {
     if (sourceSegments.length === 0) continue;
     const filter = createFilter(source, query);
-    parts.push(selectFrom(database.words.segments, source, filter.conditions));
-    parameters.push(JSON.stringify(sourceSegments), ...filter.parameters);
+    const perUnit = query.userName !== undefined && source.isRollUp;
+    parts.push(selectFrom(database.words.segments, source, perUnit ? inUnit(source) : inRange(source), filter.conditions));
+    parameters.push(JSON.stringify(perUnit ? listUnits(source, sourceSegments, dayMinutes) : sourceSegments), ...filter.parameters);
   }
   if (parts.length === 0) return [];
   const { realSum } = database.words;
@@ -92,13 +103,29 @@ async function sumSegments(database: Database, query: StatisticsQuery, segments:
 }
 
 /** The rows of one source inside its segments. The cross join keeps SQLite from scanning the table once and the segments for each row. */
-function selectFrom(segments: string, source: Source, conditions: string): string {
+function selectFrom(segments: string, source: Source, within: string, conditions: string): string {
   return `select segments.bucket as bucket, source.user_name as user_name, source.${source.tokenName} as token_name,
       source.${source.modelName} as model_name, prompt_tokens, completion_tokens, cache_tokens, cache_creation_tokens, use_time_ms,
       ${source.callCount} as call_count, amount_nano_usd
     from ${segments} as segments
     cross join ${source.table} as source
-    where source.${source.unit} >= segments.from_unit and source.${source.unit} < segments.until_unit ${source.condition} ${conditions}`;
+    where ${within} ${source.condition} ${conditions}`;
+}
+
+const inRange = ({ unit }: Source): string => `source.${unit} >= segments.from_unit and source.${unit} < segments.until_unit`;
+
+/** One unit of time at once: behind it, the key of a roll-up leads on to the user, so that one user's rows are found among those of all. */
+const inUnit = ({ unit }: Source): string => `source.${unit} = segments.from_unit`;
+
+function listUnits(source: Source, segments: Segments['days'], dayMinutes: readonly number[]): Segments['days'] {
+  return segments.flatMap(([bucket, from, until]) => {
+    const units = source.unit === 'day' ? dayMinutes.filter((day) => from <= day && day < until) : range(from, until);
+    return units.map((unit) => [bucket, unit, unit + 1] as const);
+  });
+}
+
+function range(from: number, until: number): readonly number[] {
+  return Array.from({ length: until - from }, (_, index) => from + index);
 }
 
 /** Exact comparisons; there are eight combinations of them, so that the statements kept prepared stay few. */
