@@ -13,21 +13,15 @@ const notedMax = 10_000;
 
 /**
  * Writes down when tokens are used, beside the requests and never in their way: a store that cannot be written to costs the note and nothing else, and is told once.
- * @param openStore gives the store that may be written to, when something is to be written
  */
 export function createBillingTokenUses(options: {
-  readonly openStore: () => Promise<Pick<BillingTokenStore, 'noteBillingTokenUse'>>;
+  readonly store: Pick<BillingTokenStore, 'noteBillingTokenUse'>;
   readonly clock: Clock;
   readonly logger: Logger;
 }): BillingTokenUses {
-  const { openStore, clock, logger } = options;
+  const { store, clock, logger } = options;
   const notedAtMs = new Map<string, number>();
   let isTold = false;
-
-  async function write(tokenId: string): Promise<void> {
-    const store = await openStore();
-    await store.noteBillingTokenUse({ tokenId, usedAtMs: clock.nowMs() });
-  }
 
   return {
     note: (tokenId) => {
@@ -35,7 +29,7 @@ export function createBillingTokenUses(options: {
       if (nowMs - (notedAtMs.get(tokenId) ?? -Infinity) < everyMs) return;
       if (notedAtMs.size >= notedMax) notedAtMs.clear();
       notedAtMs.set(tokenId, nowMs);
-      waitFor(write(tokenId), writeTimeoutMs).catch((error: unknown) => {
+      waitFor(store.noteBillingTokenUse({ tokenId, usedAtMs: clock.nowMs() }), writeTimeoutMs).catch((error: unknown) => {
         if (!isTold) logger.warn({ err: error }, 'when a billing token was used cannot be written down');
         isTold = true;
       });

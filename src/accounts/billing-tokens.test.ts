@@ -129,7 +129,7 @@ test('uses are written down once a minute at most, and a store that cannot be wr
   const { store, clock, accounts, advance } = setUp();
   const warned: string[] = [];
   const logger = { ...silentLogger, warn: (_context: unknown, message?: string) => void warned.push(message ?? '') };
-  const uses = createBillingTokenUses({ openStore: () => Promise.resolve(store), clock, logger });
+  const uses = createBillingTokenUses({ store, clock, logger });
   const settle = (): Promise<unknown> => new Promise((resolve) => setImmediate(resolve));
   const { token } = await accounts.createBillingToken({ name: 'finance' });
   uses.note(token.id);

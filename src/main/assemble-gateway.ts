@@ -38,6 +38,7 @@ import { type DrainTimes, readDrainTimes } from './drain-times.ts';
 import type { Environment } from './environment.ts';
 import { formatUrl, listenError } from './listen.ts';
 import { openCallbacks } from './open-callbacks.ts';
+import { keepStatisticsDays } from './keep-statistics-days.ts';
 import { openStoredObjects } from './open-stored-objects.ts';
 import { openProofVault } from './open-proof-vault.ts';
 import { openVideos } from './open-videos.ts';
@@ -206,6 +207,7 @@ async function openWhatIsKept(
   opened: AsyncDisposableStack,
 ): Promise<Pick<Gateway, 'storedObjects' | 'background' | 'conversations' | 'callbacks' | 'videos'>> {
   const base = { ...parts, newId: createIds(parts.clock), config: live.config, settings: live.settings };
+  keepStatisticsDays(base.store, base.live.config().timeZone ?? 'UTC', base.logger);
   const stored = openStoredObjects(base, opened);
   const { callbacks, vault } = openCallbacks({ ...base, conversations: stored.conversations }, opened);
   return { ...stored, callbacks, videos: await openVideos({ ...base, sealUrl: vault.sealUrl }, opened) };

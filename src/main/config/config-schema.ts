@@ -7,6 +7,7 @@ import { upstreamVendors } from '../../upstreams/registry.ts';
 import { defaultDrainTimes } from '../drain-times.ts';
 import { callbacksSchema } from './callbacks-schema.ts';
 import { mediaStorageSchema } from './media-storage-schema.ts';
+import { monitorSchema } from './monitor-schema.ts';
 import { audioSchema } from './audio-schema.ts';
 import { quirksSchema } from './quirks-schema.ts';
 import { balanceSchema, dialectNames, ownTimeouts, targetsSchema } from './routing-schema.ts';
@@ -153,6 +154,7 @@ export const configSchema = Type.Object(
     timeZone: Type.Optional(
       Type.String({ default: 'UTC', description: 'IANA zone of the statistics: where days, weeks and months begin.' }),
     ),
+    monitor: Type.Optional(monitorSchema),
     audio: Type.Optional(audioSchema),
     limits: Type.Optional(
       Type.Object(

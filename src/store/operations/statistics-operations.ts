@@ -1,6 +1,7 @@
 import type { StatisticsQuery, StatisticsRow } from '../../billing/statistics/statistics-store.ts';
 import { toStorableText } from '../storable-text.ts';
 import type { Database, SqlRow, SqlValue } from './database.ts';
+import { packRows } from './packed-rows.ts';
 import { readBigInt, readInteger, readReal, readText } from './read-column.ts';
 import { changeDayZone, dayBounds, readDayZone } from './day-zone.ts';
 import { type Segments, splitBuckets } from './split-buckets.ts';
@@ -9,7 +10,7 @@ import type { StatisticsStoreOperations } from '../worker/store-protocol.ts';
 /** The statistics on a connection. */
 export function createStatisticsOperations(database: Database): StatisticsStoreOperations {
   return {
-    queryStatistics: (query) => queryStatistics(database, query),
+    sumUsage: async (query) => packRows(await queryStatistics(database, query)),
     keepDaysOf: (timeZone) => changeDayZone(database, timeZone),
   };
 }
@@ -75,6 +76,13 @@ async function sumSegments(
   bounds: readonly number[] = [],
 ): Promise<readonly StatisticsRow[]> {
   const dayMinutes = bounds.map((bound) => bound / 60);
+  if (query.userName === undefined && segments.days.length > 0 && isDayByDay(segments, bounds)) {
+    const days = await readDays(database, query, segments.days);
+    const cut = await sumSegments(database, query, { ...segments, days: [] });
+    const firstDay = segments.days[0]?.[0] ?? 0;
+    const isBefore = (row: StatisticsRow): boolean => row.bucketStartSeconds < firstDay;
+    return [...cut.filter(isBefore), ...days, ...cut.filter((row) => !isBefore(row))].slice(0, query.rowsMax + 1);
+  }
   const parts: string[] = [];
   const parameters: SqlValue[] = [];
   for (const [source, sourceSegments] of [
@@ -100,6 +108,26 @@ async function sumSegments(
     order by bucket, user_name, token_name, model_name
     limit ?`;
   return (await database.all(sql, ...parameters, query.rowsMax + 1)).map(decodeRow);
+}
+
+/** Whether each day is a bucket of its own: then its rows need not be put together. What else is asked for are days that the question cuts. */
+function isDayByDay({ days }: Segments, bounds: readonly number[]): boolean {
+  const nextDay = new Map(bounds.map((bound, index) => [bound, bounds[index + 1]]));
+  return days.every(([bucket, from, until]) => bucket === from * 60 && nextDay.get(bucket) === until * 60);
+}
+
+/** The rows of adjacent days as they are kept. */
+async function readDays(database: Database, query: StatisticsQuery, days: Segments['days']): Promise<readonly StatisticsRow[]> {
+  const filter = createFilter(daySource, query);
+  const real = (column: string): string => `cast(${column} as double precision) as ${column}`;
+  const sql = `select source.day * 60 as bucket, user_name, token_name, model_name, ${real('prompt_tokens')}, ${real('completion_tokens')},
+      ${real('cache_tokens')}, ${real('cache_creation_tokens')}, ${real('use_time_ms')}, call_count, amount_nano_usd
+    from usage_days as source
+    where source.day >= ? and source.day < ? ${filter.conditions}
+    order by source.day, user_name, token_name, model_name
+    limit ?`;
+  const [from, until] = [days[0]?.[1] ?? 0, days.at(-1)?.[2] ?? 0];
+  return (await database.all(sql, from, until, ...filter.parameters, query.rowsMax + 1)).map(decodeRow);
 }
 
 /** The rows of one source inside its segments. The cross join keeps SQLite from scanning the table once and the segments for each row. */

@@ -4,6 +4,7 @@ import type { TaskStore } from '../../tasks/task-store.ts';
 import type { FileSearchStore } from '../../tools/file-search/file-store.ts';
 import type { Store } from '../store.ts';
 import { encodeForStore, joinEncoded } from '../operations/encoded-batch.ts';
+import { unpackRows } from '../operations/packed-rows.ts';
 import { StoreError } from '../store-error.ts';
 import { groupProgress } from './group-progress.ts';
 import { decodeError } from './store-protocol.ts';
@@ -61,7 +62,7 @@ export async function connectStoreWorker(worker: Worker, options: StoreWorkerOpt
     findReplyOwner: (replyId) => call('findReplyOwner', replyId),
     findEntry: (callId) => call('findEntry', callId),
     listEntries: (filter) => call('listEntries', filter),
-    queryStatistics: (query) => call('queryStatistics', query),
+    queryStatistics: async (query) => unpackRows(await call('sumUsage', query)),
     keepDaysOf: (timeZone) => call('keepDaysOf', timeZone),
     listBilledCalls: (page) => call('listBilledCalls', page),
     listPriceVersions: (span) => call('listPriceVersions', span),

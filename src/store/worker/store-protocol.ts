@@ -7,6 +7,7 @@ import type { ProofStore } from '../../inference/proof-store.ts';
 import type { CallbackStore } from '../../tasks/callbacks/callback-store.ts';
 import type { TaskProgress, TaskStore } from '../../tasks/task-store.ts';
 import type { FileSearchStore } from '../../tools/file-search/file-store.ts';
+import type { PackedRows } from '../operations/packed-rows.ts';
 import { StoreError } from '../store-error.ts';
 import type { StoreErrorKind } from '../store-error.ts';
 
@@ -19,7 +20,10 @@ export type LedgerStoreOperations = Omit<LedgerStore, 'appendEntries' | 'appendE
 
 /** Encoded entries end to end, and the length of each. */
 export type EncodedBatch = { readonly bytes: Uint8Array<ArrayBuffer>; readonly lengths: readonly number[] };
-export type StatisticsStoreOperations = StatisticsStore & StatisticsDays;
+/** Rows travel packed. */
+export type StatisticsStoreOperations = StatisticsDays & {
+  readonly sumUsage: (query: Parameters<StatisticsStore['queryStatistics']>[0]) => Promise<PackedRows>;
+};
 export type ProofStoreOperations = ProofStore;
 export type ConversationStoreOperations = ConversationStore;
 export type FileSearchOperations = FileSearchStore;
