@@ -7,6 +7,7 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   missing_required_field: 'A required field is absent.',
   unknown_field: 'A field that the interface does not have (only with `validation: documented`).',
   missing_required_header: 'A header that the interface demands is absent, such as `anthropic-version`.',
+  model_not_priced: 'The model has no price, and the configuration has such calls refused (`prices.unlisted: refuse`).',
   body_too_deep:
     'The body is nested deeper than 64 levels or has more than 250,000 values, or has a key or number of more than 64 KiB, or 1 MiB of white space in one place.',
   duplicate_key: 'An object has the same key twice; which of the two counts would be a guess.',

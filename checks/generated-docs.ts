@@ -23,10 +23,12 @@ type SchemaNode = {
   readonly patternProperties?: Readonly<Record<string, SchemaNode>>;
   readonly additionalProperties?: SchemaNode | boolean;
   readonly items?: SchemaNode;
+  readonly anyOf?: readonly SchemaNode[];
 };
 
 function describeType(node: SchemaNode): string {
   if (node.enum !== undefined) return node.enum.map((value) => `\`${showValue(value)}\``).join(', ');
+  if (node.anyOf !== undefined) return node.anyOf.map(describeType).join(' or ');
   if (node.type === 'array' && node.items !== undefined) return `list of ${describeType(node.items)}`;
   return node.type ?? '';
 }
@@ -45,6 +47,7 @@ function configRows(node: SchemaNode, path: string): readonly string[] {
   for (const member of Object.values(node.patternProperties ?? {})) {
     rows.push(`| \`${path}.<name>\` | ${describeType(member)} | | ${member.description ?? ''} |`, ...configRows(member, `${path}.<name>`));
   }
+  for (const form of node.anyOf ?? []) rows.push(...configRows(form, path));
   if (node.items?.properties !== undefined) rows.push(...configRows(node.items, `${path}[]`));
   return rows;
 }

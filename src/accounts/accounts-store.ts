@@ -1,3 +1,4 @@
+import type { KeyDisconnectPolicy } from './disconnect-policy.ts';
 import type { AccessLimitsChange } from './access-limits.ts';
 import type { StoredApiKey, User } from './api-key.ts';
 import type { BillingTokenStore } from './billing-token-store.ts';
@@ -22,6 +23,7 @@ export type AccountsStore = BillingTokenStore & {
   /** Returns false when there is no such key. */
   readonly setApiKeyStrictTranslation: (keyId: string, strictTranslation: boolean) => Promise<boolean>;
   /** Undefined: as configured for all. Returns false when there is no such key. */
+  readonly setApiKeyDisconnect: (keyId: string, policy: KeyDisconnectPolicy | undefined) => Promise<boolean>;
   readonly setApiKeyRetention: (keyId: string, responseRetentionDays: number | undefined) => Promise<boolean>;
   /** Returns false when there is no such key. */
   readonly changeApiKeyLimits: (keyId: string, change: AccessLimitsChange) => Promise<boolean>;

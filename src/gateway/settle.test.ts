@@ -41,6 +41,9 @@ function prices() {
     version: 'v1',
     models: () => [],
     lists: () => false,
+    prices: () => false,
+    unlisted: 'free',
+    parametersOf: () => [],
     rateTools: () => ({ amountNanoUsd: 0n, lines: [] }),
     bound: () => ({ minimumNanoUsd: 0n, expectedNanoUsd: 0n, maximumNanoUsd: 0n }),
     rate: (call) => {
@@ -71,8 +74,11 @@ describe('the entry of a call', () => {
         upstreamModel: 'grok',
         requestedModel: 'fast',
         acceptedAtMs: 1000,
+        userName: opening.userName,
+        keyId: opening.keyId,
         usage: { inputTokens: 10, outputTokens: 5 },
         serviceTier: 'flex',
+        pricingParameters: undefined,
       },
     ]);
     for (const [name, value] of Object.entries(opening)) assert.deepEqual(entry[name as keyof CallEntry], value, name);

@@ -43,14 +43,19 @@ export function settleCall(opening: CallOpening, outcome: Outcome, trace: CallTr
     inputCharacters: opening.inputCharacters,
     outputCharacters: report?.outputCharacters ?? 0,
   });
-  const { usage, estimated, rawUsage, serviceTier } = metered;
+  const { usage, estimated, rawUsage, serviceTier, replyParameters } = metered;
+  const pricingParameters =
+    replyParameters === undefined ? opening.pricingParameters : { ...opening.pricingParameters, ...replyParameters };
   const charge = priceBook.rate({
     vendor: opening.vendor,
     upstreamModel: opening.upstreamModel,
     requestedModel: opening.requestedModel,
     acceptedAtMs: opening.acceptedAtMs,
+    userName: opening.userName,
+    keyId: opening.keyId,
     usage,
     serviceTier,
+    pricingParameters,
   });
   // Built member by member: spreading what is optional costs several times as much, and this runs for every call.
   const entry: Writable<CallEntry> = { ...opening, end, usage, estimated, durationMs: trace.durationMs, charge };
@@ -59,6 +64,7 @@ export function settleCall(opening: CallOpening, outcome: Outcome, trace: CallTr
   if (trace.upstreamRequestId !== undefined) entry.upstreamRequestId = trace.upstreamRequestId;
   if (trace.firstByteMs !== undefined) entry.firstByteMs = trace.firstByteMs;
   if (serviceTier !== undefined) entry.serviceTier = serviceTier;
+  if (replyParameters !== undefined) entry.replyParameters = replyParameters;
   if (outcome.error !== undefined) entry.errorCode = outcome.error.code;
   if (report === undefined) return entry;
   if (report.servedModel !== undefined) entry.servedModel = report.servedModel;

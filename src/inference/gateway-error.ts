@@ -36,6 +36,7 @@ export const errorCodes = {
   missing_api_key: { status: 401, class: 'authentication' },
   invalid_api_key: { status: 401, class: 'authentication' },
   conflicting_credentials: { status: 401, class: 'authentication' },
+  model_not_priced: { status: 403, class: 'permission' },
   address_not_allowed: { status: 403, class: 'permission' },
   model_not_found: { status: 404, class: 'not_found' },
   upstream_model_not_found: { status: 404, class: 'not_found' },

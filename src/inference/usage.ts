@@ -19,6 +19,12 @@ export type Usage = {
   readonly cacheReadAudioTokens?: number;
   /** The part of outputTokens that was audio. */
   readonly outputAudioTokens?: number;
+  /** The part of inputTokens that was pictures, where the vendor says so. */
+  readonly inputImageTokens?: number;
+  /** The part of cacheReadTokens that was pictures. */
+  readonly cacheReadImageTokens?: number;
+  /** The part of outputTokens that was pictures. */
+  readonly outputImageTokens?: number;
   /** Web searches (or search queries, as the vendor counts them) that the vendor ran and bills. */
   readonly webSearches?: number;
   /** Code points of text that was read out, where speech is billed by them. */
@@ -29,9 +35,24 @@ export type Usage = {
   readonly outputVideoMs?: number;
   /** Pictures that a video was made from. */
   readonly inputImages?: number;
+  /** Milliseconds of sound that were made, where they are billed. */
+  readonly outputAudioMs?: number;
+  /** Pictures that were made, where they are billed by the piece. */
+  readonly outputImages?: number;
+  /** Pages that the vendor read. */
+  readonly webFetches?: number;
+  /** Searches of files that the vendor ran. */
+  readonly fileSearches?: number;
+  /** Uses of other tools that the vendor ran. */
+  readonly toolCalls?: number;
+  /** Containers in which the vendor ran code for this call. */
+  readonly codeSessions?: number;
 };
 
-/** What a price depends on besides counts, by name: `resolution` of a video, for example `720p`. Read from what is sent upstream. */
+/**
+ * What a price depends on besides counts. By name: what the gateway or the vendor's reply says in a word, for example `resolution`: `720p`. By JSON pointer: a value of the body that
+ * is sent upstream, as JSON text, for example `/metadata/quality`: `"hd"`; `[3]` and `{3}` stand for an array and an object of three members.
+ */
 export type PricingParameters = Readonly<Record<string, string>>;
 
 /** What built-in tools did that the gateway ran itself, each with a price of its own. */
@@ -52,4 +73,6 @@ export type UsageReport = {
   readonly trustworthy: boolean;
   /** The service tier the vendor says it used: it decides the price multiplier. */
   readonly serviceTier?: string;
+  /** Words of the reply that a price may depend on: `inference_geo`, `speed`. */
+  readonly replyParameters?: PricingParameters;
 };

@@ -76,7 +76,7 @@ async function openReader({
   readonly logger: Logger;
   readonly opened: AsyncDisposableStack;
 }): Promise<Store> {
-  const store = await openDatabase(environment.dataDirectory, {
+  const store = await openDatabase(environment, {
     readOnly: true,
     onFailure: (error) => logger.error({ err: error }, 'the database worker of the monitor died'),
   });

@@ -53,6 +53,8 @@ export type CallOpening = {
   readonly pricingParameters?: PricingParameters;
   /** What was reserved for the call when this row was opened, in nano-USD as decimal digits; absent where nothing limits what its payer may spend. */
   readonly heldNanoUsd?: string;
+  /** Which pots that was reserved in: the sum of their bits, as the call's hold has it. What the row costs comes out of what was leased of these. */
+  readonly heldPots?: number;
 };
 
 /** One line of a charge: a quantity, its unit price as an exact fraction, and the unrounded product. */
@@ -64,6 +66,8 @@ export type ChargeLine = {
   readonly per: number;
   /** Multipliers that applied, by name: `service_tier:flex` → "0.5". */
   readonly multipliers?: Readonly<Record<string, string>>;
+  /** What the quantity was computed by, where it is no count of the usage: an expression of the price book. Its result was rounded up. */
+  readonly formula?: string;
 };
 
 export type Charge = {
@@ -103,6 +107,8 @@ export type CallEntry = CallOpening & {
   readonly replyId?: string;
   readonly stopReason?: string;
   readonly serviceTier?: string;
+  /** Words of the reply that the price may depend on; with `pricingParameters` they are all that it was rated by besides the counts. */
+  readonly replyParameters?: PricingParameters;
   readonly errorCode?: string;
   /** What translating the reply left out or changed. */
   readonly replyNotes?: readonly TranslationNote[];

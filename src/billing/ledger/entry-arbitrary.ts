@@ -51,6 +51,7 @@ export const entries: fc.Arbitrary<CallEntry> = fc.record(
     replyId: text,
     stopReason: text,
     serviceTier: text,
+    replyParameters: fc.dictionary(text, text, { maxKeys: 2 }),
     errorCode: text,
     usage: fc.record({ inputTokens: count, outputTokens: count }, { requiredKeys: [] }),
     rawUsage: maybe(fc.jsonValue()),

@@ -1,5 +1,5 @@
 import { estimateTokens } from '../../inference/count-text-characters.ts';
-import type { Usage, UsageReport } from '../../inference/usage.ts';
+import type { PricingParameters, Usage, UsageReport } from '../../inference/usage.ts';
 import type { CallEnd } from '../ledger/call-entry.ts';
 
 export type CallMeasurement = {
@@ -21,6 +21,8 @@ export type MeteredCall = {
   /** True when any count is an estimate rather than the upstream's report. */
   readonly estimated: boolean;
   readonly serviceTier?: string;
+  /** What the reply says that a price may depend on. */
+  readonly replyParameters?: PricingParameters;
 };
 
 /**
@@ -45,12 +47,18 @@ export function meterCall(call: CallMeasurement): MeteredCall {
 }
 
 /** Whether it is billed by characters, sound or video. Those counts are of what was asked for, known in full however the call ends, and tokens are no part of them. */
-function isCountedOtherwise({ inputCharacters, inputAudioMs, outputVideoMs }: Usage): boolean {
-  return (inputCharacters ?? inputAudioMs ?? outputVideoMs) !== undefined;
+function isCountedOtherwise({ inputCharacters, inputAudioMs, outputAudioMs, outputVideoMs }: Usage): boolean {
+  return (inputCharacters ?? inputAudioMs ?? outputAudioMs ?? outputVideoMs) !== undefined;
 }
 
-function withEvidence(usage: Usage, estimated: boolean, { raw, serviceTier }: UsageReport): MeteredCall {
-  return serviceTier === undefined ? { usage, rawUsage: raw, estimated } : { usage, rawUsage: raw, estimated, serviceTier };
+function withEvidence(usage: Usage, estimated: boolean, { raw, serviceTier, replyParameters }: UsageReport): MeteredCall {
+  const metered = { usage, rawUsage: raw, estimated };
+  if (serviceTier === undefined && replyParameters === undefined) return metered;
+  return {
+    ...metered,
+    ...(serviceTier === undefined ? {} : { serviceTier }),
+    ...(replyParameters === undefined ? {} : { replyParameters }),
+  };
 }
 
 /** Whether a report says anything about tokens; an empty object is as good as no report. */

@@ -1,18 +1,90 @@
 import type { Usage } from '../../inference/usage.ts';
-import type { Charge } from '../ledger/call-entry.ts';
+import type { Charge, ChargeLine } from '../ledger/call-entry.ts';
+import { type ChargeBasis, chargeLines, dearestServiceTier, judge } from './charge-lines.ts';
+import { scopeOfPlan } from './expressions/compile-expression.ts';
+import type { Pricing, PricingTier } from './pricing.ts';
 import type { CostBounds, PlannedCall, RatedCall } from './rating.ts';
+import { recomputeAmount } from './recompute-amount.ts';
+import { tokensPerPrice } from './token-lines.ts';
 
-/** Bounds of what a call may cost, by rating it as it would be if each of its input counts were of the dearest kind. */
-export function boundCost(rate: (call: RatedCall) => Charge, call: PlannedCall): CostBounds {
-  const amount = (usage: Usage): bigint => rate({ ...call, usage }).amountNanoUsd;
-  const { inputTokens = 0, ...rest } = call.most;
-  const kinds: readonly Usage[] = [
-    call.most,
-    call.expected,
-    { ...rest, cacheReadTokens: inputTokens },
-    { ...rest, cacheWrite5mTokens: inputTokens },
-    { ...rest, cacheWrite1hTokens: inputTokens },
-  ];
-  const maximumNanoUsd = kinds.map(amount).reduce((dearest, other) => (other > dearest ? other : dearest));
-  return { minimumNanoUsd: amount({}), expectedNanoUsd: amount(call.expected), maximumNanoUsd };
+const nothingPriced: CostBounds = { minimumNanoUsd: 0n, expectedNanoUsd: 0n, maximumNanoUsd: 0n };
+
+/**
+ * Bounds of what a planned call may cost.
+ *
+ * The maximum is a charge made of the most that can be used, in which everything that is still open is the dearest that it can turn out to be: kinds of tokens, every tier up to
+ * the most input, the service tier, conditions of expressions. A call whose usage stays within `most` is charged at most that. The minimum is what an answer costs that used nothing.
+ */
+export function boundCost(
+  call: PlannedCall,
+  pricings: readonly Pricing[] | undefined,
+  payer: ChargeLine['multipliers'],
+  rate: (call: RatedCall) => Charge,
+): CostBounds {
+  if (pricings === undefined) return nothingPriced;
+  const { expected, most } = call;
+  const expectedNanoUsd = rate({ ...call, usage: expected }).amountNanoUsd;
+  const emptyNanoUsd = rate({ ...call, usage: { outputTokens: 0 } }).amountNanoUsd;
+  const dearestNanoUsd = dearestAmount(call, most, pricings, payer);
+  return {
+    minimumNanoUsd: emptyNanoUsd < expectedNanoUsd ? emptyNanoUsd : expectedNanoUsd,
+    expectedNanoUsd,
+    maximumNanoUsd: dearestNanoUsd > expectedNanoUsd ? dearestNanoUsd : expectedNanoUsd,
+  };
+}
+
+function dearestAmount(call: PlannedCall, most: Usage, pricings: readonly Pricing[], payer: ChargeLine['multipliers']): bigint {
+  const scope = scopeOfPlan(most, call.pricingParameters);
+  let dearest = 0n;
+  for (const pricing of pricings) {
+    const { mayBeTrue, mayBeFalse } = judge(pricing.when, scope);
+    if (mayBeTrue) {
+      const amount = mostOfPricing(pricing, call, most, { payer, scope: () => scope });
+      if (amount > dearest) dearest = amount;
+    }
+    if (!mayBeFalse) break;
+  }
+  return dearest;
+}
+
+function mostOfPricing(pricing: Pricing, call: PlannedCall, most: Usage, known: Pick<ChargeBasis, 'payer' | 'scope'>): bigint {
+  const basis = {
+    ...known,
+    // An answer without a single count has been used all the same.
+    usage: { outputTokens: 0, ...most },
+    parameters: call.pricingParameters,
+    serviceTier: dearestServiceTier(pricing, call.serviceTier),
+  };
+  const tiers = reachableTiers(pricing.tiers, most);
+  if (tiers.length === 0) return recomputeAmount(chargeLines(pricing, basis, () => []));
+  return tiers
+    .map((tier) => recomputeAmount(chargeLines(pricing, basis, (multipliers) => dearestTokens(tier, most, multipliers))))
+    .reduce((dearest, amount) => (amount > dearest ? amount : dearest));
+}
+
+/** The tiers that a call can come to be priced at: whatever the kinds of its input, it has at most so much. */
+function reachableTiers(tiers: readonly PricingTier[], most: Usage): readonly PricingTier[] {
+  const total = totalInput(most);
+  return tiers.filter(({ inputAbove }, index) => index === 0 || total > inputAbove);
+}
+
+/** All input, cache included. Beyond 2^53 it is not exact, and still above every tier. */
+export function totalInput({ inputTokens = 0, cacheReadTokens = 0, cacheWrite5mTokens = 0, cacheWrite1hTokens = 0 }: Usage): number {
+  return inputTokens + cacheReadTokens + cacheWrite5mTokens + cacheWrite1hTokens;
+}
+
+function dearestTokens({ dearestInput, dearestOutput }: PricingTier, most: Usage, multipliers: ChargeLine['multipliers']): ChargeLine[] {
+  const lines: ChargeLine[] = [];
+  const add = (meter: string, quantity: number | undefined, unitPrice: string): void => {
+    if (quantity === undefined || quantity === 0) return;
+    const line = { meter, quantity, unitPrice, per: tokensPerPrice };
+    lines.push(multipliers === undefined ? line : { ...line, multipliers });
+  };
+  // One by one: their sum may be more than a line can hold.
+  add('input', most.inputTokens, dearestInput);
+  add('input', most.cacheReadTokens, dearestInput);
+  add('input', most.cacheWrite5mTokens, dearestInput);
+  add('input', most.cacheWrite1hTokens, dearestInput);
+  add('output', most.outputTokens, dearestOutput);
+  return lines;
 }

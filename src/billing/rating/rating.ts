@@ -1,12 +1,16 @@
 import type { PricingParameters, ToolUsage, Usage } from '../../inference/usage.ts';
 import type { Charge } from '../ledger/call-entry.ts';
 
-export type RatedCall = {
+/** What decides which prices a call has. */
+export type PricedCall = {
   /** Price book vendor, for example `anthropic`. */
   readonly vendor: string;
   readonly upstreamModel: string;
   readonly requestedModel: string;
   readonly acceptedAtMs: number;
+};
+
+export type RatedCall = PricedCall & {
   readonly usage: Usage;
   readonly serviceTier?: string | undefined;
   readonly pricingParameters?: PricingParameters | undefined;
@@ -21,6 +25,7 @@ export type PlannedCall = Omit<RatedCall, 'usage' | 'serviceTier'> & {
   readonly expected: Usage;
   /** Bounds that it cannot pass: input by its bytes, output by its limit. */
   readonly most: Usage;
+  /** The service tier that the request asks for. Without one, or with `auto`, the dearest is assumed. */
   readonly serviceTier?: string | undefined;
 };
 
@@ -29,6 +34,13 @@ export type CostBounds = { readonly minimumNanoUsd: bigint; readonly expectedNan
 
 export type PricedModel = { readonly vendor: string; readonly model: string; readonly displayName: string; readonly releasedAtMs: number };
 
+/** A unit of the operator's own in which amounts are shown beside USD. */
+export type CreditUnit = {
+  readonly name: string;
+  /** How many of it are one USD, as a decimal string. */
+  readonly perUsd: string;
+};
+
 /** Prices with their effective dates; immutable. A reload makes a new one. */
 export type PriceBook = {
   readonly version: string;
@@ -36,10 +48,18 @@ export type PriceBook = {
   readonly models: (vendor: string) => readonly PricedModel[];
   /** Whether the vendor's list names this model, dated and `-latest` spellings included. */
   readonly lists: (vendor: string, model: string) => boolean;
+  /** Whether a call has a price, by the list or by an override. What has none costs 0. */
+  readonly prices: (call: PricedCall) => boolean;
+  /** Whether a call without a price is free or refused. */
+  readonly unlisted: 'free' | 'refuse';
+  /** Absent where amounts are shown in USD alone. */
+  readonly credits?: CreditUnit;
+  /** JSON pointers into the body sent upstream that its price depends on; they are to be read into `pricingParameters`, and nothing else. */
+  readonly parametersOf: (call: PricedCall) => readonly string[];
   /** Prices a call. An unlisted model costs 0 and has no priceId. */
   readonly rate: (call: RatedCall) => Charge;
   /** What a call may cost, by the same prices: its charge is at most `maximumNanoUsd`, whatever of its input comes from a cache and whatever its tier. */
   readonly bound: (call: PlannedCall) => CostBounds;
   /** Prices what tools did that the gateway ran. */
-  readonly rateTools: (usage: ToolUsage) => Charge;
+  readonly rateTools: (usage: ToolUsage, payer?: Pick<RatedCall, 'userName' | 'keyId'>) => Charge;
 };

@@ -13,8 +13,12 @@ export function recomputeAmount(lines: readonly ChargeLine[]): bigint {
   let denominator = 1n;
   for (const line of lines) {
     const value = lineValue(line);
-    numerator = numerator * value.denominator + value.numerator * denominator;
-    denominator *= value.denominator;
+    if (value.denominator === denominator) {
+      numerator += value.numerator;
+    } else {
+      numerator = numerator * value.denominator + value.numerator * denominator;
+      denominator *= value.denominator;
+    }
   }
   return (2n * numerator * nanoUsdPerUsd + denominator) / (2n * denominator);
 }

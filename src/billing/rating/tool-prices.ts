@@ -1,5 +1,5 @@
 import type { ToolUsage } from '../../inference/usage.ts';
-import type { Charge } from '../ledger/call-entry.ts';
+import type { Charge, ChargeLine } from '../ledger/call-entry.ts';
 import { recomputeAmount } from './recompute-amount.ts';
 
 /** What one use of a tool costs that the gateway runs, in USD as decimal strings. Absent: nothing. */
@@ -18,10 +18,11 @@ const meters = [
 ] as const satisfies readonly (readonly [meter: string, count: keyof ToolUsage, price: keyof ToolPrices])[];
 
 /** Charges what tools did. What is free has a line too: the receipt tells what was done. */
-export function rateTools(usage: ToolUsage, prices: ToolPrices): Charge {
+export function rateTools(usage: ToolUsage, prices: ToolPrices, multipliers?: ChargeLine['multipliers']): Charge {
   const lines = meters.flatMap(([meter, count, price]) => {
     const quantity = usage[count] ?? 0;
-    return quantity === 0 ? [] : [{ meter, quantity, unitPrice: prices[price] ?? '0', per: 1 }];
+    const line = { meter, quantity, unitPrice: prices[price] ?? '0', per: 1 };
+    return quantity === 0 ? [] : [multipliers === undefined ? line : { ...line, multipliers }];
   });
   return { amountNanoUsd: recomputeAmount(lines), lines, priceId: 'gateway/tools' };
 }

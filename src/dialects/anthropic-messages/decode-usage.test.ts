@@ -46,8 +46,11 @@ test('searches, thinking and the service tier', () => {
     output_tokens_details: { thinking_tokens: 30 },
     server_tool_use: { web_search_requests: 2, web_fetch_requests: 1 },
     service_tier: 'priority',
+    inference_geo: 'us',
+    speed: 'fast',
   });
-  assert.deepEqual(report?.usage, { outputTokens: 50, reasoningTokens: 30, webSearches: 2 });
+  assert.deepEqual(report?.usage, { outputTokens: 50, reasoningTokens: 30, webSearches: 2, webFetches: 1 });
+  assert.deepEqual(report?.replyParameters, { inference_geo: 'us', speed: 'fast' });
   assert.equal(report?.serviceTier, 'priority');
   assert.equal(decodeUsage({ server_tool_use: null, output_tokens_details: null, service_tier: null })?.trustworthy, true);
 });

@@ -14,7 +14,9 @@ export function decodeUsage(raw: unknown): UsageReport | undefined {
   const cacheReadTokens = counts.read(raw.cache_read_input_tokens);
   const outputTokens = counts.read(raw.output_tokens);
   const reasoningTokens = isJsonObject(raw.output_tokens_details) ? counts.read(raw.output_tokens_details.thinking_tokens) : undefined;
-  const webSearches = isJsonObject(raw.server_tool_use) ? counts.read(raw.server_tool_use.web_search_requests) : undefined;
+  const tools = isJsonObject(raw.server_tool_use) ? raw.server_tool_use : undefined;
+  const webSearches = counts.read(tools?.web_search_requests);
+  const webFetches = counts.read(tools?.web_fetch_requests);
   const usage: Usage = {
     ...(inputTokens !== undefined && { inputTokens }),
     ...(cacheReadTokens !== undefined && { cacheReadTokens }),
@@ -22,9 +24,27 @@ export function decodeUsage(raw: unknown): UsageReport | undefined {
     ...(outputTokens !== undefined && { outputTokens }),
     ...(reasoningTokens !== undefined && { reasoningTokens }),
     ...(webSearches !== undefined && { webSearches }),
+    ...(webFetches !== undefined && { webFetches }),
   };
   const serviceTier = raw.service_tier;
-  return { usage, raw, trustworthy: counts.trustworthy(), ...(typeof serviceTier === 'string' && { serviceTier }) };
+  return {
+    usage,
+    raw,
+    trustworthy: counts.trustworthy(),
+    ...(typeof serviceTier === 'string' && { serviceTier }),
+    ...readReplyParameters(raw),
+  };
+}
+
+/** Where inference ran and how fast: both have their own prices. */
+function readReplyParameters({ inference_geo: geo, speed }: JsonObject): Pick<UsageReport, 'replyParameters'> {
+  if (typeof geo !== 'string' && typeof speed !== 'string') return {};
+  return {
+    replyParameters: {
+      ...(typeof geo === 'string' && { inference_geo: geo.slice(0, 64) }),
+      ...(typeof speed === 'string' && { speed: speed.slice(0, 64) }),
+    },
+  };
 }
 
 /**

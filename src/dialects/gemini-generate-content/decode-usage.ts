@@ -13,12 +13,12 @@ function createProtoCountReader(): CountReader {
   };
 }
 
-/** Tokens of sound in a list of `{modality, tokenCount}`. Absent when there is no such list; a list without sound says 0. */
-function readAudioTokens(details: unknown, counts: CountReader): number | undefined {
+/** Tokens of sound or pictures in a list of `{modality, tokenCount}`. Absent when there is no such list; a list without them says 0. */
+function readTokensOf(modality: 'AUDIO' | 'IMAGE', details: unknown, counts: CountReader): number | undefined {
   if (!Array.isArray(details)) return undefined;
   let tokens = 0;
   for (const detail of details) {
-    if (isJsonObject(detail) && detail.modality === 'AUDIO') tokens += counts.read(detail.tokenCount) ?? 0;
+    if (isJsonObject(detail) && detail.modality === modality) tokens += counts.read(detail.tokenCount) ?? 0;
   }
   return tokens;
 }
@@ -32,6 +32,18 @@ function readOutputTokens(raw: JsonObject, input: number | undefined, counts: Co
   return total !== undefined && total === input ? 0 : undefined;
 }
 
+/** Pictures among the tokens. Without the split of the cached part, those that were sent count as not cached, up to what was not. */
+function decodeImages(raw: JsonObject, counts: CountReader): Usage {
+  const sent = readTokensOf('IMAGE', raw.promptTokensDetails, counts) ?? 0;
+  const cached = readTokensOf('IMAGE', raw.cacheTokensDetails, counts) ?? 0;
+  const made = readTokensOf('IMAGE', raw.candidatesTokensDetails, counts) ?? 0;
+  return {
+    ...(sent > cached && { inputImageTokens: sent - cached }),
+    ...(cached > 0 && { cacheReadImageTokens: cached }),
+    ...(made > 0 && { outputImageTokens: made }),
+  };
+}
+
 function decodeCounts(raw: JsonObject, isFinal: boolean, counts: CountReader): { readonly usage: Usage; readonly isConsistent: boolean } {
   const prompt = counts.read(raw.promptTokenCount);
   const toolUse = counts.read(raw.toolUsePromptTokenCount) ?? 0;
@@ -41,10 +53,10 @@ function decodeCounts(raw: JsonObject, isFinal: boolean, counts: CountReader): {
   const rest = input === undefined ? undefined : input - (cacheRead ?? 0);
   // While a stream runs, an absent count of output only means that the vendor has not counted yet.
   const output = readOutputTokens(raw, isFinal ? input : undefined, counts);
-  const audioDetails = [raw.promptTokensDetails, raw.toolUsePromptTokensDetails].map((details) => readAudioTokens(details, counts));
+  const audioDetails = [raw.promptTokensDetails, raw.toolUsePromptTokensDetails].map((details) => readTokensOf('AUDIO', details, counts));
   const inputAudio = audioDetails.reduce<number>((sum, tokens) => sum + (tokens ?? 0), 0);
-  const cacheAudio = readAudioTokens(raw.cacheTokensDetails, counts) ?? 0;
-  const outputAudio = readAudioTokens(raw.candidatesTokensDetails, counts) ?? 0;
+  const cacheAudio = readTokensOf('AUDIO', raw.cacheTokensDetails, counts) ?? 0;
+  const outputAudio = readTokensOf('AUDIO', raw.candidatesTokensDetails, counts) ?? 0;
   const freshAudio = inputAudio - cacheAudio;
   // Without the split of the cached part it is unknown how much of the sound was cached; more sound than input shows that some was.
   const isAudioKnown = freshAudio >= 0 && (rest === undefined || freshAudio <= rest);
@@ -56,6 +68,7 @@ function decodeCounts(raw: JsonObject, isFinal: boolean, counts: CountReader): {
     ...(inputAudio > 0 && isAudioKnown && { inputAudioTokens: freshAudio }),
     ...(cacheAudio > 0 && { cacheReadAudioTokens: cacheAudio }),
     ...(outputAudio > 0 && { outputAudioTokens: outputAudio }),
+    ...decodeImages(raw, counts),
   };
   return { usage, isConsistent: (rest === undefined || rest >= 0) && (inputAudio === 0 || isAudioKnown) };
 }

@@ -90,3 +90,14 @@ test('the disjoint counts add up to the prompt, or the report is not trustworthy
     }),
   );
 });
+
+test('pictures among the tokens and tools of the vendor are counted where it says so', () => {
+  const raw = {
+    prompt_tokens: 50,
+    prompt_tokens_details: { image_tokens: 40 },
+    completion_tokens: 9,
+    completion_tokens_details: { image_tokens: 8 },
+    num_server_side_tools_used: 3,
+  };
+  assert.deepEqual(usageOf(raw), { inputTokens: 50, inputImageTokens: 40, outputTokens: 9, outputImageTokens: 8, toolCalls: 3 });
+});

@@ -17,9 +17,13 @@ export function decodeUsage(raw: unknown, serviceTier?: unknown): UsageReport | 
   const details = membersOf(raw.completion_tokens_details);
   const reasoningTokens = counts.read(details.reasoning_tokens);
   const outputAudioTokens = counts.read(details.audio_tokens);
+  const outputImageTokens = counts.read(details.image_tokens);
+  const toolCalls = counts.read(raw.num_server_side_tools_used);
   if (outputTokens !== undefined) usage.outputTokens = outputTokens;
   if (reasoningTokens !== undefined) usage.reasoningTokens = reasoningTokens;
   if (outputAudioTokens !== undefined) usage.outputAudioTokens = outputAudioTokens;
+  if (outputImageTokens !== undefined) usage.outputImageTokens = outputImageTokens;
+  if (toolCalls !== undefined) usage.toolCalls = toolCalls;
   const trustworthy = counts.trustworthy() && isConsistent;
   return typeof serviceTier === 'string' ? { usage, raw, trustworthy, serviceTier } : { usage, raw, trustworthy };
 }
@@ -39,6 +43,8 @@ function decodeInput(raw: JsonObject, counts: CountReader): { readonly usage: Co
   if (cacheReadTokens !== undefined) usage.cacheReadTokens = cacheReadTokens;
   if (cacheWrite5mTokens !== undefined) usage.cacheWrite5mTokens = cacheWrite5mTokens;
   decodeInputAudio(details, usage, counts);
+  const inputImageTokens = counts.read(details.image_tokens);
+  if (inputImageTokens !== undefined) usage.inputImageTokens = inputImageTokens;
   return { usage, isConsistent: rest === undefined || rest >= 0 };
 }
 

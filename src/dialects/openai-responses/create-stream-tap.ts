@@ -3,8 +3,9 @@ import type { Frame } from '../../platform/frames.ts';
 import { isJsonObject, type JsonObject } from '../../platform/json/json-value.ts';
 import { parseJsonObject } from '../../platform/json/parse-json.ts';
 import type { ErrorInReply, StreamReport, StreamTap } from '../chat-dialect.ts';
-import { countItemCharacters, isBilledWebSearch } from './output-items.ts';
+import { countItemCharacters } from './output-items.ts';
 import { outputItems, readErrorObject, readStopReason, readUsage } from './read-reply.ts';
+import { ToolUses } from './tool-uses.ts';
 
 /** Deltas that are not text of the model: sound, and what a shell printed. */
 const uncountedDeltas = new Set(['response.audio.delta', 'response.shell_call_output_content.delta']);
@@ -53,7 +54,7 @@ class ResponseStreamTap {
   #malformedFrames = 0;
   #deltaCharacters = 0;
   #finalCharacters = 0;
-  readonly #webSearches = new Set<string>();
+  readonly #toolUses = new ToolUses();
 
   read(frame: Frame): 'forward' {
     // Compatible servers add the end mark of chat completions; it means nothing here.
@@ -85,7 +86,7 @@ class ResponseStreamTap {
         this.#readResponse(event.response);
         return;
       case 'response.output_item.done':
-        this.#readItem(event.item, event.output_index);
+        this.#toolUses.add(event.item, String(event.output_index));
         return;
       case 'response.completed':
       case 'response.incomplete':
@@ -112,26 +113,18 @@ class ResponseStreamTap {
     this.#error ??= error === undefined || error === null ? undefined : readErrorObject(error);
   }
 
-  #readItem(item: unknown, index: unknown): void {
-    if (!isJsonObject(item) || !isBilledWebSearch(item)) return;
-    this.#webSearches.add(typeof item.id === 'string' ? item.id : `#${String(index)}`);
-  }
-
   #readResponse(response: unknown): void {
     if (!isJsonObject(response)) return;
     this.#response = response;
     this.#stopReason = readStopReason(response) ?? this.#stopReason;
     const items = outputItems(response);
-    for (const [index, item] of items.entries()) this.#readItem(item, index);
+    for (const [index, item] of items.entries()) this.#toolUses.add(item, String(index));
     this.#finalCharacters = items.reduce<number>((sum, item) => sum + countItemCharacters(item), 0);
-    this.#usageReport = mergeReports(this.#usageReport, readUsage(response, 0));
+    this.#usageReport = mergeReports(this.#usageReport, readUsage(response, this.#toolUses));
   }
 
   #usage(): UsageReport | undefined {
-    const webSearches = this.#webSearches.size;
-    if (webSearches === 0) return this.#usageReport;
-    const known = this.#usageReport ?? { usage: {}, raw: null, trustworthy: true };
-    return { ...known, usage: { ...known.usage, webSearches } };
+    return this.#toolUses.complete(this.#usageReport);
   }
 
   state(): StreamReport['state'] {

@@ -22,6 +22,9 @@ export function decodeUsage(value: unknown): UsageReport | undefined {
   const cacheWrite = counts.read(inputDetails.cache_write_tokens);
   const output = counts.read(value.output_tokens);
   const reasoning = counts.read(asObject(value.output_tokens_details).reasoning_tokens);
+  const toolCalls = counts.read(value.num_server_side_tools_used);
+  const inputImage = counts.read(inputDetails.image_tokens);
+  const outputImage = counts.read(asObject(value.output_tokens_details).image_tokens);
   const rest = total === undefined ? undefined : total - (cacheRead ?? 0) - (cacheWrite ?? 0);
   const usage: Usage = {
     ...(rest !== undefined && rest >= 0 && { inputTokens: rest }),
@@ -29,6 +32,9 @@ export function decodeUsage(value: unknown): UsageReport | undefined {
     ...(cacheWrite !== undefined && { cacheWrite5mTokens: cacheWrite }),
     ...(output !== undefined && { outputTokens: output }),
     ...(reasoning !== undefined && { reasoningTokens: reasoning }),
+    ...(inputImage !== undefined && { inputImageTokens: inputImage }),
+    ...(outputImage !== undefined && { outputImageTokens: outputImage }),
+    ...(toolCalls !== undefined && { toolCalls }),
   };
   return { usage, raw: value, trustworthy: counts.trustworthy() && (rest === undefined || rest >= 0) };
 }

@@ -3,7 +3,8 @@ import { filledText, meaningOf, membersOf } from '../../platform/json/json-reade
 import { isJsonObject, type JsonObject } from '../../platform/json/json-value.ts';
 import type { ErrorInReply, ReplyReport } from '../chat-dialect.ts';
 import { decodeUsage } from './decode-usage.ts';
-import { countItemCharacters, isBilledWebSearch } from './output-items.ts';
+import { countItemCharacters } from './output-items.ts';
+import { ToolUses } from './tool-uses.ts';
 
 /** Statuses of the error codes that say whose fault it was. Everything else the vendor calls `server_error`. */
 const statusByErrorCode: Readonly<Record<string, number>> = {
@@ -25,16 +26,11 @@ export function readErrorObject(error: unknown): ErrorInReply {
   };
 }
 
-/** Usage of a response object, with the tier and the searches that the vendor reports outside `usage`. */
-export function readUsage(response: JsonObject, webSearches: number): UsageReport | undefined {
-  const report = decodeUsage(response.usage);
-  if (report === undefined && webSearches === 0) return undefined;
-  const known = report ?? { usage: {}, raw: null, trustworthy: true };
-  return {
-    ...known,
-    ...(webSearches > 0 && { usage: { ...known.usage, webSearches } }),
-    ...(typeof response.service_tier === 'string' && { serviceTier: response.service_tier }),
-  };
+/** Usage of a response object, with the tier and the uses of tools that the vendor reports outside `usage`. */
+export function readUsage(response: JsonObject, uses: ToolUses): UsageReport | undefined {
+  const report = uses.complete(decodeUsage(response.usage));
+  if (report === undefined || typeof response.service_tier !== 'string') return report;
+  return { ...report, serviceTier: response.service_tier };
 }
 
 /** Why the response ended, in the vendor's words: its status, or the reason where it is incomplete. Absent while it runs. */
@@ -63,7 +59,9 @@ function findError(reply: JsonObject): ErrorInReply | undefined {
 export function readReply(reply: unknown): ReplyReport {
   if (!isJsonObject(reply)) return { outputCharacters: 0, error: { message: 'The upstream sent no JSON object.' } };
   const items = outputItems(reply);
-  const usageReport = readUsage(reply, items.filter(isBilledWebSearch).length);
+  const uses = new ToolUses();
+  for (const [index, item] of items.entries()) uses.add(item, String(index));
+  const usageReport = readUsage(reply, uses);
   const stopReason = readStopReason(reply);
   const error = findError(reply);
   let outputCharacters = 0;

@@ -22,7 +22,7 @@ export function settleAudio(
   priceBook: PriceBook,
 ): CallEntry {
   const { usage, estimated, rawUsage } = metered;
-  const { vendor, upstreamModel, requestedModel, acceptedAtMs } = opening;
+  const { vendor, upstreamModel, requestedModel, acceptedAtMs, userName, keyId } = opening;
   const { upstreamStatus, upstreamRequestId, firstByteMs, durationMs } = trace;
   return {
     ...opening,
@@ -30,7 +30,7 @@ export function settleAudio(
     usage,
     estimated,
     durationMs,
-    charge: priceBook.rate({ vendor, upstreamModel, requestedModel, acceptedAtMs, usage }),
+    charge: priceBook.rate({ vendor, upstreamModel, requestedModel, acceptedAtMs, userName, keyId, usage }),
     ...(rawUsage === undefined ? {} : { rawUsage }),
     ...(upstreamStatus === undefined ? {} : { upstreamStatus }),
     ...(upstreamRequestId === undefined ? {} : { upstreamRequestId }),

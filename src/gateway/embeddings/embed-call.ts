@@ -5,12 +5,15 @@ import { GatewayError } from '../../inference/gateway-error.ts';
 import type { JsonObject } from '../../platform/json/json-value.ts';
 import { parseJsonObject } from '../../platform/json/parse-json.ts';
 import { admit } from '../admit.ts';
+import type { CallCredit } from '../credits/call-credit.ts';
+import { takeChatCredit } from '../credits/chat-credit.ts';
 import type { Outcome } from '../exchange/exchange-context.ts';
 import { scrubText } from '../exchange/scrub-credential.ts';
 import type { Gateway } from '../gateway.ts';
 import { mayCall } from '../limits/check-caller.ts';
 import { countUsedTokens, reserveCall } from '../limits/reserve-call.ts';
 import { createUpstreamHeaders } from '../prepare-request.ts';
+import { readPrices } from '../read-prices.ts';
 import { decideRetry, isWithinReach } from '../retry/retry-policy.ts';
 import { forbidsRetry, parseRetryAfter } from '../retry/parse-retry-after.ts';
 import { alwaysHealthy } from '../routing/always-healthy.ts';
@@ -83,16 +86,27 @@ export async function embed(gateway: Gateway, call: EmbedCall): Promise<Embedded
     facts,
     target: targets[0],
   });
+  let credit: CallCredit | undefined;
   try {
-    const made = await new EmbedAttempts(gateway, call, facts, encoding).run(targets);
+    credit = await takeChatCredit(gateway, { settings, caller, facts, targets, acceptedAtMs: call.acceptedAtMs, request, turn: undefined });
+    const made = await new EmbedAttempts(gateway, call, { facts, credit, encoding }).run(targets);
     taken?.reservation.settle(made.usedTokens);
     return { body: made.reply.body, headers: { ...taken?.headers } };
   } catch (error) {
     // What failed is not charged, and does not count.
     taken?.reservation.settle(0);
     throw error;
+  } finally {
+    credit?.end();
   }
 }
+
+/** What is known of a call before its first attempt. */
+type KnownEmbedding = {
+  readonly facts: CallFacts;
+  readonly credit: CallCredit | undefined;
+  readonly encoding: 'float' | 'base64';
+};
 
 type Made = { readonly reply: EmbeddingsReply; readonly usedTokens: number };
 
@@ -100,15 +114,13 @@ type Made = { readonly reply: EmbeddingsReply; readonly usedTokens: number };
 class EmbedAttempts {
   readonly #gateway: Gateway;
   readonly #call: EmbedCall;
-  readonly #facts: CallFacts;
-  readonly #encoding: 'float' | 'base64';
+  readonly #known: KnownEmbedding;
   readonly #failed: FailedAttempt[] = [];
 
-  constructor(gateway: Gateway, call: EmbedCall, facts: CallFacts, encoding: 'float' | 'base64') {
+  constructor(gateway: Gateway, call: EmbedCall, known: KnownEmbedding) {
     this.#gateway = gateway;
     this.#call = call;
-    this.#facts = facts;
-    this.#encoding = encoding;
+    this.#known = known;
   }
 
   async run(targets: readonly Target[]): Promise<Made> {
@@ -167,11 +179,14 @@ class EmbedAttempts {
   #open(target: Target): Promise<CallOpening> {
     const { callId, acceptedAtMs, caller } = this.#call;
     const { journal } = this.#gateway;
-    const priceVersion = this.#gateway.settings().routing.priceBook.version;
+    const { priceBook } = this.#gateway.settings().routing;
+    readPrices(priceBook, { target, requestedModel: this.#known.facts.requestedModel, acceptedAtMs }, undefined);
+    const priceVersion = priceBook.version;
     const failedAttempts = this.#failed.length === 0 ? undefined : [...this.#failed];
     const dialect = { id: 'openai-embeddings' };
     this.#call.report?.exchanging();
-    return admit({ callId, acceptedAtMs, caller, dialect, facts: this.#facts, target, priceVersion, journal, failedAttempts });
+    const { facts, credit } = this.#known;
+    return admit({ callId, acceptedAtMs, caller, dialect, facts, target, priceVersion, journal, failedAttempts, credit });
   }
 
   #ask(target: Target, onHead: (status: number) => void): Promise<WholeAnswer> {
@@ -188,7 +203,8 @@ class EmbedAttempts {
   #read(answer: WholeAnswer, target: Target): EmbeddingsReply {
     const { status, body } = answer;
     if (status < 200 || status > 299) throw describeRefusal(answer, target);
-    const reply = readEmbeddingsReply(body, this.#encoding, this.#facts.requestedModel);
+    const { encoding, facts } = this.#known;
+    const reply = readEmbeddingsReply(body, encoding, facts.requestedModel);
     if (reply !== undefined) return reply;
     throw new GatewayError('upstream_invalid_reply', "Upstream connection error: the model service's reply holds no embeddings.", {
       internal: `${target.upstream.id} answered ${status} with ${body.length} bytes`,
@@ -201,6 +217,7 @@ class EmbedAttempts {
     const durationMs = Math.round(clock.monotonicMs() - this.#call.startedMs);
     const { priceBook } = this.#gateway.settings().routing;
     const entry = settleCall(opening, outcome, { upstreamStatus, durationMs }, priceBook, false);
+    this.#known.credit?.charge(entry);
     return new Promise((resolve) => {
       journal.done(entry, () => resolve(countUsedTokens(entry.usage)));
       this.#call.report?.settled(entry, outcome.error);

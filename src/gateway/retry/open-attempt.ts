@@ -2,8 +2,9 @@ import type { CallOpening, FailedAttempt } from '../../billing/ledger/call-entry
 import { admit } from '../admit.ts';
 import type { Gateway } from '../gateway.ts';
 import type { ExchangePlan } from '../plan-exchange.ts';
+import { readPrices } from '../read-prices.ts';
 import type { Target } from '../routing/routing-table.ts';
-import type { KnownCall } from './call-attempts.ts';
+import type { KnownCall } from './known-call.ts';
 
 /** One attempt: where it goes, what it sends, and what came before it. */
 export type AttemptPlan = { readonly target: Target; readonly plan: ExchangePlan; readonly failed: readonly FailedAttempt[] };
@@ -13,15 +14,18 @@ const free = Promise.resolve(undefined);
 
 /**
  * Opens a call in the books for one of its attempts. Undefined for what costs nothing and has no place there.
- * Rejects with GatewayError `journal_unavailable`.
+ * Rejects with GatewayError `journal_unavailable`, and throws `model_not_priced` or `invalid_value` for what cannot be priced.
  */
 export function openAttempt(
   { journal }: Pick<Gateway, 'journal'>,
-  { call, caller, facts, settings, acceptedAtMs, round }: KnownCall,
+  { call, caller, facts, settings, acceptedAtMs, round, credit }: KnownCall,
   { target, plan, failed }: AttemptPlan,
 ): Promise<CallOpening | undefined> {
   if (call.operation === 'count-tokens') return free;
   const { translation } = plan;
+  const { priceBook } = settings.routing;
+  const { requestedModel } = facts;
+  const pricingParameters = readPrices(priceBook, { target, requestedModel, acceptedAtMs }, plan.upstreamRequest.body);
   return admit({
     callId: round?.rowId ?? call.callId,
     parentCallId: round?.parentCallId,
@@ -30,7 +34,9 @@ export function openAttempt(
     dialect: call.dialect,
     facts,
     target,
-    priceVersion: settings.routing.priceBook.version,
+    priceVersion: priceBook.version,
+    pricingParameters,
+    credit,
     journal,
     translation: translation === undefined ? undefined : { upstreamDialect: translation.upstream.id, notes: translation.notes.list() },
     // A copy: the list grows.

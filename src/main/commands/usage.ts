@@ -66,7 +66,7 @@ async function queryRecords(
   span: Span,
   timeZone: string,
 ): Promise<BillingRecords> {
-  const store = await openDatabase(environment.dataDirectory, { readOnly: true });
+  const store = await openDatabase(environment, { readOnly: true });
   try {
     const names = { ...(token === undefined ? {} : { tokenName: token }), ...(model === undefined ? {} : { modelName: model }) };
     return await createStatistics({ store, timeZone }).query(

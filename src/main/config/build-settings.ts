@@ -1,3 +1,4 @@
+import { defaultCredits } from '../../gateway/credits/credit-settings.ts';
 import { defaultAudioSettings } from '../../gateway/audio/audio-settings.ts';
 import type { GatewaySettings } from '../../gateway/gateway.ts';
 import { defaultLimits, defaultTimeouts, defaultRetries } from '../../gateway/limits.ts';
@@ -20,6 +21,7 @@ import { buildTools } from './build-tools.ts';
 import { buildModels } from './build-models.ts';
 import type { Config, ConfiguredUpstream } from './config-schema.ts';
 import { credentialsOf, splitCredentials } from './credentials.ts';
+import { pricesOf } from './prices-schema.ts';
 
 /** The upstreams that a configuration comes to, and where they come from. */
 export type UpstreamSource = {
@@ -116,6 +118,16 @@ export function findBrokenTargets(config: Config, source: UpstreamSource): reado
   );
 }
 
+function priceSettings(config: Config): Pick<Parameters<typeof createPriceBook>[0], 'factors' | 'credits' | 'unlisted'> {
+  const { users, keys, credits, unlisted } = pricesOf(config.prices);
+  const factors = { ...(users === undefined ? {} : { users }), ...(keys === undefined ? {} : { keys }) };
+  return {
+    factors,
+    ...(unlisted === undefined ? {} : { unlisted }),
+    ...(credits === undefined ? {} : { credits: { name: credits.name ?? 'credits', perUsd: credits.perUsd } }),
+  };
+}
+
 /** As the vendor of the Responses interface keeps them. */
 const defaultRetentionDays = 30;
 
@@ -143,6 +155,7 @@ export function buildSettings(options: {
         book: options.priceBookData,
         overrides: priceOverrides(config),
         ...(config.tools?.prices === undefined ? {} : { toolPrices: config.tools.prices }),
+        ...priceSettings(config),
       }),
       configuredAtMs: options.configuredAtMs,
     }),
@@ -155,6 +168,8 @@ export function buildSettings(options: {
     videos: { ...defaultVideoSettings, ...config.videos },
     tools: buildTools(config),
     audio: { ...defaultAudioSettings, ...config.audio },
+    credits: { ...defaultCredits, ...config.credits },
+    ...(config.disconnect === undefined ? {} : { disconnect: config.disconnect }),
     ...(config.structuredOutput?.check === undefined ? {} : { replyCheck: config.structuredOutput.check }),
     ...(perKey === undefined ? {} : { perKey }),
     ...(config.trustedProxies === undefined ? {} : { isProxy: compileAddressList(config.trustedProxies) }),

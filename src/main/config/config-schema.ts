@@ -6,9 +6,12 @@ import { defaultOverload } from '../../gateway/overload/overload-settings.ts';
 import { upstreamVendors } from '../../upstreams/registry.ts';
 import { defaultDrainTimes } from '../drain-times.ts';
 import { callbacksSchema } from './callbacks-schema.ts';
+import { databaseSchema } from './database-schema.ts';
 import { mediaStorageSchema } from './media-storage-schema.ts';
 import { monitorSchema } from './monitor-schema.ts';
 import { audioSchema } from './audio-schema.ts';
+import { pricesSchema } from './prices-schema.ts';
+import { creditsSchema, disconnectSchema } from './credits-schema.ts';
 import { quirksSchema } from './quirks-schema.ts';
 import { balanceSchema, dialectNames, ownTimeouts, targetsSchema } from './routing-schema.ts';
 import { structuredOutputSchema } from './structured-output-schema.ts';
@@ -138,12 +141,7 @@ export const configSchema = Type.Object(
           "Models by the name clients use. A name that ends in * takes every name that begins so; the nearest beginning wins. A model that is not named here goes to the upstream whose vendor's price book lists it, else to one that was discovered to serve it.",
       }),
     ),
-    prices: Type.Optional(
-      Type.String({
-        minLength: 1,
-        description: 'Path of a price book file that replaces the shipped one, relative to the configuration file.',
-      }),
-    ),
+    prices: Type.Optional(pricesSchema),
     validation: Type.Optional(
       Type.Enum(['compatible', 'documented'], {
         default: 'compatible',
@@ -222,11 +220,14 @@ export const configSchema = Type.Object(
         },
       ),
     ),
+    database: Type.Optional(databaseSchema),
     mediaStorage: Type.Optional(mediaStorageSchema),
     callbacks: Type.Optional(callbacksSchema),
     files: Type.Optional(filesSchema),
     videos: Type.Optional(videosSchema),
     tools: Type.Optional(toolsSchema),
+    credits: Type.Optional(creditsSchema),
+    disconnect: Type.Optional(disconnectSchema),
     structuredOutput: structuredOutputSchema('all models that say nothing else'),
     responses: Type.Optional(
       Type.Object(

@@ -12,9 +12,10 @@ const sums = [
 ];
 
 const days = [
-  // `day` is the minute since 1970 at which a day begins in the time zone that the setting names.
+  // `day` is the minute since 1970 at which a day begins in the time zone of the one row of the other table.
   createRollUp('usage_days', 'day'),
-  "insert into settings (name, value) values ('statistics_time_zone', 'UTC')",
+  'create table usage_day_zone (id smallint not null primary key check (id = 1), time_zone text not null)',
+  "insert into usage_day_zone (id, time_zone) values (1, 'UTC')",
   `insert into usage_days (day, user_name, token_name, model_name, ${sums.join(', ')})
     select (hour / 24) * 1440, user_name, token_name, model_name, ${sums.map((column) => `sum(${column})`).join(', ')}
     from usage_hours group by (hour / 24) * 1440, user_name, token_name, model_name`,

@@ -4,7 +4,6 @@ import type { Database } from './database.ts';
 import { readBigInt, readText } from './read-column.ts';
 import { sumColumns } from './roll-up-columns.ts';
 
-const settingName = 'statistics_time_zone';
 const dayGranularity = 3;
 /** Days in one question to the calendar: a hundred years. */
 const daysMax = 36_600;
@@ -14,9 +13,9 @@ const daysMax = 36_600;
  * @param lock ends the query: words of the engine, or nothing
  */
 export async function readDayZone(database: Database, lock = ''): Promise<string> {
-  const row = await database.first(`select value from settings where name = ? ${lock}`, settingName);
+  const row = await database.first(`select time_zone from usage_day_zone where id = 1 ${lock}`);
   if (row === undefined) throw new StoreError('corrupt', 'The database lacks the time zone of its statistics.');
-  return readText(row, 'value');
+  return readText(row, 'time_zone');
 }
 
 let known: { readonly zone: string; readonly startMs: number; readonly endMs: number } | undefined;
@@ -52,8 +51,8 @@ export function dayBounds(startSeconds: number, endSeconds: number, zone: string
 export async function changeDayZone(database: Database, zone: string): Promise<boolean> {
   if ((await readDayZone(database)) === zone) return false;
   return await database.transact(async (transaction) => {
-    if ((await readDayZone(transaction, transaction.words.forUpdate('settings'))) === zone) return false;
-    await transaction.run('update settings set value = ? where name = ?', zone, settingName);
+    if ((await readDayZone(transaction, transaction.words.forUpdate('usage_day_zone'))) === zone) return false;
+    await transaction.run('update usage_day_zone set time_zone = ? where id = 1', zone);
     await transaction.run('delete from usage_days');
     const span = await transaction.first('select coalesce(min(hour), 0) as first, coalesce(max(hour) + 1, 0) as until from usage_hours');
     if (span === undefined) return true;

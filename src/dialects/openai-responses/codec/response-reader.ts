@@ -2,8 +2,8 @@ import type { BlockStart, InferenceEvent } from '../../../inference/inference-ev
 import { filledText, objectsOf, textOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject } from '../../../platform/json/json-value.ts';
 import type { ReplyReading } from '../../chat-codec.ts';
-import { isBilledWebSearch } from '../output-items.ts';
 import { outputItems, readUsage } from '../read-reply.ts';
+import { ToolUses } from '../tool-uses.ts';
 import { decodeAnnotation } from './citations.ts';
 import { joinNamespace, wrapCustomInput } from './client-tools.ts';
 import { decodeScreenCall } from './screen-tool.ts';
@@ -53,7 +53,8 @@ export class ResponseReader {
   readonly #reading: ReplyReading;
   readonly #places = new Map<number | string, Item>();
   readonly #items: Item[] = [];
-  readonly #webSearches = new Set<string>();
+  readonly #toolUses = new ToolUses();
+  #wholeItems = 0;
   readonly #openTexts = new Set<Block>();
   #events: InferenceEvent[] = [];
   #nextIndex = 0;
@@ -148,7 +149,7 @@ export class ResponseReader {
 
   /** Usage as a response tells it, with the searches that were seen. */
   readUsage(response: unknown): void {
-    const usageReport = isJsonObject(response) ? readUsage(response, this.#webSearches.size) : undefined;
+    const usageReport = isJsonObject(response) ? readUsage(response, this.#toolUses) : undefined;
     if (usageReport !== undefined) this.#events.push({ type: 'usage', usageReport });
   }
 
@@ -305,7 +306,8 @@ export class ResponseReader {
 
   /** What a tool of the vendor did, or a picture that it made. Items of unknown kinds say nothing. */
   #addWhole(wire: JsonObject): void {
-    if (isBilledWebSearch(wire)) this.#webSearches.add(textOf(wire.id) ?? `#${this.#webSearches.size}`);
+    this.#toolUses.add(wire, String(this.#wholeItems));
+    this.#wholeItems += 1;
     const part = decodeServerTool(wire) ?? decodeGeneratedImage(wire);
     if (part === undefined) return;
     this.start(undefined);

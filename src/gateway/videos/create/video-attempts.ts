@@ -8,6 +8,7 @@ import type { Idempotency } from '../../../tasks/task-store.ts';
 import type { SealedVideoRequest, VideoTask } from '../../../tasks/video-task.ts';
 import { forbidsRetry, parseRetryAfter } from '../../retry/parse-retry-after.ts';
 import { decideRetry, isWithinReach, type RetryDecision } from '../../retry/retry-policy.ts';
+import { readPrices } from '../../read-prices.ts';
 import { subjectOf } from '../../routing/route.ts';
 import type { Target } from '../../routing/routing-table.ts';
 import { timeoutsOf } from '../../routing/target-timeouts.ts';
@@ -121,9 +122,12 @@ export class VideoAttempts {
     const { request, source, idempotency, acceptedAtMs } = this.#wish;
     const { upstream, upstreamModel } = target;
     const { priceBook } = settings.routing;
-    const { usage, parameters } = submission.billing;
+    const { usage } = submission.billing;
     const { requestedModel } = request;
-    const rated = { vendor: upstream.vendor.id, upstreamModel, requestedModel, acceptedAtMs, usage, pricingParameters: parameters };
+    const read = readPrices(priceBook, { target, requestedModel, acceptedAtMs }, submission.body);
+    const pricingParameters = { ...submission.billing.parameters, ...read };
+    const payer = { userName: caller.userName, keyId: caller.id };
+    const planned = { vendor: upstream.vendor.id, upstreamModel, requestedModel, acceptedAtMs, pricingParameters, ...payer };
     const intent: NewVideoTask = {
       callId: this.#attempts === 0 ? callId : gateway.newId('req'),
       userName: caller.userName,
@@ -140,9 +144,9 @@ export class VideoAttempts {
       createdAtMs: acceptedAtMs,
       ...(source === undefined ? {} : { remixedFrom: source.task.id }),
       priceVersion: priceBook.version,
-      pricingParameters: parameters,
+      pricingParameters,
       heldUsage: usage,
-      heldNanoUsd: priceBook.rate(rated).amountNanoUsd,
+      heldNanoUsd: priceBook.bound({ ...planned, expected: usage, most: usage }).maximumNanoUsd,
       request: { ...toSealed(request, fitted), ...retentionOf(caller) },
     };
     this.#attempts += 1;

@@ -1,0 +1,112 @@
+import type { PricingParameters, Usage } from '../../inference/usage.ts';
+import type { ChargeLine } from '../ledger/call-entry.ts';
+import { parseDecimal, type Fraction } from './decimal.ts';
+import type { ExpressionScope } from './expressions/evaluate-expression.ts';
+import type { Expression } from './expressions/compile-expression.ts';
+import { isTrue, toNumber, type Truth } from './expressions/expression-value.ts';
+import { ceil, fractionOf, larger, smaller, writeDecimal } from './fraction.ts';
+import { feeLines, isUsed, mediaLines } from './media-lines.ts';
+import type { Pricing } from './pricing.ts';
+
+type Multipliers = ChargeLine['multipliers'];
+
+/** What a charge is made of besides the prices. */
+export type ChargeBasis = {
+  readonly usage: Usage;
+  readonly parameters: PricingParameters | undefined;
+  /** The multiplier of the service tier, with its name. */
+  readonly serviceTier: Multipliers;
+  /** Those of who pays. */
+  readonly payer: Multipliers;
+  /** Where expressions find their values. Asked for only where there are expressions. */
+  readonly scope: () => ExpressionScope;
+};
+
+const one = fractionOf(1);
+const factorMax = fractionOf(1_000_000);
+const quantityMax = fractionOf(1_000_000_000);
+
+/** Whether a condition holds, as far as is known. */
+export function judge(when: Expression | undefined, scope: ExpressionScope): Truth {
+  if (when === undefined) return isTrue;
+  const value = when.evaluate(scope);
+  if (value.is !== 'boolean') throw new TypeError(`"${when.text}" is no condition.`);
+  return value;
+}
+
+/** The most that an expression may come to: once everything is known, what it comes to. */
+function mostOf({ text, evaluate }: Expression, scope: ExpressionScope): Fraction {
+  const number = toNumber(evaluate(scope));
+  if (number.is !== 'number') throw new TypeError(`"${text}" is no number.`);
+  return number.high;
+}
+
+/**
+ * All lines of a charge: tokens, media, fees, then the lines of expressions. What is not known yet counts with the most that it may come to, so that the same computation gives
+ * the charge of a call that has ended and the bound of one that is planned.
+ * @param tokens the lines of the tokens, given their multipliers: the one thing that a bound takes from elsewhere than a charge
+ */
+export function chargeLines(pricing: Pricing, basis: ChargeBasis, tokens: (multipliers: Multipliers) => ChargeLine[]): ChargeLine[] {
+  const { usage, parameters, payer } = basis;
+  const ofAll = pricing.multipliers.length === 0 ? undefined : expressionMultipliers(pricing, basis, 'all');
+  const ofTokens = pricing.multipliers.length === 0 ? undefined : expressionMultipliers(pricing, basis, 'tokens');
+  const others = merge(ofAll, payer);
+  const lines = tokens(merge(merge(basis.serviceTier, ofTokens), others));
+  if (pricing.media !== undefined) lines.push(...mediaLines(usage, parameters, pricing.media, others));
+  if (pricing.fees !== undefined) lines.push(...feeLines(usage, pricing.fees, others));
+  if (pricing.lines.length > 0 && isUsed(usage)) lines.push(...expressionLines(pricing, basis.scope(), others));
+  return lines;
+}
+
+function merge(first: Multipliers, second: Multipliers): Multipliers {
+  if (first === undefined) return second;
+  return second === undefined ? first : { ...first, ...second };
+}
+
+function expressionMultipliers(pricing: Pricing, basis: ChargeBasis, of: 'tokens' | 'all'): Multipliers {
+  const scope = basis.scope();
+  const found: Record<string, string> = {};
+  for (const { name, when, factor, of: what } of pricing.multipliers) {
+    if (what !== of) continue;
+    const { mayBeTrue, mayBeFalse } = judge(when, scope);
+    if (!mayBeTrue) continue;
+    const most = smaller(mostOf(factor, scope), factorMax);
+    found[name] = writeDecimal(mayBeFalse ? larger(most, one) : most);
+  }
+  return Object.keys(found).length === 0 ? undefined : found;
+}
+
+function expressionLines({ lines }: Pricing, scope: ExpressionScope, multipliers: Multipliers): ChargeLine[] {
+  return lines.flatMap(({ meter, when, quantity, price, per }) => {
+    if (!judge(when, scope).mayBeTrue) return [];
+    const units = Number(ceil(smaller(mostOf(quantity, scope), quantityMax)));
+    if (units <= 0) return [];
+    const line = { meter, quantity: units, unitPrice: price, per, formula: quantity.text };
+    return [multipliers === undefined ? line : { ...line, multipliers }];
+  });
+}
+
+/** The multiplier of a service tier, as lines carry it; undefined for one that costs the list price. */
+export function serviceTierMultiplier({ serviceTiers }: Pricing, serviceTier: string | undefined): Multipliers {
+  if (serviceTiers === undefined || serviceTier === undefined) return undefined;
+  const tier = serviceTier.toLowerCase();
+  const multiplier = Object.hasOwn(serviceTiers, tier) ? serviceTiers[tier] : undefined;
+  return multiplier === undefined ? undefined : { [`service_tier:${tier}`]: multiplier };
+}
+
+/** Tiers that say nothing of which one will be used. */
+const openTiers: ReadonlySet<string> = new Set(['auto', '']);
+
+/**
+ * The dearest multiplier that a reply may come to have. A request that names its tier gets that one or none; one that names none, or leaves the choice to the vendor, may get any.
+ */
+export function dearestServiceTier({ serviceTiers = {} }: Pricing, requested: string | undefined): Multipliers {
+  const pinned = requested?.toLowerCase();
+  let dearest: { readonly tier: string; readonly factor: string } | undefined;
+  for (const [tier, factor] of Object.entries(serviceTiers)) {
+    if (pinned !== undefined && !openTiers.has(pinned) && tier !== pinned) continue;
+    const [value, known] = [parseDecimal(factor), dearest === undefined ? one : parseDecimal(dearest.factor)];
+    if (value.numerator * known.denominator > known.numerator * value.denominator) dearest = { tier, factor };
+  }
+  return dearest === undefined ? undefined : { [`service_tier:${dearest.tier}`]: dearest.factor };
+}

@@ -1,0 +1,75 @@
+import type { PricingParameters, Usage } from '../../../inference/usage.ts';
+import { fractionOf, zero } from '../fraction.ts';
+import { checkExpression, type ExpressionPurpose, pointersOf } from './check-expression.ts';
+import { evaluateExpression, type ExpressionScope } from './evaluate-expression.ts';
+import { type CountName, countParts } from './expression-names.ts';
+import { between, exactly, type ExpressionValue, type NumberValue, readParameter, unknown } from './expression-value.ts';
+import { parseExpression } from './parse-expression.ts';
+
+/** An expression that has been read and checked. */
+export type Expression = {
+  readonly text: string;
+  readonly pointers: readonly string[];
+  readonly evaluate: (scope: ExpressionScope) => ExpressionValue;
+};
+
+/** Reads and checks an expression. Throws ExpressionError. */
+export function compileExpression(text: string, purpose: ExpressionPurpose): Expression {
+  const node = parseExpression(text);
+  checkExpression(node, purpose);
+  return { text, pointers: pointersOf(node), evaluate: (scope) => evaluateExpression(node, scope) };
+}
+
+export type ScopedCall = {
+  readonly usage: Usage;
+  readonly pricingParameters?: PricingParameters | undefined;
+  readonly serviceTier?: string | undefined;
+};
+
+/** The scope of a call of which everything is known. */
+export function scopeOfCall({ usage, pricingParameters, serviceTier }: ScopedCall): ExpressionScope {
+  return {
+    count: (name) => exactly({ numerator: sumOf(name, usage), denominator: countParts(name).per }),
+    parameter: (name) => textOf(name === 'service_tier' ? serviceTier?.toLowerCase() : memberOf(pricingParameters, name)),
+    pointer: (pointer) => readParameter(memberOf(pricingParameters, pointer)),
+  };
+}
+
+/**
+ * The scope of a call before it is made. A count lies between 0 and the most that it can be; input of any kind, and parts of input, may be all of the input. What the vendor's
+ * reply may say is unknown.
+ */
+export function scopeOfPlan(most: Usage, pricingParameters: PricingParameters | undefined): ExpressionScope {
+  return {
+    count: (name) => mostOf(name, most),
+    parameter: (name) => (name === 'service_tier' ? unknown : textOf(memberOf(pricingParameters, name), unknown)),
+    pointer: (pointer) => readParameter(memberOf(pricingParameters, pointer)),
+  };
+}
+
+function memberOf(parameters: PricingParameters | undefined, name: string): string | undefined {
+  return parameters === undefined || !Object.hasOwn(parameters, name) ? undefined : parameters[name];
+}
+
+function textOf(text: string | undefined, otherwise: ExpressionValue = { is: 'absent' }): ExpressionValue {
+  return text === undefined ? otherwise : { is: 'text', text };
+}
+
+function sumOf(name: CountName, usage: Usage): bigint {
+  return countParts(name).counts.reduce((sum, count) => sum + BigInt(usage[count] ?? 0), 0n);
+}
+
+const inputCounts: ReadonlySet<CountName> = new Set([
+  'input_tokens',
+  'cache_read_tokens',
+  'cache_write_5m_tokens',
+  'cache_write_1h_tokens',
+  'input_audio_tokens',
+  'input_image_tokens',
+]);
+const outputCounts: ReadonlySet<CountName> = new Set(['reasoning_tokens', 'output_audio_tokens', 'output_image_tokens']);
+
+function mostOf(name: CountName, most: Usage): NumberValue {
+  const whole = inputCounts.has(name) ? 'total_input_tokens' : outputCounts.has(name) ? 'output_tokens' : name;
+  return between(zero, { numerator: sumOf(whole, most), denominator: fractionOf(countParts(name).per).numerator });
+}

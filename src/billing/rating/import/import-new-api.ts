@@ -1,0 +1,48 @@
+import type { Fraction } from '../decimal.ts';
+import { isJsonObject, type JsonObject } from '../../../platform/json/json-value.ts';
+import { multiply, readNumber, writeDecimal } from '../fraction.ts';
+import type { PriceBookEntry } from '../price-book-schema.ts';
+import { guessVendor, type ImportedBook, type ImportOptions, known, readPrice, startEntry } from './imported-book.ts';
+
+const source = 'new-api ratio configuration';
+/** A ratio of 1 is 2 USD per million input tokens. */
+const usdPerRatio = { numerator: 2n, denominator: 1n };
+
+const tables = ['model_ratio', 'completion_ratio', 'cache_ratio', 'create_cache_ratio', 'model_price'] as const;
+
+function numberOf(value: unknown): Fraction | undefined {
+  return typeof value === 'number' || typeof value === 'string' ? readNumber(String(value)) : undefined;
+}
+
+/**
+ * Reads the ratios of new-api: `model_ratio` prices input, `completion_ratio` and `cache_ratio` are multiples of it, `model_price` is USD per call and beats the ratios. The list
+ * names no vendors: they are told from the names of models.
+ */
+export function importNewApi(file: JsonObject, options: ImportOptions): ImportedBook {
+  const data = isJsonObject(file['data']) ? file['data'] : file;
+  const [ratios, completion, cache, written, perCall] = tables.map((name) => (isJsonObject(data[name]) ? data[name] : {}));
+  const entries: PriceBookEntry[] = [];
+  const notCarried = Object.keys(data)
+    .filter((name) => /ratio|price/i.test(name) && !tables.some((known_) => known_ === name))
+    .map((name) => `${name}: it has no place here.`);
+  for (const model of new Set([...Object.keys(ratios ?? {}), ...Object.keys(perCall ?? {})])) {
+    const entry = startEntry(options.vendor ?? guessVendor(model), model, source, options);
+    const call = readPrice(perCall?.[model]);
+    const ratio = numberOf(ratios?.[model]);
+    const times = (table: JsonObject | undefined): string | undefined => {
+      const factor = numberOf(table?.[model]);
+      return ratio === undefined || factor === undefined ? undefined : writeDecimal(multiply(multiply(ratio, usdPerRatio), factor));
+    };
+    if (call !== undefined) entry.fees = { call };
+    else if (ratio !== undefined) {
+      const input = writeDecimal(multiply(ratio, usdPerRatio));
+      const prices = { input, output: times(completion) ?? input, ...known({ cacheRead: times(cache), cacheWrite5m: times(written) }) };
+      entry.tiers = [{ inputAbove: 0, prices }];
+    } else {
+      notCarried.push(`${model}: its ratio is no number.`);
+      continue;
+    }
+    entries.push(entry);
+  }
+  return { book: { version: 'imported-new-api', currency: 'USD', entries }, notCarried };
+}

@@ -1,0 +1,155 @@
+import Type from 'typebox';
+import { decimalPattern } from './decimal.ts';
+
+const decimal = Type.String({ pattern: decimalPattern });
+const date = Type.String({ pattern: '^20[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$' });
+const name = Type.String({ minLength: 1, maxLength: 128 });
+const strict = { additionalProperties: false } as const;
+/** An expression over counts, parameters and the request; docs/guide/prices.md has the grammar. */
+const expression = Type.String({ minLength: 1, maxLength: 500 });
+const label = Type.String({ pattern: '^[a-z][a-z0-9_-]{0,47}$' });
+
+/** Prices per 1,000,000 tokens. A new token meter is a line here and a row in `token-lines.ts`. */
+const tokenPrices = Type.Object(
+  {
+    input: decimal,
+    inputAudio: Type.Optional(decimal),
+    inputImage: Type.Optional(decimal),
+    cacheRead: Type.Optional(decimal),
+    cacheReadAudio: Type.Optional(decimal),
+    cacheReadImage: Type.Optional(decimal),
+    cacheWrite5m: Type.Optional(decimal),
+    cacheWrite1h: Type.Optional(decimal),
+    output: decimal,
+    outputAudio: Type.Optional(decimal),
+    outputImage: Type.Optional(decimal),
+    /** Only where reasoning is not priced as other output. */
+    reasoning: Type.Optional(decimal),
+  },
+  strict,
+);
+
+/** The resolution of a video as requests name it. */
+const resolution = Type.String({ pattern: '^[0-9]{3,4}p$' });
+
+/** Prices of what is not counted in tokens. A new meter is a line here and in `media-lines.ts`. */
+const mediaPrices = Type.Object(
+  {
+    /** 1,000,000 characters that are read out. */
+    characters: Type.Optional(decimal),
+    /** A minute of sound that is transcribed or translated; started seconds count. */
+    audioMinute: Type.Optional(decimal),
+    /** A minute of sound that is made; started seconds count. */
+    outputAudioMinute: Type.Optional(decimal),
+    /** A second of video, by its resolution. One that is not listed costs what the dearest does. */
+    videoSecond: Type.Optional(Type.Record(resolution, decimal, { minProperties: 1 })),
+    /** A picture that a video is made from. */
+    inputImage: Type.Optional(decimal),
+    /** A picture that is made. */
+    outputImage: Type.Optional(decimal),
+  },
+  { ...strict, minProperties: 1 },
+);
+
+/** Prices per piece of what comes with a call. */
+const fees = Type.Object(
+  {
+    /** One search or query as the vendor counts it. */
+    web_search: Type.Optional(decimal),
+    /** Once per call that searched. */
+    grounded_prompt: Type.Optional(decimal),
+    web_fetch: Type.Optional(decimal),
+    file_search: Type.Optional(decimal),
+    tool_call: Type.Optional(decimal),
+    code_session: Type.Optional(decimal),
+    /** Once per call that used anything. */
+    call: Type.Optional(decimal),
+  },
+  strict,
+);
+
+/** A factor of the prices, where its condition holds. */
+const multiplier = Type.Object(
+  {
+    /** How receipts name it. */
+    name: label,
+    when: Type.Optional(expression),
+    /** A number or an expression that comes to one. Less than 0 counts as 0. */
+    factor: expression,
+    /** What it multiplies: tokens (default), or everything, fees and media too. */
+    of: Type.Optional(Type.Enum(['tokens', 'all'])),
+  },
+  strict,
+);
+
+/** A further line of the charge: so many units at a price. */
+const extraLine = Type.Object(
+  {
+    meter: label,
+    when: Type.Optional(expression),
+    /** How many units, rounded up to whole ones. Less than 0 counts as 0. */
+    quantity: expression,
+    price: decimal,
+    /** Units that the price is for. Default 1. */
+    per: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000_000 })),
+  },
+  strict,
+);
+
+export const entrySchema = Type.Object(
+  {
+    vendor: name,
+    model: name,
+    /** Other names of the same model at the same price, matched exactly. */
+    aliases: Type.Optional(Type.Array(name, { maxItems: 16 })),
+    displayName: name,
+    /** When the vendor released the model; absent where that is not known, and then the first window's start stands in. */
+    released: Type.Optional(date),
+    /** First day (UTC) on which these prices hold. They hold until the next entry of the same model begins. */
+    effectiveFrom: date,
+    /** First day (UTC) on which they no longer hold, where no other entry of the model follows at once. From then on the model has no price. */
+    effectiveUntil: Type.Optional(date),
+    /**
+     * Which of several prices of one window this is, and when it applies: the first whose condition holds, in the order of the file, else the one without a condition, which
+     * every window has.
+     */
+    variant: Type.Optional(label),
+    when: Type.Optional(expression),
+    /** The tier with the highest bound below the call's total input, cache included, prices the whole call. Absent where nothing is billed by tokens. */
+    tiers: Type.Optional(
+      Type.Array(Type.Object({ inputAbove: Type.Integer({ minimum: 0, maximum: 1_000_000_000_000 }), prices: tokenPrices }, strict), {
+        minItems: 1,
+        maxItems: 8,
+      }),
+    ),
+    media: Type.Optional(mediaPrices),
+    /** Multipliers of the token prices by the service tier that the vendor says it used. A tier that is not named costs the list price. */
+    serviceTiers: Type.Optional(Type.Record(Type.String({ pattern: '^[a-z][a-z0-9_]{0,31}$' }), decimal)),
+    multipliers: Type.Optional(Type.Array(multiplier, { maxItems: 16 })),
+    fees: Type.Optional(fees),
+    lines: Type.Optional(Type.Array(extraLine, { maxItems: 16 })),
+    source: name,
+    /** When the source was read. */
+    checked: date,
+    note: Type.Optional(Type.String({ maxLength: 400 })),
+  },
+  strict,
+);
+
+export const headSchema = Type.Object(
+  {
+    version: Type.String({ minLength: 1, maxLength: 64 }),
+    /** What the prices of this file are in. Prices in another currency than USD are converted as they are read, and `usdPerUnit` says at which rate. */
+    currency: Type.String({ pattern: '^([A-Z]{3}|credits)$' }),
+    usdPerUnit: Type.Optional(decimal),
+    entries: Type.Array(Type.Unknown(), { minItems: 1, maxItems: 10_000 }),
+  },
+  strict,
+);
+
+export type TokenPrices = Type.Static<typeof tokenPrices>;
+export type MediaPrices = Type.Static<typeof mediaPrices>;
+export type Fees = Type.Static<typeof fees>;
+export type PriceBookEntry = Type.Static<typeof entrySchema>;
+/** A price book as it is used: in USD, whatever its file was in. */
+export type PriceBookData = { readonly version: string; readonly currency: 'USD'; readonly entries: readonly PriceBookEntry[] };

@@ -1,0 +1,109 @@
+import { isDecimal } from './decimal.ts';
+import type { Fees, MediaPrices, TokenPrices } from './price-book-schema.ts';
+import { type Pricing, type PricingTier, prepareTier } from './pricing.ts';
+
+/** The operator's own price of a model under the name that clients ask for. USD per 1,000,000 tokens as decimal strings. */
+export type PriceOverride = {
+  /** The requested model, matched exactly, or the beginning of its name and `*`. */
+  readonly model: string;
+  /** Given together with `output`, or neither: then the vendor's list prices tokens. */
+  readonly input?: string;
+  readonly output?: string;
+  readonly cacheRead?: string;
+  readonly cacheWrite5m?: string;
+  readonly cacheWrite1h?: string;
+  readonly inputAudio?: string;
+  /** USD per web search. Absent: the vendor's list prices searches. */
+  readonly webSearch?: string;
+  /** USD per 1,000,000 characters read out, per minute of sound, per picture, and per second of video by its resolution. */
+  readonly characters?: string;
+  readonly audioMinute?: string;
+  readonly inputImage?: string;
+  readonly videoSecond?: Readonly<Record<string, string>>;
+};
+
+/** An override as it is used. What it has no price for, the vendor's list prices. */
+type PreparedOverride = {
+  readonly priceId: string;
+  readonly tiers: readonly PricingTier[] | undefined;
+  readonly media: MediaPrices | undefined;
+  readonly fees: Fees | undefined;
+};
+
+function prepareOverride(override: PriceOverride): PreparedOverride {
+  const { model, webSearch, characters, audioMinute, inputImage, videoSecond, input, output, ...rest } = override;
+  const media = Object.fromEntries(
+    Object.entries({ characters, audioMinute, inputImage, videoSecond }).filter(([, price]) => price !== undefined),
+  ) as MediaPrices;
+  const prices: TokenPrices | undefined = input === undefined || output === undefined ? undefined : { input, output, ...rest };
+  return {
+    priceId: `override/${model}`,
+    tiers: prices === undefined ? undefined : [prepareTier(0, prices)],
+    media: Object.keys(media).length === 0 ? undefined : media,
+    fees: webSearch === undefined ? undefined : { web_search: webSearch },
+  };
+}
+
+/** The override on top of what the list says, if it lists the model: without its service tiers and multipliers. */
+function applyOverride({ priceId, tiers, media, fees }: PreparedOverride, listed: Pricing | undefined): Pricing {
+  const { web_search: _search, grounded_prompt: _grounded, ...otherFees } = listed?.fees ?? {};
+  return {
+    priceId,
+    when: listed?.when,
+    tiers: tiers ?? listed?.tiers ?? [],
+    media: media === undefined ? listed?.media : { ...listed?.media, ...media },
+    fees: fees === undefined ? listed?.fees : { ...otherFees, ...fees },
+    serviceTiers: undefined,
+    multipliers: [],
+    lines: listed?.lines ?? [],
+    pointers: listed?.pointers ?? [],
+  };
+}
+
+const unlisted: readonly undefined[] = [undefined];
+
+/** Finds the prices of a requested model that an override changes: the override on top of what the list has for it. */
+export type OverrideFinder = (requestedModel: string, listed: readonly Pricing[] | undefined) => readonly Pricing[] | undefined;
+
+/** Overrides are found as routing finds its entry: by the name, with `models/` before it or not, else by the nearest beginning that ends in `*`. */
+export function createOverrideFinder(overrides: readonly PriceOverride[]): OverrideFinder {
+  const exact = new Map(overrides.map((override) => [override.model, rememberApplied(prepareOverride(override))]));
+  const patterns = [...exact]
+    .filter(([model]) => model.endsWith('*'))
+    .map(([model, apply]) => ({ prefix: model.slice(0, -1), apply }))
+    .toSorted((first, second) => second.prefix.length - first.prefix.length);
+  return (requestedModel, listed) => {
+    if (exact.size === 0) return undefined;
+    const name = requestedModel.startsWith('models/') ? requestedModel.slice('models/'.length) : requestedModel;
+    const apply = exact.get(requestedModel) ?? exact.get(name) ?? patterns.find(({ prefix }) => name.startsWith(prefix))?.apply;
+    return apply?.(listed);
+  };
+}
+
+/** There are as many lists as windows in the book, so that what is remembered is bounded. */
+function rememberApplied(override: PreparedOverride): (listed: readonly Pricing[] | undefined) => readonly Pricing[] {
+  const known = new Map<readonly Pricing[] | undefined, readonly Pricing[]>();
+  return (listed) => {
+    const found = known.get(listed);
+    if (found !== undefined) return found;
+    const applied = (listed ?? unlisted).map((pricing) => applyOverride(override, pricing));
+    known.set(listed, applied);
+    return applied;
+  };
+}
+
+/** What is wrong with overrides, each named by its model. */
+export function overrideProblems(overrides: readonly PriceOverride[]): string[] {
+  const seen = new Set<string>();
+  return overrides.flatMap(({ model, videoSecond, ...prices }) => {
+    const seconds = Object.entries(videoSecond ?? {}).map(([resolution, price]) => [`videoSecond.${resolution}`, price] as const);
+    const problems = [...Object.entries(prices), ...seconds]
+      .filter(([, price]) => !isDecimal(price))
+      .map(([meter, price]) => `The price override of ${model}: ${meter} must be a decimal such as "2.5", not "${price.slice(0, 32)}".`);
+    if ((prices.input === undefined) !== (prices.output === undefined))
+      problems.push(`The price override of ${model}: input and output go together, and one of them is missing.`);
+    if (seen.has(model)) problems.push(`The price override of ${model} is given twice.`);
+    seen.add(model);
+    return problems;
+  });
+}

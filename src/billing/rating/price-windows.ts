@@ -1,0 +1,75 @@
+import { modelSpellings } from './model-spellings.ts';
+import type { PriceBookEntry } from './price-book-schema.ts';
+import { type Pricing, preparePricing } from './pricing.ts';
+
+/** Models whose windows are remembered, listed or not. */
+const foundMax = 1000;
+
+/** The prices of a model from one day until another. */
+type Window = {
+  readonly fromMs: number;
+  readonly untilMs: number;
+  /** Those with a condition in the order of the file, then the one without. */
+  readonly pricings: readonly Pricing[];
+};
+
+export type PriceWindows = {
+  /** Whether any window is of this model. */
+  readonly lists: (vendor: string, model: string) => boolean;
+  /** The prices of a model at a moment; undefined where it has none. */
+  readonly find: (vendor: string, model: string, atMs: number) => readonly Pricing[] | undefined;
+};
+
+/** Finds prices by vendor, model in all its spellings, and time. */
+export function createPriceWindows(entries: readonly PriceBookEntry[]): PriceWindows {
+  const windows = indexWindows(entries);
+  const known = new Map<string, readonly Window[] | undefined>();
+  const windowsOf = (vendor: string, model: string): readonly Window[] | undefined => {
+    const key = windowKey(vendor, model);
+    const remembered = known.get(key);
+    if (remembered !== undefined || known.has(key)) return remembered;
+    const found = modelSpellings(model)
+      .map((spelling) => windows.get(windowKey(vendor, spelling)))
+      .find((list) => list !== undefined);
+    // Names come from clients: the bound keeps odd ones from filling memory.
+    if (known.size < foundMax) known.set(key, found);
+    return found;
+  };
+  return {
+    lists: (vendor, model) => windowsOf(vendor, model) !== undefined,
+    find: (vendor, model, atMs) => {
+      const window = windowsOf(vendor, model)?.find(({ fromMs }) => fromMs <= atMs);
+      return window === undefined || window.untilMs <= atMs ? undefined : window.pricings;
+    },
+  };
+}
+
+/** One model's windows under each of its names, newest first, so that the first that has begun is the one that holds. */
+function indexWindows(entries: readonly PriceBookEntry[]): ReadonlyMap<string, readonly Window[]> {
+  const windows = new Map<string, Window[]>();
+  for (const variants of Map.groupBy(entries, ({ vendor, model, effectiveFrom }) => `${vendor}\n${model}\n${effectiveFrom}`).values()) {
+    const plain = variants.find(({ when }) => when === undefined);
+    if (plain === undefined) continue;
+    const ordered = [...variants.filter((each) => each !== plain), plain];
+    const window = {
+      fromMs: startOfDayMs(plain.effectiveFrom),
+      untilMs: plain.effectiveUntil === undefined ? Infinity : startOfDayMs(plain.effectiveUntil),
+      pricings: ordered.map(preparePricing),
+    };
+    for (const spelling of new Set(variants.flatMap(({ model, aliases }) => [model, ...(aliases ?? [])]))) {
+      const key = windowKey(plain.vendor, spelling);
+      windows.set(key, [...(windows.get(key) ?? []), window]);
+    }
+  }
+  for (const list of windows.values()) list.sort((one, other) => other.fromMs - one.fromMs);
+  return windows;
+}
+
+function windowKey(vendor: string, model: string): string {
+  return `${vendor}\n${model}`;
+}
+
+/** Midnight UTC of a date such as `2026-01-31`. */
+export function startOfDayMs(date: string): number {
+  return Date.parse(`${date}T00:00:00Z`);
+}

@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs';
+
+import { detectFormat, type ImportFormat, importFormats, importPrices } from '../../billing/rating/import/import-prices.ts';
+import { PriceBookError, parsePriceBook } from '../../billing/rating/parse-price-book.ts';
+import type { JsonValue } from '../../platform/json/json-value.ts';
+import { parseJson } from '../../platform/json/parse-json.ts';
+import { StartError } from '../environment.ts';
+import { dayOf } from './prices-list.ts';
+
+export type ImportCommandOptions = { readonly format?: string; readonly vendor?: string; readonly since?: string };
+
+/**
+ * `weir prices import`: writes a price book to the standard output, and what could not be carried over to the other.
+ * @throws StartError for a file that cannot be read or holds no price, and for a book that would be refused
+ */
+export function importPriceList(file: string, { format, vendor, since }: ImportCommandOptions, nowMs: number): void {
+  const list = readList(file);
+  const known = format === undefined ? detectFormat(list) : importFormats.find((name) => name === format);
+  if (known === undefined) throw new StartError(`--format is needed: ${importFormats.join(', ')}`);
+  const { book, notCarried } = importPrices(list, known, { vendor, effectiveFrom: since ?? dayOf(nowMs), checked: dayOf(nowMs) });
+  if (book.entries.length === 0) throw new StartError(`${file} holds no price of a model that is known here (read as ${known})`);
+  try {
+    parsePriceBook(book);
+  } catch (error) {
+    if (error instanceof PriceBookError) throw new StartError(`what was read is no good price book:\n  ${error.problems.join('\n  ')}`);
+    throw error;
+  }
+  console.log(JSON.stringify(book, undefined, 2));
+  console.error(wordOutcome(book.entries.length, known, notCarried));
+}
+
+function readList(file: string): JsonValue {
+  try {
+    return parseJson(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw new StartError(`${file} cannot be read as JSON: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function wordOutcome(entries: number, format: ImportFormat, notCarried: readonly string[]): string {
+  const rest = notCarried.length === 0 ? 'Everything was carried over.' : `Not carried over:\n  ${notCarried.join('\n  ')}`;
+  return `${entries} entries were read as ${format}. ${rest}`;
+}

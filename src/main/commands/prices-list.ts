@@ -1,0 +1,59 @@
+import type { PriceBookData, PriceBookEntry } from '../../billing/rating/parse-price-book.ts';
+import { StartError } from '../environment.ts';
+
+export type ListPricesOptions = { readonly vendor?: string; readonly model?: string; readonly at?: string };
+
+/** The day (UTC) of a moment, such as `2026-12-31`. */
+export function dayOf(atMs: number): string {
+  return new Date(atMs).toISOString().slice(0, 10);
+}
+
+/** Entries of a book that are asked for, by vendor, model and day. @throws StartError for a day that is none */
+export function listPrices({ entries }: PriceBookData, { vendor, model, at }: ListPricesOptions, nowMs: number): PriceBookEntry[] {
+  const day = at ?? dayOf(nowMs);
+  if (day !== 'all' && Number.isNaN(Date.parse(`${day}T00:00:00Z`)))
+    throw new StartError(`--at ${day}: write a day such as 2026-12-31, or all`);
+  return entries
+    .filter((entry) => vendor === undefined || entry.vendor === vendor)
+    .filter((entry) => model === undefined || [entry.model, ...(entry.aliases ?? [])].some((name) => name.includes(model)))
+    .filter((entry) => day === 'all' || holdsOn(entry, day, entries))
+    .toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
+}
+
+const keyOf = ({ vendor, model, effectiveFrom, variant = '' }: PriceBookEntry): string =>
+  `${vendor}\n${model}\n${effectiveFrom}\n${variant}`;
+
+function holdsOn(entry: PriceBookEntry, day: string, entries: readonly PriceBookEntry[]): boolean {
+  const { vendor, model, effectiveFrom, effectiveUntil } = entry;
+  if (effectiveFrom > day || (effectiveUntil !== undefined && effectiveUntil <= day)) return false;
+  return !entries.some(
+    (other) => other.vendor === vendor && other.model === model && other.effectiveFrom > effectiveFrom && other.effectiveFrom <= day,
+  );
+}
+
+/** The rows of an entry in a table for people: one for each of its tiers. */
+export function priceColumns(entry: PriceBookEntry): string[][] {
+  const { vendor, model, variant, effectiveFrom, checked, tiers } = entry;
+  const name = variant === undefined ? model : `${model} #${variant}`;
+  const besides = describeRest(entry);
+  if (tiers === undefined) return [[vendor, name, effectiveFrom, '', '', '', '', besides, checked]];
+  return tiers.map(({ inputAbove, prices }, index) => {
+    const { input, cacheRead = '', cacheWrite5m = '', cacheWrite1h, output } = prices;
+    const written = cacheWrite1h === undefined ? cacheWrite5m : `${cacheWrite5m}/${cacheWrite1h}`;
+    return index === 0
+      ? [vendor, name, effectiveFrom, input, cacheRead, written, output, besides, checked]
+      : ['', `  above ${inputAbove} input`, '', input, cacheRead, written, output, '', ''];
+  });
+}
+
+function describeRest({ tiers, media, fees, serviceTiers, multipliers = [], lines = [] }: PriceBookEntry): string {
+  const { input: _input, output: _output, cacheRead: _read, cacheWrite5m: _5m, cacheWrite1h: _1h, ...tokens } = tiers?.[0]?.prices ?? {};
+  const { videoSecond = {}, ...otherMedia } = media ?? {};
+  return [
+    ...Object.entries({ ...tokens, ...otherMedia, ...fees }).map(([meter, price]) => `${meter} ${price}`),
+    ...Object.entries(videoSecond).map(([resolution, price]) => `${resolution} ${price}/s`),
+    ...Object.entries(serviceTiers ?? {}).map(([tier, factor]) => `${tier} ×${factor}`),
+    ...multipliers.map(({ name, factor }) => `${name} ×${factor}`),
+    ...lines.map(({ meter, price, per = 1 }) => `${meter} ${price}${per === 1 ? '' : ` per ${per}`}`),
+  ].join(', ');
+}

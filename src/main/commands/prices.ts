@@ -1,0 +1,90 @@
+import { readFileSync } from 'node:fs';
+
+import type { Command } from 'commander';
+
+import { diffPriceBooks } from '../../billing/rating/diff-price-books.ts';
+import { loadShippedPriceBook } from '../../billing/rating/load-shipped-price-book.ts';
+import { type PriceBookData, PriceBookError } from '../../billing/rating/parse-price-book.ts';
+import { createPriceBook } from '../../billing/rating/price-book.ts';
+import { systemClock } from '../../platform/clock.ts';
+import { loadConfig } from '../config/load-config.ts';
+import { readPriceBook } from '../config/read-price-book.ts';
+import { type Environment, StartError } from '../environment.ts';
+import { printTable } from './with-accounts.ts';
+import { type ImportCommandOptions, importPriceList } from './prices-import.ts';
+import { listPrices, type ListPricesOptions, priceColumns } from './prices-list.ts';
+
+/** Adds `weir prices …`: what calls cost, and files that say so. None of them calls anything or needs a running gateway. */
+export function addPriceCommands(program: Command, environment: () => Environment): void {
+  const prices = program.command('prices').description('what calls cost: the price book in force, and files of prices');
+  prices
+    .command('list')
+    .description('lists prices of the book in force')
+    .option('--vendor <vendor>', 'of this vendor only')
+    .option('--model <text>', 'only models whose name holds this')
+    .option('--at <date>', 'the prices that hold on this day (UTC), such as 2026-12-31; default: today; all: every window')
+    .option('--json', 'as JSON, with everything that the book says')
+    .action((options: ListPricesOptions & { readonly json?: boolean }) => {
+      const entries = listPrices(bookInForce(environment()), options, systemClock.nowMs());
+      if (options.json === true) console.log(JSON.stringify(entries, undefined, 2));
+      else
+        printTable(['VENDOR', 'MODEL', 'SINCE', 'INPUT', 'CACHED', 'WRITE', 'OUTPUT', 'BESIDES', 'CHECKED'], entries.flatMap(priceColumns));
+    });
+  prices
+    .command('check')
+    .description('checks a price book file and names every problem; exits with 1 if there is any')
+    .argument('<file>', 'price book in YAML or JSON')
+    .action((file: string) => {
+      const book = readFile(file);
+      const models = new Set(book.entries.map(({ vendor, model }) => `${vendor}/${model}`)).size;
+      console.log(
+        `The price book is good: ${models} models, ${book.entries.length} entries, version ${createPriceBook({ book }).version}.`,
+      );
+    });
+  prices
+    .command('diff')
+    .description('compares two books; with one file, the book in force with it')
+    .argument('<file>', 'price book file, or shipped for the one of this release')
+    .argument('[other]', 'the other one')
+    .option('--json', 'as JSON')
+    .action((file: string, other: string | undefined, { json }: { readonly json?: boolean }) => {
+      const [before, after] = other === undefined ? [bookInForce(environment()), readFile(file)] : [readFile(file), readFile(other)];
+      const changes = diffPriceBooks(before, after);
+      if (json === true) console.log(JSON.stringify(changes, undefined, 2));
+      else if (changes.length === 0) console.log('No price differs.');
+      else
+        printTable(
+          ['ENTRY', 'WHAT', 'BEFORE', 'AFTER'],
+          changes.map(({ entry, member, before: old = '-', after: young = '-' }) => [entry, member === '' ? 'entry' : member, old, young]),
+        );
+    });
+  prices
+    .command('import')
+    .description(
+      "turns another program's price list into a price book, written to the standard output; what could not be carried over is named",
+    )
+    .argument('<file>', 'model_prices_and_context_window.json of LiteLLM, data of genai-prices, or the ratios of new-api')
+    .option('--format <format>', 'litellm, genai-prices or new-api; default: what it looks like')
+    .option('--vendor <vendor>', 'takes every model for one of this vendor')
+    .option('--since <date>', 'first day (UTC) of the prices; default: today')
+    .action((file: string, options: ImportCommandOptions) => importPriceList(file, options, systemClock.nowMs()));
+  prices
+    .command('export')
+    .description('writes the price book in force as a file of its own')
+    .action(() => console.log(JSON.stringify(bookInForce(environment()), undefined, 2)));
+}
+
+/** The prices that a gateway with this configuration has, without the overrides of single models. */
+function bookInForce({ configPath, variable }: Environment): PriceBookData {
+  return loadConfig(configPath, variable).priceBookData;
+}
+
+function readFile(file: string): PriceBookData {
+  if (file === 'shipped') return loadShippedPriceBook();
+  try {
+    return readPriceBook(readFileSync(file, 'utf8'));
+  } catch (error) {
+    if (error instanceof PriceBookError) throw new StartError(`${file} cannot be used:\n  ${error.problems.join('\n  ')}`);
+    throw new StartError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
