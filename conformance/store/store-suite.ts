@@ -7,6 +7,7 @@ import { fileSearchSuite } from './file-search-suite.ts';
 import { idempotencySuite } from './idempotency-suite.ts';
 import { ledgerSuite } from './ledger-suite.ts';
 import { proofSuite } from './proof-suite.ts';
+import { statisticsDaysSuite } from './statistics-days-suite.ts';
 import { statisticsSuite } from './statistics-suite.ts';
 import { taskSuite } from './task-suite.ts';
 import type { StoreUnderTest } from './store-under-test.ts';
@@ -18,6 +19,7 @@ export function runStoreSuite(name: string, open: () => Promise<StoreUnderTest>)
     describe('ledger', () => ledgerSuite(open));
     describe('credits', () => creditSuite(open));
     describe('statistics', () => statisticsSuite(open));
+    describe('statistics over days', () => statisticsDaysSuite(open));
     describe('reasoning proofs', () => proofSuite(open));
     describe('conversations', () => conversationSuite(open));
     describe('files and their index', () => fileSearchSuite(open));

@@ -42,6 +42,7 @@ import { formatUrl, listenError } from './listen.ts';
 import { openCallbacks } from './open-callbacks.ts';
 import { openCredits, readNodeId, storeOfNode } from './open-credits.ts';
 import { openIdempotency } from './open-idempotency.ts';
+import { keepStatisticsDays } from './keep-statistics-days.ts';
 import { openStoredObjects } from './open-stored-objects.ts';
 import { openProofVault } from './open-proof-vault.ts';
 import { openVideos } from './open-videos.ts';
@@ -223,6 +224,7 @@ async function openWhatIsKept(
   opened: AsyncDisposableStack,
 ): Promise<Pick<Gateway, 'storedObjects' | 'background' | 'conversations' | 'callbacks' | 'videos' | 'idempotency'>> {
   const base = { ...parts, newId: createIds(parts.clock), config: live.config, settings: live.settings };
+  keepStatisticsDays(base.store, live.config().timeZone ?? 'UTC', base.logger);
   const stored = openStoredObjects(base, opened);
   const { callbacks, vault } = openCallbacks({ ...base, conversations: stored.conversations }, opened);
   const idempotency = openIdempotency(base, opened);

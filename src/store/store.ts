@@ -3,7 +3,8 @@ import type { CreditBooks } from '../billing/credits/credit-books.ts';
 import type { LeaseStore } from '../billing/credits/credit-store.ts';
 import type { IdempotencyStore } from '../billing/idempotency/idempotency-store.ts';
 import type { LedgerStore } from '../billing/ledger/ledger-store.ts';
-import type { StatisticsStore } from '../billing/statistics/statistics-store.ts';
+import type { BilledCallStore } from '../billing/statistics/billed-call.ts';
+import type { StatisticsDays, StatisticsStore } from '../billing/statistics/statistics-store.ts';
 import type { ConversationStore } from '../conversations/conversation-store.ts';
 import type { ProofStore } from '../inference/proof-store.ts';
 import type { CallbackStore } from '../tasks/callbacks/callback-store.ts';
@@ -16,6 +17,8 @@ export type Store = AccountsStore &
   LeaseStore &
   CreditBooks &
   StatisticsStore &
+  StatisticsDays &
+  BilledCallStore &
   ProofStore &
   ConversationStore &
   FileSearchStore &

@@ -1,6 +1,7 @@
 import type { StoreOperations } from '../worker/store-protocol.ts';
 import { createAccountsOperations } from './accounts-operations.ts';
 import { createBookOperations } from './book-operations.ts';
+import { createBilledCallOperations } from './billed-call-operations.ts';
 import { createCallbackOperations } from './callback-operations.ts';
 import { createConversationOperations } from './conversation-operations.ts';
 import type { Database } from './database.ts';
@@ -21,6 +22,7 @@ export function createStoreOperations(database: Database): StoreOperations {
     ...createLeaseOperations(database),
     ...createBookOperations(database),
     ...createStatisticsOperations(database),
+    ...createBilledCallOperations(database),
     ...createProofOperations(database),
     ...createConversationOperations(database),
     ...createFileSearchOperations(database),

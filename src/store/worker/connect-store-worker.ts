@@ -7,6 +7,7 @@ import type { TaskStore } from '../../tasks/task-store.ts';
 import type { FileSearchStore } from '../../tools/file-search/file-store.ts';
 import type { Store } from '../store.ts';
 import { encodeForStore, joinEncoded } from '../operations/encoded-batch.ts';
+import { unpackRows } from '../operations/packed-rows.ts';
 import { StoreError } from '../store-error.ts';
 import { groupProgress } from './group-progress.ts';
 import { decodeError } from './store-protocol.ts';
@@ -57,6 +58,8 @@ export async function connectStoreWorker(worker: Worker, options: StoreWorkerOpt
     insertBillingToken: (token) => call('insertBillingToken', token),
     findBillingTokenByHash: (hash) => call('findBillingTokenByHash', hash),
     listBillingTokens: () => call('listBillingTokens'),
+    rotateBillingToken: (rotation) => call('rotateBillingToken', rotation),
+    noteBillingTokenUse: (use) => call('noteBillingTokenUse', use),
     deleteBillingToken: (tokenId) => call('deleteBillingToken', tokenId),
     appendEntries: async (entries, nodeId) => await connection.append(joinEncoded(entries.map((entry) => encodeForStore(entry))), nodeId),
     appendEncoded: async (entries, nodeId) => await connection.append(joinEncoded(entries), nodeId),
@@ -64,7 +67,10 @@ export async function connectStoreWorker(worker: Worker, options: StoreWorkerOpt
     findEntry: (callId) => call('findEntry', callId),
     listCallRows: (callId) => call('listCallRows', callId),
     listEntries: (filter) => call('listEntries', filter),
-    queryStatistics: (query) => call('queryStatistics', query),
+    queryStatistics: async (query) => unpackRows(await call('sumUsage', query)),
+    keepDaysOf: (timeZone) => call('keepDaysOf', timeZone),
+    listBilledCalls: (page) => call('listBilledCalls', page),
+    listPriceVersions: (span) => call('listPriceVersions', span),
     putProofs: (proofs) => call('putProofs', proofs),
     findProofs: (query) => call('findProofs', query),
     sweepProofs: (limits) => call('sweepProofs', limits),
