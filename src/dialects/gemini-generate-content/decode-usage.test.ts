@@ -1,3 +1,7 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { decodeUsage } from './decode-usage.ts';
 test('pictures are parted from the tokens they are among: sent, cached and made', () => {
   const image = (tokenCount: number) => [{ modality: 'IMAGE', tokenCount }];
   const report = decodeUsage(
