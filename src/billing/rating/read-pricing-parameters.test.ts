@@ -88,7 +88,7 @@ describe('M14 what a price depends on is read from what is sent', () => {
   });
 
   test('any JSON value at a pointer is found where a parser finds it', () => {
-    const name = fc.stringMatching(/^[a-z"\\/~é\u0000]{1,4}$/);
+    const name = fc.stringMatching(/^[a-z"\\/~é]{1,4}$/);
     fc.assert(
       fc.property(name, name, fc.string(), fc.boolean(), (outer, inner, text, escaped) => {
         const step = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');
