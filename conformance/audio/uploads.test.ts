@@ -106,9 +106,13 @@ describe('uploads', () => {
   });
 
   test('an upstream that refuses before it has read the whole form is heard, and 429 keeps its advice', async () => {
-    running.upstream.early = (_, response) => {
-      response.writeHead(429, { 'content-type': 'application/json', 'retry-after': '60', connection: 'close' });
-      response.end(JSON.stringify({ error: { message: 'slow down', code: 'rate_limit_exceeded' } }));
+    running.upstream.early = (request, response) => {
+      const body = JSON.stringify({ error: { message: 'slow down', code: 'rate_limit_exceeded' } });
+      const headers = { 'content-type': 'application/json', 'content-length': body.length, 'retry-after': '60', connection: 'close' };
+      response.writeHead(429, headers).write(body);
+      // A server that closes with bytes unread takes back what it has said: a good one waits until its client has stopped.
+      request.resume();
+      request.on('close', () => response.end());
       return true;
     };
     const reply = await upload(running, makeWav(200));

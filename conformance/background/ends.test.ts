@@ -56,7 +56,8 @@ describe('how background responses end', { concurrency: true }, () => {
       await first.stop('SIGKILL');
       const second = await start();
       const killedAtMs = performance.now();
-      const followed = await follow(second, id, 2);
+      // On a busy machine it is killed before more than its beginning is kept.
+      const followed = await follow(second, id, 0);
       assert.ok(performance.now() - killedAtMs < 25_000, 'it is seen within its lease');
       assert.match(followed.text, /event: response\.failed\n[^]*$/);
       const { json } = await show(second, id);

@@ -5,10 +5,11 @@ import { plannedUsage, priceBound, priceOf, type Truth } from '../support/audit.
 import { eventually } from '../support/http.ts';
 import { assertFree, assertPartly, type FaultBench, type Mode, startFaultBench, streamModes, wholeModes } from './fault-bench.ts';
 
-const noticedWithinMs = 200;
+/** Beside other tests; that it takes 200 ms at most is measured in leaving.timing. */
+const noticedWithinMs = 1500;
 const tokensPerSecond = 200;
 /** Output that may be on its way between the upstream and the client when the client leaves. */
-const inFlightTokens = (tokensPerSecond * noticedWithinMs) / 1000 + 16;
+const inFlightTokens = tokensPerSecond * 0.2 + 16;
 
 /** Clients that go away: the upstream is stopped at once, and what had been generated is charged, no more and no less. */
 describe('the client leaves', { concurrency: 8 }, () => {

@@ -16,7 +16,7 @@ const count = Number(process.env['WEIR_STALLED_CLIENTS'] ?? 60);
 const mebibyte = 1024 * 1024;
 const streamBytes = 64 * mebibyte;
 /** 60 s unless configured. */
-const stalledReaderMs = Number(process.env['WEIR_STALLED_MS'] ?? 8000);
+const stalledReaderMs = Number(process.env['WEIR_STALLED_MS'] ?? 4000);
 const skip = residentBytes(process.pid) === undefined ? 'this system does not tell the memory of a process' : false;
 
 describe('clients that never read', { skip, timeout: 170_000 }, () => {

@@ -7,7 +7,8 @@ import { upstreamKey } from '../support/start-simulated-weir.ts';
 import { assertErrorEvent, assertFree, assertPartly, type FaultBench, startFaultBench } from './fault-bench.ts';
 import { translatedModel, translating, translations } from './translated-models.ts';
 
-const noticedWithinMs = 200;
+/** Beside other tests; that it takes 200 ms at most is measured in leaving.timing. */
+const noticedWithinMs = 1500;
 const canary = 'canary-of-the-prompt-5317';
 
 /** However a translated call ends, it is booked as what the upstream served, in the upstream's own counts. */
@@ -46,7 +47,7 @@ describe('books of translated calls', { concurrency: 6 }, () => {
     const model = translatedModel(to);
 
     for (const how of ['fin', 'rst'] as const) {
-      test(`${title}: the client leaves (${how}): the upstream is stopped within ${noticedWithinMs} ms`, async () => {
+      test(`${title}: the client leaves (${how}): the upstream is stopped, and what it had said is charged`, async () => {
         const { tag, call } = bench.open(mode, { model, steer: { pace, 'output-tokens': '2000' }, body: {} });
         await call.until((text) => text.length > 1500);
         const head = await call.head;

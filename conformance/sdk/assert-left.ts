@@ -8,8 +8,9 @@ import { readBooks, type Totals } from './seen-usage.ts';
 
 type CallRecord = ReturnType<RunningSimulator['records']>[number];
 
-const noticedWithinMs = 200;
-const limitMs = 1000;
+/** Beside other tests; that it takes 200 ms at most is measured in faults/leaving.timing. */
+const noticedWithinMs = 1500;
+const limitMs = 5000;
 
 /** Waits for the vendor's record of a call whose client is gone; it must say so. */
 export async function findLeftCall({ simulator }: SimulatedWeir, tag: string, leftAtMs: number): Promise<CallRecord> {

@@ -65,6 +65,11 @@ export function accountsSuite(open: () => Promise<StoreUnderTest>): void {
     assert.deepEqual(await store.findApiKeyByHash(key.hash), key);
     assert.equal(await store.setApiKeyStrictTranslation(key.id, true), true);
     assert.deepEqual(await store.findApiKeyByHash(key.hash), { ...key, strictTranslation: true });
+    for (const disconnectPolicy of ['drain', 'deliver', 'abort'] as const) {
+      assert.equal(await store.setApiKeyDisconnect(key.id, disconnectPolicy), true);
+      assert.equal((await store.findApiKeyByHash(key.hash))?.disconnectPolicy, disconnectPolicy);
+    }
+    assert.equal(await store.setApiKeyDisconnect(key.id, undefined), true);
     for (const responseRetentionDays of [0, 7]) {
       assert.equal(await store.setApiKeyRetention(key.id, responseRetentionDays), true);
       assert.deepEqual(await store.findApiKeyByHash(key.hash), { ...key, strictTranslation: true, responseRetentionDays });
@@ -146,6 +151,7 @@ export function accountsSuite(open: () => Promise<StoreUnderTest>): void {
         createdAtMs: 1002,
         strictTranslation: true,
         responseRetentionDays: 0,
+        disconnectPolicy: 'drain',
       }),
       createKey('list', { id: 'list-a', name: 'a', hash: 'list-a', createdAtMs: 1001, disabledAtMs: 4 }),
       createKey('list', { id: 'list-c', name: 'c', hash: 'list-c', createdAtMs: 1003 }),

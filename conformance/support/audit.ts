@@ -41,7 +41,11 @@ export type Ledger = {
 };
 
 export async function openLedger(dataDirectory: string): Promise<Ledger> {
-  const store = await openSqliteStore({ path: join(dataDirectory, 'weir.sqlite'), readOnly: true });
+  return readLedger(await openSqliteStore({ path: join(dataDirectory, 'weir.sqlite'), readOnly: true }));
+}
+
+/** The ledger of a store that is open. */
+export function readLedger(store: Store): Ledger {
   const all = async (): Promise<readonly CallEntry[]> => {
     const entries: CallEntry[] = [];
     for (let before: string | undefined; ; before = entries.at(-1)?.callId) {

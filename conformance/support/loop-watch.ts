@@ -8,6 +8,8 @@ export const watchedNodeArguments: readonly string[] = ['--import', join(import.
 export type LoopReading = {
   /** The longest time that the event loop was held up since the last reading, in milliseconds. */
   readonly longestMs: number;
+  /** The most that was worked between two turns since the last reading, in milliseconds of the processor. Other programs add nothing to it. */
+  readonly busiestMs: number;
   /** Of the times between two turns that it asked for. */
   readonly p99Ms: number;
   readonly memory: { readonly rss: number; readonly heapUsed: number; readonly external: number; readonly arrayBuffers: number };

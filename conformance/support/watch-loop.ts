@@ -2,17 +2,29 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
+import { threadMs } from './thread-ms.ts';
+
 /**
  * Loaded into a Weir before the program (`node --import`): tells how long its event loop was held up at most since the last question. It asks for a turn every
  * millisecond, so that nothing hides between two turns.
  */
 const delay = monitorEventLoopDelay({ resolution: 1 });
 delay.enable();
+
+/** The same in time of the processor: the loop may also stand still because the system gave its processor to another program. */
+let busiestMs = 0;
+let lastMs = threadMs();
+setInterval(() => {
+  const nowMs = threadMs();
+  busiestMs = Math.max(busiestMs, nowMs - lastMs);
+  lastMs = nowMs;
+}, 1).unref();
+
 const server = createServer((_request, response) => {
-  const longestMs = delay.max / 1e6;
-  const p99Ms = delay.percentile(99) / 1e6;
+  const reading = { longestMs: delay.max / 1e6, busiestMs, p99Ms: delay.percentile(99) / 1e6 };
   delay.reset();
-  response.end(JSON.stringify({ longestMs, p99Ms, memory: process.memoryUsage() }));
+  busiestMs = 0;
+  response.end(JSON.stringify({ ...reading, memory: process.memoryUsage() }));
 });
 server.listen(0, '127.0.0.1', () => {
   process.stdout.write(`loop watch http://127.0.0.1:${(server.address() as AddressInfo).port}\n`);

@@ -1,3 +1,4 @@
+import type { KeyDisconnectPolicy } from './disconnect-policy.ts';
 import type { AccessLimitsChange } from './access-limits.ts';
 import type { BillingToken, StoredApiKey, User } from './api-key.ts';
 
@@ -21,6 +22,7 @@ export type AccountsStore = {
   /** Returns false when there is no such key. */
   readonly setApiKeyStrictTranslation: (keyId: string, strictTranslation: boolean) => Promise<boolean>;
   /** Undefined: as configured for all. Returns false when there is no such key. */
+  readonly setApiKeyDisconnect: (keyId: string, policy: KeyDisconnectPolicy | undefined) => Promise<boolean>;
   readonly setApiKeyRetention: (keyId: string, responseRetentionDays: number | undefined) => Promise<boolean>;
   /** Returns false when there is no such key. */
   readonly changeApiKeyLimits: (keyId: string, change: AccessLimitsChange) => Promise<boolean>;

@@ -1,4 +1,5 @@
 import type { AccessLimits } from './access-limits.ts';
+import type { KeyDisconnectPolicy } from './disconnect-policy.ts';
 
 /** Who makes a call: a key and the user who owns it. What the contract calls a token is this key; its `tokenName` is `name`. */
 export type ApiKey = {
@@ -17,7 +18,7 @@ export type ApiKey = {
   /** For how many days what is stored for this key is kept; 0: nothing is stored. Undefined: as configured for all. */
   readonly responseRetentionDays?: number;
   /** What is done when a client of this key leaves a call: see DisconnectPolicy of the ledger. Undefined: as configured for all. */
-  readonly disconnectPolicy?: 'abort' | 'drain' | 'deliver';
+  readonly disconnectPolicy?: KeyDisconnectPolicy;
   /** What this key may use. */
   readonly limits?: AccessLimits;
   /** What all keys of its owner may use together. */

@@ -5,6 +5,7 @@ import type { AccountsStore } from './accounts-store.ts';
 import { generateId, generateSecret } from './api-key-format.ts';
 import type { RandomBytes } from './api-key-format.ts';
 import type { ApiKey, BillingToken, StoredApiKey, User } from './api-key.ts';
+import type { KeyDisconnectPolicy } from './disconnect-policy.ts';
 import { hashSecret } from './hash-secret.ts';
 import { parseName } from './parse-name.ts';
 import { chosenSecretCharactersMin, secretCharactersMax } from './secret-limits.ts';
@@ -19,6 +20,7 @@ type WantedApiKey = {
   readonly name: string;
   readonly strictTranslation?: boolean;
   readonly responseRetentionDays?: number | undefined;
+  readonly disconnectPolicy?: KeyDisconnectPolicy | undefined;
   readonly limits?: AccessLimitsChange;
 };
 
@@ -26,6 +28,7 @@ type WantedApiKey = {
 type KeyOptions = {
   readonly strictTranslation: boolean;
   readonly responseRetentionDays: number | undefined;
+  readonly disconnectPolicy: KeyDisconnectPolicy | undefined;
   readonly limits: AccessLimits | undefined;
 };
 
@@ -56,6 +59,8 @@ export type Accounts = {
   readonly setStrictTranslation: (keyId: string, strictTranslation: boolean) => Promise<boolean>;
   /** For how many days what is stored for the key from now on is kept: 0 for nothing at all, undefined for as long as configured. False when there is no such key. */
   readonly setResponseRetention: (keyId: string, days: number | undefined) => Promise<boolean>;
+  /** Chooses what is done when clients of the key leave; undefined: as configured. False when there is no such key. */
+  readonly setDisconnectPolicy: (keyId: string, policy: KeyDisconnectPolicy | undefined) => Promise<boolean>;
   /** Changes what the key may use. Takes effect as fast. False when there is no such key. */
   readonly changeKeyLimits: (keyId: string, change: AccessLimitsChange) => Promise<boolean>;
   /** Users, oldest first. */
@@ -102,6 +107,7 @@ export function createAccounts(dependencies: AccountsDependencies): Accounts {
     enableApiKey: (keyId) => store.setApiKeyDisabled(keyId, undefined),
     setStrictTranslation: (keyId, strictTranslation) => store.setApiKeyStrictTranslation(keyId, strictTranslation),
     setResponseRetention: (keyId, days) => store.setApiKeyRetention(keyId, days),
+    setDisconnectPolicy: (keyId, policy) => store.setApiKeyDisconnect(keyId, policy),
     changeKeyLimits: (keyId, change) => store.changeApiKeyLimits(keyId, change),
     listUsers: () => store.listUsers(),
     changeUserLimits: (userName, change) => store.changeUserLimits(userName.normalize('NFC'), change),
@@ -117,9 +123,10 @@ async function createApiKey(dependencies: AccountsDependencies, wanted: WantedAp
   const userName = parseName('user name', wanted.userName);
   const name = parseName('key name', wanted.name);
   const { id, secret } = generateSecret('sk-weir', dependencies.random);
-  const { strictTranslation = false, responseRetentionDays } = wanted;
+  const { strictTranslation = false, responseRetentionDays, disconnectPolicy } = wanted;
   const limits = changeLimits(undefined, wanted.limits ?? {});
-  const key = await insertApiKey(dependencies, { id, userName, name, secret, strictTranslation, responseRetentionDays, limits });
+  const options = { strictTranslation, responseRetentionDays, disconnectPolicy, limits };
+  const key = await insertApiKey(dependencies, { id, userName, name, secret, ...options });
   if (key === undefined) throw new AccountsError('duplicate_name', `The user ${userName} already has a key named ${name}.`);
   return { key, secret };
 }
@@ -133,7 +140,7 @@ async function ensureApiKeyWithSecret(
   const name = parseName('key name', wanted.name);
   const secret = parseGivenSecret(wanted.secret);
   const hash = hashSecret(await store.pepper(), secret);
-  let options: KeyOptions = { strictTranslation: false, responseRetentionDays: undefined, limits: undefined };
+  let options: KeyOptions = { strictTranslation: false, responseRetentionDays: undefined, disconnectPolicy: undefined, limits: undefined };
   for (let attempt = 0; attempt < ensureAttemptsMax; attempt += 1) {
     const existing = await store.findApiKeyByHash(hash);
     if (existing !== undefined) {
@@ -147,6 +154,7 @@ async function ensureApiKeyWithSecret(
     options = {
       strictTranslation: namesake.strictTranslation,
       responseRetentionDays: namesake.responseRetentionDays,
+      disconnectPolicy: namesake.disconnectPolicy,
       limits: namesake.limits,
     };
     await store.deleteApiKey(namesake.id, clock.nowMs());
@@ -206,6 +214,7 @@ async function insertApiKey(
     createdAtMs,
     strictTranslation: wanted.strictTranslation,
     ...(wanted.responseRetentionDays === undefined ? {} : { responseRetentionDays: wanted.responseRetentionDays }),
+    ...(wanted.disconnectPolicy === undefined ? {} : { disconnectPolicy: wanted.disconnectPolicy }),
     ...(wanted.limits === undefined ? {} : { limits: wanted.limits }),
     ...(user.limits === undefined ? {} : { userLimits: user.limits }),
   };

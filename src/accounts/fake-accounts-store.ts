@@ -51,6 +51,8 @@ export function createFakeAccountsStore(): FakeAccountsStore {
     findApiKeyByHash: (hash) => keys.filter((key) => key.hash === hash).map((key) => withLimitsOf(users, key))[0],
     setApiKeyDisabled: (keyId, disabledAtMs) =>
       update(keyId, ({ disabledAtMs: _before, ...key }) => [disabledAtMs === undefined ? key : { ...key, disabledAtMs }]),
+    setApiKeyDisconnect: (keyId, policy) =>
+      update(keyId, ({ disconnectPolicy: _before, ...key }) => [policy === undefined ? key : { ...key, disconnectPolicy: policy }]),
     setApiKeyRetention: (keyId, days) => update(keyId, (key) => [withRetention(key, days)]),
     setApiKeyStrictTranslation: (keyId, strictTranslation) => update(keyId, (key) => [{ ...key, strictTranslation }]),
     changeApiKeyLimits: (keyId, change) => update(keyId, (key) => [withChangedLimits(key, change)]),

@@ -1,5 +1,6 @@
 import { GatewayError } from '../inference/gateway-error.ts';
 import type { JsonObject } from '../platform/json/json-value.ts';
+import { writeJson } from '../platform/json/write-json.ts';
 import { WorkTurns } from '../platform/turn-queue.ts';
 import type { SealedItem } from './conversation-store.ts';
 import type { ConversationParts } from './create-conversations.ts';
@@ -109,7 +110,7 @@ async function inTurns(items: readonly SealedItem[], open: (item: SealedItem) =>
 async function sealConversationItem({ sealer }: ConversationParts, userName: string, id: string, item: JsonObject): Promise<SealedItem> {
   if (typeof item['id'] !== 'string') throw new TypeError('An item of a conversation has an id.');
   const key = sealer.itemKey(userName, item['id']);
-  return { key, sealed: await sealer.seal(['item', userName, id, key], JSON.stringify(item)) };
+  return { key, sealed: await sealer.seal(['item', userName, id, key], await writeJson(item)) };
 }
 
 async function openConversationItem(

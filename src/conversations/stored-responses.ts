@@ -4,6 +4,7 @@ import type { ItemPlace, SealedResponse } from './conversation-store.ts';
 import type { ConversationParts } from './create-conversations.ts';
 import { isStorableId, requireStorableId } from './storable-id.ts';
 import type { Conversations, ResponseKeeper, StoredResponse } from './response-store.ts';
+import { writeJson } from '../platform/json/write-json.ts';
 import { WorkTurns } from '../platform/turn-queue.ts';
 
 /** What is sealed of a response besides its items. */
@@ -76,21 +77,6 @@ function isUnfinished({ status }: SealedResponse): boolean {
 /** Larger bodies are worked on in steps, between which other calls have their turn. */
 const largeBytes = 256 * 1024;
 
-/** The items as a JSON text, written one after the other: one may hold a picture of many megabytes. */
-async function writeInTurns(items: readonly JsonObject[], turns: WorkTurns): Promise<string> {
-  const texts: string[] = [];
-  let characters = 0;
-  for (const item of items) {
-    const text = JSON.stringify(item);
-    texts.push(text);
-    characters += text.length;
-    if (characters < largeBytes) continue;
-    characters = 0;
-    await turns.giveWay();
-  }
-  return `[${texts.join(',')}]`;
-}
-
 async function sealResponse(
   { sealer, limits }: ConversationParts,
   stored: StoredResponse,
@@ -99,8 +85,8 @@ async function sealResponse(
   const output = readOutput(response);
   const head: Head = { response: { ...response, output: [] }, ...(keeper === undefined ? {} : { keeper }) };
   const turns = new WorkTurns();
-  const texts = { head: JSON.stringify(head), output: JSON.stringify(output), input: await writeInTurns(input, turns) };
-  const bytes = Object.values(texts).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  const texts = { head: await writeJson(head), output: await writeJson(output), input: await writeJson(input) };
+  const bytes = Object.values(texts).reduce((sum, text) => sum + text.length, 0);
   if (bytes > largeBytes) await turns.giveWay();
   if (bytes > limits.responseBytesMax) {
     throw new GatewayError('request_too_large', `a response with ${bytes} bytes cannot be stored; at most ${limits.responseBytesMax} are`);

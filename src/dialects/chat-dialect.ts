@@ -1,7 +1,7 @@
 import type { CallFacts } from '../inference/call-facts.ts';
 import type { GatewayError } from '../inference/gateway-error.ts';
 import type { RateLimitStanding } from '../inference/rate-limit-standing.ts';
-import type { UsageReport } from '../inference/usage.ts';
+import type { Usage, UsageReport } from '../inference/usage.ts';
 import type { Frame, StreamFraming } from '../platform/frames.ts';
 import type { JsonEdit } from '../platform/json/json-edits.ts';
 import type { JsonObject } from '../platform/json/json-value.ts';
@@ -99,6 +99,17 @@ export type StreamTap = {
   readonly report: () => StreamReport;
 };
 
+/** Follows a stream that may have to be ended before its time. Pure and synchronous. */
+export type StreamCutter = {
+  /** A frame that goes on to the client. It is kept as far as an end needs it, and read only then. */
+  readonly pass: (frame: Frame) => void;
+  /**
+   * The bytes that end the stream at a frame boundary as if its model had reached the bound of its output: nothing is left open, and the end says why.
+   * @param usage what is known of it by now
+   */
+  readonly end: (usage: Usage) => Buffer;
+};
+
 export type TapOptions = {
   readonly framing: StreamFraming;
   /** The request as the client sent it: decides, for example, whether a usage chunk was asked for. */
@@ -167,11 +178,12 @@ export type ChatDialect = {
    * Whether a request, its history in it, fits a model's window, and what of it does where the client lets items be dropped. Absent where a dialect
    * has no such wish.
    */
-  readonly fitContext?: (body: JsonObject, limits: ContextLimits) => ContextFit;
+  readonly fitContext?: (body: JsonObject, limits: ContextLimits) => Promise<ContextFit>;
   readonly readReply: (reply: unknown) => ReplyReport;
   /** Rewrites a whole reply where the contract wants more than the vendor sends; returns the same buffer when nothing is to do. */
   readonly editReply: (bytes: Buffer) => Buffer;
   readonly createStreamTap: (options: TapOptions) => StreamTap;
+  readonly createStreamCutter: (options: TapOptions) => StreamCutter;
   /**
    * Whether its streams end with a mark of their own, after which nothing that counts can come. Where they do not, `complete` means that
    * the stream may end here, and more usage may follow until the body does.

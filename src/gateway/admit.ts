@@ -3,6 +3,7 @@ import type { CallOpening } from '../billing/ledger/call-entry.ts';
 import { type Journal, JournalUnavailableError } from '../billing/journal/journal.ts';
 import type { CallFacts } from '../inference/call-facts.ts';
 import { GatewayError } from '../inference/gateway-error.ts';
+import type { CallCredit } from './credits/call-credit.ts';
 import type { Target } from './routing/routing-table.ts';
 
 /**
@@ -23,6 +24,7 @@ export function admit(options: {
   readonly failedAttempts?: CallOpening['failedAttempts'] | undefined;
   readonly parentCallId?: string | undefined;
   readonly pricingParameters?: CallOpening['pricingParameters'] | undefined;
+  readonly credit?: CallCredit | undefined;
 }): Promise<CallOpening> {
   const { caller, facts, target } = options;
   const opening: CallOpening = {
@@ -43,6 +45,7 @@ export function admit(options: {
     ...(options.failedAttempts === undefined ? {} : { failedAttempts: options.failedAttempts }),
     ...(options.parentCallId === undefined ? {} : { parentCallId: options.parentCallId }),
     ...(options.pricingParameters === undefined ? {} : { pricingParameters: options.pricingParameters }),
+    ...options.credit?.describe(),
   };
   return new Promise((resolve, reject) => {
     const hear = (refusal: JournalUnavailableError | undefined): void => {

@@ -5,11 +5,14 @@ import type { ChatDialect, Operation, WireRequest } from '../dialects/chat-diale
 import type { CallFacts } from '../inference/call-facts.ts';
 import { GatewayError } from '../inference/gateway-error.ts';
 import type { StreamFraming } from '../platform/frames.ts';
+import { writeJson } from '../platform/json/write-json.ts';
 import { WorkTurns } from '../platform/turn-queue.ts';
 import { authenticate } from './authenticate.ts';
 import { readBackground } from './background/background-request.ts';
 import { startBackground } from './background/start-background.ts';
 import { takeCallbackUrl } from './background/take-callback-url.ts';
+import type { CallCredit } from './credits/call-credit.ts';
+import { takeChatCredit } from './credits/chat-credit.ts';
 import { requestIdHeader } from './exchange/reply-headers.ts';
 import { tokenCountHeader } from './exchange/translate/count-relay.ts';
 import { createInlineFiles, type InlineFiles, mayNameFiles } from './files/inline-files.ts';
@@ -18,7 +21,8 @@ import { checkCaller, mayCall } from './limits/check-caller.ts';
 import { enterGate } from './overload/enter-gate.ts';
 import { reserveCall, type TakenLimits } from './limits/reserve-call.ts';
 import { largeBodyBytes, readRequest } from './read-request.ts';
-import { CallAttempts, type KnownCall } from './retry/call-attempts.ts';
+import { CallAttempts } from './retry/call-attempts.ts';
+import type { KnownCall } from './retry/known-call.ts';
 import { alwaysHealthy } from './routing/always-healthy.ts';
 import { rankKeeperFirst } from './routing/rank-keeper-first.ts';
 import { rankTargets, unknownModel } from './routing/rank-targets.ts';
@@ -76,11 +80,32 @@ export async function runCall(gateway: Gateway, call: IncomingCall, report: Call
   const framing = call.pathFraming ?? (facts.stream ? 'sse' : undefined);
   const taking = takeLimits(gateway, call, { settings, caller, facts, target: targets[0] });
   const taken = taking instanceof Promise ? await taking : taking;
-  const known = { settings, caller, facts, framing, targets, taken, turn, admission, acceptedAtMs, startedMs, report };
-  const generate = (going: IncomingCall): Promise<void> => makeCall(gateway, { ...known, call: going }, sent.request, sent.bytes);
+  let credit: CallCredit | undefined;
   // What was taken for a call that is not made is given back; after its exchange has ended there is nothing left to give.
-  const onRefused = (): void => taken?.reservation.release();
+  const onRefused = (): void => {
+    taken?.reservation.release();
+    credit?.end();
+  };
   try {
+    const holding = holdCredit(gateway, call, { settings, caller, facts, targets, acceptedAtMs, request: sent.request, turn });
+    credit = holding instanceof Promise ? await holding : holding;
+    const disconnect = background === undefined ? (caller.disconnectPolicy ?? settings.disconnect) : undefined;
+    const known = {
+      settings,
+      caller,
+      facts,
+      framing,
+      targets,
+      taken,
+      credit,
+      disconnect,
+      turn,
+      admission,
+      acceptedAtMs,
+      startedMs,
+      report,
+    };
+    const generate = (going: IncomingCall): Promise<void> => makeCall(gateway, { ...known, call: going }, sent.request, sent.bytes);
     if (background === undefined) await generate(call);
     else await startBackground(gateway, { call, report, turn, body: asked.body, callbackUrl, onRefused }, generate);
   } catch (error) {
@@ -133,7 +158,10 @@ function routeCall(gateway: Gateway, read: ReadCall, report: CallReport): Routed
     mayHold: read.mayHold,
   });
   const going = { ...read, facts, inlineFiles };
-  return mayNameFiles(read.bytes) ? routeWithFiles(gateway, going, report) : routeFilled(gateway, going, read.request);
+  const route = (namesFiles: boolean): RoutedCall | Promise<RoutedCall> =>
+    namesFiles ? routeWithFiles(gateway, going, report) : routeFilled(gateway, going, read.request);
+  const looking = mayNameFiles(read.bytes);
+  return looking instanceof Promise ? looking.then(route) : route(looking);
 }
 
 /** A call whose files are in it, and what inlines those that its history names. */
@@ -149,7 +177,7 @@ async function routeWithFiles(gateway: Gateway, read: FilledCall, report: CallRe
   const request = { ...read.request, body };
   const facts = read.call.dialect.readFacts(request);
   report.facts = facts;
-  const bytes = Buffer.from(JSON.stringify(body));
+  const bytes = await writeJson(body);
   return routeFilled(gateway, { ...read, request, bytes, facts }, read.request);
 }
 
@@ -223,6 +251,15 @@ function takeLimits(
   if (operation === 'count-tokens') return undefined;
   const { settings, caller, facts, target } = known;
   return reserveCall({ limiter, clock, dialect, caller, perKey: settings.perKey, facts, target });
+}
+
+/** Sets aside what the call may cost; counting tokens is free. @throws GatewayError where that is not to be had */
+function holdCredit(
+  gateway: Gateway,
+  { operation }: IncomingCall,
+  purchase: Parameters<typeof takeChatCredit>[1],
+): CallCredit | undefined | Promise<CallCredit | undefined> {
+  return operation === 'count-tokens' ? undefined : takeChatCredit(gateway, purchase);
 }
 
 /** Answers a token count that no upstream can make. */

@@ -33,7 +33,7 @@ const lastIdleMs = 2 * second;
 const sweepMs = 50;
 
 /** Watches a server's connections. One message of the event loop per connection, nothing per call. */
-export function createDrain(options: { readonly server: Server; readonly gateway: Pick<Gateway, 'deadlines'> }): Drain {
+export function createDrain(options: { readonly server: Server; readonly gateway: Pick<Gateway, 'deadlines' | 'drainSlots'> }): Drain {
   const { server, gateway } = options;
   const connections = new Set<Socket>();
   const closed = Promise.withResolvers<void>();
@@ -92,6 +92,7 @@ export function createDrain(options: { readonly server: Server; readonly gateway
       const graceOver = setTimeout(terminate, graceMs);
       try {
         await closed.promise;
+        gateway.drainSlots?.endAll();
       } finally {
         clearInterval(sweep);
         clearTimeout(graceOver);

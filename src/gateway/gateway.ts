@@ -1,3 +1,7 @@
+import type { CreditDesk } from '../billing/credits/credit-desk.ts';
+import type { DisconnectPolicy } from '../billing/ledger/call-entry.ts';
+import type { CreditSettings } from './credits/credit-settings.ts';
+import type { DrainSlots } from './disconnect/drain-slots.ts';
 import type { RateLimits } from '../accounts/access-limits.ts';
 import type { ValidationMode } from '../dialects/chat-dialect.ts';
 import type { Journal } from '../billing/journal/journal.ts';
@@ -20,7 +24,7 @@ import type { ProofVault } from './proof-vault/proof-vault.ts';
 import type { ReplyOwners } from './reply-owners.ts';
 import type { AudioSettings } from './audio/audio-settings.ts';
 import type { UploadSpool } from './audio/upload-spool.ts';
-import type { RunningCall } from './retry/call-attempts.ts';
+import type { RunningCall } from './retry/known-call.ts';
 import type { RetryBudget } from './retry/retry-budget.ts';
 import type { RoutingTable } from './routing/routing-table.ts';
 import type { Telemetry } from './telemetry/telemetry.ts';
@@ -42,6 +46,10 @@ export type GatewaySettings = {
   /** For how many days what is stored is kept where a key says nothing of its own; 0: nothing is stored. */
   readonly responseRetentionDays: number;
   readonly videos: VideoSettings;
+  /** How holds are measured. Absent: the defaults. */
+  readonly credits?: CreditSettings;
+  /** What is done when a client leaves, for keys that say nothing of it. Absent: `abort`. */
+  readonly disconnect?: DisconnectPolicy;
   /** Absent: the defaults. */
   readonly tools?: ToolSettings;
   /** Whether replies are checked against the schemas that were asked for, for models that say nothing of it. Absent: `auto`. */
@@ -58,6 +66,10 @@ export type GatewaySettings = {
 export type Gateway = {
   readonly callers: CallerDirectory;
   readonly journal: Journal;
+  /** Where calls get money from; absent where nobody's spending is limited. */
+  readonly credits?: CreditDesk | undefined;
+  /** Replies that are read on although their clients have left; absent where none is. */
+  readonly drainSlots?: DrainSlots | undefined;
   readonly limiter: SharedLimiter;
   readonly gatekeeper: Gatekeeper;
   readonly replyOwners: ReplyOwners;

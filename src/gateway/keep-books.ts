@@ -4,6 +4,9 @@ import type { PriceBook } from '../billing/rating/rating.ts';
 import type { Usage } from '../inference/usage.ts';
 import type { TranslationNote } from '../inference/translation-notes.ts';
 import type { UpstreamVendor } from '../upstreams/upstream-vendor.ts';
+import type { CallCredit } from './credits/call-credit.ts';
+import type { Departure } from './disconnect/departure.ts';
+import { describeLeaving, endLeft } from './disconnect/describe-leaving.ts';
 import type { ExchangeObserver } from './exchange/exchange-context.ts';
 import type { Gateway } from './gateway.ts';
 import { correctReport, settleCall } from './settle.ts';
@@ -33,6 +36,8 @@ export function keepBooks(options: {
   readonly priceBook: PriceBook;
   readonly keepsReply: boolean;
   readonly startedMs: number;
+  /** What is held for the call. */
+  readonly credit?: CallCredit | undefined;
   /** Hears what the call used in the end. */
   readonly used?: ((usage: Usage) => void) | undefined;
   /** Hears of the entry, once it is in the books. */
@@ -46,6 +51,7 @@ export function keepBooks(options: {
   let upstreamStatus: number | undefined;
   let upstreamRequestId: string | undefined;
   let firstByteMs: number | undefined;
+  let left: { readonly departure: Departure; readonly afterMs: number } | undefined;
   const elapsedMs = (): number => Math.round(clock.monotonicMs() - options.startedMs);
   return {
     head: (status, requestId) => {
@@ -60,15 +66,21 @@ export function keepBooks(options: {
       const { usageReport, outputCharacters } = correctReport(report, vendor, upstreamDialect);
       journal.progress(callId, usageReport === undefined ? { outputCharacters } : { usage: usageReport.usage, outputCharacters });
     },
-    settled: (outcome, then) => {
+    left: (departure) => {
+      left ??= { departure, afterMs: elapsedMs() };
+    },
+    settled: (told, then) => {
+      const outcome = left === undefined ? told : endLeft(told);
       const { report } = outcome;
       const exact = report === undefined ? undefined : correctReport(report, vendor, upstreamDialect);
       const corrected = exact === report || exact === undefined ? outcome : { ...outcome, report: exact };
       const trace = { upstreamStatus, upstreamRequestId, firstByteMs, durationMs: elapsedMs() };
-      const settled = settleCall(opening, corrected, trace, priceBook, options.keepsReply);
+      const charged = settleCall(opening, corrected, trace, priceBook, options.keepsReply);
+      const settled = left === undefined ? charged : { ...charged, disconnect: describeLeaving(left, corrected, trace.durationMs) };
       const replyNotes = options.replyNotes();
       const entry = replyNotes.length === 0 ? settled : { ...settled, replyNotes };
       options.used?.(entry.usage);
+      options.credit?.charge(entry);
       replyOwners.remember(entry);
       journal.done(entry, then);
       options.report.settled(entry, outcome.error);

@@ -4,6 +4,7 @@ import type { CallFacts } from '../inference/call-facts.ts';
 import { estimateTokens } from '../inference/count-text-characters.ts';
 import type { StreamFraming } from '../platform/frames.ts';
 import type { UpstreamRequest } from '../platform/http/upstream-client.ts';
+import { writeJson } from '../platform/json/write-json.ts';
 import { createPassthroughRelay } from './exchange/passthrough-relay.ts';
 import type { ReplyRelay } from './exchange/reply-relay.ts';
 import { createCountRelay } from './exchange/translate/count-relay.ts';
@@ -57,30 +58,35 @@ export type PlanOptions = {
 export function planExchange(options: PlanOptions): ExchangePlan | EstimatedCount | Promise<ExchangePlan | EstimatedCount> {
   const { dialect, target, request } = options;
   if (options.translate !== true && target.upstream.dialects.includes(dialect.id)) {
-    const passed = planPassthrough(options);
-    if (passed !== undefined) return passed;
-    // An upstream may speak the dialect without its counter, and never its counter alone.
-    if (request.operation === 'count-tokens') return estimateCount(options);
-    throw new Error(`${target.upstream.vendor.id} speaks ${dialect.id} and has no route for it`);
+    const passed = withoutForeignProofs(options);
+    return passed instanceof Promise ? passed.then((own) => planPassthrough(options, own)) : planPassthrough(options, passed);
   }
   return request.operation === 'count-tokens' ? planCount(options) : planTranslation(options);
 }
 
-function planPassthrough(options: PlanOptions): ExchangePlan | undefined {
+/** The body as it goes on, and what it says. */
+type PassedRequest = Pick<PlanOptions, 'request' | 'bytes'>;
+
+function planPassthrough(options: PlanOptions, { request, bytes }: PassedRequest): ExchangePlan | EstimatedCount {
   const { dialect, target, framing, facts, requestId } = options;
-  const { request, bytes } = withoutForeignProofs(options);
   const upstreamRequest = prepareRequest({ dialect, request, bytes, facts, target, framing });
-  if (upstreamRequest === undefined) return undefined;
+  if (upstreamRequest === undefined) {
+    // An upstream may speak the dialect without its counter, and never its counter alone.
+    if (request.operation === 'count-tokens') return estimateCount(options);
+    throw new Error(`${target.upstream.vendor.id} speaks ${dialect.id} and has no route for it`);
+  }
   const streamRequest = framing === undefined ? {} : request.body;
   const relay = createPassthroughRelay({ dialect, streamRequest, requestId, target, framing });
   return { kind: 'exchange', upstreamRequest, relay, upstreamDialect: dialect };
 }
 
 /** A conversation that another vendor has taken part in holds proofs which this one refuses. They travel wrapped, so that they can be told. */
-function withoutForeignProofs({ dialect, request, bytes }: PlanOptions): Pick<PlanOptions, 'request' | 'bytes'> {
+function withoutForeignProofs({ dialect, request, bytes }: PlanOptions): PassedRequest | Promise<PassedRequest> {
   const body = dialect.codec.removeForeignProofs(request.body);
   if (body === request.body) return { request, bytes };
-  return { request: { ...request, body }, bytes: Buffer.from(JSON.stringify(body)) };
+  const pass = (written: Buffer): PassedRequest => ({ request: { ...request, body }, bytes: written });
+  const written = writeJson(body);
+  return written instanceof Promise ? written.then(pass) : pass(written);
 }
 
 /** The dialect to translate into: the one that the upstream speaks best. */
@@ -112,7 +118,7 @@ async function planCount(options: PlanOptions): Promise<ExchangePlan | Estimated
   const { client, upstream } = translating;
   if (upstream.codec.encodeCountRequest === undefined) return estimateCount(options);
   const { neutral, fit } = await decodeForTarget(translating);
-  const upstreamRequest = addressRequest(translating, upstream.codec.encodeCountRequest(neutral, fit));
+  const upstreamRequest = addressRequest(translating, await writeJson(upstream.codec.encodeCountRequest(neutral, fit)));
   const estimated = estimateCount(options);
   if (upstreamRequest === undefined) return estimated;
   const relay = createCountRelay({ client, upstream, requestId: options.requestId, estimate: estimated.inputTokens });

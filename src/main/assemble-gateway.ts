@@ -17,11 +17,12 @@ import { createGatekeeper, type Gatekeeper } from '../gateway/overload/gatekeepe
 import { createLoopGauge } from '../gateway/overload/loop-gauge.ts';
 import { createMemoryGauge } from '../gateway/overload/memory-gauge.ts';
 import { createReplyOwners } from '../gateway/reply-owners.ts';
-import type { RunningCall } from '../gateway/retry/call-attempts.ts';
+import type { RunningCall } from '../gateway/retry/known-call.ts';
 import { createRetryBudget } from '../gateway/retry/retry-budget.ts';
 import { addGatewayGauges } from '../gateway/telemetry/gateway-gauges.ts';
 import { createGatewayServer, type GatewayServer } from '../gateway/server.ts';
 import type { Clock } from '../platform/clock.ts';
+import { DrainSlots } from '../gateway/disconnect/drain-slots.ts';
 import { createDeadlines } from '../platform/http/deadlines.ts';
 import { fetchMedia } from '../platform/http/fetch-media.ts';
 import { createIds } from '../platform/ids.ts';
@@ -164,6 +165,7 @@ export async function assembleGateway(options: {
     limiter: worker?.limiter ?? createLimiter({ clock }),
     health: createHealth({ clock, random: Math.random, logger }),
     retryBudget: createRetryBudget(),
+    drainSlots: new DrainSlots(),
     random: Math.random,
     gatekeeper: openGatekeeper(live, clock, logger, opened),
     replyOwners: createReplyOwners({ store }),

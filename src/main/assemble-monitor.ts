@@ -40,7 +40,7 @@ export async function assembleMonitor(options: {
 }): Promise<RunningMonitor> {
   const { environment, logger, clock, opened } = options;
   const { config } = loadConfig(environment.configPath, environment.variable);
-  const store = await openDatabase(environment.dataDirectory, {
+  const store = await openDatabase(environment, {
     readOnly: true,
     onFailure: (error) => logger.error({ err: error }, 'the database worker of the monitor died'),
   });

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 
-import { createAccounts } from '../accounts/create-accounts.ts';
+import { type Accounts, createAccounts } from '../accounts/create-accounts.ts';
 import type { Clock } from '../platform/clock.ts';
+import { StoreError } from '../store/store-error.ts';
 import type { Store } from '../store/store.ts';
 import { AccountsError } from '../accounts/accounts-error.ts';
 import { type Environment, StartError } from './environment.ts';
@@ -23,21 +24,46 @@ export async function ensureFirstCredentials(options: {
 }): Promise<FirstCredentials> {
   const { store, environment, clock } = options;
   const accounts = createAccounts({ store, clock, random: randomBytes });
-  let newApiKey: string | undefined;
-  let newBillingToken: string | undefined;
+  try {
+    return {
+      newApiKey: await ensureApiKey(accounts, store, environment),
+      newBillingToken: await ensureBillingToken(accounts, store, environment),
+    };
+  } catch (error) {
+    // A monitor whose role in the database only reads makes none.
+    if (error instanceof StoreError && error.kind === 'read-only') return { newApiKey: undefined, newBillingToken: undefined };
+    throw error;
+  }
+}
+
+async function ensureApiKey(accounts: Accounts, store: Store, environment: Environment): Promise<string | undefined> {
   if (environment.apiKey !== undefined) {
     const secret = environment.apiKey;
     await nameVariable('WEIR_API_KEY', () => accounts.ensureApiKeyWithSecret({ userName: firstUser, name: firstName, secret }));
-  } else if ((await store.listApiKeys()).length === 0) {
-    newApiKey = (await accounts.createApiKey({ userName: firstUser, name: firstName })).secret;
+    return undefined;
   }
+  if ((await store.listApiKeys()).length > 0) return undefined;
+  return await unlessMade(async () => (await accounts.createApiKey({ userName: firstUser, name: firstName })).secret);
+}
+
+async function ensureBillingToken(accounts: Accounts, store: Store, environment: Environment): Promise<string | undefined> {
   if (environment.billingToken !== undefined) {
     const secret = environment.billingToken;
     await nameVariable('WEIR_BILLING_TOKEN', () => accounts.ensureBillingTokenWithSecret({ name: firstName, secret }));
-  } else if ((await store.listBillingTokens()).length === 0) {
-    newBillingToken = (await accounts.createBillingToken({ name: firstName })).secret;
+    return undefined;
   }
-  return { newApiKey, newBillingToken };
+  if ((await store.listBillingTokens()).length > 0) return undefined;
+  return await unlessMade(async () => (await accounts.createBillingToken({ name: firstName })).secret);
+}
+
+/** Several processes may start on a new database at once: the first one makes the secret and shows it. */
+async function unlessMade(make: () => Promise<string>): Promise<string | undefined> {
+  try {
+    return await make();
+  } catch (error) {
+    if (error instanceof AccountsError && error.code === 'duplicate_name') return undefined;
+    throw error;
+  }
 }
 
 /** A secret that cannot be used is refused under the name by which the operator gave it. */

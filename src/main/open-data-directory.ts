@@ -2,13 +2,17 @@ import { accessSync, constants, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { Logger } from '../platform/log.ts';
+import { openPostgresStore } from '../store/postgres/open-postgres-store.ts';
 import { lockDataDirectory } from '../store/sqlite/data-directory-lock.ts';
 import { openSqliteStore, type SqliteStoreOptions } from '../store/sqlite/open-sqlite-store.ts';
 import type { Store } from '../store/store.ts';
+import type { WorkerStore } from '../store/worker/connect-store-worker.ts';
+import { type DatabaseConfig, defaultDatabase } from './config/database-schema.ts';
+import { readDatabaseConfig } from './config/find-config.ts';
 import { type Environment, StartError } from './environment.ts';
 
 /** Where the database lies in a data directory. */
-function databasePath(dataDirectory: string): string {
+export function databasePath(dataDirectory: string): string {
   return join(dataDirectory, 'weir.sqlite');
 }
 
@@ -23,17 +27,30 @@ export function ensureDataDirectory(dataDirectory: string): void {
   }
 }
 
-/** Opens the database of a data directory. Throws StartError naming the file when it cannot be used. */
-export async function openDatabase(
-  dataDirectory: string,
-  options: Omit<SqliteStoreOptions, 'path'> = {},
-): Promise<Awaited<ReturnType<typeof openSqliteStore>>> {
-  const path = databasePath(dataDirectory);
+/** Opens the database that the configuration names, or the file of the data directory. Throws StartError, ConfigError when it cannot be used. */
+export async function openDatabase(environment: Environment, options: DatabaseOptions = {}): Promise<WorkerStore> {
+  const config = readDatabaseConfig(environment);
+  const path = databasePath(environment.dataDirectory);
   try {
-    return await openSqliteStore({ ...options, path });
+    return config === undefined ? await openSqliteStore({ ...options, path }) : await openPostgres(config, options);
   } catch (cause) {
-    throw new StartError(`the database ${path} cannot be used: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    const name = config === undefined ? path : 'of the configuration';
+    throw new StartError(`the database ${name} cannot be used: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
   }
+}
+
+type DatabaseOptions = Pick<SqliteStoreOptions, 'readOnly' | 'onFailure'>;
+
+async function openPostgres(config: DatabaseConfig, options: DatabaseOptions): Promise<WorkerStore> {
+  const { poolSize, connectMs, statementMs, lockMs } = { ...defaultDatabase, ...config };
+  return await openPostgresStore({
+    ...options,
+    url: options.readOnly === true ? (config.monitorUrl ?? config.url) : config.url,
+    poolMax: poolSize,
+    connectTimeoutMs: connectMs,
+    statementTimeoutMs: statementMs,
+    lockTimeoutMs: lockMs,
+  });
 }
 
 /**
@@ -53,7 +70,7 @@ export async function openDataDirectory(options: {
     const lock = lockDataDirectory(dataDirectory);
     opened.defer(() => lock.release());
   }
-  const store = await openDatabase(dataDirectory, {
+  const store = await openDatabase(environment, {
     onFailure: (error) => logger.error({ err: error }, 'the database worker died'),
   });
   opened.defer(() => store.close());

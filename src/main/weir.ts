@@ -1,27 +1,34 @@
 #!/usr/bin/env node
-import { existsSync } from 'node:fs';
-
 import { Command, CommanderError } from 'commander';
 
 import { addCallbackCommands } from './commands/callbacks.ts';
-import { checkConfig } from './commands/check-config.ts';
+import { addDatabaseCommands } from './commands/database.ts';
 import { addDoctorCommand } from './commands/doctor.ts';
 import { addKeyCommands } from './commands/keys.ts';
 import { addPriceCommands } from './commands/prices.ts';
 import { addTokenCommands } from './commands/tokens.ts';
 import { addUserCommands } from './commands/users.ts';
+import { findConfigPath } from './config/find-config.ts';
 import { describeFailure } from './describe-failure.ts';
-import { type Environment, readEnvironment, StartError } from './environment.ts';
-import { runPrograms } from './run-programs.ts';
-import { readWorkerCount, runPrimary } from './workers/run-primary.ts';
+import { type Environment, readEnvironment } from './environment.ts';
 
 /** The configuration file in use: the one that WEIR_CONFIG names, else weir.yaml where there is one. */
 function withConfigPath(environment: Environment): Environment {
-  if (environment.configPath !== undefined) {
-    if (!existsSync(environment.configPath)) throw new StartError(`WEIR_CONFIG names ${environment.configPath}, which does not exist`);
-    return environment;
-  }
-  return existsSync('weir.yaml') ? { ...environment, configPath: 'weir.yaml' } : environment;
+  return { ...environment, configPath: findConfigPath(environment) };
+}
+
+/** What serves is loaded where something is served: a command that lists keys would wait four times as long. */
+async function serve(
+  environment: Environment,
+  which: { readonly gateway: boolean; readonly monitor: boolean; readonly simulator: boolean },
+): Promise<void> {
+  const { runPrograms } = await import('./run-programs.ts');
+  await runPrograms(withConfigPath(environment), which);
+}
+
+async function serveWithWorkers(environment: Environment, workers: string): Promise<void> {
+  const { readWorkerCount, runPrimary } = await import('./workers/run-primary.ts');
+  await runPrimary(withConfigPath(environment), readWorkerCount(workers));
 }
 
 function createProgram(environment: Environment): Command {
@@ -32,24 +39,25 @@ function createProgram(environment: Environment): Command {
   program
     .command('start')
     .description('gateway, monitor and, without any upstream configured, the simulated vendors, in one process')
-    .action(() => runPrograms(withConfigPath(environment), { gateway: true, monitor: true, simulator: true }));
+    .action(() => serve(environment, { gateway: true, monitor: true, simulator: true }));
   program
     .command('gateway')
     .description('the gateway alone')
     .option('--workers <count>', 'serve with several processes on one port: a number, or auto for one for each processor')
     .action(({ workers }: { readonly workers?: string }) =>
       workers === undefined
-        ? runPrograms(withConfigPath(environment), { gateway: true, monitor: false, simulator: false })
-        : runPrimary(withConfigPath(environment), readWorkerCount(workers)),
+        ? serve(environment, { gateway: true, monitor: false, simulator: false })
+        : serveWithWorkers(environment, workers),
     );
   program
     .command('monitor')
     .description('the monitor service alone, reading the same data directory')
-    .action(() => runPrograms(withConfigPath(environment), { gateway: false, monitor: true, simulator: false }));
+    .action(() => serve(environment, { gateway: false, monitor: true, simulator: false }));
   addKeyCommands(program, environment);
   addUserCommands(program, environment);
   addTokenCommands(program, environment);
   addCallbackCommands(program, environment);
+  addDatabaseCommands(program, environment);
   addPriceCommands(program, () => withConfigPath(environment));
   addDoctorCommand(program, environment);
   program
@@ -57,7 +65,10 @@ function createProgram(environment: Environment): Command {
     .description('the configuration file')
     .command('check')
     .description('reads the configuration, names every problem with its position, and says where each model goes')
-    .action(() => checkConfig(withConfigPath(environment)));
+    .action(async () => {
+      const { checkConfig } = await import('./commands/check-config.ts');
+      checkConfig(withConfigPath(environment));
+    });
   return program;
 }
 

@@ -23,6 +23,8 @@ export type CreditRefusal =
 /** What is reserved for one call, with all its rounds and parts, until it ends. */
 export type CreditHold = {
   readonly admitted: true;
+  /** Which pots the reserve came out of, as every ledger row of the call says it: see CallOpening.heldPots. */
+  readonly pots: number;
   /** What is reserved or charged for the call so far, in nano-USD. */
   readonly heldNanoUsd: () => bigint;
   /** Reserves more. Undefined when it was reserved; at once where the lease has it. */

@@ -53,6 +53,8 @@ export type CallOpening = {
   readonly pricingParameters?: PricingParameters;
   /** What was reserved for the call when this row was opened, in nano-USD as decimal digits; absent where nothing limits what its payer may spend. */
   readonly heldNanoUsd?: string;
+  /** Which pots that was reserved in: the sum of their bits, as the call's hold has it. What the row costs comes out of what was leased of these. */
+  readonly heldPots?: number;
 };
 
 /** One line of a charge: a quantity, its unit price as an exact fraction, and the unrounded product. */

@@ -12,6 +12,7 @@ type CommonMembers = Omit<
   | 'toolUsage'
   | 'pricingParameters'
   | 'heldNanoUsd'
+  | 'heldPots'
 >;
 
 /** The common members of a key and model as they were written last. */
@@ -22,8 +23,7 @@ const knownCharactersMax = 1000;
 
 /** An opening as the journal writes it, and as every entry begins. What is undefined leaves no trace in the text. */
 export function encodeOpening(opening: CallOpening): string {
-  const { callId, acceptedAtMs, inputCharacters, translation, failedAttempts, parentCallId, toolUsage, pricingParameters, heldNanoUsd } =
-    opening;
+  const { callId, acceptedAtMs, inputCharacters, translation, failedAttempts, parentCallId, toolUsage, pricingParameters } = opening;
   const own = `{"callId":${JSON.stringify(callId)},"acceptedAtMs":${JSON.stringify(acceptedAtMs)},"inputCharacters":${JSON.stringify(inputCharacters)},`;
   let text = own + encodeCommon(opening);
   if (translation !== undefined) text += `,"translation":${JSON.stringify(translation)}`;
@@ -31,7 +31,8 @@ export function encodeOpening(opening: CallOpening): string {
   if (parentCallId !== undefined) text += `,"parentCallId":${JSON.stringify(parentCallId)}`;
   if (toolUsage !== undefined) text += `,"toolUsage":${JSON.stringify(toolUsage)}`;
   if (pricingParameters !== undefined) text += `,"pricingParameters":${JSON.stringify(pricingParameters)}`;
-  if (heldNanoUsd !== undefined) text += `,"heldNanoUsd":${JSON.stringify(heldNanoUsd)}`;
+  if (opening.heldNanoUsd !== undefined) text += `,"heldNanoUsd":${JSON.stringify(opening.heldNanoUsd)}`;
+  if (opening.heldPots !== undefined) text += `,"heldPots":${JSON.stringify(opening.heldPots)}`;
   return `${text}}`;
 }
 

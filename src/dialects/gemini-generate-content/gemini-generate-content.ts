@@ -1,5 +1,6 @@
 import type { ChatDialect } from '../chat-dialect.ts';
 import { codec } from './codec/codec.ts';
+import { createStreamCutter } from './create-stream-cutter.ts';
 import { createStreamTap } from './create-stream-tap.ts';
 import { editReply } from './edit-reply.ts';
 import { editRequest } from './edit-request.ts';
@@ -23,6 +24,7 @@ export const geminiGenerateContent: ChatDialect = {
   readReply,
   editReply,
   createStreamTap,
+  createStreamCutter,
   hasEndMark: (framing) => framing === 'json-array',
   encodeError,
   encodeStreamError,

@@ -1,5 +1,6 @@
 import { countTextCharacters } from '../../inference/count-text-characters.ts';
 import type { JsonObject, JsonValue } from '../../platform/json/json-value.ts';
+import { WorkTurns } from '../../platform/turn-queue.ts';
 import type { ContextFit, ContextLimits } from '../chat-dialect.ts';
 import { dropMiddle } from './truncate-middle.ts';
 
@@ -40,51 +41,64 @@ function gatherText(value: JsonValue | undefined, into: string[]): void {
   }
 }
 
-/** Signs of a text, in which each row of the same ones counts once. Looked at one by one: a regular expression takes ten times as long for a text of many megabytes. */
-function countSigns(text: string): number {
+/** What is counted in one step: a few milliseconds. */
+const stepCharacters = 1024 * 1024;
+
+/**
+ * Signs of a text, in which each row of the same ones counts once. Looked at one by one, and a long text in steps between which others have their turn: a regular expression
+ * takes ten times as long.
+ */
+async function countSigns(text: string, turns: WorkTurns): Promise<number> {
   let signs = 0;
   let row = 0;
   let last = -1;
-  for (let at = 0; at < text.length; at++) {
-    const unit = text.charCodeAt(at);
-    const isPair = (unit & 0xfc00) === 0xd800 && (text.charCodeAt(at + 1) & 0xfc00) === 0xdc00;
-    const sign = isPair ? unit * 0x10000 + text.charCodeAt(++at) : unit;
-    if (sign === last) {
-      row += 1;
-      continue;
+  for (let at = 0; at < text.length;) {
+    for (const end = Math.min(at + stepCharacters, text.length); at < end; at++) {
+      const unit = text.charCodeAt(at);
+      const isPair = (unit & 0xfc00) === 0xd800 && (text.charCodeAt(at + 1) & 0xfc00) === 0xdc00;
+      const sign = isPair ? unit * 0x10000 + text.charCodeAt(++at) : unit;
+      if (sign === last) {
+        row += 1;
+        continue;
+      }
+      signs += row > repeatsMost ? 1 : row;
+      row = 1;
+      last = sign;
     }
-    signs += row > repeatsMost ? 1 : row;
-    row = 1;
-    last = sign;
+    if (turns.isOver) await turns.giveWay();
   }
   return signs + (row > repeatsMost ? 1 : row);
 }
 
 /** Tokens that the text of a request has at the very least; the length alone, where that is no more than the window. */
-function countLeast(values: readonly (JsonValue | undefined)[], contextTokensMax: number): number {
+async function countLeast(values: readonly (JsonValue | undefined)[], contextTokensMax: number): Promise<number> {
   const texts: string[] = [];
   for (const value of values) gatherText(value, texts);
   const most = Math.floor(texts.reduce((sum, text) => sum + text.length, 0) / charactersPerTokenMost);
   if (most <= contextTokensMax) return most;
-  return Math.floor(texts.reduce((sum, text) => sum + countSigns(text), 0) / charactersPerTokenMost);
+  const turns = new WorkTurns();
+  let signs = 0;
+  for (const text of texts) signs += await countSigns(text, turns);
+  return Math.floor(signs / charactersPerTokenMost);
 }
 
 /**
  * Looks whether a Responses request, its history in `input`, fits a model's window. With `truncation: "auto"` items are dropped from the
  * middle where the estimate says that it does not. What is too long with certainty is told as such; in doubt it fits, and the vendor knows.
+ * Text of many megabytes is counted in steps.
  */
-export function fitContext(body: JsonObject, { contextTokensMax, outputTokensMax = 0 }: ContextLimits): ContextFit {
+export async function fitContext(body: JsonObject, { contextTokensMax, outputTokensMax = 0 }: ContextLimits): Promise<ContextFit> {
   const { instructions, tools, text, input } = body;
-  const judge = (items: JsonValue | undefined): ContextFit | undefined => {
-    const tokensMin = countLeast([instructions, items], contextTokensMax);
+  const judge = async (items: JsonValue | undefined): Promise<ContextFit | undefined> => {
+    const tokensMin = await countLeast([instructions, items], contextTokensMax);
     return tokensMin > contextTokensMax ? { kind: 'too-long', tokensMin, tokensMax: contextTokensMax } : undefined;
   };
-  if (body.truncation !== 'auto' || !Array.isArray(input)) return judge(input) ?? { kind: 'fits' };
+  if (body.truncation !== 'auto' || !Array.isArray(input)) return (await judge(input)) ?? { kind: 'fits' };
   // A limit of the output that fills the window is no wish for so long a reply.
   const reserved = Math.min(outputTokensMax, Math.floor(contextTokensMax / 2));
   const fixed = estimateTokens(instructions) + estimateTokens(tools) + estimateTokens(text);
   const tokensMax = contextTokensMax - reserved - fixed;
   const { items, dropped, droppedIds } = dropMiddle(input as readonly JsonValue[], { tokensMax, countTokens: estimateTokens });
-  if (dropped === 0) return judge(input) ?? { kind: 'fits' };
-  return judge([...items]) ?? { kind: 'truncated', body: { ...body, input: items }, dropped, droppedIds };
+  if (dropped === 0) return (await judge(input)) ?? { kind: 'fits' };
+  return (await judge([...items])) ?? { kind: 'truncated', body: { ...body, input: items }, dropped, droppedIds };
 }

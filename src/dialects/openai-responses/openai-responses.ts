@@ -1,6 +1,7 @@
 import type { ChatDialect } from '../chat-dialect.ts';
 import { openaiRateLimitHeaders } from '../openai-rate-limit-headers.ts';
 import { codec } from './codec/codec.ts';
+import { createStreamCutter } from './create-stream-cutter.ts';
 import { createStreamTap } from './create-stream-tap.ts';
 import { editRequest } from './edit-request.ts';
 import { encodeError } from './encode-error.ts';
@@ -27,6 +28,7 @@ export const openaiResponses: ChatDialect = {
   // The contract asks for nothing here that the vendor does not send.
   editReply: (bytes) => bytes,
   createStreamTap,
+  createStreamCutter,
   hasEndMark: () => true,
   encodeError,
   encodeStreamError,

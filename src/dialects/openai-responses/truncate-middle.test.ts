@@ -115,14 +115,14 @@ describe('a request and its window', () => {
       content: words(20),
     }));
 
-  test('that fits passes', () => {
+  test('that fits passes', async () => {
     for (const truncation of ['auto', 'disabled'])
-      assert.deepEqual(fitContext({ input: talk(5), truncation }, { contextTokensMax: 100_000 }), { kind: 'fits' });
-    assert.deepEqual(fitContext({ input: 'Hi' }, { contextTokensMax: 8192 }), { kind: 'fits' });
+      assert.deepEqual(await fitContext({ input: talk(5), truncation }, { contextTokensMax: 100_000 }), { kind: 'fits' });
+    assert.deepEqual(await fitContext({ input: 'Hi' }, { contextTokensMax: 8192 }), { kind: 'fits' });
   });
 
-  test('auto drops the middle where the estimate is too long', () => {
-    const fit = fitContext({ input: talk(101), truncation: 'auto', model: 'm' }, { contextTokensMax: 8000, outputTokensMax: 1000 });
+  test('auto drops the middle where the estimate is too long', async () => {
+    const fit = await fitContext({ input: talk(101), truncation: 'auto', model: 'm' }, { contextTokensMax: 8000, outputTokensMax: 1000 });
     assert.ok(fit.kind === 'truncated');
     assert.equal(fit.body.model, 'm');
     assert.ok(fit.dropped > 50 && fit.dropped < 100);
@@ -130,21 +130,21 @@ describe('a request and its window', () => {
     assert.equal((fit.body.input as readonly JsonObject[]).at(-1)?.id, 'm100');
   });
 
-  test('disabled is refused only with certainty', () => {
-    assert.deepEqual(fitContext({ input: talk(60) }, { contextTokensMax: 8000 }), { kind: 'fits' });
-    const long = fitContext({ input: talk(1000) }, { contextTokensMax: 8000 });
+  test('disabled is refused only with certainty', async () => {
+    assert.deepEqual(await fitContext({ input: talk(60) }, { contextTokensMax: 8000 }), { kind: 'fits' });
+    const long = await fitContext({ input: talk(1000) }, { contextTokensMax: 8000 });
     assert.ok(long.kind === 'too-long' && long.tokensMin > 8000 && long.tokensMax === 8000);
   });
 
-  test('blanks and files, whose tokens nobody knows, prove nothing', () => {
+  test('blanks and files, whose tokens nobody knows, prove nothing', async () => {
     const file = { role: 'user', content: [{ type: 'input_file', file_data: 'A'.repeat(2_000_000) }] };
-    assert.equal(fitContext({ input: [file] }, { contextTokensMax: 8000 }).kind, 'fits');
-    assert.equal(fitContext({ input: ' '.repeat(2_000_000) }, { contextTokensMax: 8000 }).kind, 'fits');
+    assert.equal((await fitContext({ input: [file] }, { contextTokensMax: 8000 })).kind, 'fits');
+    assert.equal((await fitContext({ input: ' '.repeat(2_000_000) }, { contextTokensMax: 8000 })).kind, 'fits');
   });
 
-  test('one turn that is too long by itself is too long with truncation as well', () => {
+  test('one turn that is too long by itself is too long with truncation as well', async () => {
     assert.equal(
-      fitContext({ input: [{ role: 'user', content: words(20_000) }], truncation: 'auto' }, { contextTokensMax: 8000 }).kind,
+      (await fitContext({ input: [{ role: 'user', content: words(20_000) }], truncation: 'auto' }, { contextTokensMax: 8000 })).kind,
       'too-long',
     );
   });

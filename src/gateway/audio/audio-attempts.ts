@@ -6,6 +6,7 @@ import { GatewayError } from '../../inference/gateway-error.ts';
 import type { Usage } from '../../inference/usage.ts';
 import type { ReplyHeaders } from '../../platform/http/reply-head.ts';
 import { admit } from '../admit.ts';
+import type { CallCredit } from '../credits/call-credit.ts';
 import type { ClientReply } from '../exchange/client-reply.ts';
 import { passReplyHeaders, readUpstreamRequestId } from '../exchange/reply-headers.ts';
 import type { Gateway, GatewaySettings } from '../gateway.ts';
@@ -38,6 +39,8 @@ export type AudioCall = {
   readonly limitHeaders: Readonly<Record<string, string>>;
   readonly acceptedAtMs: number;
   readonly startedMs: number;
+  /** What is held for it; absent where nothing limits what its caller spends. */
+  readonly credit: CallCredit | undefined;
   /** Aborts with a GatewayError: the client has left, or the gateway ends. */
   readonly signal: AbortSignal;
   readonly report: CallReport;
@@ -160,7 +163,7 @@ export class AudioAttempts {
   }
 
   #open(target: Target): Promise<CallOpening> {
-    const { callId, acceptedAtMs, caller, job, settings, report } = this.#call;
+    const { callId, acceptedAtMs, caller, job, settings, report, credit } = this.#call;
     const { journal } = this.#gateway;
     const { priceBook } = settings.routing;
     // Neither a form nor the text that is read out holds anything that a price depends on.
@@ -169,7 +172,7 @@ export class AudioAttempts {
     const failedAttempts = this.#failed.length === 0 ? undefined : [...this.#failed];
     const dialect = { id: 'openai-audio' };
     report.exchanging();
-    return admit({ callId, acceptedAtMs, caller, dialect, facts: job.facts, target, priceVersion, journal, failedAttempts });
+    return admit({ callId, acceptedAtMs, caller, dialect, facts: job.facts, target, priceVersion, journal, failedAttempts, credit });
   }
 
   async #exchange(reply: UpstreamReply, opening: CallOpening, attempt: Attempt): Promise<Delivered> {
@@ -288,11 +291,12 @@ export class AudioAttempts {
     const { head, firstByteMs, candidate } = attempt;
     attempt.isSettled = true;
     const { journal, clock } = this.#gateway;
-    const { startedMs, settings, report } = this.#call;
+    const { startedMs, settings, report, credit } = this.#call;
     const durationMs = Math.round(clock.monotonicMs() - startedMs);
     const upstreamRequestId = head === undefined ? undefined : readUpstreamRequestId(head.headers, candidate.target.upstream);
     const trace = { upstreamStatus: head?.status, upstreamRequestId, firstByteMs, durationMs };
     const entry = settleAudio(opening, outcome, trace, settings.routing.priceBook);
+    credit?.charge(entry);
     return new Promise((resolve) => {
       journal.done(entry, () => resolve());
       report.settled(entry, outcome.error);

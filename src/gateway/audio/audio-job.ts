@@ -1,4 +1,5 @@
 import type { MeteredCall } from '../../billing/metering/meter-call.ts';
+import type { UsageBounds } from '../../billing/metering/estimate-usage.ts';
 import type { CallFacts } from '../../inference/call-facts.ts';
 import type { GatewayError } from '../../inference/gateway-error.ts';
 import type { Usage, UsageReport } from '../../inference/usage.ts';
@@ -21,6 +22,8 @@ export type AudioJob = {
 /** A call that is fitted to a target. */
 export type PreparedAudio = {
   readonly request: UpstreamRequest;
+  /** What the call may use at most, by what it asks for. Tokens are a guess of the dearest kind; what they come to beyond that is charged all the same. */
+  readonly bounds: () => UsageBounds;
   /** What is charged at least from the moment at which the upstream has answered: for the journal, should the process die. By what is known when it is asked. */
   readonly usageAtHead: () => Usage;
   /** Resolves when `usageAtHead` may say something better; undefined where it says all from the beginning. Never rejects. */

@@ -8,6 +8,7 @@ import { chatDialects } from '../../dialects/registry.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import { authenticate } from '../authenticate.ts';
 import type { Gateway } from '../gateway.ts';
+import type { CallCredit } from '../credits/call-credit.ts';
 import { checkCaller, mayCall } from '../limits/check-caller.ts';
 import { countUsedTokens, reserveCall } from '../limits/reserve-call.ts';
 import { enterGate } from '../overload/enter-gate.ts';
@@ -22,6 +23,7 @@ import { AudioAttempts } from './audio-attempts.ts';
 import { audioErrorDialect } from './audio-error-dialect.ts';
 import type { AudioJob } from './audio-job.ts';
 import { defaultAudioSettings } from './audio-settings.ts';
+import { takeAudioCredit } from './audio-credit.ts';
 import { discardRest } from './discard-rest.ts';
 import { receiveForm } from './receive-form.ts';
 import { createSpeechJob } from './speech-job.ts';
@@ -157,11 +159,14 @@ async function makeCall(gateway: Gateway, call: EnteredCall, job: AudioJob): Pro
   const taken = await reserveCall({ limiter, clock, dialect, caller, perKey: settings.perKey, facts: job.facts, target: targets[0] });
   const limitHeaders = taken?.headers ?? {};
   let used = 0;
+  let credit: CallCredit | undefined;
   try {
-    const usage = await new AudioAttempts(gateway, { ...call, job, settings, limitHeaders, signal: gone.signal }).run(targets);
+    credit = await takeAudioCredit(gateway, { ...call, settings, job, targets });
+    const usage = await new AudioAttempts(gateway, { ...call, job, settings, limitHeaders, credit, signal: gone.signal }).run(targets);
     used = countUsedTokens(usage);
   } finally {
     // What failed is not charged, and does not count.
     taken?.reservation.settle(used);
+    credit?.end();
   }
 }

@@ -55,6 +55,7 @@ function prepareSpeech(call: SpeechCall, target: Target): PreparedAudio {
   const sent = upstreamModel === facts.requestedModel ? bytes : Buffer.from(JSON.stringify({ ...body, model: upstreamModel }));
   return {
     request: { path: `${upstream.basePath}${upstream.audioPaths.speech ?? ''}`, method: 'POST', headers, body: sent },
+    bounds: () => ({ expected: usageAtHead, most: model.billedBy === 'characters' ? usageAtHead : boundSpeechTokens(facts) }),
     usageAtHead: () => usageAtHead,
     deliver: (reply, delivery) =>
       // A server that knows no events answers with sound.
@@ -83,6 +84,16 @@ export function meterSpeech(facts: SpeechFacts, billedBy: 'characters' | 'tokens
   const guess = estimateSpeechTokens(facts);
   const { inputTokens = guess.inputTokens, outputTokens = guess.outputTokens } = report?.usage ?? {};
   return { usage: { inputCharacters, inputTokens, outputTokens, outputAudioTokens: outputTokens }, ...evidence, estimated: true };
+}
+
+/** Slow readers take some three times as long for a text as the usual ones, and a character has at most so many bytes. */
+const slowness = 4;
+const characterBytesMax = 4;
+
+function boundSpeechTokens(facts: SpeechFacts) {
+  const outputTokens = estimateSpeechTokens(facts).outputTokens * slowness;
+  const inputTokens = (facts.inputCharacters + facts.instructionsCharacters) * characterBytesMax;
+  return { inputTokens, outputTokens, outputAudioTokens: outputTokens };
 }
 
 function estimateSpeechTokens({ inputCharacters, instructionsCharacters, speed }: SpeechFacts) {

@@ -1,3 +1,4 @@
+import type { UsageBounds } from '../../billing/metering/estimate-usage.ts';
 import type { MeteredCall } from '../../billing/metering/meter-call.ts';
 import { transcriptionModelOf, type TranscriptionModel } from '../../dialects/openai-audio/audio-models.ts';
 import { billedAudioMs } from '../../dialects/openai-audio/audio-usage.ts';
@@ -38,6 +39,10 @@ export function createTranscriptionJob(call: TranscriptionCall): AudioJob {
 /** What a second of sound is in tokens where it is billed by them: one for each tenth of a second, as the vendor's own figures have it. */
 const tokensPerSecond = 10;
 const secondMs = 1000;
+/** Nobody speaks faster; and what the count of sound in tokens may differ from its vendor's. */
+const textTokensPerSecondMax = 10;
+const textTokensMin = 64;
+const slack = 2;
 
 class PreparedTranscription implements PreparedAudio {
   readonly request: PreparedAudio['request'];
@@ -63,6 +68,15 @@ class PreparedTranscription implements PreparedAudio {
     Object.assign(headers, { 'content-type': contentType, accept: facts.stream ? 'text/event-stream, */*' : '*/*' });
     const path = facts.task === 'translate' ? upstream.audioPaths.translations : upstream.audioPaths.transcriptions;
     this.request = { path: `${upstream.basePath}${path ?? ''}`, method: 'POST', headers, body: undefined, streamedBody: body };
+  }
+
+  bounds(): UsageBounds {
+    const { audioMs } = this.#length.known;
+    const expected = this.#usageOf(audioMs, 0).usage;
+    if (this.#model.billedBy === 'duration') return { expected, most: expected };
+    const { inputTokens = 0, inputAudioTokens = 0 } = expected;
+    const outputTokens = Math.ceil((audioMs / secondMs) * textTokensPerSecondMax) + textTokensMin;
+    return { expected, most: { inputTokens: inputTokens * slack, inputAudioTokens: inputAudioTokens * slack, outputTokens } };
   }
 
   usageAtHead(): Usage {

@@ -6,7 +6,7 @@ import { parseJsonObject } from '../../platform/json/parse-json.ts';
 import type { Logger } from '../../platform/log.ts';
 import { FrameReply, type WholeAnswer } from '../exchange/frame-reply.ts';
 import { EventLog } from './event-log.ts';
-import { OutputSoFar } from './output-so-far.ts';
+import { OutputSoFar } from '../../dialects/openai-responses/output-so-far.ts';
 import { endEvent, isTerminal, writeEvent } from './response-events.ts';
 
 /** What is known of a background response before it is generated. */

@@ -3,7 +3,7 @@ import { GatewayError } from '../../inference/gateway-error.ts';
 import type { JsonObject } from '../../platform/json/json-value.ts';
 import { parseJsonObject } from '../../platform/json/parse-json.ts';
 import type { BackgroundRuns, BackgroundStore } from './background-runs.ts';
-import { OutputSoFar } from './output-so-far.ts';
+import { OutputSoFar } from '../../dialects/openai-responses/output-so-far.ts';
 import { isRunning, typeOfEvent } from './response-events.ts';
 
 /** Events are read in pages of this many, and no more of them than this: what a response says is bounded by its own limits long before. */

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { membersOf, textOf } from '../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../platform/json/json-value.ts';
 import { parseJsonObject } from '../../platform/json/parse-json.ts';
-import { OutputSoFar } from './output-so-far.ts';
+import { OutputSoFar } from '../../dialects/openai-responses/output-so-far.ts';
 import { eventsOfResponse, isTerminal, typeOfEvent, writeEvent } from './response-events.ts';
 
 const annotation = { type: 'url_citation', start_index: 0, end_index: 2, url: 'https://a.example', title: 'A' };

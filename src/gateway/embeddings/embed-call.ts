@@ -6,6 +6,8 @@ import { GatewayError } from '../../inference/gateway-error.ts';
 import type { JsonObject } from '../../platform/json/json-value.ts';
 import { parseJsonObject } from '../../platform/json/parse-json.ts';
 import { admit } from '../admit.ts';
+import type { CallCredit } from '../credits/call-credit.ts';
+import { takeChatCredit } from '../credits/chat-credit.ts';
 import type { Outcome } from '../exchange/exchange-context.ts';
 import { scrubText } from '../exchange/scrub-credential.ts';
 import type { Gateway } from '../gateway.ts';
@@ -85,16 +87,27 @@ export async function embed(gateway: Gateway, call: EmbedCall): Promise<Embedded
     facts,
     target: targets[0],
   });
+  let credit: CallCredit | undefined;
   try {
-    const made = await new EmbedAttempts(gateway, call, facts, encoding).run(targets);
+    credit = await takeChatCredit(gateway, { settings, caller, facts, targets, acceptedAtMs: call.acceptedAtMs, request, turn: undefined });
+    const made = await new EmbedAttempts(gateway, call, { facts, credit, encoding }).run(targets);
     taken?.reservation.settle(made.usedTokens);
     return { body: made.reply.body, headers: { ...taken?.headers } };
   } catch (error) {
     // What failed is not charged, and does not count.
     taken?.reservation.settle(0);
     throw error;
+  } finally {
+    credit?.end();
   }
 }
+
+/** What is known of a call before its first attempt. */
+type KnownEmbedding = {
+  readonly facts: CallFacts;
+  readonly credit: CallCredit | undefined;
+  readonly encoding: 'float' | 'base64';
+};
 
 type Made = { readonly reply: EmbeddingsReply; readonly usedTokens: number };
 
@@ -102,17 +115,15 @@ type Made = { readonly reply: EmbeddingsReply; readonly usedTokens: number };
 class EmbedAttempts {
   readonly #gateway: Gateway;
   readonly #call: EmbedCall;
-  readonly #facts: CallFacts;
-  readonly #encoding: 'float' | 'base64';
+  readonly #known: KnownEmbedding;
   /** Pinned: a reload of the prices changes no call under way. */
   readonly #priceBook: PriceBook;
   readonly #failed: FailedAttempt[] = [];
 
-  constructor(gateway: Gateway, call: EmbedCall, facts: CallFacts, encoding: 'float' | 'base64') {
+  constructor(gateway: Gateway, call: EmbedCall, known: KnownEmbedding) {
     this.#gateway = gateway;
     this.#call = call;
-    this.#facts = facts;
-    this.#encoding = encoding;
+    this.#known = known;
     this.#priceBook = gateway.settings().routing.priceBook;
   }
 
@@ -173,12 +184,13 @@ class EmbedAttempts {
     const { callId, acceptedAtMs, caller } = this.#call;
     const { journal } = this.#gateway;
     const priceBook = this.#priceBook;
-    readPrices(priceBook, { target, requestedModel: this.#facts.requestedModel, acceptedAtMs }, undefined);
+    readPrices(priceBook, { target, requestedModel: this.#known.facts.requestedModel, acceptedAtMs }, undefined);
     const priceVersion = priceBook.version;
     const failedAttempts = this.#failed.length === 0 ? undefined : [...this.#failed];
     const dialect = { id: 'openai-embeddings' };
     this.#call.report?.exchanging();
-    return admit({ callId, acceptedAtMs, caller, dialect, facts: this.#facts, target, priceVersion, journal, failedAttempts });
+    const { facts, credit } = this.#known;
+    return admit({ callId, acceptedAtMs, caller, dialect, facts, target, priceVersion, journal, failedAttempts, credit });
   }
 
   #ask(target: Target, onHead: (status: number) => void): Promise<WholeAnswer> {
@@ -195,7 +207,8 @@ class EmbedAttempts {
   #read(answer: WholeAnswer, target: Target): EmbeddingsReply {
     const { status, body } = answer;
     if (status < 200 || status > 299) throw describeRefusal(answer, target);
-    const reply = readEmbeddingsReply(body, this.#encoding, this.#facts.requestedModel);
+    const { encoding, facts } = this.#known;
+    const reply = readEmbeddingsReply(body, encoding, facts.requestedModel);
     if (reply !== undefined) return reply;
     throw new GatewayError('upstream_invalid_reply', "Upstream connection error: the model service's reply holds no embeddings.", {
       internal: `${target.upstream.id} answered ${status} with ${body.length} bytes`,
@@ -207,6 +220,7 @@ class EmbedAttempts {
     const { journal, clock } = this.#gateway;
     const durationMs = Math.round(clock.monotonicMs() - this.#call.startedMs);
     const entry = settleCall(opening, outcome, { upstreamStatus, durationMs }, this.#priceBook, false);
+    this.#known.credit?.charge(entry);
     return new Promise((resolve) => {
       journal.done(entry, () => resolve(countUsedTokens(entry.usage)));
       this.#call.report?.settled(entry, outcome.error);

@@ -35,6 +35,8 @@ class CollectedReply implements ReplySink {
   #chunks: Buffer[] = [];
   #length = 0;
   #lastDataMs: number;
+  /** It is read on although its client has left. */
+  #drains = false;
 
   constructor(context: ExchangeContext, flow: UpstreamFlow, options: CollectOptions) {
     this.#context = context;
@@ -67,6 +69,7 @@ class CollectedReply implements ReplySink {
   }
 
   fail(own: GatewayError): void {
+    if (this.#drains) return this.clientLeft();
     const { observer, response, dialect, requestId, framing, handOver } = this.#context;
     const answer = (error = own): void => {
       observer.settled({ end: 'failed', complete: false, error });
@@ -75,9 +78,15 @@ class CollectedReply implements ReplySink {
     if (!handOver({ error: own, ...this.#options.refusal, answer })) answer();
   }
 
-  clientLeft(): void {
+  clientLeft(drains = false): void {
+    const { observer, leaving } = this.#context;
+    const { endWhenLeft } = this.#options;
+    observer.left?.({ policy: leaving?.policy ?? 'abort', deliveredCharacters: 0 });
+    // Of an error nothing is to be learnt.
+    this.#drains = drains && endWhenLeft === 'client-left';
+    if (this.#drains) return;
     this.#flow.stop();
-    this.#context.observer.settled({ end: this.#options.endWhenLeft, complete: false });
+    observer.settled({ end: endWhenLeft, complete: false });
   }
 
   check(nowMs: number): void {

@@ -8,6 +8,8 @@ import type { Logger } from '../../platform/log.ts';
 import type { Histogram } from '../../platform/metrics/metric-registry.ts';
 import type { GatewayLimits, GatewayTimeouts } from '../limits.ts';
 import type { Target } from '../routing/routing-table.ts';
+import type { StreamBudget } from '../credits/stream-budget.ts';
+import type { Departure, LeavingRule } from '../disconnect/departure.ts';
 import type { ReplyRelay } from './reply-relay.ts';
 import type { ClientReply } from './client-reply.ts';
 
@@ -27,6 +29,8 @@ export type ExchangeObserver = {
   /** The first generated content is about to go to the client. */
   readonly firstContent: () => void;
   readonly progress: (report: ReplyReport) => void;
+  /** The client has left before the end. Followed by `settled`, at once or when the upstream's reply has ended. */
+  readonly left?: (departure: Departure) => void;
   /**
    * Called exactly once, before the last bytes are handed to the client. Those that can wait for the end of their turn of the event loop
    * come as `then`, which is called once: so the books of a turn are written together. Without it they are written when this returns.
@@ -75,6 +79,10 @@ export type ExchangeContext = {
   readonly handOver: (failure: UndeliveredFailure) => boolean;
   /** Where the seconds between the pieces of a stream are counted, where somebody counts. */
   readonly chunkGaps?: Histogram | undefined;
+  /** What watches that a stream costs no more than is held for it; absent where nothing is. */
+  readonly budget?: StreamBudget | undefined;
+  /** What is done when the client leaves. Absent: the upstream is stopped, and what it has generated is charged. */
+  readonly leaving?: LeavingRule | undefined;
 };
 
 /** The flow of upstream bytes, as far as a reply may steer it. */
@@ -92,7 +100,8 @@ export type ReplySink = {
   readonly end: () => void;
   /** The upstream broke, lied or was too slow. */
   readonly fail: (error: GatewayError) => void;
-  readonly clientLeft: () => void;
+  /** @param drains whether the reply is to be read on; otherwise the upstream is stopped, and the call is settled when this returns */
+  readonly clientLeft: (drains?: boolean) => void;
   /** Called several times a second: time limits and heartbeats. */
   readonly check: (nowMs: number) => void;
 };

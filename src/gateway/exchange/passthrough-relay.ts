@@ -27,7 +27,7 @@ export function createPassthroughRelay(options: PassthroughOptions): ReplyRelay 
     replyHeaders: (headers) => passReplyHeaders(target.upstream, headers, requestId),
     readReply: dialect.readReply,
     writeReply: (_reply, bytes) => dialect.editReply(bytes),
-    openStream: () => openStream(options, framing ?? 'sse'),
+    openStream: (_limits, mayBeCut) => openStream(options, framing ?? 'sse', mayBeCut === true),
     readError: ({ status, body }) => findOperatorsError(dialect, status, body),
   };
 }
@@ -41,8 +41,9 @@ function findOperatorsError(dialect: ChatDialect, status: number, body: unknown)
   return operatorsCodes.has(error.code) ? error : undefined;
 }
 
-function openStream({ dialect, streamRequest, target }: PassthroughOptions, framing: StreamFraming): StreamRelay {
+function openStream({ dialect, streamRequest, target }: PassthroughOptions, framing: StreamFraming, mayBeCut: boolean): StreamRelay {
   const tap = dialect.createStreamTap({ framing, request: streamRequest });
+  const cutter = mayBeCut ? dialect.createStreamCutter({ framing, request: streamRequest }) : undefined;
   const { apiKey } = target.upstream;
   let framesSent = 0;
   return {
@@ -50,10 +51,15 @@ function openStream({ dialect, streamRequest, target }: PassthroughOptions, fram
       const verdict = tap.read(frame);
       if (verdict === 'hide') return undefined;
       framesSent += 1;
+      cutter?.pass(frame);
       const bytes = verdict === 'forward' ? frame.bytes : verdict.bytes;
       return tap.state() === 'failed' ? scrubBytes(bytes, apiKey) : bytes;
     },
     end: (rest) => rest,
+    cut: (usage) => {
+      if (cutter === undefined) throw new Error('a stream was cut that nobody followed');
+      return cutter.end(usage);
+    },
     state: tap.state,
     hasContent: tap.hasContent,
     report: tap.report,

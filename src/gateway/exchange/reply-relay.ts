@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { ReplyReport, StreamReport } from '../../dialects/chat-dialect.ts';
 import type { GatewayError } from '../../inference/gateway-error.ts';
 import type { Frame, StreamFraming } from '../../platform/frames.ts';
+import type { Usage } from '../../inference/usage.ts';
 import type { JsonObject } from '../../platform/json/json-value.ts';
 import type { GatewayLimits } from '../limits.ts';
 
@@ -32,8 +33,11 @@ export type ReplyRelay = {
   readonly wholeReply?: () => JsonObject | undefined;
   /** What has to be done before the client may learn that its whole reply is there. Asked after `writeReply`; never rejects. */
   readonly kept?: () => Promise<void> | undefined;
-  /** @param limits what the stream may pile up: its `read` throws GatewayError beyond that */
-  readonly openStream: (limits: Pick<GatewayLimits, 'replyBytesMax'>) => StreamRelay;
+  /**
+   * @param limits what the stream may pile up: its `read` throws GatewayError beyond that
+   * @param mayBeCut whether it may have to be ended before its time
+   */
+  readonly openStream: (limits: Pick<GatewayLimits, 'replyBytesMax'>, mayBeCut?: boolean) => StreamRelay;
   /** The error to word for the client; undefined where the upstream's own answer goes on as it is. */
   readonly readError: (answer: ErrorAnswer) => GatewayError | undefined;
 };
@@ -54,6 +58,8 @@ export type StreamRelay = {
   readonly wholeReply?: () => JsonObject | undefined;
   /** What has to be done before the client may learn that its reply has ended well. Asked once, when it has; never rejects. */
   readonly kept?: () => Promise<void> | undefined;
+  /** The bytes that end the client's reply as if its model had reached the bound of its output; only of a stream that may be cut. */
+  readonly cut: (usage: Usage) => Buffer;
   /** Hears that the reply has broken after its client saw it begin. */
   readonly broke?: (error: GatewayError) => void;
   /** True when a `complete` state is the end of all that counts. */

@@ -1,22 +1,22 @@
 import { GatewayError } from '../../inference/gateway-error.ts';
 import { type Frame, type FrameReader, FrameTooLargeError, type StreamFraming } from '../../platform/frames.ts';
-import { createJsonArrayFrameReader } from '../../platform/sse/json-array-frame-reader.ts';
-import { createSseFrameReader } from '../../platform/sse/sse-frame-reader.ts';
+import type { BudgetVerdict, StreamBudget } from '../credits/stream-budget.ts';
+import { limitToDelivered } from '../disconnect/limit-to-delivered.ts';
 import { writeError, writeFailure } from '../write-reply.ts';
 import type { ExchangeContext, ReplySink, UpstreamFlow } from './exchange-context.ts';
 import type { StreamRelay } from './reply-relay.ts';
+import { countSoFar, createFrameReader, isBlank, warnOfMalformed } from './stream-parts.ts';
 import { scrubText } from './scrub-credential.ts';
 import { streamCut, upstreamErrorInStream, upstreamTimeout } from './upstream-failure.ts';
 
 /** How often a running stream tells the journal where it stands: at most this much output can be missing after a crash. */
 const progressIntervalMs = 200;
 
+/** What the ledger says of a stream that ended because nothing more was to be had for it. */
+const cutByBudget = 'cut: budget';
+
 /** Opening frames kept back at most; Responses repeats the whole request in two of them. */
 const heldBytesMax = 4 * 1024 * 1024;
-
-function createFrameReader(framing: StreamFraming, frameBytesMax: number): FrameReader {
-  return framing === 'sse' ? createSseFrameReader({ frameBytesMax }) : createJsonArrayFrameReader({ frameBytesMax });
-}
 
 /**
  * Passes a stream on, frame by frame and byte for byte, while the tap reads its usage. Only whole frames are written, so that a broken
@@ -46,6 +46,10 @@ export class StreamReply implements ReplySink {
   /** Set while the end of the reply waits for what must be done before. */
   #keeping: Promise<void> | undefined;
   #wasKept = false;
+  /** It is read on although its client has left. */
+  #drains = false;
+  /** Whether it is asked for more credit at the moment. */
+  #isReviewed = false;
 
   constructor(context: ExchangeContext, flow: UpstreamFlow, headers: Readonly<Record<string, string>>, framing: StreamFraming) {
     this.#context = context;
@@ -53,7 +57,7 @@ export class StreamReply implements ReplySink {
     this.#headers = headers;
     this.#framing = framing;
     this.#reader = createFrameReader(context.relay.upstreamFraming ?? framing, context.limits.eventBytesMax);
-    this.#stream = context.relay.openStream(context.limits);
+    this.#stream = context.relay.openStream(context.limits, context.budget !== undefined);
     this.#lastDataMs = context.clock.monotonicMs();
     this.#lastWriteMs = this.#lastDataMs;
   }
@@ -71,10 +75,13 @@ export class StreamReply implements ReplySink {
       this.fail(new GatewayError('upstream_reply_too_large', `Upstream connection error: ${error.message}; the stream was terminated.`));
       return;
     }
+    if (this.#drains) return this.#readOn(frames);
+    const { budget } = this.#context;
     const parts: Buffer[] = [];
     for (const frame of frames) {
       const bytes = this.#stream.read(frame);
       if (bytes !== undefined) parts.push(bytes);
+      if (budget?.isDue(frame.bytes.length) === true && this.#isSpent(budget)) return this.#cutShort(parts);
     }
     if (this.#stream.state() === 'failed' && this.#offerFailed(parts)) return;
     const ready = this.#letPass(parts);
@@ -82,6 +89,60 @@ export class StreamReply implements ReplySink {
     if (this.#stream.endedEarly()) return this.#endEarly(ready);
     this.#follow();
     this.#afterKeeping(this.#hasEnded(), () => this.#writeAll(ready));
+  }
+
+  /** Whether the stream has used up what is held for it. Where the store has to be asked, the upstream waits meanwhile. */
+  #isSpent(budget: StreamBudget): boolean {
+    if (this.#isReviewed || this.#settled || this.#stream.state() !== 'open' || this.#stream.endedEarly()) return false;
+    const verdict = budget.review(this.#stream.report());
+    if (!(verdict instanceof Promise)) return verdict === 'cut';
+    this.#isReviewed = true;
+    this.#flow.pause();
+    verdict.then((known) => this.#goOn(known)).catch((cause: unknown) => this.#breakOff(cause));
+    return false;
+  }
+
+  /** A defect ends this call and no other. */
+  #breakOff(cause: unknown): void {
+    const { logger, requestId } = this.#context;
+    logger.error({ callId: requestId, err: cause }, 'a stream could not go on');
+    this.#flow.stop();
+    this.fail(new GatewayError('internal_error', `the gateway failed while reading the reply; the stream was terminated (${requestId})`));
+  }
+
+  #goOn(verdict: BudgetVerdict): void {
+    this.#isReviewed = false;
+    this.#lastDataMs = this.#context.clock.monotonicMs();
+    if (verdict === 'cut' && !this.#settled && this.#stream.state() === 'open') this.#cutShort([]);
+    else if (this.#pausedSinceMs === undefined) this.#flow.resume();
+  }
+
+  /** Ends the reply as if its model had reached the bound of its output. */
+  #cutShort(parts: readonly Buffer[]): void {
+    this.#flow.stop();
+    const ready = [...this.#release(), ...parts, this.#stream.cut(countSoFar(this.#stream.report()))];
+    this.#reachesClient = true;
+    this.#markContent();
+    this.#settle({ end: 'cut', complete: false, stopReason: cutByBudget });
+    this.#afterKeeping(true, () => {
+      this.#writeAll(ready);
+      this.#context.response.end();
+    });
+  }
+
+  /** What comes after the client has left: nothing is written, and only what it says of the usage counts. */
+  #readOn(frames: readonly Frame[]): void {
+    for (const frame of frames) this.#stream.read(frame);
+    const state = this.#stream.state();
+    if (state === 'failed' || this.#stream.endedEarly()) return this.clientLeft();
+    if (this.#hasEnded()) this.#settle({ end: 'client-left', complete: true });
+    else this.#tellProgress();
+  }
+
+  #tellProgress(): void {
+    if (this.#settled || this.#lastDataMs - this.#lastProgressMs < progressIntervalMs) return;
+    this.#lastProgressMs = this.#lastDataMs;
+    this.#context.observer.progress(this.#stream.report());
   }
 
   #hasEnded(): boolean {
@@ -211,19 +272,22 @@ export class StreamReply implements ReplySink {
     readonly end: 'finished' | 'client-left' | 'cut' | 'failed';
     readonly complete: boolean;
     readonly error?: GatewayError;
+    readonly stopReason?: string;
+    /** Of what was written, how much is charged; absent: all of it. */
+    readonly charged?: number;
   }): void {
     if (this.#settled) return;
     this.#settled = true;
     const report = this.#stream.report();
-    if (report.malformedFrames > 0) {
-      this.#context.logger.warn(
-        { requestId: this.#context.requestId, upstream: this.#context.target.upstream.id, malformedFrames: report.malformedFrames },
-        'stream events that could not be read were passed on',
-      );
-    }
-    const { error } = outcome;
+    if (report.malformedFrames > 0) warnOfMalformed(this.#context, report);
+    const { error, stopReason, charged, ...told } = outcome;
     if (error !== undefined && (this.#reachesClient || this.#context.response.headersSent)) this.#stream.broke?.(error);
-    this.#context.observer.settled({ ...outcome, report });
+    const known = charged === undefined ? report : limitToDelivered(report, charged);
+    this.#context.observer.settled({
+      ...told,
+      ...(error === undefined ? {} : { error }),
+      report: stopReason === undefined ? known : { ...known, stopReason },
+    });
   }
 
   #write(bytes: Buffer): void {
@@ -242,6 +306,7 @@ export class StreamReply implements ReplySink {
   }
 
   end(): void {
+    if (this.#drains) return this.#settle({ end: 'client-left', complete: this.#stream.state() === 'complete' });
     if (this.#stream.state() === 'open') this.#closeLastFrame();
     const rest = this.#reader.rest();
     const cut = this.#stream.state() === 'open' || !isBlank(rest);
@@ -270,6 +335,7 @@ export class StreamReply implements ReplySink {
   }
 
   fail(own: GatewayError): void {
+    if (this.#drains) return this.clientLeft();
     if (this.#held === undefined || this.#settled || this.#stream.state() === 'complete') return this.#endBroken(own);
     const { response, dialect, requestId, handOver } = this.#context;
     const answer = (error = own): void => {
@@ -294,14 +360,25 @@ export class StreamReply implements ReplySink {
     response.end();
   }
 
-  clientLeft(): void {
-    this.#flow.stop();
+  clientLeft(drains = false): void {
     const complete = this.#stream.state() === 'complete';
-    this.#settle({ end: complete ? 'finished' : 'client-left', complete });
+    if (complete || this.#settled) {
+      this.#flow.stop();
+      return this.#settle({ end: 'finished', complete });
+    }
+    const { observer, leaving } = this.#context;
+    const { policy = 'abort' } = leaving ?? {};
+    const deliveredCharacters = this.#reachesClient ? this.#stream.report().outputCharacters : 0;
+    observer.left?.({ policy, deliveredCharacters });
+    this.#drains = drains;
+    if (drains) return this.#flow.resume();
+    this.#flow.stop();
+    this.#settle({ end: 'client-left', complete, ...(policy === 'deliver' ? { charged: deliveredCharacters } : {}) });
   }
 
   check(nowMs: number): void {
     const { timeouts, target, response } = this.#context;
+    if (this.#drains || this.#isReviewed) return;
     if (this.#pausedSinceMs !== undefined) {
       if (nowMs - this.#pausedSinceMs < timeouts.stalledReaderMs) return;
       this.clientLeft();
@@ -318,8 +395,4 @@ export class StreamReply implements ReplySink {
     this.#lastWriteMs = nowMs;
     response.write(this.#context.dialect.heartbeat(this.#framing));
   }
-}
-
-function isBlank(bytes: Buffer): boolean {
-  return bytes.every((byte) => byte === 0x0a || byte === 0x0d || byte === 0x20 || byte === 0x09);
 }

@@ -25,6 +25,8 @@ export class UpstreamExchange implements UpstreamHandler, UpstreamFlow, Watched 
   #stopped = false;
   #headersArrived = false;
   #readerLimited = false;
+  /** Set while the reply is read on although its client has left: gives its place back. */
+  #leaveDrain: (() => void) | undefined;
 
   constructor(context: ExchangeContext) {
     this.#context = context;
@@ -54,6 +56,7 @@ export class UpstreamExchange implements UpstreamHandler, UpstreamFlow, Watched 
     this.#guard(() => {
       this.#context.observer.head(status, readUpstreamRequestId(headers, this.#context.target.upstream));
       this.#sink = this.#chooseSink(status, headers);
+      if (this.#leaveDrain !== undefined) this.#sink?.clientLeft(true);
     });
   }
 
@@ -96,6 +99,7 @@ export class UpstreamExchange implements UpstreamHandler, UpstreamFlow, Watched 
       this.#endBroken(cause);
     }
     this.#stopped = true;
+    this.#leaveDrain?.();
   }
 
   /** A defect while reading one reply ends that call and no other. */
@@ -122,6 +126,7 @@ export class UpstreamExchange implements UpstreamHandler, UpstreamFlow, Watched 
   onResponseError(_controller: UpstreamController, error: Error): void {
     if (this.#stopped) return;
     this.#stopped = true;
+    this.#leaveDrain?.();
     const failure = describeUpstreamFailure(error, this.#context.target, this.#headersArrived);
     this.#guard(() => (this.#sink === undefined ? this.#abandon(failure) : this.#sink.fail(failure)));
   }
@@ -129,8 +134,17 @@ export class UpstreamExchange implements UpstreamHandler, UpstreamFlow, Watched 
   #onClientClose(): void {
     const { response } = this.#context;
     if (response.writableFinished || this.#stopped) return;
-    if (this.#sink !== undefined) return this.#guard(() => this.#sink?.clientLeft());
-    this.#leaveUnanswered();
+    const { policy = 'abort', slots } = this.#context.leaving ?? {};
+    if (policy === 'drain') this.#leaveDrain = slots?.take(() => this.#leave(false));
+    this.#leave(this.#leaveDrain !== undefined);
+  }
+
+  /** @param drains whether the reply is read on, for what it says of its usage */
+  #leave(drains: boolean): void {
+    if (this.#stopped) return;
+    if (this.#sink !== undefined) return this.#guard(() => this.#sink?.clientLeft(drains));
+    this.#context.observer.left?.({ policy: this.#context.leaving?.policy ?? 'abort', deliveredCharacters: 0 });
+    if (!drains) this.#leaveUnanswered();
   }
 
   /** Nothing had been answered, so nothing was delivered and nothing is charged. */
@@ -161,6 +175,7 @@ export class UpstreamExchange implements UpstreamHandler, UpstreamFlow, Watched 
   stop(): void {
     if (this.#stopped) return;
     this.#stopped = true;
+    this.#leaveDrain?.();
     this.#controller?.abort(stopped);
   }
 

@@ -191,3 +191,14 @@ test('a member hidden behind escapes is looked for', () => {
   assert.ok(mayNameFiles(Buffer.from('{"f\\u0069le_id":1}')));
   assert.ok(!mayNameFiles(Buffer.from('{"model":"m","input":"what is a file_id"}')));
 });
+
+test('of a large body every place is looked at', async () => {
+  for (const name of ['"file_id"', '\\u0069']) {
+    for (const at of [0, 1_048_570, 1_048_576, 2_000_000, 2_999_990]) {
+      const body = Buffer.alloc(3_000_000, '\\u0');
+      body.write(name, at);
+      assert.ok(await mayNameFiles(body), `${name} at ${at}`);
+    }
+  }
+  assert.ok(!(await mayNameFiles(Buffer.alloc(3_000_000, '"file_i'))));
+});

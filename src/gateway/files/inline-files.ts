@@ -3,6 +3,7 @@ import { formatPath } from '../../dialects/format-path.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../platform/json/json-value.ts';
+import { WorkTurns } from '../../platform/turn-queue.ts';
 import { ExtractionError } from '../../tools/file-search/extraction/extraction-error.ts';
 import { decodeText } from '../../tools/file-search/extraction/read-text.ts';
 import { FileProblem } from '../../tools/file-search/file-library.ts';
@@ -10,12 +11,31 @@ import type { StoredFile } from '../../tools/file-search/file-objects.ts';
 import type { FileService } from '../../tools/file-search/file-service.ts';
 import { type FileDialect, fileDialects, type FilePlace, type LoadedFile } from './place-file.ts';
 
+/** What names a file, and what an escaped letter of such a name begins with. */
+const fileNames = ['"file_id', '\\u00'] as const;
+const longestName = Math.max(...fileNames.map((name) => name.length));
+
+/** What is looked at in one step: some milliseconds, for what is full of beginnings. */
+const stepBytes = 1024 * 1024;
+
 /**
- * Whether a body can name files at all. Almost none does, and this costs a look at its bytes. An escaped letter may hide a name from such a look;
- * what has one is read in full.
+ * Whether a body can name files at all. Almost none does, and this costs a look at its bytes; at a large one in steps, between which others have their turn. An escaped letter
+ * may hide a name from such a look; what has one is read in full.
  */
-export function mayNameFiles(bytes: Buffer): boolean {
-  return bytes.includes('"file_id') || bytes.includes('\\u00');
+export function mayNameFiles(bytes: Buffer): boolean | Promise<boolean> {
+  return bytes.length > stepBytes ? mayNameFilesInTurns(bytes) : hasFileName(bytes);
+}
+
+const hasFileName = (bytes: Buffer): boolean => fileNames.some((name) => bytes.includes(name));
+
+async function mayNameFilesInTurns(bytes: Buffer): Promise<boolean> {
+  const turns = new WorkTurns();
+  for (let at = 0; at < bytes.length; at += stepBytes) {
+    // A name may begin in one step and end in the next.
+    if (hasFileName(bytes.subarray(at, at + stepBytes + longestName))) return true;
+    if (turns.isOver) await turns.giveWay();
+  }
+  return false;
 }
 
 /**

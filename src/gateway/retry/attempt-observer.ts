@@ -2,14 +2,16 @@ import type { CallOpening, FailedAttempt } from '../../billing/ledger/call-entry
 import type { ReplyReport } from '../../dialects/chat-dialect.ts';
 import type { GatewayError } from '../../inference/gateway-error.ts';
 import type { TranslationNote } from '../../inference/translation-notes.ts';
+import type { Departure } from '../disconnect/departure.ts';
 import type { ExchangeObserver, Outcome } from '../exchange/exchange-context.ts';
 import type { Gateway } from '../gateway.ts';
 import type { AttemptTicket, AttemptVerdict } from '../health/health.ts';
 import { keepBooks, keepNoBooks } from '../keep-books.ts';
+import { endCreditWithCall } from '../credits/end-with-call.ts';
 import { countUsedTokens, endWithCall } from '../limits/reserve-call.ts';
 import type { ExchangePlan } from '../plan-exchange.ts';
 import type { Target } from '../routing/routing-table.ts';
-import type { KnownCall } from './call-attempts.ts';
+import type { KnownCall } from './known-call.ts';
 import type { RetryGrant } from './retry-budget.ts';
 import { decideRetry } from './retry-policy.ts';
 
@@ -68,6 +70,10 @@ export class AttemptObserver implements ExchangeObserver {
     this.#books.progress(report);
   }
 
+  left(departure: Departure): void {
+    this.#books.left?.(departure);
+  }
+
   settled(outcome: Outcome, then?: () => void): void {
     const { ticket, target } = this.#attempt;
     ticket.end(this.#judge(outcome));
@@ -112,7 +118,7 @@ export class AttemptObserver implements ExchangeObserver {
 function followBooks(gateway: Gateway, known: KnownCall, { opening, plan, target }: FollowedAttempt): ExchangeObserver {
   if (opening === undefined) return keepNoBooks(known.report);
   const { translation } = plan;
-  const { facts, taken, settings, startedMs, call } = known;
+  const { facts, taken, credit, settings, startedMs, call } = known;
   const books = keepBooks({
     gateway,
     opening,
@@ -124,7 +130,10 @@ function followBooks(gateway: Gateway, known: KnownCall, { opening, plan, target
     // A translated reply is kept by nobody under the id that the client sees.
     keepsReply: facts.keepsReply === true && translation === undefined,
     replyNotes: translation === undefined ? noNotes : () => translation.replyNotes.list(),
+    credit,
     used: taken === undefined ? undefined : (usage) => taken.reservation.settle(countUsedTokens(usage)),
   });
-  return taken === undefined ? books : endWithCall(books, taken, call.response);
+  const limited = taken === undefined ? books : endWithCall(books, taken, call.response);
+  // A round charges what is held for all of them; the loop ends it.
+  return credit === undefined || known.round !== undefined ? limited : endCreditWithCall(limited, credit);
 }

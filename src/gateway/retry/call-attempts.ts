@@ -1,29 +1,22 @@
-import type { ApiKey } from '../../accounts/api-key.ts';
 import type { CallOpening, FailedAttempt } from '../../billing/ledger/call-entry.ts';
 import type { WireRequest } from '../../dialects/chat-dialect.ts';
-import type { CallFacts } from '../../inference/call-facts.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
-import type { StreamFraming } from '../../platform/frames.ts';
-import type { Watched } from '../../platform/http/deadlines.ts';
-import { parseJsonObject } from '../../platform/json/parse-json.ts';
-import type { IncomingCall } from '../call.ts';
+import { readAgain } from './read-again.ts';
+import { createStreamBudget } from '../credits/chat-credit.ts';
 import type { UndeliveredFailure } from '../exchange/exchange-context.ts';
 import { UpstreamExchange } from '../exchange/upstream-exchange.ts';
 import { upstreamTimeout } from '../exchange/upstream-failure.ts';
-import type { Gateway, GatewaySettings } from '../gateway.ts';
-import type { Admission } from '../overload/fair-gate.ts';
+import type { Gateway } from '../gateway.ts';
 import type { AttemptTicket } from '../health/health.ts';
-import { type TakenLimits, withOwnLimits } from '../limits/reserve-call.ts';
+import { withOwnLimits } from '../limits/reserve-call.ts';
 import type { EstimatedCount, ExchangePlan } from '../plan-exchange.ts';
 import { alwaysHealthy } from '../routing/always-healthy.ts';
 import { subjectOf } from '../routing/route.ts';
 import type { Target } from '../routing/routing-table.ts';
 import { timeoutsOf } from '../routing/target-timeouts.ts';
-import type { ResponseTurn } from '../stored-responses/response-turn.ts';
 import { toWireRequest } from '../to-wire-request.ts';
-import type { CallReport } from '../telemetry/call-report.ts';
 import { AttemptObserver } from './attempt-observer.ts';
-import type { CallRound } from './call-round.ts';
+import type { KnownCall, RunningCall } from './known-call.ts';
 import { mayShorten } from './fit-request.ts';
 import { isForgotten } from './is-forgotten.ts';
 import { openAttempt } from './open-attempt.ts';
@@ -31,34 +24,6 @@ import { planAttempt } from './plan-attempt.ts';
 import { forbidsRetry, parseRetryAfter } from './parse-retry-after.ts';
 import type { RetryGrant } from './retry-budget.ts';
 import { decideRetry, isWithinReach, namedWaitMsMax, type RetryDecision } from './retry-policy.ts';
-
-/** A call under way, as the clock and the shutdown see it. */
-export type RunningCall = Watched & {
-  /** Ends the call from outside: a running stream gets its error event. */
-  readonly terminate: (error: GatewayError) => void;
-};
-
-/** What is known of a call before its first attempt. */
-export type KnownCall = {
-  readonly call: IncomingCall;
-  readonly settings: GatewaySettings;
-  readonly caller: ApiKey;
-  readonly facts: CallFacts;
-  readonly framing: StreamFraming | undefined;
-  /** The targets that may answer it, best first. */
-  readonly targets: readonly Target[];
-  readonly taken: TakenLimits | undefined;
-  /** Where it goes on from something stored, or is to be stored. */
-  readonly turn?: ResponseTurn | undefined;
-  /** Its place in this process. */
-  readonly admission: Pick<Admission, 'releaseBytes'>;
-  readonly acceptedAtMs: number;
-  readonly startedMs: number;
-  /** What is told of the call. */
-  readonly report: CallReport;
-  /** Set when these attempts are one round of a loop that asks the model several times for one call. */
-  readonly round?: CallRound;
-};
 
 /** Another attempt that is to follow a failed one. */
 type Pending = {
@@ -113,6 +78,8 @@ export class CallAttempts implements RunningCall {
   #slot: number | undefined;
   /** How the request was refused as too long, where less of it is sent since. */
   #overflow: GatewayError | undefined;
+  /** Whether the client lets less of its request be sent. */
+  #mayShorten = false;
 
   constructor(gateway: Gateway, known: KnownCall, bytes: Buffer) {
     this.#gateway = gateway;
@@ -126,16 +93,18 @@ export class CallAttempts implements RunningCall {
    * @throws GatewayError when no target can take the request, or the books cannot be kept
    */
   start(request: WireRequest, bytes: Buffer): Promise<EstimatedCount | undefined> {
+    this.#mayShorten = request.body.truncation === 'auto';
     const planned = this.#planFirst(request, bytes);
     // A call that passes through is planned at once and does not give up its turn.
     return planned instanceof Promise ? planned.then((chosen) => this.#startWith(chosen)) : this.#startWith(planned);
   }
 
   #startWith({ target, plan }: PlannedAttempt): Promise<EstimatedCount | undefined> {
-    const { call, taken } = this.#known;
+    const { call, taken, credit, round } = this.#known;
     if (plan.kind === 'estimate') return Promise.resolve(plan);
     if (!call.response.destroyed) return this.#run(target, plan);
     taken?.reservation.release();
+    if (round === undefined) credit?.end();
     return Promise.resolve(undefined);
   }
 
@@ -189,7 +158,7 @@ export class CallAttempts implements RunningCall {
 
   #createExchange({ target, plan: { relay }, opening, observer, ticket }: OpenedAttempt): UpstreamExchange {
     const { call, settings, framing, taken, startedMs } = this.#known;
-    const { clock, logger, telemetry } = this.#gateway;
+    const { clock, logger, telemetry, drainSlots } = this.#gateway;
     const { limits } = settings;
     const timeouts = timeoutsOf(target, framing !== undefined, settings.timeouts);
     return new UpstreamExchange({
@@ -205,6 +174,8 @@ export class CallAttempts implements RunningCall {
       logger,
       observer,
       endsByMs: startedMs + timeouts.totalMs,
+      budget: framing === undefined ? undefined : createStreamBudget(this.#known, this.#known.credit, target),
+      leaving: { policy: this.#known.disconnect ?? 'abort', slots: drainSlots },
       chunkGaps: opening === undefined || framing === undefined ? undefined : telemetry.chunkGaps(opening),
       handOver: (failure) => this.#takeOver(failure, target, observer, ticket),
     });
@@ -261,7 +232,7 @@ export class CallAttempts implements RunningCall {
 
   /** A vendor that counts more than was estimated is asked once more, with less. */
   #canShorten(error: GatewayError): boolean {
-    return this.#overflow === undefined && this.#bytes !== undefined && mayShorten(this.#known.call, this.#bytes, error);
+    return this.#mayShorten && this.#overflow === undefined && this.#bytes !== undefined && mayShorten(this.#known.call, error);
   }
 
   #takeGrant(failed: Target, { target, waitMs }: Next, cost: number): RetryGrant | undefined {
@@ -344,9 +315,9 @@ export class CallAttempts implements RunningCall {
   async #attemptAgain(pending: Pending): Promise<void> {
     const { target } = pending;
     this.#tried.push(target);
-    const bytes = this.#bytes ?? Buffer.alloc(0);
+    const bytes = this.#bytes ?? Buffer.from('{}');
     // The tree of the first attempt was let go of: a large one that is kept is copied by every collection.
-    const request = toWireRequest(this.#known.call, parseJsonObject(bytes.toString()) ?? {});
+    const request = toWireRequest(this.#known.call, await readAgain(bytes));
     const plan = await planAttempt(this.#gateway, this.#known, { target, request, bytes, overflow: this.#overflow });
     // The client has left meanwhile, or the gateway shuts down.
     if (this.#pending !== pending) return;

@@ -19,7 +19,8 @@ import { createRoutingTable, type Target } from '../routing/routing-table.ts';
 import type { CallStart } from '../telemetry/call-report.ts';
 import { createTelemetry } from '../telemetry/telemetry.ts';
 import { defaultVideoSettings } from '../videos/video-settings.ts';
-import { CallAttempts, type KnownCall, type RunningCall } from './call-attempts.ts';
+import { CallAttempts } from './call-attempts.ts';
+import type { KnownCall, RunningCall } from './known-call.ts';
 import { createRetryBudget } from './retry-budget.ts';
 
 const dialect = chatDialects['openai-chat'];

@@ -2,10 +2,10 @@ import type { ContextLimits } from '../../dialects/chat-dialect.ts';
 import { countTextCharacters, estimateTokens } from '../../inference/count-text-characters.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import type { JsonObject } from '../../platform/json/json-value.ts';
-import { parseJsonObject } from '../../platform/json/parse-json.ts';
+import { writeJson } from '../../platform/json/write-json.ts';
 import type { Target } from '../routing/routing-table.ts';
 import type { TurnRequest } from '../stored-responses/response-turn.ts';
-import type { KnownCall } from './call-attempts.ts';
+import type { KnownCall } from './known-call.ts';
 
 /** A request that fits the window of its target, with what was done to it in words for the client. */
 export type FittedRequest = TurnRequest & { readonly truncated?: string };
@@ -18,61 +18,70 @@ const overflowShare = 0.6;
 
 /**
  * Fits a request to the window of the target that is tried, where its dialect lets clients ask for that. A window that is not known cuts nothing, and a
- * request that is far from any costs a comparison.
+ * request that is far from any costs a comparison; others have their turn while a long one is looked at.
  * @param overflow how the vendor refused an earlier form of it as too long: then less of it is sent
  * @throws GatewayError `context_length_exceeded` where it is certain that the vendor would refuse it
  */
 export function fitRequest(
-  { call, facts, round }: Pick<KnownCall, 'call' | 'facts' | 'round'>,
+  known: Pick<KnownCall, 'call' | 'facts' | 'round'>,
   target: Target,
   made: TurnRequest,
   overflow?: GatewayError,
-): FittedRequest {
+): FittedRequest | Promise<FittedRequest> {
+  const { call, facts, round } = known;
   // A round of a loop continues what was fitted before it began.
   if (call.dialect.fitContext === undefined || call.operation !== 'generate' || round !== undefined) return made;
   const { body } = made.request;
   // What its vendor keeps of the conversation cannot be cut here.
   if (overflow !== undefined && !made.translate && namesHistory(body)) throw overflow;
-  const known = target.upstream.traitsOf(target.upstreamModel).contextTokensMax;
-  const contextTokensMax = overflow === undefined ? known : windowAfter(overflow, body);
+  const ownWindow = target.upstream.traitsOf(target.upstreamModel).contextTokensMax;
+  const contextTokensMax = overflow === undefined ? ownWindow : windowAfter(overflow, body);
   // No token is less than a byte.
   if (contextTokensMax === undefined || made.bytes.length <= contextTokensMax / 2) return made;
   const limits = { contextTokensMax, ...(facts.outputTokensMax === undefined ? {} : { outputTokensMax: facts.outputTokensMax }) };
-  if (overflow === undefined && dropsByItself(target, made) && isCertain(call.dialect.fitContext, body, limits) === undefined) return made;
-  const fitted = fitBody(call, body, limits);
+  return fitLong(call, made, limits, { overflow, dropsByItself: dropsByItself(target, made) });
+}
+
+async function fitLong(
+  call: KnownCall['call'],
+  made: TurnRequest,
+  limits: ContextLimits,
+  { overflow, dropsByItself: leavesAlone }: { readonly overflow: GatewayError | undefined; readonly dropsByItself: boolean },
+): Promise<FittedRequest> {
+  const { body } = made.request;
+  if (overflow === undefined && leavesAlone) {
+    // Only the body's own excess counts, where that is certain.
+    const own = await call.dialect.fitContext?.({ ...body, truncation: 'disabled' }, limits);
+    if (own?.kind !== 'too-long') return made;
+    if (body.truncation !== 'auto') throw tooLong(own.tokensMin, own.tokensMax);
+  }
+  const fitted = await fitBody(call, body, limits);
   if (fitted.truncated === undefined) {
     if (overflow !== undefined) throw overflow;
     return made;
   }
-  const bytes = Buffer.from(JSON.stringify(fitted.body));
+  const bytes = await writeJson(fitted.body);
   return { ...made, request: { ...made.request, body: fitted.body }, bytes, truncated: fitted.truncated };
 }
 
 const namesHistory = ({ previous_response_id: previous, conversation }: JsonObject): boolean =>
   (previous ?? null) !== null || (conversation ?? null) !== null;
 
-type FitContext = NonNullable<KnownCall['call']['dialect']['fitContext']>;
-
 /** Its vendor keeps to `truncation` itself, knows what it keeps of the conversation, and counts exactly. */
 function dropsByItself({ upstream }: Target, { translate }: TurnRequest): boolean {
   return !translate && upstream.vendor.keepsResponses === true;
 }
 
-/** The body's own excess, where that is certain. */
-function isCertain(fitContext: FitContext, body: JsonObject, limits: ContextLimits): true | undefined {
-  return fitContext({ ...body, truncation: 'disabled' }, limits).kind === 'too-long' ? true : undefined;
-}
-
 /**
  * A body that fits the limits, and what was dropped from it in words.
- * @throws GatewayError `context_length_exceeded`
+ * Rejects with GatewayError `context_length_exceeded`
  */
-export function fitBody(
+export async function fitBody(
   { dialect }: Pick<KnownCall['call'], 'dialect'>,
   body: JsonObject,
   limits: ContextLimits,
-): { readonly body: JsonObject; readonly truncated?: string } {
-  const fit = dialect.fitContext?.(body, limits) ?? { kind: 'fits' };
+): Promise<{ readonly body: JsonObject; readonly truncated?: string }> {
+  const fit = (await dialect.fitContext?.(body, limits)) ?? { kind: 'fits' };
   if (fit.kind === 'fits') return { body };
   if (fit.kind === 'too-long') throw tooLong(fit.tokensMin, fit.tokensMax);
   const { body: shorter, dropped, droppedIds } = fit;
@@ -91,10 +100,9 @@ function tooLong(tokens: number, tokensMax: number): GatewayError {
   );
 }
 
-/** Whether less of a request that its vendor found too long may be sent. */
-export function mayShorten({ dialect, operation }: KnownCall['call'], bytes: Buffer, { code }: GatewayError): boolean {
-  if (code !== 'context_length_exceeded' || dialect.fitContext === undefined || operation !== 'generate') return false;
-  return parseJsonObject(bytes.toString())?.truncation === 'auto';
+/** Whether less of a request that its vendor found too long may be sent, if its body asks for that. */
+export function mayShorten({ dialect, operation }: KnownCall['call'], { code }: GatewayError): boolean {
+  return code === 'context_length_exceeded' && dialect.fitContext !== undefined && operation === 'generate';
 }
 
 /** The window as the estimate has to take it, so that the vendor's count comes out within its own. */

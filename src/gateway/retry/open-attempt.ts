@@ -4,7 +4,7 @@ import type { Gateway } from '../gateway.ts';
 import type { ExchangePlan } from '../plan-exchange.ts';
 import { readPrices } from '../read-prices.ts';
 import type { Target } from '../routing/routing-table.ts';
-import type { KnownCall } from './call-attempts.ts';
+import type { KnownCall } from './known-call.ts';
 
 /** One attempt: where it goes, what it sends, and what came before it. */
 export type AttemptPlan = { readonly target: Target; readonly plan: ExchangePlan; readonly failed: readonly FailedAttempt[] };
@@ -18,7 +18,7 @@ const free = Promise.resolve(undefined);
  */
 export function openAttempt(
   { journal }: Pick<Gateway, 'journal'>,
-  { call, caller, facts, settings, acceptedAtMs, round }: KnownCall,
+  { call, caller, facts, settings, acceptedAtMs, round, credit }: KnownCall,
   { target, plan, failed }: AttemptPlan,
 ): Promise<CallOpening | undefined> {
   if (call.operation === 'count-tokens') return free;
@@ -36,6 +36,7 @@ export function openAttempt(
     target,
     priceVersion: priceBook.version,
     pricingParameters,
+    credit,
     journal,
     translation: translation === undefined ? undefined : { upstreamDialect: translation.upstream.id, notes: translation.notes.list() },
     // A copy: the list grows.

@@ -6,8 +6,8 @@ import { type EstimatedCount, type ExchangePlan, planExchange } from '../plan-ex
 import type { Target } from '../routing/routing-table.ts';
 import { keepReplies, type KeepReply } from '../stored-responses/keep-reply.ts';
 import type { ResponseTurn, TurnRequest } from '../stored-responses/response-turn.ts';
-import type { KnownCall } from './call-attempts.ts';
-import { fitRequest } from './fit-request.ts';
+import type { KnownCall } from './known-call.ts';
+import { type FittedRequest, fitRequest } from './fit-request.ts';
 
 type Plan = ExchangePlan | EstimatedCount;
 
@@ -26,15 +26,18 @@ type Asked = {
  */
 export function planAttempt(gateway: Gateway, known: KnownCall, { target, request, bytes, overflow }: Asked): Plan | Promise<Plan> {
   const { turn, round } = known;
-  const plan = (made: TurnRequest): Plan | Promise<Plan> => {
+  const fit = (made: TurnRequest): Plan | Promise<Plan> => {
     const fitted = fitRequest(known, target, made, overflow);
+    return fitted instanceof Promise ? fitted.then(plan) : plan(fitted);
+  };
+  const plan = (fitted: FittedRequest): Plan | Promise<Plan> => {
     const finish = (planned: Plan): Plan =>
       tellTruncation(turn === undefined ? planned : keepReply(planned, turn, known, target), fitted.truncated);
     const planned = planRequest(gateway, known, target, fitted, fitted.request === request ? undefined : request);
     return planned instanceof Promise ? planned.then(finish) : finish(planned);
   };
   const made = turn?.requestFor(target) ?? { request, bytes, translate: round !== undefined };
-  return made instanceof Promise ? made.then(plan) : plan(made);
+  return made instanceof Promise ? made.then(fit) : fit(made);
 }
 
 /** Tells the client what its request was shortened by: among what translation tells, or beside what passes through. */

@@ -3,7 +3,7 @@ import type { GatewayError } from '../../inference/gateway-error.ts';
 import { objectOf, objectsOf, textOf } from '../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../platform/json/json-value.ts';
 import { parseJsonObject } from '../../platform/json/parse-json.ts';
-import { OutputSoFar } from '../background/output-so-far.ts';
+import { OutputSoFar } from '../../dialects/openai-responses/output-so-far.ts';
 
 /** What is kept unread of a stream. Most replies are short, end well, and are never read a second time. */
 const unreadBytesMax = 65_536;
@@ -51,6 +51,14 @@ export function describeBroken(
 ): JsonObject {
   if (begun.status === 'failed') return objectsOf(begun.output).length > 0 ? begun : { ...begun, output };
   const ending = encodeStreamError(error, { framing: 'sse', requestId: '', framesSent: 0, partialResponse: begun }).toString();
-  const told = Array.from(ending.matchAll(dataLine), ([, data = '']) => objectOf(parseJsonObject(data)?.response)).at(-1);
-  return { ...begun, status: 'failed', ...told, output };
+  return { ...begun, status: 'failed', ...lastResponse(ending), output };
+}
+
+/** The response in the last of some events, where that tells one. */
+export function readLastResponse(events: Buffer): JsonObject | undefined {
+  return lastResponse(events.toString());
+}
+
+function lastResponse(events: string): JsonObject | undefined {
+  return Array.from(events.matchAll(dataLine), ([, data = '']) => objectOf(parseJsonObject(data)?.response)).at(-1);
 }

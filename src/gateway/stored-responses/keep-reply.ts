@@ -2,7 +2,7 @@ import type { ChatDialect } from '../../dialects/chat-dialect.ts';
 import { isJsonObject, type JsonObject } from '../../platform/json/json-value.ts';
 import { parseJsonObject } from '../../platform/json/parse-json.ts';
 import type { ReplyRelay, StreamRelay } from '../exchange/reply-relay.ts';
-import { describeBroken, ToldOutput } from './broken-reply.ts';
+import { describeBroken, readLastResponse, ToldOutput } from './broken-reply.ts';
 
 /** Keeps a reply that has ended. Resolves when it can be gone on from. */
 export type KeepReply = (response: JsonObject) => Promise<void>;
@@ -25,12 +25,13 @@ export function keepReplies(relay: ReplyRelay, kept: KeptRelay): ReplyRelay {
       return made;
     },
     kept: () => (written === undefined ? undefined : keep(written)),
-    openStream: (limits) => keepStream(relay.openStream(limits), kept),
+    openStream: (limits, mayBeCut) => keepStream(relay.openStream(limits, mayBeCut), kept),
   };
 }
 
 function keepStream(stream: StreamRelay, { keep, dialect }: KeptRelay): StreamRelay {
   const told = new ToldOutput();
+  let cutShort: JsonObject | undefined;
   return {
     ...stream,
     read: (frame) => {
@@ -38,8 +39,13 @@ function keepStream(stream: StreamRelay, { keep, dialect }: KeptRelay): StreamRe
       if (bytes !== undefined) told.add(bytes);
       return bytes;
     },
+    cut: (usage) => {
+      const bytes = stream.cut(usage);
+      cutShort = readLastResponse(bytes);
+      return bytes;
+    },
     kept: () => {
-      const response = stream.wholeReply?.() ?? stream.position().partialResponse;
+      const response = cutShort ?? stream.wholeReply?.() ?? stream.position().partialResponse;
       return response === undefined ? undefined : keep(response);
     },
     broke: (error) => {

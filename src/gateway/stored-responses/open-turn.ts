@@ -5,6 +5,7 @@ import type { WireRequest } from '../../dialects/chat-dialect.ts';
 import type { CallFacts } from '../../inference/call-facts.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../platform/json/json-value.ts';
+import { writeJson } from '../../platform/json/write-json.ts';
 import type { IncomingCall } from '../call.ts';
 import type { InlineFiles } from '../files/inline-files.ts';
 import type { Gateway, GatewaySettings } from '../gateway.ts';
@@ -137,9 +138,12 @@ function requestFor(
   const passes = state === 'auto' && (!isExpanded || isKeeper(target, keeper));
   if (passes) return { request, bytes, translate: false };
   if (!isExpanded) return { request, bytes, translate: true };
-  const asked = whole();
-  const write = (made: WireRequest): TurnRequest => ({ request: made, bytes: Buffer.from(JSON.stringify(made.body)), translate: true });
-  return asked instanceof Promise ? asked.then(write) : write(asked);
+  return writeWhole(whole());
+}
+
+async function writeWhole(asked: WireRequest | Promise<WireRequest>): Promise<TurnRequest> {
+  const request = await asked;
+  return { request, bytes: await writeJson(request.body), translate: true };
 }
 
 function isKeeper({ upstream }: Target, keeper: ResponseKeeper | undefined): boolean {

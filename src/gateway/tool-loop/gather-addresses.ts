@@ -1,4 +1,5 @@
 import type { InferenceRequest, Part } from '../../inference/inference-request.ts';
+import type { Source } from '../../tools/gateway-tool.ts';
 import { KnownAddresses } from '../../tools/known-addresses.ts';
 
 function addPart(known: KnownAddresses, part: Part, isModels: boolean): void {
@@ -39,4 +40,11 @@ export function gatherAddresses({ instructions, turns }: Pick<InferenceRequest, 
     return made;
   };
   return (address) => (known ??= gather()).has(address);
+}
+
+/** Whether an address is one of those that tools of the call have found. */
+export function isFound(sources: Iterable<Source>, address: string): boolean {
+  const found = new KnownAddresses();
+  for (const { citation } of sources) if (citation.source.kind === 'url') found.add(citation.source.url);
+  return found.has(address);
 }

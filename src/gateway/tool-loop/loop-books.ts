@@ -3,7 +3,8 @@ import { JournalUnavailableError } from '../../billing/journal/journal.ts';
 import { settleTools } from '../../billing/metering/settle-tools.ts';
 import type { ToolUsage, Usage } from '../../inference/usage.ts';
 import type { Gateway } from '../gateway.ts';
-import type { KnownCall } from '../retry/call-attempts.ts';
+import type { KnownCall } from '../retry/known-call.ts';
+import type { Target } from '../routing/routing-table.ts';
 
 const usageNames = [
   'inputTokens',
@@ -62,6 +63,7 @@ export function bookTools({ journal, logger }: Gateway, known: KnownCall, { rowI
     stream: facts.stream,
     inputCharacters: 0,
     priceVersion: settings.routing.priceBook.version,
+    ...known.credit?.describe(),
   };
   const entry = settleTools(opening, usage, settings.routing.priceBook, durationMs);
   try {
@@ -71,6 +73,7 @@ export function bookTools({ journal, logger }: Gateway, known: KnownCall, { rowI
     // The work is done: its entry is kept in memory until the disk takes it, as those of calls are.
     logger.warn({ callId: call.callId, err: error }, 'what tools did could not be written down before its entry');
   }
+  known.credit?.charge(entry);
   journal.done(entry);
   return entry;
 }
@@ -96,4 +99,10 @@ export function mergeEntries(entries: readonly CallEntry[], told: Pick<CallEntry
     ...(failedAttempts.length === 0 ? {} : { failedAttempts }),
     ...(firstByteMs === undefined ? {} : { firstByteMs }),
   };
+}
+
+/** The targets with the one first that made an entry: what it keeps in its cache is cheaper there. */
+export function answererFirst(targets: readonly Target[], { upstream, upstreamModel }: CallEntry): readonly Target[] {
+  const answered = targets.find((target) => target.upstream.id === upstream && target.upstreamModel === upstreamModel);
+  return answered === undefined ? targets : [answered, ...targets.filter((target) => target !== answered)];
 }

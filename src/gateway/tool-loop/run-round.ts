@@ -5,7 +5,8 @@ import type { InferenceEvent } from '../../inference/inference-event.ts';
 import type { InferenceRequest } from '../../inference/inference-request.ts';
 import type { Gateway } from '../gateway.ts';
 import type { TakenLimits } from '../limits/reserve-call.ts';
-import { CallAttempts, type KnownCall } from '../retry/call-attempts.ts';
+import { CallAttempts } from '../retry/call-attempts.ts';
+import type { KnownCall } from '../retry/known-call.ts';
 import type { Target } from '../routing/routing-table.ts';
 import { toWireRequest } from '../to-wire-request.ts';
 import { createRoundDialect } from './round-dialect.ts';
@@ -82,6 +83,8 @@ export function runRound(gateway: Gateway, known: KnownCall, plan: RoundPlan, fo
       framing: 'sse',
       facts: plan.facts,
       targets: plan.targets,
+      // The loop has no rounds more once its client has left: a round that were read on would outlive its call.
+      disconnect: known.disconnect === 'drain' ? 'abort' : known.disconnect,
       taken: known.taken === undefined ? undefined : followLimits(known.taken, follower.used),
       turn: undefined,
       startedMs: plan.parentCallId === undefined ? known.startedMs : gateway.clock.monotonicMs(),

@@ -8,7 +8,7 @@ import type { GatewayTool, ToolOwner, ToolShed } from '../../tools/gateway-tool.
 import type { CallFacts } from '../../inference/call-facts.ts';
 import type { Gateway, GatewaySettings } from '../gateway.ts';
 import type { Target } from '../routing/routing-table.ts';
-import type { KnownCall } from '../retry/call-attempts.ts';
+import type { KnownCall } from '../retry/known-call.ts';
 import { fitBody } from '../retry/fit-request.ts';
 import { briefModel } from './brief-model.ts';
 import { chooseReplyCheck, createSchemaCheck } from './check-reply.ts';
@@ -56,7 +56,7 @@ export function needsToolLoop({ tools }: Pick<Gateway, 'tools'>, call: RoadCall)
  */
 export async function runToolLoop(gateway: Gateway, known: KnownCall, options: ToolLoopOptions): Promise<boolean> {
   const { call, caller } = known;
-  const { request, notes } = fitToWindow(known, options.request);
+  const { request, notes } = await fitToWindow(known, options.request);
   const decoded = call.dialect.codec.decodeRequest(request);
   const owner = { userName: caller.userName, keyId: caller.id };
   const tools = await makeTools(decoded, gateway.tools ?? {}, owner, (kind) => isMissed(decoded, kind, known));
@@ -84,15 +84,15 @@ export async function runToolLoop(gateway: Gateway, known: KnownCall, options: T
 }
 
 /** The conversation as the target that is asked first can read it: what is dropped is dropped for all rounds. */
-function fitToWindow(
+async function fitToWindow(
   { call, facts, targets }: KnownCall,
   request: WireRequest,
-): { readonly request: WireRequest; readonly notes: readonly TranslationNote[] } {
+): Promise<{ readonly request: WireRequest; readonly notes: readonly TranslationNote[] }> {
   const [target] = targets;
   const contextTokensMax = target?.upstream.traitsOf(target.upstreamModel).contextTokensMax;
   if (contextTokensMax === undefined) return { request, notes: [] };
   const { outputTokensMax } = facts;
-  const fitted = fitBody(call, request.body, { contextTokensMax, ...(outputTokensMax === undefined ? {} : { outputTokensMax }) });
+  const fitted = await fitBody(call, request.body, { contextTokensMax, ...(outputTokensMax === undefined ? {} : { outputTokensMax }) });
   if (fitted.truncated === undefined) return { request, notes: [] };
   return { request: { ...request, body: fitted.body }, notes: [{ kind: 'adapted', field: 'input', reason: fitted.truncated }] };
 }

@@ -1,46 +1,32 @@
 import type { CallEntry } from '../../billing/ledger/call-entry.ts';
+import type { CallFacts } from '../../inference/call-facts.ts';
 import { foldEvents } from '../../inference/fold-events.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import type { EventStep, InferenceEvent } from '../../inference/inference-event.ts';
 import type { InferenceReply } from '../../inference/inference-reply.ts';
-import type { InferenceRequest, ServerToolPart, ToolResultPart, Turn } from '../../inference/inference-request.ts';
+import type { ServerToolPart, ToolResultPart, Turn } from '../../inference/inference-request.ts';
 import { countTextCharacters } from '../../inference/count-text-characters.ts';
 import type { ToolUsage } from '../../inference/usage.ts';
 import type { Source } from '../../tools/gateway-tool.ts';
-import { KnownAddresses } from '../../tools/known-addresses.ts';
 import { upstreamTimeout } from '../exchange/upstream-failure.ts';
 import type { Gateway } from '../gateway.ts';
-import type { KnownCall, RunningCall } from '../retry/call-attempts.ts';
+import type { RunningCall } from '../retry/known-call.ts';
 import { timeoutsOf } from '../routing/target-timeouts.ts';
 import type { Target } from '../routing/routing-table.ts';
-import { askForRepair, describeMisfit, findProblems, HeldText, type SchemaCheck } from './check-reply.ts';
+import { askForRepair, describeMisfit, findProblems, HeldText } from './check-reply.ts';
 import { citeSources } from './cite-sources.ts';
 import { limitOutput } from './limit-output.ts';
-import { bookTools, mergeEntries, sumUsage } from './loop-books.ts';
+import { isFound } from './gather-addresses.ts';
+import { answererFirst, bookTools, mergeEntries, sumUsage } from './loop-books.ts';
 import { internalError, replyTooLarge } from './loop-errors.ts';
-import type { LoopReply } from './loop-reply.ts';
-import { closeTools, type OfferedTools, offerTools, type RoundOffer } from './offer-tools.ts';
+import { isTooDear, lacksCredit, lacksToolCredit } from './loop-credit.ts';
+import type { LoopCall } from './loop-call.ts';
+import { closeTools, offerTools, type RoundOffer } from './offer-tools.ts';
 import { type Round, type RoundOutcome, runRound } from './run-round.ts';
 import { nextSource, readToolCall, runTools, sumToolUsage, type ToolCall, type ToolReturn } from './run-tools.ts';
 import { ShownReply } from './show-round.ts';
-import type { ToolSettings } from './tool-settings.ts';
 
-/** What a loop works with. */
-export type LoopCall = {
-  readonly known: KnownCall;
-  /** The conversation, with what the model is told of its tools. */
-  readonly request: InferenceRequest;
-  readonly offered: OfferedTools;
-  readonly settings: ToolSettings;
-  /** Runs of tools that the client allows for the whole reply. */
-  readonly runsMax: number;
-  readonly reply: LoopReply;
-  /** Absent: the answer is taken as it is. */
-  readonly check?: SchemaCheck | undefined;
-  /** Whether an address stands in the conversation. */
-  readonly knowsAddress: (address: string) => boolean;
-  readonly newToolId: (tool: ServerToolPart['tool']) => string;
-};
+const creditSpent = 'the credit for this call is used up';
 
 /**
  * One call whose model uses tools that the gateway runs: it is asked, its calls are run, it is asked again with what they brought, until it
@@ -121,12 +107,14 @@ export class ToolLoop implements RunningCall {
       if (problems !== undefined) {
         if (!this.#mayRepair() || this.#isWrittenOut()) return this.#fail(describeMisfit(problems));
         this.#grow(askForRepair(reply, problems));
+        if (await this.#lacksCredit()) return this.#fail(describeMisfit(problems));
         round = this.#ask('withheld');
         continue;
       }
       this.#push(held.flatMap((event) => this.#shown.show(event)));
       if (calls.length === 0) return await this.#finish(reply.stopReason, reply);
       if (this.#isLastRound()) return await this.#finish('output-limit', { stopDetail: 'the bound of tool rounds is reached' });
+      if (await lacksToolCredit(this.#loop.known, calls.length)) return await this.#finish('output-limit', { stopDetail: creditSpent });
       const returns = await this.#runTools(calls);
       if (this.#isOver) return;
       const callsClient = reply.parts.some((part) => part.kind === 'tool-call' && !this.#loop.offered.has(part.name));
@@ -135,6 +123,7 @@ export class ToolLoop implements RunningCall {
       if (this.#isTooDear()) return await this.#finish('output-limit', { stopDetail: 'the bound of what a call may cost is reached' });
       if (this.#isWrittenOut()) return await this.#finish('output-limit', {});
       this.#remember(reply, returns);
+      if (await this.#lacksCredit()) return await this.#finish('output-limit', { stopDetail: creditSpent });
       round = this.#ask(this.#isLastRound(1) || this.#runs >= this.#loop.runsMax ? 'withheld' : 'freely');
     }
   }
@@ -153,7 +142,7 @@ export class ToolLoop implements RunningCall {
       known,
       {
         request: offerTools({ ...request, turns: this.#turns }, offered, isWithheld ? 'withheld' : offered.size > 0 ? offer : 'as-asked'),
-        facts: { ...known.facts, inputCharacters: known.facts.inputCharacters + this.#characters },
+        facts: this.#nextFacts(),
         targets: this.#targets,
         rowId: isFirst ? callId : `${callId}.${this.#rounds}`,
         ...(isFirst ? {} : { parentCallId: callId }),
@@ -177,10 +166,19 @@ export class ToolLoop implements RunningCall {
   /** Whether the model has written as much as the client allows for the whole reply. */
   readonly #isWrittenOut = (): boolean => limitOutput(this.#loop.request, this.#entries) === undefined;
 
-  #isTooDear(): boolean {
-    const { costMaxNanoUsd } = this.#loop.settings;
-    if (costMaxNanoUsd === undefined) return false;
-    return this.#entries.reduce((sum, { charge }) => sum + charge.amountNanoUsd, 0n) >= costMaxNanoUsd;
+  readonly #isTooDear = (): boolean => isTooDear(this.#loop.settings.costMaxNanoUsd, this.#entries);
+
+  #lacksCredit(): Promise<boolean> {
+    return lacksCredit(this.#loop.known, {
+      request: { ...this.#loop.request, turns: this.#turns },
+      facts: this.#nextFacts(),
+      targets: this.#targets,
+    });
+  }
+
+  #nextFacts(): CallFacts {
+    const { facts } = this.#loop.known;
+    return { ...facts, inputCharacters: facts.inputCharacters + this.#characters };
   }
 
   /** Reads what the model says, and shows it. False when the client does not keep up. */
@@ -212,10 +210,7 @@ export class ToolLoop implements RunningCall {
   #learn({ entry }: RoundOutcome): void {
     if (entry === undefined) return;
     this.#entries.push(entry);
-    const answers = ({ upstream, upstreamModel }: Target): boolean =>
-      upstream.id === entry.upstream && upstreamModel === entry.upstreamModel;
-    const answered = this.#targets.find(answers);
-    if (answered !== undefined) this.#targets = [answered, ...this.#targets.filter((target) => target !== answered)];
+    this.#targets = answererFirst(this.#targets, entry);
   }
 
   #readCalls(reply: InferenceReply): readonly ToolCall[] {
@@ -236,7 +231,7 @@ export class ToolLoop implements RunningCall {
       runsMax: runsMax - this.#runs,
       firstSource: nextSource(this.#sources.values(), 1),
       runMsMax: settings.runMsMax,
-      knowsAddress: (address) => this.#knowsAddress(address),
+      knowsAddress: (address) => this.#loop.knowsAddress(address) || isFound(this.#sources.values(), address),
       signal: this.#abort.signal,
       logger: this.#gateway.logger,
       clock: this.#gateway.clock,
@@ -271,13 +266,6 @@ export class ToolLoop implements RunningCall {
     this.#entries.push(bookTools(this.#gateway, known, { rowId, usage, durationMs }));
     this.#toolUsage = sumToolUsage([this.#toolUsage, usage]);
     return returns;
-  }
-
-  #knowsAddress(address: string): boolean {
-    if (this.#loop.knowsAddress(address)) return true;
-    const found = new KnownAddresses();
-    for (const { citation } of this.#sources.values()) if (citation.source.kind === 'url') found.add(citation.source.url);
-    return found.has(address);
   }
 
   #remember(reply: InferenceReply, returns: readonly ToolReturn[]): void {
@@ -336,7 +324,8 @@ export class ToolLoop implements RunningCall {
     this.#isOver = true;
     this.#abort.abort(new Error('the call is over'));
     closeTools(this.#loop.offered);
-    const { call, startedMs, taken, report } = this.#loop.known;
+    const { call, startedMs, taken, credit, report } = this.#loop.known;
+    credit?.end();
     if (this.#usedTokens > 0) taken?.reservation.settle(this.#usedTokens);
     else taken?.reservation.finish();
     const durationMs = Math.round(this.#gateway.clock.monotonicMs() - startedMs);

@@ -68,7 +68,7 @@ async function withCallbacks<Result>(
   use: (callbacks: Callbacks, userName: string) => Promise<Result>,
 ): Promise<Result> {
   ensureDataDirectory(environment.dataDirectory);
-  const store = await openDatabase(environment.dataDirectory);
+  const store = await openDatabase(environment);
   try {
     const userName = user.normalize('NFC');
     if (!(await store.listUsers()).some(({ name }) => name === userName))

@@ -1,10 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander';
 
 import { systemClock } from '../../platform/clock.ts';
-import { chooseChecks, countCalls } from '../doctor/examine-model.ts';
 import { checkNames, type CheckName } from '../doctor/finding.ts';
 import { renderReport, type RenderStyle, wrap } from '../doctor/render-report.ts';
-import { runDoctor } from '../doctor/run-doctor.ts';
 import type { Environment } from '../environment.ts';
 
 type WrittenOptions = {
@@ -54,8 +52,10 @@ async function examine(environment: Environment, written: WrittenOptions): Promi
   process.once('SIGTERM', () => abort.abort());
   const isJson = written.json === true;
   const style = readStyle(environment);
-  if (!isJson && written.calls) console.log(`${wrap(announceCost(written.check), style.width, 0)}\n`);
+  if (!isJson && written.calls) console.log(`${wrap(await announceCost(written.check), style.width, 0)}\n`);
   const progress = createProgress(!isJson && process.stderr.isTTY);
+  // Only here: it knows all that a gateway knows, which other commands need not load.
+  const { runDoctor } = await import('../doctor/run-doctor.ts');
   const report = await runDoctor({
     environment,
     clock: systemClock,
@@ -71,7 +71,8 @@ async function examine(environment: Environment, written: WrittenOptions): Promi
   process.exitCode = report.aborted ? 130 : report.healthy ? 0 : 1;
 }
 
-function announceCost(checks: readonly CheckName[]): string {
+async function announceCost(checks: readonly CheckName[]): Promise<string> {
+  const { chooseChecks, countCalls } = await import('../doctor/examine-model.ts');
   const calls = countCalls(chooseChecks(checks, true));
   return `Each interface of each upstream gets up to ${calls} small calls of 16 to 160 output tokens (more where a model cannot help thinking), which its vendor bills. --no-calls sends none.`;
 }

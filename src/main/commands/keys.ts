@@ -6,6 +6,7 @@ import { parseLimits, type WrittenLimits } from '../../accounts/parse-limits.ts'
 import { systemClock } from '../../platform/clock.ts';
 import { type Environment, StartError } from '../environment.ts';
 import { addLimitOptions, showLimits, writtenLimits } from './limit-options.ts';
+import { addDisconnectOption, parseDisconnect } from './disconnect-option.ts';
 import { addRetentionOption, parseRetention, showRetention } from './retention-option.ts';
 import { printTable, withAccounts } from './with-accounts.ts';
 
@@ -21,13 +22,14 @@ async function findKey(accounts: Accounts, reference: string): Promise<ApiKey> {
 
 function printKeys(keys: readonly ApiKey[]): void {
   printTable(
-    ['ID', 'USER', 'NAME', 'ENDS IN', 'CREATED', 'STATE', 'KEPT', 'TRANSLATION', 'LIMITS'],
+    ['ID', 'USER', 'NAME', 'ENDS IN', 'CREATED', 'DISCONNECT', 'STATE', 'KEPT', 'TRANSLATION', 'LIMITS'],
     keys.map((key) => [
       key.id,
       key.userName,
       key.name,
       key.hint,
       new Date(key.createdAtMs).toISOString(),
+      key.disconnectPolicy ?? 'default',
       stateOf(key),
       showRetention(key.responseRetentionDays),
       key.strictTranslation ? 'strict' : 'lenient',
@@ -41,7 +43,7 @@ function stateOf({ disabledAtMs, limits }: ApiKey): string {
   return (limits?.expiresAtMs ?? Infinity) <= systemClock.nowMs() ? 'expired' : 'active';
 }
 
-type UpdateOptions = { readonly strict?: boolean; readonly retentionDays?: string } & WrittenLimits;
+type UpdateOptions = { readonly strict?: boolean; readonly retentionDays?: string; readonly disconnect?: string } & WrittenLimits;
 
 const strictMeaning = "refuses calls that another vendor's interface cannot carry whole";
 
@@ -53,24 +55,27 @@ function addUpdateCommand(keys: Command, environment: Environment): void {
     .argument('<key>', 'id, or user/name')
     .option('--strict', strictMeaning)
     .option('--no-strict', 'serves them, and says what was left out');
-  addRetentionOption(update);
-  addLimitOptions(update).action((reference: string, { strict, retentionDays, ...written }: UpdateOptions) => {
+  addDisconnectOption(addRetentionOption(update));
+  addLimitOptions(update).action((reference: string, { strict, retentionDays, disconnect, ...written }: UpdateOptions) => {
     const change = parseLimits(writtenLimits(written), systemClock.nowMs());
     const isLimited = Object.keys(change).length > 0;
     const retention = retentionDays === undefined ? undefined : parseRetention(retentionDays);
-    if (strict === undefined && retention === undefined && !isLimited)
+    const leaving = disconnect === undefined ? undefined : parseDisconnect(disconnect);
+    if (strict === undefined && retention === undefined && leaving === undefined && !isLimited)
       throw new StartError(
-        'nothing to change: give --strict or --no-strict, --retention-days 7, or a limit such as --rpm 60, or --rpm none',
+        'nothing to change: give --strict or --no-strict, --retention-days 7, --disconnect drain, or a limit such as --rpm 60, or --rpm none',
       );
     return withAccounts(environment, async (accounts) => {
       const { id } = await findKey(accounts, reference);
       if (strict !== undefined) await accounts.setStrictTranslation(id, strict);
       if (retention !== undefined) await accounts.setResponseRetention(id, retention.days);
+      if (leaving !== undefined) await accounts.setDisconnectPolicy(id, leaving.policy);
       if (isLimited) await accounts.changeKeyLimits(id, change);
       const key = await findKey(accounts, id);
       const said = [
         ...(strict === undefined ? [] : [`${key.strictTranslation ? 'strict' : 'lenient'} translation`]),
         ...(retention === undefined ? [] : [`responses kept: ${showRetention(key.responseRetentionDays)}`]),
+        ...(leaving === undefined ? [] : [`when clients leave: ${key.disconnectPolicy ?? 'default'}`]),
         ...(isLimited ? [showLimits(key.limits) || 'no limits'] : []),
       ];
       console.error(`updated ${key.userName}/${key.name} (${key.id}): ${said.join('; ')}`);
@@ -87,12 +92,13 @@ export function addKeyCommands(program: Command, environment: Environment): void
     .requiredOption('--user <name>', 'its owner, created when new')
     .requiredOption('--name <name>', "the key's name, which the statistics show")
     .option('--strict', strictMeaning);
-  addRetentionOption(create);
+  addDisconnectOption(addRetentionOption(create));
   addLimitOptions(create).action(
-    async ({ user, name, strict = false, retentionDays, ...written }: { user: string; name: string } & UpdateOptions) => {
+    async ({ user, name, strict = false, retentionDays, disconnect, ...written }: { user: string; name: string } & UpdateOptions) => {
       const limits = parseLimits(writtenLimits(written), systemClock.nowMs());
       const responseRetentionDays = retentionDays === undefined ? undefined : parseRetention(retentionDays).days;
-      const wanted = { userName: user, name, strictTranslation: strict, responseRetentionDays, limits };
+      const disconnectPolicy = disconnect === undefined ? undefined : parseDisconnect(disconnect).policy;
+      const wanted = { userName: user, name, strictTranslation: strict, responseRetentionDays, disconnectPolicy, limits };
       console.log(await withAccounts(environment, async (accounts) => (await accounts.createApiKey(wanted)).secret));
     },
   );

@@ -8,7 +8,7 @@ import { ensureDataDirectory, openDatabase } from '../open-data-directory.ts';
 /** Opens the accounts of the data directory for one command. A running gateway shares the database and notices what changes. */
 export async function withAccounts<Result>(environment: Environment, use: (accounts: Accounts) => Promise<Result>): Promise<Result> {
   ensureDataDirectory(environment.dataDirectory);
-  const store = await openDatabase(environment.dataDirectory);
+  const store = await openDatabase(environment);
   try {
     return await use(createAccounts({ store, clock: systemClock, random: randomBytes }));
   } finally {

@@ -1,3 +1,4 @@
+import { defaultCredits } from '../../gateway/credits/credit-settings.ts';
 import { defaultAudioSettings } from '../../gateway/audio/audio-settings.ts';
 import type { GatewaySettings } from '../../gateway/gateway.ts';
 import { defaultLimits, defaultTimeouts, defaultRetries } from '../../gateway/limits.ts';
@@ -167,6 +168,8 @@ export function buildSettings(options: {
     videos: { ...defaultVideoSettings, ...config.videos },
     tools: buildTools(config),
     audio: { ...defaultAudioSettings, ...config.audio },
+    credits: { ...defaultCredits, ...config.credits },
+    ...(config.disconnect === undefined ? {} : { disconnect: config.disconnect }),
     ...(config.structuredOutput?.check === undefined ? {} : { replyCheck: config.structuredOutput.check }),
     ...(perKey === undefined ? {} : { perKey }),
     ...(config.trustedProxies === undefined ? {} : { isProxy: compileAddressList(config.trustedProxies) }),

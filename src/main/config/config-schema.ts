@@ -6,9 +6,11 @@ import { defaultOverload } from '../../gateway/overload/overload-settings.ts';
 import { upstreamVendors } from '../../upstreams/registry.ts';
 import { defaultDrainTimes } from '../drain-times.ts';
 import { callbacksSchema } from './callbacks-schema.ts';
+import { databaseSchema } from './database-schema.ts';
 import { mediaStorageSchema } from './media-storage-schema.ts';
 import { audioSchema } from './audio-schema.ts';
 import { pricesSchema } from './prices-schema.ts';
+import { creditsSchema, disconnectSchema } from './credits-schema.ts';
 import { quirksSchema } from './quirks-schema.ts';
 import { balanceSchema, dialectNames, ownTimeouts, targetsSchema } from './routing-schema.ts';
 import { structuredOutputSchema } from './structured-output-schema.ts';
@@ -216,11 +218,14 @@ export const configSchema = Type.Object(
         },
       ),
     ),
+    database: Type.Optional(databaseSchema),
     mediaStorage: Type.Optional(mediaStorageSchema),
     callbacks: Type.Optional(callbacksSchema),
     files: Type.Optional(filesSchema),
     videos: Type.Optional(videosSchema),
     tools: Type.Optional(toolsSchema),
+    credits: Type.Optional(creditsSchema),
+    disconnect: Type.Optional(disconnectSchema),
     structuredOutput: structuredOutputSchema('all models that say nothing else'),
     responses: Type.Optional(
       Type.Object(

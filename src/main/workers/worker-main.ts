@@ -70,9 +70,12 @@ async function start(order: WorkerStart): Promise<void> {
 
 async function assemble(order: WorkerStart): Promise<RunningGateway> {
   tuneRuntime();
-  const store = await openDatabase(environment.dataDirectory, {
-    onFailure: (error) => logger.error({ err: error }, 'the database worker died'),
-  });
+  const store = await openDatabase(
+    { ...environment, configPath: order.configPath },
+    {
+      onFailure: (error) => logger.error({ err: error }, 'the database worker died'),
+    },
+  );
   opened.defer(() => store.close());
   const ask = (topic: 'ship-journal' | 'write-proofs') =>
     createCoalesced(async () => {

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib';
 
+import { joinInTurns } from '../join-in-turns.ts';
 import { DirectRequest } from './direct-request.ts';
 
 export type BodyProblem = 'too-large' | 'no-room' | 'incomplete' | 'unsupported-encoding' | 'invalid-encoding';
@@ -32,6 +33,9 @@ const chunksMax = 4096;
 
 /** How much of a body comes between two questions whether there is room for more. */
 export const heldStepBytes = 1024 * 1024;
+
+/** Larger bodies are joined in steps. */
+const largeBytes = 4 * 1024 * 1024;
 
 /**
  * Reads a whole request body into one buffer.
@@ -72,13 +76,15 @@ export function readBody(request: IncomingMessage, bytesMax: number, mayHold: (b
     const onEnd = (): void => {
       const pieces = joined.length === 0 ? chunks : [...joined, ...chunks];
       const [only] = pieces;
-      resolve(pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces, length));
+      if (pieces.length === 1 && only !== undefined) resolve(only);
+      else resolve(length < largeBytes ? Buffer.concat(pieces, length) : joinInTurns(pieces, length));
     };
     const isTaken = request instanceof DirectRequest && request.takeBody((piece) => (piece === null ? onEnd() : onData(piece)));
     if (!isTaken) {
       request.on('data', onData);
       request.on('end', onEnd);
     }
+    // A client that leaves while its body is joined has sent all of it: then the outcome is settled.
     const onCut = (cause?: unknown): void => reject(new BodyError('incomplete', 'the body ended before its declared length', { cause }));
     request.on('aborted', onCut);
     request.on('error', onCut);

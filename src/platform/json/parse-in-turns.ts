@@ -140,11 +140,13 @@ class TurnsParser {
   async #parseString(start: number, end: number): Promise<string> {
     const bytes = this.#bytes;
     const inner = bytes.subarray(start + 1, end - 1);
-    if (!inner.includes(backslash)) return isAscii(inner) ? inner.toString('latin1') : inner.toString('utf8');
+    const isPlain = !inner.includes(backslash);
+    if (isPlain && isAscii(inner)) return inner.toString('latin1');
     const parts: string[] = [];
     for (let at = start + 1; at < end - 1;) {
       const cut = findCut(bytes, at, Math.min(at + this.#stepBytes, end - 1), end - 1);
-      parts.push(parseText(`"${this.#text(at, cut)}"`));
+      const text = this.#text(at, cut);
+      parts.push(isPlain ? text : parseText(`"${text}"`));
       at = cut;
       if (this.#turns.isOver) await this.#turns.giveWay();
     }

@@ -85,6 +85,18 @@ function createRollUp(table: string, unit: string): string {
   )`;
 }
 
+/** What the triggers of tables run to which rows are only added. */
+const appendOnlyFunction = `create function refuse_change() returns trigger language plpgsql as $$
+  begin
+    raise exception 'the ledger is append-only: rows of % are never changed or deleted', tg_table_name;
+  end
+$$`;
+
+/** For PostgreSQL: refuses to change, delete or empty a table, to whoever asks. */
+export function refuseChanges(table: string): string {
+  return `create trigger ${table}_refuse_change before update or delete or truncate on ${table} for each statement execute function refuse_change()`;
+}
+
 const appendOnly = [
   `create trigger calls_refuse_update before update on calls
   begin
@@ -107,5 +119,5 @@ export const initialSchema: Migration = {
   name: 'initial-schema',
   shared: [...settings, ...accounts, ...ledger, createRollUp('usage_minutes', 'minute'), createRollUp('usage_hours', 'hour')],
   sqlite: appendOnly,
-  postgres: [],
+  postgres: [appendOnlyFunction, refuseChanges('calls')],
 };

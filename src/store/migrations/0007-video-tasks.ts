@@ -52,19 +52,19 @@ const tasks = [
 ];
 
 /** Apart from their tasks: a request may bring pictures, and every poll writes its task's row anew. */
-const requests = `create table video_requests (
+const createRequests = (bytes: string): string => `create table video_requests (
     task_id text not null primary key references video_tasks (id),
-    sealed blob not null
+    sealed ${bytes} not null
   )`;
 
-const callbacks = [
+const createCallbacks = (bytes: string): readonly string[] => [
   // `over_at_ms`: since when nothing more is to be done. A lease that nobody has ended at 0.
   `create table callback_deliveries (
     id text not null primary key,
     user_name text not null,
     subject text not null,
     event_type text not null,
-    sealed_url blob not null,
+    sealed_url ${bytes} not null,
     payload text not null,
     created_at_ms bigint not null,
     status text not null,
@@ -83,16 +83,16 @@ const callbacks = [
   'create index callback_deliveries_over on callback_deliveries (over_at_ms) where over_at_ms is not null',
   `create table callback_secrets (
     user_name text not null primary key,
-    current_sealed blob not null,
-    previous_sealed blob,
+    current_sealed ${bytes} not null,
+    previous_sealed ${bytes},
     previous_until_ms bigint
   )`,
 ];
 
 /** One row: what tells this database's files in an object store from those of another. */
-const identity = [
+const createIdentity = (id: string): readonly string[] => [
   'create table database_identity (id text not null)',
-  'insert into database_identity (id) values (lower(hex(randomblob(8))))',
+  `insert into database_identity (id) values (${id})`,
 ];
 
 /** Video tasks, the keys under which they were asked for, and callbacks. */
@@ -100,6 +100,10 @@ export const videoTasks: Migration = {
   version: 7,
   name: 'video-tasks',
   shared: tasks,
-  sqlite: [requests, ...callbacks, ...identity],
-  postgres: [],
+  sqlite: [createRequests('blob'), ...createCallbacks('blob'), ...createIdentity('lower(hex(randomblob(8)))')],
+  postgres: [
+    createRequests('bytea'),
+    ...createCallbacks('bytea'),
+    ...createIdentity("substr(replace(cast(gen_random_uuid() as text), '-', ''), 17)"),
+  ],
 };

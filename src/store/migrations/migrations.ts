@@ -38,3 +38,6 @@ export const migrations: readonly Migration[] = [
   statisticsScale,
   priceBooks,
 ];
+
+/** The version of the schema that this program works with. */
+export const latestVersion = migrations.at(-1)?.version ?? 0;

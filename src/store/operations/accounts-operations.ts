@@ -1,4 +1,5 @@
 import { type AccessLimits, type AccessLimitsChange, changeLimits, isAccessLimits } from '../../accounts/access-limits.ts';
+import { isDisconnectPolicy, type KeyDisconnectPolicy } from '../../accounts/disconnect-policy.ts';
 import type { BillingToken, StoredApiKey, User } from '../../accounts/api-key.ts';
 import type { Database, SqlRow } from './database.ts';
 import { readInteger, readOptionalInteger, readOptionalText, readText } from './read-column.ts';
@@ -7,7 +8,7 @@ import { StoreError } from '../store-error.ts';
 
 const selectKeys = `select api_keys.id as id, users.id as user_id, users.name as user_name, api_keys.name as name, api_keys.hash as hash,
     api_keys.hint as hint, api_keys.created_at_ms as created_at_ms, api_keys.disabled_at_ms as disabled_at_ms, api_keys.strict_translation as strict_translation,
-    api_keys.response_retention_days as response_retention_days,
+    api_keys.response_retention_days as response_retention_days, api_keys.disconnect_policy as disconnect_policy,
     api_keys.limits as limits, users.limits as user_limits
   from api_keys join users on users.id = api_keys.user_id
   where api_keys.deleted_at_ms is null`;
@@ -36,6 +37,10 @@ export function createAccountsOperations(database: Database): AccountsStoreOpera
     setApiKeyStrictTranslation: (keyId, strictTranslation) => {
       const sql = 'update api_keys set strict_translation = ? where id = ? and deleted_at_ms is null';
       return changeKeys(database, (transaction) => transaction.run(sql, strictTranslation ? 1 : 0, keyId));
+    },
+    setApiKeyDisconnect: (keyId, policy) => {
+      const sql = 'update api_keys set disconnect_policy = ? where id = ? and deleted_at_ms is null';
+      return changeKeys(database, (transaction) => transaction.run(sql, policy ?? null, keyId));
     },
     setApiKeyRetention: (keyId, responseRetentionDays) => {
       const sql = 'update api_keys set response_retention_days = ? where id = ? and deleted_at_ms is null';
@@ -75,10 +80,11 @@ async function ensureUser(database: Database, user: User): Promise<User> {
 
 async function insertApiKey(database: Database, key: StoredApiKey): Promise<boolean> {
   return await changeKeys(database, (transaction) => {
-    const sql = `insert into api_keys (id, user_id, name, hash, hint, created_at_ms, disabled_at_ms, strict_translation, response_retention_days, limits)
-      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`;
-    const { id, userId, name, hash, hint, createdAtMs, disabledAtMs, strictTranslation, responseRetentionDays, limits } = key;
-    const options = [strictTranslation ? 1 : 0, responseRetentionDays ?? null, encodeLimits(limits)] as const;
+    const sql = `insert into api_keys (id, user_id, name, hash, hint, created_at_ms, disabled_at_ms, strict_translation, response_retention_days, disconnect_policy, limits)
+      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`;
+    const { id, userId, name, hash, hint, createdAtMs, disabledAtMs, strictTranslation, responseRetentionDays, disconnectPolicy, limits } =
+      key;
+    const options = [strictTranslation ? 1 : 0, responseRetentionDays ?? null, disconnectPolicy ?? null, encodeLimits(limits)] as const;
     return transaction.run(sql, id, userId, name, hash, hint, createdAtMs, disabledAtMs ?? null, ...options);
   });
 }
@@ -125,6 +131,12 @@ function decodeLimits(row: SqlRow, column: string): AccessLimits | undefined {
   return value;
 }
 
+function decodePolicy(row: SqlRow): KeyDisconnectPolicy | undefined {
+  const word = readOptionalText(row, 'disconnect_policy');
+  if (word === undefined || isDisconnectPolicy(word)) return word;
+  throw new StoreError('corrupt', 'Column disconnect_policy holds what is no policy.');
+}
+
 function found(row: SqlRow | undefined, what: string): SqlRow {
   if (row === undefined) throw new StoreError('corrupt', `The database lacks ${what}.`);
   return row;
@@ -133,6 +145,7 @@ function found(row: SqlRow | undefined, what: string): SqlRow {
 function decodeApiKey(row: SqlRow): StoredApiKey {
   const disabledAtMs = readOptionalInteger(row, 'disabled_at_ms');
   const responseRetentionDays = readOptionalInteger(row, 'response_retention_days');
+  const disconnectPolicy = decodePolicy(row);
   const limits = decodeLimits(row, 'limits');
   const userLimits = decodeLimits(row, 'user_limits');
   return {
@@ -145,6 +158,7 @@ function decodeApiKey(row: SqlRow): StoredApiKey {
     ...(disabledAtMs === undefined ? {} : { disabledAtMs }),
     strictTranslation: readInteger(row, 'strict_translation') !== 0,
     ...(responseRetentionDays === undefined ? {} : { responseRetentionDays }),
+    ...(disconnectPolicy === undefined ? {} : { disconnectPolicy }),
     ...(limits === undefined ? {} : { limits }),
     ...(userLimits === undefined ? {} : { userLimits }),
     hash: readText(row, 'hash'),

@@ -59,7 +59,7 @@ async function queryStatistics(database: Database, query: StatisticsQuery): Prom
       ${realSum('prompt_tokens')} as prompt_tokens, ${realSum('completion_tokens')} as completion_tokens, ${realSum('cache_tokens')} as cache_tokens,
       ${realSum('cache_creation_tokens')} as cache_creation_tokens, ${realSum('use_time_ms')} as use_time_ms,
       sum(call_count) as call_count, sum(amount_nano_usd) as amount_nano_usd
-    from (${parts.join(' union all ')})
+    from (${parts.join(' union all ')}) as parts
     group by bucket, user_name, token_name, model_name
     order by bucket, user_name, token_name, model_name
     limit ?`;

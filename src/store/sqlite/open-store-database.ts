@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { migrations } from '../migrations/migrations.ts';
+import { latestVersion, migrations } from '../migrations/migrations.ts';
 import { StoreError } from '../store-error.ts';
 import { openDatabase } from './open-database.ts';
 import type { SqliteConnection } from './open-database.ts';
@@ -18,8 +18,6 @@ export function openStoreDatabase(data: SqliteWorkerData): SqliteConnection {
   const database = openDatabase(data.path, { readOnly: true, busyTimeoutMs: data.busyTimeoutMs });
   return closeOnFailure(database, () => checkVersion(schemaVersion(database), data.path));
 }
-
-const latestVersion = migrations.at(-1)?.version ?? 0;
 
 function openForWriting(data: SqliteWorkerData): SqliteConnection {
   const database = openDatabase(data.path, { readOnly: false, busyTimeoutMs: data.busyTimeoutMs });

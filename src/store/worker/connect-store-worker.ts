@@ -46,6 +46,7 @@ export async function connectStoreWorker(worker: Worker, options: StoreWorkerOpt
     findApiKeyByHash: (hash) => call('findApiKeyByHash', hash),
     setApiKeyDisabled: (keyId, disabledAtMs) => call('setApiKeyDisabled', keyId, disabledAtMs),
     setApiKeyStrictTranslation: (keyId, strict) => call('setApiKeyStrictTranslation', keyId, strict),
+    setApiKeyDisconnect: (keyId, policy) => call('setApiKeyDisconnect', keyId, policy),
     setApiKeyRetention: (keyId, days) => call('setApiKeyRetention', keyId, days),
     changeApiKeyLimits: (keyId, change) => call('changeApiKeyLimits', keyId, change),
     deleteApiKey: (keyId, deletedAtMs) => call('deleteApiKey', keyId, deletedAtMs),

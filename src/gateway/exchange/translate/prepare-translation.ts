@@ -7,7 +7,7 @@ import type { InferenceRequest } from '../../../inference/inference-request.ts';
 import { createTranslationNotes, type TranslationNotes } from '../../../inference/translation-notes.ts';
 import type { UpstreamRequest } from '../../../platform/http/upstream-client.ts';
 import type { StreamFraming } from '../../../platform/frames.ts';
-import type { JsonObject } from '../../../platform/json/json-value.ts';
+import { writeJson } from '../../../platform/json/write-json.ts';
 import { createUpstreamHeaders } from '../../prepare-request.ts';
 import type { ProofVault } from '../../proof-vault/proof-vault.ts';
 import type { Target } from '../../routing/routing-table.ts';
@@ -98,7 +98,7 @@ export async function prepareTranslation(
     framing,
     rememberProofs: (turn) => vault.remember(caller.userName, turn),
   };
-  const upstreamRequest = addressRequest(options, encoded.body, encoded.headers);
+  const upstreamRequest = addressRequest(options, await writeJson(encoded.body), encoded.headers);
   if (upstreamRequest === undefined) throw new Error(`${target.upstream.vendor.id} speaks ${upstream.id} and has no route for it`);
   return { translation, upstreamRequest };
 }
@@ -117,7 +117,7 @@ function refuseManySequences(cutAt: readonly string[], notes: TranslationNotes):
 /** Addresses a written body to its upstream. Undefined where the upstream has no route for the operation. */
 export function addressRequest(
   { client, upstream, request, target, framing }: TranslationOptions,
-  body: JsonObject,
+  body: Buffer,
   demanded: Readonly<Record<string, string>> = {},
 ): UpstreamRequest | undefined {
   const upstreamFraming = framing === undefined ? {} : ({ framing: 'sse' } as const);
@@ -131,7 +131,7 @@ export function addressRequest(
       createUpstreamHeaders(request, target, { client: client.id, upstream: upstream.id }, upstreamFraming.framing),
       demanded,
     ),
-    body: Buffer.from(JSON.stringify(body)),
+    body,
   };
 }
 

@@ -9,6 +9,8 @@ import type { Translation } from './translation.ts';
 /** Events of an upstream's reply on their way to the client's encoder. */
 export type EventLine = {
   readonly push: (events: readonly InferenceEvent[]) => readonly InferenceEvent[];
+  /** The ends of the blocks that are open. */
+  readonly closeOpen: () => readonly InferenceEvent[];
   /** True when `finished` has come out. */
   readonly isFinished: () => boolean;
 };
@@ -40,12 +42,15 @@ export function createEventLine({ encoded, correctUsage, rememberProofs }: Trans
   const run = chain(steps);
   const proofs = createProofCollector();
   let finished = false;
+  const open = new Set<number>();
   return {
     push: (events) => {
       const passed = (finished ? [] : run(events)).map((event) =>
         event.type === 'usage' ? { ...event, usageReport: correctUsage(event.usageReport) } : event,
       );
       for (const event of passed) {
+        if (event.type === 'block-started') open.add(event.index);
+        else if (event.type === 'block-ended') open.delete(event.index);
         proofs.push(event);
         if (event.type !== 'finished') continue;
         finished = true;
@@ -53,6 +58,10 @@ export function createEventLine({ encoded, correctUsage, rememberProofs }: Trans
         if (collected !== undefined) rememberProofs(collected);
       }
       return passed;
+    },
+    closeOpen: () => {
+      finished = true;
+      return [...open].map((index) => ({ type: 'block-ended', index }));
     },
     isFinished: () => finished,
   };

@@ -8,6 +8,8 @@ import type { Translation } from './translation.ts';
 
 const nothing = Buffer.alloc(0);
 
+const outputLimit = { type: 'finished', stopReason: 'output-limit' } as const;
+
 /** What the client learns of before any content comes is held until it does, so that an early failure can still be an HTTP status. */
 function opensReply(event: InferenceEvent): boolean {
   return event.type !== 'started' && event.type !== 'usage';
@@ -75,6 +77,10 @@ export function createTranslatedStream(translation: Translation, framing: Stream
       return last.length === 0 ? bytes : Buffer.concat([bytes, last]);
     },
     end: () => (line.isFinished() ? nothing : finish()),
+    cut: (usage) => {
+      decoderEnded = true;
+      return write([...line.closeOpen(), { type: 'usage', usageReport: { usage, raw: undefined, trustworthy: true } }, outputLimit]);
+    },
     state: () => (failure === undefined ? tap.state() : 'failed'),
     hasContent: tap.hasContent,
     report: () => (failure === undefined ? tap.report() : { ...tap.report(), state: 'failed', error: failure }),

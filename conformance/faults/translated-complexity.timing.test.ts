@@ -10,6 +10,7 @@ import type { JsonObject } from '../../src/platform/json/json-value.ts';
 import { createSseFrameReader } from '../../src/platform/sse/sse-frame-reader.ts';
 import { upstreamVendors } from '../../src/upstreams/registry.ts';
 import type { VendorId } from '../../src/upstreams/upstream-vendor.ts';
+import { threadMs } from '../support/thread-ms.ts';
 import { speeches } from './translated-bench.ts';
 
 const [messages, responses, chat, generate] = ['anthropic-messages', 'openai-responses', 'openai-chat', 'gemini-generate-content'] as const;
@@ -36,7 +37,7 @@ function timeRequest(from: DialectId, to: DialectId, body: object): number {
     proofOrigin: vendor,
     notes,
   };
-  const startedMs = performance.now();
+  const startedMs = threadMs();
   try {
     const request = chatDialects[from].codec.decodeRequest({
       operation: 'generate',
@@ -48,7 +49,7 @@ function timeRequest(from: DialectId, to: DialectId, body: object): number {
   } catch (error) {
     assert.equal((error as { code?: string }).code, 'untranslatable_field', String(error));
   }
-  return performance.now() - startedMs;
+  return threadMs() - startedMs;
 }
 
 const call = (id: string): object => ({ type: 'tool_use', id, name: 'f', input: {} });
@@ -249,10 +250,10 @@ function translationOf(from: DialectId, to: DialectId, framing: 'sse' | undefine
 
 function timeWhole(from: DialectId, to: DialectId, reply: object): number {
   const relay = createTranslateRelay(translationOf(from, to, undefined));
-  const startedMs = performance.now();
+  const startedMs = threadMs();
   relay.readReply(reply);
   relay.writeReply(reply, Buffer.alloc(0));
-  return performance.now() - startedMs;
+  return threadMs() - startedMs;
 }
 
 const text = 'The quick brown fox. '.repeat(5000);
@@ -340,9 +341,9 @@ describe('the time that a reply takes grows with its size and not with its squar
       const stream = createTranslateRelay(translationOf(messages, responses, 'sse', alike)).openStream({ replyBytesMax: 64_000_000 });
       const { start, text: say, finish } = speeches[responses];
       const reader = createSseFrameReader({ frameBytesMax: 32_000_000 });
-      const startedMs = performance.now();
+      const startedMs = threadMs();
       const said = reader.push(Buffer.from(start + pieces.map(say).join('') + finish)).map((frame) => stream.read(frame)?.toString() ?? '');
-      const ms = performance.now() - startedMs;
+      const ms = threadMs() - startedMs;
       assert.ok(ms < limitMs, `${Math.round(ms)} ms`);
       assert.match(said.join(''), /message_stop/);
     });

@@ -39,6 +39,11 @@ export class OutputSoFar {
     else this.#argument += delta;
   }
 
+  /** The place of the item that is being written; undefined where none is. */
+  get openIndex(): number | undefined {
+    return this.#open?.index;
+  }
+
   /** The items, the unfinished one last. */
   items(): readonly JsonObject[] {
     const items = [...this.#done].toSorted(([a], [b]) => a - b).map(([, item]) => item);

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+
+import { makeCall, modeOf } from '../books/load.ts';
+import { auditBooks, compareStatistics } from '../support/audit.ts';
+import { call, eventually, post } from '../support/http.ts';
+import { skipPostgres } from '../support/start-postgres.ts';
+import { openSharedLedger, startShared, useSharedParts } from './shared-weir.ts';
+
+describe('two gateways and a monitor on one PostgreSQL, each with a role that has the least rights', { skip: skipPostgres }, () => {
+  const parts = useSharedParts();
+
+  test('books are exact, and statistics equal the ledger', async () => {
+    await using first = await startShared(parts(), { command: 'gateway' });
+    await using second = await startShared(parts(), { command: 'gateway' });
+    await using monitor = await startShared(parts(), { command: 'monitor' });
+    const gateways = [first, second];
+    const clients = await Promise.all(
+      Array.from({ length: 120 }, (_, number) => {
+        const gateway = gateways[number % 2] ?? first;
+        return makeCall(gateway.gatewayUrl, gateway.apiKey, { ...modeOf(number + 1), number: number + 1 });
+      }),
+    );
+    assert.deepEqual(
+      clients.filter(({ complete }) => !complete).map(({ tag, status, text }) => [tag, status, text]),
+      [],
+    );
+    const ledger = await openSharedLedger(parts());
+    const entries = await eventually(ledger.all, (rows) => rows.length === clients.length, 15_000);
+    await ledger.close();
+    const truths = parts()
+      .simulator.records()
+      .filter(({ tag }) => tag !== undefined);
+    const { problems } = auditBooks({ entries, truths, clients, lostTokensMax: 0 });
+    assert.deepEqual(problems, []);
+    assert.deepEqual(await compareStatistics(monitor.monitorUrl, monitor.billingToken, entries), []);
+  });
+
+  test('what one has stored the other shows: a response, a conversation, a key that a command made', async () => {
+    await using first = await startShared(parts(), { command: 'gateway' });
+    await using second = await startShared(parts(), { command: 'gateway' });
+    const auth = { authorization: `Bearer ${first.apiKey}` };
+    const made = await post(`${first.gatewayUrl}/v1/responses`, { model: 'gpt-5-mini', input: 'Hello', store: true }, auth);
+    assert.equal(made.status, 200, made.text);
+    const found = await call(`${second.gatewayUrl}/v1/responses/${made.json.id}`, { headers: auth });
+    assert.deepEqual([found.status, found.json?.id], [200, made.json.id]);
+    const next = { model: 'gpt-5-mini', input: 'And then?', previous_response_id: made.json.id };
+    assert.equal((await post(`${second.gatewayUrl}/v1/responses`, next, auth)).status, 200);
+    const conversation = await post(`${second.gatewayUrl}/v1/conversations`, { metadata: { topic: 'shared' } }, auth);
+    const seen = await call(`${first.gatewayUrl}/v1/conversations/${conversation.json.id}`, { headers: auth });
+    assert.deepEqual(seen.json?.metadata, { topic: 'shared' }, seen.text);
+  });
+});

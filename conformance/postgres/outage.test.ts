@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { makeCall, modeOf } from '../books/load.ts';
+import { auditBooks, type ClientView, compareStatistics } from '../support/audit.ts';
+import { call, eventually, post } from '../support/http.ts';
+import { skipPostgres } from '../support/start-postgres.ts';
+import type { RunningWeir } from '../support/start-weir.ts';
+import { openSharedLedger, startShared, useSharedParts } from './shared-weir.ts';
+
+/** Calls that go on until they are told to end, a few at a time. */
+function startLoad(weir: RunningWeir, firstNumber: number) {
+  const views: ClientView[] = [];
+  let number = firstNumber;
+  let ended = false;
+  const lane = async (): Promise<void> => {
+    while (!ended) {
+      number += 1;
+      views.push(await makeCall(weir.gatewayUrl, weir.apiKey, { ...modeOf(number), number }));
+      await delay(20);
+    }
+  };
+  const lanes = Promise.all([lane(), lane(), lane()]);
+  return {
+    count: () => views.length,
+    end: async (): Promise<readonly ClientView[]> => {
+      ended = true;
+      await lanes;
+      return views;
+    },
+  };
+}
+
+const unknownKey = { authorization: 'Bearer sk-somebody-elses-key-0123456789' };
+const chat = { model: 'gpt-5-mini', messages: [{ role: 'user', content: 'Hello' }] };
+
+/** What holds while the store is away. */
+async function checkOutage(weir: RunningWeir, load: ReturnType<typeof startLoad>): Promise<void> {
+  const before = load.count();
+  await eventually(load.count, (count) => count > before + 20, 20_000);
+  const unknown = await eventually(
+    () => post(`${weir.gatewayUrl}/v1/chat/completions`, chat, unknownKey),
+    ({ status }) => status === 503,
+    20_000,
+  );
+  assert.equal(unknown.status, 503, unknown.text);
+  assert.equal((await call(`${weir.gatewayUrl}/health/ready`)).status, 200);
+}
+
+describe('PostgreSQL is away for a while, at load', { skip: skipPostgres }, () => {
+  const parts = useSharedParts();
+
+  test('crashed or deaf: calls of known keys go on, unknown keys get 503, readiness stays, and afterwards nothing is missing', async () => {
+    await using weir = await startShared(parts(), {
+      command: 'gateway',
+      database: { connectMs: 500, statementMs: 1000 },
+      environment: { WEIR_LOG_LEVEL: 'silent' },
+    });
+    await using monitor = await startShared(parts(), { command: 'monitor' });
+    const { server, simulator } = parts();
+    const load = startLoad(weir, 0);
+    await eventually(load.count, (count) => count > 10, 20_000);
+
+    server.signal('SIGKILL');
+    await checkOutage(weir, load);
+    await server.restart();
+
+    const between = load.count();
+    await eventually(load.count, (count) => count > between + 10, 20_000);
+
+    server.signal('SIGSTOP');
+    await checkOutage(weir, load);
+    server.signal('SIGCONT');
+
+    const clients = await load.end();
+    assert.deepEqual(
+      clients.filter(({ complete }) => !complete).map(({ tag, status }) => [tag, status]),
+      [],
+      'no call of a known key failed',
+    );
+    const ledger = await openSharedLedger(parts());
+    const entries = await eventually(ledger.all, (rows) => rows.length >= clients.length, 30_000);
+    await ledger.close();
+    const truths = simulator.records().filter(({ tag }) => tag !== undefined);
+    assert.deepEqual(auditBooks({ entries, truths, clients, lostTokensMax: 0 }).problems, []);
+    assert.equal(entries.length, clients.length);
+    assert.deepEqual(await compareStatistics(monitor.monitorUrl, monitor.billingToken, entries), []);
+    const answered = await eventually(
+      () => post(`${weir.gatewayUrl}/v1/chat/completions`, chat, unknownKey),
+      ({ status }) => status !== 503,
+      20_000,
+    );
+    assert.equal(answered.status, 401, 'unknown keys are told so again');
+  });
+});

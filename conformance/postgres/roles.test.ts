@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+
+import { openPostgresStore } from '../../src/store/postgres/open-postgres-store.ts';
+import { describeRoles, tablesWithRights } from '../../src/store/postgres/roles.ts';
+import { createEntry } from '../store/call-entries.ts';
+import { skipPostgres } from '../support/start-postgres.ts';
+import { useSharedParts } from './shared-weir.ts';
+
+describe('roles of PostgreSQL', { skip: skipPostgres }, () => {
+  const parts = useSharedParts(['fsync=off']);
+
+  test('every table has a line', async () => {
+    const tables = await parts().server.query("select tablename from pg_tables where schemaname = 'public' order by 1");
+    assert.deepEqual(tablesWithRights.toSorted(), tables.split('\n').toSorted());
+  });
+
+  test('the server itself refuses what a role may not do', async () => {
+    const { server } = parts();
+    const store = await openPostgresStore({ url: server.url('weir', 'weir_gateway') });
+    await store.appendEntries([createEntry('kept', { userName: 'ann' })]);
+    await store.close();
+    const refused: readonly (readonly [role: string, statement: string])[] = [
+      ['weir_gateway', 'update calls set amount_nano_usd = 0'],
+      ['weir_gateway', 'delete from calls'],
+      ['weir_gateway', 'truncate calls'],
+      ['weir_gateway', 'alter table calls disable trigger all'],
+      ['weir_gateway', 'drop table calls'],
+      ['weir_gateway', 'delete from usage_minutes'],
+      ['weir_gateway', "update settings set value = 'x'"],
+      ['weir_gateway', 'delete from api_keys'],
+      ['weir_gateway', 'create table mine (id text)'],
+      ['weir_monitor', "insert into calls (call_id) values ('x')"],
+      ['weir_monitor', 'update calls set amount_nano_usd = 0'],
+      ['weir_monitor', 'delete from calls'],
+      ['weir_monitor', 'update usage_hours set call_count = 0'],
+      ['weir_monitor', 'select hash from api_keys'],
+      ['weir_monitor', 'select body from conversation_items'],
+      ['weir_monitor', 'select sealed from reasoning_proofs'],
+      ['weir_monitor', "insert into billing_tokens (id, name, hash, created_at_ms) values ('x', 'x', 'x', 1)"],
+      ['weir_monitor', 'create table mine (id text)'],
+    ];
+    for (const [role, statement] of refused)
+      await assert.rejects(server.query(statement, { role }), /permission denied|must be owner/, `${role}: ${statement}`);
+    for (const statement of ['update calls set amount_nano_usd = 0', 'delete from calls', 'truncate calls'])
+      await assert.rejects(server.query(statement), /append-only/, `the owner: ${statement}`);
+    assert.equal(await server.query('select count(*), min(user_name) from calls', { role: 'weir_monitor' }), '1|ann');
+  });
+
+  test('the statements may be run again, and take names of their own', async () => {
+    const { server } = parts();
+    await server.query(describeRoles({ gateway: 'weir_gateway', monitor: 'weir_monitor' }));
+    await server.query(describeRoles({ gateway: 'Front-door', monitor: 'reader' }));
+    assert.equal(await server.query('select count(*) from calls', { role: 'Front-door' }), '1');
+    for (const name of ['x; drop table calls', 'a"b', '', 'x'.repeat(64)])
+      assert.throws(() => describeRoles({ gateway: name, monitor: 'm' }), RangeError);
+  });
+
+  test('a role that may not change the schema is told who has to', async () => {
+    const { server } = parts();
+    await server.createDatabase('empty');
+    await assert.rejects(openPostgresStore({ url: server.url('empty', 'weir_gateway') }), { kind: 'read-only', message: /weir migrate/ });
+  });
+});

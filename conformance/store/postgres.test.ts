@@ -1,0 +1,48 @@
+import { after, before, describe } from 'node:test';
+
+import { openPostgresStore } from '../../src/store/postgres/open-postgres-store.ts';
+import type { Store } from '../../src/store/store.ts';
+import { type PostgresServer, skipPostgres, startPostgres } from '../support/start-postgres.ts';
+import { runStoreSuite } from './store-suite.ts';
+import type { StoreUnderTest } from './store-under-test.ts';
+
+describe('on a real server', { skip: skipPostgres }, () => {
+  let server: Promise<PostgresServer> | undefined;
+  let databases = 0;
+  before(async () => {
+    // A test's data need not survive the machine.
+    server = startPostgres(['fsync=off']);
+    await server;
+  });
+  after(async () => (await server)?.close());
+
+  async function open(): Promise<StoreUnderTest> {
+    if (server === undefined) throw new Error('The server was not started.');
+    const { createDatabase, query } = await server;
+    const database = `suite_${(databases += 1)}`;
+    const url = await createDatabase(database);
+    const others: Store[] = [];
+    const openOne = (): Promise<Store> => openPostgresStore({ url, poolMax: 4 });
+    let store = await openOne();
+    return {
+      store: () => store,
+      reopen: async () => {
+        await store.close();
+        store = await openOne();
+      },
+      openAnother: async () => {
+        const another = await openOne();
+        others.push(another);
+        return another;
+      },
+      tamper: async (sql) => {
+        await query(sql, { database });
+      },
+      close: async () => {
+        await Promise.all([store, ...others].map((opened) => opened.close()));
+      },
+    };
+  }
+
+  runStoreSuite('postgres', open);
+});

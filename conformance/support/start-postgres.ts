@@ -1,0 +1,151 @@
+import { execFile, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, chownSync, existsSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+/** A PostgreSQL server of a test's own, reached by a socket in a folder of its own. */
+export type PostgresServer = {
+  /** @param database `weir` by default @param role the owner of everything by default; no role has a password */
+  readonly url: (database?: string, role?: string) => string;
+  /** Runs statements as the owner, or as a role, with the server's own client. Rejects with what it says. Resolves with what it prints: columns with | between them. */
+  readonly query: (sql: string, options?: { readonly database?: string; readonly role?: string }) => Promise<string>;
+  /** Makes an empty database and resolves with its URL. */
+  readonly createDatabase: (name: string) => Promise<string>;
+  /** Sends every process of the server a signal: SIGKILL is a crash, SIGSTOP makes it deaf until SIGCONT. */
+  readonly signal: (name: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT') => void;
+  /** Starts it again after a crash; resolves when it answers. */
+  readonly restart: () => Promise<void>;
+  readonly close: () => Promise<void>;
+};
+
+/** The newest server that Debian's packages installed, and undefined where there is none. */
+export function findPostgres(): string | undefined {
+  return globSync('/usr/lib/postgresql/*/bin')
+    .filter((folder) => existsSync(join(folder, 'postgres')) && existsSync(join(folder, 'initdb')))
+    .toSorted((left, right) => Number(/\d+/.exec(left)?.[0]) - Number(/\d+/.exec(right)?.[0]))
+    .at(-1);
+}
+
+/** Why suites that need a server are left out; false where one is installed. */
+export const skipPostgres: false | string =
+  findPostgres() === undefined ? 'no PostgreSQL server is installed (apt-get install postgresql)' : false;
+
+/** The server refuses to run as root: then it runs as the user that its package made. */
+function asServerUser(command: string, parameters: readonly string[]): readonly [string, readonly string[]] {
+  return process.getuid?.() === 0
+    ? ['setpriv', ['--reuid=postgres', '--regid=postgres', '--clear-groups', command, ...parameters]]
+    : [command, parameters];
+}
+
+/** The user and group that the server's files belong to, where it is not our own. */
+function serverIds(): readonly [uid: number, gid: number] | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const id = (flag: string): number => Number(spawnSync('id', [flag, 'postgres'], { encoding: 'utf8' }).stdout);
+  return [id('-u'), id('-g')];
+}
+
+/** Starts a new, empty server with the database `weir`. */
+export async function startPostgres(settings: readonly string[] = []): Promise<PostgresServer> {
+  const binaries = findPostgres();
+  if (binaries === undefined) throw new Error(String(skipPostgres));
+  const folder = mkdtempSync(join(tmpdir(), 'weir-pg-'));
+  chmodSync(folder, 0o755);
+  const ids = serverIds();
+  if (ids !== undefined) chownSync(folder, ...ids);
+  const data = join(folder, 'data');
+  const [initdb, parameters] = asServerUser(join(binaries, 'initdb'), [
+    `--pgdata=${data}`,
+    '--username=owner',
+    '--auth=trust',
+    '--encoding=UTF8',
+    '--locale=C.UTF-8',
+    '--no-sync',
+  ]);
+  await run(initdb, parameters, { cwd: folder });
+  const server = createServer(binaries, folder, data, settings);
+  await server.restart();
+  await server.createDatabase('weir');
+  return server;
+}
+
+const startTimeoutMs = 30_000;
+
+function createServer(binaries: string, folder: string, data: string, settings: readonly string[]): PostgresServer {
+  let child: ReturnType<typeof spawn> | undefined;
+  const query: PostgresServer['query'] = async (sql, { database = 'weir', role = 'owner' } = {}) => {
+    const connection = ['--host', folder, '--username', role, '--dbname', database];
+    const { stdout } = await run(join(binaries, 'psql'), [...connection, '--no-psqlrc', '-qtA', '--set', 'ON_ERROR_STOP=1', '-c', sql]);
+    return stdout.trim();
+  };
+  const url: PostgresServer['url'] = (database = 'weir', role = 'owner') =>
+    `postgresql://${encodeURIComponent(role)}@localhost/${database}?host=${encodeURIComponent(folder)}`;
+
+  const start = async (): Promise<void> => {
+    const options = [`unix_socket_directories=${folder}`, 'listen_addresses=', 'max_connections=60', 'shared_buffers=32MB', ...settings];
+    const [command, parameters] = asServerUser(join(binaries, 'postgres'), ['-D', data, ...options.flatMap((option) => ['-c', option])]);
+    child = spawn(command, parameters, { cwd: folder, stdio: 'ignore', detached: true });
+    const deadline = performance.now() + startTimeoutMs;
+    for (;;) {
+      try {
+        await query('select 1', { database: 'postgres' });
+        return;
+      } catch (error) {
+        if (performance.now() > deadline || child.exitCode !== null) throw error;
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    }
+  };
+  /** The server and what it started: those of a process group of their own, and those that left it. */
+  const signal: PostgresServer['signal'] = (name) => {
+    for (const pid of listFamily(child?.pid)) {
+      try {
+        process.kill(pid, name);
+      } catch {
+        // It ended by itself.
+      }
+    }
+  };
+  const end = async (name: 'SIGQUIT' | 'SIGINT'): Promise<void> => {
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const exited = once(child, 'exit');
+    child.kill(name);
+    await exited;
+  };
+  return {
+    url,
+    query,
+    createDatabase: async (name) => {
+      await query(`create database "${name}"`, { database: 'postgres' });
+      return url(name);
+    },
+    signal,
+    restart: start,
+    close: async () => {
+      signal('SIGCONT');
+      await end('SIGQUIT');
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A process and its children, by id. */
+function listFamily(pid: number | undefined): readonly number[] {
+  if (pid === undefined) return [];
+  const family = [pid];
+  for (const entry of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    try {
+      // Behind the name, which may hold anything, come the state and the parent.
+      const [, parent] = readFileSync(`/proc/${entry}/stat`, 'utf8')
+        .replace(/^.*\) /s, '')
+        .split(' ');
+      if (Number(parent) === pid) family.push(Number(entry));
+    } catch {
+      // It ended in the meantime.
+    }
+  }
+  return family;
+}

@@ -1,0 +1,55 @@
+import { estimateUsage, type UsageBounds } from '../../billing/metering/estimate-usage.ts';
+import type { CostBounds, PlannedCall, PriceBook } from '../../billing/rating/rating.ts';
+import type { CallFacts } from '../../inference/call-facts.ts';
+import type { InputMeasure } from '../../inference/measure-input.ts';
+import type { Target } from '../routing/routing-table.ts';
+
+/** Whom a call is priced for, and when. */
+export type Purchase = {
+  readonly priceBook: PriceBook;
+  readonly requestedModel: string;
+  readonly acceptedAtMs: number;
+  readonly userName: string;
+  readonly keyId: string;
+};
+
+/** What is known of a call in tokens before it is made. */
+export type ForecastCall = {
+  readonly facts: Pick<CallFacts, 'inputCharacters' | 'outputTokensMax' | 'builtInTools'>;
+  /** How large what its model reads is, the conversation that it goes on from included. */
+  readonly input: InputMeasure;
+  readonly outputTokensDefault: number;
+};
+
+/** What a call may use at one target. */
+export function forecastUsage({ facts, input, outputTokensDefault }: ForecastCall, { upstream, upstreamModel }: Target): UsageBounds {
+  const { outputTokensMax: modelOutputTokensMax, contextTokensMax } = upstream.traitsOf(upstreamModel);
+  return estimateUsage({
+    input,
+    inputCharacters: facts.inputCharacters,
+    outputTokensMax: facts.outputTokensMax,
+    outputTokensDefault,
+    searchesWeb: facts.builtInTools?.includes('web-search'),
+    modelOutputTokensMax,
+    contextTokensMax,
+  });
+}
+
+/** What so much costs at a target. */
+export function boundAtTarget(
+  { priceBook, ...purchase }: Purchase,
+  { upstream, upstreamModel }: Pick<Target, 'upstream' | 'upstreamModel'>,
+  bounds: UsageBounds & Pick<PlannedCall, 'pricingParameters'>,
+): CostBounds {
+  return priceBook.bound({ ...purchase, vendor: upstream.vendor.id, upstreamModel, ...bounds });
+}
+
+/** What a call costs at most, wherever of its targets it is answered: the next attempt may go to a dearer one. */
+export function boundDearest(purchase: Purchase, targets: readonly Target[], usageAt: (target: Target) => UsageBounds): bigint {
+  let dearest = 0n;
+  for (const target of targets) {
+    const { maximumNanoUsd } = boundAtTarget(purchase, target, usageAt(target));
+    if (maximumNanoUsd > dearest) dearest = maximumNanoUsd;
+  }
+  return dearest;
+}

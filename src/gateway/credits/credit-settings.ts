@@ -1,0 +1,9 @@
+/** How holds are measured, and what happens to a stream that has used its hold up. */
+export type CreditSettings = {
+  /** Output tokens that are held for a call whose client sets no bound; a stream that writes more gets as many again, as often as there is credit for it. */
+  readonly outputTokensDefault: number;
+  /** Whether a stream that cannot get more is cut, or goes on to its end and is booked with what it cost. */
+  readonly exhausted: 'cut' | 'finish';
+};
+
+export const defaultCredits: CreditSettings = { outputTokensDefault: 4096, exhausted: 'cut' };

@@ -1,0 +1,35 @@
+import type { CallEntry } from '../../billing/ledger/call-entry.ts';
+import type { CallFacts } from '../../inference/call-facts.ts';
+import type { InferenceRequest } from '../../inference/inference-request.ts';
+import { measureInput } from '../../inference/measure-input.ts';
+import { boundChat } from '../credits/chat-credit.ts';
+import type { KnownCall } from '../retry/known-call.ts';
+import type { Target } from '../routing/routing-table.ts';
+
+/** Whether what a call has cost until now is as much as one may cost. */
+export function isTooDear(costMaxNanoUsd: bigint | undefined, entries: readonly CallEntry[]): boolean {
+  return costMaxNanoUsd !== undefined && entries.reduce((sum, { charge }) => sum + charge.amountNanoUsd, 0n) >= costMaxNanoUsd;
+}
+
+/** What the model is to be asked next. */
+type NextRound = { readonly request: InferenceRequest; readonly facts: CallFacts; readonly targets: readonly Target[] };
+
+/** Whether the credit of a call does not cover another round, which reads all that came before. */
+export async function lacksCredit(known: KnownCall, { request, facts, targets }: NextRound): Promise<boolean> {
+  const { credit } = known;
+  if (credit === undefined) return false;
+  const input = measureInput(request);
+  const refused = await credit.cover(boundChat({ ...known, facts, targets }, input));
+  if (refused === undefined) credit.input = input;
+  return refused !== undefined;
+}
+
+/** Whether it does not cover so many runs of tools, should each be of the dearest. */
+export async function lacksToolCredit({ credit, settings }: KnownCall, runs: number): Promise<boolean> {
+  if (credit === undefined) return false;
+  const { priceBook } = settings.routing;
+  const costs = [{ webSearches: runs }, { fileSearches: runs }, { codeExecutions: runs }, { pagesRead: runs }].map(
+    (usage) => priceBook.rateTools(usage).amountNanoUsd,
+  );
+  return (await credit.cover(costs.reduce((dearest, cost) => (cost > dearest ? cost : dearest)))) !== undefined;
+}

@@ -1,0 +1,88 @@
+import { existsSync } from 'node:fs';
+
+import type { Command } from 'commander';
+
+import { copyFromSqlite } from '../../store/postgres/copy-from-sqlite.ts';
+import { migratePostgres } from '../../store/postgres/migrate-postgres.ts';
+import { describeRoles } from '../../store/postgres/roles.ts';
+import { DataDirectoryLockedError, lockDataDirectory } from '../../store/sqlite/data-directory-lock.ts';
+import { readDatabaseConfig } from '../config/find-config.ts';
+import { type Environment, StartError } from '../environment.ts';
+import { databasePath, openDatabase } from '../open-data-directory.ts';
+
+type UrlOption = { readonly url?: string };
+const urlText =
+  'URL of the database with the role that owns its tables, where the configuration names another one; "-" reads it from WEIR_OWNER_URL';
+
+/** Adds `weir migrate …` and `weir database …`: what operators do with the database itself. */
+export function addDatabaseCommands(program: Command, environment: Environment): void {
+  program
+    .command('migrate')
+    .description(
+      'brings the schema up to date; `weir migrate sqlite postgres` copies everything from the data directory into an empty PostgreSQL database',
+    )
+    .argument('[from]', 'sqlite')
+    .argument('[to]', 'postgres')
+    .option('--url <url>', urlText)
+    .action((from: string | undefined, to: string | undefined, options: UrlOption) => {
+      if (from === undefined) return migrateSchema(environment, options);
+      if (from === 'sqlite' && to === 'postgres') return copy(environment, options);
+      throw new StartError('say `weir migrate`, or `weir migrate sqlite postgres`');
+    });
+  const database = program.command('database').description('the PostgreSQL database that several gateways share');
+  database
+    .command('roles')
+    .description(
+      'prints the statements that make two roles with no more rights than the gateway and the monitor need; for psql, as the owner',
+    )
+    .option('--gateway <role>', "the gateway's role", 'weir_gateway')
+    .option('--monitor <role>', "the monitor's role", 'weir_monitor')
+    .action((names: { readonly gateway: string; readonly monitor: string }) => {
+      try {
+        console.log(describeRoles(names));
+      } catch (error) {
+        throw error instanceof RangeError ? new StartError(error.message) : error;
+      }
+    });
+}
+
+function findUrl(environment: Environment, { url }: UrlOption): string | undefined {
+  return url === '-' ? environment.variable('WEIR_OWNER_URL') : (url ?? readDatabaseConfig(environment)?.url);
+}
+
+async function migrateSchema(environment: Environment, options: UrlOption): Promise<void> {
+  const url = findUrl(environment, options);
+  if (url === undefined) {
+    // Opening the file of the data directory brings it up to date.
+    await (await openDatabase(environment)).close();
+    console.log('the schema is up to date');
+    return;
+  }
+  console.log(`the schema is up to date: version ${await migratePostgres(url)}`);
+}
+
+async function copy(environment: Environment, options: UrlOption): Promise<void> {
+  const url = findUrl(environment, options);
+  if (url === undefined) throw new StartError('name the PostgreSQL database: `database.url` in the configuration, or --url');
+  const path = databasePath(environment.dataDirectory);
+  if (!existsSync(path)) throw new StartError(`there is no database ${path} to copy; WEIR_DATA_DIR names the data directory`);
+  const lock = lockForCopy(environment.dataDirectory);
+  try {
+    const tables = await copyFromSqlite({ path, url, onTable: ({ name, rows }) => console.log(`${name}: ${rows}`) });
+    const rows = tables.reduce((sum, table) => sum + table.rows, 0);
+    console.log(
+      `copied and compared: ${rows} rows of ${tables.length} tables. The journal in the data directory stays and is shipped to the new database.`,
+    );
+  } finally {
+    lock.release();
+  }
+}
+
+/** A gateway that runs would go on writing into what is copied. */
+function lockForCopy(dataDirectory: string): ReturnType<typeof lockDataDirectory> {
+  try {
+    return lockDataDirectory(dataDirectory);
+  } catch (error) {
+    throw error instanceof DataDirectoryLockedError ? new StartError(error.message, { cause: error }) : error;
+  }
+}

@@ -1,0 +1,19 @@
+import type { Command } from 'commander';
+
+import { disconnectPolicies, isDisconnectPolicy, type KeyDisconnectPolicy } from '../../accounts/disconnect-policy.ts';
+import { StartError } from '../environment.ts';
+
+/** Adds the option that says what is done with a key's calls whose clients leave. */
+export function addDisconnectOption(command: Command): Command {
+  return command.option(
+    '--disconnect <policy>',
+    'when a client leaves: abort stops the upstream and charges what it has generated, drain reads on and charges what is reported, deliver charges what was delivered; default does as configured',
+  );
+}
+
+/** Undefined policy: as configured for all. Throws StartError for what is none. */
+export function parseDisconnect(text: string): { readonly policy: KeyDisconnectPolicy | undefined } {
+  if (text === 'default') return { policy: undefined };
+  if (isDisconnectPolicy(text)) return { policy: text };
+  throw new StartError(`--disconnect: "${text.slice(0, 100)}" is not right; give ${disconnectPolicies.join(', ')} or default`);
+}

@@ -1,0 +1,23 @@
+import { existsSync, readFileSync } from 'node:fs';
+
+import { type Environment, StartError } from '../environment.ts';
+import type { DatabaseConfig } from './database-schema.ts';
+import { readConfig } from './read-config.ts';
+
+/** The configuration file in use: the one that WEIR_CONFIG names, else weir.yaml where there is one. Throws StartError for a name without a file. */
+export function findConfigPath({ configPath }: Pick<Environment, 'configPath'>): string | undefined {
+  if (configPath === undefined) return existsSync('weir.yaml') ? 'weir.yaml' : undefined;
+  if (!existsSync(configPath)) throw new StartError(`WEIR_CONFIG names ${configPath}, which does not exist`);
+  return configPath;
+}
+
+/**
+ * Which database the configuration names; undefined for the file of the data directory. A configuration that says nothing of databases is not looked at further: commands about keys work where
+ * the secrets of upstreams are not known. Throws ConfigError, StartError.
+ */
+export function readDatabaseConfig(environment: Environment): DatabaseConfig | undefined {
+  const file = findConfigPath(environment);
+  const text = file === undefined ? '' : readFileSync(file, 'utf8');
+  if (file === undefined || !/\bdatabase\b/.test(text)) return undefined;
+  return readConfig({ text, file, variable: environment.variable }).database;
+}

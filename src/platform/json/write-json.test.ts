@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import fc from 'fast-check';
+
+import { WorkTurns, createTurnQueue } from '../turn-queue.ts';
+import type { JsonValue } from './json-value.ts';
+import { writeJson, writeJsonInTurns } from './write-json.ts';
+
+/** Text with what JSON escapes, and with pairs and halves of pairs at every place. */
+const text = fc
+  .array(fc.constantFrom('a', 'é', '漢', '🌊', '\ud83c', '\udf0a', '"', '\\', '\n', '\u2028'), { maxLength: 60 })
+  .map((units) => units.join(''));
+const tree = fc.letrec<{ value: JsonValue | undefined; member: JsonValue | undefined }>((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    text,
+    fc.constantFrom(0, -0, 1.5e300, true, false, null),
+    fc.array(tie('value'), { maxLength: 6 }) as fc.Arbitrary<JsonValue>,
+    fc.dictionary(fc.oneof(text, fc.constantFrom('__proto__', '1', 'a')), tie('member'), { maxKeys: 6 }) as fc.Arbitrary<JsonValue>,
+  ),
+  member: fc.oneof({ weight: 4, arbitrary: tie('value') }, { weight: 1, arbitrary: fc.constant(undefined) }),
+})).value as fc.Arbitrary<JsonValue>;
+
+test('in steps of any size the bytes are those of JSON.stringify', async () => {
+  await fc.assert(
+    fc.asyncProperty(tree, fc.constantFrom(1, 2, 3, 10, 33, 100), async (value, stepCharacters) => {
+      assert.equal((await writeJsonInTurns(value, { stepCharacters })).toString(), JSON.stringify(value));
+      assert.equal((await writeJson(value)).toString(), JSON.stringify(value));
+    }),
+    { numRuns: 1500 },
+  );
+});
+
+test('what is small is written at once, and what is large gives way to others', async () => {
+  assert.ok(writeJson({ model: 'm', messages: [{ role: 'user', content: 'Hi' }] }) instanceof Buffer);
+  let turns = 0;
+  const queue = createTurnQueue((callback) => {
+    turns += 1;
+    setImmediate(callback);
+  });
+  for (const value of ['x'.repeat(20_000_000), '"\n'.repeat(5_000_000), Array.from({ length: 400_000 }, (_, index) => ({ index }))]) {
+    turns = 0;
+    const written = writeJson(value);
+    assert.ok(written instanceof Promise);
+    assert.equal((await written).length, JSON.stringify(value).length);
+    await writeJsonInTurns(value, { turns: new WorkTurns(queue) });
+    assert.ok(turns >= 2, `${turns} turns`);
+  }
+});

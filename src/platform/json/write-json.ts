@@ -1,0 +1,128 @@
+import { joinInTurns } from '../join-in-turns.ts';
+import { WorkTurns } from '../turn-queue.ts';
+import { isJsonObject, type JsonValue } from './json-value.ts';
+
+/** Characters that are written in one step: a millisecond or two, whatever they are. */
+const stepCharactersUsual = 256 * 1024;
+
+/** What a value counts for besides its characters: writing many small ones takes time too. */
+const valueWeight = 8;
+
+/**
+ * The bytes of a value as JSON, exactly those of `JSON.stringify`. What is small is written at once; a promise comes for what takes longer than others can wait, and
+ * which is written in steps. The value must not change meanwhile.
+ */
+export function writeJson(value: JsonValue): Buffer | Promise<Buffer> {
+  if (weigh(value, stepCharactersUsual) < stepCharactersUsual) return Buffer.from(JSON.stringify(value));
+  return writeJsonInTurns(value);
+}
+
+/** What `writeJson` does for a large value. */
+export async function writeJsonInTurns(
+  value: JsonValue,
+  { turns = new WorkTurns(), stepCharacters = stepCharactersUsual }: { readonly turns?: WorkTurns; readonly stepCharacters?: number } = {},
+): Promise<Buffer> {
+  const writer = new TurnsWriter(turns, stepCharacters);
+  await writer.write(value);
+  return await writer.finish();
+}
+
+/** How much there is to write, as far as `most`: no more than that is looked at. */
+function weigh(value: JsonValue | undefined, most: number): number {
+  if (typeof value === 'string') return value.length + valueWeight;
+  if (typeof value !== 'object' || value === null) return valueWeight;
+  let weight = valueWeight;
+  if (!isJsonObject(value)) {
+    for (let index = 0; index < value.length && weight < most; index++) weight += weigh(value[index], most - weight);
+    return weight;
+  }
+  for (const key in value) {
+    if (weight >= most) break;
+    weight += key.length + weigh(value[key], most - weight);
+  }
+  return weight;
+}
+
+/** Writes one value, the large ones in it piece by piece, and what is small between them together. */
+class TurnsWriter {
+  readonly #turns: WorkTurns;
+  readonly #stepCharacters: number;
+  readonly #pieces: Buffer[] = [];
+  #bytes = 0;
+  /** What is written and not yet among the pieces. */
+  #text = '';
+
+  constructor(turns: WorkTurns, stepCharacters: number) {
+    this.#turns = turns;
+    this.#stepCharacters = stepCharacters;
+  }
+
+  async finish(): Promise<Buffer> {
+    this.#flush();
+    return await joinInTurns(this.#pieces, this.#bytes, this.#turns);
+  }
+
+  async write(value: JsonValue): Promise<void> {
+    if (typeof value !== 'string' && (typeof value !== 'object' || value === null)) await this.#add(JSON.stringify(value));
+    else if (weigh(value, this.#stepCharacters) < this.#stepCharacters) await this.#add(JSON.stringify(value));
+    else if (typeof value === 'string') await this.#writeString(value);
+    else if (isJsonObject(value)) await this.#writeObject(Object.entries(value));
+    else await this.#writeArray(value);
+  }
+
+  async #writeString(text: string): Promise<void> {
+    this.#text += '"';
+    for (let at = 0; at < text.length;) {
+      let end = Math.min(at + this.#stepCharacters, text.length);
+      // Halves of a pair that are written apart would each be written as an escape.
+      if ((text.charCodeAt(end - 1) & 0xfc00) === 0xd800 && (text.charCodeAt(end) & 0xfc00) === 0xdc00) end++;
+      await this.#add(JSON.stringify(text.slice(at, end)).slice(1, -1));
+      at = end;
+    }
+    this.#text += '"';
+  }
+
+  async #writeArray(items: readonly JsonValue[]): Promise<void> {
+    this.#text += '[';
+    for (let at = 0; at < items.length;) {
+      if (at > 0) this.#text += ',';
+      let end = at;
+      for (let weight = 0; end < items.length; end++) {
+        weight += weigh(items[end], this.#stepCharacters);
+        if (weight >= this.#stepCharacters) break;
+      }
+      if (end === at) await this.write(items[at++] ?? null);
+      else {
+        await this.#add(JSON.stringify(items.slice(at, end)).slice(1, -1));
+        at = end;
+      }
+    }
+    this.#text += ']';
+  }
+
+  async #writeObject(members: readonly (readonly [string, JsonValue | undefined])[]): Promise<void> {
+    let separator = '{';
+    for (const [key, member] of members) {
+      // As JSON.stringify leaves them out.
+      if (member === undefined) continue;
+      this.#text += `${separator}${JSON.stringify(key)}:`;
+      separator = ',';
+      await this.write(member);
+    }
+    this.#text += separator === '{' ? '{}' : '}';
+  }
+
+  async #add(text: string): Promise<void> {
+    this.#text += text;
+    if (this.#text.length < this.#stepCharacters) return;
+    this.#flush();
+    if (this.#turns.isOver) await this.#turns.giveWay();
+  }
+
+  #flush(): void {
+    const piece = Buffer.from(this.#text);
+    this.#pieces.push(piece);
+    this.#bytes += piece.length;
+    this.#text = '';
+  }
+}

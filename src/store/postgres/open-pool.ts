@@ -1,0 +1,89 @@
+import { Pool } from 'pg';
+import type { PoolClient } from 'pg';
+import type { SqlParameter, SqlRow } from '../operations/database.ts';
+import { toClientConfig } from './connection-options.ts';
+import type { PostgresOptions } from './connection-options.ts';
+import { isConnectionLost, toStoreError } from './postgres-error.ts';
+import { numberPlaceholders } from './number-placeholders.ts';
+import { getTypeParser, toText } from './wire-values.ts';
+
+/** What one statement did. */
+export type Outcome = { readonly command: string; readonly rows: readonly SqlRow[]; readonly changes: number };
+
+/** One connection, for as long as it is lent. Rejects with StoreError. */
+export type Session = {
+  /** Runs one statement with `?` for its parameters, prepared once for each connection. */
+  readonly query: (sql: string, parameters: readonly SqlParameter[]) => Promise<Outcome>;
+  /** Runs fixed statements without parameters. */
+  readonly execute: (sql: string) => Promise<string>;
+};
+
+export type ConnectionPool = {
+  /** Lends a connection to `work`. One that was lost, or that nobody knows the state of, is not lent again. */
+  readonly use: <Result>(work: (session: Session) => Promise<Result>) => Promise<Result>;
+  readonly close: () => Promise<void>;
+};
+
+/** Opens connections as they are needed; nothing is connected before the first use. */
+export function openPool(options: PostgresOptions): ConnectionPool {
+  const pool = new Pool({ ...toClientConfig(options), types: { getTypeParser }, max: options.poolMax, idleTimeoutMillis: idleMs });
+  // An idle connection was lost, which the pool has noted. Without a listener that would end the thread.
+  pool.on('error', () => undefined);
+  const names = new Map<string, { readonly name: string; readonly text: string }>();
+  const prepare = (sql: string): { readonly name: string; readonly text: string } => {
+    let prepared = names.get(sql);
+    if (prepared === undefined) {
+      prepared = { name: `weir_${names.size}`, text: numberPlaceholders(sql) };
+      names.set(sql, prepared);
+    }
+    return prepared;
+  };
+  return {
+    use: async (work) => {
+      const client = await connect(pool);
+      let lost = true;
+      try {
+        const result = await work(createSession(client, prepare));
+        lost = false;
+        return result;
+      } catch (error) {
+        lost = isConnectionLost(error);
+        throw error;
+      } finally {
+        client.release(lost);
+      }
+    },
+    close: () => pool.end(),
+  };
+}
+
+/** A connection that nobody needs any more is closed after this time. */
+const idleMs = 60_000;
+
+async function connect(pool: Pool): Promise<PoolClient> {
+  try {
+    return await pool.connect();
+  } catch (error) {
+    throw toStoreError(error);
+  }
+}
+
+function createSession(client: PoolClient, prepare: (sql: string) => { readonly name: string; readonly text: string }): Session {
+  return {
+    query: async (sql, parameters) => {
+      try {
+        const result = await client.query<Record<string, SqlParameter>>({ ...prepare(sql), values: parameters.map(toText) });
+        return { command: result.command, rows: result.rows, changes: result.rowCount ?? 0 };
+      } catch (error) {
+        throw toStoreError(error);
+      }
+    },
+    execute: async (sql) => {
+      try {
+        return (await client.query(sql)).command;
+      } catch (error) {
+        throw toStoreError(error);
+      }
+    },
+  };
+}

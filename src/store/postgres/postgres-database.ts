@@ -1,0 +1,103 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Database } from '../operations/database.ts';
+import type { EngineWords } from '../operations/engine-words.ts';
+import { StoreError } from '../store-error.ts';
+import type { ConnectionPool, Session } from './open-pool.ts';
+import { CollisionError } from './postgres-error.ts';
+import { termIndex } from './term-index.ts';
+
+const words: EngineWords = {
+  greatest: 'greatest',
+  forUpdate: (table) => `for update of ${table}`,
+  forUpdateOfFree: (table) => `for update of ${table} skip locked`,
+  realSum: (column) => `cast(sum(${column}) as double precision)`,
+  segments: `(select cast(value ->> 0 as bigint) as bucket, cast(value ->> 1 as bigint) as from_unit, cast(value ->> 2 as bigint) as until_unit
+    from jsonb_array_elements(cast(? as jsonb)) as value)`,
+  // Each statement is a round trip.
+  rowsPerInsert: 50,
+};
+
+/** The database behind a pool of connections. A statement outside a transaction is one of its own. */
+export function createPostgresDatabase(pool: ConnectionPool): Database {
+  return {
+    run: async (sql, ...parameters) => await pool.use(async (session) => (await session.query(sql, parameters)).changes),
+    first: async (sql, ...parameters) => await pool.use(async (session) => (await session.query(sql, parameters)).rows[0]),
+    all: async (sql, ...parameters) => await pool.use(async (session) => (await session.query(sql, parameters)).rows),
+    transact: async (work, isolation = 'serializable') => {
+      const begin = isolation === 'serializable' ? 'begin isolation level serializable' : 'begin isolation level read committed';
+      return await retryCollisions(() => pool.use((session) => runTransaction(session, begin, work)));
+    },
+    words,
+    termIndex,
+    // Rows that are deleted are overwritten when the server vacuums; it cannot be told when.
+    forgetErased: () => Promise.resolve(true),
+  };
+}
+
+/** A transaction on one connection. */
+async function runTransaction<Result>(session: Session, begin: string, work: (transaction: Database) => Promise<Result>): Promise<Result> {
+  await session.execute(begin);
+  let result: Result;
+  try {
+    result = await work(createTransaction(session));
+  } catch (error) {
+    await rollBack(session);
+    throw error;
+  }
+  // The server answers a commit after a failed statement with a rollback, and calls that no error.
+  if ((await session.execute('commit')) !== 'COMMIT') {
+    throw new StoreError('internal', 'A statement of a transaction failed and nobody was told; nothing of it was kept.');
+  }
+  return result;
+}
+
+/** Best effort: where it fails, the connection is lost, and the server undoes what was done on it. */
+async function rollBack(session: Session): Promise<void> {
+  try {
+    await session.execute('rollback');
+  } catch {
+    // The error before it is the one that matters.
+  }
+}
+
+/** A transaction that is open, as operations see it. */
+export function createTransaction(session: Session): Database {
+  const transaction: Database = {
+    run: async (sql, ...parameters) => (await session.query(sql, parameters)).changes,
+    first: async (sql, ...parameters) => (await session.query(sql, parameters)).rows[0],
+    all: async (sql, ...parameters) => (await session.query(sql, parameters)).rows,
+    transact: async (work) => {
+      await session.execute('savepoint part');
+      try {
+        const result = await work(transaction);
+        await session.execute('release savepoint part');
+        return result;
+      } catch (error) {
+        // After a collision the whole transaction is void, and no savepoint helps.
+        if (!(error instanceof CollisionError)) await session.execute('rollback to savepoint part; release savepoint part');
+        throw error;
+      }
+    },
+    words,
+    termIndex,
+    forgetErased: () => Promise.resolve(true),
+  };
+  return transaction;
+}
+
+/** Times that a transaction is begun before it is given up as `busy`. */
+const attemptsMax = 12;
+const firstPauseMs = 2;
+const pauseMaxMs = 200;
+
+async function retryCollisions<Result>(attempt: () => Promise<Result>): Promise<Result> {
+  for (let attempts = 1; ; attempts += 1) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!(error instanceof CollisionError) || attempts === attemptsMax) throw error;
+      // Those that met do not meet again when each waits for a time of its own.
+      await pause(Math.random() * Math.min(pauseMaxMs, firstPauseMs * 2 ** attempts));
+    }
+  }
+}

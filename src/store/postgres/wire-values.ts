@@ -1,0 +1,27 @@
+import { types } from 'pg';
+import type { SqlParameter } from '../operations/database.ts';
+
+/** A parameter as the driver takes it: text, bytes or null. A number goes with all its digits, so that the server rounds none. */
+export function toText(parameter: SqlParameter): string | Uint8Array | null {
+  if (typeof parameter === 'bigint') return parameter.toString();
+  if (typeof parameter !== 'number') return parameter;
+  return Number.isInteger(parameter) && !Number.isSafeInteger(parameter) ? BigInt(parameter).toString() : String(parameter);
+}
+
+/** What SQLite gives as well: integers as bigint, sums of integers too, which the server makes decimals; floats as number; bytes as memory of their own. */
+const parsers = new Map<number, (text: string) => SqlParameter>([
+  [types.builtins.BOOL, (text) => (text === 't' ? 1n : 0n)],
+  [types.builtins.INT2, BigInt],
+  [types.builtins.INT4, BigInt],
+  [types.builtins.INT8, BigInt],
+  [types.builtins.NUMERIC, (text) => (/^-?\d+$/.test(text) ? BigInt(text) : Number(text))],
+  [types.builtins.FLOAT4, Number],
+  [types.builtins.FLOAT8, Number],
+  // The server's form of bytes: \x and two digits for each.
+  [types.builtins.BYTEA, (text) => Uint8Array.fromHex(text.slice(2))],
+]);
+
+const asText = (text: string): string => text;
+
+/** The driver's look-up of the reader of a type of column. Only texts are asked for. */
+export const getTypeParser: typeof types.getTypeParser = (oid: number) => parsers.get(oid) ?? asText;
