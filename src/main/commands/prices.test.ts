@@ -93,6 +93,8 @@ test('diff: two files, a file and the book in force, and the shipped book', asyn
   const prices = setUp(context, files, config);
   assert.match((await prices('diff', 'own.json', 'new.json')).printed, /^acme\/m-1@2026-01-01 +tiers\.0\.prices\.input +2 +3$/m);
   assert.equal((await prices('diff', 'own.json', 'own.json')).printed, 'No price differs.');
+  assert.match((await prices('diff', 'new.json')).printed, /^ENTRY.*\nacme\/m-1@2026-01-01 +tiers\.0\.prices\.input +2 +3$/);
+  assert.match((await prices('diff', 'new.json', '--whole')).printed, /openai\/gpt-5@2025-08-07 +entry +input 1\.25, output 10 +-/);
   const changes = JSON.parse((await prices('diff', 'shipped', '--json')).printed) as unknown[];
   assert.deepEqual(
     changes,
