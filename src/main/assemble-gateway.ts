@@ -41,6 +41,8 @@ import type { Environment } from './environment.ts';
 import { formatUrl, listenError } from './listen.ts';
 import { openCallbacks } from './open-callbacks.ts';
 import { openCredits, readNodeId, storeOfNode } from './open-credits.ts';
+import { openIdempotency } from './open-idempotency.ts';
+import { keepStatisticsDays } from './keep-statistics-days.ts';
 import { openStoredObjects } from './open-stored-objects.ts';
 import { openProofVault } from './open-proof-vault.ts';
 import { openVideos } from './open-videos.ts';
@@ -220,11 +222,13 @@ async function openWhatIsKept(
     ...parts
   }: Pick<Parameters<typeof openVideos>[0], 'environment' | 'store' | 'clock' | 'logger' | 'telemetry'> & { readonly live: LiveSettings },
   opened: AsyncDisposableStack,
-): Promise<Pick<Gateway, 'storedObjects' | 'background' | 'conversations' | 'callbacks' | 'videos'>> {
+): Promise<Pick<Gateway, 'storedObjects' | 'background' | 'conversations' | 'callbacks' | 'videos' | 'idempotency'>> {
   const base = { ...parts, newId: createIds(parts.clock), config: live.config, settings: live.settings };
+  keepStatisticsDays(base.store, live.config().timeZone ?? 'UTC', base.logger);
   const stored = openStoredObjects(base, opened);
   const { callbacks, vault } = openCallbacks({ ...base, conversations: stored.conversations }, opened);
-  return { ...stored, callbacks, videos: await openVideos({ ...base, sealUrl: vault.sealUrl }, opened) };
+  const idempotency = openIdempotency(base, opened);
+  return { ...stored, callbacks, idempotency, videos: await openVideos({ ...base, sealUrl: vault.sealUrl }, opened) };
 }
 
 /** Opens the files of users and the built-in tools before the gateway is whole: vectors of texts are asked for later, through it. */

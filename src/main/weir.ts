@@ -9,6 +9,7 @@ import { addKeyCommands } from './commands/keys.ts';
 import { addReceiptCommands } from './commands/receipt.ts';
 import { addPriceCommands } from './commands/prices.ts';
 import { addTokenCommands } from './commands/tokens.ts';
+import { addUsageCommand } from './commands/usage.ts';
 import { addUserCommands } from './commands/users.ts';
 import { findConfigPath } from './config/find-config.ts';
 import { describeFailure } from './describe-failure.ts';
@@ -58,6 +59,7 @@ function createProgram(environment: Environment): Command {
   addKeyCommands(program, environment);
   addUserCommands(program, environment);
   addTokenCommands(program, environment);
+  addUsageCommand(program, () => withConfigPath(environment));
   addCallbackCommands(program, environment);
   addReceiptCommands(program, environment, () => withConfigPath(environment));
   addDatabaseCommands(program, environment);

@@ -9,6 +9,7 @@ import { termIndex } from './term-index.ts';
 const words: EngineWords = {
   greatest: 'greatest',
   forUpdate: (table) => `for update of ${table}`,
+  forShare: 'for share',
   forUpdateOfFree: (table) => `for update of ${table} skip locked`,
   realSum: (column) => `cast(sum(${column}) as double precision)`,
   segments: `(select cast(value ->> 0 as bigint) as bucket, cast(value ->> 1 as bigint) as from_unit, cast(value ->> 2 as bigint) as until_unit
