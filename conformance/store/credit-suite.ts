@@ -144,9 +144,9 @@ export function creditSuite(open: () => Promise<StoreUnderTest>): void {
     const store = engine().store();
     const huge = 2n ** 62n;
     await createPayer('early', {});
-    // The sum of a minute has 64 bits.
+    // The sum of a day has 64 bits.
     await store.appendEntries(
-      [1, 2, 3].map((count) => ({ ...callOf('early', `early-${count}`, huge), acceptedAtMs: nowMs + count * 3_600_000 })),
+      [1, 2, 3].map((count) => ({ ...callOf('early', `early-${count}`, huge), acceptedAtMs: nowMs + count * 86_400_000 })),
     );
     await store.changeUserLimits('early', { spendPerMonth: '5' });
     const [, , , , , month] = everyPot({ userName: 'early', keyId: 'key-early', acceptedAtMs: nowMs });
