@@ -1,20 +1,32 @@
 import type { CreditRefusal } from '../../billing/credits/credit-desk.ts';
 import { writeCounts } from '../../billing/receipts/count-names.ts';
-import { formatExact, formatMoney } from '../../billing/receipts/exact-text.ts';
+import { formatMoney } from '../../billing/receipts/exact-text.ts';
 import type { CostBounds, PriceBook } from '../../billing/rating/rating.ts';
-import { sumLines } from '../../billing/rating/recompute-amount.ts';
+import { writeLine } from '../../billing/receipts/build-receipt.ts';
+import type { PricingParameters } from '../../inference/usage.ts';
+import { readPrices } from '../read-prices.ts';
 import type { Asked, QuotedCall, QuotedTarget } from './quoted-call.ts';
 
 /** What a quoted call costs at each of its targets, and over all. */
 export type PricedQuote = { readonly bounds: CostBounds; readonly targets: readonly PricedTarget[] };
 
-type PricedTarget = { readonly quoted: QuotedTarget; readonly bounds: CostBounds; readonly expected: ReturnType<PriceBook['rate']> };
+type PricedTarget = {
+  readonly quoted: QuotedTarget;
+  readonly pricingParameters: PricingParameters;
+  readonly bounds: CostBounds;
+  readonly expected: ReturnType<PriceBook['rate']>;
+};
 
 /** Prices a call by the very functions that would hold and charge it. */
-export function priceQuote({ settings, caller, nowMs }: Asked, { requestedModel, targets, roundsMax }: QuotedCall): PricedQuote {
+export function priceQuote(
+  { settings, caller, nowMs }: Asked,
+  { requestedModel, targets, roundsMax, serviceTier }: QuotedCall,
+): PricedQuote {
   const { priceBook } = settings.routing;
   const priced = targets.map((quoted): PricedTarget => {
-    const { target, usage, pricingParameters } = quoted;
+    const { target, usage, sent } = quoted;
+    const read = readPrices(priceBook, { target, requestedModel, acceptedAtMs: nowMs }, sent);
+    const pricingParameters = { ...quoted.pricingParameters, ...read };
     const rated = {
       vendor: target.upstream.vendor.id,
       upstreamModel: target.upstreamModel,
@@ -24,12 +36,10 @@ export function priceQuote({ settings, caller, nowMs }: Asked, { requestedModel,
       userName: caller.userName,
       keyId: caller.id,
     };
-    const { maximumNanoUsd, ...bounds } = priceBook.bound({ ...rated, ...usage });
-    return {
-      quoted,
-      bounds: { ...bounds, maximumNanoUsd: maximumNanoUsd * BigInt(roundsMax) },
-      expected: priceBook.rate({ ...rated, usage: usage.expected }),
-    };
+    const { minimumNanoUsd, maximumNanoUsd } = priceBook.bound({ ...rated, ...usage });
+    const expected = priceBook.rate({ ...rated, usage: usage.expected, serviceTier });
+    const bounds = { minimumNanoUsd, expectedNanoUsd: expected.amountNanoUsd, maximumNanoUsd: maximumNanoUsd * BigInt(roundsMax) };
+    return { quoted, pricingParameters, bounds, expected };
   });
   const [first] = priced;
   const all = priced.map(({ bounds }) => bounds);
@@ -77,7 +87,7 @@ function describeBounds({ minimumNanoUsd, expectedNanoUsd, maximumNanoUsd }: Cos
   return { minimum: formatMoney(minimumNanoUsd), expected: formatMoney(expectedNanoUsd), maximum: formatMoney(maximumNanoUsd) };
 }
 
-function describeTarget({ quoted: { target, usage, pricingParameters, notes }, bounds, expected }: PricedTarget): object {
+function describeTarget({ quoted: { target, usage, notes }, pricingParameters, bounds, expected }: PricedTarget): object {
   return {
     upstream: target.upstream.id,
     vendor: target.upstream.vendor.id,
@@ -86,14 +96,7 @@ function describeTarget({ quoted: { target, usage, pricingParameters, notes }, b
     pricing_parameters: { ...pricingParameters },
     ...describeBounds(bounds),
     usage: { expected: writeCounts(usage.expected), most: writeCounts(usage.most) },
-    lines: expected.lines.map((line) => ({
-      meter: line.meter,
-      quantity: line.quantity,
-      unit_price_usd: line.unitPrice,
-      per: line.per,
-      multipliers: { ...line.multipliers },
-      amount_usd: formatExact(sumLines([line])),
-    })),
+    lines: expected.lines.map(writeLine),
     notes: notes?.map(({ kind, field, reason }) => ({ kind, field, reason })) ?? null,
   };
 }

@@ -24,6 +24,8 @@ export type QuotedTarget = {
   readonly target: Target;
   readonly usage: UsageBounds;
   readonly pricingParameters?: PricingParameters;
+  /** The body that it would be sent, where that is known: prices may depend on what stands in it. */
+  readonly sent?: Buffer | undefined;
   /** What translating the request would adapt, emulate or drop. Absent where that is not known without fetching what the request names. */
   readonly notes?: readonly TranslationNote[];
 };
@@ -37,4 +39,6 @@ export type QuotedCall = {
   readonly targets: readonly QuotedTarget[];
   /** How often the model may be asked for it: more than once where the gateway runs its tools. */
   readonly roundsMax: number;
+  /** What the request asks for. */
+  readonly serviceTier?: string;
 };
