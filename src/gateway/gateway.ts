@@ -12,6 +12,7 @@ import type { Deadlines } from '../platform/http/deadlines.ts';
 import type { Logger } from '../platform/log.ts';
 import type { StoredObjects } from './conversations/serve-stored-objects.ts';
 import type { FileService } from '../tools/file-search/file-service.ts';
+import type { Idempotency } from '../billing/idempotency/idempotency.ts';
 import type { CallerDirectory } from './authenticate.ts';
 import type { BackgroundRuns } from './background/background-runs.ts';
 import type { FetchMedia } from './exchange/translate/inline-media.ts';
@@ -102,6 +103,8 @@ export type Gateway = {
   readonly uploads?: UploadSpool | undefined;
   /** Video tasks and their files; absent where none are kept. */
   readonly videos?: VideoService | undefined;
+  /** Requests that are safe to repeat; absent where nothing is kept of them. */
+  readonly idempotency?: Idempotency | undefined;
   /** Watches the calls under way. */
   readonly deadlines: Deadlines<RunningCall>;
 };

@@ -20,8 +20,10 @@ import { createDrain, type Drain, type DrainPlan } from './drain.ts';
 import { serveEmbeddings } from './embeddings/serve-embeddings.ts';
 import { serveQuote } from './quotes/serve-quote.ts';
 import { serveReceipt } from './receipts/serve-receipt.ts';
+import type { ClientReply } from './exchange/client-reply.ts';
 import { serveFiles } from './files/serve-files.ts';
 import type { Gateway } from './gateway.ts';
+import { mayBeRepeated, serveOnce } from './idempotency/serve-once.ts';
 import { checkCaller, mayCall } from './limits/check-caller.ts';
 import { enterGate } from './overload/enter-gate.ts';
 import { readAltFraming, readRequestTarget, type RequestTarget } from './request-target.ts';
@@ -59,7 +61,9 @@ export type GatewayServerOptions = {
 /** A request and what becomes of it. The report is there once it is known to be a call. */
 type Handled = {
   readonly request: IncomingMessage;
-  readonly response: ServerResponse;
+  readonly client: ServerResponse;
+  /** Where its reply goes: to the client, or to what stands before it. */
+  response: ClientReply;
   readonly callId: string;
   report: CallReport | undefined;
 };
@@ -77,14 +81,14 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     const target = readRequestTarget(request.url ?? '/');
     const path = target?.path ?? '/';
     response.on('error', (error) => gateway.logger.debug({ callId, err: error }, 'client connection failed'));
-    const handled: Handled = { request, response, callId, report: undefined };
+    const handled: Handled = { request, client: response, response, callId, report: undefined };
     const answer = (error: unknown): void => {
       const known = error instanceof GatewayError ? error : describeUnexpected(gateway, callId, error);
       if (known.class === 'authentication') gateway.gatekeeper.wasRefused(request, 0);
       const dialect = errorDialectOf(path, request.headers);
-      handled.report ??= gateway.telemetry.begin({ callId, dialect: labelOfPath(path, dialect.id), request, response });
+      handled.report ??= gateway.telemetry.begin({ ...handled, dialect: labelOfPath(path, dialect.id) });
       handled.report.refused(known);
-      writeError(response, dialect, known, callId, askedFraming(dialect, target));
+      writeError(handled.response, dialect, known, callId, askedFraming(dialect, target));
     };
     try {
       if (end.isLeaving()) end.admit(response);
@@ -95,34 +99,16 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
   };
 
   const serve = (handled: Handled, target: RequestTarget | undefined): Promise<void> | undefined => {
-    const { request, response, callId } = handled;
+    const { request } = handled;
     if (target === undefined)
       throw new GatewayError('invalid_url', 'the request target must be a path that begins with "/", without a fragment');
     checkHost(request);
     const match = findRoute(request.method ?? 'GET', target.path);
     if (!match.found) throw noRoute(request, target.path, match);
     const { route } = match;
-    if (route.type === 'root') {
-      writeJson(response, 200, callId, { name: 'weir', health: '/health', models: '/v1/models' });
-      return undefined;
-    }
-    if (route.type === 'health') {
-      const { status, state } = describeHealth(route.probe, gateway.health, [
-        ...(end.isLeaving() ? ['shutting down'] : []),
-        ...options.notReady(),
-      ]);
-      writeJson(response, status, callId, state);
-      return undefined;
-    }
-    if (route.type === 'chat' || route.type === 'generate-content') {
-      const call = readCall(route, match.rest, target, handled);
-      handled.report = gateway.telemetry.begin({ callId, dialect: call.dialect.id, operation: call.operation, request, response });
-      return runCall(gateway, call, handled.report);
-    }
-    if (route.type === 'stored') return serveStored(gateway, { request, response, callId, target }, route.stored, match.params);
-    if (isBesides(route)) return serveBesides(gateway, { route, params: match.params, findRoute }, handled, target);
-    const dialect = route.dialect ?? dialectOfPath(target.path, request.headers);
-    return serveModels(options, { request, response, callId, target }, { route, rest: match.rest, dialect });
+    const run = (): Promise<void> | undefined => serveRoute(options, end, handled, { target, match, findRoute });
+    if (gateway.idempotency === undefined || !mayBeRepeated(request, route)) return run();
+    return serveOnce(gateway, gateway.idempotency, handled, { route, target, run });
   };
 
   const server = createServer({ ...serverSettings, IncomingMessage: DirectRequest }, onRequest);
@@ -142,6 +128,47 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
   };
 }
 
+/** Serves what a path means. Undefined where the answer has been written. */
+function serveRoute(
+  options: GatewayServerOptions,
+  end: Pick<Drain, 'isLeaving'>,
+  handled: Handled,
+  {
+    target,
+    match,
+    findRoute,
+  }: {
+    readonly target: RequestTarget;
+    readonly match: Extract<RouteMatch, { found: true }>;
+    readonly findRoute: ReturnType<typeof createRouter>;
+  },
+): Promise<void> | undefined {
+  const { gateway } = options;
+  const { request, response, callId } = handled;
+  const { route } = match;
+  if (route.type === 'root') {
+    writeJson(response, 200, callId, { name: 'weir', health: '/health', models: '/v1/models' });
+    return undefined;
+  }
+  if (route.type === 'health') {
+    const { status, state } = describeHealth(route.probe, gateway.health, [
+      ...(end.isLeaving() ? ['shutting down'] : []),
+      ...options.notReady(),
+    ]);
+    writeJson(response, status, callId, state);
+    return undefined;
+  }
+  if (route.type === 'chat' || route.type === 'generate-content') {
+    const call = readCall(route, match.rest, target, handled);
+    handled.report = gateway.telemetry.begin({ callId, dialect: call.dialect.id, operation: call.operation, request, response });
+    return runCall(gateway, call, handled.report);
+  }
+  if (route.type === 'stored') return serveStored(gateway, { request, response, callId, target }, route.stored, match.params);
+  if (isBesides(route)) return serveBesides(gateway, { route, params: match.params, findRoute }, handled, target);
+  const dialect = route.dialect ?? dialectOfPath(target.path, request.headers);
+  return serveModels(options, { request, response, callId, target }, { route, rest: match.rest, dialect });
+}
+
 /** Ends the connections, those that are WebSockets or follow videos among them, and the responses that are generated without one. */
 async function endAll(
   plan: DrainPlan,
@@ -149,13 +176,13 @@ async function endAll(
 ): Promise<void> {
   sockets.end(plan.graceMs);
   gateway.videos?.leaving.abort();
-  await Promise.all([end.run(plan), gateway.background?.end(plan.graceMs) ?? Promise.resolve()]);
+  await Promise.all([end.run(plan), gateway.background?.end(plan.graceMs), gateway.idempotency?.settled(plan.graceMs)]);
 }
 
 /** Answers with what is stored for the caller's user. Reading and storing it costs this process as a call does: it has to come through the same gate. */
 async function serveStored(
   gateway: Gateway,
-  http: { readonly request: IncomingMessage; readonly response: ServerResponse; readonly callId: string; readonly target: RequestTarget },
+  http: { readonly request: IncomingMessage; readonly response: ClientReply; readonly callId: string; readonly target: RequestTarget },
   route: StoredObjectRoute,
   params: StoredObjectRequest['params'],
 ): Promise<void> {
@@ -202,13 +229,13 @@ function serveBesides(
   if (route.type === 'embeddings') return serveEmbeddings(gateway, { ...handled, target }, begin('openai-embeddings'));
   const { action } = route;
   const report = makesVideo(action) ? begin('video-tasks') : undefined;
-  return serveVideos(gateway, { ...handled, target }, { action, id: params['id'] ?? '' }, report);
+  return serveVideos(gateway, { ...handled, response: handled.client, target }, { action, id: params['id'] ?? '' }, report);
 }
 
 /** Answers with the models, in the list format of a dialect. */
 async function serveModels(
   { gateway, startedAtMs }: GatewayServerOptions,
-  http: { readonly request: IncomingMessage; readonly response: ServerResponse; readonly callId: string; readonly target: RequestTarget },
+  http: { readonly request: IncomingMessage; readonly response: ClientReply; readonly callId: string; readonly target: RequestTarget },
   asked: { readonly route: ModelsRoute; readonly rest: string; readonly dialect: DialectId },
 ): Promise<void> {
   const caller = await authenticate(http.request, http.target.queryKeys, gateway.callers);
@@ -253,7 +280,7 @@ function noRoute(request: IncomingMessage, path: string, match: Extract<RouteMat
   });
 }
 
-function writeJson(response: ServerResponse, status: number, callId: string, answer: unknown): void {
+function writeJson(response: ClientReply, status: number, callId: string, answer: unknown): void {
   writeReply(response, status, { 'content-type': 'application/json', [requestIdHeader]: callId }, Buffer.from(JSON.stringify(answer)));
 }
 

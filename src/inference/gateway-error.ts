@@ -25,6 +25,8 @@ export const errorCodes = {
   result_unavailable: { status: 502, class: 'server' },
   range_not_satisfiable: { status: 416, class: 'invalid_request' },
   idempotency_conflict: { status: 409, class: 'invalid_request' },
+  idempotency_spent: { status: 409, class: 'invalid_request' },
+  idempotency_unavailable: { status: 503, class: 'unavailable' },
   tasks_unavailable: { status: 503, class: 'unavailable' },
   untranslatable_field: { status: 400, class: 'invalid_request' },
   no_suitable_target: { status: 400, class: 'invalid_request' },

@@ -1,8 +1,9 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 
 import type { CreditDesk } from '../../billing/credits/credit-desk.ts';
 import type { ChatDialect } from '../../dialects/chat-dialect.ts';
 import { chatDialects } from '../../dialects/registry.ts';
+import type { ClientReply } from '../exchange/client-reply.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import { isJsonObject } from '../../platform/json/json-value.ts';
 import { locateJson } from '../../platform/json/locate-json.ts';
@@ -23,7 +24,7 @@ import type { Asked } from './quoted-call.ts';
 
 type Http = {
   readonly request: IncomingMessage;
-  readonly response: ServerResponse;
+  readonly response: ClientReply;
   readonly callId: string;
   readonly target: RequestTarget;
 };

@@ -1,7 +1,8 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 
 import type { FoundReceipt } from '../../billing/receipts/find-receipt.ts';
 import { chatDialects } from '../../dialects/registry.ts';
+import type { ClientReply } from '../exchange/client-reply.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import { authenticate } from '../authenticate.ts';
 import { requestIdHeader } from '../exchange/reply-headers.ts';
@@ -13,7 +14,7 @@ import { writeReply } from '../write-reply.ts';
 
 type Http = {
   readonly request: IncomingMessage;
-  readonly response: ServerResponse;
+  readonly response: ClientReply;
   readonly callId: string;
   readonly target: RequestTarget;
 };

@@ -1,10 +1,11 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 
 import type { DialectId, Operation } from '../../dialects/chat-dialect.ts';
 import { chatDialects } from '../../dialects/registry.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import type { StreamFraming } from '../../platform/frames.ts';
 import type { IncomingCall } from '../call.ts';
+import type { ClientReply } from '../exchange/client-reply.ts';
 import { readAltFraming, readGenerateContentPath, type RequestTarget } from '../request-target.ts';
 import type { Route } from './route-table.ts';
 
@@ -54,7 +55,7 @@ export function readCall(
   route: ChatRoute,
   rest: string,
   target: RequestTarget,
-  http: { readonly callId: string; readonly request: IncomingMessage; readonly response: ServerResponse },
+  http: { readonly callId: string; readonly request: IncomingMessage; readonly response: ClientReply },
 ): IncomingCall {
   const { dialect, operation, pathModel, pathFraming } = describeChatRoute(route, rest, target.query);
   const { callId, request, response } = http;
