@@ -8,12 +8,18 @@ import { readPrices } from '../read-prices.ts';
 import type { Asked, QuotedCall, QuotedTarget } from './quoted-call.ts';
 
 /** What a quoted call costs at each of its targets, and over all. */
-export type PricedQuote = { readonly bounds: CostBounds; readonly targets: readonly PricedTarget[] };
+export type PricedQuote = {
+  readonly bounds: CostBounds;
+  /** What is held for it before its model is asked for the first time. */
+  readonly heldNanoUsd: bigint;
+  readonly targets: readonly PricedTarget[];
+};
 
 type PricedTarget = {
   readonly quoted: QuotedTarget;
   readonly pricingParameters: PricingParameters;
   readonly bounds: CostBounds;
+  readonly heldNanoUsd: bigint;
   readonly expected: ReturnType<PriceBook['rate']>;
 };
 
@@ -24,7 +30,7 @@ export function priceQuote(
 ): PricedQuote {
   const { priceBook } = settings.routing;
   const priced = targets.map((quoted): PricedTarget => {
-    const { target, usage, sent } = quoted;
+    const { target, usage, firstRound = usage, sent } = quoted;
     const read = readPrices(priceBook, { target, requestedModel, acceptedAtMs: nowMs }, sent);
     const pricingParameters = { ...quoted.pricingParameters, ...read };
     const rated = {
@@ -35,23 +41,31 @@ export function priceQuote(
       pricingParameters,
       userName: caller.userName,
       keyId: caller.id,
+      serviceTier,
     };
-    const { minimumNanoUsd, maximumNanoUsd } = priceBook.bound({ ...rated, ...usage });
-    const expected = priceBook.rate({ ...rated, usage: usage.expected, serviceTier });
-    const bounds = { minimumNanoUsd, expectedNanoUsd: expected.amountNanoUsd, maximumNanoUsd: maximumNanoUsd * BigInt(roundsMax) };
-    return { quoted, pricingParameters, bounds, expected };
+    const { maximumNanoUsd, ...others } = priceBook.bound({ ...rated, ...usage });
+    return {
+      quoted,
+      pricingParameters,
+      bounds: { ...others, maximumNanoUsd: maximumNanoUsd * BigInt(roundsMax) },
+      heldNanoUsd: priceBook.bound({ ...rated, ...firstRound }).maximumNanoUsd,
+      expected: priceBook.rate({ ...rated, usage: usage.expected }),
+    };
   });
   const [first] = priced;
-  const all = priced.map(({ bounds }) => bounds);
   return {
     targets: priced,
     bounds: {
-      minimumNanoUsd: all.map(({ minimumNanoUsd }) => minimumNanoUsd).reduce((least, other) => (other < least ? other : least)),
+      minimumNanoUsd: leastOf(priced.map(({ bounds }) => bounds.minimumNanoUsd)),
       expectedNanoUsd: first?.bounds.expectedNanoUsd ?? 0n,
-      maximumNanoUsd: all.map(({ maximumNanoUsd }) => maximumNanoUsd).reduce((most, other) => (other > most ? other : most)),
+      maximumNanoUsd: mostOf(priced.map(({ bounds }) => bounds.maximumNanoUsd)),
     },
+    heldNanoUsd: mostOf(priced.map(({ heldNanoUsd }) => heldNanoUsd)),
   };
 }
+
+const leastOf = (amounts: readonly bigint[]): bigint => amounts.reduce((least, other) => (other < least ? other : least));
+const mostOf = (amounts: readonly bigint[]): bigint => amounts.reduce((most, other) => (other > most ? other : most));
 
 /** Whether there is money for it at this moment. `unlimited`: nothing limits what the caller spends, and nothing is held. */
 export type Affordable =
@@ -63,7 +77,7 @@ export type Affordable =
 export function describeQuote(
   { path, settings, nowMs }: Pick<Asked, 'settings' | 'nowMs'> & { readonly path: string },
   call: QuotedCall,
-  { bounds, targets }: PricedQuote,
+  { bounds, heldNanoUsd, targets }: PricedQuote,
   affordable: Affordable,
 ): object {
   return {
@@ -76,7 +90,7 @@ export function describeQuote(
     price_version: settings.routing.priceBook.version,
     ...describeBounds(bounds),
     rounds_max: call.roundsMax,
-    held: affordable.kind === 'unlimited' ? null : formatMoney(bounds.maximumNanoUsd),
+    held: affordable.kind === 'unlimited' ? null : formatMoney(heldNanoUsd),
     allowed: affordable.kind !== 'refused',
     refusal: affordable.kind === 'refused' ? describeRefusal(affordable.refusal) : null,
     targets: targets.map(describeTarget),

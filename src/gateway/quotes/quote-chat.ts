@@ -74,10 +74,10 @@ type ReadChat = {
 };
 
 function quoteTarget(asked: Asked, chat: ReadChat, target: Target): QuotedTarget {
-  const usage = boundUsage(asked, chat, target);
-  if (target.upstream.dialects.includes(chat.dialect.id)) return { target, usage, notes: [], sent: asked.bytes };
-  const translated = translate(asked, chat, target);
-  return translated === undefined ? { target, usage } : { target, usage, ...translated };
+  const firstRound = boundUsage(asked, { ...chat, isLoop: false }, target);
+  const quoted = { target, usage: boundUsage(asked, chat, target), firstRound };
+  if (target.upstream.dialects.includes(chat.dialect.id)) return { ...quoted, notes: [], sent: asked.bytes };
+  return { ...quoted, ...translate(asked, chat, target) };
 }
 
 function boundUsage({ settings }: Asked, { facts, input, isLoop, keptAt }: ChatPathFacts, target: Target): UsageBounds {

@@ -23,6 +23,8 @@ export type Asked = {
 export type QuotedTarget = {
   readonly target: Target;
   readonly usage: UsageBounds;
+  /** What it would use until more is held for it, where that is less: the first time that its model is asked. */
+  readonly firstRound?: UsageBounds;
   readonly pricingParameters?: PricingParameters;
   /** The body that it would be sent, where that is known: prices may depend on what stands in it. */
   readonly sent?: Buffer | undefined;
