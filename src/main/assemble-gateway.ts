@@ -134,6 +134,24 @@ function openDeadlines(clock: Clock, opened: AsyncDisposableStack): Gateway['dea
   return deadlines;
 }
 
+function openLiveSettings(
+  { environment, clock, logger, worker, opened }: Parameters<typeof assembleGateway>[0],
+  simulated: Simulated | undefined,
+): LiveSettings {
+  const live = createLiveSettings({
+    path: environment.configPath,
+    variable: environment.variable,
+    simulated: simulated?.upstreams,
+    clock,
+    logger,
+    pollMs: configPollMs,
+    lastGood: worker?.lastGood,
+    onInForce: worker?.onConfigInForce,
+  });
+  opened.defer(() => live.close());
+  return live;
+}
+
 /** Wires the gateway and begins to serve. Everything it opens is closed by `opened`. */
 export async function assembleGateway(options: {
   readonly environment: Environment;
@@ -151,17 +169,7 @@ export async function assembleGateway(options: {
   const nodeId = nodeOf(worker?.journalSlot ?? firstSlot);
   const store = storeOfNode(options.store, nodeId);
   const simulated = options.withSimulator ? await startSimulatedIfNeeded(environment, opened) : undefined;
-  const live = createLiveSettings({
-    path: environment.configPath,
-    variable: environment.variable,
-    simulated: simulated?.upstreams,
-    clock,
-    logger,
-    pollMs: configPollMs,
-    lastGood: worker?.lastGood,
-    onInForce: worker?.onConfigInForce,
-  });
-  opened.defer(() => live.close());
+  const live = openLiveSettings(options, simulated);
   const { telemetry, registry } = assembleTelemetry({ ...options, routing: () => live.settings().routing });
   const journal = await openJournal({ environment, slot: worker?.journalSlot ?? firstSlot, store, live, clock, logger });
   opened.defer(() => journal.close());
