@@ -103,9 +103,8 @@ function writeText(text: JsonValue): string | undefined {
 function writeNumber(bytes: Buffer, { start, end }: JsonSpan, pointer: string): string {
   const text = bytes.toString('latin1', start, Math.min(end, start + numberCharactersMax + 1));
   if (text.length <= numberCharactersMax && isReadAlike(text)) return text;
-  throw new GatewayError('invalid_value', `${pointer.slice(1)}: has to be a number of at most 15 digits, because the price depends on it`, {
-    param: pointer.slice(1).replaceAll('/', '.'),
-  });
+  const param = pointer.slice(1).replaceAll('/', '.');
+  throw new GatewayError('invalid_value', `${param}: has to be a number of at most 15 digits, because the price depends on it`, { param });
 }
 
 /** Whether a parser that keeps all digits and one of floating point take it for the same number. */
