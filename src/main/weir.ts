@@ -2,11 +2,14 @@
 import { Command, CommanderError } from 'commander';
 
 import { addCallbackCommands } from './commands/callbacks.ts';
+import { addCreditCommands } from './commands/credits.ts';
 import { addDatabaseCommands } from './commands/database.ts';
 import { addDoctorCommand } from './commands/doctor.ts';
 import { addKeyCommands } from './commands/keys.ts';
+import { addReceiptCommands } from './commands/receipt.ts';
 import { addPriceCommands } from './commands/prices.ts';
 import { addTokenCommands } from './commands/tokens.ts';
+import { addUsageCommand } from './commands/usage.ts';
 import { addUserCommands } from './commands/users.ts';
 import { findConfigPath } from './config/find-config.ts';
 import { describeFailure } from './describe-failure.ts';
@@ -56,9 +59,12 @@ function createProgram(environment: Environment): Command {
   addKeyCommands(program, environment);
   addUserCommands(program, environment);
   addTokenCommands(program, environment);
+  addUsageCommand(program, () => withConfigPath(environment));
   addCallbackCommands(program, environment);
+  addReceiptCommands(program, environment, () => withConfigPath(environment));
   addDatabaseCommands(program, environment);
   addPriceCommands(program, () => withConfigPath(environment));
+  addCreditCommands(program, environment);
   addDoctorCommand(program, environment);
   program
     .command('config')

@@ -23,6 +23,9 @@ export const callColumns = [
   'use_time_ms',
   'reply_id',
   'entry',
+  'key_id',
+  'held_pots',
+  'transaction_id',
 ] as const;
 
 /** An entry as the values of its row. */
@@ -32,6 +35,8 @@ export type CallRow = readonly SqlValue[];
 export type UsageIncrement = {
   readonly callId: string;
   readonly acceptedAtMs: number;
+  /** Of the price book that priced it. */
+  readonly priceVersion: string;
   readonly names: readonly [userName: string, tokenName: string, modelName: string];
   /** Prompt, completion, cache and cache creation tokens, use time, one call, amount: in the order of the roll-up's columns. */
   readonly amounts: readonly (number | bigint)[];
@@ -62,7 +67,10 @@ export function readCallRow(summary: string, text: string): CallRow {
     cacheCreation,
     useTime,
     replyId,
+    keyId,
+    heldPots = 0,
   ] = JSON.parse(summary) as EntrySummary;
+  if (keyId === undefined) return encodeCallRow(decodeEntry(JSON.parse(text)), text);
   return [
     toStorableText(callId),
     acceptedAtMs,
@@ -78,6 +86,9 @@ export function readCallRow(summary: string, text: string): CallRow {
     useTime,
     replyId === null ? null : toStorableText(replyId),
     text,
+    toStorableText(keyId),
+    heldPots,
+    null,
   ];
 }
 
@@ -110,20 +121,52 @@ function encodeCallRow(entry: CallEntry, text: string): CallRow {
     whole('durationMs', Math.round(entry.durationMs)),
     entry.replyId === undefined ? null : toStorableText(entry.replyId),
     text,
+    toStorableText(entry.keyId),
+    entry.heldPots ?? 0,
+    null,
   ];
 }
 
 /** What a row adds to the statistics; undefined for one that counts nowhere. */
 export function readIncrement(row: CallRow): UsageIncrement | undefined {
-  const [callId, acceptedAtMs, userName, tokenName, modelName, amount, billed, prompt, completion, cache, cacheCreation, useTimeMs] = row;
+  const [
+    callId,
+    acceptedAtMs,
+    userName,
+    tokenName,
+    modelName,
+    amount,
+    billed,
+    prompt,
+    completion,
+    cache,
+    cacheCreation,
+    useTimeMs,
+    ,
+    text,
+  ] = row;
   if (billed !== 1 && billed !== 2) return undefined;
   const calls = billed === 1 ? 1 : 0;
   return {
     callId: String(callId),
     acceptedAtMs: Number(acceptedAtMs),
+    priceVersion: readPriceVersion(String(text)),
     names: [String(userName), String(tokenName), String(modelName)],
     amounts: [toCount(prompt), toCount(completion), toCount(cache), toCount(cacheCreation), toCount(useTimeMs), calls, toCount(amount)],
   };
+}
+
+const versionMember = '"priceVersion":';
+const jsonString = /"(?:[^"\\]|\\.)*"/y;
+
+/**
+ * The price version of an entry, without reading all of it. Of the members of that name the entry's own comes first, and no text holds the name: its quotes would be escaped.
+ */
+function readPriceVersion(text: string): string {
+  const at = text.indexOf(versionMember);
+  jsonString.lastIndex = at + versionMember.length;
+  const found = at < 0 ? undefined : jsonString.exec(text)?.[0];
+  return found === undefined ? '' : toStorableText(JSON.parse(found) as string);
 }
 
 /** A value of a row that readCallRow made: whole, and a bigint where a number would not be exact. */
