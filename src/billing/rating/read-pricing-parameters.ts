@@ -39,9 +39,9 @@ const plainName = /^[A-Za-z_][\w.-]*$/;
 function findMentioned(bytes: Buffer, pointers: readonly string[]): readonly string[] {
   const mentioned = pointers.filter((pointer) => {
     const name = pointer.slice(pointer.lastIndexOf('/') + 1);
-    return !plainName.test(name) || bytes.includes(`"${name}"`);
+    return !plainName.test(name) || bytes.includes(`"${name}"`, 0, 'latin1');
   });
-  return mentioned.length < pointers.length && bytes.includes('\\u00') ? pointers : mentioned;
+  return mentioned.length < pointers.length && bytes.includes('\\u00', 0, 'latin1') ? pointers : mentioned;
 }
 
 /** Finds values in one body; every object on the way is read once. */
