@@ -65,6 +65,9 @@ test('an interval is no wider than what is known asks for', () => {
   assert.deepEqual(bounds('reasoning_tokens', { outputTokens: 4 }), ['0', '4']);
   assert.deepEqual(bounds('output_video_seconds', { outputVideoMs: 1500 }), ['0', '1.5']);
   assert.deepEqual(bounds('speed == "fast" ? 6 : 1', {}), ['1', '6']);
+  assert.deepEqual(bounds('(output_tokens > 4 ? "a" : "b") == "b" ? 5 : 6', { outputTokens: 9 }), ['5', '6']);
+  assert.deepEqual(bounds('(output_tokens > 4 ? "a" : "b") == "a" ? 5 : 6', { outputTokens: 9 }), ['5', '6']);
+  assert.deepEqual(bounds('(output_tokens > 4 ? "a" : "a") == "a" ? 5 : 6', { outputTokens: 9 }), ['5', '5']);
   assert.deepEqual(bounds('service_tier == "flex" ? 0.5 : 1', {}), ['0.5', '1']);
   assert.deepEqual(bounds('/speed == "fast" and (speed ?? "fast") == "fast" ? 6 : 1', {}), ['1', '1']);
 });
