@@ -68,6 +68,8 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   upstream_credentials_rejected: "The upstream refuses the operator's credential. The operator has to renew it; the caller's key is fine.",
   journal_unavailable: 'The journal cannot be written, for example because the disk is full. No call is made that could not be booked.',
   accounts_unavailable: 'The key is not known in memory and the database cannot be asked at the moment.',
+  receipts_unavailable:
+    'The ledger cannot be read at the moment. The call is booked all the same, and its receipt is there as soon as the ledger is.',
   responses_unavailable: 'Stored responses, conversations or files cannot be read or written at the moment. Nothing was charged.',
   conversation_locked: 'Another response is being generated from the same conversation. Send the request again when it has ended.',
   tool_unavailable:

@@ -2,6 +2,7 @@ import { describe } from 'node:test';
 
 import { accountsSuite } from './accounts-suite.ts';
 import { conversationSuite } from './conversation-suite.ts';
+import { creditSuite } from './credit-suite.ts';
 import { fileSearchSuite } from './file-search-suite.ts';
 import { idempotencySuite } from './idempotency-suite.ts';
 import { ledgerSuite } from './ledger-suite.ts';
@@ -15,6 +16,7 @@ export function runStoreSuite(name: string, open: () => Promise<StoreUnderTest>)
   describe(`store: ${name}`, () => {
     describe('accounts', () => accountsSuite(open));
     describe('ledger', () => ledgerSuite(open));
+    describe('credits', () => creditSuite(open));
     describe('statistics', () => statisticsSuite(open));
     describe('reasoning proofs', () => proofSuite(open));
     describe('conversations', () => conversationSuite(open));

@@ -8,7 +8,7 @@ import { GatewayError } from '../inference/gateway-error.ts';
 import type { StreamFraming } from '../platform/frames.ts';
 import { type ConnectionGuard, guardConnections, type SlowBody } from '../platform/http/connection-guard.ts';
 import { DirectRequest } from '../platform/http/direct-request.ts';
-import { audioErrorDialect, isAudioPath } from './audio/audio-error-dialect.ts';
+import { isAudioPath } from './audio/audio-error-dialect.ts';
 import { serveAudio } from './audio/serve-audio.ts';
 import { authenticate } from './authenticate.ts';
 import { runCall } from './call.ts';
@@ -18,6 +18,8 @@ import { bodyPace, serverSettings } from './client-pace.ts';
 import { serveStoredObject, type StoredObjectRequest, type StoredObjectRoute } from './conversations/serve-stored-objects.ts';
 import { createDrain, type Drain, type DrainPlan } from './drain.ts';
 import { serveEmbeddings } from './embeddings/serve-embeddings.ts';
+import { serveQuote } from './quotes/serve-quote.ts';
+import { serveReceipt } from './receipts/serve-receipt.ts';
 import type { ClientReply } from './exchange/client-reply.ts';
 import { serveFiles } from './files/serve-files.ts';
 import type { Gateway } from './gateway.ts';
@@ -25,6 +27,7 @@ import { mayBeRepeated, serveOnce } from './idempotency/serve-once.ts';
 import { checkCaller, mayCall } from './limits/check-caller.ts';
 import { enterGate } from './overload/enter-gate.ts';
 import { readAltFraming, readRequestTarget, type RequestTarget } from './request-target.ts';
+import { errorDialectOf } from './routes/error-dialect.ts';
 import { readCall } from './routes/read-call.ts';
 import { createRouter, dialectOfPath, type Route, type RouteMatch } from './routes/route-table.ts';
 import { describeHealth } from './routes/describe-health.ts';
@@ -32,7 +35,6 @@ import { listModels, showModel } from './routes/serve-models.ts';
 import type { CallLabel, CallReport } from './telemetry/call-report.ts';
 import { serveVideos } from './videos/serve-videos.ts';
 import { isVideoPath, makesVideo } from './videos/video-routes.ts';
-import { videoErrors } from './videos/video-errors.ts';
 import { writeError, writeReply } from './write-reply.ts';
 import { requestIdHeader } from './exchange/reply-headers.ts';
 import { describeUnexpected, runReported } from './run-reported.ts';
@@ -104,7 +106,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     const match = findRoute(request.method ?? 'GET', target.path);
     if (!match.found) throw noRoute(request, target.path, match);
     const { route } = match;
-    const run = (): Promise<void> | undefined => serveRoute(options, end, handled, { target, match });
+    const run = (): Promise<void> | undefined => serveRoute(options, end, handled, { target, match, findRoute });
     if (gateway.idempotency === undefined || !mayBeRepeated(request, route)) return run();
     return serveOnce(gateway, gateway.idempotency, handled, { route, target, run });
   };
@@ -131,7 +133,15 @@ function serveRoute(
   options: GatewayServerOptions,
   end: Pick<Drain, 'isLeaving'>,
   handled: Handled,
-  { target, match }: { readonly target: RequestTarget; readonly match: Extract<RouteMatch, { found: true }> },
+  {
+    target,
+    match,
+    findRoute,
+  }: {
+    readonly target: RequestTarget;
+    readonly match: Extract<RouteMatch, { found: true }>;
+    readonly findRoute: ReturnType<typeof createRouter>;
+  },
 ): Promise<void> | undefined {
   const { gateway } = options;
   const { request, response, callId } = handled;
@@ -154,7 +164,7 @@ function serveRoute(
     return runCall(gateway, call, handled.report);
   }
   if (route.type === 'stored') return serveStored(gateway, { request, response, callId, target }, route.stored, match.params);
-  if (isBesides(route)) return serveBesides(gateway, { route, params: match.params }, handled, target);
+  if (isBesides(route)) return serveBesides(gateway, { route, params: match.params, findRoute }, handled, target);
   const dialect = route.dialect ?? dialectOfPath(target.path, request.headers);
   return serveModels(options, { request, response, callId, target }, { route, rest: match.rest, dialect });
 }
@@ -193,20 +203,26 @@ async function serveStored(
 }
 
 /** What is neither a chat nor a list of models, and has its own way of answering. */
-type BesidesRoute = Extract<Route, { type: 'files' | 'embeddings' | 'audio' | 'callbacks' | 'videos' }>;
+type BesidesRoute = Extract<Route, { type: 'files' | 'embeddings' | 'audio' | 'callbacks' | 'videos' | 'receipt' | 'quote' }>;
 
 function isBesides(route: Route): route is BesidesRoute {
-  return ['files', 'embeddings', 'audio', 'callbacks', 'videos'].includes(route.type);
+  return ['files', 'embeddings', 'audio', 'callbacks', 'videos', 'receipt', 'quote'].includes(route.type);
 }
 
 /** Serves what is no chat. */
 function serveBesides(
   gateway: Gateway,
-  { route, params }: { readonly route: BesidesRoute; readonly params: StoredObjectRequest['params'] },
+  {
+    route,
+    params,
+    findRoute,
+  }: { readonly route: BesidesRoute; readonly params: StoredObjectRequest['params']; readonly findRoute: ReturnType<typeof createRouter> },
   handled: Handled,
   target: RequestTarget,
 ): Promise<void> {
   if (route.type === 'callbacks') return serveCallbacks(gateway, route.action, { ...handled, target }, params['id'] ?? '');
+  if (route.type === 'quote') return serveQuote(gateway, { ...handled, target }, findRoute);
+  if (route.type === 'receipt') return serveReceipt(gateway, { ...handled, target }, params['id'] ?? '');
   if (route.type === 'files') return serveFiles(gateway, { ...handled, target });
   const begin = (dialect: CallLabel): CallReport => (handled.report = gateway.telemetry.begin({ ...handled, dialect }));
   if (route.type === 'audio') return serveAudio(gateway, route.operation, { ...handled, target }, begin('openai-audio'));
@@ -231,13 +247,6 @@ async function serveModels(
       ? listModels(routing, asked.dialect, http.target.query, allowed)
       : showModel(routing, asked.dialect, modelName(asked.rest), startedAtMs, allowed);
   writeJson(http.response, 200, http.callId, answer);
-}
-
-/** The dialect whose errors a path answers with. */
-function errorDialectOf(path: string, headers: IncomingMessage['headers']): ChatDialect {
-  if (isAudioPath(path)) return audioErrorDialect;
-  const dialect = chatDialects[dialectOfPath(path, headers)];
-  return isVideoPath(path) ? videoErrors(dialect, path) : dialect;
 }
 
 /** What a request that was refused is known by, where no route has begun to follow it. */

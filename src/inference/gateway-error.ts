@@ -63,6 +63,7 @@ export const errorCodes = {
   upstream_quota_exhausted: { status: 503, class: 'unavailable' },
   journal_unavailable: { status: 503, class: 'unavailable' },
   accounts_unavailable: { status: 503, class: 'unavailable' },
+  receipts_unavailable: { status: 503, class: 'unavailable' },
   responses_unavailable: { status: 503, class: 'unavailable' },
   overloaded: { status: 503, class: 'unavailable' },
   shutting_down: { status: 503, class: 'unavailable' },

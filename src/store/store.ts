@@ -1,4 +1,6 @@
 import type { AccountsStore } from '../accounts/accounts-store.ts';
+import type { CreditBooks } from '../billing/credits/credit-books.ts';
+import type { LeaseStore } from '../billing/credits/credit-store.ts';
 import type { IdempotencyStore } from '../billing/idempotency/idempotency-store.ts';
 import type { LedgerStore } from '../billing/ledger/ledger-store.ts';
 import type { StatisticsStore } from '../billing/statistics/statistics-store.ts';
@@ -11,6 +13,8 @@ import type { FileSearchStore } from '../tools/file-search/file-store.ts';
 /** All that one database offers to the domains. Each engine implements it and runs the store contract suite. */
 export type Store = AccountsStore &
   LedgerStore &
+  LeaseStore &
+  CreditBooks &
   StatisticsStore &
   ProofStore &
   ConversationStore &

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { chatDialects } from '../../dialects/registry.ts';
 import { authenticate } from '../authenticate.ts';
 import type { ClientReply } from '../exchange/client-reply.ts';
-import { requestIdHeader } from '../exchange/reply-headers.ts';
+import { receiptHeader, receiptPath, requestIdHeader } from '../exchange/reply-headers.ts';
 import type { Gateway } from '../gateway.ts';
 import { checkCaller } from '../limits/check-caller.ts';
 import { enterGate } from '../overload/enter-gate.ts';
@@ -37,6 +37,11 @@ export async function serveEmbeddings(
   if (response.destroyed) gone.abort();
   const headers = request.headers as Readonly<Record<string, string | undefined>>;
   const embedded = await embed(gateway, { callId, caller, body, headers, acceptedAtMs, startedMs, signal: gone.signal, report });
-  const replyHeaders = { 'content-type': 'application/json', ...embedded.headers, [requestIdHeader]: callId };
+  const replyHeaders = {
+    'content-type': 'application/json',
+    ...embedded.headers,
+    [requestIdHeader]: callId,
+    [receiptHeader]: receiptPath(callId),
+  };
   writeReply(response, 200, replyHeaders, Buffer.from(JSON.stringify(embedded.body)));
 }

@@ -35,10 +35,10 @@ export type RepeatableRequest = {
 /** A route that is served once for each key, and what runs it. */
 export type ServedRoute = { readonly route: Route; readonly target: RequestTarget; readonly run: () => Promise<void> | undefined };
 
-/** Whether a request has to be looked up before it is served. Videos have keys of their own, which live as long as their tasks. */
+/** Whether a request has to be looked up before it is served. Videos have keys of their own, which live as long as their tasks, and a quote changes nothing. */
 export function mayBeRepeated({ method, headers }: IncomingMessage, route: Route): boolean {
   if (method !== 'POST' || (headers['idempotency-key'] ?? headers['x-idempotency-key']) === undefined) return false;
-  return route.type !== 'videos';
+  return route.type !== 'videos' && route.type !== 'quote';
 }
 
 /**

@@ -40,6 +40,14 @@ function describeGenerateContent(rest: string, query: URLSearchParams): Describe
 }
 
 /**
+ * What a chat route, the rest of its path and its query say of the call.
+ * @throws GatewayError `route_not_found` for an unknown method after the colon
+ */
+export function describeChatRoute(route: ChatRoute, rest: string, query: URLSearchParams): Described {
+  return route.type === 'chat' ? { dialect: route.dialect, operation: route.operation } : describeGenerateContent(rest, query);
+}
+
+/**
  * Completes a matched chat route with what the path and the query say.
  * @throws GatewayError `route_not_found` for an unknown method after the colon
  */
@@ -49,9 +57,7 @@ export function readCall(
   target: RequestTarget,
   http: { readonly callId: string; readonly request: IncomingMessage; readonly response: ClientReply },
 ): IncomingCall {
-  const described: Described =
-    route.type === 'chat' ? { dialect: route.dialect, operation: route.operation } : describeGenerateContent(rest, target.query);
-  const { dialect, operation, pathModel, pathFraming } = described;
+  const { dialect, operation, pathModel, pathFraming } = describeChatRoute(route, rest, target.query);
   const { callId, request, response } = http;
   return { callId, request, response, dialect: chatDialects[dialect], operation, pathModel, pathFraming, queryKeys: target.queryKeys };
 }

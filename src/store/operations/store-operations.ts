@@ -1,9 +1,11 @@
 import type { StoreOperations } from '../worker/store-protocol.ts';
 import { createAccountsOperations } from './accounts-operations.ts';
+import { createBookOperations } from './book-operations.ts';
 import { createCallbackOperations } from './callback-operations.ts';
 import { createConversationOperations } from './conversation-operations.ts';
 import type { Database } from './database.ts';
 import { createFileSearchOperations } from './file-search-operations.ts';
+import { createLeaseOperations } from './lease-operations.ts';
 import { createIdempotencyOperations } from './idempotency-operations.ts';
 import { createLedgerOperations } from './ledger-operations.ts';
 import { createProofOperations } from './proof-operations.ts';
@@ -16,6 +18,8 @@ export function createStoreOperations(database: Database): StoreOperations {
   return {
     ...createAccountsOperations(database),
     ...createLedgerOperations(database),
+    ...createLeaseOperations(database),
+    ...createBookOperations(database),
     ...createStatisticsOperations(database),
     ...createProofOperations(database),
     ...createConversationOperations(database),

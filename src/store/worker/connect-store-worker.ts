@@ -1,6 +1,8 @@
 import type { Worker } from 'node:worker_threads';
 import type { IdempotencyStore } from '../../billing/idempotency/idempotency-store.ts';
 import type { CallbackStore } from '../../tasks/callbacks/callback-store.ts';
+import type { CreditBooks } from '../../billing/credits/credit-books.ts';
+import type { LeaseStore } from '../../billing/credits/credit-store.ts';
 import type { TaskStore } from '../../tasks/task-store.ts';
 import type { FileSearchStore } from '../../tools/file-search/file-store.ts';
 import type { Store } from '../store.ts';
@@ -56,10 +58,11 @@ export async function connectStoreWorker(worker: Worker, options: StoreWorkerOpt
     findBillingTokenByHash: (hash) => call('findBillingTokenByHash', hash),
     listBillingTokens: () => call('listBillingTokens'),
     deleteBillingToken: (tokenId) => call('deleteBillingToken', tokenId),
-    appendEntries: async (entries) => await connection.append(joinEncoded(entries.map((entry) => encodeForStore(entry)))),
-    appendEncoded: async (entries) => await connection.append(joinEncoded(entries)),
+    appendEntries: async (entries, nodeId) => await connection.append(joinEncoded(entries.map((entry) => encodeForStore(entry))), nodeId),
+    appendEncoded: async (entries, nodeId) => await connection.append(joinEncoded(entries), nodeId),
     findReplyOwner: (replyId) => call('findReplyOwner', replyId),
     findEntry: (callId) => call('findEntry', callId),
+    listCallRows: (callId) => call('listCallRows', callId),
     listEntries: (filter) => call('listEntries', filter),
     queryStatistics: (query) => call('queryStatistics', query),
     putProofs: (proofs) => call('putProofs', proofs),
@@ -77,6 +80,7 @@ export async function connectStoreWorker(worker: Worker, options: StoreWorkerOpt
     ...fileSearchCalls(call),
     ...videoTaskCalls(call),
     ...callbackCalls(call),
+    ...creditCalls(call),
     ...idempotencyCalls(call),
     databaseId: () => call('databaseId'),
     failureReason: connection.failureReason,
@@ -120,6 +124,22 @@ function fileSearchCalls(call: Call): FileSearchStore {
   };
 }
 
+/** Accounts, and what processes have leased of them. */
+function creditCalls(call: Call): LeaseStore & CreditBooks {
+  return {
+    openCreditNode: (parameter) => call('openCreditNode', parameter),
+    releaseCreditNode: (parameter) => call('releaseCreditNode', parameter),
+    changeLeases: (node, requests) => call('changeLeases', node, requests),
+    readCreditSignals: (parameter) => call('readCreditSignals', parameter),
+    postTransaction: (parameter) => call('postTransaction', parameter),
+    readBalances: (parameter) => call('readBalances', parameter),
+    readPots: (parameter) => call('readPots', parameter),
+    listTransactions: (parameter) => call('listTransactions', parameter),
+    listLeases: () => call('listLeases'),
+    verifyBooks: (parameter) => call('verifyBooks', parameter),
+  };
+}
+
 /** Answers under idempotency keys. */
 function idempotencyCalls(call: Call): IdempotencyStore {
   return {
@@ -136,7 +156,7 @@ function idempotencyCalls(call: Call): IdempotencyStore {
 /** Video tasks. */
 function videoTaskCalls(call: Call): TaskStore {
   return {
-    insertTask: (task, lease, idempotency) => call('insertTask', task, lease, idempotency),
+    insertTask: (task, lease, idempotency, nodeId) => call('insertTask', task, lease, idempotency, nodeId),
     acceptTask: (parameter) => call('acceptTask', parameter),
     refuseTask: (parameter) => call('refuseTask', parameter),
     claimTasks: (parameter) => call('claimTasks', parameter),
@@ -180,7 +200,7 @@ type Connection = {
   readonly opened: Promise<void>;
   readonly call: Call;
   /** Hands the batch's memory over instead of a copy. */
-  readonly append: (batch: EncodedBatch) => Promise<number>;
+  readonly append: (batch: EncodedBatch, nodeId?: string) => Promise<number>;
   readonly failureReason: () => string | undefined;
   readonly close: () => Promise<void>;
 };
@@ -244,7 +264,7 @@ function createConnection(worker: Worker, options: StoreWorkerOptions): Connecti
     opened: opening.promise,
     call: <Name extends OperationName>(operation: Name, ...parameters: Parameters<StoreOperations[Name]>) =>
       send(operation, parameters, []) as ReturnType<StoreOperations[Name]>,
-    append: (batch) => send('appendBatch', [batch], [batch.bytes.buffer]) as Promise<number>,
+    append: (batch, nodeId) => send('appendBatch', [batch, nodeId], [batch.bytes.buffer]) as Promise<number>,
     failureReason: () => failure?.message,
     close: () => (closing ??= failure === undefined ? closeWorker(worker, exited.promise, options.closeTimeoutMs) : exited.promise),
   };
