@@ -45,6 +45,7 @@ describe('Idempotency-Key, when a process is killed', () => {
     assert.ok(Number(second.headers['retry-after']) > 0);
     first.leave('rst');
     assert.equal(asked('in-flight').length, 1);
+    assert.doesNotMatch(running.weir.output(), /failed inside the gateway/);
   });
 
   test('killed in the middle of the answer: the call is charged once, and a repetition names it and makes no other', async () => {
