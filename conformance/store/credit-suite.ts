@@ -86,7 +86,7 @@ export function creditSuite(open: () => Promise<StoreUnderTest>): void {
     const [account] = await store.readBalances({ userName: 'poster', limit: 1 });
     assert.equal(account?.balanceNanoUsd, -150n);
     const posted = await store.listTransactions({ userName: 'poster', limit: 10 });
-    assert.deepEqual(posted.map(({ amountNanoUsd }) => amountNanoUsd).toSorted(), [-100n, -50n]);
+    assert.deepEqual(new Set(posted.map(({ amountNanoUsd }) => amountNanoUsd)), new Set([-100n, -50n]));
     assert.ok(posted.every(({ kind, day, keyId }) => kind === 'usage' && day === '2026-01-05' && keyId === 'key-poster'));
     assert.deepEqual(await verifyAll(store), []);
   });

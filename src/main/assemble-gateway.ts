@@ -3,6 +3,7 @@ import { join } from 'node:path';
 
 import { createKeyDirectory } from '../accounts/key-directory.ts';
 import { createJournal } from '../billing/journal/create-journal.ts';
+import type { CreditDesk } from '../billing/credits/credit-desk.ts';
 import type { Journal } from '../billing/journal/journal.ts';
 import { createLostCallSettler, type LostCallSettler } from '../billing/journal/settle-lost-call.ts';
 import { defaultAudioSettings } from '../gateway/audio/audio-settings.ts';
@@ -124,6 +125,29 @@ async function openJournal(options: {
   return journal;
 }
 
+async function openKeys(parts: Pick<Parameters<typeof createKeyDirectory>[0], 'store' | 'clock' | 'logger'>, opened: AsyncDisposableStack) {
+  const keys = createKeyDirectory({ ...parts, refreshMs: keysRefreshMs });
+  await keys.start();
+  opened.defer(() => keys.close());
+  return keys;
+}
+
+/** Opens the journal, and the desk that has money for its calls. From then on the store is written to under the journal's name. */
+async function openBooks(
+  parts: Pick<Parameters<typeof assembleGateway>[0], 'environment' | 'store' | 'clock' | 'logger' | 'worker' | 'opened'> & {
+    readonly live: LiveSettings;
+    readonly registry: MetricRegistry | undefined;
+  },
+): Promise<{ readonly store: Store; readonly journal: Journal; readonly credits: CreditDesk }> {
+  const { environment, worker, opened } = parts;
+  const slot = worker?.journalSlot ?? firstSlot;
+  const nodeId = readNodeId(environment.dataDirectory, slot);
+  const store = storeOfNode(parts.store, nodeId);
+  const journal = await openJournal({ ...parts, slot, store });
+  opened.defer(() => journal.close());
+  return { store, journal, credits: await openCredits({ ...parts, nodeId, store, journal }, opened) };
+}
+
 /** Wires the gateway and begins to serve. Everything it opens is closed by `opened`. */
 export async function assembleGateway(options: {
   readonly environment: Environment;
@@ -137,9 +161,6 @@ export async function assembleGateway(options: {
   readonly opened: AsyncDisposableStack;
 }): Promise<RunningGateway> {
   const { environment, logger, clock, worker, opened } = options;
-  const nodeOf = (slot: string): string => readNodeId(environment.dataDirectory, slot);
-  const nodeId = nodeOf(worker?.journalSlot ?? firstSlot);
-  const store = storeOfNode(options.store, nodeId);
   const simulated = options.withSimulator ? await startSimulatedIfNeeded(environment, opened) : undefined;
   const live = createLiveSettings({
     path: environment.configPath,
@@ -153,12 +174,8 @@ export async function assembleGateway(options: {
   });
   opened.defer(() => live.close());
   const { telemetry, registry } = assembleTelemetry({ ...options, routing: () => live.settings().routing });
-  const journal = await openJournal({ environment, slot: worker?.journalSlot ?? firstSlot, store, live, clock, logger });
-  opened.defer(() => journal.close());
-  const credits = await openCredits({ nodeId, store, journal, clock, logger, registry }, opened);
-  const keys = createKeyDirectory({ store, clock, refreshMs: keysRefreshMs, logger });
-  await keys.start();
-  opened.defer(() => keys.close());
+  const { store, journal, credits } = await openBooks({ ...options, live, registry });
+  const keys = await openKeys({ store, clock, logger }, opened);
   const deadlines = createDeadlines<RunningCall>({ clock, tickMs: deadlineTickMs });
   opened.defer(() => deadlines.close());
 
@@ -201,8 +218,7 @@ export async function assembleGateway(options: {
     shipJournal: () => shipJournal(journal),
     writeProofs: proofVault.flush,
     readMetrics: () => registry?.snapshot(),
-    recoverSlot: (slot) =>
-      recoverSlot({ ...environment, slot, nodeId: nodeOf(slot), store: options.store, clock, logger, settleLost: createSettler(live) }),
+    recoverSlot: (slot) => recoverSlot({ ...environment, slot, store: options.store, clock, logger, settleLost: createSettler(live) }),
   };
 }
 
