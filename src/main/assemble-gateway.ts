@@ -1,7 +1,8 @@
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 
-import { createKeyDirectory } from '../accounts/key-directory.ts';
+import { createReceiptFinder } from '../billing/receipts/find-receipt.ts';
+import { createKeyDirectory, type KeyDirectory } from '../accounts/key-directory.ts';
 import { createJournal } from '../billing/journal/create-journal.ts';
 import type { CreditDesk } from '../billing/credits/credit-desk.ts';
 import type { Journal } from '../billing/journal/journal.ts';
@@ -41,9 +42,12 @@ import type { Environment } from './environment.ts';
 import { formatUrl, listenError } from './listen.ts';
 import { openCallbacks } from './open-callbacks.ts';
 import { openCredits, readNodeId, storeOfNode } from './open-credits.ts';
+import { openIdempotency } from './open-idempotency.ts';
+import { keepStatisticsDays } from './keep-statistics-days.ts';
 import { openStoredObjects } from './open-stored-objects.ts';
 import { openProofVault } from './open-proof-vault.ts';
 import { openVideos } from './open-videos.ts';
+import { rememberKeys } from './remember-keys.ts';
 import { type Simulated, startSimulatedUpstreams } from './start-simulated-upstreams.ts';
 import { openFileSearch } from './tools/open-file-search.ts';
 import { openTools } from './tools/open-tools.ts';
@@ -125,8 +129,10 @@ async function openJournal(options: {
   return journal;
 }
 
-async function openKeys(parts: Pick<Parameters<typeof createKeyDirectory>[0], 'store' | 'clock' | 'logger'>, opened: AsyncDisposableStack) {
-  const keys = createKeyDirectory({ ...parts, refreshMs: keysRefreshMs });
+type Opened = { readonly environment: Environment; readonly store: Store; readonly clock: Clock; readonly logger: Logger };
+
+async function openKeys({ environment, store, clock, logger }: Opened, opened: AsyncDisposableStack): Promise<KeyDirectory> {
+  const keys = createKeyDirectory({ store, clock, refreshMs: keysRefreshMs, logger, ...rememberKeys(environment, logger) });
   await keys.start();
   opened.defer(() => keys.close());
   return keys;
@@ -146,6 +152,12 @@ async function openBooks(
   const journal = await openJournal({ ...parts, slot, store });
   opened.defer(() => journal.close());
   return { store, journal, credits: await openCredits({ ...parts, nodeId, store, journal }, opened) };
+}
+
+function openDeadlines(clock: Clock, opened: AsyncDisposableStack): Gateway['deadlines'] {
+  const deadlines = createDeadlines<RunningCall>({ clock, tickMs: deadlineTickMs });
+  opened.defer(() => deadlines.close());
+  return deadlines;
 }
 
 /** Wires the gateway and begins to serve. Everything it opens is closed by `opened`. */
@@ -175,16 +187,15 @@ export async function assembleGateway(options: {
   opened.defer(() => live.close());
   const { telemetry, registry } = assembleTelemetry({ ...options, routing: () => live.settings().routing });
   const { store, journal, credits } = await openBooks({ ...options, live, registry });
-  const keys = await openKeys({ store, clock, logger }, opened);
-  const deadlines = createDeadlines<RunningCall>({ clock, tickMs: deadlineTickMs });
-  opened.defer(() => deadlines.close());
-
+  const keys = await openKeys({ environment, store, clock, logger }, opened);
+  const deadlines = openDeadlines(clock, opened);
   const proofVault = openProofVault({ environment, store, clock, logger }, opened);
 
   const gateway: Gateway = {
     credits,
     callers: { find: keys.find, resolve: (secret) => keys.resolve(secret, AbortSignal.timeout(2000)) },
     journal,
+    receipts: createReceiptFinder({ store, journal, clock }),
     limiter: worker?.limiter ?? createLimiter({ clock }),
     health: createHealth({ clock, random: Math.random, logger }),
     retryBudget: createRetryBudget(),
@@ -229,11 +240,13 @@ async function openWhatIsKept(
     ...parts
   }: Pick<Parameters<typeof openVideos>[0], 'environment' | 'store' | 'clock' | 'logger' | 'telemetry'> & { readonly live: LiveSettings },
   opened: AsyncDisposableStack,
-): Promise<Pick<Gateway, 'storedObjects' | 'background' | 'conversations' | 'callbacks' | 'videos'>> {
+): Promise<Pick<Gateway, 'storedObjects' | 'background' | 'conversations' | 'callbacks' | 'videos' | 'idempotency'>> {
   const base = { ...parts, newId: createIds(parts.clock), config: live.config, settings: live.settings };
+  keepStatisticsDays(base.store, live.config().timeZone ?? 'UTC', base.logger);
   const stored = openStoredObjects(base, opened);
   const { callbacks, vault } = openCallbacks({ ...base, conversations: stored.conversations }, opened);
-  return { ...stored, callbacks, videos: await openVideos({ ...base, sealUrl: vault.sealUrl }, opened) };
+  const idempotency = openIdempotency(base, opened);
+  return { ...stored, callbacks, idempotency, videos: await openVideos({ ...base, sealUrl: vault.sealUrl }, opened) };
 }
 
 /** Opens the files of users and the built-in tools before the gateway is whole: vectors of texts are asked for later, through it. */

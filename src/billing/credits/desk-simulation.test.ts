@@ -234,6 +234,6 @@ for (const nodes of [1, 3])
         }
         await comeToRest(trial);
       }),
-      { numRuns: 250 },
+      { numRuns: 100 },
     );
   });
