@@ -144,7 +144,7 @@ async function openBooks(
     readonly live: LiveSettings;
     readonly registry: MetricRegistry | undefined;
   },
-): Promise<{ readonly store: Store; readonly journal: Journal; readonly credits: CreditDesk }> {
+): Promise<{ readonly store: Store; readonly journal: Awaited<ReturnType<typeof openJournal>>; readonly credits: CreditDesk }> {
   const { environment, worker, opened } = parts;
   const slot = worker?.journalSlot ?? firstSlot;
   const nodeId = readNodeId(environment.dataDirectory, slot);
