@@ -144,10 +144,8 @@ export function creditSuite(open: () => Promise<StoreUnderTest>): void {
     const store = engine().store();
     const huge = 2n ** 62n;
     await createPayer('early', {});
-    // The sum of a minute has 64 bits.
-    await store.appendEntries(
-      [1, 2, 3].map((count) => ({ ...callOf('early', `early-${count}`, huge), acceptedAtMs: nowMs + count * 3_600_000 })),
-    );
+    // The sums of the statistics have 64 bits for each model.
+    await store.appendEntries([1, 2, 3].map((count) => ({ ...callOf('early', `early-${count}`, huge), requestedModel: `m-${count}` })));
     await store.changeUserLimits('early', { spendPerMonth: '5' });
     const [, , , , , month] = everyPot({ userName: 'early', keyId: 'key-early', acceptedAtMs: nowMs });
     assert.ok(month);
