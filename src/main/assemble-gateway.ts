@@ -39,6 +39,7 @@ import { type DrainTimes, readDrainTimes } from './drain-times.ts';
 import type { Environment } from './environment.ts';
 import { formatUrl, listenError } from './listen.ts';
 import { openCallbacks } from './open-callbacks.ts';
+import { openCredits, readNodeId, storeOfNode } from './open-credits.ts';
 import { openStoredObjects } from './open-stored-objects.ts';
 import { openProofVault } from './open-proof-vault.ts';
 import { openVideos } from './open-videos.ts';
@@ -141,7 +142,10 @@ export async function assembleGateway(options: {
   readonly worker?: WorkerParts;
   readonly opened: AsyncDisposableStack;
 }): Promise<RunningGateway> {
-  const { environment, logger, store, clock, worker, opened } = options;
+  const { environment, logger, clock, worker, opened } = options;
+  const nodeOf = (slot: string): string => readNodeId(environment.dataDirectory, slot);
+  const nodeId = nodeOf(worker?.journalSlot ?? firstSlot);
+  const store = storeOfNode(options.store, nodeId);
   const simulated = options.withSimulator ? await startSimulatedIfNeeded(environment, opened) : undefined;
   const live = createLiveSettings({
     path: environment.configPath,
@@ -157,6 +161,7 @@ export async function assembleGateway(options: {
   const { telemetry, registry } = assembleTelemetry({ ...options, routing: () => live.settings().routing });
   const journal = await openJournal({ environment, slot: worker?.journalSlot ?? firstSlot, store, live, clock, logger });
   opened.defer(() => journal.close());
+  const credits = await openCredits({ nodeId, store, journal, clock, logger, registry }, opened);
   const keys = createKeyDirectory({ store, clock, refreshMs: keysRefreshMs, logger });
   await keys.start();
   opened.defer(() => keys.close());
@@ -164,6 +169,7 @@ export async function assembleGateway(options: {
   const proofVault = openProofVault({ environment, store, clock, logger }, opened);
 
   const gateway: Gateway = {
+    credits,
     callers: { find: keys.find, resolve: (secret) => keys.resolve(secret, AbortSignal.timeout(2000)) },
     journal,
     limiter: worker?.limiter ?? createLimiter({ clock }),
@@ -199,7 +205,8 @@ export async function assembleGateway(options: {
     shipJournal: () => shipJournal(journal),
     writeProofs: proofVault.flush,
     readMetrics: () => registry?.snapshot(),
-    recoverSlot: (slot) => recoverSlot({ ...environment, slot, store, clock, logger, settleLost: createSettler(live) }),
+    recoverSlot: (slot) =>
+      recoverSlot({ ...environment, slot, nodeId: nodeOf(slot), store: options.store, clock, logger, settleLost: createSettler(live) }),
   };
 }
 

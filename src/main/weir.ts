@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander';
 
 import { addCallbackCommands } from './commands/callbacks.ts';
+import { addCreditCommands } from './commands/credits.ts';
 import { addDatabaseCommands } from './commands/database.ts';
 import { addDoctorCommand } from './commands/doctor.ts';
 import { addKeyCommands } from './commands/keys.ts';
@@ -59,6 +60,7 @@ function createProgram(environment: Environment): Command {
   addCallbackCommands(program, environment);
   addDatabaseCommands(program, environment);
   addPriceCommands(program, () => withConfigPath(environment));
+  addCreditCommands(program, environment);
   addDoctorCommand(program, environment);
   program
     .command('config')

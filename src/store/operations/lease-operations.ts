@@ -50,7 +50,7 @@ async function releaseNode(
 }
 
 /** Has the user's account to itself from now on. */
-async function lockAccount(database: Database, userName: string): Promise<void> {
+export async function lockAccount(database: Database, userName: string): Promise<void> {
   const sql = `insert into ledger_accounts (account_id, kind, user_name, balance_kusd, balance_nano, postings) values (?, 'user', ?, 0, 0, 0)
     on conflict (account_id) do update set postings = ledger_accounts.postings`;
   await database.run(sql, userAccountId(userName), userName);

@@ -140,7 +140,7 @@ function creditCalls(call: Call): LeaseStore & CreditBooks {
 /** Video tasks. */
 function videoTaskCalls(call: Call): TaskStore {
   return {
-    insertTask: (task, lease, idempotency) => call('insertTask', task, lease, idempotency),
+    insertTask: (task, lease, idempotency, nodeId) => call('insertTask', task, lease, idempotency, nodeId),
     acceptTask: (parameter) => call('acceptTask', parameter),
     refuseTask: (parameter) => call('refuseTask', parameter),
     claimTasks: (parameter) => call('claimTasks', parameter),
