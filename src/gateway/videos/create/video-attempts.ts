@@ -161,11 +161,16 @@ export class VideoAttempts {
     const { createdAtMs, heldNanoUsd } = intent;
     const credit = await takeCredit(gateway, caller, createdAtMs, () => heldNanoUsd);
     if (credit === undefined) return await this.#record(intent);
+    const charge = (): void => credit.charge({ charge: { amountNanoUsd: heldNanoUsd, lines: [] } });
     try {
       const { heldPots } = credit.describe();
       const begun = await this.#record({ ...intent, ...(heldPots === undefined ? {} : { heldPots }) });
-      if (begun.type === 'begun') credit.charge({ charge: { amountNanoUsd: heldNanoUsd, lines: [] } });
+      if (begun.type === 'begun') charge();
       return begun;
+    } catch (error) {
+      // A store that did not say may have recorded it all the same.
+      if (!(error instanceof GatewayError) || error.code !== 'idempotency_conflict') charge();
+      throw error;
     } finally {
       credit.end();
     }
