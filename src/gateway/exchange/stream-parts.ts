@@ -8,6 +8,12 @@ import { createSseFrameReader } from '../../platform/sse/sse-frame-reader.ts';
 import { limitToDelivered } from '../disconnect/limit-to-delivered.ts';
 import type { ExchangeContext, Outcome } from './exchange-context.ts';
 
+/** How often a running stream tells the journal where it stands: at most this much output can be missing after a crash. */
+export const progressIntervalMs = 200;
+
+/** Opening frames kept back at most; Responses repeats the whole request in two of them. */
+export const heldBytesMax = 4 * 1024 * 1024;
+
 /** A reader of a stream's frames. */
 export function createFrameReader(framing: StreamFraming, frameBytesMax: number): FrameReader {
   return framing === 'sse' ? createSseFrameReader({ frameBytesMax }) : createJsonArrayFrameReader({ frameBytesMax });
@@ -35,6 +41,9 @@ export type StreamEnding = Pick<Outcome, 'end' | 'complete' | 'error'> & {
   /** Of what was written, how many characters are charged; absent: all of it. */
   readonly charged?: number;
 };
+
+/** The end of a stream for which nothing more was to be had. */
+export const cutByBudget: StreamEnding = { end: 'cut', complete: false, stopReason: 'cut: budget' };
 
 /** The outcome of a stream, with what its upstream reported. */
 export function describeEnding({ stopReason, charged, ...told }: StreamEnding, report: StreamReport): Outcome {

@@ -8,23 +8,17 @@ import type { StreamRelay } from './reply-relay.ts';
 import {
   countSoFar,
   createFrameReader,
+  cutByBudget,
   describeDefect,
   describeEnding,
+  heldBytesMax,
   isBlank,
+  progressIntervalMs,
   type StreamEnding,
   warnOfMalformed,
 } from './stream-parts.ts';
 import { scrubText } from './scrub-credential.ts';
 import { streamCut, upstreamErrorInStream, upstreamTimeout } from './upstream-failure.ts';
-
-/** How often a running stream tells the journal where it stands: at most this much output can be missing after a crash. */
-const progressIntervalMs = 200;
-
-/** What the ledger says of a stream that ended because nothing more was to be had for it. */
-const cutByBudget = 'cut: budget';
-
-/** Opening frames kept back at most; Responses repeats the whole request in two of them. */
-const heldBytesMax = 4 * 1024 * 1024;
 
 /**
  * Passes a stream on, frame by frame and byte for byte, while the tap reads its usage. Only whole frames are written, so that a broken
@@ -130,10 +124,7 @@ export class StreamReply implements ReplySink {
   }
 
   /** Does a step that ends the reply, as soon as all that came before it may pass. */
-  #whenCovered(step: () => void): void {
-    if (this.#review?.isWaiting === true) this.#review.endWith(step);
-    else step();
-  }
+  readonly #whenCovered = (step: () => void): void => (this.#review?.isWaiting === true ? this.#review.endWith(step) : step());
 
   /** Ends the reply as if its model had reached the bound of its output. */
   #cutShort(parts: readonly Buffer[]): void {
@@ -141,7 +132,7 @@ export class StreamReply implements ReplySink {
     const ready = [...this.#release(), ...parts, this.#stream.cut(countSoFar(this.#stream.report()))];
     this.#reachesClient = true;
     this.#markContent();
-    this.#settle({ end: 'cut', complete: false, stopReason: cutByBudget });
+    this.#settle(cutByBudget);
     this.#afterKeeping(true, () => {
       this.#writeAll(ready);
       this.#context.response.end();
@@ -275,10 +266,7 @@ export class StreamReply implements ReplySink {
         `the model service ended the stream with an error: ${report.error?.message ?? ''}`.slice(0, 500),
       );
       this.#settle({ end: this.#brokenEnd(), complete: false, error });
-    } else if (this.#lastDataMs - this.#lastProgressMs >= progressIntervalMs) {
-      this.#lastProgressMs = this.#lastDataMs;
-      this.#context.observer.progress(report);
-    }
+    } else this.#tellProgress();
   }
 
   /** A stream that broke after content is charged for what was delivered; one that broke before costs nothing. */
