@@ -23,7 +23,8 @@ type Dripper = {
 const [messages, responses] = chatInterfaces;
 assert.ok(messages !== undefined && responses !== undefined);
 
-describe('clients that send slowly', { timeout: 120_000 }, () => {
+// The one that is served mostly waits.
+describe('clients that send slowly', { timeout: 120_000, concurrency: 2 }, () => {
   let bench: SimulatedWeir;
   before(async () => {
     bench = await startSimulatedWeir();

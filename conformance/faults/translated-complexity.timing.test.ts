@@ -10,7 +10,7 @@ import type { JsonObject } from '../../src/platform/json/json-value.ts';
 import { createSseFrameReader } from '../../src/platform/sse/sse-frame-reader.ts';
 import { upstreamVendors } from '../../src/upstreams/registry.ts';
 import type { VendorId } from '../../src/upstreams/upstream-vendor.ts';
-import { threadMs } from '../support/thread-ms.ts';
+import { threadMs } from '../../src/platform/thread-ms.ts';
 import { speeches } from './translated-bench.ts';
 
 const [messages, responses, chat, generate] = ['anthropic-messages', 'openai-responses', 'openai-chat', 'gemini-generate-content'] as const;

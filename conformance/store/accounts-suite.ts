@@ -196,4 +196,23 @@ export function accountsSuite(open: () => Promise<StoreUnderTest>): void {
       assert.deepEqual(await store.findApiKeyByHash(hostile), key);
     }
   });
+
+  test('a rotated billing token is found by both secrets and by none before them; its last use only grows', async () => {
+    const store = engine().store();
+    await store.insertBillingToken({ id: 'rotating', name: 'rotating', createdAtMs: 5, expiresAtMs: 99, hash: 'rot-1' });
+    await store.insertBillingToken({ id: 'other', name: 'other', createdAtMs: 5, hash: 'rot-taken' });
+    assert.equal(await store.rotateBillingToken({ tokenId: 'rotating', hash: 'rot-taken', previousOpensUntilMs: 50 }), false);
+    assert.equal(await store.rotateBillingToken({ tokenId: 'nobody', hash: 'rot-2', previousOpensUntilMs: 50 }), false);
+    assert.equal(await store.rotateBillingToken({ tokenId: 'rotating', hash: 'rot-2', previousOpensUntilMs: 50 }), true);
+    const token = { id: 'rotating', name: 'rotating', createdAtMs: 5, expiresAtMs: 99, previousOpensUntilMs: 50 };
+    assert.deepEqual(await store.findBillingTokenByHash('rot-2'), token);
+    assert.deepEqual(await store.findBillingTokenByHash('rot-1'), { ...token, byPreviousSecret: true });
+    assert.equal(await store.rotateBillingToken({ tokenId: 'rotating', hash: 'rot-3', previousOpensUntilMs: 60 }), true);
+    assert.equal(await store.findBillingTokenByHash('rot-1'), undefined);
+    for (const usedAtMs of [10, 30, 20]) await store.noteBillingTokenUse({ tokenId: 'rotating', usedAtMs });
+    await store.noteBillingTokenUse({ tokenId: 'nobody', usedAtMs: 10 });
+    assert.equal((await store.findBillingTokenByHash('rot-3'))?.lastUsedAtMs, 30);
+    assert.equal(await store.deleteBillingToken('rotating'), true);
+    assert.deepEqual([await store.findBillingTokenByHash('rot-2'), await store.findBillingTokenByHash('rot-3')], [undefined, undefined]);
+  });
 }

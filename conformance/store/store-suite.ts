@@ -4,8 +4,10 @@ import { accountsSuite } from './accounts-suite.ts';
 import { conversationSuite } from './conversation-suite.ts';
 import { creditSuite } from './credit-suite.ts';
 import { fileSearchSuite } from './file-search-suite.ts';
+import { idempotencySuite } from './idempotency-suite.ts';
 import { ledgerSuite } from './ledger-suite.ts';
 import { proofSuite } from './proof-suite.ts';
+import { statisticsDaysSuite } from './statistics-days-suite.ts';
 import { statisticsSuite } from './statistics-suite.ts';
 import { taskSuite } from './task-suite.ts';
 import type { StoreUnderTest } from './store-under-test.ts';
@@ -17,9 +19,11 @@ export function runStoreSuite(name: string, open: () => Promise<StoreUnderTest>)
     describe('ledger', () => ledgerSuite(open));
     describe('credits', () => creditSuite(open));
     describe('statistics', () => statisticsSuite(open));
+    describe('statistics over days', () => statisticsDaysSuite(open));
     describe('reasoning proofs', () => proofSuite(open));
     describe('conversations', () => conversationSuite(open));
     describe('files and their index', () => fileSearchSuite(open));
+    describe('idempotency keys', () => idempotencySuite(open));
     describe('video tasks and callbacks', () => taskSuite(open));
   });
 }

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
-import { threadMs } from './thread-ms.ts';
+import { threadMs } from '../../src/platform/thread-ms.ts';
 
 /**
  * Loaded into a Weir before the program (`node --import`): tells how long its event loop was held up at most since the last question. It asks for a turn every

@@ -1,9 +1,10 @@
 import type { KeyDisconnectPolicy } from './disconnect-policy.ts';
 import type { AccessLimitsChange } from './access-limits.ts';
-import type { BillingToken, StoredApiKey, User } from './api-key.ts';
+import type { StoredApiKey, User } from './api-key.ts';
+import type { BillingTokenStore } from './billing-token-store.ts';
 
 /** What accounts need of a store. Every method is one transaction. Names and ids come validated. */
-export type AccountsStore = {
+export type AccountsStore = BillingTokenStore & {
   /** A random value made once per database. Secrets are hashed with it, so that a copied hash is useless elsewhere. */
   readonly pepper: () => Promise<string>;
   /** Returns the user of that name, creating it if there is none. */
@@ -30,9 +31,4 @@ export type AccountsStore = {
   readonly deleteApiKey: (keyId: string, deletedAtMs: number) => Promise<boolean>;
   /** A number that grows whenever a key is created, changed or deleted, or a user's limits change, by any process. */
   readonly keysVersion: () => Promise<number>;
-  /** Returns false when the hash or the name exists. */
-  readonly insertBillingToken: (token: BillingToken & { readonly hash: string }) => Promise<boolean>;
-  readonly findBillingTokenByHash: (hash: string) => Promise<BillingToken | undefined>;
-  readonly listBillingTokens: () => Promise<readonly BillingToken[]>;
-  readonly deleteBillingToken: (tokenId: string) => Promise<boolean>;
 };

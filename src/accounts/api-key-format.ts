@@ -20,9 +20,11 @@ const checksumLength = 6;
 const secretPattern = /^(sk-weir|bt-weir)-([0-9A-Za-z]{10})_([0-9A-Za-z]{43})_([0-9A-Za-z]{6})$/;
 const generatedLength = 'sk-weir-'.length + idLength + 1 + secretLength + 1 + checksumLength;
 
-/** Makes a secret: `<kind>-<10 characters of id>_<43 random characters>_<6 characters of checksum>`. */
-export function generateSecret(kind: SecretKind, random: RandomBytes): GeneratedSecret {
-  const id = generateId(idLength, random);
+/**
+ * Makes a secret: `<kind>-<10 characters of id>_<43 random characters>_<6 characters of checksum>`.
+ * @param id of what gets a further secret; a new one where it is absent
+ */
+export function generateSecret(kind: SecretKind, random: RandomBytes, id: string = generateId(idLength, random)): GeneratedSecret {
   const body = `${kind}-${id}_${randomText(secretLength, random)}`;
   return { id, secret: `${body}_${computeChecksum(body)}` };
 }

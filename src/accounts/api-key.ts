@@ -37,4 +37,16 @@ export type BillingToken = {
   /** When set, the token sees only this user's calls; otherwise it sees all. */
   readonly userName?: string;
   readonly createdAtMs: number;
+  /** From then on it opens nothing. */
+  readonly expiresAtMs?: number;
+  /** Until when the secret that was replaced last still opens, beside the present one. */
+  readonly previousOpensUntilMs?: number;
+  /** When it was used last, to about a minute. */
+  readonly lastUsedAtMs?: number;
+};
+
+/** A token that a secret was looked up for. Whether the secret still opens it depends on the time, which a store does not know. */
+export type FoundBillingToken = BillingToken & {
+  /** Set when the secret is the one before the present one. */
+  readonly byPreviousSecret?: true;
 };

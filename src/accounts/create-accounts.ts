@@ -4,15 +4,15 @@ import { AccountsError } from './accounts-error.ts';
 import type { AccountsStore } from './accounts-store.ts';
 import { generateId, generateSecret } from './api-key-format.ts';
 import type { RandomBytes } from './api-key-format.ts';
-import type { ApiKey, BillingToken, StoredApiKey, User } from './api-key.ts';
+import type { ApiKey, StoredApiKey, User } from './api-key.ts';
+import { type BillingTokens, createBillingTokens } from './billing-tokens.ts';
 import type { KeyDisconnectPolicy } from './disconnect-policy.ts';
 import { hashSecret } from './hash-secret.ts';
 import { parseName } from './parse-name.ts';
-import { chosenSecretCharactersMin, secretCharactersMax } from './secret-limits.ts';
+import { parseGivenSecret } from './parse-given-secret.ts';
 
 /** A secret is given out here, once; it cannot be read back. */
 type CreatedApiKey = { readonly key: ApiKey; readonly secret: string };
-type CreatedBillingToken = { readonly token: BillingToken; readonly secret: string };
 
 /** `strictTranslation` is false when absent, and what is stored is kept for as long as configured. */
 type WantedApiKey = {
@@ -39,7 +39,7 @@ type KeyReference = { readonly id: string } | { readonly userName: string; reado
  * Managing users, API keys and billing tokens. Methods reject with AccountsError when the caller is wrong and with the store's error when the
  * store is. Names follow the rules of parseName.
  */
-export type Accounts = {
+export type Accounts = BillingTokens & {
   /** Creates a key, and its user when there is none of that name. `duplicate_name` when the user has a key of that name. */
   readonly createApiKey: (key: WantedApiKey) => Promise<CreatedApiKey>;
   /**
@@ -69,21 +69,10 @@ export type Accounts = {
   readonly changeUserLimits: (userName: string, change: AccessLimitsChange) => Promise<boolean>;
   /** Its secret stops opening and its name is free; booked calls keep the name. False when there is no such key. */
   readonly deleteApiKey: (keyId: string) => Promise<boolean>;
-  /** Creates a credential for the monitor; with a userName it sees only that user's calls. `duplicate_name` when the name is taken. */
-  readonly createBillingToken: (token: { readonly name: string; readonly userName?: string }) => Promise<CreatedBillingToken>;
-  /** As ensureApiKeyWithSecret, for the monitor. */
-  readonly ensureBillingTokenWithSecret: (token: {
-    readonly name: string;
-    readonly userName?: string;
-    readonly secret: string;
-  }) => Promise<BillingToken>;
-  readonly listBillingTokens: () => Promise<readonly BillingToken[]>;
-  readonly deleteBillingToken: (tokenId: string) => Promise<boolean>;
 };
 
 export type AccountsDependencies = { readonly store: AccountsStore; readonly clock: Clock; readonly random: RandomBytes };
 
-const secretPattern = new RegExp(`^[\\x21-\\x7e]{${chosenSecretCharactersMin},${secretCharactersMax}}$`);
 /** Several processes that start at once with one configuration get in each other's way for a round at most. */
 const ensureAttemptsMax = 5;
 const userIdLength = 16;
@@ -112,10 +101,7 @@ export function createAccounts(dependencies: AccountsDependencies): Accounts {
     listUsers: () => store.listUsers(),
     changeUserLimits: (userName, change) => store.changeUserLimits(userName.normalize('NFC'), change),
     deleteApiKey: (keyId) => store.deleteApiKey(keyId, clock.nowMs()),
-    createBillingToken: (token) => createBillingToken(dependencies, token),
-    ensureBillingTokenWithSecret: (token) => ensureBillingTokenWithSecret(dependencies, token),
-    listBillingTokens: () => store.listBillingTokens(),
-    deleteBillingToken: (tokenId) => store.deleteBillingToken(tokenId),
+    ...createBillingTokens(dependencies),
   };
 }
 
@@ -162,42 +148,6 @@ async function ensureApiKeyWithSecret(
   throw new AccountsError('conflict', `The key ${name} of ${userName} is being changed by other processes; try again.`);
 }
 
-async function createBillingToken(
-  dependencies: AccountsDependencies,
-  wanted: { name: string; userName?: string },
-): Promise<CreatedBillingToken> {
-  const names = parseTokenNames(wanted);
-  const { id, secret } = generateSecret('bt-weir', dependencies.random);
-  const token = await insertBillingToken(dependencies, { id, ...names, secret });
-  if (token === undefined) throw new AccountsError('duplicate_name', `There is already a billing token named ${names.name}.`);
-  return { token, secret };
-}
-
-async function ensureBillingTokenWithSecret(
-  dependencies: AccountsDependencies,
-  wanted: { name: string; userName?: string; secret: string },
-): Promise<BillingToken> {
-  const { store, random } = dependencies;
-  const names = parseTokenNames(wanted);
-  const secret = parseGivenSecret(wanted.secret);
-  const hash = hashSecret(await store.pepper(), secret);
-  for (let attempt = 0; attempt < ensureAttemptsMax; attempt += 1) {
-    const existing = await store.findBillingTokenByHash(hash);
-    if (existing !== undefined) {
-      if (existing.name !== names.name) {
-        throw new AccountsError('secret_in_use', `This secret already opens the billing token ${existing.name}.`);
-      }
-      if (existing.userName === names.userName) return existing;
-    }
-    // A token has no state but its names: one that sees other calls than it should, or has another secret, makes room.
-    const namesake = existing ?? (await store.listBillingTokens()).find((token) => token.name === names.name);
-    if (namesake !== undefined) await store.deleteBillingToken(namesake.id);
-    const inserted = await insertBillingToken(dependencies, { id: generateId(idLength, random), ...names, secret });
-    if (inserted !== undefined) return inserted;
-  }
-  throw new AccountsError('conflict', `The billing token ${names.name} is being changed by other processes; try again.`);
-}
-
 /** Undefined when the store refuses: the name or the secret is taken. */
 async function insertApiKey(
   { store, clock, random }: AccountsDependencies,
@@ -220,31 +170,6 @@ async function insertApiKey(
   };
   const hash = hashSecret(await store.pepper(), wanted.secret);
   return (await store.insertApiKey({ ...key, hash })) ? key : undefined;
-}
-
-async function insertBillingToken(
-  { store, clock }: AccountsDependencies,
-  wanted: { id: string; name: string; userName?: string; secret: string },
-): Promise<BillingToken | undefined> {
-  const { secret, ...names } = wanted;
-  const token: BillingToken = { ...names, createdAtMs: clock.nowMs() };
-  const hash = hashSecret(await store.pepper(), secret);
-  return (await store.insertBillingToken({ ...token, hash })) ? token : undefined;
-}
-
-function parseTokenNames(wanted: { name: string; userName?: string }): { name: string; userName?: string } {
-  const name = parseName('token name', wanted.name);
-  return wanted.userName === undefined ? { name } : { name, userName: parseName('user name', wanted.userName) };
-}
-
-function parseGivenSecret(secret: string): string {
-  if (!secretPattern.test(secret)) {
-    throw new AccountsError(
-      'invalid_secret',
-      `A secret is ${chosenSecretCharactersMin} to ${secretCharactersMax} printable ASCII characters without spaces.`,
-    );
-  }
-  return secret;
 }
 
 /** Four characters of a generated secret are of its checksum and give nothing away. Of a short chosen one, four would be too many. */

@@ -1,6 +1,7 @@
 import { type AccessLimitsChange, changeLimits } from './access-limits.ts';
 import type { AccountsStore } from './accounts-store.ts';
-import type { BillingToken, StoredApiKey, User } from './api-key.ts';
+import type { StoredApiKey, User } from './api-key.ts';
+import { createFakeBillingTokens } from './fake-billing-tokens.ts';
 
 /** A store in memory for tests: it counts what it is asked and can be made to fail or to hang. */
 export type FakeAccountsStore = AccountsStore & {
@@ -14,7 +15,6 @@ export type FakeAccountsStore = AccountsStore & {
 export function createFakeAccountsStore(): FakeAccountsStore {
   let users: User[] = [];
   let keys: StoredApiKey[] = [];
-  let tokens: (BillingToken & { readonly hash: string })[] = [];
   let version = 0;
 
   const update = (keyId: string, change: (key: StoredApiKey) => StoredApiKey[]): boolean => {
@@ -58,18 +58,7 @@ export function createFakeAccountsStore(): FakeAccountsStore {
     changeApiKeyLimits: (keyId, change) => update(keyId, (key) => [withChangedLimits(key, change)]),
     deleteApiKey: (keyId) => update(keyId, () => []),
     keysVersion: () => version,
-    insertBillingToken: (token) => {
-      if (tokens.some((other) => other.hash === token.hash || other.name === token.name)) return false;
-      tokens.push(token);
-      return true;
-    },
-    findBillingTokenByHash: (hash) => tokens.filter((token) => token.hash === hash).map(({ hash: _hash, ...token }) => token)[0],
-    listBillingTokens: () => tokens.map(({ hash: _hash, ...token }) => token),
-    deleteBillingToken: (tokenId) => {
-      const before = tokens.length;
-      tokens = tokens.filter((token) => token.id !== tokenId);
-      return tokens.length < before;
-    },
+    ...createFakeBillingTokens(),
   };
 
   const control: Pick<FakeAccountsStore, 'calls' | 'mode' | 'before'> = { calls: {}, mode: 'up', before: () => {} };

@@ -2,12 +2,16 @@ import type { AddressInfo } from 'node:net';
 
 import type { AccountsStore } from '../accounts/accounts-store.ts';
 import { createBillingTokenAuthenticator } from '../accounts/billing-token-authenticator.ts';
+import { billingTokenGateLimitsDefault, createBillingTokenGate } from '../accounts/billing-token-gate.ts';
+import type { BillingTokenStore } from '../accounts/billing-token-store.ts';
+import { createBillingTokenUses } from '../accounts/billing-token-uses.ts';
 import { createStatistics } from '../billing/statistics/statistics.ts';
 import { closeMonitor } from '../monitor/close-monitor.ts';
-import { createMonitor } from '../monitor/monitor.ts';
+import { type MonitorOptions, createMonitor } from '../monitor/monitor.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/log.ts';
 import { waitFor } from '../platform/wait-for.ts';
+import type { Store } from '../store/store.ts';
 import { loadConfig } from './config/load-config.ts';
 import type { Environment } from './environment.ts';
 import { formatUrl, listenError } from './listen.ts';
@@ -31,25 +35,26 @@ async function checkStore(store: AccountsStore, logger: Logger): Promise<readonl
   }
 }
 
-/** Wires the monitor on a read-only connection of its own, so that a long question never holds up the ledger, and begins to serve. */
+/**
+ * Wires the monitor and begins to serve. Questions have a read-only connection of their own, so that a long one holds up neither the ledger nor those who ask for a token.
+ */
 export async function assembleMonitor(options: {
   readonly environment: Environment;
   readonly logger: Logger;
+  /** Where the uses of tokens are written down: all that the monitor writes. */
+  readonly uses: Pick<BillingTokenStore, 'noteBillingTokenUse'>;
   readonly clock: Clock;
   readonly opened: AsyncDisposableStack;
 }): Promise<RunningMonitor> {
-  const { environment, logger, clock, opened } = options;
+  const { environment, logger, uses, clock, opened } = options;
   const { config } = loadConfig(environment.configPath, environment.variable);
-  const store = await openDatabase(environment, {
-    readOnly: true,
-    onFailure: (error) => logger.error({ err: error }, 'the database worker of the monitor died'),
-  });
-  opened.defer(() => store.close());
-  const tokens = createBillingTokenAuthenticator({ store, clock, logger });
+  const [store, tokens] = [await openReader(options), await openReader(options)];
   const monitor = createMonitor({
     statistics: createStatistics({ store, timeZone: config.timeZone ?? 'UTC' }),
-    authenticate: tokens.authenticate,
-    health: () => checkStore(store, logger),
+    calls: store,
+    authenticate: createGate({ store: tokens, uses, clock, logger, config }),
+    totalsRow: config.monitor?.totalsRow ?? false,
+    health: () => checkStore(tokens, logger),
     clock,
     logger,
   });
@@ -59,4 +64,41 @@ export async function assembleMonitor(options: {
   opened.defer(() => closeMonitor(monitor, closeGraceMs));
   const address = monitor.server.address() as AddressInfo;
   return { url: formatUrl(address.address, address.port) };
+}
+
+/** A connection that only reads, closed at the end. */
+async function openReader({
+  environment,
+  logger,
+  opened,
+}: {
+  readonly environment: Environment;
+  readonly logger: Logger;
+  readonly opened: AsyncDisposableStack;
+}): Promise<Store> {
+  const store = await openDatabase(environment, {
+    readOnly: true,
+    onFailure: (error) => logger.error({ err: error }, 'the database worker of the monitor died'),
+  });
+  opened.defer(() => store.close());
+  return store;
+}
+
+/** Who may ask, and how often. */
+function createGate(options: {
+  readonly store: AccountsStore;
+  readonly uses: Pick<BillingTokenStore, 'noteBillingTokenUse'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly config: ReturnType<typeof loadConfig>['config'];
+}): MonitorOptions['authenticate'] {
+  const { store, uses, clock, logger, config } = options;
+  const { requestsPerMinute, wrongTokensPerMinute } = { ...billingTokenGateLimitsDefault, ...config.monitor };
+  const noted = createBillingTokenUses({ store: uses, clock, logger });
+  return createBillingTokenGate({
+    authenticate: createBillingTokenAuthenticator({ store, clock, logger }).authenticate,
+    clock,
+    limits: { requestsPerMinute, wrongTokensPerMinute },
+    onUse: ({ id }) => noted.note(id),
+  }).authenticate;
 }

@@ -42,7 +42,7 @@ export async function runPrograms(environment: Environment, parts: Parts): Promi
       program: parts.simulator ? 'start' : 'gateway',
       opened,
     });
-  if (parts.monitor) monitor = await assembleMonitor({ environment, logger, clock: systemClock, opened });
+  if (parts.monitor) monitor = await assembleMonitor({ environment, logger, uses: store, clock: systemClock, opened });
 
   console.log(
     describeWelcome({

@@ -1,10 +1,21 @@
-import { billingRecordSchema, billingRequestSchema, healthSchema, livenessSchema, refusalSchema, statsReplySchema } from './schemas.ts';
+import {
+  billingRecordSchema,
+  billingRequestSchema,
+  callRecordSchema,
+  healthSchema,
+  livenessSchema,
+  refusalSchema,
+  statsReplySchema,
+  textRequestSchema,
+  workbookRequestSchema,
+} from './schemas.ts';
 
 const refusals: Readonly<Record<string, string>> = {
   400: 'The body or a field of it is not valid, or it asks for more than the limits allow.',
   401: 'The token is missing or invalid, or there are two different ones.',
   413: 'The body is too large.',
   415: 'Content-Type is not application/json.',
+  429: 'The token asks too often, or too many invalid tokens come from this address. Try again after the seconds of Retry-After.',
   500: 'The monitor failed.',
   503: 'The store does not answer or too many requests wait. Try again after the seconds of Retry-After.',
 };
@@ -15,8 +26,12 @@ export function monitorOpenApi(): object {
     openapi: '3.1.0',
     info: { title: 'Weir monitor', version: '1', description: 'Billing statistics: what was used, added up per bucket of time.' },
     paths: {
-      '/bill/stats': { post: billingOperation('billStats', 'Aggregated usage statistics', statsSuccess()) },
-      '/bill/excel': { post: billingOperation('billExcel', 'The same statistics as a workbook', workbookSuccess()) },
+      '/bill/stats': { post: billingOperation('billStats', 'Aggregated usage statistics', 'BillingRequest', statsSuccess()) },
+      '/bill/excel': { post: billingOperation('billExcel', 'The same statistics as a workbook', 'WorkbookRequest', workbookSuccess()) },
+      '/bill/csv': { post: billingOperation('billCsv', 'The same statistics, or the calls, as CSV', 'TextRequest', csvSuccess()) },
+      '/bill/jsonl': {
+        post: billingOperation('billJsonl', 'The same statistics, or the calls, as JSON Lines', 'TextRequest', linesSuccess()),
+      },
       '/health': { get: healthOperation('health') },
       '/health/ready': { get: healthOperation('healthReady') },
       '/health/live': { get: livenessOperation() },
@@ -24,7 +39,10 @@ export function monitorOpenApi(): object {
     components: {
       schemas: {
         BillingRequest: billingRequestSchema,
+        TextRequest: textRequestSchema,
+        WorkbookRequest: workbookRequestSchema,
         BillingRecord: billingRecordSchema,
+        CallRecord: callRecordSchema,
         StatsReply: statsReplySchema,
         Refusal: refusalSchema,
         Health: healthSchema,
@@ -37,12 +55,12 @@ export function monitorOpenApi(): object {
   return structuredClone(description);
 }
 
-function billingOperation(operationId: string, summary: string, success: object): object {
+function billingOperation(operationId: string, summary: string, request: string, success: object): object {
   return {
     operationId,
     summary,
     security: [{ billingToken: [] }],
-    requestBody: { required: true, content: { 'application/json': { schema: reference('BillingRequest') } } },
+    requestBody: { required: true, content: { 'application/json': { schema: reference(request) } } },
     responses: { 200: success, ...refusalResponses() },
   };
 }
@@ -53,14 +71,37 @@ function statsSuccess(): object {
 
 function workbookSuccess(): object {
   return {
-    description: 'A workbook with one row per record; its file name is in Content-Disposition.',
-    headers: { 'Content-Disposition': { schema: { type: 'string' }, example: 'attachment; filename="bill_20260127_20260129_day.xlsx"' } },
+    description:
+      'A workbook: sheet Bill with one row per record, Calls with one row per call where detail is asked for, and About, which says what was asked, the sums and what the columns mean. ' +
+      'Its file name is in Content-Disposition.',
+    headers: fileName('bill_20260127_20260129_day.xlsx'),
     content: {
       'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': {
         schema: { type: 'string', contentMediaType: 'application/octet-stream' },
       },
     },
   };
+}
+
+function csvSuccess(): object {
+  return {
+    description:
+      'CSV by RFC 4180 in UTF-8 without a byte order mark, field names first. A text that a spreadsheet program might take for a formula has an apostrophe in front.',
+    headers: fileName('bill_20260127_20260129_day.csv'),
+    content: { 'text/csv': { schema: { type: 'string' } } },
+  };
+}
+
+function linesSuccess(): object {
+  return {
+    description: 'One JSON object per line.',
+    headers: fileName('bill_20260127_20260129_day.jsonl'),
+    content: { 'application/jsonl': { schema: { anyOf: [reference('BillingRecord'), reference('CallRecord')] } } },
+  };
+}
+
+function fileName(example: string): object {
+  return { 'Content-Disposition': { schema: { type: 'string' }, example: `attachment; filename="${example}"` } };
 }
 
 function healthOperation(operationId: string): object {

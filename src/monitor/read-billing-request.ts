@@ -34,6 +34,30 @@ export function readBillingRequest(body: unknown): BillingRequestReading {
   };
 }
 
+/** What a file may have besides the records. */
+export type FileWishes = {
+  /** The calls one by one: sheets of their own in a workbook, and in place of the records in a text. */
+  readonly detail: boolean;
+  /** A last line with the sums, in a workbook; undefined: as configured. */
+  readonly totals: boolean | undefined;
+};
+
+/** Reads what only /bill/excel, /bill/csv and /bill/jsonl take, from a body that readBillingRequest took. */
+export function readFileWishes(body: unknown): FileWishes | { readonly problems: readonly string[] } {
+  const fields = body as Readonly<Record<string, unknown>>;
+  const problems: string[] = [];
+  const detail = readFlag('detail', fields['detail'], problems) ?? false;
+  const totals = readFlag('totals', fields['totals'], problems);
+  return problems.length > 0 ? { problems } : { detail, totals };
+}
+
+function readFlag(field: string, value: unknown, problems: string[]): boolean | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === 'boolean') return value;
+  problems.push(`${field} must be true or false`);
+  return undefined;
+}
+
 const typeChoices = Object.entries(granularityNames)
   .map(([type, name]) => `${type} (${name})`)
   .join(', ');

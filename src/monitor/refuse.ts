@@ -10,6 +10,8 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 const methods: Readonly<Record<string, string>> = {
   '/bill/stats': 'POST',
   '/bill/excel': 'POST',
+  '/bill/csv': 'POST',
+  '/bill/jsonl': 'POST',
   '/health': 'GET, HEAD',
   '/health/live': 'GET, HEAD',
   '/health/ready': 'GET, HEAD',
@@ -20,7 +22,8 @@ export async function refuseUnknownRoute(request: FastifyRequest): Promise<void>
   if (!request.is404) return;
   const path = (request.raw.url ?? '').split('?', 1)[0] ?? '';
   const allow = Object.hasOwn(methods, path) ? methods[path] : undefined;
-  if (allow === undefined) throw new MonitorError(404, `there is nothing here; ask POST /bill/stats or POST /bill/excel`);
+  if (allow === undefined)
+    throw new MonitorError(404, `there is nothing here; ask POST /bill/stats, /bill/excel, /bill/csv or /bill/jsonl`);
   throw new MonitorError(405, `${path} does not take ${request.method}; it takes ${allow}`, { headers: { allow } });
 }
 

@@ -1,6 +1,7 @@
 import { type TSchema, Type } from 'typebox';
 import { granularityNames } from '../billing/statistics/granularity.ts';
 import { UNIX_SECONDS_MAX } from './read-billing-request.ts';
+import { billMeaning, callMeaning } from './tables/table.ts';
 
 const types = Object.keys(granularityNames);
 
@@ -9,19 +10,36 @@ const unixSeconds = (description: string): TSchema =>
 
 const nameFilter = (description: string): TSchema => Type.Union([Type.String({ pattern: '^[^\\u0000]*$' }), Type.Null()], { description });
 
-/** Body of /bill/stats and /bill/excel. startTime must also be before endTime, which a schema cannot say. */
-export const billingRequestSchema = Type.Object(
+const question = {
+  type: Type.Union([Type.Integer({ enum: types.map(Number) }), Type.String({ enum: types })], {
+    description: `Size of the buckets: ${Object.entries(granularityNames)
+      .map(([type, name]) => `${type} ${name}`)
+      .join(', ')}. A digit as text is accepted too.`,
+    examples: [3],
+  }),
+  startTime: unixSeconds('Start of the interval in Unix seconds. Calls accepted at this second count.'),
+  endTime: unixSeconds('End of the interval in Unix seconds. Calls accepted at this second do not count.'),
+  tokenName: Type.Optional(nameFilter('Only calls made with keys of exactly this name. Empty or null: all.')),
+  modelName: Type.Optional(nameFilter('Only calls that asked for exactly this model. Empty or null: all.')),
+};
+
+/** Body of /bill/stats. startTime must also be before endTime, which a schema cannot say. */
+export const billingRequestSchema = Type.Object(question, { description: 'What to add up. Unknown fields are ignored.' });
+
+const flag = (description: string): TSchema => Type.Optional(Type.Union([Type.Boolean(), Type.Null()], { description }));
+
+/** Body of /bill/csv and /bill/jsonl. */
+export const textRequestSchema = Type.Object(
+  { ...question, detail: flag('The calls one by one in place of the sums.') },
+  { description: 'What to add up or to list. Unknown fields are ignored.' },
+);
+
+/** Body of /bill/excel. */
+export const workbookRequestSchema = Type.Object(
   {
-    type: Type.Union([Type.Integer({ enum: types.map(Number) }), Type.String({ enum: types })], {
-      description: `Size of the buckets: ${Object.entries(granularityNames)
-        .map(([type, name]) => `${type} ${name}`)
-        .join(', ')}. A digit as text is accepted too.`,
-      examples: [3],
-    }),
-    startTime: unixSeconds('Start of the interval in Unix seconds. Calls accepted at this second count.'),
-    endTime: unixSeconds('End of the interval in Unix seconds. Calls accepted at this second do not count.'),
-    tokenName: Type.Optional(nameFilter('Only calls made with keys of exactly this name. Empty or null: all.')),
-    modelName: Type.Optional(nameFilter('Only calls that asked for exactly this model. Empty or null: all.')),
+    ...question,
+    detail: flag('The calls one by one on sheets of their own, behind the sums.'),
+    totals: flag('Whether a last line has the sums of all lines. Null or absent: as configured.'),
   },
   { description: 'What to add up. Unknown fields are ignored.' },
 );
@@ -31,23 +49,43 @@ const count = (description: string): TSchema => Type.Integer({ minimum: 0, descr
 /** One record of the answer (contract A 2.3). */
 export const billingRecordSchema = Type.Object(
   {
-    time: Type.String({
-      pattern: '^\\d{4,}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2}$',
-      description: 'Bucket start by the clock of the configured time zone. It may lie before startTime.',
-    }),
-    timeGroup: Type.Integer({ description: 'Bucket start as Unix seconds.' }),
-    userName: Type.String({ description: 'Login name of the user.' }),
-    tokenName: Type.String({ description: 'Name of the API key.' }),
-    modelName: Type.String({ description: 'Model as the caller named it.' }),
-    totalPromptTokens: count('All input tokens. Cache reads and cache writes are parts of it.'),
-    totalCompletionTokens: count('All output tokens, reasoning included.'),
-    totalCacheTokens: count('Input tokens read from a cache.'),
-    totalCacheCreationTokens: count('Input tokens written to a cache.'),
-    totalUseTime: count('Whole seconds that the calls took together; milliseconds are added first and the sum is rounded down.'),
-    callCount: Type.Integer({ minimum: 1, description: 'Answered calls. A call counts once, however many attempts it took.' }),
-    totalAmount: Type.Number({ description: 'Cost in USD: a decimal number with at most nine decimals, never in exponent form.' }),
+    time: Type.String({ pattern: '^\\d{4,}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2}$', description: billMeaning('time') }),
+    timeGroup: Type.Integer({ description: billMeaning('timeGroup') }),
+    userName: Type.String({ description: billMeaning('userName') }),
+    tokenName: Type.String({ description: billMeaning('tokenName') }),
+    modelName: Type.String({ description: billMeaning('modelName') }),
+    totalPromptTokens: count(billMeaning('totalPromptTokens')),
+    totalCompletionTokens: count(billMeaning('totalCompletionTokens')),
+    totalCacheTokens: count(billMeaning('totalCacheTokens')),
+    totalCacheCreationTokens: count(billMeaning('totalCacheCreationTokens')),
+    totalUseTime: count(billMeaning('totalUseTime')),
+    callCount: Type.Integer({ minimum: 0, description: billMeaning('callCount') }),
+    totalAmount: Type.Number({ description: billMeaning('totalAmount') }),
   },
   { description: 'The sums of one bucket, user, API key and model.' },
+);
+
+/** One call of the detail, as /bill/jsonl writes it. */
+export const callRecordSchema = Type.Object(
+  {
+    requestId: Type.String({ description: callMeaning('requestId') }),
+    time: Type.String({ description: callMeaning('time') }),
+    timeMs: Type.Integer({ description: callMeaning('timeMs') }),
+    userName: Type.String({ description: callMeaning('userName') }),
+    tokenName: Type.String({ description: callMeaning('tokenName') }),
+    modelName: Type.String({ description: callMeaning('modelName') }),
+    promptTokens: count(callMeaning('promptTokens')),
+    completionTokens: count(callMeaning('completionTokens')),
+    cacheTokens: count(callMeaning('cacheTokens')),
+    cacheCreationTokens: count(callMeaning('cacheCreationTokens')),
+    useTimeMs: count(callMeaning('useTimeMs')),
+    callCount: Type.Integer({ enum: [0, 1], description: callMeaning('callCount') }),
+    amount: Type.Number({ description: callMeaning('amount') }),
+    estimated: Type.Boolean({ description: callMeaning('estimated') }),
+    end: Type.String({ description: callMeaning('end') }),
+    priceVersion: Type.String({ description: callMeaning('priceVersion') }),
+  },
+  { description: 'One call, or a part of one.' },
 );
 
 export const statsReplySchema = Type.Object({

@@ -1,8 +1,10 @@
 import type { AccountsStore } from '../accounts/accounts-store.ts';
 import type { CreditBooks } from '../billing/credits/credit-books.ts';
 import type { LeaseStore } from '../billing/credits/credit-store.ts';
+import type { IdempotencyStore } from '../billing/idempotency/idempotency-store.ts';
 import type { LedgerStore } from '../billing/ledger/ledger-store.ts';
-import type { StatisticsStore } from '../billing/statistics/statistics-store.ts';
+import type { BilledCallStore } from '../billing/statistics/billed-call.ts';
+import type { StatisticsDays, StatisticsStore } from '../billing/statistics/statistics-store.ts';
 import type { ConversationStore } from '../conversations/conversation-store.ts';
 import type { ProofStore } from '../inference/proof-store.ts';
 import type { CallbackStore } from '../tasks/callbacks/callback-store.ts';
@@ -15,11 +17,14 @@ export type Store = AccountsStore &
   LeaseStore &
   CreditBooks &
   StatisticsStore &
+  StatisticsDays &
+  BilledCallStore &
   ProofStore &
   ConversationStore &
   FileSearchStore &
   TaskStore &
-  CallbackStore & {
+  CallbackStore &
+  IdempotencyStore & {
     /** Sixteen hexadecimal digits that no other database has: what is kept of it elsewhere is told from what others keep by them. A copy of a database has the same. */
     readonly databaseId: () => Promise<string>;
     readonly close: () => Promise<void>;

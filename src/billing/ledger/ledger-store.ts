@@ -16,6 +16,8 @@ export type LedgerStore = {
   /** Whose the kept reply of this id is, and which upstream keeps it. */
   readonly findReplyOwner: (replyId: string) => Promise<KeptReply | undefined>;
   readonly findEntry: (callId: string) => Promise<CallEntry | undefined>;
+  /** The rows of a call and of its parts, its own first and the others in the order in which they came to be; empty where it has none. */
+  readonly listCallRows: (callId: string) => Promise<readonly CallEntry[]>;
   /** Newest first. `before` continues a listing: entries accepted earlier than that entry. */
   readonly listEntries: (filter: {
     readonly limit: number;

@@ -1,12 +1,7 @@
 import type { StatisticsRow } from './statistics-store.ts';
+import { type ExactNumber, exactNumber } from './exact-number.ts';
 import { formatBucketTime } from './format-bucket-time.ts';
 import { usdDecimal } from './usd-decimal.ts';
-
-/**
- * A number as the exact text that JSON.stringify writes for it (`JSON.rawJSON`). A double would lose digits of large amounts and print
- * small ones with an exponent.
- */
-type ExactNumber = { readonly rawJSON: string };
 
 /** The contract's billing statistics record (A 2.3), fields in its order. */
 export type BillingRecord = {
@@ -45,11 +40,41 @@ export const billingRecordFields = [
   'totalAmount',
 ] as const satisfies readonly (keyof BillingRecord)[];
 
+/** The sums of all records of an answer, of the values as they are shown. */
+export type BillingTotals = Omit<BillingRecord, 'time' | 'timeGroup' | 'userName' | 'tokenName' | 'modelName'>;
+
 /** The records of an answer. They are made one by one while somebody reads them, since an answer may have a million. */
-export type BillingRecords = Iterable<BillingRecord> & { readonly count: number };
+export type BillingRecords = Iterable<BillingRecord> & {
+  readonly count: number;
+  /** Added up when asked for. */
+  readonly totals: () => BillingTotals;
+};
 
 export function encodeBillingRecords(rows: readonly StatisticsRow[], timeZone: string): BillingRecords {
-  return { count: rows.length, [Symbol.iterator]: () => iterateRecords(rows, timeZone) };
+  return { count: rows.length, [Symbol.iterator]: () => iterateRecords(rows, timeZone), totals: () => addUp(rows) };
+}
+
+function addUp(rows: readonly StatisticsRow[]): BillingTotals {
+  const sums = { promptTokens: 0, completionTokens: 0, cacheTokens: 0, cacheCreationTokens: 0, useTime: 0, callCount: 0 };
+  let amountNanoUsd = 0n;
+  for (const row of rows) {
+    sums.promptTokens += row.promptTokens;
+    sums.completionTokens += row.completionTokens;
+    sums.cacheTokens += row.cacheTokens;
+    sums.cacheCreationTokens += row.cacheCreationTokens;
+    sums.useTime += Math.floor(row.useTimeMs / 1000);
+    sums.callCount += row.callCount;
+    amountNanoUsd += row.amountNanoUsd;
+  }
+  return {
+    totalPromptTokens: sums.promptTokens,
+    totalCompletionTokens: sums.completionTokens,
+    totalCacheTokens: sums.cacheTokens,
+    totalCacheCreationTokens: sums.cacheCreationTokens,
+    totalUseTime: sums.useTime,
+    callCount: sums.callCount,
+    totalAmount: exactNumber(usdDecimal(amountNanoUsd)),
+  };
 }
 
 function* iterateRecords(rows: readonly StatisticsRow[], timeZone: string): Generator<BillingRecord> {
@@ -76,11 +101,4 @@ function* iterateRecords(rows: readonly StatisticsRow[], timeZone: string): Gene
       totalAmount: exactNumber(usdDecimal(row.amountNanoUsd)),
     };
   }
-}
-
-// The compiler's library does not know JSON.rawJSON yet; the pinned Node has it.
-const jsonWithRaw = JSON as typeof JSON & { readonly rawJSON: (text: string) => ExactNumber };
-
-function exactNumber(text: string): ExactNumber {
-  return jsonWithRaw.rawJSON(text);
 }

@@ -34,3 +34,12 @@ export type StatisticsStore = {
   /** Rows sorted by bucket, user, token, model, ascending by code point. Whole minutes come from roll-ups, cut minutes from the ledger itself. */
   readonly queryStatistics: (query: StatisticsQuery) => Promise<readonly StatisticsRow[]>;
 };
+
+/** What makes long spans fast. */
+export type StatisticsDays = {
+  /**
+   * Keeps sums of whole days of this time zone from now on, in place of those of another, so that statistics in it read few rows. All that was booked is added up anew; who books meanwhile
+   * waits. Statistics are the same with any. Returns false when that is how it was.
+   */
+  readonly keepDaysOf: (timeZone: string) => Promise<boolean>;
+};

@@ -4,6 +4,7 @@ import { GatewayError } from '../../inference/gateway-error.ts';
 import type { JsonObject } from '../../platform/json/json-value.ts';
 import type { Operation, ValidationMode } from '../chat-dialect.ts';
 import { requestSchema, validateRequest } from './validate-request.ts';
+import { threadMs } from '../../platform/thread-ms.ts';
 
 type Headers = Readonly<Record<string, string | undefined>>;
 const version = { 'anthropic-version': '2023-06-01' };
@@ -371,9 +372,9 @@ test('agent-program request: betas, adaptive thinking, system turns, deferred to
 
 test('a body made to be slow is refused in time', () => {
   const content = Array.from({ length: 20_000 }, () => ({ type: 'tool_result', tool_use_id: 'a', content: [{ type: 'text', text: 5 }] }));
-  const started = performance.now();
+  const started = threadMs();
   assert.match(outcome({ ...base, messages: [{ role: 'user', content }] }, 'compatible'), /^invalid_value messages\.0\.content\.0/);
-  assert.ok(performance.now() - started < 1000);
+  assert.ok(threadMs() - started < 1000);
 });
 
 test('the schema is plain JSON for the API document', () => {

@@ -8,7 +8,9 @@ import { defaultDrainTimes } from '../drain-times.ts';
 import { callbacksSchema } from './callbacks-schema.ts';
 import { databaseSchema } from './database-schema.ts';
 import { mediaStorageSchema } from './media-storage-schema.ts';
+import { monitorSchema } from './monitor-schema.ts';
 import { audioSchema } from './audio-schema.ts';
+import { idempotencySchema } from './idempotency-schema.ts';
 import { pricesSchema } from './prices-schema.ts';
 import { creditsSchema, disconnectSchema } from './credits-schema.ts';
 import { quirksSchema } from './quirks-schema.ts';
@@ -151,7 +153,9 @@ export const configSchema = Type.Object(
     timeZone: Type.Optional(
       Type.String({ default: 'UTC', description: 'IANA zone of the statistics: where days, weeks and months begin.' }),
     ),
+    monitor: Type.Optional(monitorSchema),
     audio: Type.Optional(audioSchema),
+    idempotency: Type.Optional(idempotencySchema),
     limits: Type.Optional(
       Type.Object(
         {

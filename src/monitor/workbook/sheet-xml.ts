@@ -1,81 +1,156 @@
-import { type BillingRecord, billingRecordFields } from '../../billing/statistics/billing-record.ts';
+import type { Cell, CellKind, Column, TableRow } from '../tables/table.ts';
 import { cellStyles } from './workbook-parts.ts';
 import { encodeCellText } from './xml-text.ts';
 
 const CHUNK_CHARACTERS = 64 * 1024;
 
-type Column = {
-  readonly letter: string;
-  readonly field: keyof BillingRecord;
-  /** In characters of the standard font. */
-  readonly width: number;
-  readonly style: number;
+/** Days from the zeroth day of spreadsheets (30 December 1899) to 1970. */
+const DAYS_TO_1970 = 25_569;
+const DAY_MS = 86_400_000;
+
+/** In characters of the standard font: wide enough for usual values. */
+const widths: Readonly<Record<CellKind, number>> = { text: 20, number: 16, count: 16, amount: 18, boolean: 12, 'local-time': 20 };
+
+const styles: Readonly<Record<CellKind, number>> = {
+  text: cellStyles.text,
+  number: cellStyles.number,
+  count: cellStyles.count,
+  amount: cellStyles.amount,
+  boolean: cellStyles.number,
+  'local-time': cellStyles.time,
 };
 
-const textFields: ReadonlySet<keyof BillingRecord> = new Set(['time', 'userName', 'tokenName', 'modelName']);
+/** What a sheet has written when it is over. */
+export type SheetEnd = {
+  /** Its lines, without the header and the totals. */
+  readonly rowCount: number;
+  /** The cells of header and lines, for example `A1:L8`. */
+  readonly range: string;
+  /** Whether the lines have all been written. */
+  readonly isLast: boolean;
+};
 
-const columns: readonly Column[] = billingRecordFields.map((field, index) => ({
-  letter: String.fromCharCode('A'.charCodeAt(0) + index),
-  field,
-  // Wide enough for the header with its filter button, a time and usual names.
-  width: Math.max(field.length + 5, field === 'modelName' ? 32 : 20),
-  style: styleOf(field),
-}));
+/** The lines of a table as the sheets share them: every line is written once. */
+export type RowSource<Row> = { readonly next: () => IteratorResult<Row> | Promise<IteratorResult<Row>> };
 
-const lastLetter = columns.at(-1)?.letter ?? 'A';
-
-function styleOf(field: keyof BillingRecord): number {
-  if (textFields.has(field)) return cellStyles.text;
-  return field === 'totalAmount' ? cellStyles.amount : cellStyles.integer;
+/** Lines to be written, one of them ahead, so that a sheet that is full knows whether another follows. */
+export function createRowSource<Row>(
+  rows: Iterable<Row> | AsyncIterable<Row>,
+): RowSource<Row> & { readonly isOver: () => Promise<boolean> } {
+  const iterator: { readonly next: () => IteratorResult<Row> | Promise<IteratorResult<Row>> } =
+    Symbol.iterator in rows ? rows[Symbol.iterator]() : rows[Symbol.asyncIterator]();
+  let ahead: IteratorResult<Row> | undefined;
+  return {
+    next: () => {
+      const taken = ahead;
+      ahead = undefined;
+      return taken ?? iterator.next();
+    },
+    isOver: async () => (ahead ??= await iterator.next()).done === true,
+  };
 }
 
-/** The cells that a sheet of so many records fills, header included: `A1:L8`. */
-export function sheetRange(recordCount: number): string {
-  return `A1:${lastLetter}${recordCount + 1}`;
-}
+export type SheetOptions<Row> = {
+  readonly columns: readonly Column<Row>[];
+  /** Lines at most; what remains is for the next sheet. */
+  readonly rowsMax: number;
+  /** Values for a last line in bold, written on the sheet that writes the last line of the table. */
+  readonly totals?: TableRow;
+};
 
 /**
- * One worksheet as XML, in pieces. It takes its records from the iterator that it shares with the sheets after it, so every record is
- * written once. The header row is frozen and has filters.
+ * One worksheet as XML, in pieces. The header row is frozen and has filters, which leave the totals out.
+ * @param onEnd told once what was written
  */
-export function* writeSheetXml(records: Iterator<BillingRecord>, recordCount: number): Generator<string> {
-  let text = sheetHead(recordCount);
-  for (let row = 2; row <= recordCount + 1; row += 1) {
-    const next = records.next();
-    if (next.done === true) throw new Error('The answer has fewer records than it announced.');
-    text += recordRow(next.value, row);
+export async function* writeSheetXml<Row extends TableRow>(
+  source: ReturnType<typeof createRowSource<Row>>,
+  options: SheetOptions<Row>,
+  onEnd: (end: SheetEnd) => void,
+): AsyncGenerator<string> {
+  const { columns, rowsMax, totals } = options;
+  const laidOut = columns.map(({ field, kind }, index) => ({ field, kind, letter: columnLetter(index), style: styles[kind] }));
+  let text = sheetHead(columns);
+  let row = 1;
+  while (row <= rowsMax) {
+    const taken = source.next();
+    // Lines that are at hand are not waited for: a turn of the loop for each would take longer than writing it.
+    const next = taken instanceof Promise ? await taken : taken;
+    if (next.done === true) break;
+    row += 1;
+    text += tableRow(laidOut, next.value, row);
     if (text.length >= CHUNK_CHARACTERS) {
       yield text;
       text = '';
     }
   }
-  yield `${text}</sheetData><autoFilter ref="${sheetRange(recordCount)}"/></worksheet>`;
+  const isLast = row <= rowsMax || (await source.isOver());
+  const range = `A1:${columnLetter(columns.length - 1)}${row}`;
+  if (isLast && totals !== undefined) text += totalsRow(laidOut, totals, row + 1);
+  yield `${text}</sheetData><autoFilter ref="${range}"/></worksheet>`;
+  onEnd({ rowCount: row - 1, range, isLast });
 }
 
-function sheetHead(recordCount: number): string {
-  const widths = columns.map(({ width }, index) => `<col min="${index + 1}" max="${index + 1}" width="${width}" customWidth="1"/>`);
-  const headers = columns.map(({ letter, field }) => textCell(`${letter}1`, cellStyles.header, field));
+type LaidOut = { readonly field: string; readonly kind: CellKind; readonly letter: string; readonly style: number };
+
+function sheetHead(columns: readonly Column<never>[]): string {
+  const cols = columns.map(({ field, kind }, index) => {
+    // The header has a filter button beside its text.
+    const width = Math.max(field.length + 5, field === 'modelName' || field === 'requestId' ? 34 : widths[kind]);
+    return `<col min="${index + 1}" max="${index + 1}" width="${width}" customWidth="1"/>`;
+  });
+  const headers = columns.map(({ field }, index) => textCell(`${columnLetter(index)}1`, cellStyles.header, field));
   return (
-    '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n' +
-    '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">' +
-    `<dimension ref="${sheetRange(recordCount)}"/>` +
-    '<sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews>' +
-    `<cols>${widths.join('')}</cols><sheetData><row r="1">${headers.join('')}</row>`
+    `${sheetStart('<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/>')}<cols>${cols.join('')}</cols>` +
+    `<sheetData><row r="1">${headers.join('')}</row>`
   );
 }
 
-function recordRow(record: BillingRecord, row: number): string {
+/** How every sheet begins, up to its columns. */
+export function sheetStart(pane: string): string {
+  return (
+    '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n' +
+    '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">' +
+    '<sheetPr><pageSetUpPr fitToPage="1"/></sheetPr>' +
+    `<sheetViews><sheetView workbookViewId="0">${pane}</sheetView></sheetViews>`
+  );
+}
+
+function tableRow(columns: readonly LaidOut[], values: TableRow, row: number): string {
   let cells = '';
-  for (const { letter, field, style } of columns) {
-    const value = record[field];
-    const reference = `${letter}${row}`;
-    if (typeof value === 'string') cells += textCell(reference, style, value);
-    else cells += `<c r="${reference}" s="${style}"><v>${typeof value === 'number' ? value : value.rawJSON}</v></c>`;
-  }
+  for (const { field, kind, letter, style } of columns) cells += encodeCell(letter + row, style, values[field], kind);
   return `<row r="${row}">${cells}</row>`;
+}
+
+function totalsRow(columns: readonly LaidOut[], totals: TableRow, row: number): string {
+  const cells = columns.map(({ field, kind, letter }, index) => {
+    if (index === 0) return textCell(`${letter}${row}`, cellStyles.header, 'TOTAL');
+    return encodeCell(`${letter}${row}`, kind === 'amount' ? cellStyles.amountTotal : cellStyles.countTotal, totals[field], kind);
+  });
+  return `<row r="${row}">${cells.join('')}</row>`;
+}
+
+/** A cell of the type that its value has; none where there is no value. */
+export function encodeCell(reference: string, style: number, value: Cell | undefined, kind: CellKind): string {
+  if (value === undefined) return '';
+  if (typeof value === 'string') {
+    if (kind === 'local-time') return `<c r="${reference}" s="${style}"><v>${spreadsheetDays(value)}</v></c>`;
+    return textCell(reference, style, value);
+  }
+  if (typeof value === 'boolean') return `<c r="${reference}" s="${style}" t="b"><v>${value ? 1 : 0}</v></c>`;
+  return `<c r="${reference}" s="${style}"><v>${typeof value === 'number' ? value : value.rawJSON}</v></c>`;
+}
+
+/** A local time `YYYY-MM-DD HH:MM:SS` as spreadsheets count: days and a fraction. */
+function spreadsheetDays(time: string): number {
+  return Date.parse(`${time.replace(' ', 'T')}Z`) / DAY_MS + DAYS_TO_1970;
 }
 
 /** Always an inline string: a program never takes it for a formula or a number, whatever its first character is. */
 function textCell(reference: string, style: number, text: string): string {
   return `<c r="${reference}" s="${style}" t="inlineStr"><is><t xml:space="preserve">${encodeCellText(text)}</t></is></c>`;
+}
+
+/** The letter of one of the first 26 columns. */
+function columnLetter(index: number): string {
+  return String.fromCharCode('A'.charCodeAt(0) + index);
 }

@@ -1,8 +1,19 @@
-/** A sheet of the workbook and the cells it fills, for example `A1:L8`. */
-export type SheetPart = { readonly name: string; readonly range: string };
+/** A sheet of the workbook and the cells that it filters, for example `A1:L8`; none where it filters nothing. */
+export type SheetPart = { readonly name: string; readonly range?: string };
 
 /** Positions in the style sheet below. */
-export const cellStyles = { header: 1, text: 2, integer: 3, amount: 4 } as const;
+export const cellStyles = {
+  header: 1,
+  text: 2,
+  number: 3,
+  amount: 4,
+  count: 5,
+  time: 6,
+  countTotal: 7,
+  amountTotal: 8,
+  title: 9,
+  wrapped: 10,
+} as const;
 
 const XML_HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
 const PACKAGE = 'http://schemas.openxmlformats.org/package/2006';
@@ -34,6 +45,7 @@ export function encodeWorkbook(sheets: readonly SheetPart[]): string {
   const list = sheets.map(({ name }, index) => `<sheet name="${name}" sheetId="${index + 1}" r:id="rId${index + 1}"/>`);
   // Spreadsheet programs keep the filtered area under this hidden name too, and some show no filter without it.
   const filters = sheets.map(({ name, range }, index) => {
+    if (range === undefined) return '';
     const area = range.replace(/([A-Z]+)(\d+)/g, '$$$1$$$2');
     return `<definedName name="_xlnm._FilterDatabase" localSheetId="${index}" hidden="1">'${name}'!${area}</definedName>`;
   });
@@ -54,20 +66,33 @@ export function encodeWorkbookRelationships(sheetCount: number): string {
 }
 
 /**
- * Text cells have the format `@`, so that a name like `=1+1` stays text even when somebody edits the cell. Amounts show six decimals
- * and keep all of theirs.
+ * Text cells have the format `@`, so that a name like `=1+1` stays text even when somebody edits the cell. Amounts are dollars, show six
+ * decimals and keep all of theirs; negative ones, which corrections may be, are red.
  */
 export function encodeStyles(): string {
+  const cell = (format: number, font: number, more = ''): string =>
+    `<xf numFmtId="${format}" fontId="${font}" fillId="0" borderId="0" xfId="0" applyNumberFormat="1" applyFont="1"${more === '' ? '/>' : ` applyAlignment="1">${more}</xf>`}`;
+  const [amount, time] = [164, 165];
+  // In the order of cellStyles.
   const cells = [
     '<xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/>',
-    '<xf numFmtId="49" fontId="1" fillId="0" borderId="0" xfId="0" applyNumberFormat="1" applyFont="1"/>',
-    '<xf numFmtId="49" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/>',
-    '<xf numFmtId="1" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/>',
-    '<xf numFmtId="164" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/>',
+    cell(49, 1),
+    cell(49, 0),
+    cell(1, 0),
+    cell(amount, 0),
+    cell(3, 0),
+    cell(time, 0),
+    cell(3, 1),
+    cell(amount, 1),
+    cell(49, 2),
+    cell(49, 0, '<alignment vertical="top" wrapText="1"/>'),
   ];
   return (
-    `${XML_HEAD}<styleSheet xmlns="${MAIN}"><numFmts count="1"><numFmt numFmtId="164" formatCode="0.000000"/></numFmts>` +
-    '<fonts count="2"><font><sz val="11"/><name val="Calibri"/></font><font><b/><sz val="11"/><name val="Calibri"/></font></fonts>' +
+    `${XML_HEAD}<styleSheet xmlns="${MAIN}"><numFmts count="2">` +
+    `<numFmt numFmtId="${amount}" formatCode="[$$-409]#,##0.000000;[RED]-[$$-409]#,##0.000000"/>` +
+    `<numFmt numFmtId="${time}" formatCode="yyyy\\-mm\\-dd\\ hh:mm:ss"/></numFmts>` +
+    '<fonts count="3"><font><sz val="11"/><name val="Calibri"/></font><font><b/><sz val="11"/><name val="Calibri"/></font>' +
+    '<font><b/><sz val="14"/><name val="Calibri"/></font></fonts>' +
     '<fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills>' +
     '<borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders>' +
     '<cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs>' +

@@ -8,9 +8,11 @@ import { test } from 'node:test';
 import { inflateRawSync, crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import readXlsxFile from 'read-excel-file/node';
-import { type BillingRecords, billingRecordFields, encodeBillingRecords } from '../../billing/statistics/billing-record.ts';
+import { billingRecordFields, encodeBillingRecords } from '../../billing/statistics/billing-record.ts';
 import type { StatisticsRow } from '../../billing/statistics/statistics-store.ts';
 import { createWorkbookStream } from './workbook-stream.ts';
+
+type CountedRecords = Parameters<typeof createWorkbookStream>[0];
 
 const modifiedAtMs = Date.UTC(2026, 0, 29, 12, 34, 56);
 
@@ -116,14 +118,14 @@ test('no records make a header and nothing else', async () => {
   assert.deepEqual(sheets, [{ sheet: 'Bill', data: [[...billingRecordFields]] }]);
 });
 
-test('the header is frozen and filtered, and amounts show six decimals', async () => {
+test('the header is frozen and filtered, and amounts are dollars with six decimals', async () => {
   const files = unzip(await makeWorkbook([row()]));
   const sheet = files.get('xl/worksheets/sheet1.xml') ?? '';
   assert.match(sheet, /<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"\/>/);
   assert.match(sheet, /<autoFilter ref="A1:L2"\/>/);
   assert.match(sheet, /<c r="L2" s="4"><v>0\.00123<\/v><\/c>/);
   assert.match(files.get('xl/workbook.xml') ?? '', />'Bill'!\$A\$1:\$L\$2</);
-  assert.match(files.get('xl/styles.xml') ?? '', /numFmtId="164" formatCode="0\.000000"/);
+  assert.match(files.get('xl/styles.xml') ?? '', /numFmtId="164" formatCode="\[\$\$-409\]#,##0\.000000;/);
 });
 
 test('a full sheet continues on the next, and no record is lost or doubled', async () => {
@@ -225,7 +227,7 @@ test('records are read no faster than the archive', async () => {
     Array.from({ length: 50_000 }, () => row()),
     'UTC',
   );
-  const records: BillingRecords = {
+  const records: CountedRecords = {
     count: inner.count,
     *[Symbol.iterator]() {
       for (const record of inner) {
@@ -252,7 +254,7 @@ test('a failure on the way breaks the archive off, whatever was sent before', as
     Array.from({ length: 25_000 }, (_, index) => row({ callCount: index + 1 })),
     'UTC',
   );
-  const broken = (failAfter: number, how: (index: number) => void): BillingRecords => ({
+  const broken = (failAfter: number, how: (index: number) => void): CountedRecords => ({
     count: inner.count,
     *[Symbol.iterator]() {
       let index = 0;

@@ -1,7 +1,10 @@
 import type { Readable } from 'node:stream';
-import type { BillingRecords } from '../../billing/statistics/billing-record.ts';
+import type { BilledCallRecord } from '../../billing/statistics/billed-call-record.ts';
+import type { BillingRecord, BillingTotals } from '../../billing/statistics/billing-record.ts';
+import { type Column, type TableRow, billColumns, callColumns } from '../tables/table.ts';
+import { type About, type WrittenSheet, writeAboutXml } from './about-sheet.ts';
 import { type ArchiveFile, createArchiveStream } from './archive-stream.ts';
-import { sheetRange, writeSheetXml } from './sheet-xml.ts';
+import { type SheetEnd, createRowSource, writeSheetXml } from './sheet-xml.ts';
 import {
   type SheetPart,
   encodeContentTypes,
@@ -19,36 +22,72 @@ export type WorkbookOptions = {
   /** Recorded in the archive. */
   readonly modifiedAtMs: number;
   readonly recordsPerSheet?: number;
+  /** What a last sheet says of the others; without it there is none. */
+  readonly about?: About;
+  /** Sums for a last line under the records. */
+  readonly totals?: BillingTotals;
+  /** One line per call, for sheets behind those of the records. */
+  readonly calls?: AsyncIterable<BilledCallRecord>;
 };
+
+/** Records that are written, as many as were announced: a part must not look like the whole. */
+type CountedRecords = Iterable<BillingRecord> & { readonly count: number };
 
 /**
  * Billing records as an .xlsx workbook, byte by byte while it is read: sheet `Bill` with one column per field and the field names on top,
- * then `Bill 2` and so on when one sheet is full. Without records there is the header alone.
+ * then `Bill 2` and so on when one sheet is full; after them, where they are wanted, the calls one by one on `Calls`, `Calls 2` and so on, and `About`. Without records there is the header
+ * alone. No cell holds a formula.
  */
-export function createWorkbookStream(records: BillingRecords, options: WorkbookOptions): Readable {
-  const sheetSizes = splitIntoSheets(records.count, options.recordsPerSheet ?? RECORDS_PER_SHEET);
-  const sheets = sheetSizes.map((size, index) => ({ name: index === 0 ? 'Bill' : `Bill ${index + 1}`, range: sheetRange(size) }));
-  return createArchiveStream(listFiles(records, sheets, sheetSizes), options.modifiedAtMs);
+export function createWorkbookStream(records: CountedRecords, options: WorkbookOptions): Readable {
+  return createArchiveStream(listFiles(records, options), options.modifiedAtMs);
 }
 
-function splitIntoSheets(recordCount: number, recordsPerSheet: number): number[] {
-  const sizes: number[] = [];
-  let rest = recordCount;
-  do {
-    sizes.push(Math.min(rest, recordsPerSheet));
-    rest -= recordsPerSheet;
-  } while (rest > 0);
-  return sizes;
-}
-
-function* listFiles(records: BillingRecords, sheets: readonly SheetPart[], sheetSizes: readonly number[]): Generator<ArchiveFile> {
-  yield { name: '[Content_Types].xml', content: [encodeContentTypes(sheets.length)] };
-  yield { name: '_rels/.rels', content: [encodePackageRelationships()] };
-  yield { name: 'xl/workbook.xml', content: [encodeWorkbook(sheets)] };
-  yield { name: 'xl/_rels/workbook.xml.rels', content: [encodeWorkbookRelationships(sheets.length)] };
-  yield { name: 'xl/styles.xml', content: [encodeStyles()] };
-  const iterator = records[Symbol.iterator]();
-  for (const [index, size] of sheetSizes.entries()) {
-    yield { name: sheetPath(index + 1), content: writeSheetXml(iterator, size) };
+/** The files in the order in which they can be known: what lists the sheets comes when there are no more of them. */
+function* listFiles(records: CountedRecords, options: WorkbookOptions): Generator<ArchiveFile> {
+  const { about, calls, totals, recordsPerSheet = RECORDS_PER_SHEET } = options;
+  const written: (SheetPart & WrittenSheet)[] = [];
+  // The totals take a line of the last sheet.
+  const rowsMax = totals === undefined ? recordsPerSheet : recordsPerSheet - 1;
+  const bill = { name: 'Bill', columns: billColumns, rows: announced(records), rowsMax, ...(totals === undefined ? {} : { totals }) };
+  yield* listTable(bill, written);
+  if (calls !== undefined) yield* listTable({ name: 'Calls', columns: callColumns, rows: calls, rowsMax: recordsPerSheet }, written);
+  if (about !== undefined) {
+    yield { name: sheetPath(written.length + 1), content: writeAboutXml(about, [...written], calls !== undefined) };
+    written.push({ name: 'About', rowCount: 0 });
   }
+  yield { name: 'xl/styles.xml', content: [encodeStyles()] };
+  yield { name: 'xl/workbook.xml', content: [encodeWorkbook(written)] };
+  yield { name: 'xl/_rels/workbook.xml.rels', content: [encodeWorkbookRelationships(written.length)] };
+  yield { name: '_rels/.rels', content: [encodePackageRelationships()] };
+  yield { name: '[Content_Types].xml', content: [encodeContentTypes(written.length)] };
+}
+
+type Table<Row> = {
+  readonly name: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: Iterable<Row> | AsyncIterable<Row>;
+  readonly rowsMax: number;
+  readonly totals?: TableRow;
+};
+
+/** The sheets of one table. */
+function* listTable<Row extends TableRow>(table: Table<Row>, written: (SheetPart & WrittenSheet)[]): Generator<ArchiveFile> {
+  const { name, rows, ...options } = table;
+  const source = createRowSource(rows);
+  for (let number = 1; ; number += 1) {
+    let end: SheetEnd | undefined;
+    yield { name: sheetPath(written.length + 1), content: writeSheetXml(source, options, (ended) => (end = ended)) };
+    if (end === undefined) throw new Error('The next sheet was asked for before this one was over.');
+    written.push({ name: number === 1 ? name : `${name} ${number}`, range: end.range, rowCount: end.rowCount });
+    if (end.isLast) return;
+  }
+}
+
+function* announced(records: CountedRecords): Generator<BillingRecord> {
+  let count = 0;
+  for (const record of records) {
+    count += 1;
+    yield record;
+  }
+  if (count !== records.count) throw new Error('The answer has fewer records than it announced.');
 }

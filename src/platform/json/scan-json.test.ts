@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { halfSipHash } from './key-table.ts';
 import { JsonProblemError, scanJson } from './scan-json.ts';
 import type { JsonLimits } from './scan-json.ts';
+import { threadMs } from '../thread-ms.ts';
 
 function problemOf(text: string | Buffer, limits?: JsonLimits): JsonProblemError {
   try {
@@ -219,9 +220,9 @@ test('nothing escapes the check of long strings, at any place and alignment', ()
 test('many quotes and escapes far apart cost linear time', () => {
   const stretch = 'x'.repeat(900);
   const body = Buffer.from(`["${`${stretch}\\n`.repeat(8000)}"${`,"${stretch}"`.repeat(4000)}]`);
-  const startedAt = performance.now();
+  const startedAt = threadMs();
   scanJson(body);
-  assert.ok(performance.now() - startedAt < 500);
+  assert.ok(threadMs() - startedAt < 500);
 });
 
 test('hostile bodies are settled quickly', () => {
@@ -236,9 +237,9 @@ test('hostile bodies are settled quickly', () => {
     Buffer.from(keys(20_000, (index) => `\\u006b${index}`)),
   ];
   for (const body of bodies) {
-    const startedAt = performance.now();
+    const startedAt = threadMs();
     isAccepted(body);
-    assert.ok(performance.now() - startedAt < 500, body.toString('utf8', 0, 20));
+    assert.ok(threadMs() - startedAt < 500, body.toString('utf8', 0, 20));
   }
 });
 

@@ -5,6 +5,7 @@ import { Type } from 'typebox';
 import type { TSchema } from 'typebox';
 import { compileCheck } from './compile-check.ts';
 import { describeProblems } from './describe-problems.ts';
+import { threadMs } from '../thread-ms.ts';
 
 const text = Type.Object({ type: Type.Literal('text'), text: Type.String({ minLength: 1 }) });
 const image = Type.Object({ type: Type.Literal('image'), url: Type.String() });
@@ -229,9 +230,9 @@ test('variants nested in variants end within the step budget', () => {
   );
   let value: unknown = 1;
   for (let depth = 0; depth < 60; depth++) value = { a: value };
-  const startedAt = performance.now();
+  const startedAt = threadMs();
   assert.notEqual(describeProblems(schema, value).length, 0);
-  assert.ok(performance.now() - startedAt < 3000);
+  assert.ok(threadMs() - startedAt < 3000);
 });
 
 test('schemas that could not be explained are refused when they are compiled', () => {

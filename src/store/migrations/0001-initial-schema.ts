@@ -68,7 +68,7 @@ const ledger = [
 const bigintMax = '9223372036854775807';
 
 /** A roll-up per unit of time (minutes or hours since 1970): sums of the billed calls of one user, key and requested model. */
-function createRollUp(table: string, unit: string): string {
+export function createRollUp(table: string, unit: string): string {
   return `create table ${table} (
     ${unit} bigint not null,
     user_name text not null,

@@ -1,6 +1,7 @@
 import { type AccessLimits, type AccessLimitsChange, changeLimits } from '../../accounts/access-limits.ts';
 import { isDisconnectPolicy, type KeyDisconnectPolicy } from '../../accounts/disconnect-policy.ts';
-import type { BillingToken, StoredApiKey, User } from '../../accounts/api-key.ts';
+import type { StoredApiKey, User } from '../../accounts/api-key.ts';
+import { createBillingTokenOperations } from './billing-token-operations.ts';
 import type { Database, SqlRow } from './database.ts';
 import { decodeLimits } from './decode-limits.ts';
 import { readInteger, readOptionalInteger, readOptionalText, readText } from './read-column.ts';
@@ -15,8 +16,6 @@ const selectKeys = `select api_keys.id as id, users.id as user_id, users.name as
   where api_keys.deleted_at_ms is null`;
 
 const selectUsers = 'select id, name, created_at_ms, limits from users';
-
-const selectBillingTokens = 'select id, name, user_name, created_at_ms from billing_tokens';
 
 /** Users, API keys and billing tokens on a connection. */
 export function createAccountsOperations(database: Database): AccountsStoreOperations {
@@ -58,16 +57,7 @@ export function createAccountsOperations(database: Database): AccountsStoreOpera
         found(await database.first("select value from counters where name = 'keys_version'"), 'the version of the keys'),
         'value',
       ),
-    insertBillingToken: async (token) => {
-      const sql = 'insert into billing_tokens (id, name, hash, user_name, created_at_ms) values (?, ?, ?, ?, ?) on conflict do nothing';
-      return (await database.run(sql, token.id, token.name, token.hash, token.userName ?? null, token.createdAtMs)) > 0;
-    },
-    findBillingTokenByHash: async (hash) => {
-      const row = await database.first(`${selectBillingTokens} where hash = ?`, hash);
-      return row === undefined ? undefined : decodeBillingToken(row);
-    },
-    listBillingTokens: async () => (await database.all(`${selectBillingTokens} order by created_at_ms, id`)).map(decodeBillingToken),
-    deleteBillingToken: async (tokenId) => (await database.run('delete from billing_tokens where id = ?', tokenId)) > 0,
+    ...createBillingTokenOperations(database),
   };
 }
 
@@ -156,14 +146,4 @@ function decodeUser(row: SqlRow): User {
   const limits = decodeLimits(row, 'limits');
   const user = { id: readText(row, 'id'), name: readText(row, 'name'), createdAtMs: readInteger(row, 'created_at_ms') };
   return limits === undefined ? user : { ...user, limits };
-}
-
-function decodeBillingToken(row: SqlRow): BillingToken {
-  const userName = readOptionalText(row, 'user_name');
-  return {
-    id: readText(row, 'id'),
-    name: readText(row, 'name'),
-    ...(userName === undefined ? {} : { userName }),
-    createdAtMs: readInteger(row, 'created_at_ms'),
-  };
 }

@@ -35,6 +35,8 @@ export type CallRow = readonly SqlValue[];
 export type UsageIncrement = {
   readonly callId: string;
   readonly acceptedAtMs: number;
+  /** Of the price book that priced it. */
+  readonly priceVersion: string;
   readonly names: readonly [userName: string, tokenName: string, modelName: string];
   /** Prompt, completion, cache and cache creation tokens, use time, one call, amount: in the order of the roll-up's columns. */
   readonly amounts: readonly (number | bigint)[];
@@ -127,15 +129,44 @@ function encodeCallRow(entry: CallEntry, text: string): CallRow {
 
 /** What a row adds to the statistics; undefined for one that counts nowhere. */
 export function readIncrement(row: CallRow): UsageIncrement | undefined {
-  const [callId, acceptedAtMs, userName, tokenName, modelName, amount, billed, prompt, completion, cache, cacheCreation, useTimeMs] = row;
+  const [
+    callId,
+    acceptedAtMs,
+    userName,
+    tokenName,
+    modelName,
+    amount,
+    billed,
+    prompt,
+    completion,
+    cache,
+    cacheCreation,
+    useTimeMs,
+    ,
+    text,
+  ] = row;
   if (billed !== 1 && billed !== 2) return undefined;
   const calls = billed === 1 ? 1 : 0;
   return {
     callId: String(callId),
     acceptedAtMs: Number(acceptedAtMs),
+    priceVersion: readPriceVersion(String(text)),
     names: [String(userName), String(tokenName), String(modelName)],
     amounts: [toCount(prompt), toCount(completion), toCount(cache), toCount(cacheCreation), toCount(useTimeMs), calls, toCount(amount)],
   };
+}
+
+const versionMember = '"priceVersion":';
+const jsonString = /"(?:[^"\\]|\\.)*"/y;
+
+/**
+ * The price version of an entry, without reading all of it. Of the members of that name the entry's own comes first, and no text holds the name: its quotes would be escaped.
+ */
+function readPriceVersion(text: string): string {
+  const at = text.indexOf(versionMember);
+  jsonString.lastIndex = at + versionMember.length;
+  const found = at < 0 ? undefined : jsonString.exec(text)?.[0];
+  return found === undefined ? '' : toStorableText(JSON.parse(found) as string);
 }
 
 /** A value of a row that readCallRow made: whole, and a bigint where a number would not be exact. */

@@ -4,7 +4,9 @@ export type EngineWords = {
   readonly greatest: string;
   /** Ends a query for rows of a table that the transaction is about to change: it waits for others that have them. */
   readonly forUpdate: (table: string) => string;
-  /** The same for work that anybody may take: what others have is left out. */
+  /** Ends a query for rows that the transaction relies on: nobody changes them before it ends, and many may rely on them at once. */
+  readonly forShare: string;
+  /** The same as forUpdate for work that anybody may take: what others have is left out. */
   readonly forUpdateOfFree: (table: string) => string;
   /** The sum of a column of integers as the nearest double. It never fails for its size. */
   readonly realSum: (column: string) => string;

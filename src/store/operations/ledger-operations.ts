@@ -1,12 +1,14 @@
 import type { CallEntry } from '../../billing/ledger/call-entry.ts';
+import { rowIdsOf } from '../../billing/ledger/row-ids.ts';
 import { toStorableText } from '../storable-text.ts';
 import { StoreError } from '../store-error.ts';
 import type { LedgerStoreOperations } from '../worker/store-protocol.ts';
 import { bookSpend, SpendOfBatch } from './booked-spend.ts';
 import { callColumns, decodeCallEntry, readCallRow, readIncrement } from './call-entry-row.ts';
 import { encodeForStore, joinEncoded, splitEncoded } from './encoded-batch.ts';
-import type { CallRow, UsageIncrement } from './call-entry-row.ts';
+import type { CallRow } from './call-entry-row.ts';
 import type { Database, SqlRow, SqlValue } from './database.ts';
+import { addToRollUps } from './roll-ups.ts';
 
 /** Entries that one listing may ask for. */
 const listedEntriesMax = 10_000;
@@ -16,11 +18,6 @@ const createInsert = (rows: number): string =>
   `insert into calls (${callColumns.join(', ')}) values ${Array.from({ length: rows }, () => placeholders).join(', ')} on conflict (call_id) do nothing`;
 
 const insertCall = createInsert(1);
-
-const rollUps = {
-  minutes: { unitMs: 60_000, upsert: createUpsert('usage_minutes', 'minute') },
-  hours: { unitMs: 3_600_000, upsert: createUpsert('usage_hours', 'hour') },
-};
 
 /** The ledger on a connection. */
 export function createLedgerOperations(database: Database): LedgerStoreOperations {
@@ -46,6 +43,7 @@ export function createLedgerOperations(database: Database): LedgerStoreOperation
       const row = await database.first('select * from calls where call_id = ?', toStorableText(callId));
       return row === undefined ? undefined : decodeCallEntry(row);
     },
+    listCallRows: (callId) => listCallRows(database, callId),
     listEntries: (filter) => listEntries(database, filter),
   };
 }
@@ -100,89 +98,22 @@ const insertEach: Insert = async (database, rows, spend) => {
 async function appendRows(database: Database, rows: readonly CallRow[], insert: Insert, nodeId?: string): Promise<number> {
   const spend = new SpendOfBatch();
   const added = await insert(database, rows, spend);
-  const minutes = sumUp(
+  await addToRollUps(
+    database,
     added.map(readIncrement).filter((increment) => increment !== undefined),
-    rollUps.minutes.unitMs,
   );
-  for (const sum of minutes) await writeSum(database, rollUps.minutes.upsert, sum, rollUps.minutes.unitMs);
-  for (const sum of sumUp(minutes, rollUps.hours.unitMs)) await writeSum(database, rollUps.hours.upsert, sum, rollUps.hours.unitMs);
   await bookSpend(database, spend, nodeId);
   return added.length;
 }
 
-/** What one batch adds to one row of a roll-up. */
-type RollUpSum = Omit<UsageIncrement, 'callId'> & { readonly callIds: string[]; readonly amounts: (number | bigint)[] };
+const selectCallRows = `select * from calls where call_id in (${rowIdsOf('')
+  .map(() => '?')
+  .join(', ')})`;
 
-/** Sums of increments, or of finer sums, by unit of time and names. */
-function sumUp(parts: readonly (UsageIncrement | RollUpSum)[], unitMs: number): readonly RollUpSum[] {
-  const sums = new Map<string, RollUpSum>();
-  let last: RollUpSum | undefined;
-  for (const part of parts) {
-    const acceptedAtMs = Math.floor(part.acceptedAtMs / unitMs) * unitMs;
-    // Calls that follow each other often count together, and comparing is cheaper than looking up.
-    const sum = last !== undefined && countsFor(last, acceptedAtMs, part.names) ? last : findSum(sums, acceptedAtMs, part.names);
-    last = sum;
-    if ('callIds' in part) sum.callIds.push(...part.callIds);
-    else sum.callIds.push(part.callId);
-    for (let index = 0; index < part.amounts.length; index++) {
-      sum.amounts[index] = add(sum.amounts[index] ?? 0, part.amounts[index] ?? 0);
-    }
-  }
-  // Everybody writes them in one order, so that no two transactions wait for each other. Which one does not matter.
-  const keys = [...sums.keys()].toSorted();
-  return keys.flatMap((key) => sums.get(key) ?? []);
-}
-
-function countsFor(sum: RollUpSum, acceptedAtMs: number, [userName, tokenName, modelName]: UsageIncrement['names']): boolean {
-  const [sumUser, sumToken, sumModel] = sum.names;
-  return sum.acceptedAtMs === acceptedAtMs && sumToken === tokenName && sumModel === modelName && sumUser === userName;
-}
-
-/** The sum of a unit of time and names, a new one where there is none yet. */
-function findSum(sums: Map<string, RollUpSum>, acceptedAtMs: number, names: UsageIncrement['names']): RollUpSum {
-  const [userName, tokenName, modelName] = names;
-  // No name holds the separator: NUL is not storable text.
-  const key = `${acceptedAtMs}\0${userName}\0${tokenName}\0${modelName}`;
-  const found = sums.get(key);
-  if (found !== undefined) return found;
-  const sum = { acceptedAtMs, names, callIds: [], amounts: [] };
-  sums.set(key, sum);
-  return sum;
-}
-
-/** An exact sum: numbers as long as they are exact, which is nearly always and costs a tenth. */
-function add(one: number | bigint, other: number | bigint): number | bigint {
-  if (typeof one === 'number' && typeof other === 'number') {
-    const sum = one + other;
-    if (Number.isSafeInteger(sum)) return sum;
-  }
-  return BigInt(one) + BigInt(other);
-}
-
-async function writeSum(database: Database, upsert: string, sum: RollUpSum, unitMs: number): Promise<void> {
-  try {
-    await database.run(upsert, sum.acceptedAtMs / unitMs, ...sum.names, ...sum.amounts);
-  } catch (error) {
-    if (error instanceof StoreError && error.kind !== 'constraint' && error.kind !== 'internal') throw error;
-    const message = 'Entries cannot be booked: with them the sum of their minute exceeds 64 bits.';
-    throw new StoreError('entry-out-of-range', message, { callIds: sum.callIds, cause: error });
-  }
-}
-
-function createUpsert(table: string, unit: string): string {
-  const sums = [
-    'prompt_tokens',
-    'completion_tokens',
-    'cache_tokens',
-    'cache_creation_tokens',
-    'use_time_ms',
-    'call_count',
-    'amount_nano_usd',
-  ];
-  return `insert into ${table} (${unit}, user_name, token_name, model_name, ${sums.join(', ')})
-    values (?, ?, ?, ?, ${sums.map(() => '?').join(', ')})
-    on conflict (${unit}, user_name, token_name, model_name)
-    do update set ${sums.map((column) => `${column} = ${table}.${column} + excluded.${column}`).join(', ')}`;
+async function listCallRows(database: Database, callId: string): Promise<readonly CallEntry[]> {
+  const rowIds = rowIdsOf(callId);
+  const rows = await database.all(selectCallRows, ...rowIds.map(toStorableText));
+  return rows.map(decodeCallEntry).toSorted((one, other) => rowIds.indexOf(one.callId) - rowIds.indexOf(other.callId));
 }
 
 type EntryFilter = Parameters<LedgerStoreOperations['listEntries']>[0];

@@ -1,13 +1,18 @@
 import type { StatisticsQuery, StatisticsRow } from '../../billing/statistics/statistics-store.ts';
 import { toStorableText } from '../storable-text.ts';
 import type { Database, SqlRow, SqlValue } from './database.ts';
+import { packRows } from './packed-rows.ts';
 import { readBigInt, readInteger, readReal, readText } from './read-column.ts';
-import { splitBuckets } from './split-buckets.ts';
+import { changeDayZone, dayBounds, readDayZone } from './day-zone.ts';
+import { type Segments, splitBuckets } from './split-buckets.ts';
 import type { StatisticsStoreOperations } from '../worker/store-protocol.ts';
 
 /** The statistics on a connection. */
 export function createStatisticsOperations(database: Database): StatisticsStoreOperations {
-  return { queryStatistics: (query) => queryStatistics(database, query) };
+  return {
+    sumUsage: async (query) => packRows(await queryStatistics(database, query)),
+    keepDaysOf: (timeZone) => changeDayZone(database, timeZone),
+  };
 }
 
 /** A table to sum from, with its own words for the time unit and the three names. */
@@ -18,6 +23,7 @@ type Source = {
   readonly modelName: string;
   readonly callCount: string;
   readonly condition: string;
+  readonly isRollUp: boolean;
 };
 
 const hourSource: Source = {
@@ -27,7 +33,9 @@ const hourSource: Source = {
   modelName: 'model_name',
   callCount: 'call_count',
   condition: '',
+  isRollUp: true,
 };
+const daySource: Source = { ...hourSource, table: 'usage_days', unit: 'day' };
 const minuteSource: Source = { ...hourSource, table: 'usage_minutes', unit: 'minute' };
 const callSource: Source = {
   table: 'calls',
@@ -37,21 +45,57 @@ const callSource: Source = {
   // 2: a part of a call that another row counts.
   callCount: 'case source.billed when 1 then 1 else 0 end',
   condition: 'and source.billed in (1, 2)',
+  isRollUp: false,
 };
 
+/** How often a question is asked anew because the days were given another time zone while it was answered. */
+const attemptsMax = 3;
+/** Buckets shorter than the shortest day hold no day. */
+const dayHoursMin = 23;
+
 async function queryStatistics(database: Database, query: StatisticsQuery): Promise<readonly StatisticsRow[]> {
-  const segments = splitBuckets(query);
+  if (!query.buckets.some((bucket) => bucket.endSeconds - bucket.startSeconds >= dayHoursMin * 3600)) {
+    return await sumSegments(database, query, splitBuckets(query));
+  }
+  let zone = await readDayZone(database);
+  for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
+    const bounds = dayBounds(query.startSeconds, query.endSeconds, zone);
+    const rows = await sumSegments(database, query, splitBuckets({ ...query, dayBounds: bounds }), bounds);
+    const zoneAfter = await readDayZone(database);
+    if (zoneAfter === zone) return rows;
+    zone = zoneAfter;
+  }
+  return await sumSegments(database, query, splitBuckets(query));
+}
+
+/** @param bounds where the days begin that are kept, in Unix seconds */
+async function sumSegments(
+  database: Database,
+  query: StatisticsQuery,
+  segments: Segments,
+  bounds: readonly number[] = [],
+): Promise<readonly StatisticsRow[]> {
+  const dayMinutes = bounds.map((bound) => bound / 60);
+  if (query.userName === undefined && segments.days.length > 0 && isDayByDay(segments, bounds)) {
+    const days = await readDays(database, query, segments.days);
+    const cut = await sumSegments(database, query, { ...segments, days: [] });
+    const firstDay = segments.days[0]?.[0] ?? 0;
+    const isBefore = (row: StatisticsRow): boolean => row.bucketStartSeconds < firstDay;
+    return [...cut.filter(isBefore), ...days, ...cut.filter((row) => !isBefore(row))].slice(0, query.rowsMax + 1);
+  }
   const parts: string[] = [];
   const parameters: SqlValue[] = [];
   for (const [source, sourceSegments] of [
+    [daySource, segments.days],
     [hourSource, segments.hours],
     [minuteSource, segments.minutes],
     [callSource, segments.calls],
   ] as const) {
     if (sourceSegments.length === 0) continue;
     const filter = createFilter(source, query);
-    parts.push(selectFrom(database.words.segments, source, filter.conditions));
-    parameters.push(JSON.stringify(sourceSegments), ...filter.parameters);
+    const perUnit = query.userName !== undefined && source.isRollUp;
+    parts.push(selectFrom(database.words.segments, source, perUnit ? inUnit(source) : inRange(source), filter.conditions));
+    parameters.push(JSON.stringify(perUnit ? listUnits(source, sourceSegments, dayMinutes) : sourceSegments), ...filter.parameters);
   }
   if (parts.length === 0) return [];
   const { realSum } = database.words;
@@ -66,17 +110,53 @@ async function queryStatistics(database: Database, query: StatisticsQuery): Prom
   return (await database.all(sql, ...parameters, query.rowsMax + 1)).map(decodeRow);
 }
 
+/** Whether each day is a bucket of its own: then its rows need not be put together. What else is asked for are days that the question cuts. */
+function isDayByDay({ days }: Segments, bounds: readonly number[]): boolean {
+  const nextDay = new Map(bounds.map((bound, index) => [bound, bounds[index + 1]]));
+  return days.every(([bucket, from, until]) => bucket === from * 60 && nextDay.get(bucket) === until * 60);
+}
+
+/** The rows of adjacent days as they are kept. */
+async function readDays(database: Database, query: StatisticsQuery, days: Segments['days']): Promise<readonly StatisticsRow[]> {
+  const filter = createFilter(daySource, query);
+  const real = (column: string): string => `cast(${column} as double precision) as ${column}`;
+  const sql = `select source.day * 60 as bucket, user_name, token_name, model_name, ${real('prompt_tokens')}, ${real('completion_tokens')},
+      ${real('cache_tokens')}, ${real('cache_creation_tokens')}, ${real('use_time_ms')}, call_count, amount_nano_usd
+    from usage_days as source
+    where source.day >= ? and source.day < ? ${filter.conditions}
+    order by source.day, user_name, token_name, model_name
+    limit ?`;
+  const [from, until] = [days[0]?.[1] ?? 0, days.at(-1)?.[2] ?? 0];
+  return (await database.all(sql, from, until, ...filter.parameters, query.rowsMax + 1)).map(decodeRow);
+}
+
 /** The rows of one source inside its segments. The cross join keeps SQLite from scanning the table once and the segments for each row. */
-function selectFrom(segments: string, source: Source, conditions: string): string {
+function selectFrom(segments: string, source: Source, within: string, conditions: string): string {
   return `select segments.bucket as bucket, source.user_name as user_name, source.${source.tokenName} as token_name,
       source.${source.modelName} as model_name, prompt_tokens, completion_tokens, cache_tokens, cache_creation_tokens, use_time_ms,
       ${source.callCount} as call_count, amount_nano_usd
     from ${segments} as segments
     cross join ${source.table} as source
-    where source.${source.unit} >= segments.from_unit and source.${source.unit} < segments.until_unit ${source.condition} ${conditions}`;
+    where ${within} ${source.condition} ${conditions}`;
 }
 
-/** Exact comparisons; there are eight combinations per source, so that the statements kept prepared stay few. */
+const inRange = ({ unit }: Source): string => `source.${unit} >= segments.from_unit and source.${unit} < segments.until_unit`;
+
+/** One unit of time at once: behind it, the key of a roll-up leads on to the user, so that one user's rows are found among those of all. */
+const inUnit = ({ unit }: Source): string => `source.${unit} = segments.from_unit`;
+
+function listUnits(source: Source, segments: Segments['days'], dayMinutes: readonly number[]): Segments['days'] {
+  return segments.flatMap(([bucket, from, until]) => {
+    const units = source.unit === 'day' ? dayMinutes.filter((day) => from <= day && day < until) : range(from, until);
+    return units.map((unit) => [bucket, unit, unit + 1] as const);
+  });
+}
+
+function range(from: number, until: number): readonly number[] {
+  return Array.from({ length: until - from }, (_, index) => from + index);
+}
+
+/** Exact comparisons; there are eight combinations of them, so that the statements kept prepared stay few. */
 function createFilter(source: Source, query: StatisticsQuery): { readonly conditions: string; readonly parameters: readonly SqlValue[] } {
   let conditions = '';
   const parameters: SqlValue[] = [];

@@ -1,11 +1,13 @@
 import type { StoreOperations } from '../worker/store-protocol.ts';
 import { createAccountsOperations } from './accounts-operations.ts';
 import { createBookOperations } from './book-operations.ts';
+import { createBilledCallOperations } from './billed-call-operations.ts';
 import { createCallbackOperations } from './callback-operations.ts';
 import { createConversationOperations } from './conversation-operations.ts';
 import type { Database } from './database.ts';
 import { createFileSearchOperations } from './file-search-operations.ts';
 import { createLeaseOperations } from './lease-operations.ts';
+import { createIdempotencyOperations } from './idempotency-operations.ts';
 import { createLedgerOperations } from './ledger-operations.ts';
 import { createProofOperations } from './proof-operations.ts';
 import { readDatabaseId } from './read-database-id.ts';
@@ -20,11 +22,13 @@ export function createStoreOperations(database: Database): StoreOperations {
     ...createLeaseOperations(database),
     ...createBookOperations(database),
     ...createStatisticsOperations(database),
+    ...createBilledCallOperations(database),
     ...createProofOperations(database),
     ...createConversationOperations(database),
     ...createFileSearchOperations(database),
     ...createVideoTaskOperations(database),
     ...createCallbackOperations(database),
+    ...createIdempotencyOperations(database),
     databaseId: () => readDatabaseId(database),
   };
 }

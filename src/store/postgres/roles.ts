@@ -23,6 +23,8 @@ const rights: Readonly<Record<string, Rights>> = {
   // Deleted keys keep their rows.
   api_keys: { gateway: 'add and change', monitor: 'nothing' },
   billing_tokens: { gateway: 'everything', monitor: 'read' },
+  // When a token was used last is all that a monitor writes.
+  billing_token_uses: { gateway: 'everything', monitor: 'add and change' },
   calls: { gateway: 'add', monitor: 'read' },
   usage_minutes: { gateway: 'add and change', monitor: 'read' },
   usage_hours: { gateway: 'add and change', monitor: 'read' },
@@ -32,6 +34,10 @@ const rights: Readonly<Record<string, Rights>> = {
   spend_periods: { gateway: 'add and change', monitor: 'read' },
   credit_nodes: kept,
   credit_leases: kept,
+  // Added up anew for another time zone.
+  usage_days: { gateway: 'everything', monitor: 'read' },
+  usage_day_zone: { gateway: 'add and change', monitor: 'read' },
+  usage_price_versions: { gateway: 'add', monitor: 'read' },
   reasoning_proofs: kept,
   responses: kept,
   response_items: kept,
@@ -47,6 +53,8 @@ const rights: Readonly<Record<string, Rights>> = {
   video_tasks: kept,
   video_requests: kept,
   video_idempotency: kept,
+  idempotency_keys: kept,
+  idempotency_chunks: kept,
   callback_deliveries: kept,
   callback_secrets: kept,
 };

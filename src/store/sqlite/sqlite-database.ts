@@ -10,6 +10,7 @@ const words: EngineWords = {
   // The transaction has the whole file.
   forUpdate: () => '',
   forUpdateOfFree: () => '',
+  forShare: '',
   // total() is the exact sum up to 2^63 given as the nearest double, and unlike sum() it does not fail beyond.
   realSum: (column) => `total(${column})`,
   segments: '(select value ->> 0 as bucket, value ->> 1 as from_unit, value ->> 2 as until_unit from json_each(?))',

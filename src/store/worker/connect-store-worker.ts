@@ -1,4 +1,5 @@
 import type { Worker } from 'node:worker_threads';
+import type { IdempotencyStore } from '../../billing/idempotency/idempotency-store.ts';
 import type { CallbackStore } from '../../tasks/callbacks/callback-store.ts';
 import type { CreditBooks } from '../../billing/credits/credit-books.ts';
 import type { LeaseStore } from '../../billing/credits/credit-store.ts';
@@ -6,6 +7,7 @@ import type { TaskStore } from '../../tasks/task-store.ts';
 import type { FileSearchStore } from '../../tools/file-search/file-store.ts';
 import type { Store } from '../store.ts';
 import { encodeForStore, joinEncoded } from '../operations/encoded-batch.ts';
+import { unpackRows } from '../operations/packed-rows.ts';
 import { StoreError } from '../store-error.ts';
 import { groupProgress } from './group-progress.ts';
 import { decodeError } from './store-protocol.ts';
@@ -56,13 +58,19 @@ export async function connectStoreWorker(worker: Worker, options: StoreWorkerOpt
     insertBillingToken: (token) => call('insertBillingToken', token),
     findBillingTokenByHash: (hash) => call('findBillingTokenByHash', hash),
     listBillingTokens: () => call('listBillingTokens'),
+    rotateBillingToken: (rotation) => call('rotateBillingToken', rotation),
+    noteBillingTokenUse: (use) => call('noteBillingTokenUse', use),
     deleteBillingToken: (tokenId) => call('deleteBillingToken', tokenId),
     appendEntries: async (entries, nodeId) => await connection.append(joinEncoded(entries.map((entry) => encodeForStore(entry))), nodeId),
     appendEncoded: async (entries, nodeId) => await connection.append(joinEncoded(entries), nodeId),
     findReplyOwner: (replyId) => call('findReplyOwner', replyId),
     findEntry: (callId) => call('findEntry', callId),
+    listCallRows: (callId) => call('listCallRows', callId),
     listEntries: (filter) => call('listEntries', filter),
-    queryStatistics: (query) => call('queryStatistics', query),
+    queryStatistics: async (query) => unpackRows(await call('sumUsage', query)),
+    keepDaysOf: (timeZone) => call('keepDaysOf', timeZone),
+    listBilledCalls: (page) => call('listBilledCalls', page),
+    listPriceVersions: (span) => call('listPriceVersions', span),
     putProofs: (proofs) => call('putProofs', proofs),
     findProofs: (query) => call('findProofs', query),
     sweepProofs: (limits) => call('sweepProofs', limits),
@@ -79,6 +87,7 @@ export async function connectStoreWorker(worker: Worker, options: StoreWorkerOpt
     ...videoTaskCalls(call),
     ...callbackCalls(call),
     ...creditCalls(call),
+    ...idempotencyCalls(call),
     databaseId: () => call('databaseId'),
     failureReason: connection.failureReason,
     close: connection.close,
@@ -134,6 +143,19 @@ function creditCalls(call: Call): LeaseStore & CreditBooks {
     listTransactions: (parameter) => call('listTransactions', parameter),
     listLeases: () => call('listLeases'),
     verifyBooks: (parameter) => call('verifyBooks', parameter),
+  };
+}
+
+/** Answers under idempotency keys. */
+function idempotencyCalls(call: Call): IdempotencyStore {
+  return {
+    claimIdempotencyKey: (claim) => call('claimIdempotencyKey', claim),
+    addReplyChunks: (holder, chunks) => call('addReplyChunks', holder, chunks),
+    closeIdempotencyKey: (ending) => call('closeIdempotencyKey', ending),
+    releaseIdempotencyKey: (holder) => call('releaseIdempotencyKey', holder),
+    renewIdempotencyKeys: (lease) => call('renewIdempotencyKeys', lease),
+    readReplyChunk: (holder, sequence) => call('readReplyChunk', holder, sequence),
+    sweepIdempotencyKeys: (pass) => call('sweepIdempotencyKeys', pass),
   };
 }
 

@@ -1,13 +1,16 @@
 import type { AccountsStore } from '../../accounts/accounts-store.ts';
 import type { CreditBooks } from '../../billing/credits/credit-books.ts';
 import type { LeaseStore } from '../../billing/credits/credit-store.ts';
+import type { IdempotencyStore } from '../../billing/idempotency/idempotency-store.ts';
 import type { LedgerStore } from '../../billing/ledger/ledger-store.ts';
-import type { StatisticsStore } from '../../billing/statistics/statistics-store.ts';
+import type { BilledCallStore } from '../../billing/statistics/billed-call.ts';
+import type { StatisticsDays, StatisticsStore } from '../../billing/statistics/statistics-store.ts';
 import type { ConversationStore } from '../../conversations/conversation-store.ts';
 import type { ProofStore } from '../../inference/proof-store.ts';
 import type { CallbackStore } from '../../tasks/callbacks/callback-store.ts';
 import type { TaskProgress, TaskStore } from '../../tasks/task-store.ts';
 import type { FileSearchStore } from '../../tools/file-search/file-store.ts';
+import type { PackedRows } from '../operations/packed-rows.ts';
 import { StoreError } from '../store-error.ts';
 import type { StoreErrorKind } from '../store-error.ts';
 
@@ -20,7 +23,10 @@ export type LedgerStoreOperations = Omit<LedgerStore, 'appendEntries' | 'appendE
 
 /** Encoded entries end to end, and the length of each. */
 export type EncodedBatch = { readonly bytes: Uint8Array<ArrayBuffer>; readonly lengths: readonly number[] };
-export type StatisticsStoreOperations = StatisticsStore;
+/** Rows travel packed. */
+export type StatisticsStoreOperations = StatisticsDays & {
+  readonly sumUsage: (query: Parameters<StatisticsStore['queryStatistics']>[0]) => Promise<PackedRows>;
+};
 export type ProofStoreOperations = ProofStore;
 export type ConversationStoreOperations = ConversationStore;
 export type FileSearchOperations = FileSearchStore;
@@ -34,11 +40,13 @@ export type StoreOperations = AccountsStoreOperations &
   LeaseStore &
   CreditBooks &
   StatisticsStoreOperations &
+  BilledCallStore &
   ProofStoreOperations &
   ConversationStoreOperations &
   FileSearchOperations &
   TaskStoreOperations &
-  CallbackStoreOperations & {
+  CallbackStoreOperations &
+  IdempotencyStore & {
     readonly databaseId: () => Promise<string>;
   };
 export type OperationName = keyof StoreOperations;

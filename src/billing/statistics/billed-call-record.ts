@@ -1,0 +1,90 @@
+import type { CallEnd } from '../ledger/call-entry.ts';
+import type { BilledCall, BilledCallFilter, BilledCallStore } from './billed-call.ts';
+import { type ExactNumber, exactNumber } from './exact-number.ts';
+import { zonedTime } from './format-bucket-time.ts';
+import { usdDecimal } from './usd-decimal.ts';
+
+/** One line of the detail: a call, or a part of one. */
+export type BilledCallRecord = {
+  readonly requestId: string;
+  /** When it was accepted, by the clock of the statistics' time zone: `YYYY-MM-DD HH:MM:SS`. */
+  readonly time: string;
+  /** The same in Unix milliseconds. */
+  readonly timeMs: number;
+  readonly userName: string;
+  readonly tokenName: string;
+  readonly modelName: string;
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  readonly cacheTokens: number;
+  readonly cacheCreationTokens: number;
+  readonly useTimeMs: number;
+  readonly callCount: 0 | 1;
+  /** USD with at most nine decimals. */
+  readonly amount: ExactNumber;
+  readonly estimated: boolean;
+  readonly end: CallEnd;
+  readonly priceVersion: string;
+};
+
+/** Large enough that asking costs little, small enough that a page is no burden to anybody's memory. */
+const PAGE_ROWS = 2000;
+
+/**
+ * The rows of a filter one by one, read page by page while somebody reads them. Rejects with what the store rejects with, and with the signal's reason.
+ * @param signal ends the reading between two pages
+ */
+export async function* readBilledCalls(
+  store: Pick<BilledCallStore, 'listBilledCalls'>,
+  filter: BilledCallFilter,
+  timeZone: string,
+  signal: AbortSignal,
+): AsyncGenerator<BilledCallRecord> {
+  const timeOf = createTimeFormat(timeZone);
+  let after: BilledCall | undefined;
+  for (;;) {
+    signal.throwIfAborted();
+    const page: readonly BilledCall[] = await store.listBilledCalls({
+      ...filter,
+      ...(after === undefined ? {} : { after: { acceptedAtMs: after.acceptedAtMs, callId: after.callId } }),
+      limit: PAGE_ROWS,
+    });
+    for (const call of page) yield encodeCall(call, timeOf(call.acceptedAtMs));
+    after = page.at(-1);
+    if (after === undefined || page.length < PAGE_ROWS) return;
+  }
+}
+
+function encodeCall(call: BilledCall, time: string): BilledCallRecord {
+  return {
+    requestId: call.callId,
+    time,
+    timeMs: call.acceptedAtMs,
+    userName: call.userName,
+    tokenName: call.tokenName,
+    modelName: call.modelName,
+    promptTokens: call.promptTokens,
+    completionTokens: call.completionTokens,
+    cacheTokens: call.cacheTokens,
+    cacheCreationTokens: call.cacheCreationTokens,
+    useTimeMs: call.useTimeMs,
+    callCount: call.callCount,
+    amount: exactNumber(usdDecimal(call.amountNanoUsd)),
+    estimated: call.estimated,
+    end: call.end,
+    priceVersion: call.priceVersion,
+  };
+}
+
+/** Formats moments that mostly follow each other: the calendar is asked once a minute, since no zone changes its offset within one. */
+function createTimeFormat(timeZone: string): (ms: number) => string {
+  let minute = Number.NaN;
+  let offsetMs = 0;
+  return (ms) => {
+    if (Math.floor(ms / 60_000) !== minute) {
+      minute = Math.floor(ms / 60_000);
+      offsetMs = zonedTime(minute * 60, timeZone).offsetNanoseconds / 1e6;
+    }
+    return new Date(ms + offsetMs).toISOString().slice(0, 19).replace('T', ' ');
+  };
+}

@@ -1,0 +1,152 @@
+import type { BillingRecord, BillingRecords } from '../../billing/statistics/billing-record.ts';
+import { usdDecimal } from '../../billing/statistics/usd-decimal.ts';
+import { type Terminal, bar, bold, cutTo, displayWidth, inert, padTo } from './terminal-text.ts';
+
+/** What one line adds up. */
+type Sums = { calls: number; input: number; output: number; cached: number; nanoUsd: bigint };
+
+export type Usage = {
+  readonly records: BillingRecords;
+  /** The buckets that the span has, with the text of their start; those without calls are shown empty. */
+  readonly buckets: readonly string[];
+  /** Says what is shown: span, zone and filters. */
+  readonly title: string;
+};
+
+/** Groups that are shown one by one; the others are told by their number. */
+const GROUPS_MAX = 20;
+const NAME_MIN = 6;
+const BAR_MIN = 8;
+const BAR_MAX = 40;
+
+/** Usage as lines for a terminal: a bar chart by bucket, and who used what. */
+export function renderUsage(usage: Usage, terminal: Terminal): string {
+  const { records, buckets, title } = usage;
+  const total = createSums();
+  const byBucket = new Map(buckets.map((time) => [time, createSums()]));
+  const byGroup = new Map<string, { readonly names: readonly string[]; readonly sums: Sums }>();
+  for (const record of records) {
+    add(total, record);
+    add(find(byBucket, record.time, createSums), record);
+    const names = [record.userName, record.tokenName, record.modelName];
+    add(find(byGroup, names.join('\0'), () => ({ names, sums: createSums() })).sums, record);
+  }
+  if (records.count === 0) return `${bold(title, terminal)}\nno calls\n`;
+  const groups = [...byGroup.values()].toSorted((left, right) => compareCost(right.sums, left.sums));
+  return [
+    bold(title, terminal),
+    '',
+    ...renderBuckets(byBucket, total, terminal),
+    '',
+    ...renderGroups(groups.slice(0, GROUPS_MAX), terminal),
+    ...(groups.length > GROUPS_MAX ? [`… and ${groups.length - GROUPS_MAX} more; --json and --csv have all`] : []),
+    '',
+  ].join('\n');
+}
+
+function renderBuckets(byBucket: ReadonlyMap<string, Sums>, total: Sums, terminal: Terminal): readonly string[] {
+  const header = ['TIME', ...sumTitles];
+  const rows = [...byBucket].map(([time, sums]) => [time, ...sumCells(sums)]);
+  const totals = ['TOTAL', ...sumCells(total)];
+  const widths = columnWidths([header, ...rows, totals]);
+  const room = terminal.columns - widths.reduce((sum, width) => sum + width + 2, 0);
+  const barWidth = room >= BAR_MIN ? Math.min(room, BAR_MAX) : 0;
+  // Cost is what most look for; where nothing costs anything, calls are.
+  const measure = (sums: Sums): number => (total.nanoUsd > 0n ? Math.max(0, Number(sums.nanoUsd)) : sums.calls);
+  const most = Math.max(...[...byBucket.values()].map(measure));
+  const lines = [...byBucket.values()].map((sums, index) => {
+    const drawn = bar(most === 0 ? 0 : measure(sums) / most, barWidth, terminal);
+    return `${layOut(rows[index] ?? [], widths, 1)}  ${drawn}`.trimEnd();
+  });
+  return [bold(layOut(header, widths, 1).trimEnd(), terminal), ...lines, bold(layOut(totals, widths, 1).trimEnd(), terminal)];
+}
+
+function renderGroups(
+  groups: readonly { readonly names: readonly string[]; readonly sums: Sums }[],
+  terminal: Terminal,
+): readonly string[] {
+  const header = ['USER', 'KEY', 'MODEL', ...sumTitles];
+  const numbers = groups.map(({ sums }) => sumCells(sums));
+  const numberWidths = columnWidths([sumTitles, ...numbers]);
+  const left = terminal.columns - numberWidths.reduce((sum, width) => sum + width + 2, 0);
+  const shown = groups.map(({ names }) => names.map(inert));
+  // Two blanks stand between the names.
+  const nameWidths = shareRoom(columnWidths([header.slice(0, 3), ...shown]), left - 4);
+  const rows = shown.map((names, index) => [
+    ...names.map((name, column) => cutTo(name, nameWidths[column] ?? 0)),
+    ...(numbers[index] ?? []),
+  ]);
+  const widths = columnWidths([header, ...rows]);
+  return [bold(layOut(header, widths, 3).trimEnd(), terminal), ...rows.map((row) => layOut(row, widths, 3).trimEnd())];
+}
+
+const sumTitles = ['CALLS', 'INPUT', 'OUTPUT', 'CACHED', 'COST USD'];
+
+function sumCells(sums: Sums): readonly string[] {
+  return [...[sums.calls, sums.input, sums.output, sums.cached].map(groupDigits), formatCost(sums.nanoUsd)];
+}
+
+function groupDigits(count: number): string {
+  return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
+}
+
+/** At least two and, for what is small, as many decimals as it has. */
+function formatCost(nanoUsd: bigint): string {
+  const [whole = '0', fraction = ''] = usdDecimal(nanoUsd).split('.');
+  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',');
+  const isLarge = nanoUsd >= 1_000_000_000_000n;
+  return `${grouped}.${(isLarge ? fraction.slice(0, 2) : fraction.slice(0, 6)).padEnd(isLarge ? 2 : 6, '0')}`;
+}
+
+function columnWidths(rows: readonly (readonly string[])[]): readonly number[] {
+  const [first = []] = rows;
+  return first.map((_, column) => Math.max(...rows.map((row) => displayWidth(row[column] ?? ''))));
+}
+
+/** The widths that fit into a room: the widest give way first, and none below what a name is recognised by. */
+function shareRoom(wanted: readonly number[], room: number): readonly number[] {
+  const widths = [...wanted];
+  let excess = widths.reduce((sum, width) => sum + width, 0) - room;
+  for (; excess > 0; excess -= 1) {
+    const widest = widths.indexOf(Math.max(...widths));
+    if ((widths[widest] ?? 0) <= NAME_MIN) break;
+    widths[widest] = (widths[widest] ?? 0) - 1;
+  }
+  return widths;
+}
+
+/** The first columns are texts and begin at the left; the others are numbers and end at the right. */
+function layOut(row: readonly string[], widths: readonly number[], texts: number): string {
+  return row.map((cell, column) => padTo(cell, widths[column] ?? 0, column < texts ? 'right' : 'left')).join('  ');
+}
+
+function createSums(): Sums {
+  return { calls: 0, input: 0, output: 0, cached: 0, nanoUsd: 0n };
+}
+
+function add(sums: Sums, record: BillingRecord): void {
+  sums.calls += record.callCount;
+  sums.input += record.totalPromptTokens;
+  sums.output += record.totalCompletionTokens;
+  sums.cached += record.totalCacheTokens;
+  sums.nanoUsd += nanoUsdOf(record.totalAmount.rawJSON);
+}
+
+/** The inverse of usdDecimal. */
+function nanoUsdOf(decimal: string): bigint {
+  const [whole = '', fraction = ''] = decimal.split('.');
+  return BigInt(whole + fraction.padEnd(9, '0'));
+}
+
+function compareCost(left: Sums, right: Sums): number {
+  if (left.nanoUsd !== right.nanoUsd) return left.nanoUsd < right.nanoUsd ? -1 : 1;
+  return left.calls - right.calls;
+}
+
+function find<Value>(map: Map<string, Value>, key: string, create: () => Value): Value {
+  const known = map.get(key);
+  if (known !== undefined) return known;
+  const made = create();
+  map.set(key, made);
+  return made;
+}

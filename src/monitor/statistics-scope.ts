@@ -1,0 +1,2 @@
+/** Under this name a request carries whose calls it may see. */
+export const statisticsScope = 'statisticsScope';

@@ -1,0 +1,24 @@
+import type { Cell, Column, TableRow } from './table.ts';
+
+/** What makes spreadsheet programs take a text for a formula, as its first character or behind blanks; the full-width forms do so in some. */
+const FORMULA_START = /^[\s\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r\n]/;
+const NEEDS_QUOTES = /[",\r\n]/;
+
+/**
+ * One value as a field of CSV (RFC 4180): in quotes where it holds a comma, a quote or a line end. A text that a spreadsheet program might take for a formula gets an apostrophe in front,
+ * which such programs show or swallow and never calculate; numbers stay as they are.
+ */
+export function encodeCsvCell(value: Cell): string {
+  if (typeof value !== 'string') return typeof value === 'object' ? value.rawJSON : String(value);
+  const text = value.toWellFormed();
+  const inert = FORMULA_START.test(text) ? `'${text}` : text;
+  return NEEDS_QUOTES.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert;
+}
+
+export function encodeCsvHeader(columns: readonly { readonly field: string }[]): string {
+  return `${columns.map(({ field }) => field).join(',')}\r\n`;
+}
+
+export function encodeCsvLine<Row extends TableRow>(columns: readonly Column<Row>[], row: Row): string {
+  return `${columns.map(({ field }) => encodeCsvCell(row[field] ?? '')).join(',')}\r\n`;
+}

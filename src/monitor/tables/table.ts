@@ -1,0 +1,81 @@
+import type { BilledCallRecord } from '../../billing/statistics/billed-call-record.ts';
+import { type BillingRecord, billingRecordFields } from '../../billing/statistics/billing-record.ts';
+import type { ExactNumber } from '../../billing/statistics/exact-number.ts';
+
+/** What one value of a table can be. */
+export type Cell = string | number | boolean | ExactNumber;
+
+/** A line of a table. */
+export type TableRow = Readonly<Record<string, Cell>>;
+
+/**
+ * How a value is to be shown where there are types: `number` is one that nobody adds up, `local-time` a text `YYYY-MM-DD HH:MM:SS` that can be a
+ * date where there are dates.
+ */
+export type CellKind = 'text' | 'number' | 'count' | 'amount' | 'boolean' | 'local-time';
+
+export type Column<Row> = {
+  readonly field: keyof Row & string;
+  readonly kind: CellKind;
+  /** One sentence or two, for those who read the column. */
+  readonly meaning: string;
+};
+
+type Described<Row> = Readonly<Record<keyof Row & string, readonly [kind: CellKind, meaning: string]>>;
+
+const bill: Described<BillingRecord> = {
+  time: ['text', 'Bucket start by the clock of the configured time zone. It may lie before startTime.'],
+  timeGroup: ['number', 'Bucket start as Unix seconds.'],
+  userName: ['text', 'Login name of the user.'],
+  tokenName: ['text', 'Name of the API key.'],
+  modelName: ['text', 'Model as the caller named it.'],
+  totalPromptTokens: ['count', 'All input tokens. Cache reads and cache writes are parts of it.'],
+  totalCompletionTokens: ['count', 'All output tokens, reasoning included.'],
+  totalCacheTokens: ['count', 'Input tokens read from a cache.'],
+  totalCacheCreationTokens: ['count', 'Input tokens written to a cache.'],
+  totalUseTime: ['count', 'Whole seconds that the calls took together; milliseconds are added first and the sum is rounded down.'],
+  callCount: ['count', 'Answered calls. A call counts once, however many attempts it took.'],
+  totalAmount: ['amount', 'Cost in USD: a decimal number with at most nine decimals, never in exponent form.'],
+};
+
+/** The columns of the statistics, in the contract's order. */
+export const billColumns: readonly Column<BillingRecord>[] = billingRecordFields.map((field) => createColumn(bill, field));
+
+const calls: Described<BilledCallRecord> = {
+  requestId: ['text', 'The id of the request, as its answer told it.'],
+  time: ['local-time', 'When the request was accepted, by the clock of the configured time zone.'],
+  timeMs: ['number', 'The same moment in Unix milliseconds.'],
+  userName: ['text', 'Login name of the user.'],
+  tokenName: ['text', 'Name of the API key.'],
+  modelName: ['text', 'Model as the caller named it.'],
+  promptTokens: ['count', 'All input tokens. Cache reads and cache writes are parts of it.'],
+  completionTokens: ['count', 'All output tokens, reasoning included.'],
+  cacheTokens: ['count', 'Input tokens read from a cache.'],
+  cacheCreationTokens: ['count', 'Input tokens written to a cache.'],
+  useTimeMs: ['count', 'Milliseconds from acceptance to the end.'],
+  callCount: ['number', '1 for a call, 0 for a part of one: a further round of its tools, or what they did.'],
+  amount: ['amount', 'Cost in USD.'],
+  estimated: ['boolean', 'Whether any count is an estimate rather than what the upstream reported.'],
+  end: ['text', 'finished; client-left: the client went away; cut: the reply broke off; lost: the gateway died during the call.'],
+  priceVersion: ['text', 'Version of the price book that priced it.'],
+};
+
+/** The columns of the detail, in order. */
+export const callColumns: readonly Column<BilledCallRecord>[] = (Object.keys(calls) as (keyof BilledCallRecord)[]).map((field) =>
+  createColumn(calls, field),
+);
+
+function createColumn<Row>(described: Described<Row>, field: keyof Row & string): Column<Row> {
+  const [kind, meaning] = described[field];
+  return { field, kind, meaning };
+}
+
+/** What the column of the statistics means. */
+export function billMeaning(field: keyof BillingRecord): string {
+  return bill[field][1];
+}
+
+/** What the column of the detail means. */
+export function callMeaning(field: keyof BilledCallRecord): string {
+  return calls[field][1];
+}

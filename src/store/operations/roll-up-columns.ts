@@ -1,0 +1,10 @@
+/** The columns that roll-ups add up, in the order of an increment's amounts. */
+export const sumColumns = [
+  'prompt_tokens',
+  'completion_tokens',
+  'cache_tokens',
+  'cache_creation_tokens',
+  'use_time_ms',
+  'call_count',
+  'amount_nano_usd',
+] as const;

@@ -1,0 +1,108 @@
+import { StoreError } from '../store-error.ts';
+import type { UsageIncrement } from './call-entry-row.ts';
+import type { Database } from './database.ts';
+import { dayStart, readDayZone } from './day-zone.ts';
+import { sumColumns } from './roll-up-columns.ts';
+
+/** A table of sums: how a row is added to, and in which unit its time is kept. */
+type RollUp = { readonly upsert: string; readonly unitMs: number };
+
+const minuteMs = 60_000;
+const hourMs = 3_600_000;
+const dayMs = 86_400_000;
+const minutes: RollUp = { unitMs: minuteMs, upsert: createUpsert('usage_minutes', 'minute') };
+const hours: RollUp = { unitMs: hourMs, upsert: createUpsert('usage_hours', 'hour') };
+/** Days begin at any minute: it depends on their time zone. */
+const days: RollUp = { unitMs: minuteMs, upsert: createUpsert('usage_days', 'day') };
+
+const insertVersion =
+  'insert into usage_price_versions (day, user_name, price_version) values (?, ?, ?) on conflict (day, user_name, price_version) do nothing';
+
+/** Adds calls that were just booked to all roll-ups, in the transaction that books them. Throws StoreError `entry-out-of-range`. */
+export async function addToRollUps(database: Database, increments: readonly UsageIncrement[]): Promise<void> {
+  if (increments.length === 0) return;
+  const byMinute = sumUp(increments, (ms) => Math.floor(ms / minuteMs) * minuteMs);
+  for (const sum of byMinute) await writeSum(database, minutes, sum);
+  for (const sum of sumUp(byMinute, (ms) => Math.floor(ms / hourMs) * hourMs)) await writeSum(database, hours, sum);
+  // Nobody gives the days another time zone before this transaction ends.
+  const zone = await readDayZone(database, database.words.forShare);
+  for (const sum of sumUp(byMinute, (ms) => dayStart(ms, zone))) await writeSum(database, days, sum);
+  const versions = new Map(increments.map((call) => [priceVersionKey(call), call]));
+  for (const key of [...versions.keys()].toSorted()) {
+    const call = versions.get(key);
+    if (call !== undefined) await database.run(insertVersion, Math.floor(call.acceptedAtMs / dayMs), call.names[0], call.priceVersion);
+  }
+}
+
+function priceVersionKey({ acceptedAtMs, names, priceVersion }: UsageIncrement): string {
+  return `${Math.floor(acceptedAtMs / dayMs)}\0${names[0]}\0${priceVersion}`;
+}
+
+/** What one batch adds to one row of a roll-up. */
+type RollUpSum = Omit<UsageIncrement, 'callId' | 'priceVersion'> & { readonly callIds: string[]; readonly amounts: (number | bigint)[] };
+
+/**
+ * Sums of increments, or of finer sums, by unit of time and names.
+ * @param startOf when the unit of time begins that a moment lies in
+ */
+function sumUp(parts: readonly (UsageIncrement | RollUpSum)[], startOf: (acceptedAtMs: number) => number): readonly RollUpSum[] {
+  const sums = new Map<string, RollUpSum>();
+  let last: RollUpSum | undefined;
+  for (const part of parts) {
+    const acceptedAtMs = startOf(part.acceptedAtMs);
+    // Calls that follow each other often count together, and comparing is cheaper than looking up.
+    const sum = last !== undefined && countsFor(last, acceptedAtMs, part.names) ? last : findSum(sums, acceptedAtMs, part.names);
+    last = sum;
+    if ('callIds' in part) sum.callIds.push(...part.callIds);
+    else sum.callIds.push(part.callId);
+    for (let index = 0; index < part.amounts.length; index++) {
+      sum.amounts[index] = add(sum.amounts[index] ?? 0, part.amounts[index] ?? 0);
+    }
+  }
+  // Everybody writes them in one order, so that no two transactions wait for each other. Which one does not matter.
+  const keys = [...sums.keys()].toSorted();
+  return keys.flatMap((key) => sums.get(key) ?? []);
+}
+
+function countsFor(sum: RollUpSum, acceptedAtMs: number, [userName, tokenName, modelName]: UsageIncrement['names']): boolean {
+  const [sumUser, sumToken, sumModel] = sum.names;
+  return sum.acceptedAtMs === acceptedAtMs && sumToken === tokenName && sumModel === modelName && sumUser === userName;
+}
+
+/** The sum of a unit of time and names, a new one where there is none yet. */
+function findSum(sums: Map<string, RollUpSum>, acceptedAtMs: number, names: UsageIncrement['names']): RollUpSum {
+  const [userName, tokenName, modelName] = names;
+  // No name holds the separator: NUL is not storable text.
+  const key = `${acceptedAtMs}\0${userName}\0${tokenName}\0${modelName}`;
+  const found = sums.get(key);
+  if (found !== undefined) return found;
+  const sum = { acceptedAtMs, names, callIds: [], amounts: [] };
+  sums.set(key, sum);
+  return sum;
+}
+
+/** An exact sum: numbers as long as they are exact, which is nearly always and costs a tenth. */
+function add(one: number | bigint, other: number | bigint): number | bigint {
+  if (typeof one === 'number' && typeof other === 'number') {
+    const sum = one + other;
+    if (Number.isSafeInteger(sum)) return sum;
+  }
+  return BigInt(one) + BigInt(other);
+}
+
+async function writeSum(database: Database, { upsert, unitMs }: RollUp, sum: RollUpSum): Promise<void> {
+  try {
+    await database.run(upsert, sum.acceptedAtMs / unitMs, ...sum.names, ...sum.amounts);
+  } catch (error) {
+    if (error instanceof StoreError && error.kind !== 'constraint' && error.kind !== 'internal') throw error;
+    const message = 'Entries cannot be booked: with them the sum of their minute exceeds 64 bits.';
+    throw new StoreError('entry-out-of-range', message, { callIds: sum.callIds, cause: error });
+  }
+}
+
+function createUpsert(table: string, unit: string): string {
+  return `insert into ${table} (${unit}, user_name, token_name, model_name, ${sumColumns.join(', ')})
+    values (?, ?, ?, ?, ${sumColumns.map(() => '?').join(', ')})
+    on conflict (${unit}, user_name, token_name, model_name)
+    do update set ${sumColumns.map((column) => `${column} = ${table}.${column} + excluded.${column}`).join(', ')}`;
+}
