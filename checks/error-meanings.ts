@@ -22,7 +22,10 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   media_quota_exceeded: 'The files that are kept for the user or key have reached their limit; delete some, or wait until they expire.',
   result_unavailable: 'The file of a finished video cannot be had at the moment, or not any more.',
   range_not_satisfiable: 'The part of the file that was asked for does not exist; `content-range` tells its length.',
-  idempotency_conflict: 'The `idempotency-key` was used by another request with another body within the last day.',
+  idempotency_conflict: 'The `Idempotency-Key` was used before, with another request.',
+  idempotency_spent: 'The request with this `Idempotency-Key` was made, and its answer cannot be given again. The message names its call.',
+  idempotency_unavailable:
+    'Whether a request with this `Idempotency-Key` was made before cannot be looked up at the moment. It was not made.',
   tasks_unavailable: 'Videos cannot be recorded at the moment, so that none is begun.',
   no_suitable_target:
     'The model is served, but none of its targets takes such a call: the message names what each of them takes (`when` in the configuration).',
@@ -65,6 +68,8 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   upstream_credentials_rejected: "The upstream refuses the operator's credential. The operator has to renew it; the caller's key is fine.",
   journal_unavailable: 'The journal cannot be written, for example because the disk is full. No call is made that could not be booked.',
   accounts_unavailable: 'The key is not known in memory and the database cannot be asked at the moment.',
+  receipts_unavailable:
+    'The ledger cannot be read at the moment. The call is booked all the same, and its receipt is there as soon as the ledger is.',
   responses_unavailable: 'Stored responses, conversations or files cannot be read or written at the moment. Nothing was charged.',
   conversation_locked: 'Another response is being generated from the same conversation. Send the request again when it has ended.',
   tool_unavailable:

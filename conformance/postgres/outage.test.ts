@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -92,5 +94,36 @@ describe('PostgreSQL is away for a while, at load', { skip: skipPostgres }, () =
       20_000,
     );
     assert.equal(answered.status, 401, 'unknown keys are told so again');
+  });
+
+  test('R1: a gateway that starts while PostgreSQL is away knows its keys, and what it books arrives later', async () => {
+    const { server } = parts();
+    const options = { command: 'gateway', database: { connectMs: 500 }, environment: { WEIR_LOG_LEVEL: 'silent' } } as const;
+    await using first = await startShared(parts(), options);
+    await eventually(
+      () => existsSync(join(first.dataDirectory, 'keys.sealed')),
+      (isThere) => isThere,
+    );
+    const kept = readFileSync(join(first.dataDirectory, 'keys.sealed'));
+    for (const clear of [first.apiKey, 'admin', 'pepper']) assert.equal(kept.includes(clear), false, `${clear} in clear`);
+    await first.stop();
+
+    server.signal('SIGKILL');
+    await using again = await startShared(parts(), { ...options, dataDirectory: first.dataDirectory });
+    const view = await makeCall(again.gatewayUrl, again.apiKey, { ...modeOf(5000), number: 5000 });
+    assert.ok(view.complete, view.text);
+    assert.equal((await post(`${again.gatewayUrl}/v1/chat/completions`, chat, unknownKey)).status, 503);
+    assert.equal((await call(`${again.gatewayUrl}/health/ready`)).status, 200);
+
+    await server.restart();
+    const ledger = await openSharedLedger(parts());
+    const row = await ledger.row(view.callId ?? '', 20_000);
+    await ledger.close();
+    assert.equal(row.end, 'finished');
+    await eventually(
+      () => post(`${again.gatewayUrl}/v1/chat/completions`, chat, unknownKey),
+      ({ status }) => status === 401,
+      20_000,
+    );
   });
 });

@@ -25,6 +25,19 @@ export function ledgerSuite(open: () => Promise<StoreUnderTest>): void {
     );
   });
 
+  test('the rows of a call are found by its id, in the order in which they came to be, and no row of another call', async () => {
+    const store = engine().store();
+    const ids = ['parts', 'parts.1.tools', 'parts.2', 'parts.2.tools', 'parts.10', 'parts.10.tools', 'parts.100'];
+    const others = ['parts.x', 'parts.101', 'part', 'partsx2', 'parts_2', 'other.2'];
+    const rows = [...ids.toReversed(), ...others].map((callId) => createEntry(callId, { acceptedAtMs: startMs }));
+    await store.appendEntries(rows);
+    assert.deepEqual(
+      (await store.listCallRows('parts')).map(({ callId }) => callId),
+      ids,
+    );
+    for (const none of ['', 'nothing', '%', "parts' or 1=1", 'parts\0']) assert.deepEqual(await store.listCallRows(none), [], none);
+  });
+
   test('a kept reply is found with its owner and the upstream that keeps it, and no other is', async () => {
     const store = engine().store();
     const kept = createEntry('kept-reply', { userName: 'owner', upstream: 'eu-account', replyId: 'resp_kept', acceptedAtMs: startMs });

@@ -1,3 +1,7 @@
+import { describe } from 'node:test';
+
+import { idempotencyRules } from './idempotency-suite.ts';
+import { createFakeIdempotencyStore } from '../../src/billing/idempotency/fake-idempotency-store.ts';
 import { conversationObjectSuite } from './conversations/conversation-object-suite.ts';
 import { responseSuite } from './conversations/response-suite.ts';
 import { deletionSuite } from './conversations/deletion-suite.ts';
@@ -5,3 +9,8 @@ import { createFakeConversationStore } from '../../src/conversations/fake-conver
 
 const store = createFakeConversationStore();
 for (const suite of [responseSuite, deletionSuite, conversationObjectSuite]) suite(() => store);
+
+describe('idempotency keys in memory', () => {
+  const keys = createFakeIdempotencyStore();
+  idempotencyRules(() => keys);
+});

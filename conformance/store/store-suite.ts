@@ -2,7 +2,9 @@ import { describe } from 'node:test';
 
 import { accountsSuite } from './accounts-suite.ts';
 import { conversationSuite } from './conversation-suite.ts';
+import { creditSuite } from './credit-suite.ts';
 import { fileSearchSuite } from './file-search-suite.ts';
+import { idempotencySuite } from './idempotency-suite.ts';
 import { ledgerSuite } from './ledger-suite.ts';
 import { proofSuite } from './proof-suite.ts';
 import { statisticsDaysSuite } from './statistics-days-suite.ts';
@@ -15,11 +17,13 @@ export function runStoreSuite(name: string, open: () => Promise<StoreUnderTest>)
   describe(`store: ${name}`, () => {
     describe('accounts', () => accountsSuite(open));
     describe('ledger', () => ledgerSuite(open));
+    describe('credits', () => creditSuite(open));
     describe('statistics', () => statisticsSuite(open));
     describe('statistics over days', () => statisticsDaysSuite(open));
     describe('reasoning proofs', () => proofSuite(open));
     describe('conversations', () => conversationSuite(open));
     describe('files and their index', () => fileSearchSuite(open));
+    describe('idempotency keys', () => idempotencySuite(open));
     describe('video tasks and callbacks', () => taskSuite(open));
   });
 }

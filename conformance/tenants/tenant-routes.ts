@@ -1,7 +1,7 @@
 /** Ids of one user's objects, or ids of nothing, by what stands for them in a template. */
 export type Ids = Readonly<Record<IdKind, string>>;
 
-export type IdKind = 'response' | 'conversation' | 'item' | 'file' | 'store' | 'storeFile' | 'batch' | 'callback' | 'video';
+export type IdKind = 'response' | 'conversation' | 'item' | 'file' | 'store' | 'storeFile' | 'batch' | 'callback' | 'video' | 'receipt';
 
 /** One way to name an object: by the route that it goes to, so that a route without a row is noticed. */
 export type TenantRow = {
@@ -37,6 +37,16 @@ const storedRows: readonly TenantRow[] = [
   row('POST', '/conversations/:id/items', '/conversations/{conversation}/items', { items: reference }),
   row('GET', '/conversations/:id/items/:itemId', '/conversations/{conversation}/items/{item}'),
   row('DELETE', '/conversations/:id/items/:itemId', '/conversations/{conversation}/items/{item}'),
+];
+
+const receiptRows: readonly TenantRow[] = [row('GET', '/receipts/:id', '/receipts/{receipt}')];
+
+/** What a quoted request goes on from is looked for as if it were called. */
+const quote = (path: string, body: object): TenantRow => row('POST', '/quote', '/quote', { path, body: { model: 'gpt-4.1', ...body } });
+const quoteRows: readonly TenantRow[] = [
+  quote('/v1/responses', { previous_response_id: '{response}', input: 'go on' }),
+  quote('/v1/responses', { conversation: '{conversation}', input: 'go on' }),
+  quote('/v1/videos/{video}/remix', { prompt: 'taken over' }),
 ];
 
 const callbackRows: readonly TenantRow[] = [row('POST', '/callbacks/:id/redeliver', '/callbacks/{callback}/redeliver')];
@@ -89,12 +99,20 @@ const bodyRows: readonly TenantRow[] = [
 ];
 
 /** Every row of the matrix. */
-export const tenantRows: readonly TenantRow[] = [...storedRows, ...callbackRows, ...fileRows, ...videoRows, ...bodyRows];
+export const tenantRows: readonly TenantRow[] = [
+  ...storedRows,
+  ...receiptRows,
+  ...quoteRows,
+  ...callbackRows,
+  ...fileRows,
+  ...videoRows,
+  ...bodyRows,
+];
 
 /** The names of the ids that a row uses. */
 export function idsOf({ path, body }: TenantRow): readonly IdKind[] {
   const text = `${path} ${JSON.stringify(body ?? '')}`;
-  return (['response', 'conversation', 'item', 'file', 'store', 'storeFile', 'batch', 'video'] as const).filter((kind) =>
+  return (['response', 'conversation', 'item', 'file', 'store', 'storeFile', 'batch', 'video', 'receipt'] as const).filter((kind) =>
     text.includes(`{${kind}}`),
   );
 }

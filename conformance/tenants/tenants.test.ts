@@ -30,6 +30,7 @@ const each = (ids: Ids, change: (id: string) => string): Ids => ({
   batch: change(ids.batch),
   callback: change(ids.callback),
   video: change(ids.video),
+  receipt: change(ids.receipt),
 });
 
 /** Ids that no object ever had. */
@@ -93,7 +94,13 @@ describe('what belongs to one user is to another what does not exist, on every r
       batch: batch.id,
       callback: await createCallback(),
       video: await createVideo(),
+      receipt: await createReceipt(),
     };
+  }
+
+  async function createReceipt(): Promise<string> {
+    const made = await owner.embeddings.create({ model: 'text-embedding-3-small', input: 'secret' }).withResponse();
+    return made.response.headers.get('x-weir-request-id') ?? '';
   }
 
   async function createVideo(): Promise<string> {
@@ -132,6 +139,7 @@ describe('what belongs to one user is to another what does not exist, on every r
       await owner.vectorStores.fileBatches.retrieve(mine.batch, { vector_store_id: mine.store }),
       await owner.videos.retrieve(mine.video),
       (await owner.videos.list()).data.length,
+      await owner.get(`/receipts/${mine.receipt}`),
     ];
   }
 

@@ -1,12 +1,11 @@
 import type { Clock } from '../platform/clock.ts';
-import type { Logger } from '../platform/log.ts';
 import { waitFor } from '../platform/wait-for.ts';
-import type { AccountsStore } from './accounts-store.ts';
 import { parseSecret } from './api-key-format.ts';
 import type { ApiKey } from './api-key.ts';
 import { createKeyLookUp } from './key-look-up.ts';
 import type { LookUpResult } from './key-look-up.ts';
 import { createKeySnapshot } from './key-snapshot.ts';
+import type { KeySnapshotOptions } from './key-snapshot.ts';
 import { secretCharactersMax } from './secret-limits.ts';
 
 /**
@@ -28,10 +27,8 @@ export type KeyDirectory = {
   readonly close: () => Promise<void>;
 };
 
-export type KeyDirectoryOptions = {
-  readonly store: AccountsStore;
+export type KeyDirectoryOptions = Pick<KeySnapshotOptions, 'store' | 'logger' | 'remembered' | 'onLoaded'> & {
   readonly clock: Clock;
-  readonly logger: Logger;
   /** How often the store is asked whether keys changed. Default 1 s; the promise to operators is 5 s. */
   readonly refreshMs?: number;
   /** How long one answer of the store is waited for. Default 2 s. */

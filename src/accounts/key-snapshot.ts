@@ -22,27 +22,40 @@ export type KeySnapshot = {
   readonly remember: (key: StoredApiKey, generation: number) => void;
 };
 
-export function createKeySnapshot(options: {
+/** All that is needed to know keys without the store. */
+export type KeyMemory = { readonly pepper: string; readonly keys: readonly StoredApiKey[] };
+
+export type KeySnapshotOptions = {
   readonly store: AccountsStore;
   readonly logger: Logger;
   readonly storeTimeoutMs: number;
-}): KeySnapshot {
-  const { store, logger, storeTimeoutMs } = options;
-  let pepper: string | undefined;
-  let keys = new Map<string, ApiKey>();
+  /** Keys of an earlier process: they are known until the store has answered for the first time. */
+  readonly remembered?: KeyMemory;
+  /** Told of the keys whenever they were loaded. */
+  readonly onLoaded?: (memory: KeyMemory) => void;
+};
+
+export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
+  const { store, logger, storeTimeoutMs, remembered } = options;
+  let pepper = remembered?.pepper;
+  let isPepperConfirmed = false;
+  let keys = new Map<string, ApiKey>(remembered?.keys.map(withHashApart));
   let version: number | undefined;
   let generation = 0;
   let healthy: boolean | undefined;
 
   async function load(): Promise<void> {
-    pepper ??= await waitFor(store.pepper(), storeTimeoutMs);
+    const currentPepper = pepper !== undefined && isPepperConfirmed ? pepper : await waitFor(store.pepper(), storeTimeoutMs);
     // Read before the keys: what changes in between shows as another version at the next refresh.
     const currentVersion = await waitFor(store.keysVersion(), storeTimeoutMs);
     if (currentVersion === version) return;
     const stored = await waitFor(store.listApiKeys(), storeTimeoutMs);
+    pepper = currentPepper;
+    isPepperConfirmed = true;
     keys = new Map(stored.map(withHashApart));
     version = currentVersion;
     generation += 1;
+    options.onLoaded?.({ pepper, keys: stored });
   }
 
   return {

@@ -12,6 +12,9 @@ export type WrittenLimits = {
   readonly mediaDays?: string;
   readonly mediaBytes?: string;
   readonly expires?: string;
+  readonly spendPerDay?: string;
+  readonly spendPerMonth?: string;
+  readonly spendTotal?: string;
 };
 
 const dayMs = 86_400_000;
@@ -22,11 +25,11 @@ const refuse = (field: string, text: string, right: string): AccountsError =>
 
 /**
  * Reads limits. Amounts are whole numbers; lists are separated by commas; `expires` is a day (`2026-12-31`, valid to its end in UTC), an instant
- * (`2026-12-31T12:00:00Z`) or a time from now (`90d`, `12h`, `30m`); `mediaBytes` may have a unit (`500MiB`).
+ * (`2026-12-31T12:00:00Z`) or a time from now (`90d`, `12h`, `30m`); `mediaBytes` may have a unit (`500MiB`); spending is in USD, with at most nine places.
  * @throws AccountsError `invalid_limit` naming the field, its value and what is right
  */
 export function parseLimits(written: WrittenLimits, nowMs: number): AccessLimitsChange {
-  const { rpm, tpm, concurrency, models, addresses, mediaDays, mediaBytes, expires } = written;
+  const { rpm, tpm, concurrency, models, addresses, mediaDays, mediaBytes, expires, spendPerDay, spendPerMonth, spendTotal } = written;
   return {
     ...(rpm === undefined ? {} : { requestsPerMinute: parseAmount('rpm', rpm, rateLimitsMax.requestsPerMinute) }),
     ...(tpm === undefined ? {} : { tokensPerMinute: parseAmount('tpm', tpm, rateLimitsMax.tokensPerMinute) }),
@@ -36,6 +39,9 @@ export function parseLimits(written: WrittenLimits, nowMs: number): AccessLimits
     ...(mediaDays === undefined ? {} : { mediaRetentionDays: parseAmount('media-days', mediaDays, mediaLimitsMax.retentionDays) }),
     ...(mediaBytes === undefined ? {} : { mediaBytesMax: parseBytes(mediaBytes) }),
     ...(expires === undefined ? {} : { expiresAtMs: parseExpiry(expires, nowMs) }),
+    ...(spendPerDay === undefined ? {} : { spendPerDay: parseSpend('spend-per-day', spendPerDay) }),
+    ...(spendPerMonth === undefined ? {} : { spendPerMonth: parseSpend('spend-per-month', spendPerMonth) }),
+    ...(spendTotal === undefined ? {} : { spendTotal: parseSpend('spend-total', spendTotal) }),
   };
 }
 
@@ -44,6 +50,14 @@ function parseAmount(field: string, text: string, most: number): number | null {
   const amount = /^[0-9]{1,10}$/.test(text) ? Number(text) : 0;
   if (amount < 1 || amount > most) throw refuse(field, text, `a whole number from 1 to ${most}`);
   return amount;
+}
+
+/** F15: a limit below 0, or one with an exponent, is none. */
+function parseSpend(field: string, text: string): string | null {
+  if (text === 'none') return null;
+  if (!/^(?:0|[1-9][0-9]{0,8})(?:\.[0-9]{1,9})?$/.test(text))
+    throw refuse(field, text, 'an amount in USD such as 25 or 0.5, with at most nine places and below a billion');
+  return text;
 }
 
 const byteUnits: Readonly<Record<string, number>> = { '': 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3, TiB: 1024 ** 4 };

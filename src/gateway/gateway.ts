@@ -5,12 +5,14 @@ import type { DrainSlots } from './disconnect/drain-slots.ts';
 import type { RateLimits } from '../accounts/access-limits.ts';
 import type { ValidationMode } from '../dialects/chat-dialect.ts';
 import type { Journal } from '../billing/journal/journal.ts';
+import type { ReceiptFinder } from '../billing/receipts/find-receipt.ts';
 import type { Conversations } from '../conversations/response-store.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Deadlines } from '../platform/http/deadlines.ts';
 import type { Logger } from '../platform/log.ts';
 import type { StoredObjects } from './conversations/serve-stored-objects.ts';
 import type { FileService } from '../tools/file-search/file-service.ts';
+import type { Idempotency } from '../billing/idempotency/idempotency.ts';
 import type { CallerDirectory } from './authenticate.ts';
 import type { BackgroundRuns } from './background/background-runs.ts';
 import type { FetchMedia } from './exchange/translate/inline-media.ts';
@@ -66,6 +68,8 @@ export type GatewaySettings = {
 export type Gateway = {
   readonly callers: CallerDirectory;
   readonly journal: Journal;
+  /** Absent where no receipts are shown. */
+  readonly receipts?: ReceiptFinder;
   /** Where calls get money from; absent where nobody's spending is limited. */
   readonly credits?: CreditDesk | undefined;
   /** Replies that are read on although their clients have left; absent where none is. */
@@ -99,6 +103,8 @@ export type Gateway = {
   readonly uploads?: UploadSpool | undefined;
   /** Video tasks and their files; absent where none are kept. */
   readonly videos?: VideoService | undefined;
+  /** Requests that are safe to repeat; absent where nothing is kept of them. */
+  readonly idempotency?: Idempotency | undefined;
   /** Watches the calls under way. */
   readonly deadlines: Deadlines<RunningCall>;
 };

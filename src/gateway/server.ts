@@ -8,7 +8,7 @@ import { GatewayError } from '../inference/gateway-error.ts';
 import type { StreamFraming } from '../platform/frames.ts';
 import { type ConnectionGuard, guardConnections, type SlowBody } from '../platform/http/connection-guard.ts';
 import { DirectRequest } from '../platform/http/direct-request.ts';
-import { audioErrorDialect, isAudioPath } from './audio/audio-error-dialect.ts';
+import { isAudioPath } from './audio/audio-error-dialect.ts';
 import { serveAudio } from './audio/serve-audio.ts';
 import { authenticate } from './authenticate.ts';
 import { runCall } from './call.ts';
@@ -18,11 +18,16 @@ import { bodyPace, serverSettings } from './client-pace.ts';
 import { serveStoredObject, type StoredObjectRequest, type StoredObjectRoute } from './conversations/serve-stored-objects.ts';
 import { createDrain, type Drain, type DrainPlan } from './drain.ts';
 import { serveEmbeddings } from './embeddings/serve-embeddings.ts';
+import { serveQuote } from './quotes/serve-quote.ts';
+import { serveReceipt } from './receipts/serve-receipt.ts';
+import type { ClientReply } from './exchange/client-reply.ts';
 import { serveFiles } from './files/serve-files.ts';
 import type { Gateway } from './gateway.ts';
+import { mayBeRepeated, serveOnce } from './idempotency/serve-once.ts';
 import { checkCaller, mayCall } from './limits/check-caller.ts';
 import { enterGate } from './overload/enter-gate.ts';
 import { readAltFraming, readRequestTarget, type RequestTarget } from './request-target.ts';
+import { errorDialectOf } from './routes/error-dialect.ts';
 import { readCall } from './routes/read-call.ts';
 import { createRouter, dialectOfPath, type Route, type RouteMatch } from './routes/route-table.ts';
 import { describeHealth } from './routes/describe-health.ts';
@@ -30,7 +35,6 @@ import { listModels, showModel } from './routes/serve-models.ts';
 import type { CallLabel, CallReport } from './telemetry/call-report.ts';
 import { serveVideos } from './videos/serve-videos.ts';
 import { isVideoPath, makesVideo } from './videos/video-routes.ts';
-import { videoErrors } from './videos/video-errors.ts';
 import { writeError, writeReply } from './write-reply.ts';
 import { requestIdHeader } from './exchange/reply-headers.ts';
 import { describeUnexpected, runReported } from './run-reported.ts';
@@ -57,7 +61,9 @@ export type GatewayServerOptions = {
 /** A request and what becomes of it. The report is there once it is known to be a call. */
 type Handled = {
   readonly request: IncomingMessage;
-  readonly response: ServerResponse;
+  readonly client: ServerResponse;
+  /** Where its reply goes: to the client, or to what stands before it. */
+  response: ClientReply;
   readonly callId: string;
   report: CallReport | undefined;
 };
@@ -75,14 +81,14 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     const target = readRequestTarget(request.url ?? '/');
     const path = target?.path ?? '/';
     response.on('error', (error) => gateway.logger.debug({ callId, err: error }, 'client connection failed'));
-    const handled: Handled = { request, response, callId, report: undefined };
+    const handled: Handled = { request, client: response, response, callId, report: undefined };
     const answer = (error: unknown): void => {
       const known = error instanceof GatewayError ? error : describeUnexpected(gateway, callId, error);
       if (known.class === 'authentication') gateway.gatekeeper.wasRefused(request, 0);
       const dialect = errorDialectOf(path, request.headers);
-      handled.report ??= gateway.telemetry.begin({ callId, dialect: labelOfPath(path, dialect.id), request, response });
+      handled.report ??= gateway.telemetry.begin({ ...handled, dialect: labelOfPath(path, dialect.id) });
       handled.report.refused(known);
-      writeError(response, dialect, known, callId, askedFraming(dialect, target));
+      writeError(handled.response, dialect, known, callId, askedFraming(dialect, target));
     };
     try {
       if (end.isLeaving()) end.admit(response);
@@ -93,34 +99,16 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
   };
 
   const serve = (handled: Handled, target: RequestTarget | undefined): Promise<void> | undefined => {
-    const { request, response, callId } = handled;
+    const { request } = handled;
     if (target === undefined)
       throw new GatewayError('invalid_url', 'the request target must be a path that begins with "/", without a fragment');
     checkHost(request);
     const match = findRoute(request.method ?? 'GET', target.path);
     if (!match.found) throw noRoute(request, target.path, match);
     const { route } = match;
-    if (route.type === 'root') {
-      writeJson(response, 200, callId, { name: 'weir', health: '/health', models: '/v1/models' });
-      return undefined;
-    }
-    if (route.type === 'health') {
-      const { status, state } = describeHealth(route.probe, gateway.health, [
-        ...(end.isLeaving() ? ['shutting down'] : []),
-        ...options.notReady(),
-      ]);
-      writeJson(response, status, callId, state);
-      return undefined;
-    }
-    if (route.type === 'chat' || route.type === 'generate-content') {
-      const call = readCall(route, match.rest, target, handled);
-      handled.report = gateway.telemetry.begin({ callId, dialect: call.dialect.id, operation: call.operation, request, response });
-      return runCall(gateway, call, handled.report);
-    }
-    if (route.type === 'stored') return serveStored(gateway, { request, response, callId, target }, route.stored, match.params);
-    if (isBesides(route)) return serveBesides(gateway, { route, params: match.params }, handled, target);
-    const dialect = route.dialect ?? dialectOfPath(target.path, request.headers);
-    return serveModels(options, { request, response, callId, target }, { route, rest: match.rest, dialect });
+    const run = (): Promise<void> | undefined => serveRoute(options, end, handled, { target, match, findRoute });
+    if (gateway.idempotency === undefined || !mayBeRepeated(request, route)) return run();
+    return serveOnce(gateway, gateway.idempotency, handled, { route, target, run });
   };
 
   const server = createServer({ ...serverSettings, IncomingMessage: DirectRequest }, onRequest);
@@ -140,6 +128,47 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
   };
 }
 
+/** Serves what a path means. Undefined where the answer has been written. */
+function serveRoute(
+  options: GatewayServerOptions,
+  end: Pick<Drain, 'isLeaving'>,
+  handled: Handled,
+  {
+    target,
+    match,
+    findRoute,
+  }: {
+    readonly target: RequestTarget;
+    readonly match: Extract<RouteMatch, { found: true }>;
+    readonly findRoute: ReturnType<typeof createRouter>;
+  },
+): Promise<void> | undefined {
+  const { gateway } = options;
+  const { request, response, callId } = handled;
+  const { route } = match;
+  if (route.type === 'root') {
+    writeJson(response, 200, callId, { name: 'weir', health: '/health', models: '/v1/models' });
+    return undefined;
+  }
+  if (route.type === 'health') {
+    const { status, state } = describeHealth(route.probe, gateway.health, [
+      ...(end.isLeaving() ? ['shutting down'] : []),
+      ...options.notReady(),
+    ]);
+    writeJson(response, status, callId, state);
+    return undefined;
+  }
+  if (route.type === 'chat' || route.type === 'generate-content') {
+    const call = readCall(route, match.rest, target, handled);
+    handled.report = gateway.telemetry.begin({ callId, dialect: call.dialect.id, operation: call.operation, request, response });
+    return runCall(gateway, call, handled.report);
+  }
+  if (route.type === 'stored') return serveStored(gateway, { request, response, callId, target }, route.stored, match.params);
+  if (isBesides(route)) return serveBesides(gateway, { route, params: match.params, findRoute }, handled, target);
+  const dialect = route.dialect ?? dialectOfPath(target.path, request.headers);
+  return serveModels(options, { request, response, callId, target }, { route, rest: match.rest, dialect });
+}
+
 /** Ends the connections, those that are WebSockets or follow videos among them, and the responses that are generated without one. */
 async function endAll(
   plan: DrainPlan,
@@ -147,13 +176,13 @@ async function endAll(
 ): Promise<void> {
   sockets.end(plan.graceMs);
   gateway.videos?.leaving.abort();
-  await Promise.all([end.run(plan), gateway.background?.end(plan.graceMs) ?? Promise.resolve()]);
+  await Promise.all([end.run(plan), gateway.background?.end(plan.graceMs), gateway.idempotency?.settled(plan.graceMs)]);
 }
 
 /** Answers with what is stored for the caller's user. Reading and storing it costs this process as a call does: it has to come through the same gate. */
 async function serveStored(
   gateway: Gateway,
-  http: { readonly request: IncomingMessage; readonly response: ServerResponse; readonly callId: string; readonly target: RequestTarget },
+  http: { readonly request: IncomingMessage; readonly response: ClientReply; readonly callId: string; readonly target: RequestTarget },
   route: StoredObjectRoute,
   params: StoredObjectRequest['params'],
 ): Promise<void> {
@@ -174,33 +203,39 @@ async function serveStored(
 }
 
 /** What is neither a chat nor a list of models, and has its own way of answering. */
-type BesidesRoute = Extract<Route, { type: 'files' | 'embeddings' | 'audio' | 'callbacks' | 'videos' }>;
+type BesidesRoute = Extract<Route, { type: 'files' | 'embeddings' | 'audio' | 'callbacks' | 'videos' | 'receipt' | 'quote' }>;
 
 function isBesides(route: Route): route is BesidesRoute {
-  return ['files', 'embeddings', 'audio', 'callbacks', 'videos'].includes(route.type);
+  return ['files', 'embeddings', 'audio', 'callbacks', 'videos', 'receipt', 'quote'].includes(route.type);
 }
 
 /** Serves what is no chat. */
 function serveBesides(
   gateway: Gateway,
-  { route, params }: { readonly route: BesidesRoute; readonly params: StoredObjectRequest['params'] },
+  {
+    route,
+    params,
+    findRoute,
+  }: { readonly route: BesidesRoute; readonly params: StoredObjectRequest['params']; readonly findRoute: ReturnType<typeof createRouter> },
   handled: Handled,
   target: RequestTarget,
 ): Promise<void> {
   if (route.type === 'callbacks') return serveCallbacks(gateway, route.action, { ...handled, target }, params['id'] ?? '');
+  if (route.type === 'quote') return serveQuote(gateway, { ...handled, target }, findRoute);
+  if (route.type === 'receipt') return serveReceipt(gateway, { ...handled, target }, params['id'] ?? '');
   if (route.type === 'files') return serveFiles(gateway, { ...handled, target });
   const begin = (dialect: CallLabel): CallReport => (handled.report = gateway.telemetry.begin({ ...handled, dialect }));
   if (route.type === 'audio') return serveAudio(gateway, route.operation, { ...handled, target }, begin('openai-audio'));
   if (route.type === 'embeddings') return serveEmbeddings(gateway, { ...handled, target }, begin('openai-embeddings'));
   const { action } = route;
   const report = makesVideo(action) ? begin('video-tasks') : undefined;
-  return serveVideos(gateway, { ...handled, target }, { action, id: params['id'] ?? '' }, report);
+  return serveVideos(gateway, { ...handled, response: handled.client, target }, { action, id: params['id'] ?? '' }, report);
 }
 
 /** Answers with the models, in the list format of a dialect. */
 async function serveModels(
   { gateway, startedAtMs }: GatewayServerOptions,
-  http: { readonly request: IncomingMessage; readonly response: ServerResponse; readonly callId: string; readonly target: RequestTarget },
+  http: { readonly request: IncomingMessage; readonly response: ClientReply; readonly callId: string; readonly target: RequestTarget },
   asked: { readonly route: ModelsRoute; readonly rest: string; readonly dialect: DialectId },
 ): Promise<void> {
   const caller = await authenticate(http.request, http.target.queryKeys, gateway.callers);
@@ -212,13 +247,6 @@ async function serveModels(
       ? listModels(routing, asked.dialect, http.target.query, allowed)
       : showModel(routing, asked.dialect, modelName(asked.rest), startedAtMs, allowed);
   writeJson(http.response, 200, http.callId, answer);
-}
-
-/** The dialect whose errors a path answers with. */
-function errorDialectOf(path: string, headers: IncomingMessage['headers']): ChatDialect {
-  if (isAudioPath(path)) return audioErrorDialect;
-  const dialect = chatDialects[dialectOfPath(path, headers)];
-  return isVideoPath(path) ? videoErrors(dialect, path) : dialect;
 }
 
 /** What a request that was refused is known by, where no route has begun to follow it. */
@@ -252,7 +280,7 @@ function noRoute(request: IncomingMessage, path: string, match: Extract<RouteMat
   });
 }
 
-function writeJson(response: ServerResponse, status: number, callId: string, answer: unknown): void {
+function writeJson(response: ClientReply, status: number, callId: string, answer: unknown): void {
   writeReply(response, status, { 'content-type': 'application/json', [requestIdHeader]: callId }, Buffer.from(JSON.stringify(answer)));
 }
 

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 
+import { createReceiptFinder } from '../billing/receipts/find-receipt.ts';
 import { createKeyDirectory } from '../accounts/key-directory.ts';
 import { createJournal } from '../billing/journal/create-journal.ts';
 import type { Journal } from '../billing/journal/journal.ts';
@@ -39,10 +40,13 @@ import { type DrainTimes, readDrainTimes } from './drain-times.ts';
 import type { Environment } from './environment.ts';
 import { formatUrl, listenError } from './listen.ts';
 import { openCallbacks } from './open-callbacks.ts';
+import { openCredits, readNodeId, storeOfNode } from './open-credits.ts';
+import { openIdempotency } from './open-idempotency.ts';
 import { keepStatisticsDays } from './keep-statistics-days.ts';
 import { openStoredObjects } from './open-stored-objects.ts';
 import { openProofVault } from './open-proof-vault.ts';
 import { openVideos } from './open-videos.ts';
+import { rememberKeys } from './remember-keys.ts';
 import { type Simulated, startSimulatedUpstreams } from './start-simulated-upstreams.ts';
 import { openFileSearch } from './tools/open-file-search.ts';
 import { openTools } from './tools/open-tools.ts';
@@ -124,6 +128,12 @@ async function openJournal(options: {
   return journal;
 }
 
+function openDeadlines(clock: Clock, opened: AsyncDisposableStack): Gateway['deadlines'] {
+  const deadlines = createDeadlines<RunningCall>({ clock, tickMs: deadlineTickMs });
+  opened.defer(() => deadlines.close());
+  return deadlines;
+}
+
 /** Wires the gateway and begins to serve. Everything it opens is closed by `opened`. */
 export async function assembleGateway(options: {
   readonly environment: Environment;
@@ -136,7 +146,10 @@ export async function assembleGateway(options: {
   readonly worker?: WorkerParts;
   readonly opened: AsyncDisposableStack;
 }): Promise<RunningGateway> {
-  const { environment, logger, store, clock, worker, opened } = options;
+  const { environment, logger, clock, worker, opened } = options;
+  const nodeOf = (slot: string): string => readNodeId(environment.dataDirectory, slot);
+  const nodeId = nodeOf(worker?.journalSlot ?? firstSlot);
+  const store = storeOfNode(options.store, nodeId);
   const simulated = options.withSimulator ? await startSimulatedIfNeeded(environment, opened) : undefined;
   const live = createLiveSettings({
     path: environment.configPath,
@@ -152,17 +165,18 @@ export async function assembleGateway(options: {
   const { telemetry, registry } = assembleTelemetry({ ...options, routing: () => live.settings().routing });
   const journal = await openJournal({ environment, slot: worker?.journalSlot ?? firstSlot, store, live, clock, logger });
   opened.defer(() => journal.close());
-  const keys = createKeyDirectory({ store, clock, refreshMs: keysRefreshMs, logger });
+  const credits = await openCredits({ nodeId, store, journal, clock, logger, registry }, opened);
+  const keys = createKeyDirectory({ store, clock, refreshMs: keysRefreshMs, logger, ...rememberKeys(environment, logger) });
   await keys.start();
   opened.defer(() => keys.close());
-  const deadlines = createDeadlines<RunningCall>({ clock, tickMs: deadlineTickMs });
-  opened.defer(() => deadlines.close());
-
+  const deadlines = openDeadlines(clock, opened);
   const proofVault = openProofVault({ environment, store, clock, logger }, opened);
 
   const gateway: Gateway = {
+    credits,
     callers: { find: keys.find, resolve: (secret) => keys.resolve(secret, AbortSignal.timeout(2000)) },
     journal,
+    receipts: createReceiptFinder({ store, journal, clock }),
     limiter: worker?.limiter ?? createLimiter({ clock }),
     health: createHealth({ clock, random: Math.random, logger }),
     retryBudget: createRetryBudget(),
@@ -196,7 +210,8 @@ export async function assembleGateway(options: {
     shipJournal: () => shipJournal(journal),
     writeProofs: proofVault.flush,
     readMetrics: () => registry?.snapshot(),
-    recoverSlot: (slot) => recoverSlot({ ...environment, slot, store, clock, logger, settleLost: createSettler(live) }),
+    recoverSlot: (slot) =>
+      recoverSlot({ ...environment, slot, nodeId: nodeOf(slot), store: options.store, clock, logger, settleLost: createSettler(live) }),
   };
 }
 
@@ -207,12 +222,13 @@ async function openWhatIsKept(
     ...parts
   }: Pick<Parameters<typeof openVideos>[0], 'environment' | 'store' | 'clock' | 'logger' | 'telemetry'> & { readonly live: LiveSettings },
   opened: AsyncDisposableStack,
-): Promise<Pick<Gateway, 'storedObjects' | 'background' | 'conversations' | 'callbacks' | 'videos'>> {
+): Promise<Pick<Gateway, 'storedObjects' | 'background' | 'conversations' | 'callbacks' | 'videos' | 'idempotency'>> {
   const base = { ...parts, newId: createIds(parts.clock), config: live.config, settings: live.settings };
   keepStatisticsDays(base.store, live.config().timeZone ?? 'UTC', base.logger);
   const stored = openStoredObjects(base, opened);
   const { callbacks, vault } = openCallbacks({ ...base, conversations: stored.conversations }, opened);
-  return { ...stored, callbacks, videos: await openVideos({ ...base, sealUrl: vault.sealUrl }, opened) };
+  const idempotency = openIdempotency(base, opened);
+  return { ...stored, callbacks, idempotency, videos: await openVideos({ ...base, sealUrl: vault.sealUrl }, opened) };
 }
 
 /** Opens the files of users and the built-in tools before the gateway is whole: vectors of texts are asked for later, through it. */

@@ -6,6 +6,7 @@ import { StoreError } from '../store/store-error.ts';
 import type { Store } from '../store/store.ts';
 import { AccountsError } from '../accounts/accounts-error.ts';
 import { type Environment, StartError } from './environment.ts';
+import { remembersKeys } from './remember-keys.ts';
 
 /** Secrets made at this start, to be shown once. */
 export type FirstCredentials = { readonly newApiKey: string | undefined; readonly newBillingToken: string | undefined };
@@ -31,7 +32,10 @@ export async function ensureFirstCredentials(options: {
     };
   } catch (error) {
     // A monitor whose role in the database only reads makes none.
-    if (error instanceof StoreError && error.kind === 'read-only') return { newApiKey: undefined, newBillingToken: undefined };
+    // A gateway that knows its keys can wait for its database.
+    const isGoodEnough =
+      error instanceof StoreError && (error.kind === 'read-only' || (error.kind === 'unavailable' && remembersKeys(environment)));
+    if (isGoodEnough) return { newApiKey: undefined, newBillingToken: undefined };
     throw error;
   }
 }

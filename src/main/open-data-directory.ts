@@ -2,7 +2,7 @@ import { accessSync, constants, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { Logger } from '../platform/log.ts';
-import { openPostgresStore } from '../store/postgres/open-postgres-store.ts';
+import { openPostgresStore, type PostgresStoreOptions } from '../store/postgres/open-postgres-store.ts';
 import { lockDataDirectory } from '../store/sqlite/data-directory-lock.ts';
 import { openSqliteStore, type SqliteStoreOptions } from '../store/sqlite/open-sqlite-store.ts';
 import type { Store } from '../store/store.ts';
@@ -10,6 +10,7 @@ import type { WorkerStore } from '../store/worker/connect-store-worker.ts';
 import { type DatabaseConfig, defaultDatabase } from './config/database-schema.ts';
 import { readDatabaseConfig } from './config/find-config.ts';
 import { type Environment, StartError } from './environment.ts';
+import { remembersKeys } from './remember-keys.ts';
 
 /** Where the database lies in a data directory. */
 export function databasePath(dataDirectory: string): string {
@@ -39,7 +40,7 @@ export async function openDatabase(environment: Environment, options: DatabaseOp
   }
 }
 
-type DatabaseOptions = Pick<SqliteStoreOptions, 'readOnly' | 'onFailure'>;
+type DatabaseOptions = Pick<SqliteStoreOptions, 'readOnly' | 'onFailure'> & Pick<PostgresStoreOptions, 'mayBeAway'>;
 
 async function openPostgres(config: DatabaseConfig, options: DatabaseOptions): Promise<WorkerStore> {
   const { poolSize, connectMs, statementMs, lockMs } = { ...defaultDatabase, ...config };
@@ -71,6 +72,7 @@ export async function openDataDirectory(options: {
     opened.defer(() => lock.release());
   }
   const store = await openDatabase(environment, {
+    mayBeAway: exclusive && remembersKeys(environment),
     onFailure: (error) => logger.error({ err: error }, 'the database worker died'),
   });
   opened.defer(() => store.close());

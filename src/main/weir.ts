@@ -2,9 +2,11 @@
 import { Command, CommanderError } from 'commander';
 
 import { addCallbackCommands } from './commands/callbacks.ts';
+import { addCreditCommands } from './commands/credits.ts';
 import { addDatabaseCommands } from './commands/database.ts';
 import { addDoctorCommand } from './commands/doctor.ts';
 import { addKeyCommands } from './commands/keys.ts';
+import { addReceiptCommands } from './commands/receipt.ts';
 import { addPriceCommands } from './commands/prices.ts';
 import { addTokenCommands } from './commands/tokens.ts';
 import { addUsageCommand } from './commands/usage.ts';
@@ -59,8 +61,10 @@ function createProgram(environment: Environment): Command {
   addTokenCommands(program, environment);
   addUsageCommand(program, () => withConfigPath(environment));
   addCallbackCommands(program, environment);
+  addReceiptCommands(program, environment, () => withConfigPath(environment));
   addDatabaseCommands(program, environment);
   addPriceCommands(program, () => withConfigPath(environment));
+  addCreditCommands(program, environment);
   addDoctorCommand(program, environment);
   program
     .command('config')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { createIds } from './ids.ts';
+import { createIds, timeOfId } from './ids.ts';
 
 test('ids have one form, differ even within a millisecond, and sort by time', () => {
   let nowMs = Date.UTC(2026, 10, 20);
@@ -43,4 +43,19 @@ test('randomness: every place takes every value', () => {
     seen.map((digits) => digits.size),
     Array.from({ length: 16 }, () => 32),
   );
+});
+
+test('an id tells when it was made, and what is none tells nothing', () => {
+  const nowMs = Date.UTC(2026, 10, 20, 12, 34, 56, 789);
+  assert.equal(timeOfId(createIds({ nowMs: () => nowMs, monotonicMs: () => 0 })('req')), nowMs);
+  for (const none of [
+    '',
+    'req_',
+    'req_1',
+    `req_${'u'.repeat(26)}`,
+    `req_${'0'.repeat(27)}`,
+    `REQ_${'0'.repeat(26)}`,
+    `req_${'0'.repeat(26)}.2`,
+  ])
+    assert.equal(timeOfId(none), undefined, none);
 });

@@ -31,3 +31,9 @@ export function createIds(clock: Clock): (prefix: string) => string {
     return `${prefix}_${characters.toString('latin1')}`;
   };
 }
+
+/** When an id says that it was made, in Unix milliseconds; undefined for what createIds cannot have made. Anybody can write an id. */
+export function timeOfId(id: string): number | undefined {
+  const time = /^[a-z]+_([0-9a-hjkmnp-tv-z]{10})[0-9a-hjkmnp-tv-z]{16}$/.exec(id)?.[1];
+  return time === undefined ? undefined : Buffer.from(time).reduce((sum, character) => sum * 32 + alphabet.indexOf(character), 0);
+}

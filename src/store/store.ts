@@ -1,4 +1,7 @@
 import type { AccountsStore } from '../accounts/accounts-store.ts';
+import type { CreditBooks } from '../billing/credits/credit-books.ts';
+import type { LeaseStore } from '../billing/credits/credit-store.ts';
+import type { IdempotencyStore } from '../billing/idempotency/idempotency-store.ts';
 import type { LedgerStore } from '../billing/ledger/ledger-store.ts';
 import type { BilledCallStore } from '../billing/statistics/billed-call.ts';
 import type { StatisticsDays, StatisticsStore } from '../billing/statistics/statistics-store.ts';
@@ -11,6 +14,8 @@ import type { FileSearchStore } from '../tools/file-search/file-store.ts';
 /** All that one database offers to the domains. Each engine implements it and runs the store contract suite. */
 export type Store = AccountsStore &
   LedgerStore &
+  LeaseStore &
+  CreditBooks &
   StatisticsStore &
   StatisticsDays &
   BilledCallStore &
@@ -18,7 +23,8 @@ export type Store = AccountsStore &
   ConversationStore &
   FileSearchStore &
   TaskStore &
-  CallbackStore & {
+  CallbackStore &
+  IdempotencyStore & {
     /** Sixteen hexadecimal digits that no other database has: what is kept of it elsewhere is told from what others keep by them. A copy of a database has the same. */
     readonly databaseId: () => Promise<string>;
     readonly close: () => Promise<void>;

@@ -31,6 +31,7 @@ export type NewVideoTask = Pick<
   | 'pricingParameters'
   | 'heldUsage'
   | 'heldNanoUsd'
+  | 'heldPots'
 > & { readonly request: SealedVideoRequest };
 
 export type Begun = { readonly type: 'begun'; readonly task: VideoTask } | { readonly type: 'existing'; readonly task: VideoTask };

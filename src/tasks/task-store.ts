@@ -50,12 +50,13 @@ export type TaskEnd = {
 export type TaskStore = {
   /**
    * Records the intent to make a video, before the upstream is asked. Under an idempotency key that is taken the task that has it is returned instead, or `conflict` where that was asked for
-   * with another body.
+   * with another body. What is held for it comes out of what `nodeId` has leased, and counts as the task's own from then on.
    */
   readonly insertTask: (
     task: VideoTask,
     lease: { readonly owner: string; readonly untilMs: number },
     idempotency?: Idempotency,
+    nodeId?: string,
   ) => Promise<{ readonly type: 'inserted' } | { readonly type: 'existing'; readonly task: VideoTask } | { readonly type: 'conflict' }>;
   /** The upstream has taken it. False when it is no longer being submitted. Gives the lease back. */
   readonly acceptTask: (

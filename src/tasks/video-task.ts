@@ -51,6 +51,8 @@ export type VideoTask = {
   /** The most that it can come to, and what that costs: what is held until the task is over. */
   readonly heldUsage: Usage;
   readonly heldNanoUsd: bigint;
+  /** Bits of the pots that this was reserved in when it was asked for: see CallOpening.heldPots. Known only until it is recorded, for then the task itself holds it. */
+  readonly heldPots?: number;
   /** What it came to. Absent until it is over; 0 when nothing was charged. */
   readonly chargedNanoUsd?: bigint;
   readonly error?: VideoError;

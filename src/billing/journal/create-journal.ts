@@ -5,10 +5,11 @@ import { createSlotTable } from '../../platform/slot-table.ts';
 import type { CallEntry, CallOpening } from '../ledger/call-entry.ts';
 import type { LedgerStore } from '../ledger/ledger-store.ts';
 import { decodeEntry, encodeEntry, encodeOpening } from '../ledger/entry-json.ts';
-import { encodeForLedger, readLedgerText, toLedgerBytes } from '../ledger/ledger-form.ts';
+import { decodeForLedger, encodeForLedger, readLedgerText, toLedgerBytes } from '../ledger/ledger-form.ts';
 import { type JournalDisk, nodeJournalDisk } from './journal-disk.ts';
+import { defaultLimits, type JournalLimits } from './journal-limits.ts';
 import { decodeRecord, recordPayloadBytesMax, recordTypes } from './journal-record.ts';
-import { type Journal, JournalUnavailableError } from './journal.ts';
+import { type Journal, JournalUnavailableError, type JournalView } from './journal.ts';
 import { attemptAfter, type RecoveredCounts, recoverSegments } from './recover-segments.ts';
 import { readSegmentNumbers, segmentName } from './segment-name.ts';
 import { type RecordPosition, SegmentWriter, type StagedCallback } from './segment-writer.ts';
@@ -30,31 +31,6 @@ export type JournalOptions = {
   readonly limits?: Partial<JournalLimits>;
 };
 
-type JournalLimits = {
-  /** Entries kept in memory while they wait for the store; further ones are read back from the segments. */
-  readonly entriesInMemoryMax: number;
-  /** Entries that may wait for the store before new calls are refused. */
-  readonly entriesPendingMax: number;
-  readonly batchEntriesMax: number;
-  readonly storeTimeoutMs: number;
-  readonly backoffMs: { readonly first: number; readonly last: number };
-  /** After a failure of the disk, how long until the next attempt. */
-  readonly retryIntervalMs: number;
-  readonly unsyncedBytesMax: number;
-  readonly closeTimeoutMs: number;
-};
-
-const defaultLimits: JournalLimits = {
-  entriesInMemoryMax: 5_000,
-  entriesPendingMax: 1_000_000,
-  batchEntriesMax: 500,
-  storeTimeoutMs: 30_000,
-  backoffMs: { first: 100, last: 5_000 },
-  retryIntervalMs: 1_000,
-  unsyncedBytesMax: 16 * 1024 * 1024,
-  closeTimeoutMs: 5_000,
-};
-
 type OpenCall = {
   /** As encodeOpening wrote it. */
   opening: string;
@@ -72,7 +48,7 @@ type OpenCall = {
  * Throws an Error that names the directory when it cannot be used: not writable, in use by another process, or holding segments that
  * cannot be read.
  */
-export async function createJournal(options: JournalOptions): Promise<{ journal: Journal; recovered: RecoveredCounts }> {
+export async function createJournal(options: JournalOptions): Promise<{ journal: Journal & JournalView; recovered: RecoveredCounts }> {
   const { directory, disk = nodeJournalDisk } = options;
   let release: (() => void) | undefined;
   try {
@@ -87,7 +63,7 @@ export async function createJournal(options: JournalOptions): Promise<{ journal:
   }
 }
 
-class FileJournal implements Journal {
+class FileJournal implements Journal, JournalView {
   readonly #options: JournalOptions;
   readonly #limits: JournalLimits;
   readonly #disk: JournalDisk;
@@ -262,6 +238,15 @@ class FileJournal implements Journal {
 
   pendingEntries(): number {
     return this.#shipper.size;
+  }
+
+  findOpen(rowId: string): CallOpening | undefined {
+    const call = this.#calls.get(rowId);
+    return call === undefined ? undefined : (JSON.parse(call.opening) as CallOpening);
+  }
+
+  pendingRows(callId: string): readonly CallEntry[] {
+    return this.#shipper.find((rowId) => rowId === callId || rowId.startsWith(`${callId}.`)).map(decodeForLedger);
   }
 
   unavailableReason(): string | undefined {

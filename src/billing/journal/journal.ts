@@ -33,6 +33,14 @@ export type Journal = {
   readonly close: () => Promise<void>;
 };
 
+/** What the journal knows of calls that are not in the store yet. Looking costs a walk over what waits: for questions, not for the road of a call. */
+export type JournalView = {
+  /** How a row was opened that has not ended; undefined where it has, or where this journal has not opened it. */
+  readonly findOpen: (rowId: string) => CallOpening | undefined;
+  /** The rows of a call, its parts included, that are done and wait for the store, in no order. */
+  readonly pendingRows: (callId: string) => readonly CallEntry[];
+};
+
 export class JournalUnavailableError extends Error {
   constructor(reason: string, options?: { cause?: unknown }) {
     super(reason, options);

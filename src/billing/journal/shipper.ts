@@ -69,6 +69,27 @@ export class Shipper {
     return this.#pending.values();
   }
 
+  /** The pending entries whose id is wanted, as encodeForLedger writes them. One that cannot be read back at the moment is left out. */
+  find(isWanted: (rowId: string) => boolean): Buffer[] {
+    const found: Buffer[] = [];
+    for (const item of this.#pending.values()) {
+      if (!isWanted(item.callId)) continue;
+      // A copy: the memory of what has been shipped is used again.
+      if (item.entry !== undefined) found.push(Buffer.from(item.entry));
+      else if (item.position !== undefined) found.push(...this.#readIfThere(item.position));
+    }
+    return found;
+  }
+
+  #readIfThere(position: RecordPosition): Buffer[] {
+    try {
+      return [this.#options.readEntry(position)];
+    } catch {
+      // Shipping tries it again, and tells where it is gone.
+      return [];
+    }
+  }
+
   /** @param form absent for an entry that only the journal has */
   add(item: PendingEntry, form?: LedgerForm): void {
     const isLeftToJournal = item.position !== undefined && this.#inMemory >= this.#options.entriesInMemoryMax;

@@ -19,6 +19,10 @@ export type EntrySummary = readonly [
   cacheCreationTokens: number,
   useTimeMs: number,
   replyId: string | null,
+  /** Absent in what earlier versions wrote. */
+  keyId?: string,
+  /** Bits of the pots that its reserve came from; 0 for a row without one. */
+  heldPots?: number,
 ];
 
 /** An entry as it is handed to the ledger store: a line with its summary, and its text after it. */
@@ -81,5 +85,7 @@ function summarize(entry: CallEntry): EntrySummary | undefined {
     cacheCreationTokens,
     useTimeMs,
     entry.replyId ?? null,
+    entry.keyId,
+    entry.heldPots ?? 0,
   ];
 }

@@ -8,13 +8,16 @@ export type LedgerStore = {
   /**
    * Adds rows in one transaction together with the statistics they add to. A row whose callId is already there is left alone and adds
    * nothing, so that shipping the same entries again is harmless. Returns the number of rows that were new.
+   * @param nodeId whose journal they come from: what they cost comes out of what that process has leased
    */
-  readonly appendEntries: (entries: readonly CallEntry[]) => Promise<number>;
+  readonly appendEntries: (entries: readonly CallEntry[], nodeId?: string) => Promise<number>;
   /** The same for entries as encodeForLedger writes them, in UTF-8: the journal has them so, and bytes cost nothing to keep and to hand over. */
-  readonly appendEncoded: (entries: readonly Uint8Array[]) => Promise<number>;
+  readonly appendEncoded: (entries: readonly Uint8Array[], nodeId?: string) => Promise<number>;
   /** Whose the kept reply of this id is, and which upstream keeps it. */
   readonly findReplyOwner: (replyId: string) => Promise<KeptReply | undefined>;
   readonly findEntry: (callId: string) => Promise<CallEntry | undefined>;
+  /** The rows of a call and of its parts, its own first and the others in the order in which they came to be; empty where it has none. */
+  readonly listCallRows: (callId: string) => Promise<readonly CallEntry[]>;
   /** Newest first. `before` continues a listing: entries accepted earlier than that entry. */
   readonly listEntries: (filter: {
     readonly limit: number;

@@ -17,14 +17,31 @@ const whole: readonly (string | number)[] = [];
  * @throws GatewayError `invalid_value` for a number that parsers read differently, such as 15.0000000000000001 or 1e400: nobody could say what it costs
  */
 export function readPricingParameters(bytes: Buffer, pointers: readonly string[]): PricingParameters | undefined {
+  const mayHave = findMentioned(bytes, pointers);
+  if (mayHave.length === 0) return undefined;
   const reader = new BodyReader(bytes);
   const found: Record<string, string> = {};
-  for (const pointer of pointers) {
+  for (const pointer of mayHave) {
     const span = reader.find(pointer);
     const text = span === undefined ? undefined : writeValue(bytes, span, pointer);
     if (text !== undefined) found[pointer] = text;
   }
   return Object.keys(found).length === 0 ? undefined : found;
+}
+
+/** Names that are written in JSON as they are, unless by escapes such as \u0073. */
+const plainName = /^[A-Za-z_][\w.-]*$/;
+
+/**
+ * The pointers whose last name the body mentions at all. Most requests have none of them, and to look for a word is much quicker than to walk through a body. Where ASCII letters are
+ * escaped, any name may be there.
+ */
+function findMentioned(bytes: Buffer, pointers: readonly string[]): readonly string[] {
+  const mentioned = pointers.filter((pointer) => {
+    const name = pointer.slice(pointer.lastIndexOf('/') + 1);
+    return !plainName.test(name) || bytes.includes(`"${name}"`);
+  });
+  return mentioned.length < pointers.length && bytes.includes('\\u00') ? pointers : mentioned;
 }
 
 /** Finds values in one body; every object on the way is read once. */

@@ -1,5 +1,5 @@
 import type { ChargeLine } from '../ledger/call-entry.ts';
-import { parseDecimal } from './decimal.ts';
+import { type Fraction, parseDecimal } from './decimal.ts';
 
 const nanoUsdPerUsd = 1_000_000_000n;
 
@@ -9,6 +9,12 @@ const nanoUsdPerUsd = 1_000_000_000n;
  * quantity that is not a count or a price that is not a decimal, because neither can come out of a price book.
  */
 export function recomputeAmount(lines: readonly ChargeLine[]): bigint {
+  const { numerator, denominator } = sumLines(lines);
+  return (2n * numerator * nanoUsdPerUsd + denominator) / (2n * denominator);
+}
+
+/** What lines come to in USD before it is rounded. Throws as recomputeAmount does. */
+export function sumLines(lines: readonly ChargeLine[]): Fraction {
   let numerator = 0n;
   let denominator = 1n;
   for (const line of lines) {
@@ -20,10 +26,10 @@ export function recomputeAmount(lines: readonly ChargeLine[]): bigint {
       denominator *= value.denominator;
     }
   }
-  return (2n * numerator * nanoUsdPerUsd + denominator) / (2n * denominator);
+  return { numerator, denominator };
 }
 
-function lineValue(line: ChargeLine): { numerator: bigint; denominator: bigint } {
+function lineValue(line: ChargeLine): Fraction {
   const price = parseDecimal(line.unitPrice);
   let numerator = count(line.quantity) * price.numerator;
   let denominator = count(line.per) * price.denominator;

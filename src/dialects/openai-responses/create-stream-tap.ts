@@ -86,7 +86,7 @@ class ResponseStreamTap {
         this.#readResponse(event.response);
         return;
       case 'response.output_item.done':
-        this.#toolUses.add(event.item, String(event.output_index));
+        this.#toolUses.add(event.item, typeof event.output_index === 'number' ? `${event.output_index}` : '');
         return;
       case 'response.completed':
       case 'response.incomplete':

@@ -8,7 +8,7 @@ import type { ReplyHeaders } from '../../platform/http/reply-head.ts';
 import { admit } from '../admit.ts';
 import type { CallCredit } from '../credits/call-credit.ts';
 import type { ClientReply } from '../exchange/client-reply.ts';
-import { passReplyHeaders, readUpstreamRequestId } from '../exchange/reply-headers.ts';
+import { passReplyHeaders, readUpstreamRequestId, receiptHeader, receiptPath } from '../exchange/reply-headers.ts';
 import type { Gateway, GatewaySettings } from '../gateway.ts';
 import type { AttemptTicket } from '../health/health.ts';
 import { isUpstreamLimit } from '../limits/reserve-call.ts';
@@ -224,7 +224,7 @@ export class AudioAttempts {
     const kept = passed.filter(
       ([name]) => name !== 'content-type' && !operatorsBusiness.has(name) && !(isLimited && isUpstreamLimit(name)),
     );
-    return { ...Object.fromEntries(kept), ...limitHeaders };
+    return { ...Object.fromEntries(kept), ...limitHeaders, [receiptHeader]: receiptPath(callId) };
   }
 
   /** Where the call goes after a failure of which its client has seen nothing; undefined where that is its end. */

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 
 import type { ApiKey } from '../../accounts/api-key.ts';
 import type { AudioOperation } from '../../dialects/openai-audio/audio-formats.ts';
@@ -7,6 +7,7 @@ import { readTranscriptionForm } from '../../dialects/openai-audio/transcription
 import { chatDialects } from '../../dialects/registry.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import { authenticate } from '../authenticate.ts';
+import type { ClientReply } from '../exchange/client-reply.ts';
 import type { Gateway } from '../gateway.ts';
 import type { CallCredit } from '../credits/call-credit.ts';
 import { checkCaller, mayCall } from '../limits/check-caller.ts';
@@ -31,7 +32,7 @@ import { createTranscriptionJob } from './transcription-job.ts';
 
 type Http = {
   readonly request: IncomingMessage;
-  readonly response: ServerResponse;
+  readonly response: ClientReply;
   readonly callId: string;
   readonly target: RequestTarget;
 };

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../inference/gateway-error.ts';
 import type { JsonObject } from '../../platform/json/json-value.ts';
 import type { IncomingCall } from '../call.ts';
-import { requestIdHeader } from '../exchange/reply-headers.ts';
+import { receiptHeader, receiptPath, requestIdHeader } from '../exchange/reply-headers.ts';
 import type { Gateway } from '../gateway.ts';
 import type { ResponseTurn } from '../stored-responses/response-turn.ts';
 import type { CallReport } from '../telemetry/call-report.ts';
@@ -74,7 +74,7 @@ export async function startBackground(
 
 function answer(gateway: Gateway, { response, callId, dialect }: IncomingCall, run: BackgroundRun, stream: boolean): void {
   if (!stream) {
-    const headers = { 'content-type': 'application/json', [requestIdHeader]: callId };
+    const headers = { 'content-type': 'application/json', [requestIdHeader]: callId, [receiptHeader]: receiptPath(callId) };
     return writeReply(response, 200, headers, Buffer.from(JSON.stringify(run.response)));
   }
   const { background, clock, logger } = gateway;

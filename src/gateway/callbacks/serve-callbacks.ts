@@ -1,10 +1,11 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 
 import { chatDialects } from '../../dialects/registry.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import type { Delivery } from '../../tasks/callbacks/callback-store.ts';
 import type { Callbacks } from '../../tasks/callbacks/create-callbacks.ts';
 import { authenticate } from '../authenticate.ts';
+import type { ClientReply } from '../exchange/client-reply.ts';
 import { requestIdHeader } from '../exchange/reply-headers.ts';
 import type { Gateway } from '../gateway.ts';
 import { checkCaller } from '../limits/check-caller.ts';
@@ -17,7 +18,7 @@ export type CallbackAction = 'list' | 'send-again' | 'rotate-secret';
 
 type Http = {
   readonly request: IncomingMessage;
-  readonly response: ServerResponse;
+  readonly response: ClientReply;
   readonly callId: string;
   readonly target: RequestTarget;
 };

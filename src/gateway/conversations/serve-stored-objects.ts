@@ -1,8 +1,9 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 
 import type { ApiKey } from '../../accounts/api-key.ts';
 import type { Conversations, ResponseKeeper } from '../../conversations/response-store.ts';
 import type { ValidationMode } from '../../dialects/chat-dialect.ts';
+import type { ClientReply } from '../exchange/client-reply.ts';
 import type { GatewayLimits } from '../limits.ts';
 import { serveConversation } from './serve-conversation.ts';
 import { serveResponse } from './serve-response.ts';
@@ -30,7 +31,7 @@ type StoredStream = {
   readonly query: URLSearchParams;
   readonly callId: string;
   readonly request: IncomingMessage;
-  readonly response: ServerResponse;
+  readonly response: ClientReply;
 };
 
 /** A request for a stored object, of a caller who was let in. */
@@ -38,7 +39,7 @@ export type StoredObjectRequest = {
   readonly caller: Pick<ApiKey, 'userName' | 'responseRetentionDays'>;
   readonly callId: string;
   readonly request: IncomingMessage;
-  readonly response: ServerResponse;
+  readonly response: ClientReply;
   readonly query: URLSearchParams;
   /** What the path names. */
   readonly params: Readonly<Record<string, string | undefined>>;

@@ -11,6 +11,8 @@ export type Purchase = {
   readonly acceptedAtMs: number;
   readonly userName: string;
   readonly keyId: string;
+  /** The service tier that was asked for. Without one the dearest is reckoned with. */
+  readonly serviceTier?: string | undefined;
 };
 
 /** What is known of a call in tokens before it is made. */

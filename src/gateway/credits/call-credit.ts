@@ -6,6 +6,14 @@ import type { InputMeasure } from '../../inference/measure-input.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { describeCreditRefusal } from './describe-refusal.ts';
 
+/** What a chat asks of its model, as far as its price depends on it. */
+export type HeldPlan = {
+  /** How large what the model reads is. */
+  readonly input: InputMeasure;
+  /** The service tier that was asked for. */
+  readonly serviceTier?: string | undefined;
+};
+
 type Desk = { readonly credits?: CreditDesk | undefined; readonly clock: Clock };
 
 type Answer = CallCredit | undefined | Promise<CallCredit | undefined>;
@@ -18,8 +26,8 @@ export class CallCredit {
   readonly #hold: CreditHold;
   readonly #clock: Clock;
   #chargedNanoUsd = 0n;
-  /** How large what the model reads is, for which it is held; undefined for what is no chat. */
-  input: InputMeasure | undefined;
+  /** For what it is held; undefined for what is no chat. */
+  plan: HeldPlan | undefined;
 
   constructor(hold: CreditHold, clock: Clock) {
     this.#hold = hold;

@@ -2,12 +2,14 @@ import type { ApiKey } from '../../accounts/api-key.ts';
 import type { WireRequest } from '../../dialects/chat-dialect.ts';
 import type { UsageBounds } from '../../billing/metering/estimate-usage.ts';
 import type { CallFacts } from '../../inference/call-facts.ts';
-import { type InputMeasure, measureInput } from '../../inference/measure-input.ts';
+import { measureInput } from '../../inference/measure-input.ts';
+import type { PricingParameters } from '../../inference/usage.ts';
+import { textOf } from '../../platform/json/json-readers.ts';
 import type { Gateway, GatewaySettings } from '../gateway.ts';
 import type { Target } from '../routing/routing-table.ts';
 import type { ResponseTurn } from '../stored-responses/response-turn.ts';
-import { boundDearest, forecastUsage, type Purchase } from './bound-call.ts';
-import { type CallCredit, takeCredit } from './call-credit.ts';
+import { boundAtTarget, boundDearest, forecastUsage, type Purchase } from './bound-call.ts';
+import { type CallCredit, type HeldPlan, takeCredit } from './call-credit.ts';
 import { defaultCredits } from './credit-settings.ts';
 import { StreamBudget } from './stream-budget.ts';
 
@@ -20,50 +22,72 @@ export type ChatPurchase = {
   readonly acceptedAtMs: number;
 };
 
+/** A chat for which something is held, where anything limits what its caller spends. */
+type HeldChat = Omit<ChatPurchase, 'targets'> & { readonly credit?: CallCredit | undefined };
+
 /** Sets aside what a chat may cost at most, by the whole conversation that its model may have to read. @throws GatewayError as `takeCredit` does */
 export function takeChatCredit(
   gateway: Pick<Gateway, 'credits' | 'clock'>,
   call: ChatPurchase & { readonly request: WireRequest; readonly turn: ResponseTurn | undefined },
 ): CallCredit | undefined | Promise<CallCredit | undefined> {
   const { request, turn, caller } = call;
-  let input: InputMeasure | undefined;
-  const bound = (whole: WireRequest): bigint => boundChat(call, (input = measureInput(whole.body)));
+  let plan: HeldPlan | undefined;
+  const bound = ({ body }: WireRequest): bigint => {
+    plan = { input: measureInput(body), serviceTier: textOf(request.body.service_tier) };
+    return boundChat(call, plan);
+  };
   const taken = takeCredit(gateway, caller, call.acceptedAtMs, () => {
     const whole = turn === undefined ? request : turn.whole();
     return whole instanceof Promise ? whole.then(bound) : bound(whole);
   });
   const remember = (credit: CallCredit | undefined): CallCredit | undefined => {
-    if (credit !== undefined) credit.input = input;
+    if (credit !== undefined) credit.plan = plan;
     return credit;
   };
   return taken instanceof Promise ? taken.then(remember) : remember(taken);
 }
 
-/** What asking for a chat once costs at most. @param input how large what the model reads is */
-export function boundChat(call: ChatPurchase, input: InputMeasure): bigint {
-  return boundDearest(purchaseOf(call), call.targets, (target) => forecastChat(call, input, target));
+/** What asking for a chat once costs at most, wherever of its targets it is answered. */
+export function boundChat(call: ChatPurchase, plan: HeldPlan): bigint {
+  return boundDearest(purchaseOf(call, plan), call.targets, (target) => forecastChat(call, plan, target));
+}
+
+/**
+ * Sees to it that what is held covers an attempt whose price depends on what is in its body: only now is known what that is.
+ * @returns the reason why it does not
+ */
+export function coverPriced(
+  call: HeldChat,
+  target: Target,
+  pricingParameters: PricingParameters | undefined,
+): ReturnType<CallCredit['cover']> {
+  const { credit } = call;
+  if (credit?.plan === undefined || pricingParameters === undefined) return undefined;
+  const bounds = { ...forecastChat(call, credit.plan, target), pricingParameters };
+  return credit.cover(boundAtTarget(purchaseOf(call, credit.plan), target, bounds).maximumNanoUsd);
 }
 
 /** Watches what a stream of a chat costs; undefined where nothing is held for it. */
 export function createStreamBudget(
-  call: Omit<ChatPurchase, 'targets'>,
-  credit: CallCredit | undefined,
+  call: HeldChat,
   target: Target,
+  pricingParameters: PricingParameters | undefined,
 ): StreamBudget | undefined {
-  if (credit?.input === undefined) return undefined;
-  const bounds = forecastChat(call, credit.input, target);
+  const { credit } = call;
+  if (credit?.plan === undefined) return undefined;
+  const bounds = { ...forecastChat(call, credit.plan, target), pricingParameters };
   const settings = call.settings.credits ?? defaultCredits;
   return new StreamBudget({
     credit,
     settings,
-    purchase: purchaseOf(call),
+    purchase: purchaseOf(call, credit.plan),
     target,
     bounds,
     isBounded: call.facts.outputTokensMax !== undefined,
   });
 }
 
-function forecastChat({ facts, settings }: Pick<ChatPurchase, 'facts' | 'settings'>, input: InputMeasure, target: Target): UsageBounds {
+function forecastChat({ facts, settings }: Pick<ChatPurchase, 'facts' | 'settings'>, { input }: HeldPlan, target: Target): UsageBounds {
   const { outputTokensDefault } = settings.credits ?? defaultCredits;
   const bounds = forecastUsage({ facts, input, outputTokensDefault }, target);
   if (facts.continues === undefined) return bounds;
@@ -74,12 +98,13 @@ function forecastChat({ facts, settings }: Pick<ChatPurchase, 'facts' | 'setting
 
 const unknownWindowTokens = 200_000;
 
-function purchaseOf({ settings, caller, facts, acceptedAtMs }: Omit<ChatPurchase, 'targets'>): Purchase {
+function purchaseOf({ settings, caller, facts, acceptedAtMs }: Omit<ChatPurchase, 'targets'>, { serviceTier }: HeldPlan): Purchase {
   return {
     priceBook: settings.routing.priceBook,
     requestedModel: facts.requestedModel,
     acceptedAtMs,
     userName: caller.userName,
     keyId: caller.id,
+    serviceTier,
   };
 }

@@ -1,4 +1,5 @@
 import type { UsageBounds } from '../../billing/metering/estimate-usage.ts';
+import type { PlannedCall } from '../../billing/rating/rating.ts';
 import type { ReplyReport } from '../../dialects/chat-dialect.ts';
 import { estimateTokens } from '../../inference/count-text-characters.ts';
 import type { Usage } from '../../inference/usage.ts';
@@ -15,7 +16,7 @@ export type StreamBudgetOptions = {
   readonly purchase: Purchase;
   readonly target: Target;
   /** What was held for. */
-  readonly bounds: UsageBounds;
+  readonly bounds: UsageBounds & Pick<PlannedCall, 'pricingParameters'>;
   /** Whether the client itself bounded the output, so that the upstream keeps to it. */
   readonly isBounded: boolean;
 };
@@ -92,7 +93,7 @@ export class StreamBudget {
   #costOf({ usageReport }: ReplyReport, outputTokens: number): bigint {
     const { purchase, target, bounds } = this.#options;
     const most: Usage = { ...bounds.most, inputTokens: countInput(usageReport?.usage) ?? bounds.most.inputTokens ?? 0, outputTokens };
-    return boundAtTarget(purchase, target, { expected: bounds.expected, most }).maximumNanoUsd;
+    return boundAtTarget(purchase, target, { ...bounds, most }).maximumNanoUsd;
   }
 }
 

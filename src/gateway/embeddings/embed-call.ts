@@ -1,5 +1,6 @@
 import type { ApiKey } from '../../accounts/api-key.ts';
 import type { CallOpening, FailedAttempt } from '../../billing/ledger/call-entry.ts';
+import type { PriceBook } from '../../billing/rating/rating.ts';
 import type { CallFacts } from '../../inference/call-facts.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import type { JsonObject } from '../../platform/json/json-value.ts';
@@ -115,12 +116,15 @@ class EmbedAttempts {
   readonly #gateway: Gateway;
   readonly #call: EmbedCall;
   readonly #known: KnownEmbedding;
+  /** Pinned: a reload of the prices changes no call under way. */
+  readonly #priceBook: PriceBook;
   readonly #failed: FailedAttempt[] = [];
 
   constructor(gateway: Gateway, call: EmbedCall, known: KnownEmbedding) {
     this.#gateway = gateway;
     this.#call = call;
     this.#known = known;
+    this.#priceBook = gateway.settings().routing.priceBook;
   }
 
   async run(targets: readonly Target[]): Promise<Made> {
@@ -179,7 +183,7 @@ class EmbedAttempts {
   #open(target: Target): Promise<CallOpening> {
     const { callId, acceptedAtMs, caller } = this.#call;
     const { journal } = this.#gateway;
-    const { priceBook } = this.#gateway.settings().routing;
+    const priceBook = this.#priceBook;
     readPrices(priceBook, { target, requestedModel: this.#known.facts.requestedModel, acceptedAtMs }, undefined);
     const priceVersion = priceBook.version;
     const failedAttempts = this.#failed.length === 0 ? undefined : [...this.#failed];
@@ -215,8 +219,7 @@ class EmbedAttempts {
   #settle(opening: CallOpening, outcome: Outcome, upstreamStatus: number | undefined): Promise<number> {
     const { journal, clock } = this.#gateway;
     const durationMs = Math.round(clock.monotonicMs() - this.#call.startedMs);
-    const { priceBook } = this.#gateway.settings().routing;
-    const entry = settleCall(opening, outcome, { upstreamStatus, durationMs }, priceBook, false);
+    const entry = settleCall(opening, outcome, { upstreamStatus, durationMs }, this.#priceBook, false);
     this.#known.credit?.charge(entry);
     return new Promise((resolve) => {
       journal.done(entry, () => resolve(countUsedTokens(entry.usage)));

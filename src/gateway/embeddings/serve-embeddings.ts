@@ -1,8 +1,9 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 
 import { chatDialects } from '../../dialects/registry.ts';
 import { authenticate } from '../authenticate.ts';
-import { requestIdHeader } from '../exchange/reply-headers.ts';
+import type { ClientReply } from '../exchange/client-reply.ts';
+import { receiptHeader, receiptPath, requestIdHeader } from '../exchange/reply-headers.ts';
 import type { Gateway } from '../gateway.ts';
 import { checkCaller } from '../limits/check-caller.ts';
 import { enterGate } from '../overload/enter-gate.ts';
@@ -15,7 +16,7 @@ import { embed } from './embed-call.ts';
 /** Serves POST /v1/embeddings. @throws GatewayError */
 export async function serveEmbeddings(
   gateway: Gateway,
-  http: { readonly request: IncomingMessage; readonly response: ServerResponse; readonly callId: string; readonly target: RequestTarget },
+  http: { readonly request: IncomingMessage; readonly response: ClientReply; readonly callId: string; readonly target: RequestTarget },
   report: CallReport,
 ): Promise<void> {
   const { request, response, callId, target } = http;
@@ -36,6 +37,11 @@ export async function serveEmbeddings(
   if (response.destroyed) gone.abort();
   const headers = request.headers as Readonly<Record<string, string | undefined>>;
   const embedded = await embed(gateway, { callId, caller, body, headers, acceptedAtMs, startedMs, signal: gone.signal, report });
-  const replyHeaders = { 'content-type': 'application/json', ...embedded.headers, [requestIdHeader]: callId };
+  const replyHeaders = {
+    'content-type': 'application/json',
+    ...embedded.headers,
+    [requestIdHeader]: callId,
+    [receiptHeader]: receiptPath(callId),
+  };
   writeReply(response, 200, replyHeaders, Buffer.from(JSON.stringify(embedded.body)));
 }

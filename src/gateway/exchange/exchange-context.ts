@@ -72,6 +72,8 @@ export type ExchangeContext = {
   readonly observer: ExchangeObserver;
   /** When the call has to be over, on the monotonic clock. */
   readonly endsByMs: number;
+  /** Where the receipt will be; absent for what costs nothing. */
+  readonly receipt?: string | undefined;
   /**
    * Offers the call to another attempt. True when it was taken: then the exchange is over, and whoever took it sees to it that the client is answered. False when
    * the exchange has to end the call itself.

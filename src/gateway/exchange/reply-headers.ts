@@ -5,6 +5,14 @@ import type { Upstream } from '../routing/routing-table.ts';
 /** The header in which every answer of the gateway carries its own id of the call. */
 export const requestIdHeader = 'x-weir-request-id';
 
+/** The header that says where the receipt of a reply is: in the answers that may cost something. */
+export const receiptHeader = 'x-weir-receipt';
+
+/** The path of the receipt of a call. */
+export function receiptPath(callId: string): string {
+  return `/v1/receipts/${callId}`;
+}
+
 const handledHere = new Set(['content-length', 'content-encoding', 'transfer-encoding', 'connection', 'keep-alive', 'set-cookie']);
 
 /** The upstream's reply headers that may pass to the client, unchanged, and the gateway's own id of the call. */

@@ -5,7 +5,7 @@ import type { UpstreamController, UpstreamHandler, UpstreamRequest } from '../..
 import { writeFailure } from '../write-reply.ts';
 import { createErrorReply } from './error-reply.ts';
 import type { ExchangeContext, ReplySink, UpstreamFlow } from './exchange-context.ts';
-import { readUpstreamRequestId } from './reply-headers.ts';
+import { readUpstreamRequestId, receiptHeader } from './reply-headers.ts';
 import { StreamReply } from './stream-reply.ts';
 import { describeUpstreamFailure, upstreamTimeout } from './upstream-failure.ts';
 import { createWholeReply } from './whole-reply.ts';
@@ -76,6 +76,7 @@ export class UpstreamExchange implements UpstreamHandler, UpstreamFlow, Watched 
     const { relay } = context;
     const passed = relay.replyHeaders(headers);
     if (status < 200 || status > 299) return createErrorReply(context, this, { status, headers: passed, received: headers });
+    if (context.receipt !== undefined) passed[receiptHeader] = context.receipt;
     if (framing === undefined) return createWholeReply(context, this, passed, true);
     const type = String(headers['content-type'] ?? '');
     const streams = relay.upstreamFraming === 'sse' ? !/json|html/.test(type) : !/html/.test(type);

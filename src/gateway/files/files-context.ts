@@ -1,9 +1,10 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 
 import type { ApiKey } from '../../accounts/api-key.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import type { JsonObject } from '../../platform/json/json-value.ts';
 import type { FileService } from '../../tools/file-search/file-service.ts';
+import type { ClientReply } from '../exchange/client-reply.ts';
 import type { Gateway } from '../gateway.ts';
 import type { Admission } from '../overload/fair-gate.ts';
 
@@ -14,7 +15,7 @@ export type FilesContext = {
   readonly caller: ApiKey;
   readonly admission: Admission;
   readonly request: IncomingMessage;
-  readonly response: ServerResponse;
+  readonly response: ClientReply;
   readonly callId: string;
   readonly query: URLSearchParams;
   /** The request's JSON object; an empty one where there is no body. */

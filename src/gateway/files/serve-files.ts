@@ -1,8 +1,9 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 
 import { chatDialects } from '../../dialects/registry.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import { authenticate } from '../authenticate.ts';
+import type { ClientReply } from '../exchange/client-reply.ts';
 import { requestIdHeader } from '../exchange/reply-headers.ts';
 import type { Gateway } from '../gateway.ts';
 import { checkCaller } from '../limits/check-caller.ts';
@@ -52,7 +53,7 @@ export const fileRoutes: readonly { readonly method: string; readonly path: stri
 
 type Http = {
   readonly request: IncomingMessage;
-  readonly response: ServerResponse;
+  readonly response: ClientReply;
   readonly callId: string;
   readonly target: RequestTarget;
 };

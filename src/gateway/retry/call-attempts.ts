@@ -4,6 +4,7 @@ import { GatewayError } from '../../inference/gateway-error.ts';
 import { readAgain } from './read-again.ts';
 import { createStreamBudget } from '../credits/chat-credit.ts';
 import type { UndeliveredFailure } from '../exchange/exchange-context.ts';
+import { receiptPath } from '../exchange/reply-headers.ts';
 import { UpstreamExchange } from '../exchange/upstream-exchange.ts';
 import { upstreamTimeout } from '../exchange/upstream-failure.ts';
 import type { Gateway } from '../gateway.ts';
@@ -174,7 +175,8 @@ export class CallAttempts implements RunningCall {
       logger,
       observer,
       endsByMs: startedMs + timeouts.totalMs,
-      budget: framing === undefined ? undefined : createStreamBudget(this.#known, this.#known.credit, target),
+      budget: framing === undefined ? undefined : createStreamBudget(this.#known, target, opening?.pricingParameters),
+      receipt: opening === undefined ? undefined : receiptPath(call.callId),
       leaving: { policy: this.#known.disconnect ?? 'abort', slots: drainSlots },
       chunkGaps: opening === undefined || framing === undefined ? undefined : telemetry.chunkGaps(opening),
       handOver: (failure) => this.#takeOver(failure, target, observer, ticket),

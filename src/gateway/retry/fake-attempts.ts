@@ -24,6 +24,7 @@ import type { KnownCall, RunningCall } from './known-call.ts';
 import { createRetryBudget } from './retry-budget.ts';
 
 const dialect = chatDialects['openai-chat'];
+const priceBook = createPriceBook({ book: loadShippedPriceBook() });
 const body = { model: 'm', messages: [{ role: 'user', content: 'hello' }], stream: true };
 const bytes = Buffer.from(JSON.stringify(body));
 export const opening = 'data: {"choices":[{"index":0,"delta":{"role":"assistant","content":""}}]}\n\n';
@@ -88,7 +89,6 @@ export function createKnownCall(
   targets: readonly Target[],
   retries: RetrySettings,
 ): KnownCall {
-  const priceBook = createPriceBook({ book: loadShippedPriceBook() });
   const routing = createRoutingTable({ upstreams: targets.map(({ upstream }) => upstream), models: [], priceBook, configuredAtMs: 0 });
   const call = { callId: 'req_1', dialect, operation: 'generate', queryKeys: [], request: { headers: {} }, response };
   return {
@@ -118,7 +118,11 @@ export function createKnownCall(
 /** A call to targets of which each is named after its upstream, and a credential of it behind a `#`, with a journal that keeps everything and a clock that tests turn. */
 export async function startAttempts(
   names: readonly string[] = ['a', 'b', 'c'],
-  options: Partial<RetrySettings> & { readonly refusesOpening?: (attempt: number) => boolean } = {},
+  options: Partial<RetrySettings> & {
+    readonly refusesOpening?: (attempt: number) => boolean;
+    /** What else is known of the call. */
+    readonly enrich?: (known: KnownCall) => KnownCall;
+  } = {},
 ) {
   const fake = createFakeExchange({ dialect, framing: 'sse', body });
   const { clock } = fake.context;
@@ -128,7 +132,8 @@ export async function startAttempts(
   const entries: CallEntry[] = [];
   const journal = createMemoryJournal(openings, entries, options.refusesOpening);
   const gateway = createGateway(clock, journal);
-  const known = createKnownCall(fake, targets, { ...defaultRetries, ...options });
+  const plain = createKnownCall(fake, targets, { ...defaultRetries, ...options });
+  const known = options.enrich?.(plain) ?? plain;
   const attempts = new CallAttempts(gateway, known, bytes);
   await attempts.start({ operation: 'generate', body, headers: {} }, bytes);
   const last = (): Sent => {

@@ -18,6 +18,8 @@ import type { CallRound } from './call-round.ts';
 export type RunningCall = Watched & {
   /** Ends the call from outside: a running stream gets its error event. */
   readonly terminate: (error: GatewayError) => void;
+  /** The id of a call with rows in the books to which more may be added; undefined where there are none. */
+  readonly bookedInParts?: () => string | undefined;
 };
 
 /** What is known of a call before its first attempt. */

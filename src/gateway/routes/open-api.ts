@@ -4,6 +4,8 @@ import { audioOperation } from './open-api/audio-operations.ts';
 import { audioSchemas } from './open-api/audio-schemas.ts';
 import { callbackOperation, callbackSchemas, webhooks } from './open-api/callback-operations.ts';
 import { carriers } from './open-api/describe.ts';
+import { quoteOperation, quoteSchemas } from './open-api/quote-operations.ts';
+import { receiptHeaders, receiptOperation, receiptSchemas } from './open-api/receipt-operations.ts';
 import { videoHeadOperation, videoOperation } from './open-api/video-operations.ts';
 import { videoSchemas } from './open-api/video-schemas.ts';
 import { type Route, routes } from './route-table.ts';
@@ -32,6 +34,7 @@ function chatOperation(dialect: DialectId, operation: Operation, streams: boolea
       200: {
         description: "The upstream's reply, unchanged.",
         content: streams ? { ...json, 'text/event-stream': {} } : json,
+        ...(operation === 'generate' ? { headers: receiptHeaders } : {}),
       },
       ...Object.fromEntries(
         errorStatuses.map((status) => [status, { description: `See docs/reference/errors.md. Body in the ${title} error shape.` }]),
@@ -101,6 +104,10 @@ function describeRoute(route: Exclude<Route, { type: 'generate-content' }>): obj
       };
     case 'audio':
       return audioOperation(route.operation);
+    case 'quote':
+      return quoteOperation();
+    case 'receipt':
+      return receiptOperation();
     case 'files':
       return {
         summary: 'Files and vector stores of the caller, as docs/guide/files.md describes them',
@@ -166,6 +173,6 @@ export function gatewayOpenApi(): object {
     },
     paths,
     webhooks,
-    components: { securitySchemes, schemas: { ...videoSchemas, ...audioSchemas, ...callbackSchemas } },
+    components: { securitySchemes, schemas: { ...videoSchemas, ...audioSchemas, ...callbackSchemas, ...receiptSchemas, ...quoteSchemas } },
   };
 }

@@ -1,10 +1,11 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 
 import type { DialectId, Operation } from '../../dialects/chat-dialect.ts';
 import { chatDialects } from '../../dialects/registry.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import type { StreamFraming } from '../../platform/frames.ts';
 import type { IncomingCall } from '../call.ts';
+import type { ClientReply } from '../exchange/client-reply.ts';
 import { readAltFraming, readGenerateContentPath, type RequestTarget } from '../request-target.ts';
 import type { Route } from './route-table.ts';
 
@@ -39,6 +40,14 @@ function describeGenerateContent(rest: string, query: URLSearchParams): Describe
 }
 
 /**
+ * What a chat route, the rest of its path and its query say of the call.
+ * @throws GatewayError `route_not_found` for an unknown method after the colon
+ */
+export function describeChatRoute(route: ChatRoute, rest: string, query: URLSearchParams): Described {
+  return route.type === 'chat' ? { dialect: route.dialect, operation: route.operation } : describeGenerateContent(rest, query);
+}
+
+/**
  * Completes a matched chat route with what the path and the query say.
  * @throws GatewayError `route_not_found` for an unknown method after the colon
  */
@@ -46,11 +55,9 @@ export function readCall(
   route: ChatRoute,
   rest: string,
   target: RequestTarget,
-  http: { readonly callId: string; readonly request: IncomingMessage; readonly response: ServerResponse },
+  http: { readonly callId: string; readonly request: IncomingMessage; readonly response: ClientReply },
 ): IncomingCall {
-  const described: Described =
-    route.type === 'chat' ? { dialect: route.dialect, operation: route.operation } : describeGenerateContent(rest, target.query);
-  const { dialect, operation, pathModel, pathFraming } = described;
+  const { dialect, operation, pathModel, pathFraming } = describeChatRoute(route, rest, target.query);
   const { callId, request, response } = http;
   return { callId, request, response, dialect: chatDialects[dialect], operation, pathModel, pathFraming, queryKeys: target.queryKeys };
 }

@@ -18,18 +18,18 @@ type NextRound = { readonly request: InferenceRequest; readonly facts: CallFacts
 export async function lacksCredit(known: KnownCall, { request, facts, targets }: NextRound): Promise<boolean> {
   const { credit } = known;
   if (credit === undefined) return false;
-  const input = measureInput(request);
-  const refused = await credit.cover(boundChat({ ...known, facts, targets }, input));
-  if (refused === undefined) credit.input = input;
+  const plan = { ...credit.plan, input: measureInput(request) };
+  const refused = await credit.cover(boundChat({ ...known, facts, targets }, plan));
+  if (refused === undefined) credit.plan = plan;
   return refused !== undefined;
 }
 
 /** Whether it does not cover so many runs of tools, should each be of the dearest. */
-export async function lacksToolCredit({ credit, settings }: KnownCall, runs: number): Promise<boolean> {
+export async function lacksToolCredit({ credit, settings, caller }: KnownCall, runs: number): Promise<boolean> {
   if (credit === undefined) return false;
   const { priceBook } = settings.routing;
   const costs = [{ webSearches: runs }, { fileSearches: runs }, { codeExecutions: runs }, { pagesRead: runs }].map(
-    (usage) => priceBook.rateTools(usage).amountNanoUsd,
+    (usage) => priceBook.rateTools(usage, { userName: caller.userName, keyId: caller.id }).amountNanoUsd,
   );
   return (await credit.cover(costs.reduce((dearest, cost) => (cost > dearest ? cost : dearest)))) !== undefined;
 }

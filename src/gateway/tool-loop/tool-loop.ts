@@ -1,4 +1,5 @@
 import type { CallEntry } from '../../billing/ledger/call-entry.ts';
+import { roundRowId, toolsRowId } from '../../billing/ledger/row-ids.ts';
 import type { CallFacts } from '../../inference/call-facts.ts';
 import { foldEvents } from '../../inference/fold-events.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
@@ -144,7 +145,7 @@ export class ToolLoop implements RunningCall {
         request: offerTools({ ...request, turns: this.#turns }, offered, isWithheld ? 'withheld' : offered.size > 0 ? offer : 'as-asked'),
         facts: this.#nextFacts(),
         targets: this.#targets,
-        rowId: isFirst ? callId : `${callId}.${this.#rounds}`,
+        rowId: roundRowId(callId, this.#rounds),
         ...(isFirst ? {} : { parentCallId: callId }),
       },
       {
@@ -261,7 +262,7 @@ export class ToolLoop implements RunningCall {
     }
     const usage = sumToolUsage(returns.map(({ outcome }) => outcome.usage));
     if (Object.keys(usage).length === 0) return returns;
-    const rowId = `${known.call.callId}.${this.#rounds}.tools`;
+    const rowId = toolsRowId(known.call.callId, this.#rounds);
     const durationMs = Math.round(this.#gateway.clock.monotonicMs() - startedMs);
     this.#entries.push(bookTools(this.#gateway, known, { rowId, usage, durationMs }));
     this.#toolUsage = sumToolUsage([this.#toolUsage, usage]);
@@ -376,6 +377,7 @@ export class ToolLoop implements RunningCall {
     response.setTimeout(stalledReaderMs, () => response.destroy());
   }
 
+  readonly bookedInParts = (): string | undefined => (this.#isOver ? undefined : this.#loop.known.call.callId);
   terminate(error: GatewayError): void {
     if (this.#isOver) return;
     this.#ending ??= error;

@@ -1,15 +1,9 @@
 import type { ChargeLine } from '../../billing/ledger/call-entry.ts';
+import { buildReceipt } from '../../billing/receipts/build-receipt.ts';
+import { formatUsd } from '../../billing/receipts/exact-text.ts';
 import type { JsonObject } from '../../platform/json/json-value.ts';
 import type { VideoTask } from '../../tasks/video-task.ts';
 import { findTask, statusOf, type VideoHandler } from './video-context.ts';
-
-const nanoUsdPerUsd = 1_000_000_000n;
-
-/** Money as a decimal string in USD, with all its digits. */
-export function formatUsd(nanoUsd: bigint): string {
-  const decimals = (nanoUsd % nanoUsdPerUsd).toString().padStart(9, '0').replace(/0+$/, '');
-  return `${nanoUsd / nanoUsdPerUsd}${decimals === '' ? '' : `.${decimals}`}`;
-}
 
 /** What became of the hold: it lies there, was turned into a charge, or was given back. */
 function stateOf({ phase, chargedNanoUsd }: VideoTask): 'held' | 'settled' | 'released' {
@@ -36,7 +30,7 @@ export const showReceipt: VideoHandler = async (context, id) => {
           estimated: entry.estimated,
           lines: entry.charge.lines.map(encodeLine),
         };
-  const receipt: JsonObject = {
+  const receipt = {
     id: task.id,
     object: 'video.receipt',
     request_id: task.callId,
@@ -49,6 +43,7 @@ export const showReceipt: VideoHandler = async (context, id) => {
     pricing_parameters: { ...task.pricingParameters },
     held: { amount_usd: formatUsd(task.heldNanoUsd), usage: { ...task.heldUsage } },
     charged: charge,
+    receipt: entry === undefined ? null : buildReceipt([entry], true),
   };
   return { status: 200, text: JSON.stringify(receipt) };
 };

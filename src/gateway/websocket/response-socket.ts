@@ -8,6 +8,7 @@ import { GatewayError } from '../../inference/gateway-error.ts';
 import { membersOf, objectOf, textOf } from '../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../platform/json/json-value.ts';
 import { parseJsonObject } from '../../platform/json/parse-json.ts';
+import { writeJson } from '../../platform/json/write-json.ts';
 import type { IncomingCall } from '../call.ts';
 import { FrameReply, type WholeAnswer } from '../exchange/frame-reply.ts';
 import type { Gateway } from '../gateway.ts';
@@ -116,7 +117,7 @@ export class ResponseSocket {
     const { body, generate } = readClientEvent(await readJsonObject(bytes, this.#limits()));
     const { body: whole, isContinued } = this.#last.continue(body);
     const previousId = isContinued ? textOf(body.previous_response_id) : undefined;
-    if (generate) return this.#call(whole, previousId);
+    if (generate) return await this.#call(whole, previousId);
     await this.#warmUp(whole);
   }
 
@@ -131,8 +132,9 @@ export class ResponseSocket {
     this.#over();
   }
 
-  #call(body: JsonObject, previousId: string | undefined): void {
+  async #call(body: JsonObject, previousId: string | undefined): Promise<void> {
     const { gateway, upgrade, queryKeys, run, webSocket } = this.#options;
+    const written = await writeJson(body);
     if (webSocket.readyState !== webSocket.OPEN) return;
     const reply = new FrameReply(
       {
@@ -150,7 +152,7 @@ export class ResponseSocket {
     reply.on('close', () => this.#over());
     run({
       callId: gateway.newId('req'),
-      request: new SocketRequest(upgrade, Buffer.from(JSON.stringify(body))),
+      request: new SocketRequest(upgrade, written),
       response: reply,
       dialect: openaiResponses,
       operation: 'generate',

@@ -13,11 +13,15 @@ export function addLimitOptions(command: Command): Command {
     .option('--addresses <networks>', 'addresses or networks from which calls may come, separated by commas')
     .option('--media-days <n>', 'days for which files of its videos are kept')
     .option('--media-bytes <n>', 'bytes that files of its videos may have together, such as 20GiB; beyond them no further ones are made')
+    .option('--spend-per-day <usd>', 'USD that may be spent in a day (UTC)')
+    .option('--spend-per-month <usd>', 'USD that may be spent in a month of the calendar (UTC)')
+    .option('--spend-total <usd>', 'USD that may be spent altogether, what was spent before included')
     .option('--expires <when>', 'a day (2026-12-31), an instant, or a time from now (90d, 12h, 30m)');
 }
 
 /** The limits among a command's options. */
-export function writtenLimits({ rpm, tpm, concurrency, models, addresses, mediaDays, mediaBytes, expires }: WrittenLimits): WrittenLimits {
+export function writtenLimits(options: WrittenLimits): WrittenLimits {
+  const { rpm, tpm, concurrency, models, addresses, mediaDays, mediaBytes, expires, spendPerDay, spendPerMonth, spendTotal } = options;
   return {
     ...(rpm === undefined ? {} : { rpm }),
     ...(tpm === undefined ? {} : { tpm }),
@@ -27,12 +31,16 @@ export function writtenLimits({ rpm, tpm, concurrency, models, addresses, mediaD
     ...(mediaDays === undefined ? {} : { mediaDays }),
     ...(mediaBytes === undefined ? {} : { mediaBytes }),
     ...(expires === undefined ? {} : { expires }),
+    ...(spendPerDay === undefined ? {} : { spendPerDay }),
+    ...(spendPerMonth === undefined ? {} : { spendPerMonth }),
+    ...(spendTotal === undefined ? {} : { spendTotal }),
   };
 }
 
 /** Limits in the words of the options that set them; empty where there are none. */
 export function showLimits(limits: AccessLimits = {}): string {
   const { requestsPerMinute, tokensPerMinute, concurrency, models, addresses, mediaRetentionDays, mediaBytesMax, expiresAtMs } = limits;
+  const { spendPerDay, spendPerMonth, spendTotal, prepaid } = limits;
   return [
     ...(requestsPerMinute === undefined ? [] : [`rpm ${requestsPerMinute}`]),
     ...(tokensPerMinute === undefined ? [] : [`tpm ${tokensPerMinute}`]),
@@ -41,6 +49,10 @@ export function showLimits(limits: AccessLimits = {}): string {
     ...(addresses === undefined ? [] : [`addresses ${addresses.join(',')}`]),
     ...(mediaRetentionDays === undefined ? [] : [`media-days ${mediaRetentionDays}`]),
     ...(mediaBytesMax === undefined ? [] : [`media-bytes ${mediaBytesMax}`]),
+    ...(prepaid === undefined ? [] : ['prepaid']),
+    ...(spendPerDay === undefined ? [] : [`spend-per-day ${spendPerDay}`]),
+    ...(spendPerMonth === undefined ? [] : [`spend-per-month ${spendPerMonth}`]),
+    ...(spendTotal === undefined ? [] : [`spend-total ${spendTotal}`]),
     ...(expiresAtMs === undefined ? [] : [`expires ${new Date(expiresAtMs).toISOString()}`]),
   ].join('; ');
 }

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 
 import { diffPriceBooks } from '../../billing/rating/diff-price-books.ts';
 import { loadShippedPriceBook } from '../../billing/rating/load-shipped-price-book.ts';
+import { mergePriceBooks } from '../../billing/rating/merge-price-books.ts';
 import { type PriceBookData, PriceBookError } from '../../billing/rating/parse-price-book.ts';
 import { createPriceBook } from '../../billing/rating/price-book.ts';
 import { systemClock } from '../../platform/clock.ts';
@@ -43,12 +44,16 @@ export function addPriceCommands(program: Command, environment: () => Environmen
     });
   prices
     .command('diff')
-    .description('compares two books; with one file, the book in force with it')
+    .description('compares two books; with one file, the book in force with what it becomes with the file on top')
     .argument('<file>', 'price book file, or shipped for the one of this release')
     .argument('[other]', 'the other one')
+    .option('--whole', 'the one file is a whole book, not one to be put on top')
     .option('--json', 'as JSON')
-    .action((file: string, other: string | undefined, { json }: { readonly json?: boolean }) => {
-      const [before, after] = other === undefined ? [bookInForce(environment()), readFile(file)] : [readFile(file), readFile(other)];
+    .action((file: string, other: string | undefined, { json, whole }: { readonly json?: boolean; readonly whole?: boolean }) => {
+      const before = other === undefined ? bookInForce(environment()) : readFile(file);
+      const named = readFile(other ?? file);
+      const isWhole = other !== undefined || file === 'shipped' || whole === true;
+      const after = isWhole ? named : mergePriceBooks(before, named);
       const changes = diffPriceBooks(before, after);
       if (json === true) console.log(JSON.stringify(changes, undefined, 2));
       else if (changes.length === 0) console.log('No price differs.');

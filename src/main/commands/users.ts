@@ -23,8 +23,14 @@ export function addUserCommands(program: Command, environment: Environment): voi
         );
     });
   const limit = users.command('limit').description("changes a user's limits; none takes one away").argument('<name>', "the user's name");
-  addLimitOptions(limit).action((name: string, options: WrittenLimits) => {
-    const change = parseLimits(writtenLimits(options), systemClock.nowMs());
+  limit
+    .option('--prepaid', 'its calls are paid from its balance: see weir credits top-up')
+    .option('--no-prepaid', 'its calls are paid afterwards');
+  addLimitOptions(limit).action((name: string, { prepaid, ...options }: WrittenLimits & { readonly prepaid?: boolean }) => {
+    const change = {
+      ...parseLimits(writtenLimits(options), systemClock.nowMs()),
+      ...(prepaid === undefined ? {} : { prepaid: prepaid ? (true as const) : null }),
+    };
     if (Object.keys(change).length === 0) throw new StartError('nothing to change: give a limit, such as --rpm 60, or --rpm none');
     return withAccounts(environment, async (accounts) => {
       if (!(await accounts.changeUserLimits(name, change)))

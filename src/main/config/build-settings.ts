@@ -8,6 +8,7 @@ import { defaultOverload } from '../../gateway/overload/overload-settings.ts';
 import { defaultVideoSettings } from '../../gateway/videos/video-settings.ts';
 import type { PriceBookData } from '../../billing/rating/parse-price-book.ts';
 import { createPriceBook, type PriceOverride } from '../../billing/rating/price-book.ts';
+import type { PriceBook } from '../../billing/rating/rating.ts';
 import { compileAddressList } from '../../platform/http/address-list.ts';
 import { compileHeaderList } from '../../platform/http/header-list.ts';
 import type { UpstreamClient } from '../../platform/http/upstream-client.ts';
@@ -131,6 +132,17 @@ function priceSettings(config: Config): Pick<Parameters<typeof createPriceBook>[
 /** As the vendor of the Responses interface keeps them. */
 const defaultRetentionDays = 30;
 
+/** The prices of a configuration: those of its book with its own over them. */
+export function buildPriceBook(config: Config, book: PriceBookData): PriceBook {
+  const toolPrices = config.tools?.prices;
+  return createPriceBook({
+    book,
+    overrides: priceOverrides(config),
+    ...(toolPrices === undefined ? {} : { toolPrices }),
+    ...priceSettings(config),
+  });
+}
+
 /** Turns a checked configuration into what the gateway runs on. */
 export function buildSettings(options: {
   readonly config: Config;
@@ -151,12 +163,7 @@ export function buildSettings(options: {
       upstreams: [...upstreams.values()].flat(),
       models: buildModels(config, upstreams, timeoutsOf),
       timeoutsOf,
-      priceBook: createPriceBook({
-        book: options.priceBookData,
-        overrides: priceOverrides(config),
-        ...(config.tools?.prices === undefined ? {} : { toolPrices: config.tools.prices }),
-        ...priceSettings(config),
-      }),
+      priceBook: buildPriceBook(config, options.priceBookData),
       configuredAtMs: options.configuredAtMs,
     }),
     limits: { ...defaultLimits, ...limits },

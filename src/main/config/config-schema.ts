@@ -10,6 +10,7 @@ import { databaseSchema } from './database-schema.ts';
 import { mediaStorageSchema } from './media-storage-schema.ts';
 import { monitorSchema } from './monitor-schema.ts';
 import { audioSchema } from './audio-schema.ts';
+import { idempotencySchema } from './idempotency-schema.ts';
 import { pricesSchema } from './prices-schema.ts';
 import { creditsSchema, disconnectSchema } from './credits-schema.ts';
 import { quirksSchema } from './quirks-schema.ts';
@@ -154,6 +155,7 @@ export const configSchema = Type.Object(
     ),
     monitor: Type.Optional(monitorSchema),
     audio: Type.Optional(audioSchema),
+    idempotency: Type.Optional(idempotencySchema),
     limits: Type.Optional(
       Type.Object(
         {

@@ -75,7 +75,8 @@ describe('journal slots', () => {
   test('a recovered slot is emptied but for what was set aside; the first one stays a folder', async () => {
     const options = {
       dataDirectory,
-      store: { appendEncoded: async (entries: readonly unknown[]) => entries.length } as unknown as Store,
+      nodeId: 'node',
+      store: { appendEncoded: async (entries: readonly unknown[]) => entries.length, releaseCreditNode: async () => 0 } as unknown as Store,
       clock: systemClock,
       logger: silentLogger,
       settleLost: () => assert.fail('there is no call'),

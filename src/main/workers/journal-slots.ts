@@ -7,6 +7,7 @@ import type { LostCallSettler } from '../../billing/journal/settle-lost-call.ts'
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/log.ts';
 import type { Store } from '../../store/store.ts';
+import { storeOfNode } from '../open-credits.ts';
 
 /** The journal of a gateway that is one process, and of the first worker of one that is several. */
 export const firstSlot = 'journal';
@@ -46,16 +47,21 @@ export function hasSegments(directory: string): boolean {
 export async function recoverSlot(options: {
   readonly dataDirectory: string;
   readonly slot: string;
+  /** Under which name the slot's process leased money. */
+  readonly nodeId: string;
   readonly store: Store;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly settleLost: LostCallSettler;
 }): Promise<boolean> {
-  const { slot, logger } = options;
+  const { slot, nodeId, logger } = options;
   const directory = join(options.dataDirectory, slot);
-  const { journal, recovered } = await createJournal({ ...options, directory });
+  const store = storeOfNode(options.store, nodeId);
+  const { journal, recovered } = await createJournal({ ...options, store, directory });
   try {
     await journal.drain(AbortSignal.timeout(shipMsMax));
+    // All that was charged is in the books: what else it had leased is free again.
+    await store.releaseCreditNode({ nodeId });
   } catch (error) {
     logger.warn({ err: error, slot }, 'a journal that somebody left was recovered and could not be shipped; it is tried again');
     return false;

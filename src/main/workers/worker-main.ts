@@ -7,6 +7,7 @@ import { describeFailure } from '../describe-failure.ts';
 import { readEnvironment } from '../environment.ts';
 import { formatUrl } from '../listen.ts';
 import { openDatabase } from '../open-data-directory.ts';
+import { remembersKeys } from '../remember-keys.ts';
 import { tuneRuntime } from '../tune-runtime.ts';
 import { createIpc, type Ipc } from './ipc.ts';
 import type { DrainPlan } from '../../gateway/drain.ts';
@@ -70,12 +71,11 @@ async function start(order: WorkerStart): Promise<void> {
 
 async function assemble(order: WorkerStart): Promise<RunningGateway> {
   tuneRuntime();
-  const store = await openDatabase(
-    { ...environment, configPath: order.configPath },
-    {
-      onFailure: (error) => logger.error({ err: error }, 'the database worker died'),
-    },
-  );
+  const configured = { ...environment, configPath: order.configPath };
+  const store = await openDatabase(configured, {
+    mayBeAway: remembersKeys(configured),
+    onFailure: (error) => logger.error({ err: error }, 'the database worker died'),
+  });
   opened.defer(() => store.close());
   const ask = (topic: 'ship-journal' | 'write-proofs') =>
     createCoalesced(async () => {
@@ -84,7 +84,7 @@ async function assemble(order: WorkerStart): Promise<RunningGateway> {
     });
   const askers = { 'ship-journal': ask('ship-journal'), 'write-proofs': ask('write-proofs') };
   return await assembleGateway({
-    environment: { ...environment, configPath: order.configPath },
+    environment: configured,
     logger,
     logDestination,
     store: shareStore(store, (topic) => askers[topic]()),

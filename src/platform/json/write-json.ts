@@ -27,7 +27,7 @@ export async function writeJsonInTurns(
   return await writer.finish();
 }
 
-/** How much there is to write, as far as `most`: no more than that is looked at. */
+/** How much there is to write, as far as `most`: not much more than that is looked at. */
 function weigh(value: JsonValue | undefined, most: number): number {
   if (typeof value === 'string') return value.length + valueWeight;
   if (typeof value !== 'object' || value === null) return valueWeight;
@@ -37,8 +37,10 @@ function weigh(value: JsonValue | undefined, most: number): number {
     return weight;
   }
   for (const key in value) {
+    const member = value[key];
+    // Most members are short texts, which are not worth a call.
+    weight += key.length + (typeof member === 'string' ? member.length + valueWeight : weigh(member, most - weight));
     if (weight >= most) break;
-    weight += key.length + weigh(value[key], most - weight);
   }
   return weight;
 }

@@ -1,8 +1,9 @@
-import { type AccessLimits, type AccessLimitsChange, changeLimits, isAccessLimits } from '../../accounts/access-limits.ts';
+import { type AccessLimits, type AccessLimitsChange, changeLimits } from '../../accounts/access-limits.ts';
 import { isDisconnectPolicy, type KeyDisconnectPolicy } from '../../accounts/disconnect-policy.ts';
 import type { StoredApiKey, User } from '../../accounts/api-key.ts';
 import { createBillingTokenOperations } from './billing-token-operations.ts';
 import type { Database, SqlRow } from './database.ts';
+import { decodeLimits } from './decode-limits.ts';
 import { readInteger, readOptionalInteger, readOptionalText, readText } from './read-column.ts';
 import type { AccountsStoreOperations } from '../worker/store-protocol.ts';
 import { StoreError } from '../store-error.ts';
@@ -105,20 +106,6 @@ async function changeLimitsOf(
 
 function encodeLimits(limits: AccessLimits | undefined): string | null {
   return limits === undefined ? null : JSON.stringify(limits);
-}
-
-/** Limits that cannot be read must not become none: a key would open more than it should. */
-function decodeLimits(row: SqlRow, column: string): AccessLimits | undefined {
-  const text = readOptionalText(row, column);
-  if (text === undefined) return undefined;
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    // Told below, as any other value that is none.
-  }
-  if (!isAccessLimits(value)) throw new StoreError('corrupt', `Column ${column} holds what is no set of limits.`);
-  return value;
 }
 
 function decodePolicy(row: SqlRow): KeyDisconnectPolicy | undefined {

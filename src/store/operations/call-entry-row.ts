@@ -23,6 +23,9 @@ export const callColumns = [
   'use_time_ms',
   'reply_id',
   'entry',
+  'key_id',
+  'held_pots',
+  'transaction_id',
 ] as const;
 
 /** An entry as the values of its row. */
@@ -64,7 +67,10 @@ export function readCallRow(summary: string, text: string): CallRow {
     cacheCreation,
     useTime,
     replyId,
+    keyId,
+    heldPots = 0,
   ] = JSON.parse(summary) as EntrySummary;
+  if (keyId === undefined) return encodeCallRow(decodeEntry(JSON.parse(text)), text);
   return [
     toStorableText(callId),
     acceptedAtMs,
@@ -80,6 +86,9 @@ export function readCallRow(summary: string, text: string): CallRow {
     useTime,
     replyId === null ? null : toStorableText(replyId),
     text,
+    toStorableText(keyId),
+    heldPots,
+    null,
   ];
 }
 
@@ -112,6 +121,9 @@ function encodeCallRow(entry: CallEntry, text: string): CallRow {
     whole('durationMs', Math.round(entry.durationMs)),
     entry.replyId === undefined ? null : toStorableText(entry.replyId),
     text,
+    toStorableText(entry.keyId),
+    entry.heldPots ?? 0,
+    null,
   ];
 }
 

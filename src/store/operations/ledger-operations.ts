@@ -1,7 +1,9 @@
 import type { CallEntry } from '../../billing/ledger/call-entry.ts';
+import { rowIdsOf } from '../../billing/ledger/row-ids.ts';
 import { toStorableText } from '../storable-text.ts';
 import { StoreError } from '../store-error.ts';
 import type { LedgerStoreOperations } from '../worker/store-protocol.ts';
+import { bookSpend, SpendOfBatch } from './booked-spend.ts';
 import { callColumns, decodeCallEntry, readCallRow, readIncrement } from './call-entry-row.ts';
 import { encodeForStore, joinEncoded, splitEncoded } from './encoded-batch.ts';
 import type { CallRow } from './call-entry-row.ts';
@@ -21,14 +23,14 @@ const insertCall = createInsert(1);
 export function createLedgerOperations(database: Database): LedgerStoreOperations {
   const insertNew = createInsertNew(database.words.rowsPerInsert);
   return {
-    appendBatch: async (batch) => {
+    appendBatch: async (batch, nodeId) => {
       const rows = splitEncoded(batch).map(({ summary, text }) => readCallRow(summary, text));
       // What is inserted once is told by the key and what is added is added by the statement, so that a transaction need not be alone.
       try {
-        return await database.transact((transaction) => appendRows(transaction, rows, insertNew), 'read-committed');
+        return await database.transact((transaction) => appendRows(transaction, rows, insertNew, nodeId), 'read-committed');
       } catch (error) {
         if (!(error instanceof RowsKnownError)) throw error;
-        return await database.transact((transaction) => appendRows(transaction, rows, insertEach), 'read-committed');
+        return await database.transact((transaction) => appendRows(transaction, rows, insertEach, nodeId), 'read-committed');
       }
     },
     findReplyOwner: async (replyId) => {
@@ -41,6 +43,7 @@ export function createLedgerOperations(database: Database): LedgerStoreOperation
       const row = await database.first('select * from calls where call_id = ?', toStorableText(callId));
       return row === undefined ? undefined : decodeCallEntry(row);
     },
+    listCallRows: (callId) => listCallRows(database, callId),
     listEntries: (filter) => listEntries(database, filter),
   };
 }
@@ -58,12 +61,17 @@ export async function bookEntry(database: Database, entry: CallEntry): Promise<v
 /** Some of the rows are there already. */
 class RowsKnownError extends Error {}
 
-type Insert = (database: Database, rows: readonly CallRow[]) => Promise<readonly CallRow[]>;
+type Insert = (database: Database, rows: readonly CallRow[], spend: SpendOfBatch) => Promise<readonly CallRow[]>;
 
 /** Inserts rows that are all new, as they nearly always are. Throws RowsKnownError, which has to undo the transaction, when some are not. */
 function createInsertNew(rowsAtOnce: number): Insert {
   const insertCalls = createInsert(rowsAtOnce);
-  return async (database, rows) => {
+  return async (database, unnamed, spend) => {
+    const rows = unnamed.map((row) => {
+      const named = spend.name(row);
+      spend.add(named);
+      return named;
+    });
     let at = 0;
     for (; at + rowsAtOnce <= rows.length; at += rowsAtOnce) {
       const values: SqlValue[] = [];
@@ -76,19 +84,36 @@ function createInsertNew(rowsAtOnce: number): Insert {
 }
 
 /** Inserts row by row, and returns those that were new. */
-const insertEach: Insert = async (database, rows) => {
+const insertEach: Insert = async (database, rows, spend) => {
   const added: CallRow[] = [];
-  for (const row of rows) if ((await database.run(insertCall, ...row)) > 0) added.push(row);
+  for (const row of rows) {
+    const named = spend.name(row);
+    if ((await database.run(insertCall, ...named)) === 0) continue;
+    spend.add(named);
+    added.push(named);
+  }
   return added;
 };
 
-async function appendRows(database: Database, rows: readonly CallRow[], insert: Insert): Promise<number> {
-  const added = await insert(database, rows);
+async function appendRows(database: Database, rows: readonly CallRow[], insert: Insert, nodeId?: string): Promise<number> {
+  const spend = new SpendOfBatch();
+  const added = await insert(database, rows, spend);
   await addToRollUps(
     database,
     added.map(readIncrement).filter((increment) => increment !== undefined),
   );
+  await bookSpend(database, spend, nodeId);
   return added.length;
+}
+
+const selectCallRows = `select * from calls where call_id in (${rowIdsOf('')
+  .map(() => '?')
+  .join(', ')})`;
+
+async function listCallRows(database: Database, callId: string): Promise<readonly CallEntry[]> {
+  const rowIds = rowIdsOf(callId);
+  const rows = await database.all(selectCallRows, ...rowIds.map(toStorableText));
+  return rows.map(decodeCallEntry).toSorted((one, other) => rowIds.indexOf(one.callId) - rowIds.indexOf(other.callId));
 }
 
 type EntryFilter = Parameters<LedgerStoreOperations['listEntries']>[0];

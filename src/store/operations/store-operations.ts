@@ -1,10 +1,13 @@
 import type { StoreOperations } from '../worker/store-protocol.ts';
 import { createAccountsOperations } from './accounts-operations.ts';
+import { createBookOperations } from './book-operations.ts';
 import { createBilledCallOperations } from './billed-call-operations.ts';
 import { createCallbackOperations } from './callback-operations.ts';
 import { createConversationOperations } from './conversation-operations.ts';
 import type { Database } from './database.ts';
 import { createFileSearchOperations } from './file-search-operations.ts';
+import { createLeaseOperations } from './lease-operations.ts';
+import { createIdempotencyOperations } from './idempotency-operations.ts';
 import { createLedgerOperations } from './ledger-operations.ts';
 import { createProofOperations } from './proof-operations.ts';
 import { readDatabaseId } from './read-database-id.ts';
@@ -16,6 +19,8 @@ export function createStoreOperations(database: Database): StoreOperations {
   return {
     ...createAccountsOperations(database),
     ...createLedgerOperations(database),
+    ...createLeaseOperations(database),
+    ...createBookOperations(database),
     ...createStatisticsOperations(database),
     ...createBilledCallOperations(database),
     ...createProofOperations(database),
@@ -23,6 +28,7 @@ export function createStoreOperations(database: Database): StoreOperations {
     ...createFileSearchOperations(database),
     ...createVideoTaskOperations(database),
     ...createCallbackOperations(database),
+    ...createIdempotencyOperations(database),
     databaseId: () => readDatabaseId(database),
   };
 }

@@ -1,5 +1,7 @@
 import type { TaskStore } from '../../tasks/task-store.ts';
 import { toStorableText } from '../storable-text.ts';
+import { takeFromLeases } from './booked-spend.ts';
+import { lockAccount } from './lease-operations.ts';
 import { bookEntry } from './ledger-operations.ts';
 import type { Database } from './database.ts';
 import { readText } from './read-column.ts';
@@ -21,13 +23,18 @@ const insertRow = `insert into video_tasks (${taskColumns.join(', ')}, lease_own
  */
 export function createVideoSubmissionOperations(database: Database, onErase: () => void): SubmissionOperations {
   return {
-    insertTask: (task, lease, idempotency) =>
+    insertTask: (task, lease, idempotency, nodeId) =>
       database.transact(async (transaction): ReturnType<InsertTask> => {
+        if (nodeId !== undefined && task.heldPots !== undefined) await lockAccount(transaction, toStorableText(task.userName));
         const known = idempotency === undefined ? undefined : await findKnown(transaction, idempotency, task.createdAtMs);
         if (known !== undefined) return known;
         await transaction.run(insertRow, ...encodeTask(task), toStorableText(lease.owner), toWhole(lease.untilMs));
         await transaction.run('insert into video_requests (task_id, sealed) values (?, ?)', toStorableText(task.id), task.sealed);
         if (idempotency !== undefined) await putKey(transaction, idempotency, task.id);
+        if (nodeId !== undefined && task.heldPots !== undefined) {
+          const held = new Map([[task.heldPots, task.heldNanoUsd]]);
+          await takeFromLeases(transaction, nodeId, { ...task, acceptedAtMs: task.createdAtMs }, held);
+        }
         return { type: 'inserted' };
       }),
     acceptTask: async (accepted) => {

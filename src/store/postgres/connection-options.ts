@@ -19,6 +19,8 @@ export type PostgresOptions = {
   /** How long a statement waits for another transaction's rows. */
   readonly lockTimeoutMs: number;
   readonly readOnly: boolean;
+  /** Whether the store opens although the server cannot be reached. Its schema is then looked at before the first call that can. */
+  readonly mayBeAway: boolean;
   /** As the server's list of sessions shows it. */
   readonly applicationName: string;
 };

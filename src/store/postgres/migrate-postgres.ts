@@ -22,5 +22,6 @@ export const oneConnection = {
   statementTimeoutMs: 3_600_000,
   lockTimeoutMs: 30_000,
   readOnly: false,
+  mayBeAway: false,
   applicationName: 'weir migrate',
 } as const;

@@ -27,8 +27,9 @@ export type ConnectionPool = {
 /** Opens connections as they are needed; nothing is connected before the first use. */
 export function openPool(options: PostgresOptions): ConnectionPool {
   const pool = new Pool({ ...toClientConfig(options), types: { getTypeParser }, max: options.poolMax, idleTimeoutMillis: idleMs });
-  // An idle connection was lost, which the pool has noted. Without a listener that would end the thread.
+  // A connection was lost while nothing was asked of it, idle or lent. The pool has noted it, or the next statement fails; without listeners the thread would end.
   pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
   const names = new Map<string, { readonly name: string; readonly text: string }>();
   const prepare = (sql: string): { readonly name: string; readonly text: string } => {
     let prepared = names.get(sql);

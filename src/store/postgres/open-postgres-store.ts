@@ -35,5 +35,6 @@ const defaults: Omit<PostgresOptions, 'url'> = {
   statementTimeoutMs: 15_000,
   lockTimeoutMs: 5000,
   readOnly: false,
+  mayBeAway: false,
   applicationName: 'weir',
 };

@@ -42,7 +42,8 @@ async function runTransaction<Result>(session: Session, begin: string, work: (tr
   try {
     result = await work(createTransaction(session));
   } catch (error) {
-    await rollBack(session);
+    // A connection that was lost is not waited for again: the server undoes what was done on it.
+    if (!isUnavailable(error)) await rollBack(session);
     throw error;
   }
   // The server answers a commit after a failed statement with a rollback, and calls that no error.
@@ -50,6 +51,10 @@ async function runTransaction<Result>(session: Session, begin: string, work: (tr
     throw new StoreError('internal', 'A statement of a transaction failed and nobody was told; nothing of it was kept.');
   }
   return result;
+}
+
+function isUnavailable(error: unknown): boolean {
+  return error instanceof StoreError && error.kind === 'unavailable';
 }
 
 /** Best effort: where it fails, the connection is lost, and the server undoes what was done on it. */
@@ -75,7 +80,8 @@ export function createTransaction(session: Session): Database {
         return result;
       } catch (error) {
         // After a collision the whole transaction is void, and no savepoint helps.
-        if (!(error instanceof CollisionError)) await session.execute('rollback to savepoint part; release savepoint part');
+        if (!(error instanceof CollisionError) && !isUnavailable(error))
+          await session.execute('rollback to savepoint part; release savepoint part');
         throw error;
       }
     },

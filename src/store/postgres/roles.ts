@@ -28,6 +28,12 @@ const rights: Readonly<Record<string, Rights>> = {
   calls: { gateway: 'add', monitor: 'read' },
   usage_minutes: { gateway: 'add and change', monitor: 'read' },
   usage_hours: { gateway: 'add and change', monitor: 'read' },
+  ledger_accounts: { gateway: 'add and change', monitor: 'read' },
+  ledger_transactions: { gateway: 'add', monitor: 'read' },
+  ledger_postings: { gateway: 'add', monitor: 'read' },
+  spend_periods: { gateway: 'add and change', monitor: 'read' },
+  credit_nodes: kept,
+  credit_leases: kept,
   // Added up anew for another time zone.
   usage_days: { gateway: 'everything', monitor: 'read' },
   usage_day_zone: { gateway: 'add and change', monitor: 'read' },
@@ -47,6 +53,8 @@ const rights: Readonly<Record<string, Rights>> = {
   video_tasks: kept,
   video_requests: kept,
   video_idempotency: kept,
+  idempotency_keys: kept,
+  idempotency_chunks: kept,
   callback_deliveries: kept,
   callback_secrets: kept,
 };

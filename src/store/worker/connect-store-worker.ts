@@ -1,5 +1,8 @@
 import type { Worker } from 'node:worker_threads';
+import type { IdempotencyStore } from '../../billing/idempotency/idempotency-store.ts';
 import type { CallbackStore } from '../../tasks/callbacks/callback-store.ts';
+import type { CreditBooks } from '../../billing/credits/credit-books.ts';
+import type { LeaseStore } from '../../billing/credits/credit-store.ts';
 import type { TaskStore } from '../../tasks/task-store.ts';
 import type { FileSearchStore } from '../../tools/file-search/file-store.ts';
 import type { Store } from '../store.ts';
@@ -58,10 +61,11 @@ export async function connectStoreWorker(worker: Worker, options: StoreWorkerOpt
     rotateBillingToken: (rotation) => call('rotateBillingToken', rotation),
     noteBillingTokenUse: (use) => call('noteBillingTokenUse', use),
     deleteBillingToken: (tokenId) => call('deleteBillingToken', tokenId),
-    appendEntries: async (entries) => await connection.append(joinEncoded(entries.map((entry) => encodeForStore(entry)))),
-    appendEncoded: async (entries) => await connection.append(joinEncoded(entries)),
+    appendEntries: async (entries, nodeId) => await connection.append(joinEncoded(entries.map((entry) => encodeForStore(entry))), nodeId),
+    appendEncoded: async (entries, nodeId) => await connection.append(joinEncoded(entries), nodeId),
     findReplyOwner: (replyId) => call('findReplyOwner', replyId),
     findEntry: (callId) => call('findEntry', callId),
+    listCallRows: (callId) => call('listCallRows', callId),
     listEntries: (filter) => call('listEntries', filter),
     queryStatistics: async (query) => unpackRows(await call('sumUsage', query)),
     keepDaysOf: (timeZone) => call('keepDaysOf', timeZone),
@@ -82,6 +86,8 @@ export async function connectStoreWorker(worker: Worker, options: StoreWorkerOpt
     ...fileSearchCalls(call),
     ...videoTaskCalls(call),
     ...callbackCalls(call),
+    ...creditCalls(call),
+    ...idempotencyCalls(call),
     databaseId: () => call('databaseId'),
     failureReason: connection.failureReason,
     close: connection.close,
@@ -124,10 +130,39 @@ function fileSearchCalls(call: Call): FileSearchStore {
   };
 }
 
+/** Accounts, and what processes have leased of them. */
+function creditCalls(call: Call): LeaseStore & CreditBooks {
+  return {
+    openCreditNode: (parameter) => call('openCreditNode', parameter),
+    releaseCreditNode: (parameter) => call('releaseCreditNode', parameter),
+    changeLeases: (node, requests) => call('changeLeases', node, requests),
+    readCreditSignals: (parameter) => call('readCreditSignals', parameter),
+    postTransaction: (parameter) => call('postTransaction', parameter),
+    readBalances: (parameter) => call('readBalances', parameter),
+    readPots: (parameter) => call('readPots', parameter),
+    listTransactions: (parameter) => call('listTransactions', parameter),
+    listLeases: () => call('listLeases'),
+    verifyBooks: (parameter) => call('verifyBooks', parameter),
+  };
+}
+
+/** Answers under idempotency keys. */
+function idempotencyCalls(call: Call): IdempotencyStore {
+  return {
+    claimIdempotencyKey: (claim) => call('claimIdempotencyKey', claim),
+    addReplyChunks: (holder, chunks) => call('addReplyChunks', holder, chunks),
+    closeIdempotencyKey: (ending) => call('closeIdempotencyKey', ending),
+    releaseIdempotencyKey: (holder) => call('releaseIdempotencyKey', holder),
+    renewIdempotencyKeys: (lease) => call('renewIdempotencyKeys', lease),
+    readReplyChunk: (holder, sequence) => call('readReplyChunk', holder, sequence),
+    sweepIdempotencyKeys: (pass) => call('sweepIdempotencyKeys', pass),
+  };
+}
+
 /** Video tasks. */
 function videoTaskCalls(call: Call): TaskStore {
   return {
-    insertTask: (task, lease, idempotency) => call('insertTask', task, lease, idempotency),
+    insertTask: (task, lease, idempotency, nodeId) => call('insertTask', task, lease, idempotency, nodeId),
     acceptTask: (parameter) => call('acceptTask', parameter),
     refuseTask: (parameter) => call('refuseTask', parameter),
     claimTasks: (parameter) => call('claimTasks', parameter),
@@ -171,7 +206,7 @@ type Connection = {
   readonly opened: Promise<void>;
   readonly call: Call;
   /** Hands the batch's memory over instead of a copy. */
-  readonly append: (batch: EncodedBatch) => Promise<number>;
+  readonly append: (batch: EncodedBatch, nodeId?: string) => Promise<number>;
   readonly failureReason: () => string | undefined;
   readonly close: () => Promise<void>;
 };
@@ -235,7 +270,7 @@ function createConnection(worker: Worker, options: StoreWorkerOptions): Connecti
     opened: opening.promise,
     call: <Name extends OperationName>(operation: Name, ...parameters: Parameters<StoreOperations[Name]>) =>
       send(operation, parameters, []) as ReturnType<StoreOperations[Name]>,
-    append: (batch) => send('appendBatch', [batch], [batch.bytes.buffer]) as Promise<number>,
+    append: (batch, nodeId) => send('appendBatch', [batch, nodeId], [batch.bytes.buffer]) as Promise<number>,
     failureReason: () => failure?.message,
     close: () => (closing ??= failure === undefined ? closeWorker(worker, exited.promise, options.closeTimeoutMs) : exited.promise),
   };

@@ -1,4 +1,7 @@
 import type { AccountsStore } from '../../accounts/accounts-store.ts';
+import type { CreditBooks } from '../../billing/credits/credit-books.ts';
+import type { LeaseStore } from '../../billing/credits/credit-store.ts';
+import type { IdempotencyStore } from '../../billing/idempotency/idempotency-store.ts';
 import type { LedgerStore } from '../../billing/ledger/ledger-store.ts';
 import type { BilledCallStore } from '../../billing/statistics/billed-call.ts';
 import type { StatisticsDays, StatisticsStore } from '../../billing/statistics/statistics-store.ts';
@@ -15,7 +18,7 @@ import type { StoreErrorKind } from '../store-error.ts';
 export type AccountsStoreOperations = AccountsStore;
 /** Entries travel as bytes: cloning their objects from thread to thread would cost more than booking them. */
 export type LedgerStoreOperations = Omit<LedgerStore, 'appendEntries' | 'appendEncoded'> & {
-  readonly appendBatch: (batch: EncodedBatch) => Promise<number>;
+  readonly appendBatch: (batch: EncodedBatch, nodeId?: string) => Promise<number>;
 };
 
 /** Encoded entries end to end, and the length of each. */
@@ -34,13 +37,16 @@ export type TaskStoreOperations = Omit<TaskStore, 'recordProgress'> & {
 export type CallbackStoreOperations = CallbackStore;
 export type StoreOperations = AccountsStoreOperations &
   LedgerStoreOperations &
+  LeaseStore &
+  CreditBooks &
   StatisticsStoreOperations &
   BilledCallStore &
   ProofStoreOperations &
   ConversationStoreOperations &
   FileSearchOperations &
   TaskStoreOperations &
-  CallbackStoreOperations & {
+  CallbackStoreOperations &
+  IdempotencyStore & {
     readonly databaseId: () => Promise<string>;
   };
 export type OperationName = keyof StoreOperations;

@@ -282,6 +282,7 @@ const prices: Schemas = {
           ['amount_usd', 'price_id', 'usage', 'estimated', 'lines'],
         ),
       ),
+      receipt: orNull(ref('Receipt')),
     },
     [
       'id',
@@ -296,6 +297,7 @@ const prices: Schemas = {
       'pricing_parameters',
       'held',
       'charged',
+      'receipt',
     ],
   ),
   VideoModels: object(

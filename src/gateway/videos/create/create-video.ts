@@ -2,6 +2,8 @@ import { chatDialects } from '../../../dialects/registry.ts';
 import type { CallFacts } from '../../../inference/call-facts.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { VideoRequest } from '../../../inference/video.ts';
+import { receiptHeader } from '../../exchange/reply-headers.ts';
+import { replayedHeader } from '../../idempotency/replay-reply.ts';
 import { mayCall } from '../../limits/check-caller.ts';
 import { reserveCall, type TakenLimits } from '../../limits/reserve-call.ts';
 import { unknownModel } from '../../routing/rank-targets.ts';
@@ -48,7 +50,8 @@ async function create(context: VideoContext, path: CreationPath): ReturnType<Vid
   try {
     const made = await new VideoAttempts(context, { request, source, idempotency, acceptedAtMs }).run(targets);
     report?.ended('finished', undefined);
-    return answer(context, made, { ...taken?.headers, ...nameIgnored([...ignored, ...made.ignored]) });
+    const repeated = made.isRepeated === true ? { [replayedHeader]: 'true' } : {};
+    return answer(context, made, { ...taken?.headers, ...nameIgnored([...ignored, ...made.ignored]), ...repeated });
   } finally {
     // What making the video costs is known when it is finished; it has no tokens.
     taken?.reservation.settle(0);
@@ -99,5 +102,6 @@ function nameIgnored(ignored: readonly string[]): Readonly<Record<string, string
 
 function answer(context: VideoContext, { task }: MadeTask, headers: Readonly<Record<string, string>>): ReturnType<VideoHandler> {
   const encoded = encodeCreated(context, task);
-  return Promise.resolve({ ...encoded, headers: { ...encoded.headers, ...headers } });
+  const receipt = { [receiptHeader]: `/v1/videos/${task.id}/receipt` };
+  return Promise.resolve({ ...encoded, headers: { ...encoded.headers, ...headers, ...receipt } });
 }

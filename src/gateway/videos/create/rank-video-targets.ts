@@ -27,7 +27,12 @@ const routed = {
  * @throws GatewayError
  */
 export function rankVideoTargets(
-  { gateway, settings, caller, request }: VideoContext,
+  {
+    gateway,
+    settings,
+    caller,
+    request,
+  }: Pick<VideoContext, 'gateway' | 'settings' | 'caller'> & { readonly request: Pick<VideoContext['request'], 'headers'> },
   facts: CallFacts,
   source: VideoSource | undefined,
 ): readonly Target[] {

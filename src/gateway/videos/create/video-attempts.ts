@@ -29,6 +29,8 @@ export type MadeTask = {
   readonly task: VideoTask;
   /** Fields that the upstream's interface has no place for. */
   readonly ignored: readonly string[];
+  /** It was asked for before, under the same key. */
+  readonly isRepeated?: true;
 };
 
 /** A request as one target is to get it. */
@@ -92,7 +94,7 @@ export class VideoAttempts {
   async #attempt(fitted: Fitted, others: readonly Target[]): Promise<MadeTask | { readonly next: readonly Target[] }> {
     const { gateway, videos } = this.#context;
     const begun = await this.#begin(fitted);
-    if (begun.type === 'existing') return { task: begun.task, ignored: [] };
+    if (begun.type === 'existing') return { task: begun.task, ignored: [], isRepeated: true };
     const startedMs = gateway.clock.monotonicMs();
     const submitted = await this.#submit(fitted, begun.task).catch(async (error: unknown) => {
       // A defect of ours: nobody knows how far it came.

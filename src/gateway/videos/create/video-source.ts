@@ -76,7 +76,8 @@ export function isKept(task: VideoTask, upstreamId: string, protocol: VideoProto
   return isSame && protocol === 'openai-videos' && task.upstreamTaskId !== undefined;
 }
 
-function mediaOf(task: VideoTask): StoredMedia {
+/** The file of a video that is to be changed. @throws GatewayError where it is not finished or is no longer there */
+export function mediaOf(task: VideoTask): StoredMedia {
   const status = statusOf(task);
   if (status !== 'completed')
     throw new GatewayError('task_not_finished', `The video that is to be changed is not completed; its status is ${status}.`, {

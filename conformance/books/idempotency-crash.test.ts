@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+
+import { openDatabase } from '../../src/store/sqlite/open-database.ts';
+import { openLedger } from '../support/audit.ts';
+import { eventually, post } from '../support/http.ts';
+import { openCall } from '../support/open-call.ts';
+import { type SimulatedWeir, startSimulatedWeir } from '../support/start-simulated-weir.ts';
+import { type RunningWeir, startWeir } from '../support/start-weir.ts';
+
+const stream = { model: 'gpt-4.1', messages: [{ role: 'user', content: 'Hello' }], stream: true };
+const slow = { 'x-simulator-pace': 'tokensPerSecond=20', 'x-simulator-output-tokens': '400' };
+
+/** What is left of a request when its process is gone. */
+describe('Idempotency-Key, when a process is killed', () => {
+  let running: SimulatedWeir;
+  before(async () => {
+    running = await startSimulatedWeir({ config: { idempotency: { waitMs: 0 } } });
+  });
+  after(() => running[Symbol.asyncDispose]());
+
+  const headersOf = (key: string, more: Readonly<Record<string, string>> = {}) => ({
+    authorization: `Bearer ${running.weir.apiKey}`,
+    'idempotency-key': key,
+    'x-simulator-tag': key,
+    ...more,
+  });
+  const asked = (tag: string) => running.simulator.records().filter((record) => record.tag === tag);
+  const urlOf = ({ gatewayUrl }: RunningWeir) => `${gatewayUrl}/v1/chat/completions`;
+  /** Lets the time pass after which a process that says nothing is taken to be dead. */
+  const letLeasesEnd = (directory: string): void => {
+    const database = openDatabase(join(directory, 'weir.sqlite'), { readOnly: false, busyTimeoutMs: 5000 });
+    database.execute('update idempotency_keys set lease_until_ms = 0 where state = 0');
+    database.close();
+  };
+
+  test('M10: while the first is under way the second is refused at once, and may come again', async () => {
+    const url = urlOf(running.weir);
+    const first = openCall(url, { headers: headersOf('in-flight', slow), body: JSON.stringify(stream), limitMs: 30_000 });
+    await first.until((text) => text.includes('content'));
+    const second = await post(url, stream, headersOf('in-flight', slow));
+    assert.equal(second.status, 409);
+    assert.equal(second.json.error.code, 'idempotency_in_progress');
+    assert.ok(Number(second.headers['retry-after']) > 0);
+    first.leave('rst');
+    assert.equal(asked('in-flight').length, 1);
+  });
+
+  test('killed in the middle of the answer: the call is charged once, and a repetition names it and makes no other', async () => {
+    const { dataDirectory } = running.weir;
+    const first = openCall(urlOf(running.weir), { headers: headersOf('killed', slow), body: JSON.stringify(stream), limitMs: 30_000 });
+    await first.until((text) => text.split('content').length > 4);
+    const callId = String((await first.head).headers['x-weir-request-id']);
+    await running.weir.stop('SIGKILL');
+    const weir = await startWeir({ dataDirectory, environment: { WEIR_CONFIG: join(dataDirectory, 'weir.yaml') } });
+    const ledger = await openLedger(dataDirectory);
+    try {
+      const early = await post(urlOf(weir), stream, headersOf('killed'));
+      assert.deepEqual([early.status, early.json.error.code], [409, 'idempotency_in_progress']);
+      letLeasesEnd(dataDirectory);
+      const late = await post(urlOf(weir), stream, headersOf('killed'));
+      assert.deepEqual([late.status, late.json.error.code], [409, 'idempotency_spent']);
+      assert.match(late.json.error.message, new RegExp(callId));
+      assert.equal((await ledger.row(callId)).end, 'lost');
+      assert.equal(asked('killed').length, 1);
+      const rows = await eventually(
+        () => ledger.all(),
+        (entries) => entries.length > 0,
+      );
+      assert.equal(rows.filter((entry) => entry.callId === callId).length, 1);
+      const anew = await post(urlOf(weir), stream, headersOf('killed-again'));
+      assert.equal(anew.status, 200);
+      const again = await post(urlOf(weir), stream, headersOf('killed-again'));
+      assert.equal(again.text, anew.text);
+      await weir.stop();
+      const third = await startWeir({ dataDirectory, environment: { WEIR_CONFIG: join(dataDirectory, 'weir.yaml') } });
+      const kept = await post(urlOf(third), stream, headersOf('killed-again'));
+      assert.equal(kept.text, anew.text, 'what was kept outlives its process');
+      await third.stop();
+    } finally {
+      await ledger.close();
+      await weir.stop('SIGKILL');
+    }
+  });
+});

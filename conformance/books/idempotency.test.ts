@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+
+import { type Answer, call, eventually, post } from '../support/http.ts';
+import { chatInterfaces } from '../support/interfaces.ts';
+import { openCall } from '../support/open-call.ts';
+import { type SimulatedWeir, startSimulatedWeir } from '../support/start-simulated-weir.ts';
+import { openLedger } from '../support/audit.ts';
+
+const workers = 2;
+
+/** Two processes on one data directory: what one has been asked the other knows. */
+describe('Idempotency-Key', () => {
+  let running: SimulatedWeir;
+  before(async () => {
+    running = await startSimulatedWeir({
+      weir: { command: 'gateway', commandArguments: ['--workers', String(workers)] },
+      config: { idempotency: { waitMs: 20_000, replyBytesMax: 200_000 } },
+    });
+  });
+  after(() => running[Symbol.asyncDispose]());
+
+  const headersOf = (key: string, more: Readonly<Record<string, string>> = {}) => ({
+    authorization: `Bearer ${running.weir.apiKey}`,
+    'content-type': 'application/json',
+    'idempotency-key': key,
+    'x-simulator-tag': key,
+    ...more,
+  });
+  const asked = (tag: string) => running.simulator.records().filter((record) => record.tag === tag);
+  const idOf = ({ headers }: Pick<Answer, 'headers'>) => String(headers['x-weir-request-id']);
+
+  for (const { dialect, path, model, body, headers: own, terminal } of chatInterfaces)
+    for (const stream of [false, true])
+      test(`M10: ${dialect} at ${path(model, stream)}, ${stream ? 'streamed' : 'whole'}: asked again, the same answer and one call`, async () => {
+        const key = `${dialect}${path(model, stream)}-${stream}`;
+        const send = (text = 'Hello', more = {}) =>
+          post(`${running.weir.gatewayUrl}${path(model, stream)}`, body(model, text, stream), headersOf(key, { ...own, ...more }));
+        const first = await send();
+        assert.equal(first.status, 200, first.text);
+        if (stream) assert.match(first.text, terminal);
+        assert.equal(first.headers['idempotent-replayed'], undefined);
+        for (let again = 0; again < 3; again += 1) {
+          const answer = await send();
+          assert.equal(answer.status, 200);
+          assert.equal(answer.text, first.text);
+          assert.equal(answer.headers['content-type'], first.headers['content-type']);
+          assert.equal(idOf(answer), idOf(first));
+          assert.equal(answer.headers['idempotent-replayed'], 'true');
+          assert.notEqual(answer.headers['x-weir-replay-request-id'], undefined);
+        }
+        const other = await send('Something else');
+        assert.equal(other.status, 409);
+        assert.match(other.text, /Idempotency-Key/);
+        assert.equal(other.headers['x-should-retry'], 'false');
+        assert.equal(asked(key).length, 1);
+      });
+
+  test('M10: a hundred at once over two processes are one call, one row and one answer', async () => {
+    const chat = chatInterfaces.find(({ dialect }) => dialect === 'openai-chat') ?? assert.fail();
+    const key = 'hundred';
+    const url = `${running.weir.gatewayUrl}${chat.path(chat.model, true)}`;
+    const send = () =>
+      openCall(url, {
+        headers: headersOf(key, { 'x-simulator-pace': 'firstTokenMs=300' }),
+        body: JSON.stringify(chat.body(chat.model, 'Hello', true)),
+        limitMs: 30_000,
+      }).done;
+    const answers = await Promise.all(Array.from({ length: 100 }, send));
+    assert.deepEqual(
+      answers.map(({ status }) => status).filter((status) => status !== 200),
+      [],
+    );
+    assert.equal(new Set(answers.map(({ text }) => text)).size, 1);
+    assert.equal(new Set(answers.map(({ headers }) => headers['x-weir-request-id'])).size, 1);
+    assert.equal(answers.filter(({ headers }) => headers['idempotent-replayed'] === undefined).length, 1);
+    assert.equal(asked(key).length, 1);
+    const id = String(answers[0]?.headers['x-weir-request-id']);
+    const ledger = await openLedger(running.weir.dataDirectory);
+    try {
+      await ledger.row(id);
+      const rows = (await ledger.all()).filter(({ callId }) =>
+        answers.some(({ headers }) => headers['x-weir-replay-request-id'] === callId),
+      );
+      assert.deepEqual(rows, []);
+    } finally {
+      await ledger.close();
+    }
+  });
+
+  test('a client that left gets the whole answer when it asks again, from one call', async () => {
+    const chat = chatInterfaces.find(({ dialect }) => dialect === 'anthropic-messages') ?? assert.fail();
+    const key = 'left';
+    const url = `${running.weir.gatewayUrl}${chat.path(chat.model, true)}`;
+    const headers = headersOf(key, { ...chat.headers, 'x-simulator-pace': 'tokensPerSecond=200', 'x-simulator-output-tokens': '150' });
+    const body = JSON.stringify(chat.body(chat.model, 'Hello', true));
+    const lost = openCall(url, { headers, body });
+    await lost.head;
+    lost.leave('rst');
+    const answer = await call(url, { headers, body });
+    assert.equal(answer.status, 200);
+    assert.match(answer.text, chat.terminal);
+    assert.equal(answer.headers['idempotent-replayed'], 'true');
+    const truth = asked(key);
+    assert.equal(truth.length, 1);
+    assert.equal(truth[0]?.ending, 'completed');
+  });
+
+  test('what cost nothing and may come out otherwise is asked again; what is final is not', async () => {
+    const chat = chatInterfaces.find(({ dialect }) => dialect === 'openai-chat') ?? assert.fail();
+    const url = `${running.weir.gatewayUrl}${chat.path(chat.model)}`;
+    const send = (key: string, fault?: string) =>
+      post(url, chat.body(chat.model, 'Hello'), headersOf(key, fault === undefined ? {} : { 'x-simulator-fault': fault }));
+    for (const status of [429, 500, 503]) {
+      const key = `passing-${status}`;
+      assert.notEqual((await send(key, `status;status=${status}`)).status, 200);
+      assert.equal((await send(key)).status, 200);
+      assert.equal(asked(key).length, 2);
+    }
+    const refused = await send('final', 'status;status=422');
+    assert.equal(refused.status, 422);
+    const again = await send('final');
+    assert.deepEqual([again.status, again.text, again.headers['idempotent-replayed']], [422, refused.text, 'true']);
+    assert.equal(asked('final').length, 1);
+    const wrong = await post(url, { model: chat.model }, headersOf('invalid'));
+    assert.equal(wrong.status, 400);
+    assert.equal((await post(url, chat.body(chat.model, 'Hello'), headersOf('invalid'))).status, 200, 'nothing was done under this key');
+  });
+
+  test('a stream that broke off was charged: it is given again as it was, and no second is made', async () => {
+    const chat = chatInterfaces.find(({ dialect }) => dialect === 'openai-chat') ?? assert.fail();
+    const url = `${running.weir.gatewayUrl}${chat.path(chat.model, true)}`;
+    const send = () =>
+      post(url, chat.body(chat.model, 'Hello', true), headersOf('broken', { 'x-simulator-fault': 'reset-mid-stream;after=3' }));
+    const first = await send();
+    assert.match(first.text, chat.errorEvent);
+    const again = await send();
+    assert.equal(again.text, first.text);
+    assert.equal(asked('broken').length, 1);
+  });
+
+  test('an answer that is too long to be kept is not asked for again', async () => {
+    const chat = chatInterfaces.find(({ dialect }) => dialect === 'openai-chat') ?? assert.fail();
+    const url = `${running.weir.gatewayUrl}${chat.path(chat.model, true)}`;
+    const send = () => post(url, chat.body(chat.model, 'Hello', true), headersOf('long', { 'x-simulator-output-tokens': '5000' }));
+    const first = await send();
+    assert.match(first.text, chat.terminal);
+    assert.ok(first.text.length > 200_000, String(first.text.length));
+    const again = await eventually(send, ({ status }) => status === 409);
+    assert.equal(again.json.error.code, 'idempotency_spent');
+    assert.match(again.json.error.message, new RegExp(idOf(first)));
+    assert.equal(asked('long').length, 1);
+  });
+
+  test('keys are checked, and belong to their API key', async () => {
+    const chat = chatInterfaces.find(({ dialect }) => dialect === 'openai-chat') ?? assert.fail();
+    const url = `${running.weir.gatewayUrl}${chat.path(chat.model)}`;
+    for (const key of ['x'.repeat(256), 'caf\u00e9']) {
+      const answer = await post(url, chat.body(chat.model, 'Hello'), { ...headersOf('bad'), 'idempotency-key': key });
+      assert.equal(answer.status, 400);
+      assert.equal(answer.json.error.param, 'Idempotency-Key');
+    }
+    const foreign = await post(url, chat.body(chat.model, 'Hello'), { ...headersOf('hundred'), authorization: 'Bearer wrong' });
+    assert.equal(foreign.status, 401);
+  });
+});

@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+
+import { assertDescribed, assertRequestDescribed } from '../gateway/described-answers.ts';
+import { type Ledger, openLedger } from '../support/audit.ts';
+import { type Answer, eventually, post } from '../support/http.ts';
+import { chatInterfaces } from '../support/interfaces.ts';
+import { type SimulatedWeir, startSimulatedWeir } from '../support/start-simulated-weir.ts';
+
+describe('what a call would cost is told without making it', () => {
+  let running: SimulatedWeir;
+  let ledger: Ledger;
+  before(async () => {
+    running = await startSimulatedWeir({
+      runsTools: true,
+      models: {
+        two: {
+          targets: [
+            { upstream: 'openai', model: 'gpt-4.1-mini' },
+            { upstream: 'anthropic', model: 'claude-sonnet-4-5' },
+          ],
+        },
+      },
+    });
+    ledger = await openLedger(running.weir.dataDirectory);
+  });
+  after(async () => {
+    await ledger.close();
+    await running[Symbol.asyncDispose]();
+  });
+
+  const send = (path: string, body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Answer> =>
+    post(`${running.weir.gatewayUrl}${path}`, body, { authorization: `Bearer ${running.weir.apiKey}`, ...headers });
+
+  async function quote(path: string, body: object, headers: Readonly<Record<string, string>> = {}): Promise<Answer['json']> {
+    assertRequestDescribed('POST', '/v1/quote', 'application/json', { path, body });
+    const answer = await send('/v1/quote', { path, body }, headers);
+    assert.equal(answer.status, 200, `${path}: ${answer.text}`);
+    assertDescribed('POST', '/v1/quote', answer);
+    return answer.json;
+  }
+
+  /** What a call cost that was made, in nano-USD. */
+  const costOf = async (answer: Answer): Promise<bigint> => {
+    assert.equal(answer.status, 200, answer.text.slice(0, 300));
+    const { callId } = await ledger.row(String(answer.headers['x-weir-request-id']));
+    return (await ledger.store.listCallRows(callId)).reduce((sum, { charge }) => sum + charge.amountNanoUsd, 0n);
+  };
+
+  async function compare(path: string, body: object, headers: Readonly<Record<string, string>> = {}): Promise<Answer['json']> {
+    const quoted = await quote(path, body, headers);
+    const cost = await costOf(await send(path, body, headers));
+    const nanoUsd = (bound: 'minimum' | 'expected' | 'maximum'): bigint => BigInt(quoted[bound].nano_usd);
+    const [minimum, expected, maximum] = [nanoUsd('minimum'), nanoUsd('expected'), nanoUsd('maximum')] as const;
+    assert.ok(cost > 0n && minimum <= cost && cost <= maximum, `${path}: ${cost} is between ${minimum} and ${maximum}`);
+    assert.ok(minimum <= expected && expected <= maximum && expected > 0n, `${path}: ${expected} is expected`);
+    return quoted;
+  }
+
+  test('in every interface the charge lies within, and nothing is called and nothing booked', async () => {
+    for (const api of chatInterfaces) {
+      const path = api.path(api.model, false);
+      const quoted = await compare(path, api.body(api.model, 'hello there', false), api.headers);
+      assert.deepEqual([quoted.dialect, quoted.requested_model, quoted.rounds_max], [api.dialect, api.model, 1]);
+      assert.deepEqual([quoted.held, quoted.allowed, quoted.targets.length], [null, true, 1]);
+      assert.match(quoted.targets[0].price_id, /@/);
+      assert.ok(quoted.targets[0].lines.length > 0);
+    }
+    const before = { rows: await settledRows(), calls: running.simulator.records().length };
+    for (const api of chatInterfaces) await quote(api.path(api.model, true), api.body(api.model, 'hello', true), api.headers);
+    assert.deepEqual({ rows: await settledRows(), calls: running.simulator.records().length }, before);
+  });
+
+  const settledRows = async (): Promise<number> => (await ledger.all()).length;
+
+  test('a bound of output, a long text and a conversation that is kept move the maximum', async () => {
+    const ask = async (body: object): Promise<bigint> =>
+      BigInt((await quote('/v1/responses', { model: 'gpt-4.1', ...body })).maximum.nano_usd);
+    const short = await ask({ input: 'hello', max_output_tokens: 100 });
+    assert.ok((await ask({ input: 'hello', max_output_tokens: 1000 })) > short);
+    assert.ok((await ask({ input: 'hello '.repeat(2000), max_output_tokens: 100 })) > short);
+    const first = await send('/v1/responses', { model: 'gpt-4.1', input: 'remember this '.repeat(500), max_output_tokens: 20 });
+    const next = { previous_response_id: first.json.id, input: 'hello', max_output_tokens: 100 };
+    assert.ok((await ask(next)) > short);
+    const unknown = await send('/v1/quote', {
+      path: '/v1/responses',
+      body: { model: 'gpt-4.1', ...next, previous_response_id: 'resp_unknown' },
+    });
+    const called = await send('/v1/responses', { model: 'gpt-4.1', ...next, previous_response_id: 'resp_unknown' });
+    assert.deepEqual([unknown.status, unknown.json.error], [called.status, called.json.error]);
+  });
+
+  test('several targets are told apart, with what translation would do; the maximum is that of the dearest', async () => {
+    const body = { model: 'two', messages: [{ role: 'user', content: 'hello' }], max_tokens: 50, seed: 7 };
+    const { targets, maximum, expected } = await quote('/v1/chat/completions', body);
+    assert.deepEqual(
+      targets.map(({ upstream, notes }: { upstream: string; notes: readonly { field: string }[] }) => [
+        upstream,
+        notes.map(({ field }) => field),
+      ]),
+      [
+        ['openai', []],
+        ['anthropic', ['seed']],
+      ],
+    );
+    assert.deepEqual([maximum, expected], [targets[1].maximum, targets[0].expected]);
+  });
+
+  test('a call whose tools the gateway runs may be asked several times', async () => {
+    const body = { model: 'gpt-4.1', input: 'Search the web for cats', tools: [{ type: 'web_search' }], max_output_tokens: 500 };
+    assert.equal((await compare('/v1/responses', body)).rounds_max, 10);
+  });
+
+  test('speech, embeddings, and a recording by its length', async () => {
+    await compare('/v1/audio/speech', { model: 'tts-1', voice: 'nova', input: 'Hello there.' });
+    await compare('/v1/audio/speech', { model: 'gpt-4o-mini-tts', voice: 'nova', input: 'Hello there.' });
+    await compare('/v1/embeddings', { model: 'text-embedding-3-small', input: ['the red house', 'a red home'] });
+    const recording = await quote('/v1/audio/transcriptions', { model: 'whisper-1', file: { duration_seconds: 59.5 } });
+    assert.deepEqual(recording.expected, { nano_usd: '6000000', usd: '0.006' });
+    const sized = await quote('/v1/audio/transcriptions', { model: 'gpt-4o-transcribe', file: { bytes: 480_000 }, language: 'en' });
+    assert.ok(BigInt(sized.expected.nano_usd) < BigInt(sized.maximum.nano_usd));
+  });
+
+  test('videos by what would be sent, their metadata included, remixes of own videos too', async () => {
+    const path = '/v1/video/generations';
+    for (const [body, expected] of [
+      [{ duration: 5 }, '0.25'],
+      [{ duration: 3, metadata: { resolution: '720p' } }, '0.21'],
+    ] as const)
+      assert.equal((await quote(path, { model: 'grok-imagine-video', prompt: 'a red kite', ...body })).expected.usd, expected);
+    const made = await send(path, { model: 'grok-imagine-video', prompt: 'a red kite', duration: 2 }, { 'x-simulator-video': 'ms=100' });
+    await eventually(
+      () => send('/v1/quote', { path: `/v1/videos/${made.json.id}/remix`, body: { prompt: 'blue' } }),
+      ({ status, json }) => status === 200 && BigInt(json.maximum.nano_usd) > 0n,
+      20_000,
+    );
+    const foreign = await send('/v1/quote', { path: '/v1/videos/task_unknown/remix', body: { prompt: 'blue' } });
+    assert.deepEqual([foreign.status, foreign.json.error.code], [404, 'task_not_found']);
+  });
+
+  test('what is wrong with the body is answered in the words of its path', async () => {
+    for (const api of chatInterfaces) {
+      const path = api.path('nothing', false);
+      const body = api.body('nothing', 'hello', false);
+      const [asked, called] = [await send('/v1/quote', { path, body }, api.headers), await send(path, body, api.headers)];
+      assert.deepEqual([asked.status, api.errorType(asked.json)], [called.status, api.errorType(called.json)], api.dialect);
+    }
+    for (const [path, body] of [
+      ['/v1/messages', { model: 'claude-sonnet-4-5', messages: 'none', max_tokens: 5 }],
+      ['/v1/chat/completions', { model: 'gpt-4.1' }],
+      ['/v1/audio/speech', { model: 'tts-1', voice: 'nova' }],
+      ['/v1/embeddings', { model: 'text-embedding-3-small' }],
+      ['/v1/video/generations', { model: 'grok-imagine-video', prompt: 'x', duration: 99 }],
+      ['/v1/videos/generations', { model: 'grok-imagine-video', prompt: 7 }],
+    ] as const) {
+      const [asked, called] = [await send('/v1/quote', { path, body }), await send(path, body)];
+      const known = String(called.headers['x-weir-request-id']);
+      assert.deepEqual(
+        [asked.status, asked.text.replaceAll(/req_[0-9a-z]+/g, '')],
+        [called.status, called.text.replaceAll(/req_[0-9a-z]+/g, '')],
+        `${path} ${known}`,
+      );
+    }
+  });
+
+  test('a question that is none is refused, and so is a path that costs nothing', async () => {
+    for (const [question, code, param] of [
+      [{}, 'missing_required_parameter', 'path'],
+      [{ path: 7, body: {} }, 'invalid_value', 'path'],
+      [{ path: '/v1/messages' }, 'missing_required_parameter', 'body'],
+      [{ path: '/v1/messages', body: [] }, 'invalid_value', 'body'],
+      [{ path: '/v1/models', body: {} }, 'invalid_value', 'path'],
+      [{ path: '/v1/messages/count_tokens', body: {} }, 'invalid_value', 'path'],
+      [{ path: '/v1/quote', body: {} }, 'invalid_value', 'path'],
+      [{ path: 'https://elsewhere.example/v1/messages', body: {} }, 'invalid_value', 'path'],
+      [{ path: '/v1/audio/transcriptions', body: { model: 'whisper-1' } }, undefined, undefined],
+    ] as const) {
+      const answer = await send('/v1/quote', question);
+      assert.equal(answer.status, 400, JSON.stringify(question));
+      if (code !== undefined) assert.deepEqual([answer.json.error.code, answer.json.error.param], [code, param], JSON.stringify(question));
+    }
+    assert.equal((await post(`${running.weir.gatewayUrl}/v1/quote`, { path: '/v1/messages', body: {} })).status, 401);
+  });
+});

@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+
+import { loadShippedPriceBook } from '../../src/billing/rating/load-shipped-price-book.ts';
+import { createPriceBook } from '../../src/billing/rating/price-book.ts';
+import type { Receipt } from '../../src/billing/receipts/receipt.ts';
+import { verifyReceiptText } from '../../src/billing/receipts/verify-receipt.ts';
+import { assertDescribed } from '../gateway/described-answers.ts';
+import { runWeir } from '../programs/run-weir.ts';
+import { type Ledger, openLedger } from '../support/audit.ts';
+import { type Answer, call, eventually, post } from '../support/http.ts';
+import { arrayInterface, chatInterfaces } from '../support/interfaces.ts';
+import { openCall } from '../support/open-call.ts';
+import { type SimulatedWeir, startSimulatedWeir } from '../support/start-simulated-weir.ts';
+
+const book = createPriceBook({ book: loadShippedPriceBook() });
+
+describe('every call has a receipt, from the moment that it has ended', () => {
+  let running: SimulatedWeir;
+  let ledger: Ledger;
+  let stranger: string;
+  before(async () => {
+    running = await startSimulatedWeir({
+      runsTools: true,
+      retries: { attemptsMax: 3 },
+      upstreams: () => ({ broken: { vendor: 'openai-compatible', baseUrl: 'http://127.0.0.1:9/v1' } }),
+      models: {
+        second: {
+          targets: [
+            { upstream: 'broken', model: 'gpt-4.1' },
+            { upstream: 'openai', model: 'gpt-4.1' },
+          ],
+        },
+      },
+    });
+    ledger = await openLedger(running.weir.dataDirectory);
+    stranger = (await command('keys', 'create', '--user', 'stranger', '--name', 'other')).stdout.trim();
+  });
+  after(async () => {
+    await ledger.close();
+    await running[Symbol.asyncDispose]();
+  });
+
+  const command = (...words: readonly string[]) => runWeir(words, { WEIR_DATA_DIR: running.weir.dataDirectory });
+  const ask = (path: string, key = running.weir.apiKey): Promise<Answer> =>
+    call(`${running.weir.gatewayUrl}${path}`, { headers: { authorization: `Bearer ${key}` } });
+  const send = (path: string, body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Answer> =>
+    post(`${running.weir.gatewayUrl}${path}`, body, { authorization: `Bearer ${running.weir.apiKey}`, ...headers });
+
+  /** The receipt that a reply leads to, which has to be right and to fit the ledger. */
+  async function receiptOf(reply: Pick<Answer, 'status' | 'headers'> & { readonly text: string }, what: string): Promise<Receipt> {
+    assert.equal(reply.status, 200, `${what}: ${reply.text.slice(0, 300)}`);
+    const path = String(reply.headers['x-weir-receipt']);
+    assert.equal(path, `/v1/receipts/${String(reply.headers['x-weir-request-id'])}`, what);
+    const answer = await ask(path);
+    assertDescribed('GET', '/v1/receipts/{id}', answer);
+    assert.equal(answer.status, 200, `${what}: ${answer.text}`);
+    await compareWithLedger(answer.json, what);
+    return answer.json;
+  }
+
+  async function compareWithLedger(receipt: Receipt, what: string): Promise<void> {
+    const { problems, rerated } = verifyReceiptText(JSON.stringify(receipt), [book]);
+    assert.deepEqual([problems, rerated], [[], receipt.rows.length], what);
+    await ledger.row(receipt.request_id);
+    const rows = await ledger.store.listCallRows(receipt.request_id);
+    assert.deepEqual(
+      receipt.rows.map(({ id, amount }) => [id, amount.nano_usd]),
+      rows.map(({ callId, charge }) => [callId, charge.amountNanoUsd.toString()]),
+      what,
+    );
+    assert.equal(
+      BigInt(receipt.total.nano_usd),
+      rows.reduce((sum, { charge }) => sum + charge.amountNanoUsd, 0n),
+      what,
+    );
+  }
+
+  test('in every interface, whole and streamed, as soon as the last byte is there', async () => {
+    for (const api of [...chatInterfaces, arrayInterface])
+      for (const stream of api === arrayInterface ? [true] : [false, true]) {
+        const what = `${api.dialect}${stream ? ', stream' : ''}`;
+        const reply = await openCall(`${running.weir.gatewayUrl}${api.path(api.model, stream)}`, {
+          headers: { authorization: `Bearer ${running.weir.apiKey}`, ...api.headers },
+          body: JSON.stringify(api.body(api.model, 'hello', stream)),
+          limitMs: 20_000,
+        }).done;
+        const receipt = await receiptOf(reply, what);
+        assert.deepEqual([receipt.dialect, receipt.stream, receipt.end, receipt.estimated], [api.dialect, stream, 'finished', false], what);
+        assert.ok(BigInt(receipt.total.nano_usd) > 0n, what);
+        assert.notEqual(receipt.rows[0]?.usage_reported, null, what);
+      }
+  });
+
+  test('a translated call tells what was adapted; one that was tried elsewhere first tells of that', async () => {
+    const body = { model: 'claude-sonnet-4-5', messages: [{ role: 'user', content: 'hello' }], seed: 7 };
+    const translated = await receiptOf(await send('/v1/chat/completions', body), 'translated');
+    assert.equal(translated.rows[0]?.upstream_dialect, 'anthropic-messages');
+    assert.ok(translated.rows[0].notes.request.some(({ field }) => field === 'seed'));
+    const tried = await receiptOf(await send('/v1/chat/completions', { ...body, model: 'second' }), 'tried');
+    assert.deepEqual(
+      tried.rows.map(({ upstream, attempts }) => [upstream, attempts.map((attempt) => attempt.upstream)]),
+      [['openai', ['broken']]],
+    );
+    const counting = { model: 'claude-sonnet-4-5', messages: body.messages };
+    const counted = await send('/v1/messages/count_tokens', counting, { 'anthropic-version': '2023-06-01' });
+    assert.equal(counted.headers['x-weir-receipt'], undefined, 'what costs nothing has no receipt');
+  });
+
+  test('rounds and tools of the gateway are rows of one receipt', async () => {
+    const body = { model: 'gpt-4.1', input: 'Search the web for cats', tools: [{ type: 'web_search' }] };
+    const receipt = await receiptOf(await send('/v1/responses', body), 'tools');
+    assert.deepEqual(
+      receipt.rows.map(({ id, kind }) => [id.slice(receipt.request_id.length), kind]),
+      [
+        ['', 'call'],
+        ['.1.tools', 'tools'],
+        ['.2', 'part'],
+      ],
+    );
+  });
+
+  test('speech, transcripts and embeddings', async () => {
+    const speech = await send('/v1/audio/speech', { model: 'tts-1', voice: 'nova', input: 'Hello there.', response_format: 'wav' });
+    assert.equal((await receiptOf(speech, 'speech')).rows[0]?.lines[0]?.meter, 'characters');
+    const embedded = await send('/v1/embeddings', { model: 'text-embedding-3-small', input: 'x' });
+    await receiptOf(embedded, 'embeddings');
+  });
+
+  test('a video leads to its own receipt, which ends with this form', async () => {
+    const body = { model: 'grok-imagine-video', prompt: 'a red kite', duration: 2 };
+    const made = await send('/v1/video/generations', body, { 'x-simulator-video': 'ms=100' });
+    const path = String(made.headers['x-weir-receipt']);
+    assert.equal(path, `/v1/videos/${made.json.id}/receipt`);
+    const { json } = await eventually(
+      () => ask(path),
+      (answer) => answer.json.receipt !== null,
+      30_000,
+    );
+    await compareWithLedger(json.receipt, 'video');
+    assert.deepEqual((await ask(`/v1/receipts/${json.request_id}`)).json, json.receipt);
+  });
+
+  test("another user's receipt is answered as one that does not exist, and so is everything that is no id", async () => {
+    const reply = await send('/v1/embeddings', { model: 'text-embedding-3-small', input: 'x' });
+    const id = String(reply.headers['x-weir-request-id']);
+    const none = `${id.slice(0, -4)}${id.endsWith('zzzz') ? 'yyyy' : 'zzzz'}`;
+    const [foreign, absent] = [await ask(`/v1/receipts/${id}`, stranger), await ask(`/v1/receipts/${none}`, stranger)];
+    assert.deepEqual([foreign.status, foreign.text.replaceAll(id, none)], [404, absent.text]);
+    assertDescribed('GET', '/v1/receipts/{id}', absent);
+    for (const odd of ['.', `${id}.2`, '%2e%2e', "' or 1=1", 'x'.repeat(500)])
+      assert.equal((await ask(`/v1/receipts/${encodeURIComponent(odd)}`)).status, 404, odd);
+    assert.equal((await call(`${running.weir.gatewayUrl}/v1/receipts/${id}`)).status, 401);
+  });
+
+  test('a call under way is in progress for its user, and nothing for others', async () => {
+    const open = openCall(`${running.weir.gatewayUrl}/v1/messages`, {
+      headers: {
+        authorization: `Bearer ${running.weir.apiKey}`,
+        'anthropic-version': '2023-06-01',
+        'x-simulator-pace': 'tokensPerSecond=40',
+        'x-simulator-output-tokens': '400',
+      },
+      body: JSON.stringify({ model: 'claude-sonnet-4-5', max_tokens: 500, stream: true, messages: [{ role: 'user', content: 'hello' }] }),
+      limitMs: 60_000,
+    });
+    const path = String((await open.head).headers['x-weir-receipt']);
+    const waiting = await ask(path);
+    assert.deepEqual([waiting.status, waiting.json.status], [202, 'in_progress']);
+    assertDescribed('GET', '/v1/receipts/{id}', waiting);
+    assert.equal((await ask(path, stranger)).status, 404);
+    open.leave('rst');
+    const { json } = await eventually(
+      () => ask(path),
+      ({ status }) => status === 200,
+      20_000,
+    );
+    assert.deepEqual([json.end, json.estimated, json.rows[0].estimate_reason], ['client-left', true, 'reply_broken_off']);
+    await compareWithLedger(json, 'left');
+  });
+
+  test('reading receipts changes nothing in the books', async () => {
+    const rows = await ledger.all();
+    const told = await Promise.all(
+      Array.from({ length: 100 }, (_, index) => ask(`/v1/receipts/${rows[index % rows.length]?.callId ?? ''}`)),
+    );
+    assert.ok(told.some(({ status }) => status === 200));
+    assert.deepEqual(await ledger.all(), rows);
+  });
+
+  test('weir receipt prints the same', async () => {
+    const { callId } = (await ledger.all()).findLast(({ parentCallId }) => parentCallId === undefined) ?? { callId: '' };
+    const { stdout } = await command('receipt', callId, '--json');
+    assert.deepEqual(JSON.parse(stdout), (await ask(`/v1/receipts/${callId}`)).json);
+  });
+});

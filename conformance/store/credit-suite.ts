@@ -1,0 +1,320 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import fc from 'fast-check';
+
+import type { AccessLimits, AccessLimitsChange } from '../../src/accounts/access-limits.ts';
+import { type BookProblem, type NewTransaction, verifyStart } from '../../src/billing/credits/credit-books.ts';
+import type { LeaseRequest, LeaseState } from '../../src/billing/credits/credit-store.ts';
+import { MemoryCreditStore } from '../../src/billing/credits/memory-credit-store.ts';
+import { balancePot, everyPot, type Pot } from '../../src/billing/credits/pots.ts';
+import type { Store } from '../../src/store/store.ts';
+import { createEntry } from './call-entries.ts';
+import { useEngine } from './store-under-test.ts';
+import type { StoreUnderTest } from './store-under-test.ts';
+import { startMs } from './suite-start.ts';
+
+const nowMs = startMs + 1000;
+const usd = (nanoUsd: number): string => `0.${String(nanoUsd).padStart(9, '0')}`;
+
+/** Verifies all the books, a few rows at a time. */
+async function verifyAll(store: Store): Promise<readonly BookProblem[]> {
+  const found: BookProblem[] = [];
+  for (let cursor = verifyStart; ;) {
+    const { problems, next } = await store.verifyBooks({ cursor, limit: 7 });
+    found.push(...problems);
+    if (next === undefined) return found;
+    cursor = next;
+  }
+}
+
+const paid = (userName: string, amountNanoUsd: bigint, changes: Partial<NewTransaction> = {}): NewTransaction => ({
+  transactionId: `top_up:${userName}:${amountNanoUsd}`,
+  kind: 'top_up',
+  userName,
+  amountNanoUsd,
+  against: 'deposits',
+  postedAtMs: nowMs,
+  actor: 'tester',
+  ...changes,
+});
+
+/** What every store promises of accounts, of what was spent and of what is leased. */
+export function creditSuite(open: () => Promise<StoreUnderTest>): void {
+  const engine = useEngine(open);
+
+  async function createPayer(userName: string, userLimits: AccessLimitsChange, keyLimits: AccessLimits = {}): Promise<void> {
+    const store = engine().store();
+    const user = await store.ensureUser({ id: `id-${userName}`, name: userName, createdAtMs: 1 });
+    const key = { id: `key-${userName}`, userId: user.id, userName, name: 'ci', hint: 'abcd', createdAtMs: 2, strictTranslation: false };
+    await store.insertApiKey({ ...key, hash: `hash-${userName}`, ...(Object.keys(keyLimits).length === 0 ? {} : { limits: keyLimits }) });
+    await store.changeUserLimits(userName, userLimits);
+  }
+
+  const callOf = (userName: string, callId: string, nanoUsd: bigint, heldPots = 0) =>
+    createEntry(callId, {
+      userName,
+      keyId: `key-${userName}`,
+      acceptedAtMs: nowMs,
+      charge: { amountNanoUsd: nanoUsd, lines: [] },
+      ...(heldPots === 0 ? {} : { heldNanoUsd: String(nanoUsd), heldPots }),
+    });
+
+  const ask = (pot: Pot, need: bigint, known?: LeaseState): LeaseRequest => ({
+    pot,
+    version: known?.version ?? 0,
+    generation: known?.generation ?? 'first',
+    keep: known?.granted ?? 0n,
+    need,
+    recentSpend: 0n,
+    close: false,
+  });
+
+  async function lease(nodeId: string, userName: string, request: LeaseRequest): Promise<LeaseState> {
+    const node = { nodeId, sessionId: `${nodeId}.1`, nowMs, userName };
+    const reply = await engine().store().changeLeases(node, [request]);
+    assert.ok(reply.status === 'leased');
+    return reply.leases[0] ?? assert.fail();
+  }
+
+  test('M4: what calls cost is posted in double entry with their rows, once, however often and in however many parts they are shipped', async () => {
+    const store = engine().store();
+    const entries = [callOf('poster', 'post-1', 100n), callOf('poster', 'post-2', 0n), callOf('poster', 'post-3', 50n)];
+    await store.appendEntries(entries.slice(0, 2));
+    await store.appendEntries(entries);
+    await store.appendEntries(entries);
+    const [account] = await store.readBalances({ userName: 'poster', limit: 1 });
+    assert.equal(account?.balanceNanoUsd, -150n);
+    const posted = await store.listTransactions({ userName: 'poster', limit: 10 });
+    assert.deepEqual(posted.map(({ amountNanoUsd }) => amountNanoUsd).toSorted(), [-100n, -50n]);
+    assert.ok(posted.every(({ kind, day, keyId }) => kind === 'usage' && day === '2026-01-05' && keyId === 'key-poster'));
+    assert.deepEqual(await verifyAll(store), []);
+  });
+
+  test('M10: a payment that is posted twice counts once, and its reference is not another payment', async () => {
+    const store = engine().store();
+    assert.deepEqual(await store.postTransaction(paid('payer', 500n)), { status: 'posted', balanceNanoUsd: 500n });
+    assert.deepEqual(await store.postTransaction(paid('payer', 500n)), { status: 'known', balanceNanoUsd: 500n });
+    const other = paid('payer', 600n, { transactionId: 'top_up:payer:500' });
+    assert.deepEqual(await store.postTransaction(other), { status: 'conflict', balanceNanoUsd: 500n });
+    const refund = paid('payer', 30n, {
+      transactionId: 'refund:c',
+      kind: 'refund',
+      against: 'revenue',
+      callId: 'c',
+      note: 'broken reply',
+      postedAtMs: nowMs + 1,
+    });
+    assert.equal((await store.postTransaction(refund)).balanceNanoUsd, 530n);
+    const [last] = await store.listTransactions({ userName: 'payer', limit: 1 });
+    assert.deepEqual([last?.kind, last?.callId, last?.note, last?.actor], ['refund', 'c', 'broken reply', 'tester']);
+    const signals = { nodeId: 'watcher', sessionId: 'watcher.1', nowMs };
+    await store.openCreditNode(signals);
+    const before = await store.readCreditSignals(signals);
+    await store.postTransaction(paid('payer', 1n));
+    assert.notDeepEqual(await store.readCreditSignals(signals), before, 'running processes learn of it');
+  });
+
+  test('the books are append-only, and what is changed past them is found with whose it is', async () => {
+    const store = engine().store();
+    await store.appendEntries([callOf('victim', 'victim-1', 70n)]);
+    for (const sql of [
+      "update ledger_transactions set amount_nano = 1 where user_name = 'victim'",
+      "delete from ledger_transactions where user_name = 'victim'",
+      "update ledger_postings set amount_nano = 1 where account_id = 'user:victim'",
+      "delete from ledger_postings where account_id = 'user:victim'",
+    ])
+      await assert.rejects(engine().tamper(sql), /append-only|never/);
+    assert.deepEqual(await verifyAll(store), []);
+    await engine().tamper("update ledger_accounts set balance_nano = balance_nano + 5 where account_id = 'user:victim'");
+    assert.deepEqual(
+      (await verifyAll(store)).map(({ userName }) => userName),
+      ['victim'],
+    );
+    await engine().tamper("update ledger_accounts set balance_nano = balance_nano - 5 where account_id = 'user:victim'");
+    await engine().tamper("update spend_periods set spent_nano = spent_nano + 5 where user_name = 'victim' and period = '2026-01'");
+    assert.match(
+      (await verifyAll(store)).map(({ what }) => what).join(),
+      /^key key-victim: what it spent in 2026-01 is not what was posted$/,
+    );
+    await engine().tamper("update spend_periods set spent_nano = spent_nano - 5 where user_name = 'victim' and period = '2026-01'");
+  });
+
+  test('a limit that is set later counts what was spent before, and a sum beyond 64 bits is a sum', async () => {
+    const store = engine().store();
+    const huge = 2n ** 62n;
+    await createPayer('early', {});
+    // The sum of a minute has 64 bits.
+    await store.appendEntries(
+      [1, 2, 3].map((count) => ({ ...callOf('early', `early-${count}`, huge), acceptedAtMs: nowMs + count * 3_600_000 })),
+    );
+    await store.changeUserLimits('early', { spendPerMonth: '5' });
+    const [, , , , , month] = everyPot({ userName: 'early', keyId: 'key-early', acceptedAtMs: nowMs });
+    assert.ok(month);
+    const [report] = await store.readPots([month]);
+    assert.deepEqual([report?.limitNanoUsd, report?.spentNanoUsd], [5_000_000_000n, 3n * huge]);
+    assert.deepEqual(await verifyAll(store), []);
+  });
+
+  test('F1 F3 F6: processes that lease at once never have more than there is, not even of a key that nobody has used', async () => {
+    await createPayer('crowd', { prepaid: true });
+    await engine().store().postTransaction(paid('crowd', 1000n));
+    const stores = [engine().store(), await engine().openAnother(), await engine().openAnother()];
+    const nodes = Array.from({ length: 12 }, (_, count) => `crowd-${count}`);
+    await Promise.all(nodes.map((nodeId) => engine().store().openCreditNode({ nodeId, sessionId: 's', nowMs })));
+    const replies = await Promise.all(
+      nodes.map((nodeId, count) =>
+        (stores[count % 3] ?? assert.fail()).changeLeases({ nodeId, sessionId: 's', nowMs, userName: 'crowd' }, [
+          ask(balancePot('crowd'), 150n),
+        ]),
+      ),
+    );
+    const granted = replies.flatMap((reply) => (reply.status === 'leased' ? reply.leases.map((each) => each.granted) : []));
+    assert.equal(
+      granted.reduce((sum, each) => sum + each, 0n),
+      1000n,
+    );
+  });
+
+  test('a life of a process ends with the next, and its leases with its release', async () => {
+    const store = engine().store();
+    await createPayer('phoenix', { prepaid: true });
+    await store.postTransaction(paid('phoenix', 1000n));
+    await store.openCreditNode({ nodeId: 'ash', sessionId: 'ash.1', nowMs });
+    await lease('ash', 'phoenix', ask(balancePot('phoenix'), 600n));
+    await store.openCreditNode({ nodeId: 'ash', sessionId: 'ash.2', nowMs });
+    const old = { nodeId: 'ash', sessionId: 'ash.1', nowMs };
+    assert.deepEqual(await store.changeLeases({ ...old, userName: 'phoenix' }, [ask(balancePot('phoenix'), 1n)]), { status: 'fenced' });
+    assert.deepEqual(await store.readCreditSignals(old), { status: 'fenced' });
+    assert.equal(await store.releaseCreditNode({ nodeId: 'ash', sessionId: 'ash.1' }), 0);
+    assert.deepEqual(
+      (await store.listLeases()).filter(({ nodeId }) => nodeId === 'ash').map(({ leasedNanoUsd }) => leasedNanoUsd),
+      [600n],
+    );
+    assert.equal(await store.releaseCreditNode({ nodeId: 'ash', sessionId: 'ash.2' }), 1);
+    assert.equal((await store.readBalances({ userName: 'phoenix', limit: 1 }))[0]?.leasedNanoUsd, 0n);
+  });
+
+  test('what one process does not use is asked back when another needs it', async () => {
+    const store = engine().store();
+    await createPayer('lender', { prepaid: true });
+    await store.postTransaction(paid('lender', 100n));
+    for (const nodeId of ['rich', 'poor']) await store.openCreditNode({ nodeId, sessionId: `${nodeId}.1`, nowMs });
+    const pot = balancePot('lender');
+    const rich = await lease('rich', 'lender', ask(pot, 90n));
+    const poor = await lease('poor', 'lender', ask(pot, 50n));
+    assert.deepEqual([rich.granted, poor.granted, poor.leasedElsewhere], [90n, 10n, 90n]);
+    const signals = await store.readCreditSignals({ nodeId: 'rich', sessionId: 'rich.1', nowMs });
+    assert.ok(signals.status === 'current');
+    assert.deepEqual(signals.recalled, [pot.id]);
+    await lease('rich', 'lender', { ...ask(pot, 0n, rich), keep: 20n });
+    assert.equal((await lease('poor', 'lender', ask(pot, 50n, poor))).granted, 60n);
+  });
+
+  test('M6 M7: the store leases and books as its model does, whatever comes in whatever order', async () => {
+    let run = 0;
+    await fc.assert(
+      fc.asyncProperty(steps, async (plan) => {
+        const userName = `model-${(run += 1)}`;
+        await createPayer(userName, { prepaid: true, spendPerMonth: usd(700) }, { spendPerDay: usd(400) });
+        // So much later that no process of another test counts as alive.
+        await compareWithModel(engine().store(), userName, plan, nowMs + run * 100_000);
+      }),
+      { numRuns: 12 },
+    );
+    assert.deepEqual(await verifyAll(engine().store()), []);
+  });
+}
+
+type LeaseStep = {
+  readonly type: 'lease';
+  readonly node: number;
+  readonly pot: number;
+  readonly stale: boolean;
+  readonly back: number;
+  readonly need: number;
+  readonly close: boolean;
+};
+type Step =
+  | LeaseStep
+  | { readonly type: 'append'; readonly node: number; readonly nanoUsd: number; readonly heldPots: number }
+  | { readonly type: 'pay'; readonly nanoUsd: number }
+  | { readonly type: 'limit'; readonly nanoUsd: number };
+
+const small = fc.nat({ max: 200 });
+const node = fc.nat({ max: 1 });
+const steps = fc.array(
+  fc.oneof<fc.MaybeWeightedArbitrary<Step>[]>(
+    {
+      weight: 5,
+      arbitrary: fc.record({
+        type: fc.constant('lease' as const),
+        node,
+        pot: fc.nat({ max: 6 }),
+        stale: fc.nat({ max: 9 }).map((each) => each === 0),
+        back: small,
+        need: small,
+        close: fc.nat({ max: 4 }).map((each) => each === 0),
+      }),
+    },
+    { weight: 3, arbitrary: fc.record({ type: fc.constant('append' as const), node, nanoUsd: small, heldPots: fc.nat({ max: 127 }) }) },
+    { weight: 1, arbitrary: fc.record({ type: fc.constant('pay' as const), nanoUsd: small }) },
+    { weight: 1, arbitrary: fc.record({ type: fc.constant('limit' as const), nanoUsd: small }) },
+  ),
+  { minLength: 20, maxLength: 40 },
+);
+
+/** Does the same to a store and to its model, and compares what they say. */
+async function compareWithModel(store: Store, userName: string, plan: readonly Step[], aliveMs: number): Promise<void> {
+  const model = new MemoryCreditStore();
+  const keyId = `key-${userName}`;
+  const pots = everyPot({ userName, keyId, acceptedAtMs: nowMs });
+  const known = new Map<string, LeaseState>();
+  const lives = [0, 1].map((index) => ({ nodeId: `${userName}.${index}`, sessionId: 's', nowMs: aliveMs }));
+  for (const life of lives) for (const each of [store, model]) await each.openCreditNode(life);
+  model.setLimits(`user:${userName}`, { prepaid: true, spendPerMonth: usd(700) });
+  model.setLimits(`key:${keyId}`, { spendPerDay: usd(400) });
+  for (const [index, step] of plan.entries()) {
+    const life = lives['node' in step ? step.node : 0] ?? assert.fail();
+    if (step.type === 'pay') {
+      const payment = {
+        transactionId: `${userName}:${index}`,
+        kind: 'top_up',
+        against: 'deposits',
+        postedAtMs: nowMs,
+        actor: 't',
+      } as const;
+      await store.postTransaction({ ...payment, userName, amountNanoUsd: BigInt(step.nanoUsd) });
+      model.pay(userName, BigInt(step.nanoUsd));
+    } else if (step.type === 'limit') {
+      await store.changeUserLimits(userName, { spendPerMonth: usd(step.nanoUsd) });
+      model.setLimits(`user:${userName}`, { prepaid: true, spendPerMonth: usd(step.nanoUsd) });
+    } else if (step.type === 'append') {
+      const row = { callId: `${userName}-${index}`, userName, keyId, acceptedAtMs: nowMs, heldPots: step.heldPots };
+      await store.appendEntries(
+        [createEntry(row.callId, { ...row, charge: { amountNanoUsd: BigInt(step.nanoUsd), lines: [] } })],
+        life.nodeId,
+      );
+      model.append([{ ...row, amountNanoUsd: BigInt(step.nanoUsd) }], life.nodeId);
+    } else {
+      const pot = pots[step.pot] ?? assert.fail();
+      const key = `${life.nodeId} ${pot.id}`;
+      const state = step.stale ? undefined : known.get(key);
+      const granted = state?.granted ?? 0n;
+      const keep = granted > BigInt(step.back) ? granted - BigInt(step.back) : granted;
+      const generation = state?.generation ?? `g${index}`;
+      const request = { pot, version: state?.version ?? 0, generation, keep, need: BigInt(step.need), recentSpend: 0n, close: step.close };
+      const replies = await Promise.all([store, model].map((each) => each.changeLeases({ ...life, userName }, [request])));
+      assert.deepEqual(replies[0], replies[1]);
+      const [reply] = replies;
+      if (reply?.status === 'leased' && reply.leases[0] !== undefined) known.set(key, reply.leases[0]);
+    }
+  }
+  const reports = await store.readPots(pots);
+  for (const { pot, spentNanoUsd, leasedNanoUsd } of reports) {
+    if (pot.kind === 'spend') assert.equal(spentNanoUsd, model.spentOf(pot.id));
+    assert.equal(leasedNanoUsd, model.leasedOf(pot.id));
+  }
+  assert.equal((await store.readBalances({ userName, limit: 1 }))[0]?.balanceNanoUsd ?? 0n, model.balanceOf(userName));
+  for (const { nodeId } of lives) await store.releaseCreditNode({ nodeId });
+}

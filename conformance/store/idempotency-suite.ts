@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+
+import type { IdempotencyStore, KeyClaim } from '../../src/billing/idempotency/idempotency-store.ts';
+import { type StoreUnderTest, useEngine } from './store-under-test.ts';
+
+const bytes = (text: string): Uint8Array<ArrayBuffer> => new Uint8Array(Buffer.from(text));
+const text = (found: Uint8Array | undefined): string | undefined => (found === undefined ? undefined : Buffer.from(found).toString());
+
+const createClaim = (key: string, more: Partial<KeyClaim> = {}): KeyClaim => ({
+  keyId: 'key_1',
+  key,
+  bodyHash: 'hash',
+  requestId: `req_${key}`,
+  owner: 'process_1',
+  createdAtMs: 1000,
+  expiresAtMs: 2000,
+  leaseUntilMs: 1500,
+  ...more,
+});
+
+/** What every engine, and the one in memory, does with idempotency keys. */
+export function idempotencyRules(store: () => IdempotencyStore): void {
+  test('whoever comes first has the key; everybody else is told who', async () => {
+    const claim = createClaim('first');
+    const claims = Array.from({ length: 20 }, (_, index) => ({ ...claim, requestId: `req_first_${index}` }));
+    const found = await Promise.all(claims.map((each) => store().claimIdempotencyKey(each)));
+    const winners = claims.filter((_, index) => found[index] === undefined);
+    assert.equal(winners.length, 1);
+    const holder = { state: 'open', bodyHash: 'hash', requestId: winners[0]?.requestId, createdAtMs: 1000, leaseUntilMs: 1500 };
+    for (const each of found) if (each !== undefined) assert.deepEqual(each, holder);
+    assert.equal(await store().claimIdempotencyKey({ ...claim, keyId: 'key_2', requestId: 'req_other' }), undefined, 'of another API key');
+  });
+
+  test('an answer is found by its parts, in any order, and only where it belongs', async () => {
+    const claim = createClaim('kept');
+    await store().claimIdempotencyKey(claim);
+    await store().addReplyChunks(claim, [{ sequence: 0, sealed: bytes('a') }]);
+    assert.equal(await store().readReplyChunk(claim, 0), undefined, 'not before its end');
+    const last = [
+      { sequence: 1, sealed: bytes('b') },
+      { sequence: 2, sealed: bytes('') },
+    ];
+    assert.equal(await store().closeIdempotencyKey({ ...claim, kept: { head: bytes('head'), chunks: 3 }, last }), true);
+    const holder = await store().claimIdempotencyKey({ ...claim, requestId: 'req_again' });
+    assert.ok(holder?.state === 'kept');
+    assert.deepEqual([text(holder.head), holder.chunks, holder.requestId], ['head', 3, 'req_kept']);
+    const parts = await Promise.all([2, 1, 0, 3].map((sequence) => store().readReplyChunk(claim, sequence)));
+    assert.deepEqual(parts.map(text), ['', 'b', 'a', undefined]);
+    assert.equal(await store().readReplyChunk({ ...claim, keyId: 'key_2' }, 0), undefined);
+  });
+
+  test('what has ended does not end again, and nothing is added to it', async () => {
+    const claim = createClaim('ended');
+    await store().claimIdempotencyKey(claim);
+    const ending = { ...claim, kept: { head: bytes('head'), chunks: 0 }, last: [] };
+    assert.equal(await store().closeIdempotencyKey({ ...ending, requestId: 'req_another' }), false);
+    assert.equal(await store().closeIdempotencyKey(ending), true);
+    assert.equal(await store().closeIdempotencyKey({ ...ending, kept: undefined }), false);
+    await store().releaseIdempotencyKey(claim);
+    await store().addReplyChunks(claim, [{ sequence: 7, sealed: bytes('late') }]);
+    assert.equal((await store().claimIdempotencyKey(claim))?.state, 'kept');
+    assert.equal(await store().readReplyChunk(claim, 7), undefined);
+  });
+
+  test('what is given back is free, and takes its parts with it', async () => {
+    const claim = createClaim('released');
+    await store().claimIdempotencyKey(claim);
+    await store().addReplyChunks(claim, [{ sequence: 0, sealed: bytes('a') }]);
+    await store().releaseIdempotencyKey({ ...claim, requestId: 'req_another' });
+    assert.equal((await store().claimIdempotencyKey({ ...claim, requestId: 'req_next' }))?.state, 'open');
+    await store().releaseIdempotencyKey(claim);
+    assert.equal(await store().claimIdempotencyKey(claim), undefined);
+    await store().closeIdempotencyKey({ ...claim, kept: { head: bytes('head'), chunks: 0 }, last: [] });
+    assert.equal(await store().readReplyChunk(claim, 0), undefined);
+  });
+
+  test('what is spent stays so and has no parts', async () => {
+    const claim = createClaim('spent');
+    await store().claimIdempotencyKey(claim);
+    await store().addReplyChunks(claim, [{ sequence: 0, sealed: bytes('a') }]);
+    assert.equal(await store().closeIdempotencyKey({ ...claim, kept: undefined, last: [] }), true);
+    const holder = await store().claimIdempotencyKey({ ...claim, requestId: 'req_again' });
+    assert.deepEqual(holder, { state: 'spent', bodyHash: 'hash', requestId: 'req_spent', createdAtMs: 1000 });
+    assert.equal(await store().readReplyChunk(claim, 0), undefined);
+  });
+
+  test('a lease is renewed for what a process holds, and for nothing else', async () => {
+    const owner = 'process_lease';
+    await store().claimIdempotencyKey(createClaim('lease', { owner }));
+    await store().claimIdempotencyKey(createClaim('not-mine', { owner: 'process_other' }));
+    await store().renewIdempotencyKeys({ owner, untilMs: 1900 });
+    const leases = ['lease', 'not-mine'].map(async (key) => {
+      const holder = await store().claimIdempotencyKey(createClaim(key));
+      return holder?.state === 'open' ? holder.leaseUntilMs : undefined;
+    });
+    assert.deepEqual(await Promise.all(leases), [1900, 1500]);
+  });
+
+  test('what has expired is nobody’s, swept or not', async () => {
+    const claim = createClaim('old');
+    await store().claimIdempotencyKey(claim);
+    await store().closeIdempotencyKey({ ...claim, kept: { head: bytes('head'), chunks: 1 }, last: [{ sequence: 0, sealed: bytes('a') }] });
+    assert.equal((await store().claimIdempotencyKey({ ...claim, createdAtMs: 1999 }))?.state, 'kept');
+    const next = createClaim('old', { requestId: 'req_new', createdAtMs: 2000, expiresAtMs: 3000 });
+    assert.equal(await store().claimIdempotencyKey(next), undefined);
+    assert.equal(await store().readReplyChunk(claim, 0), undefined);
+    let swept = 0;
+    for (let pass = -1; pass !== 0; swept += pass) pass = await store().sweepIdempotencyKeys({ nowMs: 2999, rowsMax: 2 });
+    assert.ok(swept >= 7, `${swept} were left by the tests before`);
+    assert.equal((await store().claimIdempotencyKey(next))?.requestId, 'req_new', 'what has not expired is kept');
+    assert.equal(await store().sweepIdempotencyKeys({ nowMs: 3000, rowsMax: 100 }), 1);
+  });
+}
+
+/** The same for an engine, and what only a database can show. */
+export function idempotencySuite(open: () => Promise<StoreUnderTest>): void {
+  const engine = useEngine(open);
+  idempotencyRules(() => engine().store());
+
+  let another: IdempotencyStore | undefined;
+  before(async () => {
+    another = await engine().openAnother();
+  });
+  after(() => {
+    another = undefined;
+  });
+
+  test('two processes that come at once: one has the key, and the other gets its answer after a restart too', async () => {
+    const stores = [engine().store(), another ?? assert.fail('no other store')];
+    const claims = stores.map((_, index) => createClaim('two', { requestId: `req_two_${index}`, owner: `process_${index}` }));
+    const found = await Promise.all(claims.map(async (claim, index) => await stores[index]?.claimIdempotencyKey(claim)));
+    const winner = found.indexOf(undefined);
+    assert.notEqual(found[1 - winner], undefined);
+    const claim = claims[winner] ?? assert.fail('nobody has it');
+    const ending = { ...claim, kept: { head: bytes('head'), chunks: 1 }, last: [{ sequence: 0, sealed: bytes('answer') }] };
+    await stores[winner]?.closeIdempotencyKey(ending);
+    assert.equal(text(await stores[1 - winner]?.readReplyChunk(claim, 0)), 'answer');
+    await engine().reopen();
+    assert.equal(text(await engine().store().readReplyChunk(claim, 0)), 'answer');
+  });
+}

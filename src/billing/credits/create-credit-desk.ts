@@ -1,0 +1,281 @@
+import type { Clock } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/log.ts';
+import { waitFor } from '../../platform/wait-for.ts';
+import type { CreditDesk, CreditHold, CreditRefusal, Payer } from './credit-desk.ts';
+import type { CreditNode, LeaseStore } from './credit-store.ts';
+import type { LeasedPot } from './leased-pot.ts';
+import { PayerAccount, unavailable } from './payer-account.ts';
+import { fitsAll, type HoldContext, PotHold } from './pot-hold.ts';
+import { dayNumber, potsOf } from './pots.ts';
+
+export type CreditDeskOptions = {
+  readonly store: LeaseStore;
+  readonly node: CreditNode;
+  readonly clock: Clock;
+  readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
+  /** Puts all that is charged into the books, or rejects. It runs at the start, for what an earlier life left in its journal, and at the end. */
+  readonly ship: () => Promise<void>;
+  /** How long one answer of the store is waited for. */
+  readonly storeTimeoutMs?: number;
+  /** How long a call waits for money that is there. */
+  readonly waitMs?: number;
+  /** How long a call waits for other nodes to give back what they do not use. */
+  readonly contendMs?: number;
+  /** After how long without calls a lease is given back. */
+  readonly idleMs?: number;
+  /** Calls of one user that may wait; one more is told `unavailable`. */
+  readonly waitersMax?: number;
+};
+
+/** How much money this process has to do with, in nano-USD. */
+export type CreditFigures = {
+  readonly free: bigint;
+  readonly held: bigint;
+  readonly waiting: number;
+  readonly pots: number;
+  /** Charges beyond what was held for them and leased, and their sum. */
+  readonly overdrafts: number;
+  readonly overdraftNanoUsd: bigint;
+};
+
+/** A credit desk of a process, and what keeps it going. */
+export type RunningCreditDesk = CreditDesk & {
+  /** Looks after waiters, recalls, changes and idle leases. To be called a few times a second; it runs once at a time and never rejects. */
+  readonly tick: () => Promise<void>;
+  /** Refuses these users' new calls, because their books do not add up; users that are not named are served again. */
+  readonly freeze: (userNames: ReadonlySet<string>) => void;
+  readonly figures: () => CreditFigures;
+  /** Gives back all that is not used. Calls that come afterwards are refused as `unavailable`. */
+  readonly close: () => Promise<void>;
+};
+
+const defaults = { storeTimeoutMs: 2000, waitMs: 5000, contendMs: 1500, idleMs: 60_000, waitersMax: 5000 };
+const signalsEveryMs = 1000;
+const sweepEveryMs = 10_000;
+/** After so long over what an earlier life left, the money that it had stays where it is, and new money is leased. */
+const recoveryMsMax = 60_000;
+
+/** The lease of a payer's pots on one day. */
+type Cached = { readonly day: number; readonly account: PayerAccount; readonly pots: readonly LeasedPot[] };
+
+class Desk {
+  readonly #options: Required<CreditDeskOptions>;
+  readonly #accounts = new Map<string, PayerAccount>();
+  readonly #cache = new WeakMap<Payer, Cached | undefined>();
+  readonly #context: ConstructorParameters<typeof PayerAccount>[1];
+  readonly #holdContext: HoldContext;
+  #state: 'starting' | 'open' | 'fenced' | 'closed' = 'starting';
+  #frozen: ReadonlySet<string> = new Set();
+  #generations = 0;
+  #version: number | undefined;
+  #startedMs: number | undefined;
+  #nextSignalsMs = -Infinity;
+  #nextSweepMs = -Infinity;
+  #isStoreDown = false;
+  #overdrafts = 0;
+  #overdraftNanoUsd = 0n;
+
+  constructor(options: CreditDeskOptions) {
+    this.#options = { ...defaults, ...options };
+    const { store, node, clock, logger } = options;
+    this.#context = {
+      ...this.#options,
+      store,
+      node,
+      nowMs: clock.nowMs,
+      monotonicMs: clock.monotonicMs,
+      newGeneration: () => `${node.sessionId}:${(this.#generations += 1)}`,
+      onFenced: () => this.#fence(),
+      onStoreFailure: (error) => this.#noteFailure(error),
+    };
+    this.#holdContext = {
+      monotonicMs: clock.monotonicMs,
+      isClosed: () => this.#state !== 'open',
+      onOverdraft: ({ pot }, nanoUsd) => {
+        this.#overdrafts += 1;
+        this.#overdraftNanoUsd += nanoUsd;
+        logger.warn(
+          { pot: pot.id, nanoUsd: String(nanoUsd) },
+          'credits: a call cost more than was held for it, and nothing was left to take it from',
+        );
+      },
+    };
+  }
+
+  hold(payer: Payer, nanoUsd: bigint, nowMs: number): ReturnType<CreditDesk['hold']> {
+    const cached = this.#find(payer, nowMs);
+    if (cached === undefined) return undefined;
+    if (this.#state !== 'open' || this.#frozen.has(payer.userName)) return unavailable;
+    const { account, pots } = cached;
+    if (fitsAll(pots, nanoUsd)) return this.#admit(account, pots, nanoUsd);
+    const { promise, resolve } = Promise.withResolvers<CreditHold | CreditRefusal>();
+    account.wait(pots, nanoUsd, (refusal) => resolve(refusal ?? this.#admit(account, pots, nanoUsd)));
+    return promise;
+  }
+
+  /** What nothing limits any more is not reserved: no lease is there for it to come out of. */
+  #admit(account: PayerAccount, pots: readonly LeasedPot[], nanoUsd: bigint): CreditHold {
+    const limited = pots.every((pot) => pot.limited) ? pots : pots.filter((pot) => pot.limited);
+    return new PotHold(account, limited, nanoUsd, this.#holdContext);
+  }
+
+  #find(payer: Payer, nowMs: number): Cached | undefined {
+    const day = dayNumber(nowMs);
+    const cached = this.#cache.get(payer);
+    if (cached !== undefined && cached.day === day && !cached.pots.some((pot) => pot.removed)) return cached;
+    if (cached === undefined && this.#cache.has(payer)) return undefined;
+    return this.#look(payer, nowMs, day);
+  }
+
+  #look(payer: Payer, nowMs: number, day: number): Cached | undefined {
+    const pots = potsOf(payer, nowMs);
+    if (pots.length === 0) {
+      this.#cache.set(payer, undefined);
+      return undefined;
+    }
+    const account = this.#accounts.get(payer.userName) ?? new PayerAccount(payer.userName, this.#context);
+    this.#accounts.set(payer.userName, account);
+    const leased = pots.map((pot) => account.potFor(pot));
+    // The limits that were read now are newer than the word that there are none.
+    for (const pot of leased) if (!pot.limited) pot.relimit();
+    const cached = { day, account, pots: leased };
+    this.#cache.set(payer, cached);
+    return cached;
+  }
+
+  async tick(): Promise<void> {
+    const { clock, idleMs } = this.#options;
+    const nowMs = clock.monotonicMs();
+    if (this.#state === 'starting') await this.#start(nowMs);
+    if (this.#state !== 'open') return;
+    for (const account of this.#accounts.values()) if (account.waiting > 0) account.tick(idleMs);
+    if (nowMs >= this.#nextSignalsMs) {
+      this.#nextSignalsMs = nowMs + signalsEveryMs;
+      await this.#readSignals();
+    }
+    if (nowMs < this.#nextSweepMs) return;
+    this.#nextSweepMs = nowMs + sweepEveryMs;
+    for (const [userName, account] of this.#accounts) {
+      account.tick(idleMs);
+      await account.flush();
+      if (account.size === 0 && account.waiting === 0) this.#accounts.delete(userName);
+    }
+  }
+
+  /** Begins this life of the node once all that the one before charged is in the books. */
+  async #start(nowMs: number): Promise<void> {
+    const { store, node, clock, ship, storeTimeoutMs, logger } = this.#options;
+    try {
+      await waitFor(store.openCreditNode({ ...node, nowMs: clock.nowMs() }), storeTimeoutMs);
+      this.#startedMs ??= nowMs;
+      const isShipped = await ship().then(
+        () => true,
+        () => false,
+      );
+      if (isShipped) await waitFor(store.releaseCreditNode(node), storeTimeoutMs);
+      else if (nowMs - this.#startedMs < recoveryMsMax) return;
+      else logger.error({ nodeId: node.nodeId }, 'credits: what the last run charged cannot be booked; what it had leased stays leased');
+      if (this.#state === 'starting') this.#state = 'open';
+    } catch (error) {
+      this.#noteFailure(error);
+    }
+  }
+
+  async #readSignals(): Promise<void> {
+    const { store, node, clock, storeTimeoutMs } = this.#options;
+    try {
+      const signals = await waitFor(store.readCreditSignals({ ...node, nowMs: clock.nowMs() }), storeTimeoutMs);
+      if (signals.status === 'fenced') return this.#fence();
+      if (this.#isStoreDown) this.#options.logger.info({}, 'credits: the store answers again');
+      this.#isStoreDown = false;
+      const recalled = new Set(signals.recalled);
+      const isChanged = signals.version !== this.#version;
+      this.#version = signals.version;
+      for (const account of recalled.size > 0 || isChanged ? this.#accounts.values() : []) await this.#attend(account, recalled, isChanged);
+    } catch (error) {
+      this.#noteFailure(error);
+    }
+  }
+
+  async #attend(account: PayerAccount, recalled: ReadonlySet<string>, isChanged: boolean): Promise<void> {
+    let isWanted = false;
+    for (const pot of account.pots()) {
+      if (recalled.has(pot.pot.id)) pot.recalled = true;
+      if (isChanged && pot.open) pot.stale = true;
+      if (pot.recalled || pot.stale) isWanted = true;
+    }
+    if (isWanted) await account.flush();
+  }
+
+  freeze(userNames: ReadonlySet<string>): void {
+    this.#frozen = userNames;
+  }
+
+  figures(): CreditFigures {
+    let free = 0n;
+    let held = 0n;
+    let pots = 0;
+    let waiting = 0;
+    for (const account of this.#accounts.values()) {
+      waiting += account.waiting;
+      for (const pot of account.pots()) {
+        free += pot.free;
+        held += pot.held;
+        pots += 1;
+      }
+    }
+    return { free, held, waiting, pots, overdrafts: this.#overdrafts, overdraftNanoUsd: this.#overdraftNanoUsd };
+  }
+
+  #fence(): void {
+    if (this.#state === 'closed' || this.#state === 'fenced') return;
+    this.#state = 'fenced';
+    this.#options.logger.error(
+      { nodeId: this.#options.node.nodeId },
+      'credits: another process uses the name of this one, or its leases were released: calls with a limit are refused until it starts anew',
+    );
+    for (const account of this.#accounts.values()) account.refuseAll();
+  }
+
+  #noteFailure(error: unknown): void {
+    if (!this.#isStoreDown)
+      this.#options.logger.warn({ err: error }, 'credits: the store does not answer; calls go on from what is leased');
+    this.#isStoreDown = true;
+  }
+
+  async close(): Promise<void> {
+    const { store, node, ship, storeTimeoutMs } = this.#options;
+    const before = this.#state;
+    this.#state = 'closed';
+    for (const account of this.#accounts.values()) account.refuseAll();
+    if (before !== 'open') return;
+    try {
+      await ship();
+      if (this.figures().held === 0n) await waitFor(store.releaseCreditNode(node), storeTimeoutMs);
+    } catch (error) {
+      // What is not given back stays leased until the next start.
+      this.#noteFailure(error);
+    }
+  }
+}
+
+/** Makes the desk of a process. It refuses as `unavailable` until a tick has reached the store. */
+export function createCreditDesk(options: CreditDeskOptions): RunningCreditDesk {
+  const desk = new Desk(options);
+  let running: Promise<void> | undefined;
+  return {
+    hold: (payer, nanoUsd, nowMs) => desk.hold(payer, nanoUsd, nowMs),
+    tick: () => {
+      running ??= desk.tick().finally(() => {
+        running = undefined;
+      });
+      return running;
+    },
+    freeze: (userNames) => desk.freeze(userNames),
+    figures: () => desk.figures(),
+    close: async () => {
+      await running;
+      await desk.close();
+    },
+  };
+}

@@ -1,0 +1,38 @@
+import { GatewayError } from '../../inference/gateway-error.ts';
+
+/** Clients that obey do not try again what can only come to the same. */
+const final = { 'x-should-retry': 'false' } as const;
+const retryAfterSeconds = 2;
+
+export function conflict(): GatewayError {
+  return new GatewayError(
+    'idempotency_conflict',
+    'Idempotency-Key: this key was used before, with another request. Use a new key for every request.',
+    { param: 'Idempotency-Key', headers: final },
+  );
+}
+
+export function inProgress(): GatewayError {
+  return new GatewayError(
+    'idempotency_in_progress',
+    `Idempotency-Key: a request with this key is under way. Please try again in ${retryAfterSeconds}s.`,
+    {
+      param: 'Idempotency-Key',
+      retryAfterSeconds,
+    },
+  );
+}
+
+/** @param requestId of the call that was made */
+export function spent(requestId: string): GatewayError {
+  const message = `Idempotency-Key: the request with this key was ${requestId}, and its answer is not here to be given again: it was too long, it broke off, or the gateway was interrupted. Look at its receipt before you send the request with another key: it may have been charged.`;
+  return new GatewayError('idempotency_spent', message, { param: 'Idempotency-Key', headers: final });
+}
+
+export function unavailable(cause: unknown): GatewayError {
+  return new GatewayError(
+    'idempotency_unavailable',
+    'Idempotency-Key: whether this request was made before cannot be looked up at the moment, so it was not made. Please try again in 1s.',
+    { cause, retryAfterSeconds: 1, internal: cause instanceof Error ? cause.message : 'the store refused' },
+  );
+}

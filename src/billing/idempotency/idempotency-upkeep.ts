@@ -1,0 +1,75 @@
+import type { Clock } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/log.ts';
+import type { IdempotencyStore } from './idempotency-store.ts';
+
+/** What one pass deletes before other work of the store has its turn again. */
+const rowsMax = 200;
+const passesMax = 50;
+const sweepEveryMs = 60_000;
+/** More of what the store did not take is not kept in mind: those keys stay taken until they expire, which is the safe side. */
+const unwrittenMax = 10_000;
+
+type UpkeepOptions = {
+  readonly store: Pick<IdempotencyStore, 'renewIdempotencyKeys' | 'sweepIdempotencyKeys'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly owner: string;
+  readonly leaseMs: number;
+};
+
+export type KeyUpkeep = {
+  /** This process holds one key more. */
+  readonly took: () => void;
+  /** It holds one less. */
+  readonly gaveBack: () => void;
+  /** The store did not take this: it is told again, until it does. */
+  readonly tellLater: (work: () => Promise<unknown>) => void;
+  readonly close: () => Promise<void>;
+};
+
+/** Says from time to time that this process lives while it holds keys, tells the store what it did not take, and deletes what has expired. Outages are logged and waited out. */
+export function startKeyUpkeep({ store, clock, logger, owner, leaseMs }: UpkeepOptions): KeyUpkeep {
+  let held = 0;
+  let unwritten: (() => Promise<unknown>)[] = [];
+  let sweepAtMs = clock.monotonicMs() + sweepEveryMs / 2;
+  let running: Promise<void> | undefined;
+  const tick = async (): Promise<void> => {
+    try {
+      if (held > 0) await store.renewIdempotencyKeys({ owner, untilMs: clock.nowMs() + leaseMs });
+      while (unwritten.length > 0) {
+        await unwritten[0]?.();
+        unwritten.shift();
+      }
+      if (clock.monotonicMs() >= sweepAtMs) await sweep();
+    } catch (error) {
+      logger.warn({ err: error }, 'idempotency keys cannot be kept up at the moment; it is tried again');
+    }
+  };
+  const sweep = async (): Promise<void> => {
+    sweepAtMs = clock.monotonicMs() + sweepEveryMs;
+    for (let pass = 0; pass < passesMax; pass += 1)
+      if ((await store.sweepIdempotencyKeys({ nowMs: clock.nowMs(), rowsMax })) < rowsMax) return;
+  };
+  // Half a dozen times within a lease, so that a few failures in a row do no harm.
+  const timer = setInterval(() => {
+    running ??= tick().finally(() => {
+      running = undefined;
+    });
+  }, leaseMs / 6).unref();
+  return {
+    took: () => {
+      held += 1;
+    },
+    gaveBack: () => {
+      held -= 1;
+    },
+    tellLater: (work) => {
+      if (unwritten.length < unwrittenMax) unwritten.push(work);
+    },
+    close: async () => {
+      clearInterval(timer);
+      await running;
+      unwritten = [];
+    },
+  };
+}

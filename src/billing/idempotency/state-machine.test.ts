@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import fc from 'fast-check';
+
+import { GatewayError } from '../../inference/gateway-error.ts';
+import { silentLogger } from '../../platform/log.ts';
+import { createFakeIdempotencyStore } from './fake-idempotency-store.ts';
+import type { IdempotencyClaim } from './idempotency-claim.ts';
+import { createIdempotency } from './idempotency.ts';
+
+const processes = 3;
+const retentionMs = 24 * 3_600_000;
+const leaseMs = 30_000;
+
+type Step =
+  | { readonly type: 'ask'; readonly process: number; readonly name: string; readonly body: string }
+  | { readonly type: 'end'; readonly name: string; readonly how: 'keep' | 'spend' | 'release' }
+  | { readonly type: 'die'; readonly process: number }
+  | { readonly type: 'wait'; readonly ms: number };
+
+const name = fc.constantFrom('a', 'b');
+const process = fc.nat(processes - 1);
+const steps: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 5, arbitrary: fc.record({ type: fc.constant('ask' as const), process, name, body: fc.constantFrom('x', 'x', 'y') }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ type: fc.constant('end' as const), name, how: fc.constantFrom('keep', 'keep', 'spend', 'release') }),
+  },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('die' as const), process }) },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('wait' as const), ms: fc.constantFrom(1, leaseMs, retentionMs) }) },
+);
+
+/** What is known of one name: what a perfect gateway would remember. */
+type Model = {
+  state: 'free' | 'open' | 'kept' | 'spent';
+  body: string;
+  requestId: string;
+  process: number;
+  claim: IdempotencyClaim | undefined;
+  takenAtMs: number;
+};
+
+/** What an ask has to come to. */
+function expect(model: Model, asked: { readonly body: string; readonly nowMs: number }): string {
+  if (model.state === 'free' || asked.nowMs >= model.takenAtMs + retentionMs) return 'claim';
+  if (asked.body !== model.body) return 'idempotency_conflict';
+  if (model.state === 'kept') return `kept ${model.requestId}`;
+  if (model.state === 'spent') return 'idempotency_spent';
+  // A process that died is known to have when its lease is over; one that lives holds its key by itself.
+  return asked.nowMs >= model.takenAtMs + leaseMs && model.claim === undefined ? 'idempotency_spent' : 'idempotency_in_progress';
+}
+
+/** Plays one history and compares every outcome with the model. Time stands still while keys of living processes are held, as leases are renewed then. */
+async function play(history: readonly Step[]): Promise<number> {
+  const store = createFakeIdempotencyStore();
+  const world = { nowMs: 1_000_000, requests: 0, claims: 0 };
+  const start = (owner: string) =>
+    createIdempotency({
+      store,
+      key: Buffer.alloc(32, 1),
+      clock: { nowMs: () => world.nowMs, monotonicMs: () => 0 },
+      logger: silentLogger,
+      settings: () => ({ retentionHours: 24, replyBytesMax: 100, waitMs: 0 }),
+      owner,
+    });
+  const running = Array.from({ length: processes }, (_, index) => start(`process_${index}`));
+  const models = new Map<string, Model>();
+  const modelOf = (of: string): Model => {
+    const fresh: Model = { state: 'free', body: '', requestId: '', process: 0, claim: undefined, takenAtMs: 0 };
+    const model = models.get(of) ?? fresh;
+    models.set(of, model);
+    return model;
+  };
+  const ask = async (step: Extract<Step, { type: 'ask' }>): Promise<void> => {
+    const model = modelOf(step.name);
+    const requestId = `req_${(world.requests += 1)}`;
+    const request = { keyId: 'k', name: step.name, digest: Buffer.from(step.body), requestId, signal: new AbortController().signal };
+    const wanted = expect(model, { body: step.body, nowMs: world.nowMs });
+    try {
+      const begun = await (running[step.process] ?? assert.fail()).begin(request);
+      assert.equal('kept' in begun ? `kept ${begun.kept.requestId}` : 'claim', wanted);
+      if ('kept' in begun) return;
+      world.claims += 1;
+      Object.assign(model, {
+        state: 'open',
+        body: step.body,
+        requestId,
+        process: step.process,
+        claim: begun.claim,
+        takenAtMs: world.nowMs,
+      });
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+      assert.equal(error.code, wanted);
+    }
+  };
+  for (const step of history) {
+    if (step.type === 'ask') await ask(step);
+    else if (step.type === 'end') {
+      const model = modelOf(step.name);
+      if (model.claim === undefined) continue;
+      await (step.how === 'keep' ? model.claim.keep({ status: 200, headers: {} }) : model.claim[step.how]());
+      Object.assign(model, { state: step.how === 'keep' ? 'kept' : step.how === 'spend' ? 'spent' : 'free', claim: undefined });
+    } else if (step.type === 'die') {
+      await running[step.process]?.close();
+      running[step.process] = start(`process_${step.process}_${(world.requests += 1)}`);
+      for (const model of models.values()) if (model.process === step.process) model.claim = undefined;
+    } else if ([...models.values()].every(({ claim }) => claim === undefined)) world.nowMs += step.ms;
+  }
+  await Promise.all(running.map((each) => each.close()));
+  return world.claims;
+}
+
+test('whatever is asked, ended, killed and waited for: one name is one request, and its answer the only one', async () => {
+  let claims = 0;
+  const history = fc.array(steps, { maxLength: 40 });
+  const property = fc.asyncProperty(history, async (each) => {
+    claims += await play(each);
+  });
+  await fc.assert(property, { numRuns: 400 });
+  assert.ok(claims > 400, `only ${claims} requests were let through`);
+});

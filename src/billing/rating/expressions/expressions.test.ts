@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+
+import type { PricingParameters, Usage } from '../../../inference/usage.ts';
+import { writeDecimal } from '../fraction.ts';
+import { compileExpression, scopeOfCall } from './compile-expression.ts';
+import { ExpressionError } from './expression-node.ts';
+
+type Known = { readonly usage?: Usage; readonly pricingParameters?: PricingParameters; readonly serviceTier?: string };
+
+function holds(text: string, { usage = {}, ...known }: Known = {}): boolean {
+  const value = compileExpression(text, 'condition').evaluate(scopeOfCall({ usage, ...known }));
+  assert.ok(value.is === 'boolean' && value.mayBeTrue !== value.mayBeFalse, `${text} is certain`);
+  return value.mayBeTrue;
+}
+
+function amount(text: string, { usage = {}, ...known }: Known = {}): string {
+  const value = compileExpression(text, 'number').evaluate(scopeOfCall({ usage, ...known }));
+  assert.ok(value.is === 'number' && !value.mayBeAbsent, `${text} is a number`);
+  return value.low.numerator < 0n ? `-${writeDecimal({ ...value.low, numerator: -value.low.numerator })}` : writeDecimal(value.low);
+}
+
+const request = {
+  '/metadata/quality': '"hd"',
+  '/metadata/fps': '60',
+  '/metadata/seconds': '"15"',
+  '/metadata/audio': 'true',
+  '/metadata/loose': '"1"',
+  '/images': '[3]',
+  '/options': '{2}',
+  '/a~1b/0': '7',
+  resolution: '720p',
+};
+
+describe('expressions over what was submitted', () => {
+  const rows: readonly (readonly [text: string, value: string])[] = [
+    ['1 + 2 * 3', '7'],
+    ['(1 + 2) * 3', '9'],
+    ['10 - 2 - 3', '5'],
+    ['7 / 2', '3.5'],
+    ['12 / 2 / 3', '2'],
+    ['-3 + --5', '2'],
+    ['0.1 + 0.2', '0.3'],
+    ['min(3, 2, 5) + max(3, 2, 5)', '7'],
+    ['ceil(7 / 2) + floor(7 / 2)', '7'],
+    ['ceil(-1.5)', '-1'],
+    ['/metadata/fps ?? 24', '60'],
+    ['/metadata/none ?? 24', '24'],
+    ['/metadata/seconds ?? 5', '15'],
+    ['/metadata/quality ?? 5', '5'],
+    ['/metadata/none ?? /metadata/fps ?? 1', '60'],
+    ['(/metadata/fps - 24) ?? 0', '36'],
+    ['(/metadata/none * 2) ?? 1', '1'],
+    ['/metadata/quality == "hd" ? 2 : 1', '2'],
+    ['/metadata/quality == "sd" ? 2 : /metadata/fps > 30 ? 3 : 1', '3'],
+    ['size(/images) ?? 0', '3'],
+    ['size(/options) ?? 0', '2'],
+    ['size(/metadata/fps) ?? 9', '9'],
+    ['/a~1b/0 ?? 1', '7'],
+    ['output_video_seconds', '1.5'],
+    ['output_video_ms', '1500'],
+    ['total_input_tokens', '60'],
+    ['input_images', '0'],
+  ];
+  for (const [text, value] of rows) {
+    test(`${text} is ${value}`, () => {
+      const usage = { outputVideoMs: 1500, inputTokens: 10, cacheReadTokens: 20, cacheWrite5mTokens: 30 };
+      assert.equal(amount(text, { usage, pricingParameters: request }), value);
+    });
+  }
+
+  const truths: readonly (readonly [text: string, holds: boolean])[] = [
+    ['/metadata/quality == "hd"', true],
+    ["/metadata/quality == 'hd'", true],
+    ['/metadata/quality != "hd"', false],
+    ['/metadata/quality in ["sd", "hd"]', true],
+    ['/metadata/quality in ["sd"]', false],
+    ['not /metadata/quality in ["sd"]', true],
+    ['not not /metadata/quality == "hd"', true],
+    ['/metadata/fps == 60', true],
+    ['/metadata/fps == "60"', true],
+    ['/metadata/seconds == 15', true],
+    ['/metadata/seconds == 15.0', true],
+    ['/metadata/seconds == "15.0"', false],
+    ['/metadata/seconds >= 15 and /metadata/seconds <= 15', true],
+    ['/metadata/seconds > 15 or /metadata/seconds < 15', false],
+    ['/metadata/quality > 0', false],
+    ['/metadata/audio == true', true],
+    ['/metadata/audio == false', false],
+    ['/metadata/loose == true', true],
+    ['/metadata/quality == true', false],
+    ['/metadata/none == "hd"', false],
+    ['/metadata/none != "hd"', true],
+    ['/metadata/none < 5', false],
+    ['/metadata/none >= 5', false],
+    ['/metadata/none in [1, 2]', false],
+    ['present(/metadata/none)', false],
+    ['present(/metadata/audio)', true],
+    ['present(/images)', true],
+    ['present(speed)', false],
+    ['/images == 3', false],
+    ['/metadata/fps in [-60, 60]', true],
+    ['resolution == "720p"', true],
+    ['speed == "fast"', false],
+    ['(speed ?? "standard") == "standard"', true],
+    ['service_tier == "flex"', true],
+    ['true or 1 > 2 and false', true],
+    ['(true or 1 > 2) and false', false],
+    ['output_tokens > 0', false],
+  ];
+  for (const [text, expected] of truths) {
+    test(`${text}: ${expected}`, () => assert.equal(holds(text, { pricingParameters: request, serviceTier: 'FLEX' }), expected));
+  }
+
+  test('names of the prototype are nobody’s parameters', () => {
+    assert.equal(holds('present(/constructor) or present(/__proto__)', { pricingParameters: {} }), false);
+  });
+
+  test('a value is read once, and the expression says which', () => {
+    const { pointers } = compileExpression('/a == 1 or (/b ?? /a ?? 1) > 2 or /c in ["x"] or present(/d) or not /e == 1', 'condition');
+    assert.deepEqual(pointers, ['/a', '/b', '/c', '/d', '/e']);
+    assert.deepEqual(compileExpression('(/x == 1 ? 2 : -size(/y)) ?? output_tokens + min(/z, 1) ?? 0', 'number').pointers, [
+      '/x',
+      '/y',
+      '/z',
+    ]);
+  });
+});
+
+describe('an expression that cannot be right is refused when the book is read', () => {
+  const faults: readonly (readonly [text: string, purpose: 'condition' | 'number', words: RegExp])[] = [
+    ['', 'number', /a value is expected, and the end is here/],
+    ['1 +', 'number', /a value is expected, and the end is here/],
+    ['(1', 'number', /"\)" is expected, and the end is here/],
+    ['1 2', 'number', /"2" is not expected here \(at character 3\)/],
+    ['1 ? 2', 'number', /":" is expected/],
+    ['1 ? 2 : 3', 'number', /want a condition, and here is a number/],
+    ['tokens', 'number', /"tokens" is not known.*output_tokens/],
+    ['process.env', 'number', /"process" is not known|nothing that is known/],
+    ['1 # 2', 'number', /"# 2" is nothing that is known \(at character 3\)/],
+    ['1.5.2', 'number', /nothing that is known/],
+    ['1e3', 'number', /nothing that is known/],
+    ['/a / 0', 'number', /divisor has to be a number other than 0/],
+    ['1 / output_tokens', 'number', /divisor has to be a number other than 0 that is written out/],
+    ['/metadata/fps', 'number', /may be absent or no number; say what it is then/],
+    ['/metadata/fps * 2', 'number', /may be absent/],
+    ['size(/images)', 'number', /may be absent/],
+    ['/a ?? /b', 'number', /may be absent/],
+    ['output_tokens > 1 ? size(/a) : 1', 'number', /may be absent/],
+    ['1 ?? /a', 'number', /may be absent/],
+    ['"hd"', 'number', /a number is needed, and this is a text/],
+    ['output_tokens > 1', 'number', /a number is needed, and this is true or false/],
+    ['output_tokens', 'condition', /has to be true or false, and this is a number/],
+    ['/metadata/audio', 'condition', /has to be true or false, and this is a value of the request/],
+    ['/a and /b == 1', 'condition', /want a condition, and here is a value of the request; compare it/],
+    ['not 1', 'condition', /want a condition/],
+    ['speed > 1', 'condition', /a text cannot be calculated with/],
+    ['speed == 1', 'condition', /a text and a number are never equal/],
+    ['output_tokens == true', 'condition', /a number and true or false are never equal/],
+    ['speed in ["a", 1]', 'condition', /a text and a number are never equal/],
+    ['/a in []', 'condition', /the list is empty/],
+    ['/a in [/b]', 'condition', /a list holds numbers, texts, true and false/],
+    ['/a in [-"b"]', 'condition', /a list holds numbers/],
+    ['speed ?? 1', 'number', /here is a text or a number; both have to be the same/],
+    ['true ? 1 : "a"', 'number', /here is a number or a text; both have to be the same/],
+    ['true ? /a : 1', 'number', /a value of the request needs a default/],
+    ['min(1)', 'number', /min takes 2 to 8 operands, not 1/],
+    ['ceil(1, 2)', 'number', /ceil takes 1 operands, not 2/],
+    ['present(1)', 'condition', /present wants a JSON pointer/],
+    ['size(speed)', 'number', /size wants a JSON pointer/],
+    ['/a~2', 'number', /"~" has to be written ~0/],
+    [`"${'x'.repeat(129)}" == speed`, 'condition', /a text has at most 128 characters/],
+    [`/${'x'.repeat(128)} ?? 1`, 'number', /a pointer has at most 128 characters/],
+    ['1 + '.repeat(130), 'number', /at most 500 characters/],
+    [`${'1+'.repeat(120)}1`, 'number', /at most 200 operands and operators/],
+    [`${'('.repeat(30)}1${')'.repeat(30)}`, 'number', /at most 24 levels deep/],
+  ];
+  for (const [text, purpose, words] of faults) {
+    test(`${text.slice(0, 40)} as a ${purpose}`, () => {
+      assert.throws(
+        () => compileExpression(text, purpose),
+        (error) => {
+          assert.ok(error instanceof ExpressionError);
+          assert.match(error.message, words);
+          return true;
+        },
+      );
+    });
+  }
+
+  test('what is within the bounds is taken', () => {
+    compileExpression(`${'1+'.repeat(99)}1`, 'number');
+    compileExpression(`${'('.repeat(23)}1${')'.repeat(23)}`, 'number');
+    compileExpression(`"${'x'.repeat(128)}" == speed`, 'condition');
+    compileExpression('"a\\"b\\\\" == speed', 'condition');
+  });
+});

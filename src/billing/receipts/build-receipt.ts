@@ -1,0 +1,125 @@
+import type { TranslationNote } from '../../inference/translation-notes.ts';
+import type { CallEntry, ChargeLine, DisconnectEvidence, FailedAttempt } from '../ledger/call-entry.ts';
+import { sumLines } from '../rating/recompute-amount.ts';
+import { writeCounts } from './count-names.ts';
+import { formatExact, formatMoney } from './exact-text.ts';
+import { type EstimateReason, type Receipt, receiptForm, type ReceiptMoney, type ReceiptRow } from './receipt.ts';
+import { digestOf } from './receipt-digest.ts';
+
+/**
+ * Makes the receipt of a call from its ledger rows. The same rows make the same receipt, byte for byte, whatever prices have become since.
+ * @param rows the call's own row first, then its parts in their order; at least one
+ * @param booked whether all of them are in the ledger
+ */
+export function buildReceipt(rows: readonly [CallEntry, ...CallEntry[]], booked: boolean): Receipt {
+  const [call] = rows;
+  const written = rows.map(buildRow);
+  const body: Omit<Receipt, 'digest' | 'booked'> = {
+    object: 'receipt',
+    ...receiptForm,
+    request_id: call.callId,
+    accepted_at: new Date(call.acceptedAtMs).toISOString(),
+    user: call.userName,
+    key: { id: call.keyId, name: call.keyName },
+    dialect: call.dialect,
+    requested_model: call.requestedModel,
+    stream: call.stream,
+    end: endOf(written),
+    currency: 'USD',
+    rounding: 'half-up to 1 nano-USD, once per row',
+    rows: written,
+    estimated: written.some(({ estimated }) => estimated),
+    total: formatMoney(rows.reduce((sum, { charge }) => sum + charge.amountNanoUsd, 0n)),
+    held: mostHeld(written),
+  };
+  const { object, schema, version, request_id, ...rest } = body;
+  return { object, schema, version, request_id, booked, ...rest, digest: digestOf(body) };
+}
+
+/** How the call ended: as the last time that its model was asked. What tools did has no end of its own. */
+export function endOf(rows: readonly ReceiptRow[]): Receipt['end'] {
+  return (rows.findLast(({ kind }) => kind !== 'tools') ?? rows[0])?.end ?? 'failed';
+}
+
+/** What was held for the call, its parts included: a later row tells of the earlier ones' too. */
+export function mostHeld(rows: readonly ReceiptRow[]): ReceiptMoney | null {
+  const held = rows.flatMap((row) => (row.held === null ? [] : [BigInt(row.held.nano_usd)]));
+  return held.length === 0 ? null : formatMoney(held.reduce((most, other) => (other > most ? other : most)));
+}
+
+function buildRow(entry: CallEntry): ReceiptRow {
+  const { charge, translation } = entry;
+  return {
+    id: entry.callId,
+    kind: entry.toolUsage !== undefined ? 'tools' : entry.parentCallId === undefined ? 'call' : 'part',
+    upstream: entry.upstream,
+    vendor: entry.vendor,
+    upstream_model: entry.upstreamModel,
+    served_model: entry.servedModel ?? null,
+    upstream_dialect: translation?.upstreamDialect ?? null,
+    end: entry.end,
+    stop_reason: entry.stopReason ?? null,
+    error_code: entry.errorCode ?? null,
+    upstream_status: entry.upstreamStatus ?? null,
+    upstream_request_id: entry.upstreamRequestId ?? null,
+    service_tier: entry.serviceTier ?? null,
+    disconnect: entry.disconnect === undefined ? null : writeDisconnect(entry.disconnect),
+    attempts: (entry.failedAttempts ?? []).map(writeAttempt),
+    usage: writeCounts(entry.usage),
+    tool_usage: entry.toolUsage === undefined ? null : writeCounts(entry.toolUsage),
+    usage_reported: entry.rawUsage ?? null,
+    estimated: entry.estimated,
+    estimate_reason: estimateReason(entry.estimated, entry.end, entry.rawUsage ?? null),
+    input_characters: entry.inputCharacters,
+    pricing_parameters: { ...entry.pricingParameters },
+    price: { version: entry.priceVersion, id: charge.priceId ?? null },
+    lines: charge.lines.map(writeLine),
+    sum_usd: formatExact(sumLines(charge.lines)),
+    amount: formatMoney(charge.amountNanoUsd),
+    held: entry.heldNanoUsd === undefined ? null : formatMoney(BigInt(entry.heldNanoUsd)),
+    timings: { first_byte_ms: wholeOrNull(entry.firstByteMs), duration_ms: whole(entry.durationMs) },
+    notes: { request: (translation?.notes ?? []).map(writeNote), reply: (entry.replyNotes ?? []).map(writeNote) },
+  };
+}
+
+/** Why counts are an estimate, as far as the row tells; null where they are none. */
+export function estimateReason(estimated: boolean, end: CallEntry['end'], reported: unknown): EstimateReason | null {
+  if (!estimated) return null;
+  if (end === 'lost') return 'process_died';
+  if (end !== 'finished') return 'reply_broken_off';
+  return reported === null ? 'no_usage_report' : 'incomplete_usage_report';
+}
+
+function writeLine(line: ChargeLine): ReceiptRow['lines'][number] {
+  const { meter, quantity, unitPrice, per, multipliers = {} } = line;
+  return { meter, quantity, unit_price_usd: unitPrice, per, multipliers: { ...multipliers }, amount_usd: formatExact(sumLines([line])) };
+}
+
+/** Without the credential: that is the operator's business. */
+function writeAttempt(attempt: FailedAttempt): ReceiptRow['attempts'][number] {
+  return {
+    upstream: attempt.upstream,
+    upstream_model: attempt.upstreamModel,
+    upstream_status: attempt.upstreamStatus ?? null,
+    upstream_request_id: attempt.upstreamRequestId ?? null,
+    error_code: attempt.errorCode,
+    duration_ms: whole(attempt.durationMs),
+  };
+}
+
+function writeDisconnect(evidence: DisconnectEvidence): NonNullable<ReceiptRow['disconnect']> {
+  return {
+    policy: evidence.policy,
+    left_after_ms: whole(evidence.leftAfterMs),
+    delivered_characters: evidence.deliveredCharacters,
+    upstream_ended_after_ms: whole(evidence.upstreamEndedAfterMs),
+    usage_reported: evidence.usageReported,
+  };
+}
+
+function writeNote({ kind, field, reason }: TranslationNote): ReceiptRow['notes']['request'][number] {
+  return { kind, field, reason };
+}
+
+const whole = (ms: number): number => Math.max(0, Math.round(ms));
+const wholeOrNull = (ms: number | undefined): number | null => (ms === undefined ? null : whole(ms));

@@ -1,0 +1,47 @@
+import type { Fraction } from '../rating/decimal.ts';
+
+const nanoUsdPerUsd = 1_000_000_000n;
+
+/** Money as a decimal string in USD, with all its digits and none besides. */
+export function formatUsd(nanoUsd: bigint): string {
+  const sign = nanoUsd < 0n ? '-' : '';
+  const digits = nanoUsd < 0n ? -nanoUsd : nanoUsd;
+  const decimals = (digits % nanoUsdPerUsd).toString().padStart(9, '0').replace(/0+$/, '');
+  return `${sign}${digits / nanoUsdPerUsd}${decimals === '' ? '' : `.${decimals}`}`;
+}
+
+/** An amount as receipts write it. */
+export function formatMoney(nanoUsd: bigint): { readonly nano_usd: string; readonly usd: string } {
+  return { nano_usd: nanoUsd.toString(), usd: formatUsd(nanoUsd) };
+}
+
+/**
+ * A number of at least 0 exactly: as a decimal where there is one, else as a fraction in lowest terms. Equal numbers have equal texts.
+ */
+export function formatExact({ numerator, denominator }: Fraction): string {
+  const divisor = greatestCommonDivisor(numerator, denominator);
+  const [top, bottom] = [numerator / divisor, denominator / divisor];
+  const places = decimalPlaces(bottom);
+  if (places === undefined) return `${top}/${bottom}`;
+  const digits = ((top * 10n ** BigInt(places)) / bottom).toString().padStart(places + 1, '0');
+  return places === 0 ? digits : `${digits.slice(0, -places)}.${digits.slice(-places)}`;
+}
+
+/** How many decimals a fraction in lowest terms has; undefined where they never end. */
+function decimalPlaces(denominator: bigint): number | undefined {
+  const [twos, withoutTwos] = countFactor(denominator, 2n);
+  const [fives, rest] = countFactor(withoutTwos, 5n);
+  return rest === 1n ? Math.max(twos, fives) : undefined;
+}
+
+function countFactor(value: bigint, factor: bigint): [times: number, rest: bigint] {
+  let [times, rest] = [0, value];
+  for (; rest % factor === 0n; rest /= factor) times += 1;
+  return [times, rest];
+}
+
+function greatestCommonDivisor(one: bigint, other: bigint): bigint {
+  let [first, second] = [one, other];
+  while (second !== 0n) [first, second] = [second, first % second];
+  return first;
+}

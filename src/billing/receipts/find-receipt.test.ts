@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { createIds } from '../../platform/ids.ts';
+import type { CallEntry, CallOpening } from '../ledger/call-entry.ts';
+import { createReceiptFinder } from './find-receipt.ts';
+
+const opening: CallOpening = {
+  callId: 'req_1',
+  acceptedAtMs: 0,
+  userName: 'alice',
+  keyId: 'key_1',
+  keyName: 'ci',
+  dialect: 'openai-chat',
+  requestedModel: 'm',
+  upstream: 'u',
+  vendor: 'openai',
+  upstreamModel: 'm',
+  stream: false,
+  inputCharacters: 0,
+  priceVersion: 'v',
+};
+
+function row(callId: string, more: Partial<CallEntry> = {}): CallEntry {
+  const charge = { amountNanoUsd: 0n, lines: [] };
+  const parent = callId === 'req_1' ? {} : { parentCallId: 'req_1' };
+  return { ...opening, callId, ...parent, end: 'finished', usage: {}, estimated: false, durationMs: 1, charge, ...more };
+}
+
+type Known = {
+  readonly stored?: readonly CallEntry[];
+  readonly pending?: readonly CallEntry[];
+  readonly open?: CallOpening;
+  readonly waiting?: number;
+};
+
+/** A finder over what the store and the journal know, one reading after the other. */
+function finderOf(...readings: readonly [Known, ...Known[]]) {
+  let reading = 0;
+  const now = (): Known => readings[Math.min(reading, readings.length - 1)] ?? {};
+  const finder = createReceiptFinder({
+    store: { listCallRows: () => Promise.resolve(readings[Math.min(reading++, readings.length - 1)]?.stored ?? []) },
+    journal: { findOpen: () => now().open, pendingRows: () => now().pending ?? [], pendingEntries: () => now().waiting ?? 0 },
+    clock: { nowMs: () => 1_000_000 },
+  });
+  return {
+    find: (isUnderWay = false, userName = 'alice', callId = 'req_1') =>
+      finder.find(callId, userName, isUnderWay, AbortSignal.timeout(5000)),
+    readings: () => reading,
+  };
+}
+
+test('what waits in the journal has a receipt at once, and says that it is not booked', async () => {
+  for (const [known, booked] of [
+    [{ stored: [row('req_1')] }, true],
+    [{ pending: [row('req_1')] }, false],
+    [{ stored: [row('req_1')], pending: [row('req_1')] }, true],
+    [{ stored: [row('req_1')], pending: [row('req_1.2')] }, false],
+  ] as const) {
+    const found = await finderOf(known).find();
+    assert.equal(found?.state === 'ended' && found.receipt.booked, booked, JSON.stringify(Object.keys(known)));
+  }
+});
+
+test('rows stand in the order in which they came to be, wherever they lie', async () => {
+  const pending = [row('req_1.10'), row('req_1.2.tools'), row('req_1')];
+  const found = await finderOf({ stored: [row('req_1.2')], pending }).find();
+  assert.deepEqual(found?.state === 'ended' && found.receipt.rows.map(({ id }) => id), ['req_1', 'req_1.2', 'req_1.2.tools', 'req_1.10']);
+});
+
+test('a call under way is in progress for its user alone', async () => {
+  for (const [known, isUnderWay] of [
+    [{ open: opening }, false],
+    [{ pending: [row('req_1')] }, true],
+    [{ stored: [row('req_1')], open: { ...opening, callId: 'req_1.2' } }, true],
+  ] as const) {
+    assert.equal((await finderOf(known).find(isUnderWay))?.state, 'in-progress');
+    assert.equal(await finderOf(known).find(isUnderWay, 'bob'), undefined);
+  }
+});
+
+test("another user's rows, and rows that only look like parts, are nobody's", async () => {
+  assert.equal(await finderOf({ stored: [row('req_1')] }).find(false, 'bob'), undefined);
+  assert.equal(await finderOf({ stored: [row('req_1.2')] }).find(), undefined);
+  const foreign = [row('req_1'), row('req_1.2', { userName: 'bob' }), row('req_1.3', { parentCallId: 'req_2' })];
+  const found = await finderOf({ stored: foreign }).find();
+  assert.equal(found?.state === 'ended' && found.receipt.rows.length, 1);
+});
+
+test('a call of the last seconds that another process may ship is looked for again; no other is', async () => {
+  const recent = createIds({ nowMs: () => 999_000, monotonicMs: () => 0 })('req');
+  const old = createIds({ nowMs: () => 900_000, monotonicMs: () => 0 })('req');
+  const late = finderOf({}, {}, { stored: [row('req_1', { callId: recent })] });
+  const { parentCallId: _parent, ...call } = row('req_1');
+  const shipped = finderOf({}, {}, { stored: [{ ...call, callId: recent }] });
+  assert.equal((await shipped.find(false, 'alice', recent))?.state, 'ended');
+  assert.equal((await late.find(false, 'alice', recent))?.state, 'ended');
+  const none = finderOf({});
+  assert.equal(await none.find(false, 'alice', old), undefined);
+  assert.equal(none.readings(), 1);
+});
+
+test('a store that cannot be read is told of, and so is a journal too long to look through', async () => {
+  const failing = createReceiptFinder({
+    store: { listCallRows: () => Promise.reject(new Error('down')) },
+    journal: { findOpen: () => undefined, pendingRows: () => [], pendingEntries: () => 0 },
+    clock: { nowMs: () => 0 },
+  });
+  await assert.rejects(failing.find('req_1', 'alice', false, AbortSignal.timeout(1000)), /down/);
+  await assert.rejects(finderOf({ waiting: 1_000_000 }).find(), /too many/);
+});

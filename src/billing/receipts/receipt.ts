@@ -1,0 +1,137 @@
+import Type, { type Static } from 'typebox';
+
+// The form of a receipt, version 1: docs/reference/receipt.md describes it, OpenAPI shows this schema, and verifyReceipt holds receipts against it.
+
+/** What this form is called and its version: a member that is renamed, or means something else, makes another version. */
+export const receiptForm = { schema: 'weir.receipt', version: 1 } as const;
+
+const orNull = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
+const closed = { additionalProperties: false } as const;
+const Text = Type.String();
+const Count = Type.Integer({ minimum: 0 });
+const Milliseconds = Type.Integer({ minimum: 0 });
+
+const Money = Type.Object(
+  {
+    nano_usd: Type.String({ pattern: '^-?[0-9]{1,30}$', description: 'Billionths of a USD, a whole number.' }),
+    usd: Type.String({ pattern: '^-?[0-9]{1,30}(\\.[0-9]{1,9})?$', description: 'The same in USD, with all its digits.' }),
+  },
+  closed,
+);
+
+const Exact = Type.String({
+  pattern: '^[0-9]+(\\.[0-9]+|/[0-9]+)?$',
+  description: 'USD without any rounding: a decimal, or a fraction such as 1/30000 where no decimal is exact.',
+});
+
+const Line = Type.Object(
+  {
+    meter: Text,
+    quantity: Count,
+    unit_price_usd: Type.String({ description: 'USD for `per` units, as the price book has it.' }),
+    per: Type.Integer({ minimum: 1 }),
+    multipliers: Type.Record(Text, Text, { description: 'Factors by name; an empty object where none applied.' }),
+    amount_usd: Exact,
+  },
+  closed,
+);
+
+const Attempt = Type.Object(
+  {
+    upstream: Text,
+    upstream_model: Text,
+    upstream_status: orNull(Type.Integer()),
+    upstream_request_id: orNull(Text),
+    error_code: Text,
+    duration_ms: Milliseconds,
+  },
+  closed,
+);
+
+const Disconnect = Type.Object(
+  {
+    policy: Text,
+    left_after_ms: Milliseconds,
+    delivered_characters: Count,
+    upstream_ended_after_ms: Milliseconds,
+    usage_reported: Type.Boolean(),
+  },
+  closed,
+);
+
+const Note = Type.Object({ kind: Text, field: Text, reason: Text }, closed);
+
+const Timings = Type.Object({ first_byte_ms: orNull(Milliseconds), duration_ms: Milliseconds }, closed);
+
+const estimateReasons = ['process_died', 'reply_broken_off', 'no_usage_report', 'incomplete_usage_report'] as const;
+
+const Row = Type.Object(
+  {
+    id: Text,
+    kind: Type.Enum(['call', 'part', 'tools'], {
+      description: '`part`: a further round of the same call; `tools`: what tools of the gateway did for it.',
+    }),
+    upstream: Text,
+    vendor: Text,
+    upstream_model: Text,
+    served_model: orNull(Text),
+    upstream_dialect: orNull(Type.String({ description: 'Set where the request was translated.' })),
+    end: Type.Enum(['finished', 'client-left', 'cut', 'failed', 'lost']),
+    stop_reason: orNull(Text),
+    error_code: orNull(Text),
+    upstream_status: orNull(Type.Integer()),
+    upstream_request_id: orNull(Text),
+    service_tier: orNull(Text),
+    disconnect: orNull(Disconnect),
+    attempts: Type.Array(Attempt, { description: 'Attempts before this one that delivered nothing. They cost nothing.' }),
+    usage: Type.Record(Text, Type.Number(), { description: 'Disjoint counts, except those that are named as parts of others.' }),
+    tool_usage: orNull(Type.Record(Text, Type.Number())),
+    usage_reported: Type.Unknown({ description: 'The usage as the vendor wrote it; null where it reported none.' }),
+    estimated: Type.Boolean(),
+    estimate_reason: orNull(Type.Enum([...estimateReasons])),
+    input_characters: Count,
+    pricing_parameters: Type.Record(Text, Text),
+    price: Type.Object({ version: Text, id: orNull(Text) }, closed),
+    lines: Type.Array(Line),
+    sum_usd: Exact,
+    amount: Money,
+    held: orNull(Money),
+    timings: Timings,
+    notes: Type.Object({ request: Type.Array(Note), reply: Type.Array(Note) }, closed),
+  },
+  closed,
+);
+
+/** The schema of a receipt. Members that are not known are null; none is left out, and none may be added. */
+export const receiptSchema = Type.Object(
+  {
+    object: Type.Literal('receipt'),
+    schema: Type.Literal(receiptForm.schema),
+    version: Type.Literal(receiptForm.version),
+    request_id: Text,
+    booked: Type.Boolean({
+      description: 'Whether all of it is in the ledger. Until then it waits in the journal, and nothing of it changes.',
+    }),
+    accepted_at: Type.String({ description: 'When the request was accepted, ISO 8601 in UTC. Prices are those of this moment.' }),
+    user: Text,
+    key: Type.Object({ id: Text, name: Text }, closed),
+    dialect: Text,
+    requested_model: Text,
+    stream: Type.Boolean(),
+    end: Type.Enum(['finished', 'client-left', 'cut', 'failed', 'lost']),
+    currency: Type.Literal('USD'),
+    rounding: Type.Literal('half-up to 1 nano-USD, once per row'),
+    rows: Type.Array(Row, { minItems: 1 }),
+    estimated: Type.Boolean(),
+    total: Money,
+    held: orNull(Money),
+    digest: Type.String({ pattern: '^sha256:[0-9a-f]{64}$' }),
+  },
+  closed,
+);
+
+/** What a call cost and why, so that it can be recomputed without the gateway. */
+export type Receipt = Static<typeof receiptSchema>;
+export type ReceiptRow = Receipt['rows'][number];
+export type ReceiptMoney = Receipt['total'];
+export type EstimateReason = (typeof estimateReasons)[number];

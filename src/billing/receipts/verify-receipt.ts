@@ -1,0 +1,163 @@
+import { JsonProblemError, scanJson } from '../../platform/json/scan-json.ts';
+import { compileCheck } from '../../platform/schema/compile-check.ts';
+import { describeProblems } from '../../platform/schema/describe-problems.ts';
+import type { ChargeLine } from '../ledger/call-entry.ts';
+import type { PriceBook } from '../rating/rating.ts';
+import { recomputeAmount, sumLines } from '../rating/recompute-amount.ts';
+import { endOf, estimateReason, mostHeld } from './build-receipt.ts';
+import { readCounts } from './count-names.ts';
+import { formatExact, formatMoney } from './exact-text.ts';
+import { type Receipt, type ReceiptMoney, type ReceiptRow, receiptSchema } from './receipt.ts';
+import { canonicalJson, digestOf } from './receipt-digest.ts';
+
+/** Something about a receipt that is not as it has to be: where, what it says, and what comes out instead. */
+type ReceiptProblem = { readonly path: string; readonly problem: string };
+
+export type Verification = {
+  /** Empty where everything is right. */
+  readonly problems: readonly ReceiptProblem[];
+  /** Rows whose lines were made anew from their usage; the others' price book was not at hand. */
+  readonly rerated: number;
+  /** Absent where it has not the form of a receipt. */
+  readonly receipt?: Receipt;
+};
+
+const hasForm = compileCheck(receiptSchema);
+const problemsMax = 50;
+const textLimits = { depthMax: 64, tokensMax: 250_000 } as const;
+
+/**
+ * Recomputes a receipt and names every difference: its form, its digest, the exact amount of each line, the rounded amount of each row, the total. With
+ * the price book that priced it, the lines are made anew from the usage too. Pure, and without any database.
+ * @param text the receipt as JSON, with white space as it may be
+ * @param books price books; of each row the one of its version is used
+ */
+export function verifyReceiptText(text: string, books: readonly PriceBook[] = []): Verification {
+  try {
+    scanJson(Buffer.from(text), textLimits);
+  } catch (error) {
+    if (error instanceof JsonProblemError) return { problems: [{ path: '', problem: error.message }], rerated: 0 };
+    throw error;
+  }
+  const verified = verifyReceipt(JSON.parse(text), books);
+  return { ...verified, problems: [...oddNumbers(text), ...verified.problems] };
+}
+
+/** The same for a receipt that is parsed already. */
+export function verifyReceipt(value: unknown, books: readonly PriceBook[] = []): Verification {
+  if (!hasForm(value)) {
+    const problems = describeProblems(receiptSchema, value, problemsMax);
+    return {
+      problems: problems.map(({ path, expected, actual }) => ({
+        path: path.join('.'),
+        problem: `must be ${String(expected)}, but is ${String(actual)}`,
+      })),
+      rerated: 0,
+    };
+  }
+  const rerated = value.rows.map((row) => rerate(value, row, books));
+  const problems = [
+    ...checkWhole(value),
+    ...value.rows.flatMap((row, index) => checkRow(row, `rows.${index}`)),
+    ...rerated.flatMap((charge, index) => (charge === undefined ? [] : compareCharge(value.rows[index], charge, `rows.${index}`))),
+  ];
+  return { problems, rerated: rerated.filter((charge) => charge !== undefined).length, receipt: value };
+}
+
+/** Numbers in a spelling that is read as the number of another one, in which a changed digit might be lost. */
+function oddNumbers(text: string): ReceiptProblem[] {
+  return [...text.matchAll(/"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*/g)]
+    .map(([token]) => token)
+    .filter((token) => !token.startsWith('"') && JSON.stringify(Number(token)) !== token)
+    .map((token) => ({ path: '', problem: `the number ${token.slice(0, 40)} is written otherwise than ${JSON.stringify(Number(token))}` }));
+}
+
+function differs(path: string, says: unknown, computed: unknown): ReceiptProblem[] {
+  const [said, right] = [JSON.stringify(says), JSON.stringify(computed)];
+  return said === right ? [] : [{ path, problem: `says ${said}, and it comes to ${right}` }];
+}
+
+function checkWhole(receipt: Receipt): ReceiptProblem[] {
+  const { rows } = receipt;
+  const total = rows.reduce((sum, { amount }) => sum + BigInt(amount.nano_usd), 0n);
+  return [
+    ...differs('digest', receipt.digest, digestOf(receipt)),
+    ...differs('rows.0.id', rows[0]?.id, receipt.request_id),
+    ...checkMoney('total', receipt.total, total),
+    ...differs('held', receipt.held, mostHeld(rows)),
+    ...differs('end', receipt.end, endOf(rows)),
+    ...differs(
+      'estimated',
+      receipt.estimated,
+      rows.some(({ estimated }) => estimated),
+    ),
+  ];
+}
+
+function checkMoney(path: string, money: ReceiptMoney, nanoUsd: bigint): ReceiptProblem[] {
+  const right = formatMoney(nanoUsd);
+  return [...differs(`${path}.nano_usd`, money.nano_usd, right.nano_usd), ...differs(`${path}.usd`, money.usd, right.usd)];
+}
+
+function checkRow(row: ReceiptRow, path: string): ReceiptProblem[] {
+  const { held } = row;
+  const reason = estimateReason(row.estimated, row.end, row.usage_reported);
+  return [
+    ...checkAmounts(row, path),
+    ...(held === null ? [] : checkMoney(`${path}.held`, held, BigInt(held.nano_usd))),
+    ...differs(`${path}.estimate_reason`, row.estimate_reason, reason),
+  ];
+}
+
+function checkAmounts(row: ReceiptRow, path: string): ReceiptProblem[] {
+  const lines = row.lines.map(readLine);
+  try {
+    return [
+      ...lines.flatMap((line, index) =>
+        differs(`${path}.lines.${index}.amount_usd`, row.lines[index]?.amount_usd, formatExact(sumLines([line]))),
+      ),
+      ...differs(`${path}.sum_usd`, row.sum_usd, formatExact(sumLines(lines))),
+      ...checkMoney(`${path}.amount`, row.amount, recomputeAmount(lines)),
+    ];
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return [{ path: `${path}.lines`, problem: error.message }];
+  }
+}
+
+function readLine({ meter, quantity, unit_price_usd: unitPrice, per, multipliers }: ReceiptRow['lines'][number]): ChargeLine {
+  return { meter, quantity, unitPrice, per, ...(Object.keys(multipliers).length === 0 ? {} : { multipliers }) };
+}
+
+/** What a row is charged by the book of its version. Undefined where that is not at hand. */
+function rerate(receipt: Receipt, row: ReceiptRow, books: readonly PriceBook[]): ReturnType<PriceBook['rate']> | undefined {
+  const book = books.find(({ version }) => version === row.price.version);
+  if (book === undefined) return undefined;
+  if (row.end === 'failed') return { amountNanoUsd: 0n, lines: [] };
+  if (row.tool_usage !== null) return book.rateTools(readCounts(row.tool_usage));
+  return book.rate({
+    vendor: row.vendor,
+    upstreamModel: row.upstream_model,
+    requestedModel: receipt.requested_model,
+    acceptedAtMs: Date.parse(receipt.accepted_at),
+    usage: readCounts(row.usage),
+    serviceTier: row.service_tier ?? undefined,
+    pricingParameters: row.pricing_parameters,
+    userName: receipt.user,
+    keyId: receipt.key.id,
+  });
+}
+
+function compareCharge(row: ReceiptRow | undefined, charge: ReturnType<PriceBook['rate']>, path: string): ReceiptProblem[] {
+  if (row === undefined) return [];
+  const lines = row.lines.map(readLine);
+  const shown = (line: ChargeLine | undefined): unknown =>
+    line === undefined ? null : { ...line, multipliers: canonicalJson(line.multipliers ?? {}) };
+  const count = Math.max(lines.length, charge.lines.length);
+  return [
+    ...Array.from({ length: count }, (_, index) =>
+      differs(`${path}.lines.${index}`, shown(lines[index]), shown(charge.lines[index])),
+    ).flat(),
+    ...(row.end === 'failed' ? [] : differs(`${path}.price.id`, row.price.id, charge.priceId ?? null)),
+  ];
+}

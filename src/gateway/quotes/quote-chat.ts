@@ -1,0 +1,105 @@
+import { chatDialects } from '../../dialects/registry.ts';
+import type { ChatDialect, DialectId, WireRequest } from '../../dialects/chat-dialect.ts';
+import type { UsageBounds } from '../../billing/metering/estimate-usage.ts';
+import type { CallFacts } from '../../inference/call-facts.ts';
+import { type InputMeasure, measureInput } from '../../inference/measure-input.ts';
+import { createTranslationNotes, type TranslationNote } from '../../inference/translation-notes.ts';
+import type { StreamFraming } from '../../platform/frames.ts';
+import { forecastUsage } from '../credits/bound-call.ts';
+import { mayCall } from '../limits/check-caller.ts';
+import { alwaysHealthy } from '../routing/always-healthy.ts';
+import { rankTargets, unknownModel } from '../routing/rank-targets.ts';
+import type { Target } from '../routing/routing-table.ts';
+import { needsToolLoop } from '../tool-loop/run-tool-loop.ts';
+import { defaultTools } from '../tool-loop/tool-settings.ts';
+import { fitTargets } from './fit-targets.ts';
+import type { Asked, QuotedCall, QuotedTarget } from './quoted-call.ts';
+import { readHistory } from './read-history.ts';
+
+/** Where a chat is asked for. */
+export type ChatPath = {
+  readonly dialect: DialectId;
+  readonly pathModel?: string | undefined;
+  readonly pathFraming?: StreamFraming | undefined;
+};
+
+/** A model whose window is not known is reckoned with the usual one. */
+const unknownWindowTokens = 200_000;
+const defaultOutputTokens = 4096;
+
+/**
+ * Reads a chat as a call of it would be read, up to where it would be sent.
+ * @throws GatewayError as such a call would, for what is wrong with the request
+ */
+export async function quoteChat(asked: Asked, path: ChatPath): Promise<QuotedCall> {
+  const { gateway, settings, caller, headers } = asked;
+  const dialect = chatDialects[path.dialect];
+  const { callback_url: _told, ...body } = asked.body;
+  const wire: WireRequest = { operation: 'generate', headers, ...path, body: path.dialect === 'openai-responses' ? body : asked.body };
+  dialect.validateRequest(wire, settings.validation);
+  const facts = dialect.readFacts(wire);
+  if (!mayCall(caller, facts.requestedModel)) throw unknownModel(facts.requestedModel);
+  const history = await readHistory(asked, facts);
+  const targets = rankTargets({
+    table: settings.routing,
+    dialect,
+    facts: history.facts,
+    request: wire,
+    caller,
+    ...(history.keptAt === undefined ? {} : { keptAt: history.keptAt }),
+    health: alwaysHealthy,
+    nowMs: gateway.clock.monotonicMs(),
+    random: () => 0,
+  });
+  const isLoop = needsToolLoop(gateway, { dialect, facts, settings, targets });
+  const input = measureInput([wire.body, history.items]);
+  const whole = { ...history.facts, inputCharacters: facts.inputCharacters + history.characters };
+  const chat = { wire, dialect, facts: whole, input, isLoop, keptAt: history.keptAt };
+  return {
+    dialect: dialect.id,
+    requestedModel: facts.requestedModel,
+    targets: fitTargets(targets, (target) => quoteTarget(asked, chat, target)),
+    roundsMax: isLoop ? (settings.tools ?? defaultTools).roundsMax : 1,
+  };
+}
+
+type ReadChat = {
+  readonly wire: WireRequest;
+  readonly dialect: ChatDialect;
+  readonly facts: CallFacts;
+  readonly input: InputMeasure;
+  readonly isLoop: boolean;
+  readonly keptAt: string | undefined;
+};
+
+function quoteTarget(asked: Asked, chat: ReadChat, target: Target): QuotedTarget {
+  const notes = notesOf(asked, chat, target);
+  return { target, usage: boundUsage(asked, chat, target), ...(notes === undefined ? {} : { notes }) };
+}
+
+function boundUsage({ settings }: Asked, { facts, input, isLoop, keptAt }: ChatPathFacts, target: Target): UsageBounds {
+  const { credits }: { readonly credits?: { readonly outputTokensDefault: number } } & Asked['settings'] = settings;
+  const bounds = forecastUsage({ facts, input, outputTokensDefault: credits?.outputTokensDefault ?? defaultOutputTokens }, target);
+  if (!isLoop && keptAt === undefined) return bounds;
+  // What only the upstream keeps, and what tools bring in later rounds, may be as long as the model can read.
+  const window = target.upstream.traitsOf(target.upstreamModel).contextTokensMax ?? unknownWindowTokens;
+  return { ...bounds, most: { ...bounds.most, inputTokens: Math.max(window, bounds.most.inputTokens ?? 0) } };
+}
+
+type ChatPathFacts = Pick<ReadChat, 'facts' | 'input' | 'isLoop' | 'keptAt'>;
+
+/** What translating would do, from the request alone: media and proofs are not fetched. Undefined where that tells nothing: the
+ * request names media, or offers tools that the gateway runs. */
+function notesOf(
+  { caller }: Asked,
+  { wire, dialect, input, isLoop }: ReadChat,
+  { upstream, upstreamModel }: Target,
+): readonly TranslationNote[] | undefined {
+  if (upstream.dialects.includes(dialect.id)) return [];
+  if (isLoop || input.images + input.files > 0) return undefined;
+  const spoken = chatDialects[upstream.dialects[0] ?? 'openai-chat'];
+  const notes = createTranslationNotes(dialect.codec.fieldNames, caller.strictTranslation);
+  const fit = { upstreamModel, traits: upstream.traitsOf(upstreamModel), proofOrigin: upstream.proofOrigin, notes };
+  spoken.codec.encodeRequest(dialect.codec.decodeRequest(wire), fit);
+  return notes.list();
+}

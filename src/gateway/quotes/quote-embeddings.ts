@@ -1,0 +1,20 @@
+import { estimateTokens } from '../../inference/count-text-characters.ts';
+import { measureInput } from '../../inference/measure-input.ts';
+import { readEmbeddings } from '../embeddings/read-embeddings.ts';
+import type { Asked, QuotedCall } from './quoted-call.ts';
+import { rankRouted } from './rank-routed.ts';
+
+/** Reads a request for embeddings as a call of it would be read. @throws GatewayError */
+export function quoteEmbeddings(asked: Asked): QuotedCall {
+  const { requestedModel, inputCharacters } = readEmbeddings(asked.body);
+  const facts = { requestedModel, stream: false, inputCharacters, needs: [], outputTokensMax: 0 };
+  const targets = rankRouted(asked, facts, ({ upstream }) => upstream.vendor.embeddingsPath !== undefined, 'makes embeddings');
+  const expected = { inputTokens: estimateTokens(inputCharacters) };
+  const most = { inputTokens: measureInput(asked.body['input']).textBytes };
+  return {
+    dialect: 'openai-embeddings',
+    requestedModel,
+    targets: targets.map((target) => ({ target, usage: { expected, most } })),
+    roundsMax: 1,
+  };
+}

@@ -1,0 +1,61 @@
+import type { IncomingMessage } from 'node:http';
+
+import type { FoundReceipt } from '../../billing/receipts/find-receipt.ts';
+import { chatDialects } from '../../dialects/registry.ts';
+import type { ClientReply } from '../exchange/client-reply.ts';
+import { GatewayError } from '../../inference/gateway-error.ts';
+import { authenticate } from '../authenticate.ts';
+import { requestIdHeader } from '../exchange/reply-headers.ts';
+import type { Gateway } from '../gateway.ts';
+import { checkCaller } from '../limits/check-caller.ts';
+import { enterGate } from '../overload/enter-gate.ts';
+import type { RequestTarget } from '../request-target.ts';
+import { writeReply } from '../write-reply.ts';
+
+type Http = {
+  readonly request: IncomingMessage;
+  readonly response: ClientReply;
+  readonly callId: string;
+  readonly target: RequestTarget;
+};
+
+/** Nothing else is ever an id, and nothing else reaches the database. */
+const idPattern = /^[A-Za-z0-9_-]{1,128}$/;
+const shownIdCharacters = 100;
+
+/**
+ * Serves `GET /v1/receipts/{request_id}`: the receipt of a call of the caller's user, by whichever key it was made. 202 while the call is under way. Reading it changes nothing
+ * in the books.
+ * @throws GatewayError `object_not_found` for a call that is not there and for another user's, in the same words
+ */
+export async function serveReceipt(gateway: Gateway, http: Http, id: string): Promise<void> {
+  const { request, response, callId, target } = http;
+  const caller = await authenticate(request, target.queryKeys, gateway.callers);
+  checkCaller(caller, request, gateway.clock.nowMs(), gateway.settings().isProxy);
+  const report = { refused: () => {}, whenClosed: (then: () => void) => void response.once('close', then) };
+  const dialect = chatDialects['openai-responses'];
+  const admission = await enterGate(gateway.gatekeeper, { callId, request, response, dialect }, report, caller.userId);
+  if (admission === undefined) return;
+  const gone = new AbortController();
+  response.once('close', () => gone.abort());
+  const found = await find(gateway, id, caller.userName, gone.signal);
+  if (response.destroyed) return;
+  if (found === undefined) throw new GatewayError('object_not_found', `Receipt with id '${id.slice(0, shownIdCharacters)}' not found.`);
+  const headers = { 'content-type': 'application/json', 'cache-control': 'private, no-store', [requestIdHeader]: callId };
+  if (found.state === 'ended') return writeReply(response, 200, headers, Buffer.from(JSON.stringify(found.receipt)));
+  const waiting = { object: 'receipt', request_id: id, status: 'in_progress' };
+  writeReply(response, 202, { ...headers, 'retry-after': '1' }, Buffer.from(JSON.stringify(waiting)));
+}
+
+async function find({ receipts, deadlines }: Gateway, id: string, userName: string, signal: AbortSignal): Promise<FoundReceipt> {
+  if (!idPattern.test(id)) return undefined;
+  if (receipts === undefined) throw new GatewayError('route_not_found', 'this gateway shows no receipts');
+  let isUnderWay = false;
+  deadlines.forEach((running) => {
+    isUnderWay ||= running.bookedInParts?.() === id;
+  });
+  return await receipts.find(id, userName, isUnderWay, signal).catch((cause: unknown) => {
+    if (signal.aborted) return undefined;
+    throw new GatewayError('receipts_unavailable', 'receipts cannot be read at the moment; try again', { retryAfterSeconds: 1, cause });
+  });
+}

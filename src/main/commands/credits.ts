@@ -1,0 +1,273 @@
+import { randomBytes } from 'node:crypto';
+import { userInfo } from 'node:os';
+
+import type { Command } from 'commander';
+
+import { type CommonAccount, commonAccounts, type NewTransaction, verifyStart } from '../../billing/credits/credit-books.ts';
+import { parseUsd } from '../../billing/credits/parse-usd.ts';
+import { usdDecimal } from '../../billing/statistics/usd-decimal.ts';
+import { systemClock } from '../../platform/clock.ts';
+import type { Store } from '../../store/store.ts';
+import { type Environment, StartError } from '../environment.ts';
+import { ensureDataDirectory, openDatabase } from '../open-data-directory.ts';
+import { printTable } from './with-accounts.ts';
+
+const listedMax = 1000;
+const verifyRows = 1000;
+
+type Posting = Pick<NewTransaction, 'kind' | 'against' | 'amountNanoUsd'> & {
+  readonly userName: string;
+  readonly note?: string | undefined;
+  readonly reference?: string | undefined;
+  readonly callId?: string;
+};
+
+/** Opens the store of the data directory for one command. */
+async function withStore<Result>(environment: Environment, use: (store: Store) => Promise<Result>): Promise<Result> {
+  ensureDataDirectory(environment.dataDirectory);
+  const store = await openDatabase(environment);
+  try {
+    return await use(store);
+  } finally {
+    await store.close();
+  }
+}
+
+async function findUser(store: Store, name: string): Promise<string> {
+  const userName = name.normalize('NFC');
+  if ((await store.listUsers()).some((user) => user.name === userName)) return userName;
+  throw new StartError(`there is no user "${name}"; weir users list shows them, and weir keys create makes them`);
+}
+
+/** Who posts: the account of the system that runs the command. */
+function nameActor(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // A container may run under a number that has no name.
+    return 'operator';
+  }
+}
+
+/** Posts a transaction and says how the balance stands. The same reference again posts nothing. */
+async function post(environment: Environment, { userName: name, note, reference, ...posting }: Posting): Promise<void> {
+  await withStore(environment, async (store) => {
+    const userName = await findUser(store, name);
+    const id = reference ?? randomBytes(8).toString('hex');
+    const { status, balanceNanoUsd } = await store.postTransaction({
+      ...posting,
+      userName,
+      transactionId: `${posting.kind}:${id}`,
+      postedAtMs: systemClock.nowMs(),
+      actor: nameActor(),
+      ...(note === undefined ? {} : { note }),
+    });
+    if (status === 'conflict')
+      throw new StartError(`${posting.kind}:${id} was posted before, for another user or amount; weir credits history shows it`);
+    const what = status === 'known' ? 'was posted before' : 'posted';
+    console.error(
+      `${what}: ${posting.kind}:${id}, ${usdDecimal(posting.amountNanoUsd)} USD; balance of ${userName}: ${usdDecimal(balanceNanoUsd)} USD`,
+    );
+  });
+}
+
+function readAmount(text: string, { mayBeNegative }: { readonly mayBeNegative: boolean }): bigint {
+  const amount = parseUsd(text);
+  if (amount === undefined || amount === 0n || (amount < 0n && !mayBeNegative))
+    throw new StartError(`"${text.slice(0, 40)}" is not an amount; give USD such as 25 or 0.5, with at most nine places`);
+  return amount;
+}
+
+type PostOptions = { readonly note?: string; readonly reference?: string };
+
+/** Adds `weir credits …`: balances, payments, and whether the books add up. A running gateway learns of what is posted within about a second. */
+export function addCreditCommands(program: Command, environment: Environment): void {
+  const credits = program.command('credits').description('balances of users, what was paid and charged, and whether the books add up');
+  addPostCommands(credits, environment);
+  addListCommands(credits, environment);
+  addNodeCommands(credits, environment);
+}
+
+function addPostCommands(credits: Command, environment: Environment): void {
+  const posting = (name: string, description: string): Command =>
+    credits
+      .command(name)
+      .description(description)
+      .option('--note <text>', 'why')
+      .option('--reference <id>', 'what it is known by elsewhere: the same again posts nothing');
+  posting('top-up', 'adds what a user has paid to its balance')
+    .argument('<user>')
+    .argument('<usd>')
+    .action((userName: string, usd: string, options: PostOptions) =>
+      post(environment, {
+        ...options,
+        userName,
+        kind: 'top_up',
+        against: 'deposits',
+        amountNanoUsd: readAmount(usd, { mayBeNegative: false }),
+      }),
+    );
+  posting('grant', 'adds to the balance of a user what nobody has paid')
+    .argument('<user>')
+    .argument('<usd>')
+    .action((userName: string, usd: string, options: PostOptions) =>
+      post(environment, {
+        ...options,
+        userName,
+        kind: 'promo',
+        against: 'promo',
+        amountNanoUsd: readAmount(usd, { mayBeNegative: false }),
+      }),
+    );
+  posting('correct', 'adds to or takes from a balance what was booked wrongly; write -- before an amount below 0')
+    .argument('<user>')
+    .argument('<usd>')
+    .option('--against <account>', `the other side: ${commonAccounts.join(', ')}`, 'suspense')
+    .action((userName: string, usd: string, { against, ...options }: PostOptions & { readonly against: string }) =>
+      post(environment, {
+        ...options,
+        userName,
+        kind: 'correction',
+        against: readAccount(against),
+        amountNanoUsd: readAmount(usd, { mayBeNegative: true }),
+      }),
+    );
+  credits
+    .command('refund')
+    .description('gives back what a call has cost, once; statistics keep the call')
+    .argument('<call>', 'id of the call, as its receipt shows it')
+    .option('--note <text>', 'why')
+    .action((callId: string, options: { readonly note?: string }) => refund(environment, callId, options.note));
+}
+
+function readAccount(text: string): CommonAccount {
+  const account = commonAccounts.find((each) => each === text);
+  if (account === undefined) throw new StartError(`there is no account "${text}"; there are ${commonAccounts.join(', ')}`);
+  return account;
+}
+
+async function refund(environment: Environment, callId: string, note: string | undefined): Promise<void> {
+  const entry = await withStore(environment, (store) => store.findEntry(callId));
+  if (entry === undefined) throw new StartError(`there is no call "${callId}" in the books`);
+  const { userName, charge } = entry;
+  if (charge.amountNanoUsd === 0n) throw new StartError(`the call ${callId} has cost nothing`);
+  await post(environment, {
+    userName,
+    note,
+    kind: 'refund',
+    against: 'revenue',
+    amountNanoUsd: charge.amountNanoUsd,
+    reference: callId,
+    callId,
+  });
+}
+
+function addListCommands(credits: Command, environment: Environment): void {
+  credits
+    .command('balance')
+    .description('balances of all users, or of one')
+    .argument('[user]')
+    .option('--json', 'as JSON')
+    .action(async (user: string | undefined, { json }: { readonly json?: boolean }) => {
+      const rows = await withStore(environment, async (store) =>
+        store.readBalances({ limit: listedMax, ...(user === undefined ? {} : { userName: await findUser(store, user) }) }),
+      );
+      const shown = rows.map(({ userName, balanceNanoUsd, leasedNanoUsd, videosNanoUsd }) => ({
+        user: userName,
+        balance_usd: usdDecimal(balanceNanoUsd),
+        leased_usd: usdDecimal(leasedNanoUsd),
+        videos_usd: usdDecimal(videosNanoUsd),
+      }));
+      if (json === true) return console.log(JSON.stringify(shown, undefined, 2));
+      printTable(
+        ['USER', 'BALANCE', 'LEASED', 'VIDEOS'],
+        shown.map((row) => [row.user, row.balance_usd, row.leased_usd, row.videos_usd]),
+      );
+    });
+  credits
+    .command('history')
+    .description('what was posted to the account of a user, newest first')
+    .argument('<user>')
+    .option('--limit <n>', 'how many', '50')
+    .option('--json', 'as JSON')
+    .action(async (user: string, { limit, json }: { readonly limit: string; readonly json?: boolean }) => {
+      if (!/^[1-9][0-9]{0,3}$/.test(limit)) throw new StartError('--limit takes a number from 1 to 9999');
+      const posted = await withStore(environment, async (store) =>
+        store.listTransactions({ userName: await findUser(store, user), limit: Number(limit) }),
+      );
+      if (json === true)
+        return console.log(
+          JSON.stringify(
+            posted.map(({ amountNanoUsd, ...row }) => ({ ...row, amount_usd: usdDecimal(amountNanoUsd) })),
+            undefined,
+            2,
+          ),
+        );
+      printTable(
+        ['TIME', 'KIND', 'USD', 'ID', 'NOTE'],
+        posted.map((row) => [
+          new Date(row.postedAtMs).toISOString(),
+          row.kind,
+          usdDecimal(row.amountNanoUsd),
+          row.transactionId,
+          row.note ?? '',
+        ]),
+      );
+    });
+  credits
+    .command('verify')
+    .description('derives all balances and sums anew; exits with 1 when something does not add up')
+    .action(() => withStore(environment, verify));
+}
+
+async function verify(store: Store): Promise<void> {
+  let checked = 0;
+  let wrong = 0;
+  for (let cursor = verifyStart; ;) {
+    const slice = await store.verifyBooks({ cursor, limit: verifyRows });
+    checked += slice.checked;
+    wrong += slice.problems.length;
+    for (const { userName, what } of slice.problems) console.log(`${userName ?? '-'}: ${what}`);
+    if (slice.next === undefined) break;
+    cursor = slice.next;
+  }
+  console.error(`${checked} rows verified, ${wrong} problems`);
+  if (wrong > 0) process.exitCode = 1;
+}
+
+function addNodeCommands(credits: Command, environment: Environment): void {
+  credits
+    .command('leases')
+    .description('what gateway processes have set aside for calls')
+    .action(async () => {
+      const leases = await withStore(environment, (store) => store.listLeases());
+      printTable(
+        ['NODE', 'LAST SEEN', 'POT', 'USD'],
+        leases.map((row) => [
+          row.nodeId,
+          row.seenAtMs === undefined ? 'released' : new Date(row.seenAtMs).toISOString(),
+          row.potId,
+          usdDecimal(row.leasedNanoUsd),
+        ]),
+      );
+    });
+  credits
+    .command('release-node')
+    .description('gives back what a process has leased that will never come back; what its lost journal had charged is given up')
+    .argument('<node>', 'as weir credits leases shows it')
+    .option('--force', 'also when it was heard of in the last minute; a process that lives refuses calls with a limit from then on')
+    .action((nodeId: string, { force }: { readonly force?: boolean }) => releaseNode(environment, nodeId, force === true));
+}
+
+const livesForMs = 60_000;
+
+async function releaseNode(environment: Environment, nodeId: string, force: boolean): Promise<void> {
+  await withStore(environment, async (store) => {
+    const own = (await store.listLeases()).filter((lease) => lease.nodeId === nodeId);
+    if (own.length === 0) throw new StartError(`"${nodeId}" has leased nothing; weir credits leases shows who has`);
+    const seenAtMs = Math.max(...own.map((lease) => lease.seenAtMs ?? 0));
+    if (!force && systemClock.nowMs() - seenAtMs < livesForMs)
+      throw new StartError(`${nodeId} was heard of less than a minute ago; stop it, wait, and try again`);
+    console.error(`released ${await store.releaseCreditNode({ nodeId })} leases of ${nodeId}`);
+  });
+}

@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs';
+
+import type { Command } from 'commander';
+
+import type { PriceBook } from '../../billing/rating/rating.ts';
+import { buildReceipt } from '../../billing/receipts/build-receipt.ts';
+import { type Verification, verifyReceiptText } from '../../billing/receipts/verify-receipt.ts';
+import { buildPriceBook } from '../config/build-settings.ts';
+import { loadConfig } from '../config/load-config.ts';
+import { type Environment, StartError } from '../environment.ts';
+import { ensureDataDirectory, openDatabase } from '../open-data-directory.ts';
+import { describeReceipt } from './describe-receipt.ts';
+
+/** What `weir receipt verify` ends with: all is right, something differs, or it could not be looked at. */
+const exitCodes = { right: 0, differs: 1, trouble: 2 } as const;
+
+/** Adds `weir receipt …`: what a call cost, and whether a receipt comes to what it says. */
+export function addReceiptCommands(program: Command, environment: Environment, configured: () => Environment): void {
+  const receipt = program
+    .command('receipt')
+    .description('what a call cost and why; weir receipt verify recomputes a receipt')
+    .argument('<id>', 'the id of the call: x-weir-request-id of its reply')
+    .option('--json', 'the receipt itself, as GET /v1/receipts/{id} answers it')
+    .action((id: string, { json }: { json?: boolean }) => showReceipt(environment, id, json === true));
+  receipt
+    .command('verify')
+    .description(
+      'recomputes a receipt and names every difference; needs no database. Exit code 0: right, 1: something differs, 2: it cannot be read',
+    )
+    .argument('<file>', 'a receipt as JSON, or - for standard input')
+    .option('--prices', 'makes the lines anew from the usage too, with the prices of the configuration')
+    .action((file: string, { prices }: { prices?: boolean }) => {
+      process.exitCode = verify(configured, file, prices === true);
+    });
+}
+
+async function showReceipt(environment: Environment, id: string, json: boolean): Promise<void> {
+  ensureDataDirectory(environment.dataDirectory);
+  const store = await openDatabase(environment);
+  try {
+    const [call, ...parts] = await store.listCallRows(id);
+    if (call === undefined || call.callId !== id)
+      throw new StartError(`the ledger has no call "${id}"; one that has just ended, or is under way, is booked in a moment`);
+    const receipt = buildReceipt([call, ...parts], true);
+    console.log(json ? JSON.stringify(receipt, undefined, 2) : describeReceipt(receipt).join('\n'));
+  } finally {
+    await store.close();
+  }
+}
+
+function verify(configured: () => Environment, file: string, withPrices: boolean): number {
+  let verified: Verification;
+  let books: readonly PriceBook[];
+  try {
+    books = withPrices ? [loadPriceBook(configured())] : [];
+    verified = verifyReceiptText(readFileSync(file === '-' ? 0 : file, 'utf8'), books);
+  } catch (error) {
+    console.error(`weir: ${error instanceof Error ? error.message : String(error)}`);
+    return exitCodes.trouble;
+  }
+  const { problems, receipt, rerated } = verified;
+  for (const { path, problem } of problems) console.error(path === '' ? problem : `${path}: ${problem}`);
+  if (receipt === undefined) return exitCodes.trouble;
+  if (problems.length > 0) return exitCodes.differs;
+  const [book] = books;
+  if (book !== undefined && rerated < receipt.rows.length) {
+    const versions = [...new Set(receipt.rows.map(({ price }) => price.version))].join(', ');
+    console.error(`weir: it was priced with ${versions}, and the configuration has ${book.version}`);
+    return exitCodes.trouble;
+  }
+  console.log(
+    `${receipt.request_id}: ${receipt.total.usd} USD is right${book === undefined ? '' : `, by the prices of ${book.version} too`}`,
+  );
+  return exitCodes.right;
+}
+
+/** The prices in force, as a start would have them. */
+function loadPriceBook({ configPath, variable }: Environment): PriceBook {
+  const { config, priceBookData } = loadConfig(configPath, variable);
+  return buildPriceBook(config, priceBookData);
+}

@@ -1,0 +1,141 @@
+import {
+  type CreditBooks,
+  type LedgerTransaction,
+  type NewTransaction,
+  type PostResult,
+  type TransactionKind,
+  userAccountId,
+} from '../../billing/credits/credit-books.ts';
+import { balancePot, type Pot } from '../../billing/credits/pots.ts';
+import { toStorableText } from '../storable-text.ts';
+import { StoreError } from '../store-error.ts';
+import { insertPostings, moveBalance, nextPosting } from './booked-spend.ts';
+import type { Database, SqlRow } from './database.ts';
+import { readBalance, readStandings } from './pot-standing.ts';
+import { readBigInt, readInteger, readOptionalInteger, readOptionalText, readText } from './read-column.ts';
+import { verifyBooks } from './verify-books.ts';
+import { readWide, toWide } from './wide-amount.ts';
+
+/** Rows that one listing may ask for. */
+const listedMax = 10_000;
+
+/** The accounts on a connection. */
+export function createBookOperations(database: Database): CreditBooks {
+  return {
+    postTransaction: (posted) => database.transact((transaction) => post(transaction, posted), 'read-committed'),
+    readBalances: (filter) => readBalances(database, filter),
+    readPots: (pots) => readPots(database, pots),
+    listTransactions: (filter) => listTransactions(database, filter),
+    listLeases: () => listLeases(database),
+    verifyBooks: (slice) => verifyBooks(database, slice),
+  };
+}
+
+const kinds: readonly TransactionKind[] = ['usage', 'top_up', 'promo', 'correction', 'refund', 'write_off'];
+const columns = 'transaction_id, kind, user_name, amount_kusd, amount_nano, posted_at_ms, key_id, day, call_id, actor, note';
+
+async function post(database: Database, posted: NewTransaction): Promise<PostResult> {
+  const { transactionId, kind, amountNanoUsd, against, postedAtMs, callId } = posted;
+  const userName = toStorableText(posted.userName);
+  const known = await database.first(`select ${columns} from ledger_transactions where transaction_id = ?`, transactionId);
+  if (known !== undefined) {
+    const before = decodeTransaction(known);
+    const isSame = before.kind === kind && before.userName === userName && before.amountNanoUsd === amountNanoUsd;
+    return { status: isSame ? 'known' : 'conflict', balanceNanoUsd: await readBalance(database, userName) };
+  }
+  const account = { accountId: userAccountId(userName), kind: 'user', userName };
+  const own = nextPosting(await moveBalance(database, account, [amountNanoUsd]), amountNanoUsd);
+  const common = { accountId: against, kind: against, userName: null };
+  const other = nextPosting(await moveBalance(database, common, [-amountNanoUsd]), -amountNanoUsd);
+  const insert = `insert into ledger_transactions (${columns}) values (?, ?, ?, ?, ?, ?, null, null, ?, ?, ?)`;
+  const written = [toStorableText(posted.actor), posted.note === undefined ? null : toStorableText(posted.note)] as const;
+  await database.run(insert, transactionId, kind, userName, ...toWide(amountNanoUsd), Math.floor(postedAtMs), callId ?? null, ...written);
+  await database.run(insertPostings, transactionId, account.accountId, ...own, transactionId, against, ...other);
+  await database.run("update counters set value = value + 1 where name = 'credits_version'");
+  return { status: 'posted', balanceNanoUsd: await readBalance(database, userName) };
+}
+
+async function readBalances(
+  database: Database,
+  { userName, limit }: { readonly userName?: string; readonly limit: number },
+): ReturnType<CreditBooks['readBalances']> {
+  const sql = `select user_name, balance_kusd, balance_nano from ledger_accounts where kind = 'user'`;
+  const rows =
+    userName === undefined
+      ? await database.all(`${sql} order by user_name limit ?`, checkLimit(limit))
+      : await database.all(`${sql} and user_name = ?`, toStorableText(userName));
+  const balances = [];
+  for (const row of rows) {
+    const name = readText(row, 'user_name');
+    const [report] = await readPots(database, [balancePot(name)]);
+    const { leasedNanoUsd = 0n, videosNanoUsd = 0n } = report ?? {};
+    balances.push({ userName: name, balanceNanoUsd: readWide(row, 'balance'), leasedNanoUsd, videosNanoUsd });
+  }
+  return balances;
+}
+
+async function readPots(database: Database, pots: readonly Pot[]): ReturnType<CreditBooks['readPots']> {
+  const [first] = pots;
+  if (first === undefined) return [];
+  const standings = await readStandings(database, first.userName, pots);
+  const reports = [];
+  const sql = `select coalesce(sum(granted_nano_usd - shipped_nano_usd), 0) as leased from credit_leases
+    where pot_id = ? and granted_nano_usd > shipped_nano_usd`;
+  for (const [index, pot] of pots.entries()) {
+    const { limit, spent, videos } = standings[index] ?? { limit: undefined, spent: 0n, videos: 0n };
+    const row = await database.first(sql, pot.id);
+    const leasedNanoUsd = row === undefined ? 0n : readBigInt(row, 'leased');
+    reports.push({ pot, limitNanoUsd: limit, spentNanoUsd: spent, leasedNanoUsd, videosNanoUsd: videos });
+  }
+  return reports;
+}
+
+async function listTransactions(
+  database: Database,
+  { userName, limit }: { readonly userName: string; readonly limit: number },
+): Promise<readonly LedgerTransaction[]> {
+  const sql = `select ${columns} from ledger_transactions where user_name = ? order by posted_at_ms desc, transaction_id desc limit ?`;
+  return (await database.all(sql, toStorableText(userName), checkLimit(limit))).map(decodeTransaction);
+}
+
+async function listLeases(database: Database): ReturnType<CreditBooks['listLeases']> {
+  const sql = `select credit_leases.node_id as node_id, pot_id, user_name, granted_nano_usd, shipped_nano_usd, seen_at_ms
+    from credit_leases left join credit_nodes on credit_nodes.node_id = credit_leases.node_id
+    order by credit_leases.node_id, pot_id limit ?`;
+  return (await database.all(sql, listedMax)).map((row) => {
+    const left = readBigInt(row, 'granted_nano_usd') - readBigInt(row, 'shipped_nano_usd');
+    return {
+      nodeId: readText(row, 'node_id'),
+      potId: readText(row, 'pot_id'),
+      userName: readText(row, 'user_name'),
+      leasedNanoUsd: left > 0n ? left : 0n,
+      seenAtMs: readOptionalInteger(row, 'seen_at_ms'),
+    };
+  });
+}
+
+function checkLimit(limit: number): number {
+  if (Number.isInteger(limit) && limit >= 1 && limit <= listedMax) return limit;
+  throw new StoreError('constraint', `A listing takes a limit of 1 to ${listedMax}, not ${limit}.`);
+}
+
+function decodeTransaction(row: SqlRow): LedgerTransaction {
+  const written = readText(row, 'kind');
+  const kind = kinds.find((each) => each === written);
+  if (kind === undefined) throw new StoreError('corrupt', 'Column kind holds no kind of transaction.');
+  const optional = {
+    keyId: readOptionalText(row, 'key_id'),
+    day: readOptionalText(row, 'day'),
+    callId: readOptionalText(row, 'call_id'),
+    actor: readOptionalText(row, 'actor'),
+    note: readOptionalText(row, 'note'),
+  };
+  return {
+    transactionId: readText(row, 'transaction_id'),
+    kind,
+    userName: readText(row, 'user_name'),
+    amountNanoUsd: readWide(row, 'amount'),
+    postedAtMs: readInteger(row, 'posted_at_ms'),
+    ...Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined)),
+  };
+}

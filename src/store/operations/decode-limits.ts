@@ -1,0 +1,18 @@
+import { type AccessLimits, isAccessLimits } from '../../accounts/access-limits.ts';
+import { StoreError } from '../store-error.ts';
+import type { SqlRow } from './database.ts';
+import { readOptionalText } from './read-column.ts';
+
+/** Limits that cannot be read must not become none: a key would open more than it should. */
+export function decodeLimits(row: SqlRow, column: string): AccessLimits | undefined {
+  const text = readOptionalText(row, column);
+  if (text === undefined) return undefined;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // Told below, as any other value that is none.
+  }
+  if (!isAccessLimits(value)) throw new StoreError('corrupt', `Column ${column} holds what is no set of limits.`);
+  return value;
+}

@@ -1,0 +1,135 @@
+import { applyLease, leasedOf, type LeaseRow } from '../../billing/credits/apply-lease.ts';
+import { userAccountId } from '../../billing/credits/credit-books.ts';
+import {
+  type CreditNode,
+  type LeaseReply,
+  type LeaseRequest,
+  type LeaseState,
+  type LeaseStore,
+  nodeAliveMs,
+} from '../../billing/credits/credit-store.ts';
+import type { Database, SqlRow } from './database.ts';
+import { readStandings, type Standing } from './pot-standing.ts';
+import { readBigInt, readInteger, readText } from './read-column.ts';
+
+/** A node that is heard of says so no more often than this: an idle gateway leaves the disk alone. */
+const seenEveryMs = 10_000;
+
+/** What processes lease, on a connection. Whoever changes something of a user's money has that user's account to itself until the transaction ends. */
+export function createLeaseOperations(database: Database): LeaseStore {
+  return {
+    openCreditNode: async ({ nodeId, sessionId, nowMs }) => {
+      const sql = `insert into credit_nodes (node_id, session_id, seen_at_ms) values (?, ?, ?)
+        on conflict (node_id) do update set session_id = excluded.session_id, seen_at_ms = excluded.seen_at_ms`;
+      await database.run(sql, nodeId, sessionId, Math.floor(nowMs));
+    },
+    releaseCreditNode: (node) => database.transact((transaction) => releaseNode(transaction, node), 'read-committed'),
+    changeLeases: (node, requests) => database.transact((transaction) => changeLeases(transaction, node, requests), 'read-committed'),
+    readCreditSignals: (node) => readSignals(database, node),
+  };
+}
+
+/** Whether this is the node's life; nobody changes that until the transaction ends. */
+async function isLife(
+  database: Database,
+  { nodeId, sessionId }: { readonly nodeId: string; readonly sessionId: string },
+): Promise<boolean> {
+  const sql = `select session_id from credit_nodes where node_id = ? ${database.words.forUpdate('credit_nodes')}`;
+  const row = await database.first(sql, nodeId);
+  return row !== undefined && readText(row, 'session_id') === sessionId;
+}
+
+async function releaseNode(
+  database: Database,
+  { nodeId, sessionId }: { readonly nodeId: string; readonly sessionId?: string },
+): Promise<number> {
+  if (sessionId !== undefined && !(await isLife(database, { nodeId, sessionId }))) return 0;
+  // Without a life of it, the process learns that its leases are gone, should it still live.
+  if (sessionId === undefined) await database.run('delete from credit_nodes where node_id = ?', nodeId);
+  return await database.run('delete from credit_leases where node_id = ?', nodeId);
+}
+
+/** Has the user's account to itself from now on. */
+export async function lockAccount(database: Database, userName: string): Promise<void> {
+  const sql = `insert into ledger_accounts (account_id, kind, user_name, balance_kusd, balance_nano, postings) values (?, 'user', ?, 0, 0, 0)
+    on conflict (account_id) do update set postings = ledger_accounts.postings`;
+  await database.run(sql, userAccountId(userName), userName);
+}
+
+async function changeLeases(
+  database: Database,
+  node: CreditNode & { readonly nowMs: number; readonly userName: string },
+  requests: readonly LeaseRequest[],
+): Promise<LeaseReply> {
+  if (!(await isLife(database, node))) return { status: 'fenced' };
+  await lockAccount(database, node.userName);
+  const nodes = await countNodes(database, node);
+  const pots = requests.map(({ pot }) => pot);
+  const standings = await readStandings(database, node.userName, pots);
+  const leases: LeaseState[] = [];
+  for (const [index, request] of requests.entries()) {
+    const standing = standings[index];
+    if (standing !== undefined) leases.push(await changeLease(database, node, request, { ...standing, nodes }));
+  }
+  return { status: 'leased', leases };
+}
+
+/** Nodes at work, this one among them. Clocks of several machines differ: one that was heard of in the future lives. */
+async function countNodes(database: Database, { nodeId, nowMs }: { readonly nodeId: string; readonly nowMs: number }): Promise<number> {
+  const sql = 'select count(*) as nodes from credit_nodes where node_id <> ? and seen_at_ms > ?';
+  const row = await database.first(sql, nodeId, Math.floor(nowMs) - nodeAliveMs);
+  return 1 + (row === undefined ? 0 : readInteger(row, 'nodes'));
+}
+
+const selectLeases = `select node_id, generation, version, granted_nano_usd, shipped_nano_usd, closing from credit_leases where pot_id = ?`;
+const writeLease = `insert into credit_leases
+    (pot_id, node_id, user_name, generation, version, granted_nano_usd, shipped_nano_usd, closing, recalled)
+  values (?, ?, ?, ?, ?, ?, ?, ?, 0)
+  on conflict (pot_id, node_id) do update set generation = excluded.generation, version = excluded.version,
+    granted_nano_usd = excluded.granted_nano_usd, closing = excluded.closing, recalled = 0`;
+
+async function changeLease(
+  database: Database,
+  { nodeId, userName }: { readonly nodeId: string; readonly userName: string },
+  request: LeaseRequest,
+  { limit, spent, videos, nodes }: Standing & { readonly nodes: number },
+): Promise<LeaseState> {
+  const potId = request.pot.id;
+  const rows = (await database.all(selectLeases, potId)).map((row) => ({ nodeId: readText(row, 'node_id'), lease: decodeLease(row) }));
+  const own = rows.find((row) => row.nodeId === nodeId)?.lease;
+  const leasedElsewhere = rows.reduce((sum, row) => (row.nodeId === nodeId ? sum : sum + leasedOf(row.lease)), 0n);
+  const { row, state, recall } = applyLease(own, request, { limit, spent: spent + videos, leasedElsewhere, nodes });
+  if (row === undefined) {
+    if (own !== undefined) await database.run('delete from credit_leases where pot_id = ? and node_id = ?', potId, nodeId);
+  } else if (row !== own) {
+    const { generation, version, granted, shipped, closing } = row;
+    await database.run(writeLease, potId, nodeId, userName, generation, version, granted, shipped, closing ? 1 : 0);
+  }
+  if (recall) await database.run('update credit_leases set recalled = 1 where pot_id = ? and node_id <> ? and recalled = 0', potId, nodeId);
+  return state;
+}
+
+function decodeLease(row: SqlRow): LeaseRow {
+  return {
+    generation: readText(row, 'generation'),
+    version: readInteger(row, 'version'),
+    granted: readBigInt(row, 'granted_nano_usd'),
+    shipped: readBigInt(row, 'shipped_nano_usd'),
+    closing: readInteger(row, 'closing') === 1,
+  };
+}
+
+async function readSignals(
+  database: Database,
+  { nodeId, sessionId, nowMs }: CreditNode & { readonly nowMs: number },
+): ReturnType<LeaseStore['readCreditSignals']> {
+  const sql = `select session_id, seen_at_ms,
+      (select coalesce(sum(value), 0) from counters where name in ('keys_version', 'credits_version')) as version
+    from credit_nodes where node_id = ?`;
+  const row = await database.first(sql, nodeId);
+  if (row === undefined || readText(row, 'session_id') !== sessionId) return { status: 'fenced' };
+  if (Math.abs(nowMs - readInteger(row, 'seen_at_ms')) > seenEveryMs)
+    await database.run('update credit_nodes set seen_at_ms = ? where node_id = ? and session_id = ?', Math.floor(nowMs), nodeId, sessionId);
+  const recalled = await database.all('select pot_id from credit_leases where node_id = ? and recalled = 1', nodeId);
+  return { status: 'current', version: readInteger(row, 'version'), recalled: recalled.map((each) => readText(each, 'pot_id')) };
+}

@@ -1,0 +1,36 @@
+import type { SqlRow } from './database.ts';
+import { readBigInt } from './read-column.ts';
+
+/**
+ * Sums over the lifetime of an account have two columns: `<name>_kusd`, whole thousands of USD, and `<name>_nano`, the rest in nano-USD, which is never below 0. No price,
+ * however wrong, makes them exceed 64 bits: what was used can always be booked.
+ */
+const nanoUsdPerKusd = 1_000_000_000_000n;
+
+/** An amount in nano-USD as the two columns have it. */
+export function toWide(amount: bigint): readonly [kusd: bigint, nano: bigint] {
+  const rest = amount % nanoUsdPerKusd;
+  const nano = rest < 0n ? rest + nanoUsdPerKusd : rest;
+  return [(amount - nano) / nanoUsdPerKusd, nano];
+}
+
+/** Reads an amount out of its two columns, or out of sums of them. */
+export function readWide(row: SqlRow, name: string): bigint {
+  return readBigInt(row, `${name}_kusd`) * nanoUsdPerKusd + readBigInt(row, `${name}_nano`);
+}
+
+/** What an upsert sets to add an amount to the one of a table. */
+export function addWide(table: string, name: string): string {
+  const sum = `(${table}.${name}_nano + excluded.${name}_nano)`;
+  return `${name}_kusd = ${table}.${name}_kusd + excluded.${name}_kusd + ${sum} / ${nanoUsdPerKusd}, ${name}_nano = ${sum} % ${nanoUsdPerKusd}`;
+}
+
+/** The sum of an amount over rows, as two columns. */
+export function sumWide(name: string, as: string): string {
+  return `coalesce(sum(${name}_kusd), 0) as ${as}_kusd, coalesce(sum(${name}_nano), 0) as ${as}_nano`;
+}
+
+/** The sum of a column of nano-USD over rows, as the two columns of a wide amount. */
+export function sumNarrow(column: string, as: string): string {
+  return `coalesce(sum(${column} / ${nanoUsdPerKusd}), 0) as ${as}_kusd, coalesce(sum(${column} % ${nanoUsdPerKusd}), 0) as ${as}_nano`;
+}
