@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 
+import { runWeir } from '../programs/run-weir.ts';
 import { makeCall, modeOf } from '../books/load.ts';
 import { auditBooks, compareStatistics } from '../support/audit.ts';
 import { call, eventually, post } from '../support/http.ts';
@@ -49,5 +51,14 @@ describe('two gateways and a monitor on one PostgreSQL, each with a role that ha
     const conversation = await post(`${second.gatewayUrl}/v1/conversations`, { metadata: { topic: 'shared' } }, auth);
     const seen = await call(`${first.gatewayUrl}/v1/conversations/${conversation.json.id}`, { headers: auth });
     assert.deepEqual(seen.json?.metadata, { topic: 'shared' }, seen.text);
+    const command = await runWeir(['keys', 'create', '--user', 'ann', '--name', 'ci'], {
+      WEIR_CONFIG: join(first.dataDirectory, 'weir.yaml'),
+      WEIR_DATA_DIR: first.dataDirectory,
+    });
+    const secret = /sk-weir-\S+/.exec(command.stdout)?.[0] ?? assert.fail(command.stderr);
+    for (const { gatewayUrl } of [first, second]) {
+      const body = { model: 'gpt-5-mini', messages: [{ role: 'user', content: 'Hello' }] };
+      assert.equal((await post(`${gatewayUrl}/v1/chat/completions`, body, { authorization: `Bearer ${secret}` })).status, 200);
+    }
   });
 });
