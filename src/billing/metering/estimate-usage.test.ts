@@ -31,10 +31,14 @@ test('input is expected by its characters, and bounded by its bytes and by what 
 });
 
 test('pictures, files and searches are reckoned with', () => {
-  const rich = estimateUsage({ ...plain, input: { textBytes: 0, images: 2, files: 1, fileBytes: 50 }, searchesWeb: true });
-  assert.equal(rich.most.inputTokens, 2048 + 2 * 8192 + 50 + 131_072 + 10 * 8192);
-  assert.equal(rich.most.webSearches, 10);
-  assert.equal(rich.expected.webSearches, 1);
+  const rich = estimateUsage({
+    ...plain,
+    input: { textBytes: 0, images: 2, files: 1, fileBytes: 50 },
+    builtInTools: ['web-search', 'code-execution'],
+  });
+  assert.equal(rich.most.inputTokens, 2048 + 2 * 8192 + 50 + 131_072 + 2 * 10 * 8192);
+  assert.deepEqual([rich.most.webSearches, rich.most.codeSessions, rich.most.toolCalls, rich.most.fileSearches], [10, 1, 20, undefined]);
+  assert.deepEqual([rich.expected.webSearches, rich.expected.codeSessions], [1, 1]);
 });
 
 test('F14: what a call is charged is never more than its bound, whatever its tier and its cache (M13)', () => {

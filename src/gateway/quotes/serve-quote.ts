@@ -59,7 +59,7 @@ export async function serveQuote(gateway: Gateway, http: Http, findRoute: (metho
   try {
     const call = await quote(asked);
     const priced = priceQuote(asked, call);
-    const affordable = await lookForMoney(gateway, asked, priced.bounds.maximumNanoUsd);
+    const affordable = await lookForMoney(gateway, asked, priced.heldNanoUsd);
     const answer = describeQuote({ ...asked, path }, call, priced, affordable);
     const told = {
       'content-type': 'application/json',
