@@ -13,7 +13,7 @@ export const creditsSchemas = {
       balance: {
         ...nullable(object({ amount: money, reserved: money }, ['amount', 'reserved'])),
         description:
-          'Of a prepaid user: what is left of what was paid in, below 0 what is owed, and what of it calls under way have reserved. Null: not prepaid.',
+          'Of a prepaid user: what is left of what was paid in, below 0 what is owed, and what of it the gateway has set aside for calls under way and the next ones. Null: not prepaid.',
       },
       limits: {
         type: 'array',
