@@ -1,0 +1,22 @@
+import { readAnthropicUsage } from './read-anthropic-usage.ts';
+import { readGoogleUsage } from './read-google-usage.ts';
+import { readOpenAiUsage } from './read-openai-usage.ts';
+import { ExportError, type VendorUsage } from './vendor-usage.ts';
+
+/** How the exports of a vendor are read, and what the ledger calls the vendor. */
+export type VendorExport = { readonly ledgerVendor: string; readonly read: (text: string) => VendorUsage };
+
+/** By the word that a command takes. */
+export const vendorExports: Readonly<Record<string, VendorExport>> = {
+  openai: { ledgerVendor: 'openai', read: (text) => readOpenAiUsage(parseJson(text)) },
+  anthropic: { ledgerVendor: 'anthropic', read: (text) => readAnthropicUsage(parseJson(text)) },
+  google: { ledgerVendor: 'gemini', read: readGoogleUsage },
+};
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ExportError('the file is no JSON');
+  }
+}
