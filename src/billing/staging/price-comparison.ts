@@ -15,7 +15,7 @@ export type ComparedGroup = {
 };
 
 /** Rows that the other book cannot price as it would have: of this model, for this reason. */
-export type DoubtfulRows = { readonly model: string; readonly reason: string; readonly rows: number };
+type DoubtfulRows = { readonly model: string; readonly reason: string; readonly rows: number };
 
 export type ComparisonResult = {
   /** The largest difference first. */
