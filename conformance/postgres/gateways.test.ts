@@ -61,4 +61,27 @@ describe('two gateways and a monitor on one PostgreSQL, each with a role that ha
       assert.equal((await post(`${gatewayUrl}/v1/chat/completions`, body, { authorization: `Bearer ${secret}` })).status, 200);
     }
   });
+
+  test('a video that one gateway began is seen by the other until it is over, and is charged once', async () => {
+    const models = { 'kite-video': { targets: [{ upstream: 'xai', model: 'grok-imagine-video' }] } };
+    await using first = await startShared(parts(), { command: 'gateway', config: { models } });
+    await using second = await startShared(parts(), { command: 'gateway', config: { models } });
+    const auth = { authorization: `Bearer ${first.apiKey}` };
+    const wish = { model: 'kite-video', prompt: 'a red kite' };
+    const made = await post(`${first.gatewayUrl}/v1/video/generations`, wish, { ...auth, 'x-simulator-video': 'ms=300' });
+    assert.ok(made.status < 300, made.text);
+    const id = String(made.json.id ?? made.json.task_id);
+    const ended = await eventually(
+      () => call(`${second.gatewayUrl}/v1/video/generations/${id}`, { headers: auth }),
+      ({ text }) => /"status":"(?:completed|succeeded)"/.test(text),
+      30_000,
+    );
+    assert.equal(ended.status, 200, ended.text);
+    const rows = await parts().server.query(`select count(*) from calls where requested_model = 'kite-video'`, { role: 'weir_monitor' });
+    assert.equal(rows, '1');
+    const stranger = await call(`${second.gatewayUrl}/v1/video/generations/${id}`, {
+      headers: { authorization: 'Bearer sk-nobody-0123456789' },
+    });
+    assert.equal(stranger.status, 401);
+  });
 });

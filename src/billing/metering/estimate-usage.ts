@@ -23,8 +23,9 @@ export type UsageForecast = {
 /** What a call will use by the best estimate, and what it uses at most. */
 export type UsageBounds = { readonly expected: Usage; readonly most: Usage };
 
-/** Vendors put words of their own before a conversation with tools: up to some 1,500 tokens. */
-const preambleTokens = 2048;
+/** Vendors put words of their own before a conversation: a few, and up to some 1,500 tokens where there are tools. */
+const preambleTokens = 256;
+const toolPreambleTokens = 2048;
 /** A picture is at most some 5,000 tokens with every vendor's present models. */
 const imageTokensMax = 8192;
 const imageTokensExpected = 1024;
@@ -52,7 +53,8 @@ const outputTokensExpected = 1024;
 export function estimateUsage(forecast: UsageForecast): UsageBounds {
   const { input, contextTokensMax = Infinity, builtInTools = [] } = forecast;
   const outputMax = boundOutput(forecast);
-  const read = input.textBytes + preambleTokens + input.images * imageTokensMax + input.fileBytes + input.files * fileTokensMax;
+  const preamble = input.offersTools ? toolPreambleTokens : preambleTokens;
+  const read = input.textBytes + preamble + input.images * imageTokensMax + input.fileBytes + input.files * fileTokensMax;
   const found = builtInTools.length * toolUsesMax * foundTokensMax;
   const inputMax = Math.min(read + found, contextTokensMax);
   const inputExpected = Math.min(

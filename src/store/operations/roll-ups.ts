@@ -18,8 +18,10 @@ const hours: RollUp = { unitMs: hourMs, upsert: createUpsert('usage_hours', 'hou
 /** Days begin at any minute: it depends on their time zone. */
 const days: RollUp = { unitMs: minuteMs, upsert: createUpsert('usage_days', 'day') };
 
-const insertVersion =
-  'insert into usage_price_versions (day, user_name, price_version) values (?, ?, ?) on conflict (day, user_name, price_version) do nothing';
+const insertVersions = perRows((rows) => {
+  const values = Array.from({ length: rows }, () => '(?, ?, ?)').join(', ');
+  return `insert into usage_price_versions (day, user_name, price_version) values ${values} on conflict (day, user_name, price_version) do nothing`;
+});
 
 /**
  * Adds calls that were just booked to all roll-ups, in the transaction that books them. Throws StoreError `entry-out-of-range`, and SumsRefusedError where several sums may be written
@@ -46,9 +48,10 @@ export async function addToRollUps(
     sumUp(byMinute, (ms) => dayStart(ms, zone)),
   );
   const versions = new Map(increments.map((call) => [priceVersionKey(call), call]));
-  for (const key of [...versions.keys()].toSorted()) {
-    const call = versions.get(key);
-    if (call !== undefined) await database.run(insertVersion, Math.floor(call.acceptedAtMs / dayMs), call.names[0], call.priceVersion);
+  const used = [...versions.keys()].toSorted().flatMap((key) => versions.get(key) ?? []);
+  for (const part of inParts(used, sumsPerInsert)) {
+    const values = part.flatMap((call) => [Math.floor(call.acceptedAtMs / dayMs), call.names[0], call.priceVersion]);
+    await database.run(insertVersions(part.length), ...values);
   }
 }
 
@@ -109,10 +112,13 @@ function add(one: number | bigint, other: number | bigint): number | bigint {
 }
 
 async function writeSums(database: Database, rollUp: RollUp, sums: readonly RollUpSum[], sumsPerInsert: readonly number[]): Promise<void> {
+  for (const part of inParts(sums, sumsPerInsert)) await writeTogether(database, rollUp, part);
+}
+
+/** Cuts a list into parts of the given sizes, the largest first. */
+function* inParts<Part>(all: readonly Part[], sizes: readonly number[]): Generator<readonly Part[]> {
   let at = 0;
-  for (const sumsAtOnce of sumsPerInsert) {
-    for (; at + sumsAtOnce <= sums.length; at += sumsAtOnce) await writeTogether(database, rollUp, sums.slice(at, at + sumsAtOnce));
-  }
+  for (const size of sizes) for (; at + size <= all.length; at += size) yield all.slice(at, at + size);
 }
 
 async function writeTogether(database: Database, { upsert, unitMs }: RollUp, sums: readonly RollUpSum[]): Promise<void> {
@@ -128,11 +134,15 @@ async function writeTogether(database: Database, { upsert, unitMs }: RollUp, sum
   }
 }
 
-/** The statement by the number of its rows, each made once. */
 function createUpsert(table: string, unit: string): (rows: number) => string {
+  return perRows((rows) => writeUpsert(table, unit, rows));
+}
+
+/** A statement by the number of its rows, each made once. */
+function perRows(write: (rows: number) => string): (rows: number) => string {
   const made = new Map<number, string>();
   return (rows) => {
-    const known = made.get(rows) ?? writeUpsert(table, unit, rows);
+    const known = made.get(rows) ?? write(rows);
     made.set(rows, known);
     return known;
   };
