@@ -26,6 +26,11 @@ test('OpenAI: cached and written tokens are taken out of the input, days are of 
   });
 });
 
+test('a file that begins with a byte order mark is read like any other', () => {
+  const text = JSON.stringify(openAiPage('2026-11-20', [openAiResult()]));
+  assert.deepEqual(read('openai', `\ufeff${text}`), read('openai', text));
+});
+
 test('OpenAI: what is not read is named: further pages, other kinds of results, members that nobody knows', () => {
   const page = openAiPage(
     '2026-11-20',

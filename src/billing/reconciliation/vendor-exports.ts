@@ -15,7 +15,8 @@ export const vendorExports: Readonly<Record<string, VendorExport>> = {
 
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    // Some programs begin a file with a byte order mark.
+    return JSON.parse(text.replace(/^\ufeff/, ''));
   } catch {
     throw new ExportError('the file is no JSON');
   }

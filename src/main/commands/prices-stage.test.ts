@@ -127,3 +127,14 @@ test('publish: without a price file in the configuration only into a file that i
   assert.match(await run('check', 'made.json'), /good: 1 models, 1 entries/);
   assert.ok(!readdirSync(directory).includes('made.json.before'));
 });
+
+test('publish: a file that replaces the shipped book keeps the models that the change does not name', async (context) => {
+  const { run, directory } = await setUp(context, 'prices: own.json\n');
+  writeFileSync(join(directory, 'own.json'), bookText('ours-1', plainEntry(), plainEntry({ model: 'm-2' })));
+  await run('publish', 'new.json', '--from', dayFromNow(1));
+  const { entries } = JSON.parse(readFileSync(join(directory, 'own.json'), 'utf8')) as { entries: { model: string }[] };
+  assert.deepEqual(
+    entries.map(({ model }) => model),
+    ['m-1', 'm-2', 'm-1'],
+  );
+});
