@@ -107,4 +107,26 @@ describe('spending within limits', { concurrency: 4 }, () => {
     const spent = rows.reduce((sum, { charge }) => sum + charge.amountNanoUsd, 0n);
     assert.ok(spent > 0n && spent <= limit, `${spent} of ${limit}`);
   });
+
+  test('a key sees how its limits and its balance stand, as they are described', async () => {
+    const read = async (name: string): Promise<Record<string, unknown>> => {
+      const response = await fetch(`${bench.weir.gatewayUrl}/v1/credits`, { headers: { authorization: `Bearer ${keys.get(name)}` } });
+      assert.equal(response.status, 200);
+      assert.equal(response.headers.get('cache-control'), 'private, no-store');
+      return (await response.json()) as Record<string, unknown>;
+    };
+    const nothing = { nano_usd: '0', usd: '0' };
+    const known = { object: 'credits', currency: 'USD' };
+    const { balance: ofPrepaid, ...prepaid } = await read('prepaid');
+    assert.deepEqual(prepaid, { ...known, user: 'prepaid', key: 'prepaid', limits: [] });
+    // It may have made calls before it was made prepaid, and owes them.
+    const { amount, reserved } = ofPrepaid as { readonly amount: { readonly nano_usd: string }; readonly reserved: object };
+    assert.ok(BigInt(amount.nano_usd) <= 0n);
+    assert.deepEqual(reserved, nothing);
+    const { limits, balance } = await read('poor');
+    assert.equal(balance, null);
+    const limit = { nano_usd: '1', usd: '0.000000001' };
+    assert.deepEqual(limits, [{ scope: 'key', period: 'total', limit, spent: nothing, reserved: nothing, resets_at: null }]);
+    assert.equal((await fetch(`${bench.weir.gatewayUrl}/v1/credits`)).status, 401);
+  });
 });
