@@ -142,4 +142,25 @@ export function ledgerSuite(open: () => Promise<StoreUnderTest>): void {
     assert.deepEqual(await store.listEntries({ limit: 10, before: 'no such call' }), []);
     await assert.rejects(store.listEntries({ limit: 0 }), { kind: 'constraint' });
   });
+
+  test('the rows of a span are read oldest first, in pages without gaps or repeats, also among equal times; its end does not belong to it', async () => {
+    const store = engine().store();
+    const beginMs = startMs + 3e9;
+    const entries = Array.from({ length: 23 }, (_, index) =>
+      createEntry(`span-${String(index).padStart(2, '0')}`, { acceptedAtMs: beginMs + Math.floor(index / 5) }),
+    );
+    await store.appendEntries(entries.toReversed());
+    const span = { startMs: beginMs, endMs: beginMs + 4 };
+    const pages: CallEntry[] = [];
+    for (;;) {
+      const after = pages.at(-1);
+      const page = await store.listEntriesBetween({ ...span, limit: 7, ...(after === undefined ? {} : { after }) });
+      pages.push(...page);
+      if (page.length < 7) break;
+    }
+    assert.deepEqual(pages, entries.slice(0, 20));
+    assert.deepEqual(await store.listEntriesBetween({ startMs: beginMs + 4, endMs: beginMs + 5, limit: 10 }), entries.slice(20));
+    assert.deepEqual(await store.listEntriesBetween({ startMs: beginMs + 5, endMs: beginMs + 5, limit: 10 }), []);
+    await assert.rejects(store.listEntriesBetween({ ...span, limit: 10_001 }), { kind: 'constraint' });
+  });
 }

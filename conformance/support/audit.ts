@@ -82,7 +82,7 @@ export function priceOf(entry: CallEntry, usage: Usage): bigint {
 }
 
 /** What the upstream's model used, by its own plan. */
-export function plannedUsage(truth: Truth): Usage {
+export function plannedUsage(truth: Pick<Truth, 'plannedUsage'>): Usage {
   const planned = truth.plannedUsage;
   if (planned === undefined) return {};
   const { inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens } = planned;

@@ -7,6 +7,7 @@ import { addDatabaseCommands } from './commands/database.ts';
 import { addDoctorCommand } from './commands/doctor.ts';
 import { addKeyCommands } from './commands/keys.ts';
 import { addReceiptCommands } from './commands/receipt.ts';
+import { addReconcileCommand } from './commands/reconcile.ts';
 import { addPriceCommands } from './commands/prices.ts';
 import { addTokenCommands } from './commands/tokens.ts';
 import { addUsageCommand } from './commands/usage.ts';
@@ -60,6 +61,7 @@ function createProgram(environment: Environment): Command {
   addUserCommands(program, environment);
   addTokenCommands(program, environment);
   addUsageCommand(program, () => withConfigPath(environment));
+  addReconcileCommand(program, () => withConfigPath(environment));
   addCallbackCommands(program, environment);
   addReceiptCommands(program, environment, () => withConfigPath(environment));
   addDatabaseCommands(program, environment);

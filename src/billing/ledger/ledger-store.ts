@@ -24,4 +24,12 @@ export type LedgerStore = {
     readonly before?: string;
     readonly userName?: string;
   }) => Promise<readonly CallEntry[]>;
+  /** The next rows accepted in `[startMs, endMs)`, in the order of their acceptance and, of the same millisecond, of their ids; fewer than `limit` when there are no more. */
+  readonly listEntriesBetween: (page: {
+    readonly startMs: number;
+    readonly endMs: number;
+    readonly limit: number;
+    /** The last row of the page before. */
+    readonly after?: Pick<CallEntry, 'acceptedAtMs' | 'callId'>;
+  }) => Promise<readonly CallEntry[]>;
 };

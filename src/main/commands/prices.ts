@@ -1,19 +1,17 @@
-import { readFileSync } from 'node:fs';
-
 import type { Command } from 'commander';
 
 import { diffPriceBooks } from '../../billing/rating/diff-price-books.ts';
-import { loadShippedPriceBook } from '../../billing/rating/load-shipped-price-book.ts';
 import { mergePriceBooks } from '../../billing/rating/merge-price-books.ts';
-import { type PriceBookData, PriceBookError } from '../../billing/rating/parse-price-book.ts';
+import type { PriceBookData } from '../../billing/rating/parse-price-book.ts';
 import { createPriceBook } from '../../billing/rating/price-book.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { loadConfig } from '../config/load-config.ts';
-import { readPriceBook } from '../config/read-price-book.ts';
-import { type Environment, StartError } from '../environment.ts';
+import type { Environment } from '../environment.ts';
 import { printTable } from './with-accounts.ts';
 import { type ImportCommandOptions, importPriceList } from './prices-import.ts';
 import { listPrices, type ListPricesOptions, priceColumns } from './prices-list.ts';
+import { addStagedPriceCommands } from './prices-stage.ts';
+import { readPriceFile } from './read-price-file.ts';
 
 /** Adds `weir prices …`: what calls cost, and files that say so. None of them calls anything or needs a running gateway. */
 export function addPriceCommands(program: Command, environment: () => Environment): void {
@@ -36,7 +34,7 @@ export function addPriceCommands(program: Command, environment: () => Environmen
     .description('checks a price book file and names every problem; exits with 1 if there is any')
     .argument('<file>', 'price book in YAML or JSON')
     .action((file: string) => {
-      const book = readFile(file);
+      const book = readPriceFile(file);
       const models = new Set(book.entries.map(({ vendor, model }) => `${vendor}/${model}`)).size;
       console.log(
         `The price book is good: ${models} models, ${book.entries.length} entries, version ${createPriceBook({ book }).version}.`,
@@ -50,8 +48,8 @@ export function addPriceCommands(program: Command, environment: () => Environmen
     .option('--whole', 'the one file is a whole book, not one to be put on top')
     .option('--json', 'as JSON')
     .action((file: string, other: string | undefined, { json, whole }: { readonly json?: boolean; readonly whole?: boolean }) => {
-      const before = other === undefined ? bookInForce(environment()) : readFile(file);
-      const named = readFile(other ?? file);
+      const before = other === undefined ? bookInForce(environment()) : readPriceFile(file);
+      const named = readPriceFile(other ?? file);
       const isWhole = other !== undefined || file === 'shipped' || whole === true;
       const after = isWhole ? named : mergePriceBooks(before, named);
       const changes = diffPriceBooks(before, after);
@@ -77,19 +75,10 @@ export function addPriceCommands(program: Command, environment: () => Environmen
     .command('export')
     .description('writes the price book in force as a file of its own')
     .action(() => console.log(JSON.stringify(bookInForce(environment()), undefined, 2)));
+  addStagedPriceCommands(prices, environment);
 }
 
 /** The prices that a gateway with this configuration has, without the overrides of single models. */
 function bookInForce({ configPath, variable }: Environment): PriceBookData {
   return loadConfig(configPath, variable).priceBookData;
-}
-
-function readFile(file: string): PriceBookData {
-  if (file === 'shipped') return loadShippedPriceBook();
-  try {
-    return readPriceBook(readFileSync(file, 'utf8'));
-  } catch (error) {
-    if (error instanceof PriceBookError) throw new StartError(`${file} cannot be used:\n  ${error.problems.join('\n  ')}`);
-    throw new StartError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
-  }
 }

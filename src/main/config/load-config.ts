@@ -20,7 +20,7 @@ function readText(path: string | undefined): string {
 }
 
 /** The path of the price book that a configuration names, if it names one. */
-function pricesPathOf(path: string | undefined, { prices }: Config): string | undefined {
+export function pricesPathOf(path: string | undefined, { prices }: Config): string | undefined {
   const { file } = pricesOf(prices);
   return file === undefined ? undefined : resolve(dirname(resolve(path ?? 'weir.yaml')), file);
 }

@@ -48,6 +48,7 @@ export function createLedgerOperations(database: Database): LedgerStoreOperation
     },
     listCallRows: (callId) => listCallRows(database, callId),
     listEntries: (filter) => listEntries(database, filter),
+    listEntriesBetween: (page) => listEntriesBetween(database, page),
   };
 }
 
@@ -123,10 +124,24 @@ async function listCallRows(database: Database, callId: string): Promise<readonl
 
 type EntryFilter = Parameters<LedgerStoreOperations['listEntries']>[0];
 
+function checkLimit(limit: number): void {
+  if (Number.isInteger(limit) && limit >= 1 && limit <= listedEntriesMax) return;
+  throw new StoreError('constraint', `A listing takes a limit of 1 to ${listedEntriesMax}, not ${limit}.`);
+}
+
+async function listEntriesBetween(
+  database: Database,
+  { startMs, endMs, limit, after }: Parameters<LedgerStoreOperations['listEntriesBetween']>[0],
+): Promise<readonly CallEntry[]> {
+  checkLimit(limit);
+  const next = after === undefined ? '' : 'and (accepted_at_ms, call_id) > (?, ?)';
+  const sql = `select * from calls where accepted_at_ms >= ? and accepted_at_ms < ? ${next} order by accepted_at_ms, call_id limit ?`;
+  const parameters = after === undefined ? [startMs, endMs] : [startMs, endMs, after.acceptedAtMs, toStorableText(after.callId)];
+  return (await database.all(sql, ...parameters, limit)).map((row: SqlRow) => decodeCallEntry(row));
+}
+
 async function listEntries(database: Database, filter: EntryFilter): Promise<readonly CallEntry[]> {
-  if (!Number.isInteger(filter.limit) || filter.limit < 1 || filter.limit > listedEntriesMax) {
-    throw new StoreError('constraint', `A listing takes a limit of 1 to ${listedEntriesMax}, not ${filter.limit}.`);
-  }
+  checkLimit(filter.limit);
   const conditions: string[] = [];
   const parameters: SqlValue[] = [];
   if (filter.userName !== undefined) {

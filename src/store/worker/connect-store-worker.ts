@@ -67,6 +67,7 @@ export async function connectStoreWorker(worker: Worker, options: StoreWorkerOpt
     findEntry: (callId) => call('findEntry', callId),
     listCallRows: (callId) => call('listCallRows', callId),
     listEntries: (filter) => call('listEntries', filter),
+    listEntriesBetween: (page) => call('listEntriesBetween', page),
     queryStatistics: async (query) => unpackRows(await call('sumUsage', query)),
     keepDaysOf: (timeZone) => call('keepDaysOf', timeZone),
     listBilledCalls: (page) => call('listBilledCalls', page),

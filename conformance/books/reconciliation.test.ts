@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+
+import { runWeir } from '../programs/run-weir.ts';
+import { openLedger } from '../support/audit.ts';
+import { billedCalls, type BilledTruth, exportAnthropic, exportGoogle, exportOpenAi } from '../support/export-usage.ts';
+import { eventually, post } from '../support/http.ts';
+import { chatInterfaces } from '../support/interfaces.ts';
+import { type SimulatedWeir, startSimulatedWeir } from '../support/start-simulated-weir.ts';
+
+const vendors = [
+  { vendor: 'openai', ledgerVendor: 'openai', write: exportOpenAi },
+  { vendor: 'anthropic', ledgerVendor: 'anthropic', write: exportAnthropic },
+  { vendor: 'google', ledgerVendor: 'gemini', write: exportGoogle },
+] as const;
+
+type CellReport = {
+  readonly model: string;
+  readonly day: string;
+  readonly signs: object;
+  readonly usage: readonly { readonly difference: number }[];
+};
+type CallReport = { readonly request_id: string; readonly explains_difference: boolean };
+
+describe("the ledger and the vendors' own accounts of the same calls", () => {
+  let running: SimulatedWeir;
+  /** The gateway's ids of the calls, by the tag that the vendor saw. */
+  const ids = new Map<string, string>();
+  before(async () => {
+    running = await startSimulatedWeir();
+    const { gatewayUrl, apiKey, dataDirectory } = running.weir;
+    const send = async (path: string, body: unknown, headers: Readonly<Record<string, string>>): Promise<void> => {
+      const tag = `call-${ids.size}`;
+      const reply = await post(`${gatewayUrl}${path}`, body, { ...headers, authorization: `Bearer ${apiKey}`, 'x-simulator-tag': tag });
+      assert.equal(reply.status, 200, reply.text.slice(0, 300));
+      ids.set(tag, String(reply.headers['x-weir-request-id']));
+    };
+    for (const { path, body, model, headers } of chatInterfaces)
+      for (const [stream, outputTokens] of [
+        [false, 11],
+        [true, 23],
+        [true, 31],
+      ] as const) {
+        const text = `call ${ids.size} of them: ${'word '.repeat(ids.size * 3)}`;
+        await send(path(model, stream), body(model, text, stream), { ...headers, 'x-simulator-output-tokens': String(outputTokens) });
+      }
+    // A long beginning that is written to a cache, and read from it.
+    const system = [{ type: 'text', text: 'a rule that holds. '.repeat(2000), cache_control: { type: 'ephemeral', ttl: '1h' } }];
+    for (const content of ['first', 'second']) {
+      const asked = { model: 'claude-sonnet-4-5', max_tokens: 50, system, messages: [{ role: 'user', content }] };
+      await send('/v1/messages', asked, { 'anthropic-version': '2023-06-01' });
+    }
+    const ledger = await openLedger(dataDirectory);
+    await eventually(
+      () => ledger.all(),
+      (rows) => rows.length === ids.size,
+    );
+    await ledger.close();
+  });
+  after(() => running[Symbol.asyncDispose]());
+
+  /** Reconciles an export by the command, as its user would. */
+  async function reconcile(vendor: string, text: string, ...words: readonly string[]) {
+    const { dataDirectory } = running.weir;
+    const file = join(dataDirectory, `${vendor}.export`);
+    writeFileSync(file, text);
+    return await runWeir(['reconcile', file, '--vendor', vendor, ...words], { WEIR_DATA_DIR: dataDirectory });
+  }
+
+  for (const { vendor, ledgerVendor, write } of vendors)
+    test(`${vendor}: what was booked is what the vendor counted, and a call that is taken out of its account is found`, async () => {
+      const truths = billedCalls(running.simulator.records(), ledgerVendor);
+      assert.ok(truths.length >= 3);
+      const equal = await reconcile(vendor, write(truths), '--json');
+      const report = JSON.parse(equal.stdout) as { cells: readonly CellReport[] };
+      assert.deepEqual(
+        report.cells.flatMap(({ usage }) => usage.filter(({ difference }) => difference !== 0)),
+        [],
+      );
+      assert.equal(equal.code, 0, equal.stdout + equal.stderr);
+
+      const [missing, ...others] = truths.toReversed();
+      assert.ok(missing !== undefined);
+      const differing = await reconcile(vendor, write(others), '--json');
+      assert.equal(differing.code, 1, differing.stderr);
+      const cells = (JSON.parse(differing.stdout) as { cells: readonly CellReport[] }).cells.filter(({ usage }) =>
+        usage.some(({ difference }) => difference !== 0),
+      );
+      assert.equal(cells.length, 1);
+      const listed = await reconcile(vendor, write(others), '--calls', `${cells[0]?.model}:${cells[0]?.day}`, '--json');
+      const { calls } = JSON.parse(listed.stdout) as { calls: readonly CallReport[] };
+      assert.deepEqual(
+        calls.filter(({ explains_difference }) => explains_difference).map(({ request_id }) => request_id),
+        [ids.get(missing.tag ?? '')],
+      );
+    });
+
+  test('usage that did not go through the gateway, and what a tolerance is for', async () => {
+    const truths = billedCalls(running.simulator.records(), 'openai');
+    const [first] = truths;
+    assert.ok(first?.plannedUsage !== undefined);
+    const foreign: BilledTruth = { ...first, plannedUsage: { ...first.plannedUsage, inputTokens: 0, outputTokens: 1 } };
+    const differing = await reconcile('openai', exportOpenAi([...truths, foreign]));
+    assert.equal(differing.code, 1);
+    assert.match(differing.stdout, /output +\d+ +\d+ +\+1 .*calls that did not go through this gateway/);
+    assert.match(differing.stdout, /requests +\d+ +\d+ +\+1/);
+    assert.equal((await reconcile('openai', exportOpenAi([...truths, foreign]), '--tolerance', '60')).code, 0);
+  });
+
+  test('what cannot be compared is trouble of its own: exit code 2 and a word on why', async () => {
+    const wrong: readonly (readonly [string, string, readonly string[], RegExp])[] = [
+      ['openai', 'no export', [], /is no JSON/],
+      ['nobody', '{}', [], /--vendor must be one of openai, anthropic, google/],
+      ['openai', exportOpenAi(billedCalls(running.simulator.records(), 'openai')), ['--tolerance', 'much'], /--tolerance/],
+      [
+        'openai',
+        exportOpenAi(billedCalls(running.simulator.records(), 'openai')),
+        ['--calls', 'm:2026-01-01'],
+        /neither side has this model/,
+      ],
+      ['openai', exportOpenAi(billedCalls(running.simulator.records(), 'openai')), ['--from', 'soon'], /is no day/],
+    ];
+    for (const [vendor, text, words, problem] of wrong) {
+      const { code, stderr } = await reconcile(vendor, text, ...words);
+      assert.deepEqual([code, problem.test(stderr)], [2, true], stderr);
+    }
+  });
+});

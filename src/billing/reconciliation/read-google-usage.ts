@@ -1,0 +1,66 @@
+import { parseCsv } from './parse-csv.ts';
+import { dayIn, ExportError, startOfDay, type UsageClass, type VendorUsage, type VendorUsageRow } from './vendor-usage.ts';
+
+/** Google's billing days begin at midnight here. */
+const timeZone = 'America/Los_Angeles';
+
+/** Columns that are needed: what was used, on which day, how much of it and in which unit. All others are of no concern here. */
+const columns = ['SKU description', 'Usage start date', 'Usage amount', 'Usage unit'] as const;
+const units = new Set(['count', 'tokens']);
+
+/**
+ * How a SKU of the Gemini API names a class of tokens and a model. What follows the model may tell a price tier, which is of no concern; with any other word it is another model or another
+ * way of counting.
+ */
+const sku =
+  /^generate content (?<cached>cached content )?(?<side>input|output) token count (?<model>gemini \d+(?:\.\d+)? (?:flash lite|flash|pro))(?: (?:short|long|input|output|text))*$/;
+
+/**
+ * Reads a CSV table of Google Cloud Billing with a row for each SKU and day. Rows of other SKUs or units are named and left out. The table counts neither requests nor searches.
+ * @throws ExportError
+ */
+export function readGoogleUsage(text: string): VendorUsage {
+  const [header, ...lines] = parseCsv(text);
+  const places = columns.map((column) => header?.indexOf(column) ?? -1);
+  const missing = columns.filter((_, index) => places[index] === -1);
+  if (missing.length > 0) throw new ExportError(`the table lacks the column ${missing.join(', ')}`);
+  const unread = new Set<string>();
+  const rows: VendorUsageRow[] = [];
+  const starts: number[] = [];
+  for (const [index, line] of lines.entries()) {
+    const [name = '', day = '', amount = '', unit = ''] = places.map((place) => line[place] ?? '');
+    // Totals at the end of the table have no SKU.
+    if (name === '') continue;
+    const read = readSku(name);
+    if (read === undefined || !units.has(unit.toLowerCase())) {
+      unread.add(`SKU ${name} (${amount} ${unit})`);
+      continue;
+    }
+    const startMs = startOfDay(timeZone, day);
+    starts.push(startMs);
+    rows.push({ model: read.model, startMs, counts: { [read.usageClass]: readAmount(amount, index + 2) } });
+  }
+  if (starts.length === 0) throw new ExportError('the table has no row with tokens of the Gemini API');
+  const endMs = startOfDay(timeZone, dayIn(timeZone, Math.max(...starts)), 1);
+  return { timeZone, rows, startMs: Math.min(...starts), endMs, unread: [...unread] };
+}
+
+function readSku(name: string): { readonly model: string; readonly usageClass: UsageClass } | undefined {
+  const groups = sku.exec(
+    name
+      .toLowerCase()
+      .replaceAll(/[\s_-]+/g, ' ')
+      .trim(),
+  )?.groups;
+  if (groups === undefined || (groups['cached'] !== undefined && groups['side'] === 'output')) return undefined;
+  const usageClass = groups['side'] === 'output' ? 'output' : groups['cached'] === undefined ? 'input' : 'cache_read';
+  return { model: (groups['model'] ?? '').replaceAll(' ', '-'), usageClass };
+}
+
+/** Amounts of tokens are whole, written with or without separators of thousands. */
+function readAmount(text: string, line: number): number {
+  const plain = text.replaceAll(',', '');
+  const amount = /^\d+(\.0*)?$/.test(plain) ? Number(plain) : Number.NaN;
+  if (Number.isSafeInteger(amount)) return amount;
+  throw new ExportError(`line ${line}: the usage amount "${text.slice(0, 32)}" is no count`);
+}

@@ -1,0 +1,61 @@
+import { type Members, noteUnread, readCount, readList, readModel, readObject, readPages } from './read-members.ts';
+import { ExportError, type UsageCounts, type VendorUsage, type VendorUsageRow } from './vendor-usage.ts';
+
+/**
+ * Members of a result that are read, and those that need no reading: parts of what is read (by modality), and what results are grouped by. `input_tokens` has cached and cache-write
+ * tokens in it; `output_tokens` has the reasoning in it; `num_model_requests` are answered requests.
+ */
+const known = new Set(
+  (
+    'object model input_tokens input_cached_tokens input_cache_write_tokens input_uncached_tokens output_tokens num_model_requests ' +
+    'input_text_tokens output_text_tokens input_cached_text_tokens input_audio_tokens input_cached_audio_tokens output_audio_tokens ' +
+    'input_image_tokens input_cached_image_tokens output_image_tokens project_id user_id api_key_id batch service_tier'
+  ).split(' '),
+);
+const readObjects = ['organization.usage.completions.result', 'organization.usage.embeddings.result'];
+
+/**
+ * Reads pages of OpenAI's `GET /v1/organization/usage/completions` (or `/embeddings`) with `group_by=model`: one page, or a list of them. Buckets of a minute, an hour or a day begin at
+ * `start_time`, in Unix seconds; days are those of UTC. Results of other kinds, costs among them, are named and left out.
+ * @throws ExportError
+ */
+export function readOpenAiUsage(json: unknown): VendorUsage {
+  const unread = new Set<string>();
+  const rows: VendorUsageRow[] = [];
+  const bounds: number[] = [];
+  for (const [page, members] of readPages(json, unread).entries()) {
+    for (const [index, value] of readList(members['data'], `page ${page}.data`).entries()) {
+      const place = `page ${page}.data.${index}`;
+      const bucket = readObject(value, place);
+      const startMs = readCount(bucket, 'start_time', place) * 1000;
+      bounds.push(startMs, readCount(bucket, 'end_time', place) * 1000);
+      for (const [position, result] of readList(bucket['results'], `${place}.results`).entries())
+        rows.push(...readResult(readObject(result, place), `${place}.results.${position}`, startMs, unread));
+    }
+  }
+  if (bounds.length === 0) throw new ExportError('the file holds no bucket');
+  return { timeZone: 'UTC', rows, startMs: Math.min(...bounds), endMs: Math.max(...bounds), unread: [...unread] };
+}
+
+function readResult(members: Members, place: string, startMs: number, unread: Set<string>): VendorUsageRow[] {
+  if (!readObjects.includes(String(members['object']))) {
+    unread.add(`results of ${String(members['object'])}`);
+    return [];
+  }
+  noteUnread(members, known, unread);
+  return [{ model: readModel(members, place), startMs, counts: readCounts(members, place) }];
+}
+
+function readCounts(members: Members, place: string): UsageCounts {
+  const cached = readCount(members, 'input_cached_tokens', place);
+  const written = readCount(members, 'input_cache_write_tokens', place);
+  const input = readCount(members, 'input_tokens', place) - cached - written;
+  if (input < 0) throw new ExportError(`${place}.input_tokens is less than its cached parts`);
+  return {
+    input,
+    cache_read: cached,
+    cache_write_5m: written,
+    output: readCount(members, 'output_tokens', place),
+    requests: readCount(members, 'num_model_requests', place),
+  };
+}

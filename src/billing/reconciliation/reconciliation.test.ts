@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import fc from 'fast-check';
+
+import type { CallEntry, FailedAttempt } from '../ledger/call-entry.ts';
+import { createModelMatcher } from './match-models.ts';
+import { likelyCauses, percentOf, Reconciliation } from './reconciliation.ts';
+import { atMs, openAiPage, openAiResult, rowOf } from './reconciliation-kit.ts';
+import { readOpenAiUsage } from './read-openai-usage.ts';
+
+const day = '2026-11-20';
+const attempt: FailedAttempt = {
+  upstream: 'openai',
+  credential: 'c',
+  upstreamModel: 'gpt-5-mini',
+  errorCode: 'upstream_error',
+  durationMs: 9,
+};
+
+function reconcile(entries: readonly CallEntry[], result: Record<string, unknown> = openAiResult(), upstream?: string) {
+  const theirs = readOpenAiUsage(openAiPage(day, [result]));
+  const reconciliation = new Reconciliation(theirs, { vendor: 'openai', ...(upstream === undefined ? {} : { upstream }) });
+  for (const entry of entries) reconciliation.add(entry);
+  return { reconciliation, cells: reconciliation.cells() };
+}
+
+const differences = (cells: ReturnType<typeof reconcile>['cells']) =>
+  cells.flatMap(({ model, usage }) =>
+    usage.filter(({ difference }) => difference !== 0).map((each) => `${model} ${each.usageClass} ${each.difference}`),
+  );
+
+test('the same usage on both sides differs nowhere, under whichever name the row knows the model', () => {
+  for (const names of [{}, { servedModel: 'gpt-5-mini' }, { upstreamModel: 'gpt-5-mini-2025-08-07', servedModel: 'proxy' }]) {
+    const { cells } = reconcile([rowOf('req_1', names)]);
+    assert.deepEqual(differences(cells), []);
+    assert.deepEqual(cells.flatMap(likelyCauses), []);
+  }
+});
+
+test('rows of other vendors, of other upstreams and of tools are no part of it', () => {
+  const foreign = [
+    rowOf('req_2', { vendor: 'anthropic' }),
+    rowOf('req_3', { upstream: 'second-account' }),
+    rowOf('req_4.1.tools', { toolUsage: { webSearches: 1 } }),
+  ];
+  assert.deepEqual(differences(reconcile([rowOf('req_1'), ...foreign], openAiResult(), 'openai').cells), []);
+});
+
+test('a call that the vendor does not have is found among all calls of its cell, and no other is', () => {
+  const rows = [1, 2, 3].map((number) => rowOf(`req_${number}`, { usage: { inputTokens: 50 * number, outputTokens: number } }));
+  const { reconciliation, cells } = reconcile(
+    rows,
+    openAiResult({ input_tokens: 200, input_cached_tokens: 0, input_cache_write_tokens: 0, output_tokens: 4, num_model_requests: 2 }),
+  );
+  const [cell] = cells;
+  assert.ok(cell !== undefined);
+  assert.deepEqual(
+    differences(cells).map((text) => text.replace('gpt-5-mini-2025-08-07 ', '')),
+    ['input -100', 'output -2', 'requests -1'],
+  );
+  const explaining = rows.filter((row) => reconciliation.callOf(row, cell)?.explains === true).map(({ callId }) => callId);
+  assert.deepEqual(explaining, ['req_2']);
+});
+
+test('what usually makes the difference is counted: lost, estimated, broken off and failed calls, failed attempts, calls over midnight', () => {
+  const rows = [
+    rowOf('lost', { end: 'lost', estimated: true }),
+    rowOf('cut', { end: 'cut', estimated: true }),
+    rowOf('failed', { end: 'failed', usage: {} }),
+    rowOf('tried', { failedAttempts: [attempt, attempt] }),
+    rowOf('elsewhere', { vendor: 'anthropic', upstream: 'anthropic', failedAttempts: [attempt] }),
+    rowOf('late', { acceptedAtMs: Date.UTC(2026, 10, 20, 23, 59, 59), durationMs: 2000 }),
+  ];
+  const { cells, reconciliation } = reconcile(rows);
+  assert.equal(cells.length, 1);
+  assert.deepEqual(cells[0]?.signs, { lost: 1, estimated: 2, 'broken off': 1, failed: 1, 'failed attempt': 3, 'over midnight': 1 });
+  assert.deepEqual(likelyCauses(cells[0]), ['1 lost', '2 estimated', '1 broken off', '1 failed', '3 failed attempt', '1 over midnight']);
+  const elsewhere = rows.find(({ callId }) => callId === 'elsewhere');
+  assert.ok(elsewhere !== undefined);
+  assert.deepEqual(reconciliation.callOf(elsewhere, cells[0])?.signs, ['failed attempt']);
+});
+
+test('usage that one side does not have at all is a difference of 100 percent, with a word on what that may mean', () => {
+  const nothing = reconcile([]);
+  assert.match(likelyCauses(nothing.cells[0] ?? assert.fail()).join(), /did not go through this gateway/);
+  assert.deepEqual(new Set(nothing.cells.flatMap(({ usage }) => usage.map(percentOf))), new Set([100]));
+  const extra = reconcile([rowOf('req_1'), rowOf('req_2', { upstreamModel: 'gpt-9', servedModel: 'gpt-9' })]);
+  assert.deepEqual(
+    extra.cells.map(({ model }) => model),
+    ['gpt-5-mini-2025-08-07', 'gpt-9'],
+  );
+  assert.match(likelyCauses(extra.cells[1] ?? assert.fail()).join(), /has not counted everything yet/);
+});
+
+test('an export that is the sum of the rows differs nowhere, and by exactly what it is changed', () => {
+  const count = fc.nat(10_000_000);
+  const usage = fc.record({ inputTokens: count, cacheReadTokens: count, cacheWrite5mTokens: count, outputTokens: count });
+  fc.assert(
+    fc.property(fc.array(usage, { minLength: 1, maxLength: 20 }), fc.integer({ min: -5, max: 5 }), (usages, change) => {
+      const sum = (name: keyof (typeof usages)[number]): number => usages.reduce((total, each) => total + each[name], 0);
+      const result = openAiResult({
+        input_tokens: sum('inputTokens') + sum('cacheReadTokens') + sum('cacheWrite5mTokens'),
+        input_cached_tokens: sum('cacheReadTokens'),
+        input_cache_write_tokens: sum('cacheWrite5mTokens'),
+        output_tokens: Math.max(0, sum('outputTokens') + change),
+        num_model_requests: usages.length,
+      });
+      const { cells } = reconcile(
+        usages.map((each, index) => rowOf(`req_${index}`, { usage: each, acceptedAtMs: atMs + index })),
+        result,
+      );
+      const expected = Math.max(0, sum('outputTokens') + change) - sum('outputTokens');
+      assert.deepEqual(differences(cells), expected === 0 ? [] : [`gpt-5-mini-2025-08-07 output ${expected}`]);
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test('models are matched by the served name first, and a name that fits two of the export fits none', () => {
+  const match = createModelMatcher(['gpt-5-2025-08-07', 'gpt-5-2026-01-01', 'gpt-5-mini']);
+  assert.equal(match({ upstreamModel: 'gpt-5', servedModel: 'gpt-5-2026-01-01' }), 'gpt-5-2026-01-01');
+  assert.equal(match({ upstreamModel: 'gpt-5' }), undefined);
+  assert.equal(match({ upstreamModel: 'models/gpt-5-mini-latest' }), 'gpt-5-mini');
+  assert.equal(match({ upstreamModel: 'gpt-5-min' }), undefined);
+});

@@ -1,0 +1,117 @@
+import type { CallEntry } from '../ledger/call-entry.ts';
+import { createModelMatcher } from './match-models.ts';
+import { addCounts, noCounts, type ReconciledAccount, type RowUsage, type Sign, signs, usageOfRow } from './row-usage.ts';
+import { dayIn, type UsageClass, usageClasses, type VendorUsage } from './vendor-usage.ts';
+
+/** One class of usage of a model on a day, as the ledger and as the vendor has it. */
+export type ComparedUsage = {
+  readonly usageClass: UsageClass;
+  readonly ours: number;
+  readonly theirs: number;
+  /** What the vendor has more than the ledger. */
+  readonly difference: number;
+};
+
+/** A model on a day. */
+export type ReconciledCell = {
+  readonly model: string;
+  readonly day: string;
+  /** The classes that the vendor's export counts. */
+  readonly usage: readonly ComparedUsage[];
+  /** Rows with a sign, by sign. */
+  readonly signs: Readonly<Partial<Record<Sign, number>>>;
+};
+
+/** A call of a cell. */
+export type CellCall = {
+  readonly entry: CallEntry;
+  readonly counts: RowUsage['counts'];
+  readonly signs: readonly Sign[];
+  /** What the ledger has more than the vendor in this cell is exactly this call. */
+  readonly explains: boolean;
+};
+
+type Sums = {
+  readonly model: string;
+  readonly day: string;
+  readonly ours: Record<UsageClass, number>;
+  readonly theirs: Record<UsageClass, number>;
+  readonly signs: Map<Sign, number>;
+};
+
+/** Compares a vendor's export with rows of the ledger. Its memory grows with models times days, not with calls. */
+export class Reconciliation {
+  readonly #account: ReconciledAccount;
+  readonly #classes: readonly UsageClass[];
+  readonly #cells = new Map<string, Sums>();
+
+  /** @param source whose export it is, in the ledger's names */
+  constructor(theirs: VendorUsage, source: Pick<ReconciledAccount, 'vendor' | 'upstream'>) {
+    const matchModel = createModelMatcher(theirs.rows.map(({ model }) => model));
+    this.#account = { ...source, timeZone: theirs.timeZone, matchModel };
+    this.#classes = usageClasses.filter((usageClass) => theirs.rows.some(({ counts }) => counts[usageClass] !== undefined));
+    for (const { model, startMs, counts } of theirs.rows) addCounts(this.#cell(model, dayIn(theirs.timeZone, startMs)).theirs, counts);
+  }
+
+  /** Adds a row of the ledger that was accepted in the time of the export. */
+  add(entry: CallEntry): void {
+    for (const { model, day, counts, signs: found } of usageOfRow(entry, this.#account)) {
+      const cell = this.#cell(model, day);
+      addCounts(cell.ours, counts);
+      for (const sign of found) cell.signs.set(sign, (cell.signs.get(sign) ?? 0) + 1);
+    }
+  }
+
+  /** All cells, by day and model. */
+  cells(): ReconciledCell[] {
+    return [...this.#cells.values()]
+      .map((sums) => this.#compare(sums))
+      .toSorted((one, other) => (`${one.day}\n${one.model}` < `${other.day}\n${other.model}` ? -1 : 1));
+  }
+
+  /** A row as a call of a cell, once all rows were added. Undefined for a row that adds nothing to it. */
+  callOf(entry: CallEntry, cell: ReconciledCell): CellCall | undefined {
+    const parts = usageOfRow(entry, this.#account).filter(({ model, day }) => model === cell.model && day === cell.day);
+    if (parts.length === 0) return undefined;
+    const counts = noCounts();
+    for (const part of parts) addCounts(counts, part.counts);
+    const found = new Set(parts.flatMap((part) => part.signs));
+    const isDifferent = cell.usage.some(({ difference }) => difference !== 0);
+    const explains = isDifferent && cell.usage.every(({ usageClass, difference }) => counts[usageClass] === -difference);
+    return { entry, counts, signs: signs.filter((sign) => found.has(sign)), explains };
+  }
+
+  #cell(model: string, day: string): Sums {
+    const key = `${day}\n${model}`;
+    const known = this.#cells.get(key);
+    if (known !== undefined) return known;
+    const made: Sums = { model, day, ours: noCounts(), theirs: noCounts(), signs: new Map() };
+    this.#cells.set(key, made);
+    return made;
+  }
+
+  #compare({ model, day, ours, theirs, signs: found }: Sums): ReconciledCell {
+    const usage = this.#classes.map((usageClass) => ({
+      usageClass,
+      ours: ours[usageClass],
+      theirs: theirs[usageClass],
+      difference: theirs[usageClass] - ours[usageClass],
+    }));
+    return { model, day, usage, signs: Object.fromEntries(found) };
+  }
+}
+
+/** What part of the greater of both counts a difference is, in percent. */
+export function percentOf({ ours, theirs, difference }: ComparedUsage): number {
+  return difference === 0 ? 0 : (difference * 100) / Math.max(ours, theirs);
+}
+
+/** What most likely makes a cell differ; empty where nothing does. */
+export function likelyCauses({ usage, signs: found }: ReconciledCell): string[] {
+  if (usage.every(({ difference }) => difference === 0)) return [];
+  const seen = signs.filter((sign) => (found[sign] ?? 0) > 0).map((sign) => `${found[sign] ?? 0} ${sign}`);
+  if (seen.length > 0) return seen;
+  return usage.some(({ difference }) => difference > 0)
+    ? ['calls that did not go through this gateway, or rows that are not booked yet']
+    : ['the vendor has not counted everything yet, or calls went to another account'];
+}

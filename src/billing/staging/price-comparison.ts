@@ -1,0 +1,93 @@
+import { billingOf, type CallEntry } from '../ledger/call-entry.ts';
+import { type RepricedEntry, repriceEntry } from './reprice-entry.ts';
+
+/** By what the amounts of a comparison are added up. */
+export const comparisonGroupings = ['user', 'key', 'model'] as const;
+export type ComparisonGrouping = (typeof comparisonGroupings)[number];
+
+/** What a user, key or model was charged, and what it would be. */
+export type ComparedGroup = {
+  readonly name: string;
+  /** Calls, without their parts. */
+  readonly calls: number;
+  readonly bookedNanoUsd: bigint;
+  readonly stagedNanoUsd: bigint;
+};
+
+/** Rows that the other book cannot price as it would have: of this model, for this reason. */
+type DoubtfulRows = { readonly model: string; readonly reason: string; readonly rows: number };
+
+export type ComparisonResult = {
+  /** The largest difference first. */
+  readonly groups: readonly ComparedGroup[];
+  readonly total: ComparedGroup;
+  readonly doubtful: readonly DoubtfulRows[];
+};
+
+type Sums = { calls: number; bookedNanoUsd: bigint; stagedNanoUsd: bigint };
+
+/** Adds up rows as booked and as another book prices them. Its memory grows with the groups, not with the rows. */
+export class PriceComparison {
+  readonly #grouping: ComparisonGrouping;
+  readonly #books: Parameters<typeof repriceEntry>[1];
+  readonly #groups = new Map<string, Sums>();
+  readonly #doubtful = new Map<string, { model: string; reason: string; rows: number }>();
+
+  constructor(grouping: ComparisonGrouping, books: Parameters<typeof repriceEntry>[1]) {
+    this.#grouping = grouping;
+    this.#books = books;
+  }
+
+  add(entry: CallEntry): void {
+    const repriced = repriceEntry(entry, this.#books);
+    if (repriced === undefined) return;
+    const name = nameOf(entry, this.#grouping);
+    const sums = this.#groups.get(name) ?? { calls: 0, bookedNanoUsd: 0n, stagedNanoUsd: 0n };
+    this.#groups.set(name, sums);
+    if (billingOf(entry) === 1) sums.calls += 1;
+    sums.bookedNanoUsd += entry.charge.amountNanoUsd;
+    sums.stagedNanoUsd += repriced.nanoUsd;
+    this.#noteDoubt(entry, repriced);
+  }
+
+  result(): ComparisonResult {
+    const groups = [...this.#groups].map(([name, sums]) => ({ name, ...sums })).toSorted(byDifference);
+    const total = { name: 'total', calls: 0, bookedNanoUsd: 0n, stagedNanoUsd: 0n };
+    for (const group of groups) {
+      total.calls += group.calls;
+      total.bookedNanoUsd += group.bookedNanoUsd;
+      total.stagedNanoUsd += group.stagedNanoUsd;
+    }
+    return { groups, total, doubtful: [...this.#doubtful.values()].toSorted((one, other) => other.rows - one.rows) };
+  }
+
+  #noteDoubt({ vendor, upstreamModel }: CallEntry, { isUnpriced, missing }: RepricedEntry): void {
+    if (!isUnpriced && missing.length === 0) return;
+    const model = `${vendor}/${upstreamModel}`;
+    const reason = isUnpriced ? 'no price' : `not kept with the call: ${missing.join(', ')}`;
+    const key = `${model}\n${reason}`;
+    const known = this.#doubtful.get(key) ?? { model, reason, rows: 0 };
+    known.rows += 1;
+    this.#doubtful.set(key, known);
+  }
+}
+
+function nameOf({ userName, keyName, keyId, requestedModel }: CallEntry, grouping: ComparisonGrouping): string {
+  switch (grouping) {
+    case 'user':
+      return userName;
+    case 'key':
+      // Names of keys need not be unique.
+      return `${userName} / ${keyName} (${keyId})`;
+    case 'model':
+      return requestedModel;
+  }
+}
+
+function byDifference(one: ComparedGroup, other: ComparedGroup): number {
+  const [left, right] = [one, other].map(({ bookedNanoUsd, stagedNanoUsd }) => magnitude(stagedNanoUsd - bookedNanoUsd));
+  if (left !== right) return (left ?? 0n) > (right ?? 0n) ? -1 : 1;
+  return one.name < other.name ? -1 : 1;
+}
+
+const magnitude = (amount: bigint): bigint => (amount < 0n ? -amount : amount);

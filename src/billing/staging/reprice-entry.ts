@@ -1,0 +1,36 @@
+import { type CallEntry, isBilled } from '../ledger/call-entry.ts';
+import type { PriceBook, PricedCall } from '../rating/rating.ts';
+
+/** What a row costs by another book. */
+export type RepricedEntry = {
+  readonly nanoUsd: bigint;
+  /** The other book has no price for it: it would be free, or refused. */
+  readonly isUnpriced: boolean;
+  /** Values of the request that the other book's price depends on and that were not kept with the row: it is priced as if the request had lacked them. */
+  readonly missing: readonly string[];
+};
+
+/**
+ * Prices a row of the ledger again from what is kept in it. Undefined for a row that counts nowhere: nothing was delivered, and no book charges it.
+ * @param staged the book to price with
+ * @param current the book in force: what it reads of a request was read for the rows that it priced
+ * @param atMs as if it had been accepted then; its own moment unless given
+ */
+export function repriceEntry(
+  entry: CallEntry,
+  { staged, current, atMs = entry.acceptedAtMs }: { readonly staged: PriceBook; readonly current: PriceBook; readonly atMs?: number },
+): RepricedEntry | undefined {
+  if (!isBilled(entry)) return undefined;
+  if (entry.toolUsage !== undefined)
+    return { nanoUsd: staged.rateTools(entry.toolUsage, entry).amountNanoUsd, isUnpriced: false, missing: [] };
+  const { vendor, upstreamModel, requestedModel, userName, keyId, usage, serviceTier } = entry;
+  const call: PricedCall = { vendor, upstreamModel, requestedModel, acceptedAtMs: atMs };
+  const pricingParameters = { ...entry.pricingParameters, ...entry.replyParameters };
+  const { amountNanoUsd } = staged.rate({ ...call, userName, keyId, usage, serviceTier, pricingParameters });
+  const wasRead = entry.priceVersion === current.version ? current.parametersOf({ ...call, acceptedAtMs: entry.acceptedAtMs }) : [];
+  return {
+    nanoUsd: amountNanoUsd,
+    isUnpriced: !staged.prices(call),
+    missing: staged.parametersOf(call).filter((pointer) => !(pointer in pricingParameters) && !wasRead.includes(pointer)),
+  };
+}

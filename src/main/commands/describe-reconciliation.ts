@@ -1,0 +1,112 @@
+import {
+  type CellCall,
+  type ComparedUsage,
+  likelyCauses,
+  percentOf,
+  type ReconciledCell,
+} from '../../billing/reconciliation/reconciliation.ts';
+import type { VendorUsage } from '../../billing/reconciliation/vendor-usage.ts';
+import { inert } from '../usage/terminal-text.ts';
+import { alignColumns } from './with-accounts.ts';
+
+/** Whether a difference is greater than so many percent of the greater count. */
+export function isOver(compared: ComparedUsage, tolerance: number): boolean {
+  return Math.abs(percentOf(compared)) > tolerance;
+}
+
+/** What differs, as a table for people, and what agrees in a number. */
+export function describeCells(cells: readonly ReconciledCell[], { timeZone, unread }: VendorUsage, tolerance: number): string {
+  const rows = cells.flatMap((cell) =>
+    cell.usage
+      .filter(({ difference }) => difference !== 0)
+      .map((compared, index) => [
+        cell.day,
+        inert(cell.model),
+        compared.usageClass,
+        String(compared.ours),
+        String(compared.theirs),
+        signed(compared.difference),
+        percentText(compared),
+        isOver(compared, tolerance) ? '' : 'tolerated',
+        index === 0 ? likelyCauses(cell).join('; ') : '',
+      ]),
+  );
+  const differing = cells.filter(({ usage }) => usage.some(({ difference }) => difference !== 0)).length;
+  return [
+    ...(rows.length === 0
+      ? []
+      : alignColumns([['DAY', 'MODEL', 'WHAT', 'OURS', 'THEIRS', 'DIFFERENCE', '%', '', 'LIKELY CAUSES'], ...rows])),
+    `${cells.length - differing} of ${cells.length} models and days agree (days of ${timeZone})`,
+    ...(unread.length === 0 ? [] : ['Not compared, because nothing here reads it:']),
+    ...unread.map((name) => `  ${inert(name)}`),
+  ].join('\n');
+}
+
+/** Everything, as JSON. */
+export function writeCells(cells: readonly ReconciledCell[], { timeZone, startMs, endMs, unread }: VendorUsage, tolerance: number): string {
+  const report = {
+    time_zone: timeZone,
+    from: new Date(startMs).toISOString(),
+    to: new Date(endMs).toISOString(),
+    cells: cells.map((cell) => ({
+      model: cell.model,
+      day: cell.day,
+      usage: cell.usage.map((compared) => ({
+        class: compared.usageClass,
+        ours: compared.ours,
+        theirs: compared.theirs,
+        difference: compared.difference,
+        over_tolerance: isOver(compared, tolerance),
+      })),
+      signs: cell.signs,
+      likely_causes: likelyCauses(cell),
+    })),
+    unread,
+  };
+  return JSON.stringify(report, undefined, 2);
+}
+
+/** The calls of a cell, as a table for people. */
+export function describeCalls({ model, day, usage }: ReconciledCell, calls: readonly CellCall[]): string {
+  const classes = usage.map(({ usageClass }) => usageClass);
+  return [
+    `${inert(model)} on ${day}: ${calls.length} calls`,
+    ...alignColumns([
+      ['CALL', 'ACCEPTED', 'USER', ...classes.map((name) => name.toUpperCase()), 'UPSTREAM REQUEST', 'SIGNS'],
+      ...calls.map(({ entry, counts, signs, explains }) => [
+        entry.callId,
+        new Date(entry.acceptedAtMs).toISOString(),
+        inert(entry.userName),
+        ...classes.map((name) => String(counts[name])),
+        inert(entry.upstreamRequestId ?? '-'),
+        [...(explains ? ['IS THE DIFFERENCE'] : []), ...signs].join(', '),
+      ]),
+    ]),
+  ].join('\n');
+}
+
+/** The calls of a cell, as JSON. */
+export function writeCalls({ model, day, usage }: ReconciledCell, calls: readonly CellCall[]): string {
+  const written = calls.map(({ entry, counts, signs, explains }) => ({
+    request_id: entry.callId,
+    accepted_at: new Date(entry.acceptedAtMs).toISOString(),
+    user: entry.userName,
+    upstream: entry.upstream,
+    upstream_request_id: entry.upstreamRequestId ?? null,
+    usage: Object.fromEntries(usage.map(({ usageClass }) => [usageClass, counts[usageClass]])),
+    end: entry.end,
+    signs,
+    explains_difference: explains,
+    failed_attempts: (entry.failedAttempts ?? []).length,
+  }));
+  return JSON.stringify({ model, day, calls: written }, undefined, 2);
+}
+
+const signed = (value: number): string => (value > 0 ? `+${value}` : String(value));
+
+/** In hundredths of a percent; a difference is never shown as none. */
+function percentText(compared: ComparedUsage): string {
+  const percent = percentOf(compared);
+  const rounded = Math.round(percent * 100) / 100;
+  return rounded === 0 ? (percent > 0 ? '<+0.01' : '>-0.01') : signed(rounded);
+}

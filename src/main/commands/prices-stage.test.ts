@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+
+import { Command } from 'commander';
+
+import type { CallEntry } from '../../billing/ledger/call-entry.ts';
+import { buildPriceBook } from '../config/build-price-book.ts';
+import { loadConfig } from '../config/load-config.ts';
+import { plainEntry } from '../../billing/rating/price-book-kit.ts';
+import { systemClock } from '../../platform/clock.ts';
+import { readEnvironment } from '../environment.ts';
+import { openDatabase } from '../open-data-directory.ts';
+import { addPriceCommands } from './prices.ts';
+
+const bookText = (version: string, ...entries: Record<string, unknown>[]): string => JSON.stringify({ version, currency: 'USD', entries });
+const dayMs = 86_400_000;
+const dayFromNow = (days: number): string => new Date(systemClock.nowMs() + days * dayMs).toISOString().slice(0, 10);
+
+/** A data directory with calls of two users, a price file of its own and the commands over them. */
+async function setUp(context: TestContext, config = 'prices: { file: own.json }\n') {
+  const directory = mkdtempSync(join(tmpdir(), 'weir-stage-'));
+  context.after(() => rmSync(directory, { recursive: true, force: true }));
+  writeFileSync(join(directory, 'own.json'), bookText('ours-1', plainEntry()));
+  writeFileSync(join(directory, 'weir.yaml'), config);
+  const dearer = { tiers: [{ inputAbove: 0, prices: { input: '3', output: '10' } }] };
+  writeFileSync(join(directory, 'new.json'), bookText('ours-2', plainEntry(dearer)));
+  const environment = readEnvironment({ WEIR_DATA_DIR: directory, WEIR_CONFIG: join(directory, 'weir.yaml') });
+  const store = await openDatabase(environment);
+  await store.appendEntries([
+    callOf('req_1', 'alice', 1),
+    callOf('req_2', 'alice', 29),
+    callOf('req_3', 'bob\u001b[2J', 2),
+    callOf('req_4', 'alice', 31),
+    callOf('req_5', 'alice', 1, { end: 'failed', charge: { amountNanoUsd: 0n, lines: [] } }),
+  ]);
+  await store.close();
+  const output = context.mock.method(console, 'log', () => {});
+  const run = async (...words: readonly string[]): Promise<string> => {
+    output.mock.resetCalls();
+    const program = new Command().exitOverride().configureOutput({ writeErr: () => {} });
+    addPriceCommands(program, () => environment);
+    await program.parseAsync(['prices', ...words.map((word) => (word.endsWith('.json') ? join(directory, word) : word))], { from: 'user' });
+    return output.mock.calls.map((call) => call.arguments.join(' ')).join('\n');
+  };
+  const costAt = (atMs: number): bigint => {
+    const { config: read, priceBookData } = loadConfig(environment.configPath, environment.variable);
+    return buildPriceBook(read, priceBookData).rate({ ...callOf('req_x', 'alice', 0), acceptedAtMs: atMs }).amountNanoUsd;
+  };
+  return { directory, run, costAt };
+}
+
+function callOf(callId: string, userName: string, daysAgo: number, more: Partial<CallEntry> = {}): CallEntry {
+  return {
+    callId,
+    acceptedAtMs: systemClock.nowMs() - daysAgo * dayMs,
+    userName,
+    keyId: `key_${userName}`,
+    keyName: 'ci',
+    dialect: 'openai-chat',
+    requestedModel: 'm-1',
+    upstream: 'acme',
+    vendor: 'acme',
+    upstreamModel: 'm-1',
+    stream: false,
+    inputCharacters: 1,
+    priceVersion: 'v',
+    end: 'finished',
+    upstreamStatus: 200,
+    usage: { inputTokens: 1_000_000 },
+    estimated: false,
+    durationMs: 1,
+    charge: { amountNanoUsd: 2_000_000_000n, lines: [{ meter: 'input', quantity: 1_000_000, unitPrice: '2', per: 1_000_000 }] },
+    ...more,
+  };
+}
+
+test('stage: who was charged what and who would be, of the days asked for; names cannot steer the terminal', async (context) => {
+  const { run, directory } = await setUp(context);
+  const before = readFileSync(join(directory, 'own.json'), 'utf8');
+  const printed = await run('stage', 'new.json');
+  assert.match(printed, /^USER +CALLS +BOOKED +STAGED +DIFFERENCE +%$/m);
+  assert.match(printed, /^alice +2 +4 +6 +\+2 +\+50$/m);
+  assert.match(printed, /^bob\ufffd\[2J +1 +2 +3 +\+1 +\+50$/m);
+  assert.match(printed, /^total +3 +6 +9 +\+3 +\+50$/m);
+  assert.match(await run('stage', 'new.json', '--days', '40', '--by', 'model', '--from', dayFromNow(9)), /^m-1 +4 +8 +12 +\+4 +\+50$/m);
+  assert.match(await run('stage', 'own.json', '--by', 'key'), /^alice \/ ci \(key_alice\) +2 +4 +4 +0 +0$/m);
+  const json = JSON.parse(await run('stage', 'new.json', '--json')) as { total: unknown };
+  assert.deepEqual(json.total, { name: 'total', calls: 3, booked_usd: '6', staged_usd: '9', difference_usd: '3' });
+  assert.equal(readFileSync(join(directory, 'own.json'), 'utf8'), before);
+});
+
+test('stage and publish: what cannot be meant is refused, and nothing is written', async (context) => {
+  const { run, directory } = await setUp(context);
+  const before = readFileSync(join(directory, 'own.json'), 'utf8');
+  await assert.rejects(run('stage', 'new.json', '--by', 'colour'), /--by must be one of user, key, model/);
+  await assert.rejects(run('stage', 'new.json', '--days', '0'), /--days must be/);
+  await assert.rejects(run('stage', 'new.json', '--from', '2026-02-30'), /--from must be a day/);
+  await assert.rejects(run('publish', 'new.json', '--from', dayFromNow(-1)), /is past/);
+  await assert.rejects(run('publish', 'absent.json', '--from', dayFromNow(1)), /cannot be read/);
+  await assert.rejects(run('publish', 'new.json'), /--from/);
+  assert.equal(readFileSync(join(directory, 'own.json'), 'utf8'), before);
+});
+
+test('publish: the price file says what holds until the day and from it on, and the file as it was is kept', async (context) => {
+  const { run, directory, costAt } = await setUp(context);
+  const before = readFileSync(join(directory, 'own.json'), 'utf8');
+  const from = dayFromNow(3);
+  assert.match(await run('publish', 'new.json', '--from', from), /own\.json: 1 models have new prices from .*; the book becomes .*ours-2/);
+  assert.equal(readFileSync(join(directory, 'own.json.before'), 'utf8'), before);
+  assert.equal(costAt(systemClock.nowMs()), 2_000_000_000n);
+  assert.equal(costAt(Date.parse(`${from}T00:00:00Z`) - 1), 2_000_000_000n);
+  assert.equal(costAt(Date.parse(`${from}T00:00:00Z`)), 3_000_000_000n);
+  assert.equal((JSON.parse(readFileSync(join(directory, 'own.json'), 'utf8')) as { entries: unknown[] }).entries.length, 2);
+  assert.deepEqual(
+    readdirSync(directory).filter((name) => name.includes('draft')),
+    [],
+  );
+});
+
+test('publish: without a price file in the configuration only into a file that is named, which then can be used', async (context) => {
+  const { run, directory } = await setUp(context, 'upstreams: {}\n');
+  await assert.rejects(run('publish', 'new.json', '--from', dayFromNow(1)), /names no price file/);
+  await run('publish', 'new.json', '--from', dayFromNow(1), '--output', 'made.json');
+  assert.match(await run('check', 'made.json'), /good: 1 models, 1 entries/);
+  assert.ok(!readdirSync(directory).includes('made.json.before'));
+});
+
+test('publish: a file that replaces the shipped book keeps the models that the change does not name', async (context) => {
+  const { run, directory } = await setUp(context, 'prices: own.json\n');
+  writeFileSync(join(directory, 'own.json'), bookText('ours-1', plainEntry(), plainEntry({ model: 'm-2' })));
+  await run('publish', 'new.json', '--from', dayFromNow(1));
+  const { entries } = JSON.parse(readFileSync(join(directory, 'own.json'), 'utf8')) as { entries: { model: string }[] };
+  assert.deepEqual(
+    entries.map(({ model }) => model),
+    ['m-1', 'm-2', 'm-1'],
+  );
+});

@@ -1,0 +1,123 @@
+import { readFileSync } from 'node:fs';
+
+import type { Command } from 'commander';
+
+import { readEntries } from '../../billing/ledger/read-entries.ts';
+import { type CellCall, Reconciliation, type ReconciledCell } from '../../billing/reconciliation/reconciliation.ts';
+import { vendorExports } from '../../billing/reconciliation/vendor-exports.ts';
+import { ExportError, startOfDay, type VendorUsage } from '../../billing/reconciliation/vendor-usage.ts';
+import type { LedgerStore } from '../../billing/ledger/ledger-store.ts';
+import { type Environment, StartError } from '../environment.ts';
+import { openDatabase } from '../open-data-directory.ts';
+import { describeCalls, describeCells, isOver, writeCalls, writeCells } from './describe-reconciliation.ts';
+
+/** What `weir reconcile` ends with: both accounts agree, they differ, or they could not be compared. */
+const exitCodes = { agree: 0, differ: 1, trouble: 2 } as const;
+/** Calls of one cell that are listed. */
+const callsMax = 1000;
+
+type ReconcileOptions = {
+  readonly vendor: string;
+  readonly upstream?: string;
+  readonly from?: string;
+  readonly to?: string;
+  readonly tolerance: string;
+  readonly calls?: string;
+  readonly json?: boolean;
+};
+
+/** Adds `weir reconcile`: a vendor's account of the usage beside the ledger. It only reads. */
+export function addReconcileCommand(program: Command, environment: () => Environment): void {
+  program
+    .command('reconcile')
+    .description(
+      "compares a vendor's usage export with the ledger, by model, day and class of usage. Exit code 0: they agree, 1: they differ, 2: trouble",
+    )
+    .argument('<file>', 'the export: docs/guide/reconciliation.md says which')
+    .requiredOption('--vendor <vendor>', `whose it is: ${Object.keys(vendorExports).join(', ')}`)
+    .option('--upstream <name>', 'only calls to this upstream of the configuration, where the export is of one account')
+    .option('--from <day>', "first day, in the vendor's time zone; default: all of the export")
+    .option('--to <day>', 'day of the end, not included')
+    .option('--tolerance <percent>', 'differences up to this are no failure', '0')
+    .option('--calls <model:day>', 'lists the calls behind one model and day')
+    .option('--json', 'as JSON')
+    .action(async (file: string, options: ReconcileOptions) => {
+      try {
+        process.exitCode = await reconcile(environment(), file, options);
+      } catch (error) {
+        if (!(error instanceof ExportError) && !(error instanceof StartError)) throw error;
+        console.error(`weir: ${error instanceof ExportError ? `${file}: ` : ''}${error.message}`);
+        process.exitCode = exitCodes.trouble;
+      }
+    });
+}
+
+async function reconcile(environment: Environment, file: string, options: ReconcileOptions): Promise<number> {
+  const source = vendorExports[options.vendor];
+  if (source === undefined) throw new StartError(`--vendor must be one of ${Object.keys(vendorExports).join(', ')}`);
+  const tolerance = /^\d{1,2}(\.\d{1,6})?$/.test(options.tolerance) ? Number(options.tolerance) : undefined;
+  if (tolerance === undefined) throw new StartError(`--tolerance must be a percentage such as 0.5, but it is "${options.tolerance}"`);
+  const theirs = limitDays(source.read(readText(file)), options);
+  const { upstream } = options;
+  const reconciliation = new Reconciliation(theirs, { vendor: source.ledgerVendor, ...(upstream === undefined ? {} : { upstream }) });
+  const store = await openDatabase(environment, { readOnly: true });
+  try {
+    for await (const entry of readEntries(store, theirs)) reconciliation.add(entry);
+    const cells = reconciliation.cells();
+    if (options.calls === undefined) {
+      const words = options.json === true ? writeCells(cells, theirs, tolerance) : describeCells(cells, theirs, tolerance);
+      console.log(words);
+    } else {
+      const cell = findCell(cells, options.calls);
+      const calls = await listCalls(store, reconciliation, theirs, cell);
+      console.log(options.json === true ? writeCalls(cell, calls) : describeCalls(cell, calls));
+    }
+    return cells.some(({ usage }) => usage.some((compared) => isOver(compared, tolerance))) ? exitCodes.differ : exitCodes.agree;
+  } finally {
+    await store.close();
+  }
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new StartError(`the export cannot be read: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
+}
+
+/** The part of an export that lies between two days. */
+function limitDays(theirs: VendorUsage, { from, to }: ReconcileOptions): VendorUsage {
+  const startMs = from === undefined ? theirs.startMs : Math.max(theirs.startMs, startOfDay(theirs.timeZone, from));
+  const endMs = to === undefined ? theirs.endMs : Math.min(theirs.endMs, startOfDay(theirs.timeZone, to));
+  if (startMs >= endMs) throw new StartError('the export has nothing between --from and --to');
+  return { ...theirs, startMs, endMs, rows: theirs.rows.filter((row) => row.startMs >= startMs && row.startMs < endMs) };
+}
+
+function findCell(cells: readonly ReconciledCell[], text: string): ReconciledCell {
+  const at = text.lastIndexOf(':');
+  const cell = cells.find(({ model, day }) => model === text.slice(0, at) && day === text.slice(at + 1));
+  if (cell === undefined)
+    throw new StartError(`--calls ${text}: neither side has this model on this day; write it as the table does, model:day`);
+  return cell;
+}
+
+/** The calls of a cell: those with a sign or that explain the difference first, then by time; the first of them where there are very many. */
+async function listCalls(
+  store: Pick<LedgerStore, 'listEntriesBetween'>,
+  reconciliation: Reconciliation,
+  span: VendorUsage,
+  cell: ReconciledCell,
+): Promise<readonly CellCall[]> {
+  const striking: CellCall[] = [];
+  const others: CellCall[] = [];
+  const startMs = Math.max(span.startMs, startOfDay(span.timeZone, cell.day));
+  const endMs = Math.min(span.endMs, startOfDay(span.timeZone, cell.day, 1));
+  for await (const entry of readEntries(store, { startMs, endMs })) {
+    const call = reconciliation.callOf(entry, cell);
+    if (call === undefined) continue;
+    const list = call.explains || call.signs.length > 0 ? striking : others;
+    if (list.length < callsMax) list.push(call);
+  }
+  return [...striking.filter(({ explains }) => explains), ...striking.filter(({ explains }) => !explains), ...others].slice(0, callsMax);
+}
