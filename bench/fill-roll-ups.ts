@@ -24,7 +24,7 @@ export const busyYear: RollUpShape = {
   models: 20,
   activeHours: 14,
   calls: 100_000_000,
-  minuteDays: 1,
+  minuteDays: 2,
 };
 
 const names = 'user_name, token_name, model_name';

@@ -1,8 +1,9 @@
-// How fast statistics over a hundred million calls are, in a temporary database of the engine that is named: `node bench/statistics.ts [sqlite|postgres://…]`. The database of a URL has to be
-// empty.
+// How fast statistics over a hundred million calls are, in a temporary database: `node bench/statistics.ts [postgres]`.
+import { startPostgres } from '../conformance/support/start-postgres.ts';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { openPostgresStore } from '../src/store/postgres/open-postgres-store.ts';
 import { openDatabase } from '../src/store/sqlite/open-database.ts';
 import { openSqliteStore } from '../src/store/sqlite/open-sqlite-store.ts';
 import { busyYear, fillRollUps } from './fill-roll-ups.ts';
@@ -10,19 +11,46 @@ import { timeStatistics } from './time-statistics.ts';
 
 /** Given as WEIR_BENCH_TIMES: how often each question is asked. */
 const times = Number(process.env['WEIR_BENCH_TIMES'] ?? 100);
-const folder = mkdtempSync(join(tmpdir(), 'weir-statistics-'));
-try {
+type Engine = {
+  readonly open: (readOnly: boolean) => ReturnType<typeof openSqliteStore>;
+  readonly execute: (statement: string) => unknown;
+  readonly end: () => unknown;
+};
+
+function useSqlite(): Engine {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-statistics-'));
   const path = join(folder, 'weir.sqlite');
-  const writer = await openSqliteStore({ path, callTimeoutMs: 600_000 });
+  return {
+    open: (readOnly) => openSqliteStore({ path, readOnly, callTimeoutMs: 600_000 }),
+    execute: (statement) => {
+      const shell = openDatabase(path, { readOnly: false, busyTimeoutMs: 5000 });
+      shell.execute(statement);
+      shell.close();
+    },
+    end: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+async function usePostgres(): Promise<Engine> {
+  const server = await startPostgres();
+  return {
+    open: (readOnly) => openPostgresStore({ url: server.url(), readOnly, callTimeoutMs: 600_000 }),
+    execute: (statement) => server.query(statement),
+    end: server.close,
+  };
+}
+
+const engine = process.argv[2] === 'postgres' ? await usePostgres() : useSqlite();
+try {
+  const writer = await engine.open(false);
   console.log(
     `${busyYear.calls / 1e6} million calls of ${busyYear.days} days, ${busyYear.users * busyYear.keysPerUser * busyYear.modelsPerKey} groups a day`,
   );
   let before = performance.now();
-  const shell = openDatabase(path, { readOnly: false, busyTimeoutMs: 5000 });
-  for (const statement of fillRollUps(busyYear)) shell.execute(statement);
-  shell.close();
+  for (const statement of fillRollUps(busyYear)) await engine.execute(statement);
+  await engine.execute('analyze');
   console.log(`filled in ${seconds(before)}`);
-  const reader = await openSqliteStore({ path, readOnly: true });
+  const reader = await engine.open(true);
   for (const [kept, asked] of [
     ['UTC', 'UTC'],
     ['Asia/Shanghai', 'Asia/Shanghai'],
@@ -41,7 +69,7 @@ try {
   await reader.close();
   await writer.close();
 } finally {
-  rmSync(folder, { recursive: true, force: true });
+  await engine.end();
 }
 
 function seconds(since: number): string {

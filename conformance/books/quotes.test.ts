@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
+import { runWeir } from '../programs/run-weir.ts';
 import { assertDescribed, assertRequestDescribed } from '../gateway/described-answers.ts';
 import { type Ledger, openLedger } from '../support/audit.ts';
 import { type Answer, eventually, post } from '../support/http.ts';
@@ -109,6 +110,27 @@ describe('what a call would cost is told without making it', () => {
   test('a call whose tools the gateway runs may be asked several times', async () => {
     const body = { model: 'gpt-4.1', input: 'Search the web for cats', tools: [{ type: 'web_search' }], max_output_tokens: 500 };
     assert.equal((await compare('/v1/responses', body)).rounds_max, 10);
+  });
+
+  test('whether there is credit for it is told, and what would be held; asking holds nothing', async () => {
+    const made = await runWeir(['keys', 'create', '--user', 'poor', '--name', 'k', '--spend-total', '0.01'], {
+      WEIR_DATA_DIR: running.weir.dataDirectory,
+    });
+    const key = { authorization: `Bearer ${made.stdout.trim()}` };
+    const body = (tokens: number) => ({ model: 'gpt-4.1', messages: [{ role: 'user', content: 'hello' }], max_tokens: tokens });
+    const path = '/v1/chat/completions';
+    const allowed = await eventually(
+      () => send('/v1/quote', { path, body: body(100) }, key),
+      ({ json }) => json.allowed === true,
+      10_000,
+    );
+    assert.deepEqual(allowed.json.held, allowed.json.maximum);
+    for (let index = 0; index < 20; index += 1) assert.equal((await quote(path, body(100), key)).allowed, true);
+    const refused = await quote(path, body(30_000), key);
+    assert.deepEqual([refused.allowed, refused.refusal.reason], [false, 'spend_limit']);
+    const called = await send(path, body(30_000), key);
+    assert.equal(called.status, 429, called.text);
+    assert.equal((await send(path, body(100), key)).status, 200);
   });
 
   test('speech, embeddings, and a recording by its length', async () => {

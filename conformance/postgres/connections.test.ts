@@ -128,7 +128,12 @@ describe('transactions and connections of PostgreSQL', { skip: skipPostgres }, (
     const database = openDatabase();
     const row = await database.first(
       'select cast(? as bigint) as large, cast(? as bigint) as power, cast(? as double precision) as real, cast(? as bytea) as bytes, cast(? as text) as text, sum(cast(? as bigint)) as sum',
-      ...[9_223_372_036_854_775_807n, 2 ** 62, 0.1 + 0.2, Uint8Array.of(0, 92, 255), '?\'"\\ 模型 🐟', 2n ** 62n],
+      9_223_372_036_854_775_807n,
+      2 ** 62,
+      0.1 + 0.2,
+      Uint8Array.of(0, 92, 255),
+      '?\'"\\ 模型 🐟',
+      2n ** 62n,
     );
     const { large, power, real, bytes, text, sum } = row ?? {};
     assert.deepEqual(

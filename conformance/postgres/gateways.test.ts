@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 
+import { runWeir } from '../programs/run-weir.ts';
 import { makeCall, modeOf } from '../books/load.ts';
 import { auditBooks, compareStatistics } from '../support/audit.ts';
 import { call, eventually, post } from '../support/http.ts';
@@ -49,5 +51,37 @@ describe('two gateways and a monitor on one PostgreSQL, each with a role that ha
     const conversation = await post(`${second.gatewayUrl}/v1/conversations`, { metadata: { topic: 'shared' } }, auth);
     const seen = await call(`${first.gatewayUrl}/v1/conversations/${conversation.json.id}`, { headers: auth });
     assert.deepEqual(seen.json?.metadata, { topic: 'shared' }, seen.text);
+    const command = await runWeir(['keys', 'create', '--user', 'ann', '--name', 'ci'], {
+      WEIR_CONFIG: join(first.dataDirectory, 'weir.yaml'),
+      WEIR_DATA_DIR: first.dataDirectory,
+    });
+    const secret = /sk-weir-\S+/.exec(command.stdout)?.[0] ?? assert.fail(command.stderr);
+    for (const { gatewayUrl } of [first, second]) {
+      const body = { model: 'gpt-5-mini', messages: [{ role: 'user', content: 'Hello' }] };
+      assert.equal((await post(`${gatewayUrl}/v1/chat/completions`, body, { authorization: `Bearer ${secret}` })).status, 200);
+    }
+  });
+
+  test('a video that one gateway began is seen by the other until it is over, and is charged once', async () => {
+    const models = { 'kite-video': { targets: [{ upstream: 'xai', model: 'grok-imagine-video' }] } };
+    await using first = await startShared(parts(), { command: 'gateway', config: { models } });
+    await using second = await startShared(parts(), { command: 'gateway', config: { models } });
+    const auth = { authorization: `Bearer ${first.apiKey}` };
+    const wish = { model: 'kite-video', prompt: 'a red kite' };
+    const made = await post(`${first.gatewayUrl}/v1/video/generations`, wish, { ...auth, 'x-simulator-video': 'ms=300' });
+    assert.ok(made.status < 300, made.text);
+    const id = String(made.json.id ?? made.json.task_id);
+    const ended = await eventually(
+      () => call(`${second.gatewayUrl}/v1/video/generations/${id}`, { headers: auth }),
+      ({ text }) => /"status":"(?:completed|succeeded)"/.test(text),
+      30_000,
+    );
+    assert.equal(ended.status, 200, ended.text);
+    const rows = await parts().server.query(`select count(*) from calls where requested_model = 'kite-video'`, { role: 'weir_monitor' });
+    assert.equal(rows, '1');
+    const stranger = await call(`${second.gatewayUrl}/v1/video/generations/${id}`, {
+      headers: { authorization: 'Bearer sk-nobody-0123456789' },
+    });
+    assert.equal(stranger.status, 401);
   });
 });

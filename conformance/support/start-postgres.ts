@@ -13,8 +13,11 @@ export type PostgresServer = {
   readonly url: (database?: string, role?: string) => string;
   /** Runs statements as the owner, or as a role, with the server's own client. Rejects with what it says. Resolves with what it prints: columns with | between them. */
   readonly query: (sql: string, options?: { readonly database?: string; readonly role?: string }) => Promise<string>;
-  /** Makes an empty database and resolves with its URL. */
-  readonly createDatabase: (name: string) => Promise<string>;
+  /**
+   * Makes a database and resolves with its URL.
+   * @param template a database that it is a copy of, which nobody may have open; empty by default
+   */
+  readonly createDatabase: (name: string, template?: string) => Promise<string>;
   /** Sends every process of the server a signal: SIGKILL is a crash, SIGSTOP makes it deaf until SIGCONT. */
   readonly signal: (name: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT') => void;
   /** Starts it again after a crash; resolves when it answers. */
@@ -23,7 +26,7 @@ export type PostgresServer = {
 };
 
 /** The newest server that Debian's packages installed, and undefined where there is none. */
-export function findPostgres(): string | undefined {
+function findPostgres(): string | undefined {
   return globSync('/usr/lib/postgresql/*/bin')
     .filter((folder) => existsSync(join(folder, 'postgres')) && existsSync(join(folder, 'initdb')))
     .toSorted((left, right) => Number(/\d+/.exec(left)?.[0]) - Number(/\d+/.exec(right)?.[0]))
@@ -118,8 +121,8 @@ function createServer(binaries: string, folder: string, data: string, settings: 
   return {
     url,
     query,
-    createDatabase: async (name) => {
-      await query(`create database "${name}"`, { database: 'postgres' });
+    createDatabase: async (name, template = 'template1') => {
+      await query(`create database "${name}" template "${template}"`, { database: 'postgres' });
       return url(name);
     },
     signal,

@@ -4,7 +4,7 @@ import type { BillingToken } from './api-key.ts';
 import type { BillingTokenAuthenticator } from './billing-token-authenticator.ts';
 
 /** Not now: the same request may succeed after so many seconds. */
-export type TooManyRequests = { readonly retryAfterSeconds: number; readonly message: string };
+type TooManyRequests = { readonly retryAfterSeconds: number; readonly message: string };
 
 /** Who may ask the monitor, and how often. */
 export type BillingTokenGate = {

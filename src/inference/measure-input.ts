@@ -8,6 +8,8 @@ export type InputMeasure = {
   readonly files: number;
   /** Bytes of those that are inline, as they stand in the request. */
   readonly fileBytes: number;
+  /** Whether tools are offered: vendors explain them to the model in words of their own. */
+  readonly offersTools: boolean;
 };
 
 type Medium = 'image' | 'file' | undefined;
@@ -28,6 +30,7 @@ const fileTypes = new Set([
   'container_upload',
 ]);
 const fileMembers = new Set(['inlineData', 'inline_data', 'fileData', 'video_url', 'audio_url']);
+const toolMembers = new Set(['tools', 'functions']);
 /** What a number, a punctuation mark or a word like `true` may come to in tokens. */
 const scalarBytes = 8;
 
@@ -38,7 +41,7 @@ type Sums = { -readonly [Member in keyof InputMeasure]: InputMeasure[Member] };
  * structural guard has passed: the walk goes as deep as the body.
  */
 export function measureInput(value: unknown): InputMeasure {
-  const sums: Sums = { textBytes: 0, images: 0, files: 0, fileBytes: 0 };
+  const sums: Sums = { textBytes: 0, images: 0, files: 0, fileBytes: 0, offersTools: false };
   add(sums, value, undefined, undefined);
   return sums;
 }
@@ -58,6 +61,7 @@ function add(sums: Sums, value: unknown, member: string | undefined, within: Med
   if (within === undefined && medium === 'image') sums.images += 1;
   if (within === undefined && medium === 'file') sums.files += 1;
   for (const key in members) {
+    if (toolMembers.has(key)) sums.offersTools = true;
     sums.textBytes += Buffer.byteLength(key) + scalarBytes;
     add(sums, members[key], key, medium);
   }

@@ -2,8 +2,9 @@ import type { Socket } from 'node:net';
 import { join } from 'node:path';
 
 import { createReceiptFinder } from '../billing/receipts/find-receipt.ts';
-import { createKeyDirectory } from '../accounts/key-directory.ts';
+import { createKeyDirectory, type KeyDirectory } from '../accounts/key-directory.ts';
 import { createJournal } from '../billing/journal/create-journal.ts';
+import type { CreditDesk } from '../billing/credits/credit-desk.ts';
 import type { Journal } from '../billing/journal/journal.ts';
 import { createLostCallSettler, type LostCallSettler } from '../billing/journal/settle-lost-call.ts';
 import { defaultAudioSettings } from '../gateway/audio/audio-settings.ts';
@@ -128,10 +129,53 @@ async function openJournal(options: {
   return journal;
 }
 
+type Opened = { readonly environment: Environment; readonly store: Store; readonly clock: Clock; readonly logger: Logger };
+
+async function openKeys({ environment, store, clock, logger }: Opened, opened: AsyncDisposableStack): Promise<KeyDirectory> {
+  const keys = createKeyDirectory({ store, clock, refreshMs: keysRefreshMs, logger, ...rememberKeys(environment, logger) });
+  await keys.start();
+  opened.defer(() => keys.close());
+  return keys;
+}
+
+/** Opens the journal, and the desk that has money for its calls. From then on the store is written to under the journal's name. */
+async function openBooks(
+  parts: Pick<Parameters<typeof assembleGateway>[0], 'environment' | 'store' | 'clock' | 'logger' | 'worker' | 'opened'> & {
+    readonly live: LiveSettings;
+    readonly registry: MetricRegistry | undefined;
+  },
+): Promise<{ readonly store: Store; readonly journal: Awaited<ReturnType<typeof openJournal>>; readonly credits: CreditDesk }> {
+  const { environment, worker, opened } = parts;
+  const slot = worker?.journalSlot ?? firstSlot;
+  const nodeId = readNodeId(environment.dataDirectory, slot);
+  const store = storeOfNode(parts.store, nodeId);
+  const journal = await openJournal({ ...parts, slot, store });
+  opened.defer(() => journal.close());
+  return { store, journal, credits: await openCredits({ ...parts, nodeId, store, journal }, opened) };
+}
+
 function openDeadlines(clock: Clock, opened: AsyncDisposableStack): Gateway['deadlines'] {
   const deadlines = createDeadlines<RunningCall>({ clock, tickMs: deadlineTickMs });
   opened.defer(() => deadlines.close());
   return deadlines;
+}
+
+function openLiveSettings(
+  { environment, clock, logger, worker, opened }: Parameters<typeof assembleGateway>[0],
+  simulated: Simulated | undefined,
+): LiveSettings {
+  const live = createLiveSettings({
+    path: environment.configPath,
+    variable: environment.variable,
+    simulated: simulated?.upstreams,
+    clock,
+    logger,
+    pollMs: configPollMs,
+    lastGood: worker?.lastGood,
+    onInForce: worker?.onConfigInForce,
+  });
+  opened.defer(() => live.close());
+  return live;
 }
 
 /** Wires the gateway and begins to serve. Everything it opens is closed by `opened`. */
@@ -147,28 +191,11 @@ export async function assembleGateway(options: {
   readonly opened: AsyncDisposableStack;
 }): Promise<RunningGateway> {
   const { environment, logger, clock, worker, opened } = options;
-  const nodeOf = (slot: string): string => readNodeId(environment.dataDirectory, slot);
-  const nodeId = nodeOf(worker?.journalSlot ?? firstSlot);
-  const store = storeOfNode(options.store, nodeId);
   const simulated = options.withSimulator ? await startSimulatedIfNeeded(environment, opened) : undefined;
-  const live = createLiveSettings({
-    path: environment.configPath,
-    variable: environment.variable,
-    simulated: simulated?.upstreams,
-    clock,
-    logger,
-    pollMs: configPollMs,
-    lastGood: worker?.lastGood,
-    onInForce: worker?.onConfigInForce,
-  });
-  opened.defer(() => live.close());
+  const live = openLiveSettings(options, simulated);
   const { telemetry, registry } = assembleTelemetry({ ...options, routing: () => live.settings().routing });
-  const journal = await openJournal({ environment, slot: worker?.journalSlot ?? firstSlot, store, live, clock, logger });
-  opened.defer(() => journal.close());
-  const credits = await openCredits({ nodeId, store, journal, clock, logger, registry }, opened);
-  const keys = createKeyDirectory({ store, clock, refreshMs: keysRefreshMs, logger, ...rememberKeys(environment, logger) });
-  await keys.start();
-  opened.defer(() => keys.close());
+  const { store, journal, credits } = await openBooks({ ...options, live, registry });
+  const keys = await openKeys({ environment, store, clock, logger }, opened);
   const deadlines = openDeadlines(clock, opened);
   const proofVault = openProofVault({ environment, store, clock, logger }, opened);
 
@@ -210,8 +237,7 @@ export async function assembleGateway(options: {
     shipJournal: () => shipJournal(journal),
     writeProofs: proofVault.flush,
     readMetrics: () => registry?.snapshot(),
-    recoverSlot: (slot) =>
-      recoverSlot({ ...environment, slot, nodeId: nodeOf(slot), store: options.store, clock, logger, settleLost: createSettler(live) }),
+    recoverSlot: (slot) => recoverSlot({ ...environment, slot, store: options.store, clock, logger, settleLost: createSettler(live) }),
   };
 }
 

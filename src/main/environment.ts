@@ -41,6 +41,11 @@ export const environmentVariables: readonly { readonly name: string; readonly fa
       'Key that encrypts reasoning proofs at rest: 32 random bytes in hexadecimal or base64, the same on all machines that share a database.',
   },
   {
+    name: 'WEIR_OWNER_URL',
+    fallback: 'none',
+    meaning: 'URL of the PostgreSQL database with the role that owns its tables, for `weir migrate --url -`.',
+  },
+  {
     name: 'WEIR_LOG_LEVEL',
     fallback: 'info',
     meaning: 'debug, info, warn, error or silent. Each call has one line: a warning where it failed, info otherwise.',

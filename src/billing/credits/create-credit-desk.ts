@@ -28,7 +28,7 @@ export type CreditDeskOptions = {
 };
 
 /** How much money this process has to do with, in nano-USD. */
-export type CreditFigures = {
+type CreditFigures = {
   readonly free: bigint;
   readonly held: bigint;
   readonly waiting: number;

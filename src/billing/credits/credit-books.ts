@@ -42,7 +42,7 @@ export type LedgerTransaction = {
 };
 
 /** How a user's account stands, in nano-USD. */
-export type UserBalance = {
+type UserBalance = {
   readonly userName: string;
   readonly balanceNanoUsd: bigint;
   /** What processes have leased of the balance and not booked. */
@@ -52,7 +52,7 @@ export type UserBalance = {
 };
 
 /** How a pot stands, in nano-USD. */
-export type PotReport = {
+type PotReport = {
   readonly pot: Pot;
   /** What may be spent in all: a limit, or what is left of a balance; undefined where nothing limits it. */
   readonly limitNanoUsd: bigint | undefined;
@@ -63,7 +63,7 @@ export type PotReport = {
 };
 
 /** What a process has leased. */
-export type NodeLease = {
+type NodeLease = {
   readonly nodeId: string;
   readonly potId: string;
   readonly userName: string;

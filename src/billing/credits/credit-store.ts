@@ -45,7 +45,7 @@ export type LeaseState = {
 export type LeaseReply = { readonly status: 'fenced' } | { readonly status: 'leased'; readonly leases: readonly LeaseState[] };
 
 /** What a node is told each second. */
-export type CreditSignals =
+type CreditSignals =
   | { readonly status: 'fenced' }
   | {
       readonly status: 'current';

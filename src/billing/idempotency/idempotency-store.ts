@@ -35,7 +35,7 @@ export type ReplyChunk = { readonly sequence: number; readonly sealed: Uint8Arra
 type Holder = KeyName & { readonly requestId: string };
 
 /** How a request ended: with the sealed head of an answer that can be given again, and the number of its chunks; or without one. */
-export type KeyEnding = Holder & {
+type KeyEnding = Holder & {
   readonly kept: { readonly head: Uint8Array<ArrayBuffer>; readonly chunks: number } | undefined;
   /** The last of its chunks: they become visible together with the end. */
   readonly last: readonly ReplyChunk[];

@@ -106,7 +106,7 @@ test('another body under the same name is refused at any time, and another API k
   await rejectsAs(two.ask('a', { digest: Buffer.from('other') }), 'idempotency_conflict');
 });
 
-test('F: while it is under way a repetition waits for its answer, and is refused when that takes too long', async (context) => {
+test('while it is under way a repetition waits for its answer, and is refused when that takes too long', async (context) => {
   const { start } = createWorld(context, { waitMs: 40 });
   const [one, two] = [start('one'), start('two')];
   const claim = await claimOf(one.ask('a'));

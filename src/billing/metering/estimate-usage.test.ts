@@ -8,7 +8,7 @@ import { loadShippedPriceBook } from '../rating/load-shipped-price-book.ts';
 import { createPriceBook } from '../rating/price-book.ts';
 import { estimateUsage } from './estimate-usage.ts';
 
-const input = { textBytes: 1000, images: 0, files: 0, fileBytes: 0 };
+const input = { textBytes: 1000, images: 0, files: 0, fileBytes: 0, offersTools: false };
 const plain = { input, inputCharacters: 800, outputTokensDefault: 4096 };
 
 test('without a bound the default is reckoned with, or less where the model writes less', () => {
@@ -26,15 +26,20 @@ test('the bound that was asked for is the bound, and no reply is expected to be 
 test('input is expected by its characters, and bounded by its bytes and by what the model reads', () => {
   const { expected, most } = estimateUsage(plain);
   assert.equal(expected.inputTokens, 200);
-  assert.equal(most.inputTokens, 1000 + 2048);
-  assert.equal(estimateUsage({ ...plain, contextTokensMax: 1500 }).most.inputTokens, 1500);
+  assert.equal(most.inputTokens, 1000 + 256);
+  assert.equal(estimateUsage({ ...plain, input: { ...input, offersTools: true } }).most.inputTokens, 1000 + 2048);
+  assert.equal(estimateUsage({ ...plain, contextTokensMax: 1200 }).most.inputTokens, 1200);
 });
 
 test('pictures, files and searches are reckoned with', () => {
-  const rich = estimateUsage({ ...plain, input: { textBytes: 0, images: 2, files: 1, fileBytes: 50 }, searchesWeb: true });
-  assert.equal(rich.most.inputTokens, 2048 + 2 * 8192 + 50 + 131_072 + 10 * 8192);
-  assert.equal(rich.most.webSearches, 10);
-  assert.equal(rich.expected.webSearches, 1);
+  const rich = estimateUsage({
+    ...plain,
+    input: { textBytes: 0, images: 2, files: 1, fileBytes: 50, offersTools: true },
+    builtInTools: ['web-search', 'code-execution'],
+  });
+  assert.equal(rich.most.inputTokens, 2048 + 2 * 8192 + 50 + 131_072 + 2 * 10 * 8192);
+  assert.deepEqual([rich.most.webSearches, rich.most.codeSessions, rich.most.toolCalls, rich.most.fileSearches], [10, 1, 20, undefined]);
+  assert.deepEqual([rich.expected.webSearches, rich.expected.codeSessions], [1, 1]);
 });
 
 test('F14: what a call is charged is never more than its bound, whatever its tier and its cache (M13)', () => {

@@ -1,4 +1,5 @@
 import { estimateTokens } from '../../inference/count-text-characters.ts';
+import type { BuiltInToolKind } from '../../inference/inference-request.ts';
 import type { InputMeasure } from '../../inference/measure-input.ts';
 import type { Usage } from '../../inference/usage.ts';
 
@@ -12,8 +13,8 @@ export type UsageForecast = {
   readonly outputTokensMax?: number | undefined;
   /** Output tokens that are reckoned with where no bound was set. */
   readonly outputTokensDefault: number;
-  /** Whether the vendor may search the web for the call, which it bills by search. */
-  readonly searchesWeb?: boolean | undefined;
+  /** Tools that the request offers and the vendor may run and bill by use. */
+  readonly builtInTools?: readonly BuiltInToolKind[] | undefined;
   /** What is known of the model: the most that it writes in one reply, and that it reads and writes together. */
   readonly modelOutputTokensMax?: number | undefined;
   readonly contextTokensMax?: number | undefined;
@@ -22,17 +23,26 @@ export type UsageForecast = {
 /** What a call will use by the best estimate, and what it uses at most. */
 export type UsageBounds = { readonly expected: Usage; readonly most: Usage };
 
-/** Vendors put words of their own before a conversation with tools: up to some 1,500 tokens. */
-const preambleTokens = 2048;
+/** Vendors put words of their own before a conversation: a few, and up to some 1,500 tokens where there are tools. */
+const preambleTokens = 256;
+const toolPreambleTokens = 2048;
 /** A picture is at most some 5,000 tokens with every vendor's present models. */
 const imageTokensMax = 8192;
 const imageTokensExpected = 1024;
 /** What pages of a document, or a recording, may come to beyond the bytes in which they are written. What lies elsewhere has no bytes here. */
 const fileTokensMax = 131_072;
 const fileTokensExpected = 4096;
-/** Searches that one call is reckoned with, and what each brings the model to read. The vendors' own bounds lie there. */
-const searchesMax = 10;
-const searchTokensMax = 8192;
+/** How often one call is reckoned to use each tool, and what each use brings the model to read. The vendors' own bounds lie there. */
+const toolUsesMax = 10;
+const foundTokensMax = 8192;
+
+/** What vendors bill by use of each kind of tool. Code that runs is billed by its container, of which a call has one. */
+const toolMeters: Readonly<Record<BuiltInToolKind, (uses: number) => Usage>> = {
+  'web-search': (uses) => ({ webSearches: uses }),
+  'file-search': (uses) => ({ fileSearches: uses }),
+  'url-context': (uses) => ({ webFetches: uses }),
+  'code-execution': () => ({ codeSessions: 1 }),
+};
 /** What replies come to where nothing says more: the same that rate limits reckon with. */
 const outputTokensExpected = 1024;
 
@@ -41,20 +51,27 @@ const outputTokensExpected = 1024;
  * estimate of holds and of quotes; pure.
  */
 export function estimateUsage(forecast: UsageForecast): UsageBounds {
-  const { input, contextTokensMax = Infinity, searchesWeb } = forecast;
+  const { input, contextTokensMax = Infinity, builtInTools = [] } = forecast;
   const outputMax = boundOutput(forecast);
-  const read = input.textBytes + preambleTokens + input.images * imageTokensMax + input.fileBytes + input.files * fileTokensMax;
-  const found = searchesWeb === true ? searchesMax * searchTokensMax : 0;
+  const preamble = input.offersTools ? toolPreambleTokens : preambleTokens;
+  const read = input.textBytes + preamble + input.images * imageTokensMax + input.fileBytes + input.files * fileTokensMax;
+  const found = builtInTools.length * toolUsesMax * foundTokensMax;
   const inputMax = Math.min(read + found, contextTokensMax);
   const inputExpected = Math.min(
     estimateTokens(forecast.inputCharacters) + input.images * imageTokensExpected + input.files * fileTokensExpected,
     inputMax,
   );
-  const searches = searchesWeb === true ? { webSearches: 1 } : {};
   return {
-    expected: { inputTokens: inputExpected, outputTokens: Math.min(outputTokensExpected, outputMax), ...searches },
-    most: { inputTokens: inputMax, outputTokens: outputMax, ...(searchesWeb === true ? { webSearches: searchesMax } : {}) },
+    expected: { inputTokens: inputExpected, outputTokens: Math.min(outputTokensExpected, outputMax), ...useTools(builtInTools, 1) },
+    most: { inputTokens: inputMax, outputTokens: outputMax, ...useTools(builtInTools, toolUsesMax) },
   };
+}
+
+/** So many uses of each of some tools. */
+function useTools(kinds: readonly BuiltInToolKind[], uses: number): Usage {
+  if (kinds.length === 0) return {};
+  const counts = kinds.reduce<Usage>((sum, kind) => ({ ...sum, ...toolMeters[kind](uses) }), {});
+  return { ...counts, toolCalls: kinds.length * uses };
 }
 
 /** A model that writes no more than so much is not reckoned with more. A bound on several replies together is that of each times their number, and passes the model's own. */

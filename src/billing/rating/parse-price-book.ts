@@ -3,7 +3,7 @@ import { convertEntry } from './convert-currency.ts';
 import { entryProblems } from './entry-problems.ts';
 import { entrySchema, headSchema, type PriceBookData, type PriceBookEntry } from './price-book-schema.ts';
 
-export type { Fees, MediaPrices, PriceBookData, PriceBookEntry, TokenPrices } from './price-book-schema.ts';
+export type { PriceBookData, PriceBookEntry } from './price-book-schema.ts';
 
 /** A price book or price override that cannot be used. `problems` names every fault, each with its place. */
 export class PriceBookError extends Error {

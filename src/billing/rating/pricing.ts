@@ -12,14 +12,14 @@ export type PricingTier = {
   readonly dearestOutput: string;
 };
 
-export type PricingMultiplier = {
+type PricingMultiplier = {
   readonly name: string;
   readonly when: Expression | undefined;
   readonly factor: Expression;
   readonly of: 'tokens' | 'all';
 };
 
-export type PricingLine = {
+type PricingLine = {
   readonly meter: string;
   readonly when: Expression | undefined;
   readonly quantity: Expression;

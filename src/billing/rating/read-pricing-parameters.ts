@@ -39,9 +39,9 @@ const plainName = /^[A-Za-z_][\w.-]*$/;
 function findMentioned(bytes: Buffer, pointers: readonly string[]): readonly string[] {
   const mentioned = pointers.filter((pointer) => {
     const name = pointer.slice(pointer.lastIndexOf('/') + 1);
-    return !plainName.test(name) || bytes.includes(`"${name}"`);
+    return !plainName.test(name) || bytes.includes(`"${name}"`, 0, 'latin1');
   });
-  return mentioned.length < pointers.length && bytes.includes('\\u00') ? pointers : mentioned;
+  return mentioned.length < pointers.length && bytes.includes('\\u00', 0, 'latin1') ? pointers : mentioned;
 }
 
 /** Finds values in one body; every object on the way is read once. */
@@ -103,9 +103,8 @@ function writeText(text: JsonValue): string | undefined {
 function writeNumber(bytes: Buffer, { start, end }: JsonSpan, pointer: string): string {
   const text = bytes.toString('latin1', start, Math.min(end, start + numberCharactersMax + 1));
   if (text.length <= numberCharactersMax && isReadAlike(text)) return text;
-  throw new GatewayError('invalid_value', `${pointer.slice(1)}: has to be a number of at most 15 digits, because the price depends on it`, {
-    param: pointer.slice(1).replaceAll('/', '.'),
-  });
+  const param = pointer.slice(1).replaceAll('/', '.');
+  throw new GatewayError('invalid_value', `${param}: has to be a number of at most 15 digits, because the price depends on it`, { param });
 }
 
 /** Whether a parser that keeps all digits and one of floating point take it for the same number. */

@@ -72,6 +72,7 @@ function buildRow(entry: CallEntry): ReceiptRow {
     estimate_reason: estimateReason(entry.estimated, entry.end, entry.rawUsage ?? null),
     input_characters: entry.inputCharacters,
     pricing_parameters: { ...entry.pricingParameters },
+    reply_parameters: { ...entry.replyParameters },
     price: { version: entry.priceVersion, id: charge.priceId ?? null },
     lines: charge.lines.map(writeLine),
     sum_usd: formatExact(sumLines(charge.lines)),
@@ -90,9 +91,17 @@ export function estimateReason(estimated: boolean, end: CallEntry['end'], report
   return reported === null ? 'no_usage_report' : 'incomplete_usage_report';
 }
 
-function writeLine(line: ChargeLine): ReceiptRow['lines'][number] {
-  const { meter, quantity, unitPrice, per, multipliers = {} } = line;
-  return { meter, quantity, unit_price_usd: unitPrice, per, multipliers: { ...multipliers }, amount_usd: formatExact(sumLines([line])) };
+/** A line as receipts and quotes show it. */
+export function writeLine(line: ChargeLine): ReceiptRow['lines'][number] {
+  return {
+    meter: line.meter,
+    quantity: line.quantity,
+    unit_price_usd: line.unitPrice,
+    per: line.per,
+    multipliers: { ...line.multipliers },
+    formula: line.formula ?? null,
+    amount_usd: formatExact(sumLines([line])),
+  };
 }
 
 /** Without the credential: that is the operator's business. */

@@ -19,6 +19,7 @@ const lines: fc.Arbitrary<ChargeLine[]> = fc.array(
       unitPrice: decimal,
       per: fc.constantFrom(1, 60, 1000, 1_000_000, 7),
       multipliers: fc.dictionary(word, decimal, { maxKeys: 2 }),
+      formula: word,
     },
     { requiredKeys: ['meter', 'quantity', 'unitPrice', 'per'] },
   ),

@@ -31,6 +31,9 @@ const Line = Type.Object(
     unit_price_usd: Type.String({ description: 'USD for `per` units, as the price book has it.' }),
     per: Type.Integer({ minimum: 1 }),
     multipliers: Type.Record(Text, Text, { description: 'Factors by name; an empty object where none applied.' }),
+    formula: orNull(
+      Type.String({ description: 'The expression of the price book that the quantity was computed by, where it is no count.' }),
+    ),
     amount_usd: Exact,
   },
   closed,
@@ -90,7 +93,10 @@ const Row = Type.Object(
     estimated: Type.Boolean(),
     estimate_reason: orNull(Type.Enum([...estimateReasons])),
     input_characters: Count,
-    pricing_parameters: Type.Record(Text, Text),
+    pricing_parameters: Type.Record(Text, Text, {
+      description: 'What the price depends on of the request that was sent, by name or by JSON pointer.',
+    }),
+    reply_parameters: Type.Record(Text, Text, { description: 'And of the reply.' }),
     price: Type.Object({ version: Text, id: orNull(Text) }, closed),
     lines: Type.Array(Line),
     sum_usd: Exact,

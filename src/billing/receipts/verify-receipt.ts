@@ -125,8 +125,16 @@ function checkAmounts(row: ReceiptRow, path: string): ReceiptProblem[] {
   }
 }
 
-function readLine({ meter, quantity, unit_price_usd: unitPrice, per, multipliers }: ReceiptRow['lines'][number]): ChargeLine {
-  return { meter, quantity, unitPrice, per, ...(Object.keys(multipliers).length === 0 ? {} : { multipliers }) };
+function readLine({ unit_price_usd: unitPrice, multipliers, formula, ...line }: ReceiptRow['lines'][number]): ChargeLine {
+  const { meter, quantity, per } = line;
+  return {
+    meter,
+    quantity,
+    unitPrice,
+    per,
+    ...(Object.keys(multipliers).length === 0 ? {} : { multipliers }),
+    ...(formula === null ? {} : { formula }),
+  };
 }
 
 /** What a row is charged by the book of its version. Undefined where that is not at hand. */
@@ -134,7 +142,8 @@ function rerate(receipt: Receipt, row: ReceiptRow, books: readonly PriceBook[]):
   const book = books.find(({ version }) => version === row.price.version);
   if (book === undefined) return undefined;
   if (row.end === 'failed') return { amountNanoUsd: 0n, lines: [] };
-  if (row.tool_usage !== null) return book.rateTools(readCounts(row.tool_usage));
+  const payer = { userName: receipt.user, keyId: receipt.key.id };
+  if (row.tool_usage !== null) return book.rateTools(readCounts(row.tool_usage), payer);
   return book.rate({
     vendor: row.vendor,
     upstreamModel: row.upstream_model,
@@ -142,9 +151,8 @@ function rerate(receipt: Receipt, row: ReceiptRow, books: readonly PriceBook[]):
     acceptedAtMs: Date.parse(receipt.accepted_at),
     usage: readCounts(row.usage),
     serviceTier: row.service_tier ?? undefined,
-    pricingParameters: row.pricing_parameters,
-    userName: receipt.user,
-    keyId: receipt.key.id,
+    pricingParameters: { ...row.pricing_parameters, ...row.reply_parameters },
+    ...payer,
   });
 }
 
@@ -152,7 +160,7 @@ function compareCharge(row: ReceiptRow | undefined, charge: ReturnType<PriceBook
   if (row === undefined) return [];
   const lines = row.lines.map(readLine);
   const shown = (line: ChargeLine | undefined): unknown =>
-    line === undefined ? null : { ...line, multipliers: canonicalJson(line.multipliers ?? {}) };
+    line === undefined ? null : canonicalJson({ ...line, multipliers: line.multipliers ?? {} });
   const count = Math.max(lines.length, charge.lines.length);
   return [
     ...Array.from({ length: count }, (_, index) =>

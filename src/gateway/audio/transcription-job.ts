@@ -39,10 +39,27 @@ export function createTranscriptionJob(call: TranscriptionCall): AudioJob {
 /** What a second of sound is in tokens where it is billed by them: one for each tenth of a second, as the vendor's own figures have it. */
 const tokensPerSecond = 10;
 const secondMs = 1000;
-/** Nobody speaks faster; and what the count of sound in tokens may differ from its vendor's. */
+/** What people usually say, and what nobody exceeds; and what the count of sound in tokens may differ from its vendor's. */
+const textTokensPerSecond = 3;
 const textTokensPerSecondMax = 10;
 const textTokensMin = 64;
 const slack = 2;
+
+/** What writing so much sound down may use. What is said in it, and how its vendor counts the sound, is only known afterwards. */
+export function boundTranscript({ billedBy }: TranscriptionModel, inputAudioMs: number, promptCharacters: number): UsageBounds {
+  if (billedBy === 'duration') return { expected: { inputAudioMs }, most: { inputAudioMs } };
+  const seconds = inputAudioMs / secondMs;
+  const inputAudioTokens = Math.ceil(seconds * tokensPerSecond);
+  const inputTokens = inputAudioTokens + estimateTokens(promptCharacters);
+  return {
+    expected: { inputTokens, inputAudioTokens, outputTokens: Math.ceil(seconds * textTokensPerSecond) },
+    most: {
+      inputTokens: inputTokens * slack,
+      inputAudioTokens: inputAudioTokens * slack,
+      outputTokens: Math.ceil(seconds * textTokensPerSecondMax) + textTokensMin,
+    },
+  };
+}
 
 class PreparedTranscription implements PreparedAudio {
   readonly request: PreparedAudio['request'];
@@ -71,12 +88,7 @@ class PreparedTranscription implements PreparedAudio {
   }
 
   bounds(): UsageBounds {
-    const { audioMs } = this.#length.known;
-    const expected = this.#usageOf(audioMs, 0).usage;
-    if (this.#model.billedBy === 'duration') return { expected, most: expected };
-    const { inputTokens = 0, inputAudioTokens = 0 } = expected;
-    const outputTokens = Math.ceil((audioMs / secondMs) * textTokensPerSecondMax) + textTokensMin;
-    return { expected, most: { inputTokens: inputTokens * slack, inputAudioTokens: inputAudioTokens * slack, outputTokens } };
+    return boundTranscript(this.#model, this.#length.known.audioMs, this.#call.facts.promptCharacters);
   }
 
   usageAtHead(): Usage {

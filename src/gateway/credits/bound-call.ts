@@ -31,7 +31,7 @@ export function forecastUsage({ facts, input, outputTokensDefault }: ForecastCal
     inputCharacters: facts.inputCharacters,
     outputTokensMax: facts.outputTokensMax,
     outputTokensDefault,
-    searchesWeb: facts.builtInTools?.includes('web-search'),
+    builtInTools: facts.builtInTools,
     modelOutputTokensMax,
     contextTokensMax,
   });

@@ -73,7 +73,7 @@ export class CallCredit {
 type Spender = Pick<ApiKey, 'id' | 'userName' | 'limits' | 'userLimits'>;
 
 /** Whether anything limits what a caller may spend: for the others, nothing is reckoned. */
-export function spendsWithinLimits({ limits, userLimits }: Pick<ApiKey, 'limits' | 'userLimits'>): boolean {
+function spendsWithinLimits({ limits, userLimits }: Pick<ApiKey, 'limits' | 'userLimits'>): boolean {
   return isSpendLimit(limits) || isSpendLimit(userLimits);
 }
 

@@ -16,7 +16,7 @@ const priceBook = createPriceBook({
   book: loadShippedPriceBook(),
   overrides: [{ model: 'm', input: '1000', output: '1000' }],
 });
-const input = { textBytes: 40, images: 0, files: 0, fileBytes: 0 };
+const input = { textBytes: 40, images: 0, files: 0, fileBytes: 0, offersTools: false };
 
 /** A call with what it may cost set aside, or undefined where that is not to be had. */
 function holdFor(known: KnownCall, desk: FakeDesk, settings: Partial<KnownCall['settings']> = {}): KnownCall {
@@ -152,8 +152,8 @@ const usageCut = /"finish_reason":"length".*\[DONE\]/s;
 
 describe('M6: a stream costs no more than is held for it', () => {
   const credits = { outputTokensDefault: 100, exhausted: 'cut' } as const;
-  // Input of 40 + 2048 tokens, output of 100 at first, at 1000 USD per million: a million nano-USD for each.
-  const first = 2_188_000_000n;
+  // Input of 40 + 256 tokens, output of 100 at first, at 1000 USD per million: a million nano-USD for each.
+  const first = 396_000_000n;
 
   test('it takes more as it writes, and is cut properly where there is no more', async () => {
     const desk = new FakeDesk(first + 100_000_000n);

@@ -1,10 +1,18 @@
 import type { ReplyReport, StreamReport } from '../../dialects/chat-dialect.ts';
 import { estimateTokens } from '../../inference/count-text-characters.ts';
+import { GatewayError } from '../../inference/gateway-error.ts';
 import type { Usage } from '../../inference/usage.ts';
 import type { FrameReader, StreamFraming } from '../../platform/frames.ts';
 import { createJsonArrayFrameReader } from '../../platform/sse/json-array-frame-reader.ts';
 import { createSseFrameReader } from '../../platform/sse/sse-frame-reader.ts';
-import type { ExchangeContext } from './exchange-context.ts';
+import { limitToDelivered } from '../disconnect/limit-to-delivered.ts';
+import type { ExchangeContext, Outcome } from './exchange-context.ts';
+
+/** How often a running stream tells the journal where it stands: at most this much output can be missing after a crash. */
+export const progressIntervalMs = 200;
+
+/** Opening frames kept back at most; Responses repeats the whole request in two of them. */
+export const heldBytesMax = 4 * 1024 * 1024;
 
 /** A reader of a stream's frames. */
 export function createFrameReader(framing: StreamFraming, frameBytesMax: number): FrameReader {
@@ -24,4 +32,28 @@ export function countSoFar({ usageReport, outputCharacters }: ReplyReport): Usag
 /** Tells the operator of events that nobody could read. */
 export function warnOfMalformed({ logger, requestId, target }: ExchangeContext, { malformedFrames }: StreamReport): void {
   logger.warn({ requestId, upstream: target.upstream.id, malformedFrames }, 'stream events that could not be read were passed on');
+}
+
+/** How a stream ended. */
+export type StreamEnding = Pick<Outcome, 'end' | 'complete' | 'error'> & {
+  /** Why, where it is not what the upstream said. */
+  readonly stopReason?: string;
+  /** Of what was written, how many characters are charged; absent: all of it. */
+  readonly charged?: number;
+};
+
+/** The end of a stream for which nothing more was to be had. */
+export const cutByBudget: StreamEnding = { end: 'cut', complete: false, stopReason: 'cut: budget' };
+
+/** The outcome of a stream, with what its upstream reported. */
+export function describeEnding({ stopReason, charged, ...told }: StreamEnding, report: StreamReport): Outcome {
+  const known = charged === undefined ? report : limitToDelivered(report, charged);
+  return { ...told, report: stopReason === undefined ? known : { ...known, stopReason } };
+}
+
+/** A defect of the gateway, told to the operator, and what the client hears of it. */
+export function describeDefect({ logger, requestId }: ExchangeContext, cause: unknown): GatewayError {
+  if (cause instanceof GatewayError) return cause;
+  logger.error({ callId: requestId, err: cause }, 'a stream could not go on');
+  return new GatewayError('internal_error', `the gateway failed while reading the reply; the stream was terminated (${requestId})`);
 }

@@ -1,22 +1,24 @@
 import { GatewayError } from '../../inference/gateway-error.ts';
 import { type Frame, type FrameReader, FrameTooLargeError, type StreamFraming } from '../../platform/frames.ts';
-import type { BudgetVerdict, StreamBudget } from '../credits/stream-budget.ts';
-import { limitToDelivered } from '../disconnect/limit-to-delivered.ts';
+import type { BudgetVerdict } from '../credits/stream-budget.ts';
+import { type HeldBack, StreamReview } from '../credits/stream-review.ts';
 import { writeError, writeFailure } from '../write-reply.ts';
 import type { ExchangeContext, ReplySink, UpstreamFlow } from './exchange-context.ts';
 import type { StreamRelay } from './reply-relay.ts';
-import { countSoFar, createFrameReader, isBlank, warnOfMalformed } from './stream-parts.ts';
+import {
+  countSoFar,
+  createFrameReader,
+  cutByBudget,
+  describeDefect,
+  describeEnding,
+  heldBytesMax,
+  isBlank,
+  progressIntervalMs,
+  type StreamEnding,
+  warnOfMalformed,
+} from './stream-parts.ts';
 import { scrubText } from './scrub-credential.ts';
 import { streamCut, upstreamErrorInStream, upstreamTimeout } from './upstream-failure.ts';
-
-/** How often a running stream tells the journal where it stands: at most this much output can be missing after a crash. */
-const progressIntervalMs = 200;
-
-/** What the ledger says of a stream that ended because nothing more was to be had for it. */
-const cutByBudget = 'cut: budget';
-
-/** Opening frames kept back at most; Responses repeats the whole request in two of them. */
-const heldBytesMax = 4 * 1024 * 1024;
 
 /**
  * Passes a stream on, frame by frame and byte for byte, while the tap reads its usage. Only whole frames are written, so that a broken
@@ -30,6 +32,7 @@ export class StreamReply implements ReplySink {
   readonly #framing: StreamFraming;
   readonly #reader: FrameReader;
   readonly #stream: StreamRelay;
+  readonly #review: StreamReview | undefined;
   #settled = false;
   #contentSeen = false;
   /**
@@ -48,8 +51,6 @@ export class StreamReply implements ReplySink {
   #wasKept = false;
   /** It is read on although its client has left. */
   #drains = false;
-  /** Whether it is asked for more credit at the moment. */
-  #isReviewed = false;
 
   constructor(context: ExchangeContext, flow: UpstreamFlow, headers: Readonly<Record<string, string>>, framing: StreamFraming) {
     this.#context = context;
@@ -57,7 +58,9 @@ export class StreamReply implements ReplySink {
     this.#headers = headers;
     this.#framing = framing;
     this.#reader = createFrameReader(context.relay.upstreamFraming ?? framing, context.limits.eventBytesMax);
-    this.#stream = context.relay.openStream(context.limits, context.budget !== undefined);
+    const { budget } = context;
+    this.#stream = context.relay.openStream(context.limits, budget !== undefined);
+    if (budget !== undefined) this.#review = new StreamReview(budget, (verdict, heldBack) => this.#goOn(verdict, heldBack));
     this.#lastDataMs = context.clock.monotonicMs();
     this.#lastWriteMs = this.#lastDataMs;
   }
@@ -75,13 +78,19 @@ export class StreamReply implements ReplySink {
       this.fail(new GatewayError('upstream_reply_too_large', `Upstream connection error: ${error.message}; the stream was terminated.`));
       return;
     }
+    if (this.#review?.isWaiting === true) this.#review.hold(frames);
+    else this.#pass(frames);
+  }
+
+  #pass(frames: readonly Frame[]): void {
     if (this.#drains) return this.#readOn(frames);
-    const { budget } = this.#context;
     const parts: Buffer[] = [];
-    for (const frame of frames) {
+    for (const [at, frame] of frames.entries()) {
       const bytes = this.#stream.read(frame);
       if (bytes !== undefined) parts.push(bytes);
-      if (budget?.isDue(frame.bytes.length) === true && this.#isSpent(budget)) return this.#cutShort(parts);
+      const verdict = this.#review?.isDue(frame) === true ? this.#lookAt(frames, at + 1) : 'go';
+      if (verdict === 'cut') return this.#cutShort(parts);
+      if (verdict === 'wait') break;
     }
     if (this.#stream.state() === 'failed' && this.#offerFailed(parts)) return;
     const ready = this.#letPass(parts);
@@ -91,31 +100,31 @@ export class StreamReply implements ReplySink {
     this.#afterKeeping(this.#hasEnded(), () => this.#writeAll(ready));
   }
 
-  /** Whether the stream has used up what is held for it. Where the store has to be asked, the upstream waits meanwhile. */
-  #isSpent(budget: StreamBudget): boolean {
-    if (this.#isReviewed || this.#settled || this.#stream.state() !== 'open' || this.#stream.endedEarly()) return false;
-    const verdict = budget.review(this.#stream.report());
-    if (!(verdict instanceof Promise)) return verdict === 'cut';
-    this.#isReviewed = true;
-    this.#flow.pause();
-    verdict.then((known) => this.#goOn(known)).catch((cause: unknown) => this.#breakOff(cause));
-    return false;
+  /** Looks whether what is held for the stream covers it. Where the store has to be asked, the upstream waits meanwhile. */
+  #lookAt(frames: readonly Frame[], next: number): BudgetVerdict | 'wait' {
+    if (this.#settled || this.#stream.state() !== 'open' || this.#stream.endedEarly()) return 'go';
+    const verdict = this.#review?.look(this.#stream.report(), frames.slice(next)) ?? 'go';
+    if (verdict === 'wait') this.#flow.pause();
+    return verdict;
   }
 
-  /** A defect ends this call and no other. */
-  #breakOff(cause: unknown): void {
-    const { logger, requestId } = this.#context;
-    logger.error({ callId: requestId, err: cause }, 'a stream could not go on');
-    this.#flow.stop();
-    this.fail(new GatewayError('internal_error', `the gateway failed while reading the reply; the stream was terminated (${requestId})`));
-  }
-
-  #goOn(verdict: BudgetVerdict): void {
-    this.#isReviewed = false;
+  /** The answer that a stream had to wait for. A defect ends this call and no other. */
+  #goOn(verdict: BudgetVerdict, { frames, ending }: HeldBack): void {
+    if (this.#settled) return;
     this.#lastDataMs = this.#context.clock.monotonicMs();
-    if (verdict === 'cut' && !this.#settled && this.#stream.state() === 'open') this.#cutShort([]);
-    else if (this.#pausedSinceMs === undefined) this.#flow.resume();
+    try {
+      if (verdict === 'cut') return this.#cutShort([]);
+      if (this.#pausedSinceMs === undefined) this.#flow.resume();
+      this.#pass(frames);
+    } catch (cause) {
+      this.#flow.stop();
+      return this.fail(describeDefect(this.#context, cause));
+    }
+    if (ending !== undefined) this.#whenCovered(ending);
   }
+
+  /** Does a step that ends the reply, as soon as all that came before it may pass. */
+  readonly #whenCovered = (step: () => void): void => (this.#review?.isWaiting === true ? this.#review.endWith(step) : step());
 
   /** Ends the reply as if its model had reached the bound of its output. */
   #cutShort(parts: readonly Buffer[]): void {
@@ -123,7 +132,7 @@ export class StreamReply implements ReplySink {
     const ready = [...this.#release(), ...parts, this.#stream.cut(countSoFar(this.#stream.report()))];
     this.#reachesClient = true;
     this.#markContent();
-    this.#settle({ end: 'cut', complete: false, stopReason: cutByBudget });
+    this.#settle(cutByBudget);
     this.#afterKeeping(true, () => {
       this.#writeAll(ready);
       this.#context.response.end();
@@ -257,10 +266,7 @@ export class StreamReply implements ReplySink {
         `the model service ended the stream with an error: ${report.error?.message ?? ''}`.slice(0, 500),
       );
       this.#settle({ end: this.#brokenEnd(), complete: false, error });
-    } else if (this.#lastDataMs - this.#lastProgressMs >= progressIntervalMs) {
-      this.#lastProgressMs = this.#lastDataMs;
-      this.#context.observer.progress(report);
-    }
+    } else this.#tellProgress();
   }
 
   /** A stream that broke after content is charged for what was delivered; one that broke before costs nothing. */
@@ -268,26 +274,14 @@ export class StreamReply implements ReplySink {
     return this.#reachesClient && this.#stream.report().outputCharacters > 0 ? 'cut' : 'failed';
   }
 
-  #settle(outcome: {
-    readonly end: 'finished' | 'client-left' | 'cut' | 'failed';
-    readonly complete: boolean;
-    readonly error?: GatewayError;
-    readonly stopReason?: string;
-    /** Of what was written, how much is charged; absent: all of it. */
-    readonly charged?: number;
-  }): void {
+  #settle(ending: StreamEnding): void {
     if (this.#settled) return;
     this.#settled = true;
     const report = this.#stream.report();
     if (report.malformedFrames > 0) warnOfMalformed(this.#context, report);
-    const { error, stopReason, charged, ...told } = outcome;
+    const { error } = ending;
     if (error !== undefined && (this.#reachesClient || this.#context.response.headersSent)) this.#stream.broke?.(error);
-    const known = charged === undefined ? report : limitToDelivered(report, charged);
-    this.#context.observer.settled({
-      ...told,
-      ...(error === undefined ? {} : { error }),
-      report: stopReason === undefined ? known : { ...known, stopReason },
-    });
+    this.#context.observer.settled(describeEnding(ending, report));
   }
 
   #write(bytes: Buffer): void {
@@ -306,6 +300,10 @@ export class StreamReply implements ReplySink {
   }
 
   end(): void {
+    this.#whenCovered(() => this.#endWell());
+  }
+
+  #endWell(): void {
     if (this.#drains) return this.#settle({ end: 'client-left', complete: this.#stream.state() === 'complete' });
     if (this.#stream.state() === 'open') this.#closeLastFrame();
     const rest = this.#reader.rest();
@@ -335,6 +333,10 @@ export class StreamReply implements ReplySink {
   }
 
   fail(own: GatewayError): void {
+    this.#whenCovered(() => this.#failWith(own));
+  }
+
+  #failWith(own: GatewayError): void {
     if (this.#drains) return this.clientLeft();
     if (this.#held === undefined || this.#settled || this.#stream.state() === 'complete') return this.#endBroken(own);
     const { response, dialect, requestId, handOver } = this.#context;
@@ -378,7 +380,7 @@ export class StreamReply implements ReplySink {
 
   check(nowMs: number): void {
     const { timeouts, target, response } = this.#context;
-    if (this.#drains || this.#isReviewed) return;
+    if (this.#drains || this.#review?.isWaiting === true) return;
     if (this.#pausedSinceMs !== undefined) {
       if (nowMs - this.#pausedSinceMs < timeouts.stalledReaderMs) return;
       this.clientLeft();

@@ -7,7 +7,7 @@ import { isUpstreamLimit } from '../limits/reserve-call.ts';
 /** Says that an answer was given before. */
 export const replayedHeader = 'idempotent-replayed';
 /** The id of the request that repeated another. */
-export const replayIdHeader = 'x-weir-replay-request-id';
+const replayIdHeader = 'x-weir-replay-request-id';
 
 type Replay = {
   readonly reply: KeptReply;

@@ -5,6 +5,7 @@ import type { IdempotencyClaim } from '../../billing/idempotency/idempotency-cla
 import type { Idempotency } from '../../billing/idempotency/idempotency.ts';
 import type { KeptReply } from '../../billing/idempotency/kept-reply.ts';
 import { chatDialects } from '../../dialects/registry.ts';
+import { GatewayError } from '../../inference/gateway-error.ts';
 import { DirectRequest } from '../../platform/http/direct-request.ts';
 import { waitFor } from '../../platform/wait-for.ts';
 import { authenticate } from '../authenticate.ts';
@@ -85,7 +86,7 @@ class RepeatableCall {
     // Whoever writes waits this long for a slow client; a reply that is recorded does without it before.
     this.#reply = new RecordedReply(handled.response, gateway.settings().timeouts.stalledReaderMs / 2);
     handled.response = this.#reply;
-    this.#reply.on('close', () => this.#left.abort());
+    this.#reply.on('close', () => this.#left.abort(new GatewayError('request_timeout', 'the client has left')));
   }
 
   async serve(): Promise<void> {

@@ -1,20 +1,38 @@
 import type { CreditRefusal } from '../../billing/credits/credit-desk.ts';
 import { writeCounts } from '../../billing/receipts/count-names.ts';
-import { formatExact, formatMoney } from '../../billing/receipts/exact-text.ts';
+import { formatMoney } from '../../billing/receipts/exact-text.ts';
 import type { CostBounds, PriceBook } from '../../billing/rating/rating.ts';
-import { sumLines } from '../../billing/rating/recompute-amount.ts';
+import { writeLine } from '../../billing/receipts/build-receipt.ts';
+import type { PricingParameters } from '../../inference/usage.ts';
+import { readPrices } from '../read-prices.ts';
 import type { Asked, QuotedCall, QuotedTarget } from './quoted-call.ts';
 
 /** What a quoted call costs at each of its targets, and over all. */
-export type PricedQuote = { readonly bounds: CostBounds; readonly targets: readonly PricedTarget[] };
+export type PricedQuote = {
+  readonly bounds: CostBounds;
+  /** What is held for it before its model is asked for the first time. */
+  readonly heldNanoUsd: bigint;
+  readonly targets: readonly PricedTarget[];
+};
 
-type PricedTarget = { readonly quoted: QuotedTarget; readonly bounds: CostBounds; readonly expected: ReturnType<PriceBook['rate']> };
+type PricedTarget = {
+  readonly quoted: QuotedTarget;
+  readonly pricingParameters: PricingParameters;
+  readonly bounds: CostBounds;
+  readonly heldNanoUsd: bigint;
+  readonly expected: ReturnType<PriceBook['rate']>;
+};
 
 /** Prices a call by the very functions that would hold and charge it. */
-export function priceQuote({ settings, caller, nowMs }: Asked, { requestedModel, targets, roundsMax }: QuotedCall): PricedQuote {
+export function priceQuote(
+  { settings, caller, nowMs }: Asked,
+  { requestedModel, targets, roundsMax, serviceTier }: QuotedCall,
+): PricedQuote {
   const { priceBook } = settings.routing;
   const priced = targets.map((quoted): PricedTarget => {
-    const { target, usage, pricingParameters } = quoted;
+    const { target, usage, firstRound = usage, sent } = quoted;
+    const read = readPrices(priceBook, { target, requestedModel, acceptedAtMs: nowMs }, sent);
+    const pricingParameters = { ...quoted.pricingParameters, ...read };
     const rated = {
       vendor: target.upstream.vendor.id,
       upstreamModel: target.upstreamModel,
@@ -23,25 +41,31 @@ export function priceQuote({ settings, caller, nowMs }: Asked, { requestedModel,
       pricingParameters,
       userName: caller.userName,
       keyId: caller.id,
+      serviceTier,
     };
-    const { maximumNanoUsd, ...bounds } = priceBook.bound({ ...rated, ...usage });
+    const { maximumNanoUsd, ...others } = priceBook.bound({ ...rated, ...usage });
     return {
       quoted,
-      bounds: { ...bounds, maximumNanoUsd: maximumNanoUsd * BigInt(roundsMax) },
+      pricingParameters,
+      bounds: { ...others, maximumNanoUsd: maximumNanoUsd * BigInt(roundsMax) },
+      heldNanoUsd: priceBook.bound({ ...rated, ...firstRound }).maximumNanoUsd,
       expected: priceBook.rate({ ...rated, usage: usage.expected }),
     };
   });
   const [first] = priced;
-  const all = priced.map(({ bounds }) => bounds);
   return {
     targets: priced,
     bounds: {
-      minimumNanoUsd: all.map(({ minimumNanoUsd }) => minimumNanoUsd).reduce((least, other) => (other < least ? other : least)),
+      minimumNanoUsd: leastOf(priced.map(({ bounds }) => bounds.minimumNanoUsd)),
       expectedNanoUsd: first?.bounds.expectedNanoUsd ?? 0n,
-      maximumNanoUsd: all.map(({ maximumNanoUsd }) => maximumNanoUsd).reduce((most, other) => (other > most ? other : most)),
+      maximumNanoUsd: mostOf(priced.map(({ bounds }) => bounds.maximumNanoUsd)),
     },
+    heldNanoUsd: mostOf(priced.map(({ heldNanoUsd }) => heldNanoUsd)),
   };
 }
+
+const leastOf = (amounts: readonly bigint[]): bigint => amounts.reduce((least, other) => (other < least ? other : least));
+const mostOf = (amounts: readonly bigint[]): bigint => amounts.reduce((most, other) => (other > most ? other : most));
 
 /** Whether there is money for it at this moment. `unlimited`: nothing limits what the caller spends, and nothing is held. */
 export type Affordable =
@@ -53,7 +77,7 @@ export type Affordable =
 export function describeQuote(
   { path, settings, nowMs }: Pick<Asked, 'settings' | 'nowMs'> & { readonly path: string },
   call: QuotedCall,
-  { bounds, targets }: PricedQuote,
+  { bounds, heldNanoUsd, targets }: PricedQuote,
   affordable: Affordable,
 ): object {
   return {
@@ -66,7 +90,7 @@ export function describeQuote(
     price_version: settings.routing.priceBook.version,
     ...describeBounds(bounds),
     rounds_max: call.roundsMax,
-    held: affordable.kind === 'unlimited' ? null : formatMoney(bounds.maximumNanoUsd),
+    held: affordable.kind === 'unlimited' ? null : formatMoney(heldNanoUsd),
     allowed: affordable.kind !== 'refused',
     refusal: affordable.kind === 'refused' ? describeRefusal(affordable.refusal) : null,
     targets: targets.map(describeTarget),
@@ -77,7 +101,7 @@ function describeBounds({ minimumNanoUsd, expectedNanoUsd, maximumNanoUsd }: Cos
   return { minimum: formatMoney(minimumNanoUsd), expected: formatMoney(expectedNanoUsd), maximum: formatMoney(maximumNanoUsd) };
 }
 
-function describeTarget({ quoted: { target, usage, pricingParameters, notes }, bounds, expected }: PricedTarget): object {
+function describeTarget({ quoted: { target, usage, notes }, pricingParameters, bounds, expected }: PricedTarget): object {
   return {
     upstream: target.upstream.id,
     vendor: target.upstream.vendor.id,
@@ -86,14 +110,7 @@ function describeTarget({ quoted: { target, usage, pricingParameters, notes }, b
     pricing_parameters: { ...pricingParameters },
     ...describeBounds(bounds),
     usage: { expected: writeCounts(usage.expected), most: writeCounts(usage.most) },
-    lines: expected.lines.map((line) => ({
-      meter: line.meter,
-      quantity: line.quantity,
-      unit_price_usd: line.unitPrice,
-      per: line.per,
-      multipliers: { ...line.multipliers },
-      amount_usd: formatExact(sumLines([line])),
-    })),
+    lines: expected.lines.map(writeLine),
     notes: notes?.map(({ kind, field, reason }) => ({ kind, field, reason })) ?? null,
   };
 }

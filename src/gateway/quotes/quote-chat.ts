@@ -3,9 +3,10 @@ import type { ChatDialect, DialectId, WireRequest } from '../../dialects/chat-di
 import type { UsageBounds } from '../../billing/metering/estimate-usage.ts';
 import type { CallFacts } from '../../inference/call-facts.ts';
 import { type InputMeasure, measureInput } from '../../inference/measure-input.ts';
-import { createTranslationNotes, type TranslationNote } from '../../inference/translation-notes.ts';
+import { createTranslationNotes } from '../../inference/translation-notes.ts';
 import type { StreamFraming } from '../../platform/frames.ts';
 import { forecastUsage } from '../credits/bound-call.ts';
+import { defaultCredits } from '../credits/credit-settings.ts';
 import { mayCall } from '../limits/check-caller.ts';
 import { alwaysHealthy } from '../routing/always-healthy.ts';
 import { rankTargets, unknownModel } from '../routing/rank-targets.ts';
@@ -25,7 +26,6 @@ export type ChatPath = {
 
 /** A model whose window is not known is reckoned with the usual one. */
 const unknownWindowTokens = 200_000;
-const defaultOutputTokens = 4096;
 
 /**
  * Reads a chat as a call of it would be read, up to where it would be sent.
@@ -59,6 +59,7 @@ export async function quoteChat(asked: Asked, path: ChatPath): Promise<QuotedCal
     dialect: dialect.id,
     requestedModel: facts.requestedModel,
     targets: fitTargets(targets, (target) => quoteTarget(asked, chat, target)),
+    ...(typeof wire.body['service_tier'] === 'string' ? { serviceTier: wire.body['service_tier'] } : {}),
     roundsMax: isLoop ? (settings.tools ?? defaultTools).roundsMax : 1,
   };
 }
@@ -73,13 +74,15 @@ type ReadChat = {
 };
 
 function quoteTarget(asked: Asked, chat: ReadChat, target: Target): QuotedTarget {
-  const notes = notesOf(asked, chat, target);
-  return { target, usage: boundUsage(asked, chat, target), ...(notes === undefined ? {} : { notes }) };
+  const firstRound = boundUsage(asked, { ...chat, isLoop: false }, target);
+  const quoted = { target, usage: boundUsage(asked, chat, target), firstRound };
+  if (target.upstream.dialects.includes(chat.dialect.id)) return { ...quoted, notes: [], sent: asked.bytes };
+  return { ...quoted, ...translate(asked, chat, target) };
 }
 
 function boundUsage({ settings }: Asked, { facts, input, isLoop, keptAt }: ChatPathFacts, target: Target): UsageBounds {
-  const { credits }: { readonly credits?: { readonly outputTokensDefault: number } } & Asked['settings'] = settings;
-  const bounds = forecastUsage({ facts, input, outputTokensDefault: credits?.outputTokensDefault ?? defaultOutputTokens }, target);
+  const { outputTokensDefault } = settings.credits ?? defaultCredits;
+  const bounds = forecastUsage({ facts, input, outputTokensDefault }, target);
   if (!isLoop && keptAt === undefined) return bounds;
   // What only the upstream keeps, and what tools bring in later rounds, may be as long as the model can read.
   const window = target.upstream.traitsOf(target.upstreamModel).contextTokensMax ?? unknownWindowTokens;
@@ -88,18 +91,19 @@ function boundUsage({ settings }: Asked, { facts, input, isLoop, keptAt }: ChatP
 
 type ChatPathFacts = Pick<ReadChat, 'facts' | 'input' | 'isLoop' | 'keptAt'>;
 
-/** What translating would do, from the request alone: media and proofs are not fetched. Undefined where that tells nothing: the
- * request names media, or offers tools that the gateway runs. */
-function notesOf(
+/**
+ * The request as a target would be told it, from the request alone: media and proofs are not fetched. Undefined where that tells nothing: the request names media, or offers tools that
+ * the gateway runs.
+ */
+function translate(
   { caller }: Asked,
   { wire, dialect, input, isLoop }: ReadChat,
   { upstream, upstreamModel }: Target,
-): readonly TranslationNote[] | undefined {
-  if (upstream.dialects.includes(dialect.id)) return [];
+): Required<Pick<QuotedTarget, 'notes' | 'sent'>> | undefined {
   if (isLoop || input.images + input.files > 0) return undefined;
   const spoken = chatDialects[upstream.dialects[0] ?? 'openai-chat'];
   const notes = createTranslationNotes(dialect.codec.fieldNames, caller.strictTranslation);
   const fit = { upstreamModel, traits: upstream.traitsOf(upstreamModel), proofOrigin: upstream.proofOrigin, notes };
-  spoken.codec.encodeRequest(dialect.codec.decodeRequest(wire), fit);
-  return notes.list();
+  const { body } = spoken.codec.encodeRequest(dialect.codec.decodeRequest(wire), fit);
+  return { notes: notes.list(), sent: Buffer.from(JSON.stringify(body)) };
 }

@@ -1,6 +1,6 @@
 import type { UsageBounds } from '../../billing/metering/estimate-usage.ts';
 import type { AudioOperation } from '../../dialects/openai-audio/audio-formats.ts';
-import { type TranscriptionModel, transcriptionModelOf } from '../../dialects/openai-audio/audio-models.ts';
+import { transcriptionModelOf } from '../../dialects/openai-audio/audio-models.ts';
 import { billedAudioMs } from '../../dialects/openai-audio/audio-usage.ts';
 import { readSpeechRequest } from '../../dialects/openai-audio/speech-request.ts';
 import { readTranscriptionForm } from '../../dialects/openai-audio/transcription-form.ts';
@@ -9,8 +9,7 @@ import { GatewayError } from '../../inference/gateway-error.ts';
 import { isJsonObject, type JsonValue } from '../../platform/json/json-value.ts';
 import { estimateAudioMs } from '../audio/measure-sound.ts';
 import { createSpeechJob } from '../audio/speech-job.ts';
-import { estimateTokens } from '../../inference/count-text-characters.ts';
-import type { Usage } from '../../inference/usage.ts';
+import { boundTranscript } from '../audio/transcription-job.ts';
 import { fitTargets } from './fit-targets.ts';
 import type { Asked, QuotedCall, QuotedTarget } from './quoted-call.ts';
 import { rankRouted } from './rank-routed.ts';
@@ -27,41 +26,9 @@ function quoteSpeech(asked: Asked): QuotedCall {
   const job = createSpeechJob({ facts: readSpeechRequest(body, settings.validation), body, bytes, headers });
   const targets = fitTargets(rankSound(asked, job.facts, 'speech'), (target) => ({
     target,
-    usage: boundSpeech(job.prepare(target).usageAtHead()),
+    usage: job.prepare(target).bounds(),
   }));
   return { dialect, requestedModel: job.facts.requestedModel, targets, roundsMax: 1 };
-}
-
-/** Slow readers take some three times as long for a text as the usual ones. */
-const slowness = 4;
-
-function boundSpeech(expected: Usage): UsageBounds {
-  const { outputTokens } = expected;
-  if (outputTokens === undefined) return { expected, most: expected };
-  const most = { ...expected, inputTokens: (expected.inputTokens ?? 0) * slowness * slowness };
-  return { expected, most: { ...most, outputTokens: outputTokens * slowness, outputAudioTokens: outputTokens * slowness } };
-}
-
-/** Sound of models that are billed by tokens: one for each tenth of a second; and what is said in it, usually and at most. */
-const soundTokensPerSecond = 10;
-const textTokensPerSecond = 3;
-const textTokensPerSecondMax = 10;
-const textTokensMin = 64;
-const slack = 2;
-
-function boundTranscript({ billedBy }: TranscriptionModel, inputAudioMs: number, promptCharacters: number): UsageBounds {
-  if (billedBy === 'duration') return { expected: { inputAudioMs }, most: { inputAudioMs } };
-  const seconds = inputAudioMs / 1000;
-  const inputAudioTokens = Math.ceil(seconds * soundTokensPerSecond);
-  const inputTokens = inputAudioTokens + estimateTokens(promptCharacters);
-  return {
-    expected: { inputTokens, inputAudioTokens, outputTokens: Math.ceil(seconds * textTokensPerSecond) },
-    most: {
-      inputTokens: inputTokens * slack,
-      inputAudioTokens: inputAudioTokens * slack,
-      outputTokens: Math.ceil(seconds * textTokensPerSecondMax) + textTokensMin,
-    },
-  };
 }
 
 /** The form of an upload, written as JSON: its fields, and under `file` how long or how large the recording is. */

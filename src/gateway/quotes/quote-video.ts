@@ -56,11 +56,9 @@ async function findTask({ caller }: Asked, { tasks }: VideoService, id: string):
 function quoteTarget({ protocols }: VideoService, target: Target, request: VideoRequest, task: VideoTask | undefined): QuotedTarget {
   const { upstream, upstreamModel } = target;
   if (upstream.videoProtocol === undefined) throw new Error(`${upstream.id} makes no videos and was chosen for one`);
-  const { usage, parameters } = protocols[upstream.videoProtocol].encodeSubmission(
-    withSource(request, task, target),
-    upstreamModel,
-  ).billing;
-  return { target, usage: { expected: usage, most: usage }, pricingParameters: parameters };
+  const { billing, body } = protocols[upstream.videoProtocol].encodeSubmission(withSource(request, task, target), upstreamModel);
+  const { usage, parameters } = billing;
+  return { target, usage: { expected: usage, most: usage }, pricingParameters: parameters, sent: body };
 }
 
 /** The request as a target is told of a video of ours: by its id where the target keeps it, and as long and large as that is; else by the file. */

@@ -23,7 +23,11 @@ export type Asked = {
 export type QuotedTarget = {
   readonly target: Target;
   readonly usage: UsageBounds;
+  /** What it would use until more is held for it, where that is less: the first time that its model is asked. */
+  readonly firstRound?: UsageBounds;
   readonly pricingParameters?: PricingParameters;
+  /** The body that it would be sent, where that is known: prices may depend on what stands in it. */
+  readonly sent?: Buffer | undefined;
   /** What translating the request would adapt, emulate or drop. Absent where that is not known without fetching what the request names. */
   readonly notes?: readonly TranslationNote[];
 };
@@ -37,4 +41,6 @@ export type QuotedCall = {
   readonly targets: readonly QuotedTarget[];
   /** How often the model may be asked for it: more than once where the gateway runs its tools. */
   readonly roundsMax: number;
+  /** What the request asks for. */
+  readonly serviceTier?: string;
 };

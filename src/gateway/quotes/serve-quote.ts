@@ -33,6 +33,8 @@ type Http = {
 type Question = { readonly path: string } & Pick<Asked, 'bytes' | 'body'>;
 
 const pathCharactersMax = 2048;
+/** A question need not say which version of an interface the call itself will name. */
+const assumedHeaders = { 'anthropic-version': '2023-06-01' };
 
 /**
  * Serves `POST /v1/quote`: what a request would cost at least, by the best estimate and at most, without sending it anywhere. What is wrong with the request is answered as its
@@ -54,12 +56,12 @@ export async function serveQuote(gateway: Gateway, http: Http, findRoute: (metho
   admission.holdBytes(read.bytes.length);
   const { path, ...body } = readQuestion(read);
   const quote = findQuoted(findRoute, path);
-  const headers = request.headers as Asked['headers'];
+  const headers = { ...assumedHeaders, ...(request.headers as Asked['headers']) };
   const asked: Asked = { gateway, settings, caller, headers, nowMs, ...body };
   try {
     const call = await quote(asked);
     const priced = priceQuote(asked, call);
-    const affordable = await lookForMoney(gateway, asked, priced.bounds.maximumNanoUsd);
+    const affordable = await lookForMoney(gateway, asked, priced.heldNanoUsd);
     const answer = describeQuote({ ...asked, path }, call, priced, affordable);
     const told = {
       'content-type': 'application/json',
@@ -70,7 +72,7 @@ export async function serveQuote(gateway: Gateway, http: Http, findRoute: (metho
     writeReply(response, 200, told, Buffer.from(JSON.stringify(answer)));
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
-    writeError(response, dialectOfQuestion(path, headers), error, callId);
+    writeError(response, dialectOfQuestion(path, request.headers as Asked['headers']), error, callId);
   }
 }
 

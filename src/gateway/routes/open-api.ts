@@ -3,7 +3,7 @@ import { chatDialects } from '../../dialects/registry.ts';
 import { audioOperation } from './open-api/audio-operations.ts';
 import { audioSchemas } from './open-api/audio-schemas.ts';
 import { callbackOperation, callbackSchemas, webhooks } from './open-api/callback-operations.ts';
-import { carriers } from './open-api/describe.ts';
+import { carriers, repeatable } from './open-api/describe.ts';
 import { quoteOperation, quoteSchemas } from './open-api/quote-operations.ts';
 import { receiptHeaders, receiptOperation, receiptSchemas } from './open-api/receipt-operations.ts';
 import { videoHeadOperation, videoOperation } from './open-api/video-operations.ts';
@@ -126,7 +126,7 @@ function generateContentPaths(path: string): readonly (readonly [string, object]
   const parameters = [{ name: 'model', in: 'path', required: true, schema: { type: 'string' } }];
   const dialect = 'gemini-generate-content';
   return [
-    [`${model}:generateContent`, { parameters, post: chatOperation(dialect, 'generate', false) }],
+    [`${model}:generateContent`, { parameters, post: repeatable(chatOperation(dialect, 'generate', false)) }],
     [
       `${model}:streamGenerateContent`,
       {
@@ -139,10 +139,10 @@ function generateContentPaths(path: string): readonly (readonly [string, object]
             description: 'Server-sent events; without it one JSON array, streamed.',
           },
         ],
-        post: chatOperation(dialect, 'generate', true),
+        post: repeatable(chatOperation(dialect, 'generate', true)),
       },
     ],
-    [`${model}:countTokens`, { parameters, post: chatOperation(dialect, 'count-tokens', false) }],
+    [`${model}:countTokens`, { parameters, post: repeatable(chatOperation(dialect, 'count-tokens', false)) }],
   ];
 }
 
@@ -161,7 +161,10 @@ export function gatewayOpenApi(): object {
         ? {}
         : { parameters: named.map((parameter) => ({ name: parameter, in: 'path', required: true, schema: { type: 'string' } })) };
     const head = route.type === 'videos' && route.action === 'content' ? { head: videoHeadOperation() } : {};
-    paths[name] = { ...paths[name], ...parameters, [method.toLowerCase()]: describeRoute(route), ...head };
+    const described = describeRoute(route);
+    // Videos say themselves what is the same of them.
+    const operation = method === 'POST' && route.type !== 'videos' ? repeatable(described) : described;
+    paths[name] = { ...paths[name], ...parameters, [method.toLowerCase()]: operation, ...head };
   }
   return {
     openapi: '3.1.0',

@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import type { PriceBook } from '../../billing/rating/rating.ts';
 import { buildReceipt } from '../../billing/receipts/build-receipt.ts';
 import { type Verification, verifyReceiptText } from '../../billing/receipts/verify-receipt.ts';
-import { buildPriceBook } from '../config/build-settings.ts';
+import { buildPriceBook } from '../config/build-price-book.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { type Environment, StartError } from '../environment.ts';
 import { ensureDataDirectory, openDatabase } from '../open-data-directory.ts';

@@ -7,8 +7,6 @@ import { createTimeoutRule } from '../../gateway/routing/target-timeouts.ts';
 import { defaultOverload } from '../../gateway/overload/overload-settings.ts';
 import { defaultVideoSettings } from '../../gateway/videos/video-settings.ts';
 import type { PriceBookData } from '../../billing/rating/parse-price-book.ts';
-import { createPriceBook, type PriceOverride } from '../../billing/rating/price-book.ts';
-import type { PriceBook } from '../../billing/rating/rating.ts';
 import { compileAddressList } from '../../platform/http/address-list.ts';
 import { compileHeaderList } from '../../platform/http/header-list.ts';
 import type { UpstreamClient } from '../../platform/http/upstream-client.ts';
@@ -19,10 +17,10 @@ import { upstreamVendors } from '../../upstreams/registry.ts';
 import type { ServerPreset } from '../../upstreams/upstream-vendor.ts';
 import type { ModelListSource } from '../discovery/fetch-model-list.ts';
 import { buildTools } from './build-tools.ts';
+import { buildPriceBook } from './build-price-book.ts';
 import { buildModels } from './build-models.ts';
 import type { Config, ConfiguredUpstream } from './config-schema.ts';
 import { credentialsOf, splitCredentials } from './credentials.ts';
-import { pricesOf } from './prices-schema.ts';
 
 /** The upstreams that a configuration comes to, and where they come from. */
 export type UpstreamSource = {
@@ -105,10 +103,6 @@ function buildUpstream(id: string, configured: ConfiguredUpstream, connectMs: nu
   return splitCredentials(upstream, credentialsOf(configured));
 }
 
-function priceOverrides(config: Config): readonly PriceOverride[] {
-  return Object.entries(config.models ?? {}).flatMap(([model, { price }]) => (price === undefined ? [] : [{ model, ...price }]));
-}
-
 /** Models whose targets name no upstream there is: possible where the upstreams come from the environment and not from the file. */
 export function findBrokenTargets(config: Config, source: UpstreamSource): readonly string[] {
   const names = Object.keys(source.upstreams);
@@ -119,29 +113,8 @@ export function findBrokenTargets(config: Config, source: UpstreamSource): reado
   );
 }
 
-function priceSettings(config: Config): Pick<Parameters<typeof createPriceBook>[0], 'factors' | 'credits' | 'unlisted'> {
-  const { users, keys, credits, unlisted } = pricesOf(config.prices);
-  const factors = { ...(users === undefined ? {} : { users }), ...(keys === undefined ? {} : { keys }) };
-  return {
-    factors,
-    ...(unlisted === undefined ? {} : { unlisted }),
-    ...(credits === undefined ? {} : { credits: { name: credits.name ?? 'credits', perUsd: credits.perUsd } }),
-  };
-}
-
 /** As the vendor of the Responses interface keeps them. */
 const defaultRetentionDays = 30;
-
-/** The prices of a configuration: those of its book with its own over them. */
-export function buildPriceBook(config: Config, book: PriceBookData): PriceBook {
-  const toolPrices = config.tools?.prices;
-  return createPriceBook({
-    book,
-    overrides: priceOverrides(config),
-    ...(toolPrices === undefined ? {} : { toolPrices }),
-    ...priceSettings(config),
-  });
-}
 
 /** Turns a checked configuration into what the gateway runs on. */
 export function buildSettings(options: {

@@ -7,7 +7,7 @@ export type Terminal = {
 };
 
 /** Combining marks, joiners and variation selectors take no place; the wide blocks of East Asian scripts and emoji take two. */
-const NO_WIDTH = /^[\p{Mn}\p{Me}\u200b-\u200d\ufe00-\ufe0f]$/u;
+const NO_WIDTH = /^(?:\p{Mn}|\p{Me}|\u200b|\u200c|\u200d)$/u;
 const WIDE =
   /^[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1f64f}\u{1f900}-\u{1f9ff}\u{20000}-\u{3fffd}]$/u;
 /** Controls and marks of direction: model names come from clients, and a terminal obeys what it is sent. */

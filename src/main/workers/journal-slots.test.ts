@@ -75,7 +75,6 @@ describe('journal slots', () => {
   test('a recovered slot is emptied but for what was set aside; the first one stays a folder', async () => {
     const options = {
       dataDirectory,
-      nodeId: 'node',
       store: { appendEncoded: async (entries: readonly unknown[]) => entries.length, releaseCreditNode: async () => 0 } as unknown as Store,
       clock: systemClock,
       logger: silentLogger,

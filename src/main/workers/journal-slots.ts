@@ -7,7 +7,7 @@ import type { LostCallSettler } from '../../billing/journal/settle-lost-call.ts'
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/log.ts';
 import type { Store } from '../../store/store.ts';
-import { storeOfNode } from '../open-credits.ts';
+import { readNodeId, storeOfNode } from '../open-credits.ts';
 
 /** The journal of a gateway that is one process, and of the first worker of one that is several. */
 export const firstSlot = 'journal';
@@ -47,14 +47,14 @@ export function hasSegments(directory: string): boolean {
 export async function recoverSlot(options: {
   readonly dataDirectory: string;
   readonly slot: string;
-  /** Under which name the slot's process leased money. */
-  readonly nodeId: string;
   readonly store: Store;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly settleLost: LostCallSettler;
 }): Promise<boolean> {
-  const { slot, nodeId, logger } = options;
+  const { slot, logger } = options;
+  // Under this name the slot's process leased money.
+  const nodeId = readNodeId(options.dataDirectory, slot);
   const directory = join(options.dataDirectory, slot);
   const store = storeOfNode(options.store, nodeId);
   const { journal, recovered } = await createJournal({ ...options, store, directory });

@@ -81,3 +81,53 @@ describe('bodies that are taken as they come', { timeout: 10_000 }, () => {
     socket.destroy();
   });
 });
+
+describe('bodies whose end is held back', { timeout: 10_000 }, () => {
+  /** Answers with the body and what was seen of it, once it is known what the request is; `/refuse` and `/refuse-late` are told that it cannot be read. */
+  const server = createServer({ IncomingMessage: DirectRequest }, (request, response) => {
+    if (!(request instanceof DirectRequest)) return;
+    let seen = '';
+    const decide = async (): Promise<void> => {
+      await nextTurn();
+      if (request.url?.startsWith('/refuse') === true) request.failBody(new Error('it was made before'));
+      else request.endBody(Buffer.from('!'));
+    };
+    request.watchBody({
+      piece: (bytes) => {
+        seen += bytes.toString();
+        return bytes.toString() === 'hidden' ? undefined : bytes;
+      },
+      whole: () => void decide(),
+    });
+    const read = async (): Promise<string> => {
+      if (request.url?.endsWith('-late') === true) for (let turn = 0; turn < 20; turn += 1) await nextTurn();
+      if (request.url?.startsWith('/stream') === true) return Buffer.concat(await Array.fromAsync(request)).toString();
+      return (await readBody(request, 1000)).toString();
+    };
+    read().then(
+      (body) => response.end(`<${body} of ${seen}>`),
+      () => response.end('<refused>'),
+    );
+  });
+  after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+
+  for (const [path, expected] of [
+    ['/', '<abc! of abc>'],
+    ['/stream', '<abc! of abc>'],
+    ['/stream-late', '<abc! of abc>'],
+    ['/late', '<abc! of abc>'],
+    ['/refuse', '<refused>'],
+    ['/refuse-late', '<refused>'],
+  ] as const)
+    test(`the connection goes on behind it (${path})`, async () => {
+      await new Promise<void>((resolve) => (server.listening ? resolve() : void server.listen(0, '127.0.0.1', resolve)));
+      const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      for (let again = 0; again < 3; again += 1) {
+        const answer = await fetch(`${origin}${path}`, { method: 'POST', body: 'abc' });
+        assert.equal(await answer.text(), expected);
+      }
+    });
+});

@@ -12,6 +12,8 @@ export type EngineWords = {
   readonly realSum: (column: string) => string;
   /** A source of rows `bucket`, `from_unit`, `until_unit` out of one parameter: triples of integers as JSON. */
   readonly segments: string;
-  /** Rows that one insert takes for the least cost of each. */
-  readonly rowsPerInsert: number;
+  /** Rows that inserts take for the least cost of each, the largest first and 1 last. */
+  readonly rowsPerInsert: readonly number[];
+  /** The same for inserts that add to rows that are there. */
+  readonly sumsPerInsert: readonly number[];
 };

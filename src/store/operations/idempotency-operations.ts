@@ -13,7 +13,7 @@ const insertClaim = `insert into idempotency_keys
   values (?, ?, ?, ?, ?, ?, ?, ?)
   on conflict (key_id, idempotency_key) do nothing`;
 const selectHolder = `select body_hash, request_id, state, created_at_ms, lease_until_ms, chunks, head from idempotency_keys
-  where key_id = ? and idempotency_key = ?`;
+  where key_id = ? and idempotency_key = ? and expires_at_ms > ?`;
 /** A key may be swept between two statements. */
 const triesMax = 3;
 
@@ -22,7 +22,11 @@ const triesMax = 3;
  */
 export function createIdempotencyOperations(database: Database): IdempotencyStore {
   return {
-    claimIdempotencyKey: (claim) => database.transact((transaction) => claimKey(transaction, claim), 'read-committed'),
+    claimIdempotencyKey: async (claim) => {
+      // Most that come a second time come for an answer: reading it takes no lock.
+      const holder = await findHolder(database, claim);
+      return holder ?? (await database.transact((transaction) => claimKey(transaction, claim), 'read-committed'));
+    },
     addReplyChunks: (holder, chunks) =>
       database.transact(async (transaction) => {
         if (await holds(transaction, holder)) await insertChunks(transaction, holder.requestId, chunks);
@@ -63,10 +67,15 @@ async function claimKey(database: Database, claim: KeyClaim): Promise<KeyHolder 
     if (over !== undefined) await deleteChunks(database, readText(over, 'request_id'));
     const row = [keyId, key, bodyHash, requestId, owner, createdAtMs, expiresAtMs, leaseUntilMs] as const;
     if ((await database.run(insertClaim, ...row)) > 0) return undefined;
-    const holder = await database.first(selectHolder, keyId, key);
-    if (holder !== undefined) return decodeHolder(holder);
+    const holder = await findHolder(database, claim);
+    if (holder !== undefined) return holder;
   }
   throw new StoreError('busy', 'An idempotency key was taken and given back all the time.');
+}
+
+async function findHolder(database: Database, { keyId, key, createdAtMs }: KeyClaim): Promise<KeyHolder | undefined> {
+  const row = await database.first(selectHolder, keyId, key, createdAtMs);
+  return row === undefined ? undefined : decodeHolder(row);
 }
 
 async function holds(database: Database, { keyId, key, requestId }: Parameters<IdempotencyStore['addReplyChunks']>[0]): Promise<boolean> {

@@ -8,7 +8,7 @@ import { callColumns, decodeCallEntry, readCallRow, readIncrement } from './call
 import { encodeForStore, joinEncoded, splitEncoded } from './encoded-batch.ts';
 import type { CallRow } from './call-entry-row.ts';
 import type { Database, SqlRow, SqlValue } from './database.ts';
-import { addToRollUps } from './roll-ups.ts';
+import { addToRollUps, SumsRefusedError } from './roll-ups.ts';
 
 /** Entries that one listing may ask for. */
 const listedEntriesMax = 10_000;
@@ -18,6 +18,8 @@ const createInsert = (rows: number): string =>
   `insert into calls (${callColumns.join(', ')}) values ${Array.from({ length: rows }, () => placeholders).join(', ')} on conflict (call_id) do nothing`;
 
 const insertCall = createInsert(1);
+/** What insertEach adds to one after the other. */
+const oneByOne = [1] as const;
 
 /** The ledger on a connection. */
 export function createLedgerOperations(database: Database): LedgerStoreOperations {
@@ -29,7 +31,8 @@ export function createLedgerOperations(database: Database): LedgerStoreOperation
       try {
         return await database.transact((transaction) => appendRows(transaction, rows, insertNew, nodeId), 'read-committed');
       } catch (error) {
-        if (!(error instanceof RowsKnownError)) throw error;
+        // Row by row and sum by sum, it is seen which rows are known and which sum does not fit.
+        if (!(error instanceof RowsKnownError) && !(error instanceof SumsRefusedError)) throw error;
         return await database.transact((transaction) => appendRows(transaction, rows, insertEach, nodeId), 'read-committed');
       }
     },
@@ -64,8 +67,8 @@ class RowsKnownError extends Error {}
 type Insert = (database: Database, rows: readonly CallRow[], spend: SpendOfBatch) => Promise<readonly CallRow[]>;
 
 /** Inserts rows that are all new, as they nearly always are. Throws RowsKnownError, which has to undo the transaction, when some are not. */
-function createInsertNew(rowsAtOnce: number): Insert {
-  const insertCalls = createInsert(rowsAtOnce);
+function createInsertNew(rowsPerInsert: readonly number[]): Insert {
+  const inserts = rowsPerInsert.map((rowsAtOnce) => ({ rowsAtOnce, sql: createInsert(rowsAtOnce) }));
   return async (database, unnamed, spend) => {
     const rows = unnamed.map((row) => {
       const named = spend.name(row);
@@ -73,12 +76,13 @@ function createInsertNew(rowsAtOnce: number): Insert {
       return named;
     });
     let at = 0;
-    for (; at + rowsAtOnce <= rows.length; at += rowsAtOnce) {
-      const values: SqlValue[] = [];
-      for (const row of rows.slice(at, at + rowsAtOnce)) values.push(...row);
-      if ((await database.run(insertCalls, ...values)) !== rowsAtOnce) throw new RowsKnownError();
+    for (const { rowsAtOnce, sql } of inserts) {
+      for (; at + rowsAtOnce <= rows.length; at += rowsAtOnce) {
+        const values: SqlValue[] = [];
+        for (const row of rows.slice(at, at + rowsAtOnce)) values.push(...row);
+        if ((await database.run(sql, ...values)) !== rowsAtOnce) throw new RowsKnownError();
+      }
     }
-    for (const row of rows.slice(at)) if ((await database.run(insertCall, ...row)) === 0) throw new RowsKnownError();
     return rows;
   };
 }
@@ -101,6 +105,7 @@ async function appendRows(database: Database, rows: readonly CallRow[], insert: 
   await addToRollUps(
     database,
     added.map(readIncrement).filter((increment) => increment !== undefined),
+    insert === insertEach ? oneByOne : database.words.sumsPerInsert,
   );
   await bookSpend(database, spend, nodeId);
   return added.length;

@@ -5,7 +5,10 @@ import { dayStart, readDayZone } from './day-zone.ts';
 import { sumColumns } from './roll-up-columns.ts';
 
 /** A table of sums: how a row is added to, and in which unit its time is kept. */
-type RollUp = { readonly upsert: string; readonly unitMs: number };
+type RollUp = { readonly upsert: (rows: number) => string; readonly unitMs: number };
+
+/** One of several sums that were written together does not fit, and nobody knows which. Undoes the transaction; sum by sum it can be told. */
+export class SumsRefusedError extends Error {}
 
 const minuteMs = 60_000;
 const hourMs = 3_600_000;
@@ -15,22 +18,40 @@ const hours: RollUp = { unitMs: hourMs, upsert: createUpsert('usage_hours', 'hou
 /** Days begin at any minute: it depends on their time zone. */
 const days: RollUp = { unitMs: minuteMs, upsert: createUpsert('usage_days', 'day') };
 
-const insertVersion =
-  'insert into usage_price_versions (day, user_name, price_version) values (?, ?, ?) on conflict (day, user_name, price_version) do nothing';
+const insertVersions = perRows((rows) => {
+  const values = Array.from({ length: rows }, () => '(?, ?, ?)').join(', ');
+  return `insert into usage_price_versions (day, user_name, price_version) values ${values} on conflict (day, user_name, price_version) do nothing`;
+});
 
-/** Adds calls that were just booked to all roll-ups, in the transaction that books them. Throws StoreError `entry-out-of-range`. */
-export async function addToRollUps(database: Database, increments: readonly UsageIncrement[]): Promise<void> {
+/**
+ * Adds calls that were just booked to all roll-ups, in the transaction that books them. Throws StoreError `entry-out-of-range`, and SumsRefusedError where several sums may be written
+ * together.
+ * @param sumsPerInsert how many sums are written together: the largest number first, 1 last
+ */
+export async function addToRollUps(
+  database: Database,
+  increments: readonly UsageIncrement[],
+  sumsPerInsert: readonly number[],
+): Promise<void> {
+  const write = (rollUp: RollUp, sums: readonly RollUpSum[]): Promise<void> => writeSums(database, rollUp, sums, sumsPerInsert);
   if (increments.length === 0) return;
   const byMinute = sumUp(increments, (ms) => Math.floor(ms / minuteMs) * minuteMs);
-  for (const sum of byMinute) await writeSum(database, minutes, sum);
-  for (const sum of sumUp(byMinute, (ms) => Math.floor(ms / hourMs) * hourMs)) await writeSum(database, hours, sum);
+  await write(minutes, byMinute);
+  await write(
+    hours,
+    sumUp(byMinute, (ms) => Math.floor(ms / hourMs) * hourMs),
+  );
   // Nobody gives the days another time zone before this transaction ends.
   const zone = await readDayZone(database, database.words.forShare);
-  for (const sum of sumUp(byMinute, (ms) => dayStart(ms, zone))) await writeSum(database, days, sum);
+  await write(
+    days,
+    sumUp(byMinute, (ms) => dayStart(ms, zone)),
+  );
   const versions = new Map(increments.map((call) => [priceVersionKey(call), call]));
-  for (const key of [...versions.keys()].toSorted()) {
-    const call = versions.get(key);
-    if (call !== undefined) await database.run(insertVersion, Math.floor(call.acceptedAtMs / dayMs), call.names[0], call.priceVersion);
+  const used = [...versions.keys()].toSorted().flatMap((key) => versions.get(key) ?? []);
+  for (const part of inParts(used, sumsPerInsert)) {
+    const values = part.flatMap((call) => [Math.floor(call.acceptedAtMs / dayMs), call.names[0], call.priceVersion]);
+    await database.run(insertVersions(part.length), ...values);
   }
 }
 
@@ -90,19 +111,47 @@ function add(one: number | bigint, other: number | bigint): number | bigint {
   return BigInt(one) + BigInt(other);
 }
 
-async function writeSum(database: Database, { upsert, unitMs }: RollUp, sum: RollUpSum): Promise<void> {
+async function writeSums(database: Database, rollUp: RollUp, sums: readonly RollUpSum[], sumsPerInsert: readonly number[]): Promise<void> {
+  for (const part of inParts(sums, sumsPerInsert)) await writeTogether(database, rollUp, part);
+}
+
+/** Cuts a list into parts of the given sizes, the largest first. */
+function* inParts<Part>(all: readonly Part[], sizes: readonly number[]): Generator<readonly Part[]> {
+  let at = 0;
+  for (const size of sizes) for (; at + size <= all.length; at += size) yield all.slice(at, at + size);
+}
+
+async function writeTogether(database: Database, { upsert, unitMs }: RollUp, sums: readonly RollUpSum[]): Promise<void> {
+  const values: (string | number | bigint)[] = [];
+  for (const sum of sums) values.push(sum.acceptedAtMs / unitMs, ...sum.names, ...sum.amounts);
   try {
-    await database.run(upsert, sum.acceptedAtMs / unitMs, ...sum.names, ...sum.amounts);
+    await database.run(upsert(sums.length), ...values);
   } catch (error) {
     if (error instanceof StoreError && error.kind !== 'constraint' && error.kind !== 'internal') throw error;
+    if (sums.length > 1) throw new SumsRefusedError('One of several sums does not fit.', { cause: error });
     const message = 'Entries cannot be booked: with them the sum of their minute exceeds 64 bits.';
-    throw new StoreError('entry-out-of-range', message, { callIds: sum.callIds, cause: error });
+    throw new StoreError('entry-out-of-range', message, { callIds: sums.flatMap(({ callIds }) => callIds), cause: error });
   }
 }
 
-function createUpsert(table: string, unit: string): string {
+function createUpsert(table: string, unit: string): (rows: number) => string {
+  return perRows((rows) => writeUpsert(table, unit, rows));
+}
+
+/** A statement by the number of its rows, each made once. */
+function perRows(write: (rows: number) => string): (rows: number) => string {
+  const made = new Map<number, string>();
+  return (rows) => {
+    const known = made.get(rows) ?? write(rows);
+    made.set(rows, known);
+    return known;
+  };
+}
+
+function writeUpsert(table: string, unit: string, rows: number): string {
+  const row = `(?, ?, ?, ?, ${sumColumns.map(() => '?').join(', ')})`;
   return `insert into ${table} (${unit}, user_name, token_name, model_name, ${sumColumns.join(', ')})
-    values (?, ?, ?, ?, ${sumColumns.map(() => '?').join(', ')})
+    values ${Array.from({ length: rows }, () => row).join(', ')}
     on conflict (${unit}, user_name, token_name, model_name)
     do update set ${sumColumns.map((column) => `${column} = ${table}.${column} + excluded.${column}`).join(', ')}`;
 }

@@ -15,7 +15,7 @@ import type { Query, Table, TableSum } from './read-tables.ts';
 export type CopiedTable = TableSum & { readonly name: string };
 
 /** Tables that have rows as soon as they are made. Those of the copy take their place. */
-const seeded = new Set(['settings', 'counters', 'database_identity']);
+const seeded = new Set(['settings', 'counters', 'database_identity', 'usage_day_zone']);
 
 /**
  * Copies all that a file of SQLite holds into a PostgreSQL database, whose schema is made first: all of it or, when anything fails, nothing. What was written is read again, and numbers of rows

@@ -8,7 +8,7 @@ import { numberPlaceholders } from './number-placeholders.ts';
 import { getTypeParser, toText } from './wire-values.ts';
 
 /** What one statement did. */
-export type Outcome = { readonly command: string; readonly rows: readonly SqlRow[]; readonly changes: number };
+type Outcome = { readonly command: string; readonly rows: readonly SqlRow[]; readonly changes: number };
 
 /** One connection, for as long as it is lent. Rejects with StoreError. */
 export type Session = {

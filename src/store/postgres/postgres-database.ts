@@ -15,7 +15,8 @@ const words: EngineWords = {
   segments: `(select cast(value ->> 0 as bigint) as bucket, cast(value ->> 1 as bigint) as from_unit, cast(value ->> 2 as bigint) as until_unit
     from jsonb_array_elements(cast(? as jsonb)) as value)`,
   // Each statement is a round trip.
-  rowsPerInsert: 50,
+  rowsPerInsert: [64, 16, 4, 1],
+  sumsPerInsert: [64, 16, 4, 1],
 };
 
 /** The database behind a pool of connections. A statement outside a transaction is one of its own. */

@@ -15,7 +15,8 @@ const words: EngineWords = {
   realSum: (column) => `total(${column})`,
   segments: '(select value ->> 0 as bucket, value ->> 1 as from_unit, value ->> 2 as until_unit from json_each(?))',
   // Most of the way to what more would save, and rarely more than there are.
-  rowsPerInsert: 8,
+  rowsPerInsert: [8, 1],
+  sumsPerInsert: [1],
 };
 
 /**

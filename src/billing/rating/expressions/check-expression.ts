@@ -1,7 +1,7 @@
 import { ExpressionError, type ExpressionNode } from './expression-node.ts';
 
 /** What is known of a value before there is one. A `value` is what a pointer finds: it is read as what it is compared or calculated with. */
-export type ExpressionType = { readonly is: 'number' | 'text' | 'boolean' | 'value'; readonly mayBeAbsent: boolean };
+type ExpressionType = { readonly is: 'number' | 'text' | 'boolean' | 'value'; readonly mayBeAbsent: boolean };
 
 /** What an expression is for: whether something holds, or how many or how much. */
 export type ExpressionPurpose = 'condition' | 'number';

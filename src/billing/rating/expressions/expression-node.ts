@@ -1,7 +1,7 @@
 import type { Fraction } from '../decimal.ts';
 import type { CountName, ParameterName } from './expression-names.ts';
 
-export type ArithmeticOperator = '+' | '-' | '*';
+type ArithmeticOperator = '+' | '-' | '*';
 export type CompareOperator = '==' | '!=' | '<' | '<=' | '>' | '>=';
 export type FunctionName = 'min' | 'max' | 'ceil' | 'floor' | 'present' | 'size';
 

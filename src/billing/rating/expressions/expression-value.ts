@@ -21,8 +21,8 @@ export type NumberValue = Extract<ExpressionValue, { is: 'number' }>;
 export const absent: ExpressionValue = { is: 'absent' };
 export const unknown: ExpressionValue = { is: 'unknown' };
 export const isTrue: Truth = { is: 'boolean', mayBeTrue: true, mayBeFalse: false };
-export const isFalse: Truth = { is: 'boolean', mayBeTrue: false, mayBeFalse: true };
-export const isEither: Truth = { is: 'boolean', mayBeTrue: true, mayBeFalse: true };
+const isFalse: Truth = { is: 'boolean', mayBeTrue: false, mayBeFalse: true };
+const isEither: Truth = { is: 'boolean', mayBeTrue: true, mayBeFalse: true };
 
 export const truth = (holds: boolean): Truth => (holds ? isTrue : isFalse);
 

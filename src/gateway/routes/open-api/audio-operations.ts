@@ -1,7 +1,7 @@
 import { type AudioOperation, speechContentTypes } from '../../../dialects/openai-audio/audio-formats.ts';
 import { bytes, carriers, content, ref, refusals, text } from './describe.ts';
 
-const errors = [400, 401, 403, 404, 408, 413, 415, 429, 500, 502, 503, 504];
+const errors = [400, 401, 403, 404, 408, 409, 413, 415, 429, 500, 502, 503, 504];
 
 /** Opus is under either name, as its upstream has it. */
 const soundTypes = [...Object.values(speechContentTypes), 'audio/opus'];

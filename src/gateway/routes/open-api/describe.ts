@@ -18,6 +18,21 @@ export function content(type: string, schema: Schema): object {
   return { [type]: { schema } };
 }
 
+/** The header that makes a request safe to repeat. @param meaning what is the same when it is repeated */
+export function idempotencyKey(meaning: string): object {
+  return {
+    name: 'Idempotency-Key',
+    in: 'header',
+    description: `Makes the request safe to repeat for 24 hours: ${meaning}.`,
+    schema: { type: 'string', maxLength: 255, pattern: '^[\\x20-\\x7e]+$' },
+  };
+}
+
+/** An operation that is made once for each key. */
+export function repeatable(operation: object): object {
+  return { ...operation, parameters: [idempotencyKey('it is made once, and answered the same')] };
+}
+
 /** Bytes of a media type, which JSON Schema cannot look into. */
 export const bytes: Schema = { type: 'string', format: 'binary' };
 
@@ -48,7 +63,7 @@ const statusMeanings: Readonly<Record<number, string>> = {
   403: 'The key may not be used from this address, or the files of the user fill the place that they may have.',
   404: "There is no such thing, or it is another user's: the same words for both.",
   408: 'The body came too slowly.',
-  409: 'The `Idempotency-Key` has been used for another wish.',
+  409: 'The `Idempotency-Key` has been used for another request, or that request is under way or has no answer that could be given again.',
   410: 'The file has expired and was deleted.',
   413: 'The body is larger than it may be.',
   415: 'The content type is not one that this route takes.',

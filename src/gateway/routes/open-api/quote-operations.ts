@@ -35,7 +35,7 @@ export const quoteSchemas = {
       ),
       held: orNull({
         $ref: '#/components/schemas/Money',
-        description: 'What would be held; null where nothing limits what the caller spends.',
+        description: 'What is held before its model is asked for the first time; null where nothing limits what the caller spends.',
       }),
       allowed: { type: 'boolean', description: 'Whether there is credit for it at this moment.' },
       refusal: orNull({ type: 'object', description: 'Why there is none.', additionalProperties: true }),

@@ -1,15 +1,9 @@
 import { type VideoAction, videoSummaries } from '../../videos/video-routes.ts';
-import { bytes, carriers, content, ref, refusals, type Schema, text } from './describe.ts';
+import { bytes, carriers, content, idempotencyKey, ref, refusals, type Schema, text } from './describe.ts';
 
 const creating = [400, 401, 403, 404, 408, 409, 413, 415, 429, 500, 502, 503, 504];
 const reading = [401, 403, 404, 500, 503];
 
-const idempotencyKey = {
-  name: 'Idempotency-Key',
-  in: 'header',
-  description: 'Makes the request safe to repeat for 24 hours: the same wish is the same video.',
-  schema: { type: 'string', maxLength: 255, pattern: '^[\\x20-\\x7e]+$' },
-};
 const createdHeaders = {
   'x-weir-ignored-fields': { description: 'Fields that were left out of account, where there are any.', schema: { type: 'string' } },
   'retry-after': { description: 'Seconds after which asking again is worth it.', schema: { type: 'integer' } },
@@ -26,7 +20,7 @@ function created(schema: Schema, statusOfErrors = 'VideoProblem'): object {
 function creation(request: Schema, schema: Schema, options: { readonly forms?: boolean; readonly problem?: string } = {}): object {
   const form = options.forms === true ? content('multipart/form-data', request) : {};
   return {
-    parameters: [idempotencyKey],
+    parameters: [idempotencyKey('the same wish is the same video')],
     requestBody: { required: true, content: { ...content('application/json', request), ...form } },
     responses: created(schema, options.problem),
   };

@@ -13,6 +13,8 @@ import { subjectOf } from '../../routing/route.ts';
 import type { Target } from '../../routing/routing-table.ts';
 import { timeoutsOf } from '../../routing/target-timeouts.ts';
 import type { NewVideoTask } from '../../../tasks/submit-task.ts';
+import { takeCredit } from '../../credits/call-credit.ts';
+import type { VideoTasks } from '../../../tasks/create-video-tasks.ts';
 import type { VideoContext } from '../video-context.ts';
 import { type Submitted, submit } from './submit.ts';
 import type { VideoSource } from './video-source.ts';
@@ -119,9 +121,9 @@ export class VideoAttempts {
 
   /** Records what is about to be asked for. Each attempt has a task of its own: what the one before came to is settled, and nothing of it is left open. */
   async #begin(fitted: Fitted): Promise<{ readonly type: 'begun' | 'existing'; readonly task: VideoTask }> {
-    const { gateway, videos, settings, caller, callId } = this.#context;
+    const { gateway, settings, caller, callId } = this.#context;
     const { target, protocol, submission } = fitted;
-    const { request, source, idempotency, acceptedAtMs } = this.#wish;
+    const { request, source, acceptedAtMs } = this.#wish;
     const { upstream, upstreamModel } = target;
     const { priceBook } = settings.routing;
     const { usage } = submission.billing;
@@ -152,6 +154,33 @@ export class VideoAttempts {
       request: { ...toSealed(request, fitted), ...retentionOf(caller) },
     };
     this.#attempts += 1;
+    return await this.#beginHeld(intent);
+  }
+
+  /** Holds what the video may cost until its task is recorded, which holds it from then on. @throws GatewayError as `takeCredit` does */
+  async #beginHeld(intent: NewVideoTask): ReturnType<VideoTasks['begin']> {
+    const { gateway, caller } = this.#context;
+    const { createdAtMs, heldNanoUsd } = intent;
+    const credit = await takeCredit(gateway, caller, createdAtMs, () => heldNanoUsd);
+    if (credit === undefined) return await this.#record(intent);
+    const charge = (): void => credit.charge({ charge: { amountNanoUsd: heldNanoUsd, lines: [] } });
+    try {
+      const { heldPots } = credit.describe();
+      const begun = await this.#record({ ...intent, ...(heldPots === undefined ? {} : { heldPots }) });
+      if (begun.type === 'begun') charge();
+      return begun;
+    } catch (error) {
+      // A store that did not say may have recorded it all the same.
+      if (!(error instanceof GatewayError) || error.code !== 'idempotency_conflict') charge();
+      throw error;
+    } finally {
+      credit.end();
+    }
+  }
+
+  async #record(intent: NewVideoTask): ReturnType<VideoTasks['begin']> {
+    const { videos } = this.#context;
+    const { idempotency } = this.#wish;
     for (let waits = 0; ; waits += 1) {
       const begun = await videos.tasks.begin(intent, idempotency);
       if (begun.type === 'begun' || !this.#withdrawn.has(begun.task.id) || waits === withdrawalWaits.most) return begun;

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+
+import { verifyStart } from '../../src/billing/credits/credit-books.ts';
+import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts';
+import type { Store } from '../../src/store/store.ts';
+import { eventually } from '../support/http.ts';
+import { startSimulatedWeir } from '../support/start-simulated-weir.ts';
+import { type RunningWeir, startWeir } from '../support/start-weir.ts';
+
+const paidNanoUsd = 20_000_000n;
+
+/** The status of each of many calls at once; 0 for one that the end of the process has cut. */
+async function callOften(weir: RunningWeir, count: number): Promise<readonly number[]> {
+  const body = JSON.stringify({ model: 'claude-sonnet-4-5', max_tokens: 60, messages: [{ role: 'user', content: 'hi' }] });
+  const headers = { 'x-api-key': weir.apiKey, 'anthropic-version': '2023-06-01', 'content-type': 'application/json' };
+  const call = async (): Promise<number> => {
+    try {
+      const reply = await fetch(`${weir.gatewayUrl}/v1/messages`, { method: 'POST', headers, body, signal: AbortSignal.timeout(20_000) });
+      await reply.arrayBuffer();
+      return reply.status;
+    } catch {
+      return 0;
+    }
+  };
+  return await Promise.all(Array.from({ length: count }, call));
+}
+
+async function findProblems(store: Store): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (let cursor = verifyStart; ;) {
+    const { problems, next } = await store.verifyBooks({ cursor, limit: 1000 });
+    found.push(...problems.map(({ what }) => what));
+    if (next === undefined) return found;
+    cursor = next;
+  }
+}
+
+test('M6 M7: a prepaid balance is never overdrawn by many calls at once and a kill -9, and at rest nothing is held or leased', async () => {
+  await using simulated = await startSimulatedWeir();
+  const { dataDirectory } = simulated.weir;
+  const store = await openSqliteStore({ path: join(dataDirectory, 'weir.sqlite') });
+  const [key] = await store.listApiKeys();
+  assert.ok(key);
+  await store.changeUserLimits(key.userName, { prepaid: true });
+  // The gateway reads keys once a second.
+  await eventually(
+    async () => (await callOften(simulated.weir, 1))[0],
+    (status) => status === 402,
+    20_000,
+  );
+  const [free] = await store.readBalances({ userName: key.userName, limit: 1 });
+  const payment = { transactionId: 'top_up:1', kind: 'top_up', against: 'deposits', actor: 'test', postedAtMs: 1 } as const;
+  // What was called before it was prepaid is owed, and paid with this.
+  await store.postTransaction({ ...payment, userName: key.userName, amountNanoUsd: paidNanoUsd - (free?.balanceNanoUsd ?? 0n) });
+  const cut = callOften(simulated.weir, 20);
+  await simulated.weir.stop('SIGKILL');
+  const before = await cut;
+  await using again = await startWeir({ dataDirectory, environment: { WEIR_CONFIG: join(dataDirectory, 'weir.yaml') } });
+  const after = await callOften({ ...again, apiKey: simulated.weir.apiKey }, 60);
+  assert.ok(after.includes(402), `not all are admitted: ${after.join()}`);
+  assert.ok(
+    [...before, ...after].every((status) => [0, 200, 402].includes(status)),
+    [...before, ...after].join(),
+  );
+  assert.ok(after.includes(200), after.join());
+  await again.stop('SIGTERM');
+  const [account] = await store.readBalances({ userName: key.userName, limit: 1 });
+  assert.ok(account !== undefined && account.balanceNanoUsd >= 0n && account.balanceNanoUsd < paidNanoUsd, String(account?.balanceNanoUsd));
+  assert.deepEqual(await store.listLeases(), []);
+  assert.deepEqual(await findProblems(store), []);
+  await store.close();
+});

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+
+import { usdDecimal } from '../../src/billing/statistics/usd-decimal.ts';
+import { type FaultBench, type Mode, startFaultBench, streamModes, wholeModes } from '../faults/fault-bench.ts';
+import { runWeir } from '../programs/run-weir.ts';
+import { eventually } from '../support/http.ts';
+
+const refusals: Readonly<Record<string, readonly [spent: number, balance: number]>> = {
+  'anthropic-messages': [429, 402],
+  'openai-responses': [429, 402],
+  'openai-chat': [429, 402],
+  'gemini-generate-content': [429, 403],
+};
+
+/** Keys that may spend only so much, with the desk that leases from the store. */
+describe('spending within limits', { concurrency: 4 }, () => {
+  let bench: FaultBench;
+  const keys = new Map<string, string>();
+  before(async () => {
+    bench = await startFaultBench({ config: { credits: { outputTokensDefault: 64 } } });
+    await Promise.all([
+      createKey('rich', 'rich', '--spend-total', '1000'),
+      createKey('poor', 'poor', '--spend-total', '0.000000001'),
+      createKey('prepaid', 'prepaid'),
+    ]);
+    await weir('users', 'limit', 'prepaid', '--prepaid');
+    await eventually(
+      () => Promise.all(['rich', 'poor', 'prepaid'].map(async (name) => (await send(wholeModes[0] ?? missing(), name)).status)),
+      (statuses) => statuses.join() === '200,429,402',
+    );
+  });
+  after(() => bench[Symbol.asyncDispose]());
+
+  const missing = (): never => assert.fail('there is no such mode');
+  const weir = async (...words: readonly string[]): Promise<string> => {
+    const made = await runWeir(words, { WEIR_DATA_DIR: bench.weir.dataDirectory });
+    assert.equal(made.code, 0, JSON.stringify(made));
+    return made.stdout.trim();
+  };
+  const createKey = async (user: string, name: string, ...options: readonly string[]): Promise<void> => {
+    keys.set(name, await weir('keys', 'create', '--user', user, '--name', name, ...options));
+  };
+  const steered = (name: string, more: object = {}) => ({ headers: { authorization: `Bearer ${keys.get(name)}` }, ...more });
+  const send = (mode: Mode, name: string, more: object = {}) => bench.send(mode, steered(name, more));
+
+  for (const mode of [...wholeModes, ...streamModes]) {
+    const [spent, balance] = refusals[mode.api.dialect] ?? missing();
+    test(`${mode.title}: what is not covered is refused in the dialect's words, and no upstream is asked`, async () => {
+      for (const [name, status] of [
+        ['poor', spent],
+        ['prepaid', balance],
+      ] as const) {
+        const reply = await send(mode, name);
+        assert.equal(reply.status, status, reply.text);
+        assert.equal(reply.headers['retry-after'], undefined);
+        assert.ok(!bench.simulator.records().some(({ tag }) => tag === reply.tag));
+      }
+    });
+
+    test(`M2, ${mode.title}: what is covered costs what it costs, and its row says what was held`, async () => {
+      const entry = await bench.rowOf(await send(mode, 'rich'));
+      assert.equal(entry.end, 'finished');
+      assert.ok(BigInt(entry.heldNanoUsd ?? '0') >= entry.charge.amountNanoUsd && entry.charge.amountNanoUsd > 0n);
+      assert.ok(entry.heldPots !== undefined && entry.heldPots > 0);
+    });
+  }
+
+  // Messages must set a bound, which is held for in full.
+  for (const mode of streamModes.filter(({ api }) => api.dialect !== 'anthropic-messages'))
+    test(`M6, ${mode.title}: a stream that reaches the limit of its key is cut properly, and the limit is kept`, async () => {
+      const first = await bench.rowOf(await send(mode, 'rich', { steer: { 'output-tokens': '16' } }));
+      const limit = (BigInt(first.heldNanoUsd ?? '0') * 101n) / 100n;
+      const name = `cut-${mode.title}`;
+      await createKey(
+        `user-${mode.title}`.replaceAll(/[^a-z-]/g, '-'),
+        name.replaceAll(/[^a-z-]/g, '-'),
+        '--spend-total',
+        usdDecimal(limit),
+      );
+      const key = name.replaceAll(/[^a-z-]/g, '-');
+      const long = { steer: { 'output-tokens': '3000' } };
+      const reply = await eventually(
+        () => send(mode, key, long),
+        ({ status }) => status === 200,
+      );
+      assert.equal(reply.end, 'complete');
+      assert.match(reply.text, mode.api.dialect === 'openai-responses' ? /^event: response\.incomplete/m : mode.api.terminal);
+      assert.match(reply.text, /"finish_reason":"length"|"reason":"max_output_tokens"|MAX_TOKENS/);
+      const entry = await bench.rowOf(reply);
+      assert.deepEqual([entry.end, entry.stopReason], ['cut', 'cut: budget']);
+      assert.ok(entry.charge.amountNanoUsd > 0n && entry.charge.amountNanoUsd <= limit, `${entry.charge.amountNanoUsd} of ${limit}`);
+    });
+
+  test('M6, F1, F2: many calls at once on one key spend no more than its limit', async () => {
+    const mode = wholeModes[2] ?? missing();
+    const first = await bench.rowOf(await send(mode, 'rich'));
+    const limit = BigInt(first.heldNanoUsd ?? '0') * 5n;
+    await createKey('crowd', 'crowd', '--spend-total', usdDecimal(limit));
+    await eventually(
+      () => send(mode, 'crowd'),
+      ({ status }) => status === 200,
+    );
+    const replies = await Promise.all(Array.from({ length: 60 }, () => send(mode, 'crowd')));
+    assert.ok(replies.every(({ status }) => status === 200 || status === 429));
+    const rows = (await bench.ledger.all()).filter(({ keyName }) => keyName === 'crowd');
+    const spent = rows.reduce((sum, { charge }) => sum + charge.amountNanoUsd, 0n);
+    assert.ok(spent > 0n && spent <= limit, `${spent} of ${limit}`);
+  });
+});

@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+
+import { openCall } from '../support/open-call.ts';
+import { skipPostgres } from '../support/start-postgres.ts';
+import { openSharedLedger, startShared, useSharedParts } from './shared-weir.ts';
+
+describe('Idempotency-Key over two gateways on one PostgreSQL', { skip: skipPostgres }, () => {
+  const parts = useSharedParts();
+
+  test('M10: a hundred at once, whichever gateway they come to, are one call, one row and one answer', async () => {
+    await using first = await startShared(parts(), { command: 'gateway' });
+    await using second = await startShared(parts(), { command: 'gateway' });
+    const body = JSON.stringify({ model: 'gpt-4.1', stream: true, messages: [{ role: 'user', content: 'Hello' }] });
+    const send = (_: unknown, index: number) => {
+      const { gatewayUrl, apiKey } = index % 2 === 0 ? first : second;
+      const headers = { authorization: `Bearer ${apiKey}`, 'idempotency-key': 'shared', 'x-simulator-tag': 'shared' };
+      return openCall(`${gatewayUrl}/v1/chat/completions`, { headers, body, limitMs: 30_000 }).done;
+    };
+    const answers = await Promise.all(Array.from({ length: 100 }, send));
+    const seen = new Set(answers.map(({ status, text, headers }) => `${status} ${String(headers['x-weir-request-id'])} ${text}`));
+    assert.equal(seen.size, 1, [...seen].join('\n').slice(0, 2000));
+    assert.equal(answers[0]?.status, 200);
+    assert.equal(answers.filter(({ headers }) => headers['idempotent-replayed'] === undefined).length, 1);
+    const asked = parts()
+      .simulator.records()
+      .filter(({ tag }) => tag === 'shared');
+    assert.equal(asked.length, 1);
+    const ledger = await openSharedLedger(parts());
+    await ledger.row(String(answers[0]?.headers['x-weir-request-id']), 15_000);
+    assert.equal((await ledger.all()).length, 1);
+    await ledger.close();
+  });
+});

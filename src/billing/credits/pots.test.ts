@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import fc from 'fast-check';
+
+import { parseUsd } from './parse-usd.ts';
+import { allPotBits, everyPot, limitNanoUsd, periodsOf, periodStartMs, potsOf, spanEndMs } from './pots.ts';
+import { isScarce, sizeLease } from './size-lease.ts';
+
+test('a period holds its instants and ends where the next begins', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: Date.UTC(2200, 0) }), (atMs) => {
+      const { day, month, total } = periodsOf(atMs);
+      for (const span of [day, month]) {
+        const endMs = spanEndMs(span) ?? assert.fail();
+        assert.ok(periodStartMs(span) <= atMs && atMs < endMs);
+        const next = periodsOf(endMs);
+        assert.equal(span.length === 10 ? next.day : next.month, span.length === 10 ? next.day : next.month);
+        assert.equal(periodStartMs(span.length === 10 ? next.day : next.month), endMs);
+      }
+      assert.equal(spanEndMs(total), undefined);
+    }),
+  );
+});
+
+test('each kind of pot has a bit of its own, and a payer has the pots of its limits', () => {
+  const nowMs = Date.UTC(2026, 11, 31, 23, 59, 59, 999);
+  const all = everyPot({ userName: 'a:b', keyId: 'k', acceptedAtMs: nowMs });
+  assert.equal(
+    all.reduce((sum, { bit }) => sum | bit, 0),
+    allPotBits,
+  );
+  assert.equal(new Set(all.map(({ bit }) => bit)).size, 7);
+  const every = { spendPerDay: '1', spendPerMonth: '2', spendTotal: '3' };
+  const payer = { id: 'k', userName: 'a:b', limits: every, userLimits: { ...every, prepaid: true as const } };
+  assert.deepEqual(potsOf(payer, nowMs), all);
+  assert.deepEqual(
+    all.map(({ id }) => id),
+    ['balance:a:b', 'key:2026-12-31:k', 'key:2026-12:k', 'key:total:k', 'user:2026-12-31:a:b', 'user:2026-12:a:b', 'user:total:a:b'],
+  );
+});
+
+test('amounts in USD are read to the nano-USD, and what is none is none', () => {
+  for (const [text, nanoUsd] of [
+    ['0', 0n],
+    ['25', 25_000_000_000n],
+    ['0.000000001', 1n],
+    ['999999999.999999999', 10n ** 18n - 1n],
+  ] as const) {
+    assert.equal(limitNanoUsd(text), nanoUsd);
+    assert.equal(parseUsd(text), nanoUsd);
+    assert.equal(parseUsd(`-${text}`), -nanoUsd);
+  }
+  for (const text of ['', '-', '1e3', '1.', '.5', '01', '+1', '1,5', '1.0000000001', '1000000000', ' 1', '--1', 'NaN'])
+    assert.equal(parseUsd(text), undefined, text);
+});
+
+test('a lease is at most what remains, at least what is needed where there is that much, and leaves the others their part', () => {
+  const amount = fc.bigInt({ min: -(10n ** 15n), max: 10n ** 15n });
+  const positive = fc.bigInt({ min: 0n, max: 10n ** 12n });
+  fc.assert(
+    fc.property(amount, positive, positive, fc.integer({ min: 1, max: 20 }), (remaining, need, recentSpend, nodes) => {
+      const question = { remaining, need, recentSpend, nodes };
+      const size = sizeLease(question);
+      assert.ok(size >= 0n && (size <= remaining || size === 0n));
+      if (need === 0n) assert.equal(size, 0n);
+      else if (remaining >= need) assert.ok(size >= need);
+      if (isScarce(question) && remaining > need) assert.equal(size, need);
+      if (nodes > 1 && need > 0n && size > need) assert.ok(size <= remaining / (4n * BigInt(nodes)));
+    }),
+  );
+});

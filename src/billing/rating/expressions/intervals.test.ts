@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+
+import type { Usage } from '../../../inference/usage.ts';
+import { compare, writeDecimal } from '../fraction.ts';
+import { compileExpression, scopeOfCall, scopeOfPlan } from './compile-expression.ts';
+
+const numbers = [
+  '(output_tokens > 5 ? size(/images) : 2) ?? 7',
+  '(output_tokens > 5 ? 3 : size(/images)) ?? 7',
+  '(output_tokens > 5 ? size(/options) : 2) ?? 7',
+  'output_tokens > 3 and speed == "fast" ? 10 - output_tokens : -output_tokens * web_searches',
+  'max(output_tokens - 4, 2 - web_searches) * min(web_searches, 3) - ceil(output_tokens / 3) + floor(web_searches / 2)',
+  'not (speed in ["fast", "turbo"] or web_searches >= 2) ? output_video_seconds : total_input_tokens / 7',
+  '(speed ?? "slow") == "slow" ? 1 : 2',
+  'present(speed) and not present(/none) ? output_tokens : 1',
+  'output_tokens == web_searches ? 1 : output_tokens != 4 ? 2 : 3',
+  '(output_tokens > 4 ? "a" : "b") == (web_searches > 1 ? "a" : "c") ? 5 : 6',
+  '(output_tokens > 4) == (web_searches > 1) ? 5 : 6',
+  'output_tokens in [0, 3] ? 1 : web_searches <= output_tokens ? 8 : 9',
+] as const;
+
+test('before a call an expression is an interval, and what it comes to afterwards lies within it', () => {
+  const count = fc.nat(12);
+  const usages: fc.Arbitrary<Usage> = fc.record({
+    outputTokens: count,
+    webSearches: count,
+    outputVideoMs: fc.nat(9000),
+    inputTokens: count,
+    cacheReadTokens: count,
+  });
+  fc.assert(
+    fc.property(usages, usages, fc.constantFrom(...numbers), fc.constantFrom(undefined, 'fast', 'slow', ''), (one, other, text, speed) => {
+      const most: Usage = Object.fromEntries(
+        Object.entries(one).map(([name, value]) => [name, Math.max(value, other[name as keyof Usage] ?? 0)]),
+      );
+      const { evaluate } = compileExpression(text, 'number');
+      const pricingParameters = { '/options': '[9]' };
+      const planned = evaluate(scopeOfPlan(most, pricingParameters));
+      const made = evaluate(
+        scopeOfCall({ usage: one, pricingParameters: { ...pricingParameters, ...(speed === undefined ? {} : { speed }) } }),
+      );
+      assert.ok(planned.is === 'number' && made.is === 'number');
+      assert.equal(compare(made.low, made.high), 0, 'afterwards it is one number');
+      assert.ok(compare(planned.low, made.low) <= 0 && compare(made.high, planned.high) <= 0, text);
+    }),
+    { numRuns: 3000 },
+  );
+});
+
+test('an interval is no wider than what is known asks for', () => {
+  const bounds = (text: string, most: Usage): readonly string[] => {
+    const value = compileExpression(text, 'number').evaluate(scopeOfPlan(most, { '/options': '[9]' }));
+    assert.ok(value.is === 'number');
+    return [writeDecimal(value.low), writeDecimal(value.high)];
+  };
+  assert.deepEqual(bounds('(output_tokens > 5 ? size(/images) : 2) ?? 7', { outputTokens: 9 }), ['2', '7']);
+  assert.deepEqual(bounds('(output_tokens > 5 ? 2 : size(/images)) ?? 7', { outputTokens: 9 }), ['2', '7']);
+  assert.deepEqual(bounds('(output_tokens > 5 ? size(/images) : 2) ?? 7', { outputTokens: 5 }), ['2', '2']);
+  assert.deepEqual(bounds('output_tokens > 5 ? 1 : 2', { outputTokens: 5 }), ['2', '2']);
+  assert.deepEqual(bounds('output_tokens >= 0 ? 1 : 2', { outputTokens: 5 }), ['1', '1']);
+  assert.deepEqual(bounds('(10 - output_tokens) * 3', { outputTokens: 4 }), ['18', '30']);
+  assert.deepEqual(bounds('input_audio_tokens + cache_read_tokens', { inputTokens: 3, cacheReadTokens: 4 }), ['0', '14']);
+  assert.deepEqual(bounds('reasoning_tokens', { outputTokens: 4 }), ['0', '4']);
+  assert.deepEqual(bounds('output_video_seconds', { outputVideoMs: 1500 }), ['0', '1.5']);
+  assert.deepEqual(bounds('speed == "fast" ? 6 : 1', {}), ['1', '6']);
+  assert.deepEqual(bounds('(output_tokens > 4 ? "a" : "b") == "b" ? 5 : 6', { outputTokens: 9 }), ['5', '6']);
+  assert.deepEqual(bounds('(output_tokens > 4 ? "a" : "b") == "a" ? 5 : 6', { outputTokens: 9 }), ['5', '6']);
+  assert.deepEqual(bounds('(output_tokens > 4 ? "a" : "a") == "a" ? 5 : 6', { outputTokens: 9 }), ['5', '5']);
+  assert.deepEqual(bounds('service_tier == "flex" ? 0.5 : 1', {}), ['0.5', '1']);
+  assert.deepEqual(bounds('/speed == "fast" and (speed ?? "fast") == "fast" ? 6 : 1', {}), ['1', '1']);
+});
