@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 
-import { findPostgres } from '../support/start-postgres.ts';
+import { skipPostgres } from '../support/start-postgres.ts';
 import { auditCrashes, type CrashFigures } from './audit-crashes.ts';
 import type { Engine } from './start-fleet.ts';
 
@@ -29,7 +29,7 @@ function readCount(name: string, text: string): number {
 }
 
 function enginesOf(store: string | undefined): readonly Engine[] {
-  if (store === undefined) return findPostgres() === undefined ? ['sqlite'] : ['sqlite', 'postgres'];
+  if (store === undefined) return skipPostgres !== false ? ['sqlite'] : ['sqlite', 'postgres'];
   if (store !== 'sqlite' && store !== 'postgres') throw new Error('--store must be sqlite or postgres');
   return [store];
 }
