@@ -12,7 +12,7 @@ const worldsPerThread = 5;
 const timeoutMs = 400_000;
 const program = new URL('./simulation/live-in-thread.ts', import.meta.url);
 
-describe(`M1-M7, M9, M13, M15, M16: ${worlds * calls} simulated calls over journals, shippers, credit desks and one store`, () => {
+describe(`M1 M2 M3 M4 M5 M6 M7 M9 M13 M15 M16: ${worlds * calls} simulated calls over journals, shippers, credit desks and one store`, () => {
   const seeds = Array.from({ length: worlds }, (_, world) => firstSeed + world);
   for (let from = 0; from < worlds; from += worldsPerThread) {
     const workerData: Worlds = { seeds: seeds.slice(from, from + worldsPerThread), calls };
