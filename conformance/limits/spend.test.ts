@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { isDeepStrictEqual } from 'node:util';
 import { after, before, describe, test } from 'node:test';
 
 import { usdDecimal } from '../../src/billing/statistics/usd-decimal.ts';
@@ -106,5 +107,30 @@ describe('spending within limits', { concurrency: 4 }, () => {
     const rows = (await bench.ledger.all()).filter(({ keyName }) => keyName === 'crowd');
     const spent = rows.reduce((sum, { charge }) => sum + charge.amountNanoUsd, 0n);
     assert.ok(spent > 0n && spent <= limit, `${spent} of ${limit}`);
+  });
+
+  test('a key sees how its limits and its balance stand, as they are described', async () => {
+    const read = async (name: string): Promise<Record<string, unknown>> => {
+      const response = await fetch(`${bench.weir.gatewayUrl}/v1/credits`, { headers: { authorization: `Bearer ${keys.get(name)}` } });
+      assert.equal(response.status, 200);
+      assert.equal(response.headers.get('cache-control'), 'private, no-store');
+      return (await response.json()) as Record<string, unknown>;
+    };
+    const nothing = { nano_usd: '0', usd: '0' };
+    const known = { object: 'credits', currency: 'USD' };
+    const { balance: ofPrepaid, ...prepaid } = await read('prepaid');
+    assert.deepEqual(prepaid, { ...known, user: 'prepaid', key: 'prepaid', limits: [] });
+    // It may have made calls before it was made prepaid, and owes them.
+    const { amount, reserved } = ofPrepaid as { readonly amount: { readonly nano_usd: string }; readonly reserved: object };
+    assert.ok(BigInt(amount.nano_usd) <= 0n);
+    assert.deepEqual(reserved, nothing);
+    const { limits, balance } = await read('poor');
+    assert.equal(balance, null);
+    const limit = { nano_usd: '1', usd: '0.000000001' };
+    const [{ reserved: leased, ...standing }] = limits as [{ readonly reserved: unknown }];
+    assert.deepEqual(standing, { scope: 'key', period: 'total', limit, spent: nothing, resets_at: null });
+    // The process may have leased it all for a call, and not given it back yet.
+    assert.ok([nothing, limit].some((either) => isDeepStrictEqual(leased, either)));
+    assert.equal((await fetch(`${bench.weir.gatewayUrl}/v1/credits`)).status, 401);
   });
 });

@@ -5,6 +5,7 @@ import type { DrainSlots } from './disconnect/drain-slots.ts';
 import type { RateLimits } from '../accounts/access-limits.ts';
 import type { ValidationMode } from '../dialects/chat-dialect.ts';
 import type { Journal } from '../billing/journal/journal.ts';
+import type { SpendingReader } from '../billing/credits/spending-overview.ts';
 import type { ReceiptFinder } from '../billing/receipts/find-receipt.ts';
 import type { Conversations } from '../conversations/response-store.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -70,6 +71,8 @@ export type Gateway = {
   readonly journal: Journal;
   /** Absent where no receipts are shown. */
   readonly receipts?: ReceiptFinder;
+  /** Tells payers how their limits stand; absent where no accounts are kept. */
+  readonly spending?: SpendingReader;
   /** Where calls get money from; absent where nobody's spending is limited. */
   readonly credits?: CreditDesk | undefined;
   /** Replies that are read on although their clients have left; absent where none is. */

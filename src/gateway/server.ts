@@ -18,6 +18,7 @@ import { bodyPace, serverSettings } from './client-pace.ts';
 import { serveStoredObject, type StoredObjectRequest, type StoredObjectRoute } from './conversations/serve-stored-objects.ts';
 import { createDrain, type Drain, type DrainPlan } from './drain.ts';
 import { serveEmbeddings } from './embeddings/serve-embeddings.ts';
+import { serveCredits } from './credits/serve-credits.ts';
 import { serveQuote } from './quotes/serve-quote.ts';
 import { serveReceipt } from './receipts/serve-receipt.ts';
 import type { ClientReply } from './exchange/client-reply.ts';
@@ -203,10 +204,10 @@ async function serveStored(
 }
 
 /** What is neither a chat nor a list of models, and has its own way of answering. */
-type BesidesRoute = Extract<Route, { type: 'files' | 'embeddings' | 'audio' | 'callbacks' | 'videos' | 'receipt' | 'quote' }>;
+type BesidesRoute = Extract<Route, { type: 'files' | 'embeddings' | 'audio' | 'callbacks' | 'videos' | 'receipt' | 'quote' | 'credits' }>;
 
 function isBesides(route: Route): route is BesidesRoute {
-  return ['files', 'embeddings', 'audio', 'callbacks', 'videos', 'receipt', 'quote'].includes(route.type);
+  return ['files', 'embeddings', 'audio', 'callbacks', 'videos', 'receipt', 'quote', 'credits'].includes(route.type);
 }
 
 /** Serves what is no chat. */
@@ -222,6 +223,7 @@ function serveBesides(
 ): Promise<void> {
   if (route.type === 'callbacks') return serveCallbacks(gateway, route.action, { ...handled, target }, params['id'] ?? '');
   if (route.type === 'quote') return serveQuote(gateway, { ...handled, target }, findRoute);
+  if (route.type === 'credits') return serveCredits(gateway, { ...handled, target });
   if (route.type === 'receipt') return serveReceipt(gateway, { ...handled, target }, params['id'] ?? '');
   if (route.type === 'files') return serveFiles(gateway, { ...handled, target });
   const begin = (dialect: CallLabel): CallReport => (handled.report = gateway.telemetry.begin({ ...handled, dialect }));

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 
+import { createSpendingReader } from '../billing/credits/spending-overview.ts';
 import { createReceiptFinder } from '../billing/receipts/find-receipt.ts';
 import { createKeyDirectory, type KeyDirectory } from '../accounts/key-directory.ts';
 import { createJournal } from '../billing/journal/create-journal.ts';
@@ -204,6 +205,7 @@ export async function assembleGateway(options: {
     callers: { find: keys.find, resolve: (secret) => keys.resolve(secret, AbortSignal.timeout(2000)) },
     journal,
     receipts: createReceiptFinder({ store, journal, clock }),
+    spending: createSpendingReader({ store }),
     limiter: worker?.limiter ?? createLimiter({ clock }),
     health: createHealth({ clock, random: Math.random, logger }),
     retryBudget: createRetryBudget(),

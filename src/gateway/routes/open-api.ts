@@ -4,6 +4,7 @@ import { audioOperation } from './open-api/audio-operations.ts';
 import { audioSchemas } from './open-api/audio-schemas.ts';
 import { callbackOperation, callbackSchemas, webhooks } from './open-api/callback-operations.ts';
 import { carriers, repeatable } from './open-api/describe.ts';
+import { creditsOperation, creditsSchemas } from './open-api/credits-operations.ts';
 import { quoteOperation, quoteSchemas } from './open-api/quote-operations.ts';
 import { receiptHeaders, receiptOperation, receiptSchemas } from './open-api/receipt-operations.ts';
 import { videoHeadOperation, videoOperation } from './open-api/video-operations.ts';
@@ -106,6 +107,8 @@ function describeRoute(route: Exclude<Route, { type: 'generate-content' }>): obj
       return audioOperation(route.operation);
     case 'quote':
       return quoteOperation();
+    case 'credits':
+      return creditsOperation();
     case 'receipt':
       return receiptOperation();
     case 'files':
@@ -176,6 +179,9 @@ export function gatewayOpenApi(): object {
     },
     paths,
     webhooks,
-    components: { securitySchemes, schemas: { ...videoSchemas, ...audioSchemas, ...callbackSchemas, ...receiptSchemas, ...quoteSchemas } },
+    components: {
+      securitySchemes,
+      schemas: { ...videoSchemas, ...audioSchemas, ...callbackSchemas, ...receiptSchemas, ...quoteSchemas, ...creditsSchemas },
+    },
   };
 }

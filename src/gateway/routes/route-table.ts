@@ -25,6 +25,7 @@ export type Route =
   | { readonly type: 'audio'; readonly operation: AudioOperation }
   | { readonly type: 'receipt' }
   | { readonly type: 'quote' }
+  | { readonly type: 'credits' }
   | { readonly type: 'health'; readonly probe: 'all' | 'live' | 'ready' }
   | { readonly type: 'root' };
 
@@ -76,6 +77,7 @@ export const routes: readonly { readonly method: 'GET' | 'POST' | 'DELETE'; read
   { method: 'POST', path: '/v1/callbacks/secret/rotate', route: { type: 'callbacks', action: 'rotate-secret' } },
   { method: 'GET', path: '/v1/receipts/:id', route: { type: 'receipt' } },
   { method: 'POST', path: '/v1/quote', route: { type: 'quote' } },
+  { method: 'GET', path: '/v1/credits', route: { type: 'credits' } },
   { method: 'POST', path: '/v1/embeddings', route: { type: 'embeddings' } },
   { method: 'POST', path: '/v1/audio/speech', route: { type: 'audio', operation: 'speech' } },
   { method: 'POST', path: '/v1/audio/transcriptions', route: { type: 'audio', operation: 'transcriptions' } },
@@ -132,7 +134,7 @@ export function createRouter(): (method: string, path: string) => RouteMatch {
 export function dialectOfPath(path: string, headers: Readonly<Record<string, string | readonly string[] | undefined>>): DialectId {
   if (path.startsWith('/v1beta') || path.startsWith('/v1alpha') || /^\/v1\/models\/.*(?::|%3a)/i.test(path))
     return 'gemini-generate-content';
-  if (/^\/v1\/(?:files|vector_stores|receipts|quote)(?:\/|$)/.test(path)) return 'openai-responses';
+  if (/^\/v1\/(?:files|vector_stores|receipts|quote|credits)(?:\/|$)/.test(path)) return 'openai-responses';
   if (headers['x-goog-api-key'] !== undefined && path.startsWith('/v1/models')) return 'gemini-generate-content';
   if (path.startsWith('/v1/messages') || headers['anthropic-version'] !== undefined || headers['vendor-version'] !== undefined)
     return 'anthropic-messages';

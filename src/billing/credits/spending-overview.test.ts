@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import type { Pot } from './pots.ts';
+import { createSpendingReader } from './spending-overview.ts';
+
+const nowMs = Date.UTC(2026, 10, 22, 12);
+
+function reader(limitOf: (pot: Pot) => bigint | undefined) {
+  const asked: string[] = [];
+  const store = {
+    readPots: async (pots: readonly Pot[]) =>
+      pots.map((pot) => {
+        asked.push(pot.id);
+        return { pot, limitNanoUsd: limitOf(pot), spentNanoUsd: 3n, leasedNanoUsd: 1n, videosNanoUsd: 4n };
+      }),
+  };
+  return { asked, ...createSpendingReader({ store }) };
+}
+
+const payer = { id: 'key_1', userName: 'ann' };
+
+test('who has no limits is asked nothing about', async () => {
+  const { read, asked } = reader(() => 10n);
+  assert.deepEqual(await read(payer, nowMs), { limits: [] });
+  assert.deepEqual(asked, []);
+});
+
+test('a balance and the limits of key and user, each with what is reserved and when it ends', async () => {
+  const { read } = reader(() => 10n);
+  const overview = await read(
+    { ...payer, limits: { spendPerDay: '1', spendTotal: '9' }, userLimits: { prepaid: true, spendPerMonth: '5' } },
+    nowMs,
+  );
+  const known = { limitNanoUsd: 10n, spentNanoUsd: 3n, reservedNanoUsd: 5n };
+  assert.deepEqual(overview, {
+    balance: { balanceNanoUsd: 10n, reservedNanoUsd: 5n },
+    limits: [
+      { scope: 'key', period: 'day', ...known, resetsAtMs: Date.UTC(2026, 10, 23) },
+      { scope: 'key', period: 'total', ...known },
+      { scope: 'user', period: 'month', ...known, resetsAtMs: Date.UTC(2026, 11, 1) },
+    ],
+  });
+});
+
+test('a limit that was lifted meanwhile is not shown', async () => {
+  const { read } = reader(() => undefined);
+  assert.deepEqual(await read({ ...payer, limits: { spendPerDay: '1' } }, nowMs), { limits: [] });
+});
