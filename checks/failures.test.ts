@@ -7,8 +7,8 @@ import { readSourceFiles, root } from './source-files.ts';
 
 const page = readFileSync(join(root, 'docs/reference/failures.md'), 'utf8');
 
-/** The rows of the first table: the failures' numbers, and the tests that name them. */
-const named = [...page.matchAll(/^\| (F[^|]*) \| [^|]* \| (\[[^|]*) \|$/gm)].map(([, rows = '', links = '']) => ({
+/** The rows of the tables with tests: the numbers of failures and promises, and the tests that name them. */
+const named = [...page.matchAll(/^\| ([FM]\d[^|]*) \| [^|]* \| (\[[^|]*) \|$/gm)].map(([, rows = '', links = '']) => ({
   rows: rows.split(', '),
   files: Array.from(links.matchAll(/\(\.\.\/\.\.\/([^)]+)\)/g), ([, path]) => path ?? ''),
 }));

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../platform/log.ts';
 import { createRingQueue } from '../../platform/ring-queue.ts';
 import type { LedgerForm } from '../ledger/ledger-form.ts';
@@ -218,8 +217,16 @@ export class Shipper {
   }
 
   async #pause(waitMs: number): Promise<void> {
+    const { signal } = this.#stop;
+    if (signal.aborted) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, waitMs);
     // The wait ends early only when the journal closes, and the loop sees that.
-    await delay(waitMs, undefined, { signal: this.#stop.signal }).catch(() => {});
+    const end = (): void => resolve();
+    signal.addEventListener('abort', end, { once: true });
+    await promise;
+    clearTimeout(timer);
+    signal.removeEventListener('abort', end);
   }
 
   #forget(item: PendingEntry): void {

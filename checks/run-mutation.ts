@@ -1,0 +1,71 @@
+import { globSync } from 'node:fs';
+import { dirname, relative } from 'node:path';
+import { parseArgs } from 'node:util';
+
+import { Stryker } from '@stryker-mutator/core';
+
+import { root } from './source-files.ts';
+
+/**
+ * Changes the code of the books in small ways, one at a time, and counts the changes that no unit test of their folder notices:
+ * `npm run test:mutation -- --files "src/billing/metering/*.ts"`. Prints the survivors and the score of each folder; the exit code says whether every folder reaches
+ * `--least` percent. All of src/billing takes hours, so that it is measured folder by folder.
+ */
+const { values } = parseArgs({
+  options: {
+    files: { type: 'string', default: 'src/billing/**/*.ts' },
+    tests: { type: 'string', default: '' },
+    least: { type: 'string', default: '85' },
+    concurrency: { type: 'string', default: '1' },
+  },
+});
+
+/** Made for tests, or without a mind of their own. */
+const unmeasured = /\.test\.ts$|\/simulation\/|\/memory-[^/]*\.ts$|\/fake-[^/]*\.ts$|-arbitrary\.ts$|-kit\.ts$/;
+/** A million simulated calls for every change would take days. */
+const tooLong = 'src/billing/billing-simulation.test.ts';
+
+const mutated = globSync(values.files, { cwd: root }).filter((path) => !unmeasured.test(path));
+const folders = [...new Set(mutated.map((path) => dirname(path)))].toSorted();
+if (folders.length === 0) throw new Error(`no source file matches ${values.files}`);
+const testGlobs = values.tests === '' ? folders.map((folder) => `${folder}/*.test.ts`) : [values.tests];
+const testFiles = [...new Set(testGlobs.flatMap((glob) => globSync(glob, { cwd: root })))].filter((path) => path !== tooLong);
+
+const stryker = new Stryker({
+  mutate: mutated,
+  testRunner: 'tap',
+  plugins: ['@stryker-mutator/tap-runner'],
+  tap: {
+    testFiles,
+    nodeArgs: ['--test-reporter=tap', '--test-isolation=none', '-r', '{{hookFile}}', '{{testFile}}'],
+    forceBail: true,
+  },
+  // Only what the tests of src/billing read is copied.
+  ignorePatterns: ['/bench', '/conformance', '/docs', '/simulator'],
+  // It would be rewritten by an interface that the compiler no longer has, and nothing here reads it.
+  tsconfigFile: 'none.json',
+  coverageAnalysis: 'perTest',
+  concurrency: Number(values.concurrency),
+  timeoutMS: 20_000,
+  reporters: ['clear-text'],
+  clearTextReporter: { allowColor: false, logTests: false, reportTests: false, reportScoreTable: false },
+  allowEmpty: false,
+  tempDirName: '.mutation',
+  cleanTempDir: 'always',
+});
+const results = await stryker.runMutationTest();
+
+type Tally = { noticed: number; survived: number };
+const tallies = new Map<string, Tally>();
+for (const { fileName, status } of results) {
+  const folder = dirname(relative(root, fileName));
+  const tally = tallies.get(folder) ?? { noticed: 0, survived: 0 };
+  tallies.set(folder, tally);
+  if (status === 'Killed' || status === 'Timeout') tally.noticed += 1;
+  if (status === 'Survived' || status === 'NoCoverage') tally.survived += 1;
+}
+for (const [folder, { noticed, survived }] of tallies) {
+  const score = (100 * noticed) / Math.max(1, noticed + survived);
+  process.stdout.write(`${folder}: ${score.toFixed(1)} % of ${noticed + survived} changes noticed\n`);
+  if (score < Number(values.least)) process.exitCode = 1;
+}

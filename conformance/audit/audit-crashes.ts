@@ -1,0 +1,235 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { verifyStart } from '../../src/billing/credits/credit-books.ts';
+import type { CallEntry } from '../../src/billing/ledger/call-entry.ts';
+import type { AccessLimitsChange } from '../../src/accounts/access-limits.ts';
+import type { Store } from '../../src/store/store.ts';
+import { createRandom, makeCall, modeOf, simulatedUpstreams } from '../books/load.ts';
+import { auditBooks, type ClientView, readLedger } from '../support/audit.ts';
+import { eventually } from '../support/http.ts';
+import { type SimulatorProcess, startSimulatorProcess } from '../support/start-simulator-process.ts';
+import { createFleet, type Engine, type Fleet } from './start-fleet.ts';
+
+export type CrashOptions = {
+  readonly engine: Engine;
+  readonly kills: number;
+  readonly seed: number;
+  /** Calls at a time while processes are killed. */
+  readonly clients: number;
+  /** Calls that are made at once on the key when it is near its limit. 0 leaves that out. */
+  readonly crowd: number;
+};
+
+export type CrashFigures = {
+  readonly calls: number;
+  readonly rows: number;
+  readonly missing: number;
+  readonly doubled: number;
+  /** Output tokens that calls cut by a kill were charged too little. */
+  readonly shortfalls: readonly number[];
+  /** What is still leased when everything has ended, in nano-USD. */
+  readonly heldAtRestNanoUsd: bigint;
+  readonly overLimitNanoUsd: bigint;
+  /** Calls of the crowd that had their reply, how many had which status (0: none), and what of the limit was left in the end. */
+  readonly crowdServed: number;
+  readonly crowdStatuses: Readonly<Record<number, number>>;
+  readonly crowdLeftNanoUsd: bigint;
+  /** Everything that is wrong, a sentence each. */
+  readonly problems: readonly string[];
+};
+
+const tokensPerSecond = 300;
+/** What the crowd may spend for each of its calls: about half of what it holds. */
+const crowdNanoUsdEach = 400_000n;
+const crowdAttempts = 10;
+const crowdModel = { model: 'claude-sonnet-4-5', max_tokens: 60 };
+
+const usd = (nanoUsd: bigint): string => `${nanoUsd / 1_000_000_000n}.${String(nanoUsd % 1_000_000_000n).padStart(9, '0')}`;
+const sumOf = (entries: readonly CallEntry[]): bigint => entries.reduce((sum, { charge }) => sum + charge.amountNanoUsd, 0n);
+
+/** The world of one audit: vendors, gateways, and what their clients saw. */
+class Audit {
+  readonly views: ClientView[] = [];
+  readonly #fleet: Fleet;
+  readonly #options: CrashOptions;
+  readonly #random: () => number;
+  #number = 0;
+
+  constructor(fleet: Fleet, options: CrashOptions) {
+    this.#fleet = fleet;
+    this.#options = options;
+    this.#random = createRandom(options.seed);
+  }
+
+  async #call(more: Partial<Parameters<typeof makeCall>[2]> & { readonly tokensMax: number }): Promise<ClientView> {
+    const { tokensMax, ...rest } = more;
+    const number = (this.#number += 1);
+    const steer = { 'output-tokens': String(10 + Math.floor(this.#random() * (tokensMax - 10))) };
+    const { text: _, ...view } = await makeCall(this.#fleet.urlFor(number), this.#fleet.apiKey(), {
+      ...modeOf(number),
+      number,
+      steer,
+      ...rest,
+    });
+    this.views.push(view);
+    return view;
+  }
+
+  /** Calls come and go while one process after the other is killed. */
+  async killUnderLoad(): Promise<void> {
+    const { kills, clients } = this.#options;
+    let stopped = false;
+    const client = async (): Promise<void> => {
+      while (!stopped) {
+        const view = await this.#call({ tokensMax: 250, ...(this.#random() < 0.15 ? { leaveAfterMs: this.#random() * 400 } : {}) });
+        // A dead gateway refuses at once; a client that hammers it would only heat the machine.
+        if (view.status === 0) await delay(100);
+      }
+    };
+    const running = Array.from({ length: clients }, client);
+    for (let kill = 0; kill < kills; kill += 1) {
+      await delay(80 + this.#random() * 500);
+      await this.#fleet.kill(kill, this.#random);
+    }
+    await delay(500);
+    stopped = true;
+    await Promise.all(running);
+  }
+
+  /** A crowd on the key at once, and a process dies when the first was served. Returns what they saw. */
+  async crowd(): Promise<readonly ClientView[]> {
+    const api = modeOf(0).api;
+    const insist = async (stream: boolean): Promise<ClientView> => {
+      for (let attempt = 1; ; attempt += 1) {
+        const view = await this.#call({ tokensMax: 60, api, stream, body: crowdModel, limitMs: 60_000 });
+        // While a process or the database is away, a client is told so, or nothing, and tries again.
+        if ((view.status !== 503 && view.status !== 0) || attempt === crowdAttempts) return view;
+        await delay(500 + this.#random() * 500);
+      }
+    };
+    const calls = Array.from({ length: this.#options.crowd }, (_, index) => insist(index % 2 === 0));
+    const isServed = async (call: Promise<ClientView>): Promise<void> => {
+      if (!(await call).complete) throw new Error('not served');
+    };
+    // Where nobody is, that is told by the figures.
+    await Promise.any(calls.map(isServed)).catch(() => undefined);
+    await this.#fleet.kill(3, this.#random);
+    return Promise.all(calls);
+  }
+}
+
+/** Changes the limits of the key that all calls are made with. Processes that run learn of it within seconds. */
+async function limitKey(fleet: Fleet, change: AccessLimitsChange): Promise<void> {
+  const store = await fleet.openStore();
+  for (const { id } of await store.listApiKeys()) await store.changeApiKeyLimits(id, change);
+  await store.close();
+}
+
+async function readEntries(fleet: Fleet): Promise<readonly CallEntry[]> {
+  const ledger = readLedger(await fleet.openStore());
+  const entries = await ledger.all();
+  await ledger.close();
+  return entries;
+}
+
+async function verifyAll(store: Store): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (let cursor = verifyStart; ;) {
+    const { problems, next } = await store.verifyBooks({ cursor, limit: 2000 });
+    found.push(...problems.map(({ what }) => `the books: ${what}`));
+    if (next === undefined) return found;
+    cursor = next;
+  }
+}
+
+/** What is wrong with accounts at rest, and what is leased. */
+async function auditCredits(fleet: Fleet): Promise<{ readonly problems: readonly string[]; readonly leased: bigint }> {
+  const store = await fleet.openStore();
+  const problems = await verifyAll(store);
+  const leased = (await store.listLeases()).reduce((sum, { leasedNanoUsd }) => sum + leasedNanoUsd, 0n);
+  await store.close();
+  return { problems, leased };
+}
+
+async function untilAllEnded(simulator: SimulatorProcess): Promise<void> {
+  await eventually(
+    () => simulator.truths().filter(({ ending }) => ending === 'open').length,
+    (open) => open === 0,
+    20_000,
+  );
+}
+
+/**
+ * Kills the processes of a fleet under load, then lets a crowd onto the key when it is near its limit, and holds the books against what the simulated vendors served.
+ * Rejects when something could not be measured; what is wrong is told in `problems`.
+ */
+export async function auditCrashes(options: CrashOptions): Promise<CrashFigures> {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-audit-truth-'));
+  const pace = `tokensPerSecond=${tokensPerSecond};tokensPerFrame=4`;
+  const delays = monitorEventLoopDelay({ resolution: 10 });
+  try {
+    await using simulator = await startSimulatorProcess(join(folder, 'truth.jsonl'), { pace });
+    await using fleet = await createFleet(options.engine, {
+      upstreams: simulatedUpstreams(simulator.addresses),
+      retries: { attemptsMax: 1, avoidFailing: false },
+    });
+    await fleet.start();
+    // So much that nothing is refused, and all money is leased and held once the processes know it.
+    await limitKey(fleet, { spendTotal: '900000' });
+    delays.enable();
+    const audit = new Audit(fleet, options);
+    await audit.killUnderLoad();
+    await untilAllEnded(simulator);
+    // A worker that was killed last comes back to its journal and its lease.
+    await delay(1500);
+    await fleet.stop();
+    const spent = sumOf(await readEntries(fleet));
+    const limit = spent + BigInt(options.crowd) * crowdNanoUsdEach;
+    let crowd: readonly ClientView[] = [];
+    if (options.crowd > 0) {
+      await limitKey(fleet, { spendTotal: usd(limit) });
+      await fleet.start();
+      crowd = await audit.crowd();
+      await untilAllEnded(simulator);
+      await delay(1500);
+      await fleet.stop();
+    }
+    const crowdServed = crowd.filter(({ complete }) => complete).length;
+    const stoodStillMs = delays.max / 1e6;
+    const entries = await readEntries(fleet);
+    const lostTokensMax = (tokensPerSecond * (500 + stoodStillMs)) / 1000 + 16;
+    const books = auditBooks({ entries, truths: simulator.truths(), clients: audit.views, lostTokensMax });
+    const credits = await auditCredits(fleet);
+    const total = sumOf(entries);
+    const printed = /^.*(?:unhandled|uncaught|TypeError|RangeError|"quarantined":\[").*$/im.exec(fleet.output())?.[0];
+    const isMissing = (problem: string): boolean => /no row, although/.test(problem);
+    const isDouble = (problem: string): boolean => /there twice|stands for two calls|rows for the one call/.test(problem);
+    return {
+      calls: audit.views.length,
+      rows: entries.length,
+      missing: books.problems.filter(isMissing).length,
+      doubled: books.problems.filter(isDouble).length,
+      shortfalls: books.shortfalls,
+      heldAtRestNanoUsd: credits.leased,
+      overLimitNanoUsd: total > limit ? total - limit : 0n,
+      crowdServed,
+      crowdStatuses: Object.fromEntries([...Map.groupBy(crowd, ({ status }) => status)].map(([status, views]) => [status, views.length])),
+      crowdLeftNanoUsd: limit - total,
+      problems: [
+        ...books.problems,
+        ...credits.problems,
+        ...(credits.leased === 0n ? [] : [`${usd(credits.leased)} USD are leased although nothing runs`]),
+        ...(total > limit ? [`${usd(total - limit)} USD were spent beyond the limit`] : []),
+        ...(options.crowd > 0 && crowdServed === 0 ? ['nobody of the crowd was served'] : []),
+        ...(printed === undefined ? [] : [`a gateway printed ${printed}`]),
+      ],
+    };
+  } finally {
+    delays.disable();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

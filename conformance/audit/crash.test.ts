@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { skipPostgres } from '../support/start-postgres.ts';
+import { auditCrashes } from './audit-crashes.ts';
+
+const seed = Number(process.env['WEIR_SEED'] ?? 20_261_122);
+
+for (const engine of ['sqlite', 'postgres'] as const)
+  test(
+    `M1 M3 M5 M6: three processes on ${engine}, killed under load and in a crowd on a key at its limit: nothing missing, doubled, held or beyond the limit (seed ${seed})`,
+    {
+      skip: engine === 'postgres' ? skipPostgres : false,
+    },
+    async (context) => {
+      const { problems, shortfalls, ...figures } = await auditCrashes({ engine, kills: 3, seed, clients: 6, crowd: 120 });
+      const told = { ...figures, cut: shortfalls.length };
+      context.diagnostic(
+        Object.entries(told)
+          .map(([name, value]) => `${name} ${typeof value === 'object' ? JSON.stringify(value) : value}`)
+          .join('; '),
+      );
+      assert.deepEqual(problems, []);
+    },
+  );
