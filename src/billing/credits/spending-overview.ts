@@ -3,7 +3,7 @@ import type { Payer, SpendPeriod } from './credit-desk.ts';
 import { potsOf, spanEndMs } from './pots.ts';
 
 /** How one limit stands, in nano-USD. What is reserved is leased by processes, for calls under way and the next ones, or held for videos in the making. */
-export type LimitOverview = {
+type LimitOverview = {
   readonly scope: 'key' | 'user';
   readonly period: SpendPeriod;
   readonly limitNanoUsd: bigint;
