@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { describe, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 
-import type { Worlds } from './simulation/live-in-thread.ts';
+import type { Worlds } from '../../src/billing/simulation/live-in-thread.ts';
 
 const firstSeed = Number(process.env['WEIR_SIMULATION_SEED'] ?? 20_261_122);
 const worlds = Number(process.env['WEIR_SIMULATION_WORLDS'] ?? 20);
@@ -10,7 +10,7 @@ const calls = Number(process.env['WEIR_SIMULATION_CALLS'] ?? 50_000);
 const worldsPerThread = 5;
 /** Far more than the worlds of a thread need: the machine may be busy. */
 const timeoutMs = 400_000;
-const program = new URL('./simulation/live-in-thread.ts', import.meta.url);
+const program = new URL('../../src/billing/simulation/live-in-thread.ts', import.meta.url);
 
 describe(`M1 M2 M3 M4 M5 M6 M7 M9 M13 M15 M16: ${worlds * calls} simulated calls over journals, shippers, credit desks and one store`, () => {
   const seeds = Array.from({ length: worlds }, (_, world) => firstSeed + world);
