@@ -184,8 +184,6 @@ export async function auditCrashes(options: CrashOptions): Promise<CrashFigures>
     const audit = new Audit(fleet, options);
     await audit.killUnderLoad();
     await untilAllEnded(simulator);
-    // A worker that was killed last comes back to its journal and its lease.
-    await delay(1500);
     await fleet.stop();
     const spent = sumOf(await readEntries(fleet));
     const limit = spent + BigInt(options.crowd) * crowdNanoUsdEach;
@@ -195,7 +193,6 @@ export async function auditCrashes(options: CrashOptions): Promise<CrashFigures>
       await fleet.start();
       crowd = await audit.crowd();
       await untilAllEnded(simulator);
-      await delay(1500);
       await fleet.stop();
     }
     const crowdServed = crowd.filter(({ complete }) => complete).length;

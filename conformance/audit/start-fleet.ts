@@ -63,8 +63,14 @@ function startOnSqlite(folder: string, config: object): Fleet {
       if (pid !== undefined) process.kill(pid, 'SIGKILL');
     },
     stop: async () => {
-      if (weir !== undefined) await stopWell(weir);
-      keepOutput();
+      const end = async (): Promise<void> => {
+        if (weir !== undefined) await stopWell(weir);
+        keepOutput();
+      };
+      await end();
+      // A worker that was killed may not have been back yet: what its journal holds, and what it has leased, is the next start's to settle.
+      await start();
+      await end();
     },
     openStore: () => openSqliteStore({ path: join(dataDirectory, 'weir.sqlite') }),
     output: () => printed,

@@ -175,7 +175,9 @@ describe('what a call would cost is told without making it', () => {
       ['/v1/video/generations', { model: 'grok-imagine-video', prompt: 'x', duration: 99 }],
       ['/v1/videos/generations', { model: 'grok-imagine-video', prompt: 7 }],
     ] as const) {
-      const [asked, called] = [await send('/v1/quote', { path, body }), await send(path, body)];
+      // A quote does without the version that a message has to name.
+      const versioned = path === '/v1/messages' ? { 'anthropic-version': '2023-06-01' } : {};
+      const [asked, called] = [await send('/v1/quote', { path, body }), await send(path, body, versioned)];
       const known = String(called.headers['x-weir-request-id']);
       assert.deepEqual(
         [asked.status, asked.text.replaceAll(/req_[0-9a-z]+/g, '')],
