@@ -69,7 +69,7 @@ describe('spending within limits', { concurrency: 4 }, () => {
 
   // Messages must set a bound, which is held for in full.
   for (const mode of streamModes.filter(({ api }) => api.dialect !== 'anthropic-messages'))
-    test(`M6, ${mode.title}: a stream that reaches the limit of its key is cut properly, and the limit is kept`, async () => {
+    test(`F17, M6, ${mode.title}: a stream that reaches the limit of its key is cut properly, and the limit is kept`, async () => {
       const first = await bench.rowOf(await send(mode, 'rich', { steer: { 'output-tokens': '16' } }));
       const limit = (BigInt(first.heldNanoUsd ?? '0') * 101n) / 100n;
       const name = `cut-${mode.title}`;

@@ -166,7 +166,8 @@ describe('what belongs to one user is to another what does not exist, on every r
   });
 
   for (const row of tenantRows) {
-    const name = `${row.method} ${row.path} ${row.body === undefined ? '' : JSON.stringify(row.body)}`;
+    const failure = row.path.includes('{video}') ? 'F42: ' : '';
+    const name = `${failure}${row.method} ${row.path} ${row.body === undefined ? '' : JSON.stringify(row.body)}`;
     test(name, async () => {
       const seen = await look();
       const unknown = each(mine, unlike);
