@@ -76,7 +76,7 @@ export function encodeShape({ frames, reply }: UsageShape, dialect: DialectId, f
 }
 
 /** How the bytes come. */
-export type Arrival = { readonly dialect: DialectId; readonly framing?: StreamFraming; readonly chunkBytes?: number };
+type Arrival = { readonly dialect: DialectId; readonly framing?: StreamFraming; readonly chunkBytes?: number };
 
 /** Sends a shape along the road of a call, from the upstream's bytes to the row of the ledger. */
 export function settleShape(shape: UsageShape & { readonly vendor: VendorId }, arrival: Arrival): CallEntry {

@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import { type CallEntry, statisticsCounts } from '../../billing/ledger/call-entry.ts';
 import { recomputeAmount } from '../../billing/rating/recompute-amount.ts';
 import type { DialectId } from '../../dialects/chat-dialect.ts';
+import { chatDialects } from '../../dialects/registry.ts';
 import type { VendorId } from '../../upstreams/upstream-vendor.ts';
 import { readShapes, settleShape, type UsageShape } from './settle-shape.ts';
 
@@ -65,6 +66,24 @@ describe('what holds for every shape of usage', () => {
       assert.equal(charged(/^cache_write/), cacheCreationTokens);
     }
     assert.ok(cached > 20, `${cached} shapes have a cache`);
+  });
+
+  test('F38: told on in the words of any other dialect, the counts are the same: what one has inside the other has beside', () => {
+    let told = 0;
+    for (const [dialect, shape] of corpus) {
+      const { usage } = settleShape(shape, { dialect });
+      if (shape.estimated === true || usage.inputTokens === undefined) continue;
+      for (const client of dialects) {
+        const words = chatDialects[client].codec.encodeUsage(usage);
+        const { usageReport } = chatDialects[client].readReply({ usage: words, usageMetadata: words });
+        const { cacheCreationTokens: heardWritten, ...heard } = statisticsCounts(usageReport?.usage ?? {});
+        const { cacheCreationTokens: written, ...said } = statisticsCounts(usage);
+        assert.deepEqual(heard, said, `${dialect} to ${client}: ${shape.name}: ${JSON.stringify(words)}`);
+        if (client !== 'gemini-generate-content') assert.equal(heardWritten, written, `${dialect} to ${client}: ${shape.name}`);
+        told += 1;
+      }
+    }
+    assert.ok(told > 200, `${told} times`);
   });
 
   test('F24: no reply that was delivered and finished is free unless its vendor says in so many words that it made nothing', () => {
