@@ -103,7 +103,7 @@ describe('what belongs to one user is to another what does not exist, on every r
     const id = made.response.headers.get('x-weir-request-id') ?? '';
     // Until it is in the ledger its receipt still changes by itself.
     await eventually(
-      () => owner.get<unknown, { readonly booked: boolean }>(`/receipts/${id}`),
+      () => owner.get<{ readonly booked: boolean }>(`/receipts/${id}`),
       ({ booked }) => booked,
     );
     return id;
