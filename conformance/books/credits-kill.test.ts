@@ -37,7 +37,7 @@ async function findProblems(store: Store): Promise<readonly string[]> {
   }
 }
 
-test('M6 M7: a prepaid balance is never overdrawn by many calls at once and a kill -9, and at rest nothing is held or leased', async () => {
+test('F9, F59, M6, M7: a prepaid balance is never overdrawn by many calls at once and a kill -9, and at rest nothing is held or leased', async () => {
   await using simulated = await startSimulatedWeir();
   const { dataDirectory } = simulated.weir;
   const store = await openSqliteStore({ path: join(dataDirectory, 'weir.sqlite') });

@@ -24,7 +24,7 @@ describe('the client leaves', { concurrency: 8 }, () => {
 
   for (const mode of streamModes) {
     for (const how of ['fin', 'rst', 'half'] as const) {
-      test(`F19, F20, F30, F32, ${mode.title}: mid-stream (${how})`, async () => {
+      test(`F19, F20, F22, F30, F32, ${mode.title}: mid-stream (${how})`, async () => {
         const { tag, call } = bench.open(mode, { steer: { pace, 'output-tokens': '2000' } });
         await call.until((text) => shown(text) > 12);
         const head = await call.head;

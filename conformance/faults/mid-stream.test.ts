@@ -33,7 +33,7 @@ describe('faults in the middle of a stream', () => {
   for (const mode of streamModes) {
     describe(mode.title, { concurrency: 8 }, () => {
       for (const fault of broken) {
-        test(`F24, F25, F28, ${fault}: the dialect's error event, and a charge for what was delivered`, async () => {
+        test(`F18, F24, F25, F28, ${fault}: the dialect's error event, and a charge for what was delivered`, async () => {
           const reply = await bench.send(mode, steer(fault));
           assertErrorEvent(mode, reply);
           assert.match(reply.text, /connection error|terminated/i);

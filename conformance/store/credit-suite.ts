@@ -77,7 +77,7 @@ export function creditSuite(open: () => Promise<StoreUnderTest>): void {
     return reply.leases[0] ?? assert.fail();
   }
 
-  test('M4: what calls cost is posted in double entry with their rows, once, however often and in however many parts they are shipped', async () => {
+  test('F10, M4: what calls cost is posted in double entry with their rows, once, however often and in however many parts they are shipped', async () => {
     const store = engine().store();
     const entries = [callOf('poster', 'post-1', 100n), callOf('poster', 'post-2', 0n), callOf('poster', 'post-3', 50n)];
     await store.appendEntries(entries.slice(0, 2));

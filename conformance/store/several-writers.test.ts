@@ -11,7 +11,7 @@ import { runToEnd } from '../programs/run-weir.ts';
 const writers = 4;
 const batches = 60;
 
-test(`${writers} processes that write at once, each shipping half of it twice: every entry is there once, and so is its minute`, async () => {
+test(`F7, F37: ${writers} processes that write at once, each shipping half of it twice: every entry is there once, and so is its minute`, async () => {
   const directory = mkdtempSync(join(tmpdir(), 'weir-writers-'));
   const path = join(directory, 'weir.sqlite');
   const main = fileURLToPath(new URL('./append-entries-main.ts', import.meta.url));

@@ -71,6 +71,8 @@ export type UsageReport = {
   readonly raw: unknown;
   /** False when a count was malformed (a string, negative, fractional, beyond 2^53): it was left out, and the row is marked estimated. */
   readonly trustworthy: boolean;
+  /** Set in a stream that went on after its last count of output: what came after it is not in that count. */
+  readonly outputGoesOn?: true;
   /** The service tier the vendor says it used: it decides the price multiplier. */
   readonly serviceTier?: string;
   /** Words of the reply that a price may depend on: `inference_geo`, `speed`. */

@@ -22,7 +22,7 @@ for (const { name, processes, answerMs } of [
   { name: 'an upstream that never answers', processes: 1, answerMs: () => 3_600_000 },
   { name: 'two processes and an upstream that takes a second or two', processes: 2, answerMs: (world) => world.random() * 2000 },
 ] satisfies readonly Bench[]) {
-  test(`a thousand open tasks are each asked after at most 10 s apart: ${name}`, async (context) => {
+  test(`F45: a thousand open tasks are each asked after at most 10 s apart: ${name}`, async (context) => {
     const world = new SimulatedWorld(3);
     const lateness: number[] = [];
     const ask: VideoUpstreams['ask'] = async (task, signal) => {

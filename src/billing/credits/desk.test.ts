@@ -44,6 +44,35 @@ describe('the credit desk', () => {
     assert.ok(answers.every((answer) => answer?.admitted === true || answer?.reason === 'balance'));
   });
 
+  test('F5: however much there is, every call is held, and the last of it is not exceeded', async () => {
+    const { world, node } = await begin(1_000_000_000_000n);
+    for (let count = 0; count < 100; count += 1) {
+      admitted(await holdOn(world, node, 10_000_000_000n));
+      assert.equal(node.desk.figures().held, 10_000_000_000n * BigInt(count + 1));
+    }
+    assert.equal((await holdOn(world, node, 1n))?.admitted, false);
+  });
+
+  test('F16: a limit of the user holds for each of its keys, whatever limits the key has of its own', async () => {
+    const { world, node } = await begin(0n);
+    const userLimits = { spendPerDay: '0.000000500' };
+    world.store.setLimits('user:ann', userLimits);
+    world.store.setLimits('key:rich', { spendPerDay: '5' });
+    const rich = payerOf('ann', 'rich', { spendPerDay: '5' }, userLimits);
+    const hold = admitted(await holdOn(world, node, 400n, rich));
+    for (const payer of [
+      rich,
+      payerOf('ann', 'other', undefined, userLimits),
+      payerOf('ann', 'new', { requestsPerMinute: 5 }, userLimits),
+    ]) {
+      const answer = await holdOn(world, node, 101n, payer);
+      assert.ok(answer?.admitted === false && answer.reason === 'spend-limit' && answer.scope === 'user');
+    }
+    hold.charge(400n);
+    hold.end();
+    admitted(await holdOn(world, node, 100n, payerOf('ann', 'other', undefined, userLimits)));
+  });
+
   test('F6: three processes and a thousand calls get what there is and not more', async () => {
     const { world } = await begin(5000n, 3);
     const answers = await Promise.all(
@@ -125,7 +154,7 @@ describe('the credit desk', () => {
     admitted(await holdOn(world, node, 500n, key));
   });
 
-  test('R1: while the store is down calls go on from the lease, and then they are told that it is the gateway', async () => {
+  test('F12, R1: while the store is down calls go on from the lease, and then they are told that it is the gateway', async () => {
     const { world, node } = await begin(100_000n);
     admitted(await holdOn(world, node, 1000n)).end();
     node.fault = 'down';

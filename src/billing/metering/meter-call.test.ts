@@ -21,13 +21,25 @@ describe('a finished call', () => {
     });
   });
 
-  test('explicit-zero stays zero, and a silent field stays unknown', () => {
+  test('explicit-zero stays zero, and a silent field stays unknown, but for output that was delivered: that is counted', () => {
     const metered = meterCall({ end: 'finished', report: report({ inputTokens: 12, outputTokens: 0 }), ...characters });
     assert.deepEqual(metered.usage, { inputTokens: 12, outputTokens: 0 });
     assert.equal(metered.estimated, false);
     const silent = meterCall({ end: 'finished', report: report({ inputTokens: 12 }), ...characters });
-    assert.deepEqual(silent.usage, { inputTokens: 12 });
-    assert.equal(silent.estimated, false);
+    assert.deepEqual([silent.usage, silent.estimated], [{ inputTokens: 12, outputTokens: 25 }, true]);
+    const nothing = meterCall({ end: 'finished', report: report({ inputTokens: 12 }), inputCharacters: 400, outputCharacters: 0 });
+    assert.deepEqual([nothing.usage, nothing.estimated], [{ inputTokens: 12 }, false]);
+  });
+
+  test('F24: a count of output after which the stream went on is the least that it was', () => {
+    const output = (outputTokens: number, inputTokens?: number) =>
+      meterCall({
+        end: 'finished',
+        report: report({ outputTokens, ...(inputTokens === undefined ? {} : { inputTokens }) }, { outputGoesOn: true }),
+        ...characters,
+      });
+    assert.deepEqual(output(1, 12), { usage: { inputTokens: 12, outputTokens: 25 }, rawUsage: { seen: true }, estimated: true });
+    assert.deepEqual(output(90).usage, { inputTokens: 100, outputTokens: 90 });
   });
 
   test('usage-absent, or an object that says nothing: counted', () => {

@@ -27,7 +27,7 @@ export type MeteredCall = {
 
 /**
  * Turns what is known at the end of a call into the counts that are charged. The rules are a table in docs/reference/usage.md: a final
- * report is exact and its silent fields stay unknown; without one, input is what was reported so far or else estimated, and output is
+ * report is exact and its silent fields stay unknown, but for output that was delivered and is not in its count; without one, input is what was reported so far or else estimated, and output is
  * the larger of what was reported and what was delivered. What is counted in characters, sound or video is never made up to tokens. A failed
  * call used nothing.
  */
@@ -38,11 +38,13 @@ export function meterCall(call: CallMeasurement): MeteredCall {
   if (isCountedOtherwise(seen))
     return report === undefined ? { usage: seen, estimated: false } : withEvidence(seen, !report.trustworthy, report);
   if (report === undefined) return { usage: estimateMissing(call.progressUsage ?? {}, call), estimated: true };
-  if (complete && report.trustworthy && hasCounts(report.usage)) return withEvidence(report.usage, false, report);
+  const countsOutput = report.usage.outputTokens !== undefined && report.outputGoesOn === undefined;
+  const isWhole = complete && (countsOutput || call.outputCharacters === 0);
+  if (isWhole && report.trustworthy && hasCounts(report.usage)) return withEvidence(report.usage, false, report);
   const known = { ...call.progressUsage, ...report.usage };
   // A final output count stands even when another count of the report was malformed. A malformed count was left out of the report:
   // charging nothing for it would make a broken upstream a free one.
-  const outputIsFinal = complete && report.usage.outputTokens !== undefined;
+  const outputIsFinal = complete && countsOutput;
   return withEvidence(outputIsFinal ? withInput(known, call) : estimateMissing(known, call), true, report);
 }
 

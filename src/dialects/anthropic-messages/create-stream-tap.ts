@@ -12,6 +12,8 @@ type TapState = {
   hasContent: boolean;
   malformedFrames: number;
   outputCharacters: number;
+  /** Characters that had passed when output was last counted. */
+  countedCharacters: number;
   rawUsage: JsonValue | undefined;
   usageTrustworthy: boolean;
   servedModel: string | undefined;
@@ -30,6 +32,7 @@ export function createStreamTap(): StreamTap {
     hasContent: false,
     malformedFrames: 0,
     outputCharacters: 0,
+    countedCharacters: 0,
     rawUsage: undefined,
     usageTrustworthy: true,
     servedModel: undefined,
@@ -118,6 +121,7 @@ function readUsage(tap: TapState, raw: JsonValue | undefined): void {
   const report = decodeUsage(raw);
   if (report === undefined) return;
   if (!report.trustworthy) tap.usageTrustworthy = false;
+  if (report.usage.outputTokens !== undefined) tap.countedCharacters = tap.outputCharacters;
   tap.rawUsage = mergeUsage(tap.rawUsage, raw);
 }
 
@@ -149,5 +153,8 @@ function reportOf(tap: TapState): StreamReport {
 
 function reportUsage(tap: TapState): UsageReport | undefined {
   const report = decodeUsage(tap.rawUsage);
-  return report === undefined ? undefined : { ...report, trustworthy: report.trustworthy && tap.usageTrustworthy };
+  if (report === undefined) return undefined;
+  // The count of `message_start` is of what was made before it: one or two tokens, where nothing follows it.
+  const goesOn = tap.outputCharacters > tap.countedCharacters;
+  return { ...report, trustworthy: report.trustworthy && tap.usageTrustworthy, ...(goesOn && { outputGoesOn: true }) };
 }

@@ -16,10 +16,12 @@ export type ReplyState = {
   readonly servedModel?: string;
   readonly blockReason?: string;
   readonly outputCharacters: number;
+  /** Characters that had passed when output was last counted. */
+  readonly countedCharacters: number;
   readonly error?: ErrorInReply;
 };
 
-export const emptyReplyState: ReplyState = { candidates: new Map(), outputCharacters: 0 };
+export const emptyReplyState: ReplyState = { candidates: new Map(), outputCharacters: 0, countedCharacters: 0 };
 
 function countPartCharacters(part: unknown): number {
   if (!isJsonObject(part)) return 0;
@@ -71,11 +73,16 @@ export function readChunk(state: ReplyState, chunk: JsonObject): ReplyState {
     ...state,
     candidates,
     outputCharacters,
+    ...(countsOutput(usage) && { countedCharacters: outputCharacters }),
     ...(usage !== undefined && { usageMetadata: { ...state.usageMetadata, ...usage } }),
     ...(typeof chunk.modelVersion === 'string' && { servedModel: chunk.modelVersion }),
     ...(typeof blockReason === 'string' && { blockReason }),
     ...(isJsonObject(chunk.error) && state.error === undefined && { error: readErrorObject(chunk.error) }),
   };
+}
+
+function countsOutput({ candidatesTokenCount, thoughtsTokenCount }: JsonObject = {}): boolean {
+  return (candidatesTokenCount ?? thoughtsTokenCount ?? undefined) !== undefined;
 }
 
 /** Whether every candidate that appeared has ended, or the prompt was blocked so that none will. */
@@ -93,7 +100,10 @@ export function findStopReason(state: ReplyState): string | undefined {
 
 /** The usage so far. Searches are billed by query, and candidates of one reply share theirs. */
 export function findUsage(state: ReplyState, isFinal: boolean): UsageReport | undefined {
-  const report = decodeUsage(state.usageMetadata, isFinal);
+  const { outputCharacters, countedCharacters } = state;
+  // A total that the prompt makes up says that there is no output only where none has passed.
+  const counted = decodeUsage(state.usageMetadata, isFinal && outputCharacters === 0);
+  const report = counted === undefined || outputCharacters <= countedCharacters ? counted : { ...counted, outputGoesOn: true as const };
   const queries = new Set([...state.candidates.values()].flatMap((candidate) => candidate.webSearchQueries ?? []));
   if (queries.size === 0) return report;
   const known = report ?? { usage: {}, raw: null, trustworthy: true };

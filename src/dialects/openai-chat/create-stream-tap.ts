@@ -14,7 +14,11 @@ type TapState = {
   hasContent: boolean;
   malformedFrames: number;
   outputCharacters: number;
+  /** Characters that had passed when output was last counted. */
+  countedCharacters: number;
   rawUsage: JsonValue | undefined;
+  /** Whether counts came with the end of the last choice or after it. */
+  hasLastUsage: boolean;
   usageTrustworthy: boolean;
   serviceTier: JsonValue | undefined;
   servedModel: string | undefined;
@@ -47,7 +51,9 @@ function startTap(request: JsonObject): TapState {
     hasContent: false,
     malformedFrames: 0,
     outputCharacters: 0,
+    countedCharacters: 0,
     rawUsage: undefined,
+    hasLastUsage: false,
     usageTrustworthy: true,
     serviceTier: undefined,
     servedModel: undefined,
@@ -106,12 +112,24 @@ function hasContent({ delta, finish_reason: finishReason }: JsonObject): boolean
   return false;
 }
 
-/** Reports are cumulative wherever they stand, so the last one with a count in it is the whole truth. */
+/** Reports are cumulative wherever they stand, so the last word on each count holds, and a silent one keeps what was known. */
 function readUsage(tap: TapState, raw: JsonValue | undefined): void {
   const report = decodeUsage(raw);
   if (report === undefined) return;
   if (!report.trustworthy) tap.usageTrustworthy = false;
-  if (tap.rawUsage === undefined || Object.keys(report.usage).length > 0) tap.rawUsage = raw;
+  if (report.usage.outputTokens !== undefined) tap.countedCharacters = tap.outputCharacters;
+  if (tap.rawUsage !== undefined && Object.keys(report.usage).length === 0) return;
+  tap.rawUsage = mergeUsage(tap.rawUsage, raw);
+  tap.hasLastUsage ||= hasFinished(tap);
+}
+
+function mergeUsage(known: JsonValue | undefined, later: JsonValue | undefined): JsonValue | undefined {
+  if (!isJsonObject(known) || !isJsonObject(later)) return later;
+  return { ...known, ...Object.fromEntries(Object.entries(later).filter(([, value]) => value !== null)) };
+}
+
+function hasFinished({ choicesAsked, choicesSeen, choicesFinished }: TapState): boolean {
+  return choicesFinished.size >= Math.max(choicesAsked, choicesSeen.size);
 }
 
 function fail(tap: TapState, error: ErrorInReply): void {
@@ -121,14 +139,13 @@ function fail(tap: TapState, error: ErrorInReply): void {
 }
 
 /**
- * The dialect ends with `[DONE]`. Some servers leave it out; a stream in which every choice has finished and the usage has come has
- * said all that there was to say, so it counts as complete. With either missing it is open, and its end a cut.
+ * The dialect ends with `[DONE]`. Some servers leave it out; a stream in which every choice has finished and the usage has come with that or after it has
+ * said all that there was to say, so it counts as complete. With either missing it is open, and its end a cut. Counts that came earlier are not the last.
  */
 function stateOf(tap: TapState): StreamReport['state'] {
   if (tap.terminal === 'failed') return 'failed';
   if (tap.terminal === 'done') return 'complete';
-  const expected = Math.max(tap.choicesAsked, tap.choicesSeen.size);
-  return tap.choicesFinished.size >= expected && isJsonObject(tap.rawUsage) ? 'complete' : 'open';
+  return tap.hasLastUsage && hasFinished(tap) && isJsonObject(tap.rawUsage) ? 'complete' : 'open';
 }
 
 function reportOf(tap: TapState): StreamReport {
@@ -138,7 +155,11 @@ function reportOf(tap: TapState): StreamReport {
     malformedFrames: tap.malformedFrames,
     outputCharacters: tap.outputCharacters,
     ...(usageReport !== undefined && {
-      usageReport: { ...usageReport, trustworthy: usageReport.trustworthy && tap.usageTrustworthy },
+      usageReport: {
+        ...usageReport,
+        trustworthy: usageReport.trustworthy && tap.usageTrustworthy,
+        ...(tap.outputCharacters > tap.countedCharacters && { outputGoesOn: true }),
+      },
     }),
     ...(tap.servedModel !== undefined && { servedModel: tap.servedModel }),
     ...(tap.stopReason !== undefined && { stopReason: tap.stopReason }),

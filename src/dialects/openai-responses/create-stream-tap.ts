@@ -54,6 +54,8 @@ class ResponseStreamTap {
   #malformedFrames = 0;
   #deltaCharacters = 0;
   #finalCharacters = 0;
+  /** Characters that had passed when output was last counted. */
+  #countedCharacters = 0;
   readonly #toolUses = new ToolUses();
 
   read(frame: Frame): 'forward' {
@@ -120,11 +122,19 @@ class ResponseStreamTap {
     const items = outputItems(response);
     for (const [index, item] of items.entries()) this.#toolUses.add(item, String(index));
     this.#finalCharacters = items.reduce<number>((sum, item) => sum + countItemCharacters(item), 0);
-    this.#usageReport = mergeReports(this.#usageReport, readUsage(response, this.#toolUses));
+    const report = readUsage(response, this.#toolUses);
+    if (report?.usage.outputTokens !== undefined) this.#countedCharacters = this.#outputCharacters();
+    this.#usageReport = mergeReports(this.#usageReport, report);
   }
 
   #usage(): UsageReport | undefined {
-    return this.#toolUses.complete(this.#usageReport);
+    const report = this.#toolUses.complete(this.#usageReport);
+    return report === undefined || this.#outputCharacters() <= this.#countedCharacters ? report : { ...report, outputGoesOn: true };
+  }
+
+  /** Servers that send no deltas still repeat everything in the final response. */
+  #outputCharacters(): number {
+    return Math.max(this.#deltaCharacters, this.#finalCharacters);
   }
 
   state(): StreamReport['state'] {
@@ -142,8 +152,7 @@ class ResponseStreamTap {
     return {
       state: this.#state,
       malformedFrames: this.#malformedFrames,
-      // Servers that send no deltas still repeat everything in the final response.
-      outputCharacters: Math.max(this.#deltaCharacters, this.#finalCharacters),
+      outputCharacters: this.#outputCharacters(),
       ...(usageReport !== undefined && { usageReport }),
       ...(typeof model === 'string' && { servedModel: model }),
       ...(typeof id === 'string' && { replyId: id }),

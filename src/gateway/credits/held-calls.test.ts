@@ -121,7 +121,7 @@ describe('M5, M7: a hold ends once, whatever becomes of its call', () => {
       assert.equal(entry.heldPots, 1);
     });
 
-  test('M7: after 10,000 calls that failed, were cancelled or finished, what is available is the limit less what was settled', async () => {
+  test('F10, M7: after 10,000 calls that failed, were cancelled or finished, what is available is the limit less what was settled', async () => {
     const limit = 10n ** 15n;
     const desk = new FakeDesk(limit);
     const runs = Object.values(fates);

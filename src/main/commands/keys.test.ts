@@ -102,7 +102,7 @@ test('limits: given at creation, changed one by one, taken away with none, shown
   assert.deepEqual(await limitsOf('users', 'list'), [{ concurrency: 3 }]);
 });
 
-test('a limit that makes no sense is refused, named with its value and what is right, and nothing changes', async (context) => {
+test('F15: a limit that makes no sense is refused, named with its value and what is right, and nothing changes', async (context) => {
   const run = setUp(context);
   await run('create', '--user', 'alice', '--name', 'ci');
   for (const [option, value, words] of [
@@ -115,6 +115,10 @@ test('a limit that makes no sense is refused, named with its value and what is r
     ['--media-days', '0', /^media-days: "0"/],
     ['--media-bytes', '5GB', /^media-bytes: "5GB".*500MiB/],
     ['--media-bytes', '1025TiB', /^media-bytes:/],
+    ['--spend-per-day', '-1', /^spend-per-day: "-1" is not right; give an amount in USD/],
+    ['--spend-per-month', '1e3', /^spend-per-month:/],
+    ['--spend-total', '0.0000000001', /^spend-total:.*at most nine places/],
+    ['--spend-total', 'NaN', /^spend-total:/],
     ['--expires', '2001-01-01', /^expires: "2001-01-01".*a time to come/],
     ['--expires', '2999-02-31', /^expires:/],
     ['--expires', 'soon', /^expires: "soon"/],
