@@ -110,11 +110,16 @@ class PreparedTranscription implements PreparedAudio {
   /** The vendor's own count; else what the recording is long; else what its server says of that; else what its size tells. */
   async meter(report: UsageReport | undefined, textCharacters: number): Promise<MeteredCall> {
     const evidence = report === undefined ? {} : { rawUsage: report.raw };
-    if (report?.trustworthy === true) return { usage: report.usage, ...evidence, estimated: false };
+    if (report?.trustworthy === true && this.#countsWhatIsBilled(report)) return { usage: report.usage, ...evidence, estimated: false };
     const { audioMs, measured } = await this.#length.measure();
     const saidMs = this.#durationSeconds === undefined ? undefined : billedAudioMs(this.#durationSeconds);
     const { usage, estimated } = this.#usageOf(measured ? audioMs : (saidMs ?? audioMs), textCharacters);
     return { usage: { ...usage, ...report?.usage }, ...evidence, estimated: estimated || !(measured || saidMs !== undefined) };
+  }
+
+  /** Servers of one's own report tokens for models that are billed by the minute, too: such a report has nothing that the minutes could be charged by. */
+  #countsWhatIsBilled({ usage }: UsageReport): boolean {
+    return this.#model.billedBy === 'tokens' || usage.inputAudioMs !== undefined;
   }
 
   /** What so much sound comes to: tokens are a guess. Models that are billed by them may have a price for minutes too, and the same sound is not charged twice. */
