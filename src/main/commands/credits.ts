@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { userInfo } from 'node:os';
 
 import type { Command } from 'commander';
 
@@ -10,6 +9,7 @@ import { systemClock } from '../../platform/clock.ts';
 import type { Store } from '../../store/store.ts';
 import { type Environment, StartError } from '../environment.ts';
 import { ensureDataDirectory, openDatabase } from '../open-data-directory.ts';
+import { nameActor } from './name-actor.ts';
 import { printTable } from './with-accounts.ts';
 
 const listedMax = 1000;
@@ -37,16 +37,6 @@ async function findUser(store: Store, name: string): Promise<string> {
   const userName = name.normalize('NFC');
   if ((await store.listUsers()).some((user) => user.name === userName)) return userName;
   throw new StartError(`there is no user "${name}"; weir users list shows them, and weir keys create makes them`);
-}
-
-/** Who posts: the account of the system that runs the command. */
-function nameActor(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    // A container may run under a number that has no name.
-    return 'operator';
-  }
 }
 
 /** Posts a transaction and says how the balance stands. The same reference again posts nothing. */
