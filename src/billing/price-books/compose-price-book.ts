@@ -32,11 +32,18 @@ const modelOf = ({ vendor, model }: PriceBookEntry): string => `${vendor}/${mode
 
 function endOthers(book: PriceBookData, file: PriceBookData, from: string): PriceBookData {
   const models = new Set(file.entries.map(modelOf));
+  const others = Map.groupBy(
+    book.entries.filter((entry) => entry.effectiveFrom < from),
+    modelOf,
+  );
+  const lastDays = new Map([...others].map(([model, entries]) => [model, entries.map(({ effectiveFrom }) => effectiveFrom).toSorted().at(-1)]));
   const entries = book.entries.flatMap((entry) => {
     if (models.has(modelOf(entry))) return [entry];
     if (entry.effectiveFrom >= from) return [];
-    const { effectiveUntil } = entry;
-    return [effectiveUntil !== undefined && effectiveUntil <= from ? entry : { ...entry, effectiveUntil: from }];
+    const { effectiveFrom, effectiveUntil } = entry;
+    // A window that another follows ends where that one begins.
+    const isLast = effectiveFrom === lastDays.get(modelOf(entry)) && (effectiveUntil === undefined || effectiveUntil > from);
+    return [isLast ? { ...entry, effectiveUntil: from } : entry];
   });
   return { ...book, entries };
 }
