@@ -7,8 +7,10 @@ import { createPriceBook } from '../../billing/rating/price-book.ts';
 import type { PriceBook } from '../../billing/rating/rating.ts';
 import type { Receipt } from '../../billing/receipts/receipt.ts';
 import { buildReceipt } from '../../billing/receipts/build-receipt.ts';
+import { showCredits } from '../../billing/receipts/show-credits.ts';
 import { type Verification, verifyReceiptText } from '../../billing/receipts/verify-receipt.ts';
 import { buildPriceBook } from '../config/build-price-book.ts';
+import { readCreditUnit } from '../config/read-credit-unit.ts';
 import { type Environment, StartError } from '../environment.ts';
 import { ensureDataDirectory, openDatabase } from '../open-data-directory.ts';
 import { describeReceipt } from './describe-receipt.ts';
@@ -44,7 +46,7 @@ async function showReceipt(environment: Environment, id: string, json: boolean):
     const [call, ...parts] = await store.listCallRows(id);
     if (call === undefined || call.callId !== id)
       throw new StartError(`the ledger has no call "${id}"; one that has just ended, or is under way, is booked in a moment`);
-    const receipt = buildReceipt([call, ...parts], true);
+    const receipt = showCredits(buildReceipt([call, ...parts], true), readCreditUnit(environment));
     console.log(json ? JSON.stringify(receipt, undefined, 2) : describeReceipt(receipt).join('\n'));
   } finally {
     await store.close();

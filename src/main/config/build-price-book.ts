@@ -4,14 +4,17 @@ import { createPriceBook, type PriceOverride } from '../../billing/rating/price-
 import type { PriceBook } from '../../billing/rating/rating.ts';
 import type { Config } from './config-schema.ts';
 import { pricesOf } from './prices-schema.ts';
+import { creditUnitOf } from './read-credit-unit.ts';
 
 /** The prices of a configuration: those of its book with its own over them. */
 export function buildPriceBook(config: Config, book: PriceBookData): PriceBook {
-  const { credits, unlisted } = pricesOf(config.prices);
+  const prices = pricesOf(config.prices);
+  const { unlisted } = prices;
+  const credits = creditUnitOf(prices);
   return createPriceBook({
     ...priceBasisOf(config, book),
     ...(unlisted === undefined ? {} : { unlisted }),
-    ...(credits === undefined ? {} : { credits: { name: credits.name ?? 'credits', perUsd: credits.perUsd } }),
+    ...(credits === undefined ? {} : { credits }),
   });
 }
 
