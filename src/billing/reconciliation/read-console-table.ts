@@ -63,7 +63,11 @@ function readTable(text: string, forms: readonly TableForm[]): { readonly form: 
   return { form, rows };
 }
 
-function asUsage(rows: readonly Row[], startOf: (row: Row) => number, countsOf: (row: Row) => Partial<Record<UsageClass, number>>): VendorUsage {
+function asUsage(
+  rows: readonly Row[],
+  startOf: (row: Row) => number,
+  countsOf: (row: Row) => Partial<Record<UsageClass, number>>,
+): VendorUsage {
   const read = rows.map((row): VendorUsageRow => {
     const model = row.fields['model_version'] ?? row.fields['model'] ?? '';
     if (model === '') throw new ExportError(`${row.place}: there is no model; export it by model`);
@@ -79,9 +83,9 @@ function asCosts(rows: readonly Row[], startOf: (row: Row) => number, costOf: (r
 
 /** A table does not say when it ends: with the last day that it has. */
 function spanOf(rows: readonly { readonly startMs: number }[]): Pick<VendorUsage, 'timeZone' | 'startMs' | 'endMs'> {
-  const starts = rows.map(({ startMs }) => startMs);
-  const lastMs = Math.max(...starts);
-  return { timeZone: 'UTC', startMs: Math.min(...starts), endMs: lastMs - (lastMs % dayMs) + dayMs };
+  const firstMs = rows.reduce((first, { startMs }) => Math.min(first, startMs), Number.POSITIVE_INFINITY);
+  const lastMs = rows.reduce((last, { startMs }) => Math.max(last, startMs), 0);
+  return { timeZone: 'UTC', startMs: firstMs, endMs: lastMs - (lastMs % dayMs) + dayMs };
 }
 
 function readAnthropicCounts({ fields, place }: Row): Partial<Record<UsageClass, number>> {

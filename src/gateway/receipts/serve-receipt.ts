@@ -43,7 +43,13 @@ export async function serveReceipt(gateway: Gateway, http: Http, id: string): Pr
   if (response.destroyed) return;
   if (found === undefined) throw new GatewayError('object_not_found', `Receipt with id '${id.slice(0, shownIdCharacters)}' not found.`);
   const headers = { 'content-type': 'application/json', 'cache-control': 'private, no-store', [requestIdHeader]: callId };
-  if (found.state === 'ended') return writeReply(response, 200, headers, Buffer.from(JSON.stringify(showCredits(found.receipt, gateway.settings().routing.priceBook.credits))));
+  if (found.state === 'ended')
+    return writeReply(
+      response,
+      200,
+      headers,
+      Buffer.from(JSON.stringify(showCredits(found.receipt, gateway.settings().routing.priceBook.credits))),
+    );
   const waiting = { object: 'receipt', request_id: id, status: 'in_progress' };
   writeReply(response, 202, { ...headers, 'retry-after': '1' }, Buffer.from(JSON.stringify(waiting)));
 }

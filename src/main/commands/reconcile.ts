@@ -13,7 +13,7 @@ import type { LedgerStore } from '../../billing/ledger/ledger-store.ts';
 import { type Environment, StartError } from '../environment.ts';
 import { openDatabase } from '../open-data-directory.ts';
 import { describeCosts, isCostOver, writeCosts } from './describe-costs.ts';
-import { loadConfigAndPrices } from './stored-prices.ts';
+import { loadConfigAndPrices, readNamedBook } from './stored-prices.ts';
 import { describeCalls, describeCells, isOver, writeCalls, writeCells } from './describe-reconciliation.ts';
 
 /** What `weir reconcile` ends with: both accounts agree, they differ, or they could not be compared. */
@@ -28,6 +28,7 @@ type ReconcileOptions = {
   readonly to?: string;
   readonly tolerance: string;
   readonly calls?: string;
+  readonly prices?: string;
   readonly json?: boolean;
 };
 
@@ -45,6 +46,10 @@ export function addReconcileCommand(program: Command, environment: () => Environ
     .option('--to <day>', 'day of the end, not included')
     .option('--tolerance <percent>', 'differences up to this are no failure', '0')
     .option('--calls <model:day>', 'lists the calls behind one model and day')
+    .option(
+      '--prices <book>',
+      'for costs: the vendor prices, as weir prices diff names books; default: the book in force, without prices and factors of the configuration',
+    )
     .option('--json', 'as JSON')
     .action(async (file: string, options: ReconcileOptions) => {
       try {
@@ -94,7 +99,7 @@ function readText(file: string): string {
   }
 }
 
-/** Compares costs: the ledger's usage at the list prices that are in force here, without prices and factors of the configuration. */
+/** Compares costs: what the ledger used, at list prices and nobody's factors. */
 async function reconcileCosts(
   environment: Environment,
   costs: VendorCosts,
@@ -106,8 +111,9 @@ async function reconcileCosts(
   if (options.calls !== undefined) throw new StartError('--calls wants an export of usage: costs are no counts that calls could explain');
   const span = limitDays(costs, options);
   const theirs = { ...costs, ...span, costs: costs.costs.filter(({ startMs }) => startMs >= span.startMs && startMs < span.endMs) };
-  const { priceBookData } = await loadConfigAndPrices(environment);
-  const reconciliation = new CostReconciliation(theirs, { ...options.account, listPrices: createPriceBook({ book: priceBookData }) });
+  const { prices } = options;
+  const book = prices === undefined ? (await loadConfigAndPrices(environment)).priceBookData : await readNamedBook(environment, prices);
+  const reconciliation = new CostReconciliation(theirs, { ...options.account, listPrices: createPriceBook({ book }) });
   const store = await openDatabase(environment, { readOnly: true });
   try {
     for await (const entry of readEntries(store, theirs)) reconciliation.add(entry);
