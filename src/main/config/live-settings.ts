@@ -49,7 +49,7 @@ export type LiveSettingsOptions = {
 };
 
 /** A price version and what is behind it. */
-export type PricesInForce = { readonly version: string; readonly basis: PriceBasis };
+type PricesInForce = { readonly version: string; readonly basis: PriceBasis };
 
 /** A call reads its settings before its body has come; the connections they name must still be there when it has. */
 const retireAfterMs = 330_000;
