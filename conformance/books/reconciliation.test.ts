@@ -109,6 +109,42 @@ describe("the ledger and the vendors' own accounts of the same calls", () => {
     assert.equal((await reconcile('openai', exportOpenAi([...truths, foreign]), '--tolerance', '60')).code, 0);
   });
 
+  test('costs: what the vendor billed stands beside the usage at list price, by class, to the last digit', async () => {
+    type CostReport = { readonly costs: readonly { model: string; item: string; ours_usd: string; difference_usd: string }[] };
+    // The calls were made within the last hour.
+    const day = new Date(Date.now() - 3_600_000).toISOString().slice(0, 10);
+    const write = (results: readonly object[]): string => {
+      const bucket = { starting_at: `${day}T00:00:00Z`, ending_at: new Date(Date.parse(day) + 2 * 86_400_000).toISOString(), results };
+      return JSON.stringify({ data: [bucket], has_more: false, next_page: null });
+    };
+    const billed = (model: string, tokenType: string, usd: number) => ({
+      amount: (usd * 100).toFixed(10),
+      currency: 'USD',
+      cost_type: 'tokens',
+      description: `${model} ${tokenType}`,
+      model,
+      token_type: tokenType,
+    });
+    const tokenTypes: Readonly<Record<string, string>> = {
+      cache_write_1h: 'cache_creation.ephemeral_1h_input_tokens',
+      cache_read: 'cache_read_input_tokens',
+      input: 'uncached_input_tokens',
+      output: 'output_tokens',
+    };
+    const alone = await reconcile('anthropic', write([billed('nothing', 'output_tokens', 0)]), '--json');
+    const ours = (JSON.parse(alone.stdout) as CostReport).costs.filter(({ ours_usd }) => ours_usd !== '0');
+    assert.ok(new Set(ours.map(({ item }) => item)).isSupersetOf(new Set(Object.keys(tokenTypes))), alone.stdout);
+    const results = ours.map(({ model, item, ours_usd }) => billed(model, tokenTypes[item] ?? item, Number(ours_usd)));
+    assert.equal((await reconcile('anthropic', write(results))).code, 0);
+    const dearer = [...results.slice(1), { ...results[0], amount: '7' }];
+    const differing = await reconcile('anthropic', write(dearer));
+    assert.deepEqual(
+      [differing.code, /in all \S+ at list price, \S+ by the vendor, and users were charged/.test(differing.stdout)],
+      [1, true],
+    );
+    assert.match((await reconcile('anthropic', write(dearer), '--calls', 'm:2026-01-01')).stderr, /wants an export of usage/);
+  });
+
   test('what cannot be compared is trouble of its own: exit code 2 and a word on why', async () => {
     const wrong: readonly (readonly [string, string, readonly string[], RegExp])[] = [
       ['openai', 'no export', [], /is no JSON/],
