@@ -67,6 +67,13 @@ export function addPriceCommands(program: Command, environment: () => Environmen
         `The price book is good: ${models} models, ${book.entries.length} entries, version ${createPriceBook({ book }).version}.`,
       );
     });
+  addFileCommands(prices, environment);
+  addPriceHistoryCommands(prices, environment);
+  addStagedPriceCommands(prices, environment);
+}
+
+/** Adds what compares books, and reads and writes files of them. */
+function addFileCommands(prices: Command, environment: () => Environment): void {
   prices
     .command('diff')
     .description('compares two books; with one file, the book in force with what it becomes with the file on top')
@@ -108,8 +115,6 @@ export function addPriceCommands(program: Command, environment: () => Environmen
       const book = name === undefined ? await bookInForce(surroundings) : await readNamedBook(surroundings, name);
       console.log(JSON.stringify(book, undefined, 2));
     });
-  addPriceHistoryCommands(prices, environment);
-  addStagedPriceCommands(prices, environment);
 }
 
 /** The prices that a gateway with this configuration has, without the overrides of single models. */
