@@ -43,7 +43,7 @@ const stryker = new Stryker({
   // Endless loops are counted, and waiting in vain is seen at once: time is for what remains, and a busy machine is no evidence.
   timeoutMS: 60_000,
   ignoreStatic: true,
-  reporters: ['clear-text'],
+  reporters: ['clear-text', 'progress-append-only'],
   clearTextReporter: { allowColor: false, logTests: false, reportTests: false, reportScoreTable: false },
   allowEmpty: false,
   tempDirName: '.mutation',

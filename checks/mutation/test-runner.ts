@@ -39,16 +39,27 @@ function activate(mutant: string | undefined): void {
   }
 }
 
+/** What a test is given that this process has not run yet, in milliseconds. */
+const slowestMs = 30_000;
 /** How often it is looked whether a test still waits for anything, in milliseconds. */
 const lookEveryMs = 20;
+/** Looks after which a test that waits for time alone is given up: about three seconds more than it needs otherwise. They are counted since on a busy machine a second is little. */
+const looksMost = 150;
 
-/** Resolves once nothing but this process's own channels keeps it alive at two looks in a row: a test that is not done by then never ends. */
-function becomesIdle(busyBefore: number, signal: AbortSignal): Promise<void> {
-  return new Promise((done) => {
+/**
+ * Rejects once a test waits in vain: nothing but this process's own channels keeps it alive at two looks in a row, or it has gone on for far longer than it does.
+ * @param usualMs what the test needs otherwise
+ */
+function waitsInVain(usualMs: number, signal: AbortSignal): Promise<never> {
+  const busyBefore = process.getActiveResourcesInfo().length;
+  const looksMax = looksMost + (4 * usualMs) / lookEveryMs;
+  return new Promise((_, reject) => {
+    let looks = 0;
     let idle = 0;
     const look = setInterval(() => {
+      looks += 1;
       idle = process.getActiveResourcesInfo().length <= busyBefore ? idle + 1 : 0;
-      if (idle === 2) done();
+      if (idle === 2 || looks > looksMax) reject(new Error('waits in vain'));
     }, lookEveryMs);
     look.unref();
     signal.addEventListener('abort', () => clearInterval(look));
@@ -63,7 +74,7 @@ class RepeatingTestRunner implements TestRunner {
   static readonly inject = tokens(commonTokens.options);
 
   readonly #files: readonly string[];
-  readonly #spentMs = new Map<string, number>();
+  readonly #usualMs = new Map<string, number>();
   #fresh = true;
   #spoilt = false;
 
@@ -86,7 +97,6 @@ class RepeatingTestRunner implements TestRunner {
       const failure = await this.#run(test);
       delete state.currentTestId;
       const timeSpentMs = performance.now() - startedAt;
-      this.#spentMs.set(test.id, timeSpentMs);
       const result = { id: test.id, name: test.id, timeSpentMs };
       tests.push(
         failure === undefined
@@ -97,27 +107,21 @@ class RepeatingTestRunner implements TestRunner {
     return { status: DryRunStatus.Complete, tests, mutantCoverage: state.mutantCoverage ?? { static: {}, perTest: {} } };
   }
 
-  async mutantRun({ activeMutant, testFilter, hitLimit, mutantActivation }: MutantRunOptions): Promise<MutantRunResult> {
+  async mutantRun({ activeMutant, testFilter = [], hitLimit }: MutantRunOptions): Promise<MutantRunResult> {
     if (this.#spoilt) throw new Error('an earlier change has left something behind');
-    if (mutantActivation === 'static') activate(activeMutant.id);
-    try {
-      await this.#load();
-    } catch (error) {
-      return { status: MutantRunStatus.Killed, killedBy: [collected[0]?.id ?? 'import'], failureMessage: String(error), nrOfTests: 0 };
-    }
-    const wanted = testFilter === undefined ? collected : collected.filter((test) => testFilter.includes(test.id));
-    const tests = wanted.toSorted((a, b) => (this.#spentMs.get(a.id) ?? 0) - (this.#spentMs.get(b.id) ?? 0));
+    await this.#load();
+    const tests = collected
+      .filter((test) => testFilter.includes(test.id))
+      .toSorted((a, b) => (this.#usualMs.get(a.id) ?? 0) - (this.#usualMs.get(b.id) ?? 0));
     for (const [index, test] of tests.entries()) {
       activate(activeMutant.id);
-      if (hitLimit !== undefined) Object.assign(state, { hitLimit, hitCount: 0 });
-      const startedAt = performance.now();
+      Object.assign(state, { hitLimit, hitCount: 0 });
       const failure = await this.#run(test);
-      this.#spentMs.set(test.id, Math.min(this.#spentMs.get(test.id) ?? Infinity, performance.now() - startedAt));
       const endless = determineHitLimitReached(state.hitCount, hitLimit);
       activate(undefined);
       delete state.hitLimit;
       if (endless === undefined && failure === undefined) continue;
-      if (mutantActivation === 'runtime') await this.#judgeProcess(test);
+      await this.#judgeProcess(test);
       this.#fresh = false;
       if (endless !== undefined) return { status: MutantRunStatus.Timeout };
       return { status: MutantRunStatus.Killed, killedBy: [test.id], failureMessage: failure ?? '', nrOfTests: index + 1 };
@@ -143,16 +147,15 @@ class RepeatingTestRunner implements TestRunner {
   /** What a test fails of; undefined when it passes. */
   async #run(test: CollectedTest): Promise<string | undefined> {
     const over = new AbortController();
+    const startedAt = performance.now();
+    const usualMs = this.#usualMs.get(test.id) ?? slowestMs;
     const stray = Promise.withResolvers<never>();
     process.on('uncaughtException', stray.reject).on('unhandledRejection', stray.reject);
-    const busyBefore = process.getActiveResourcesInfo().length;
-    const never = becomesIdle(busyBefore, over.signal).then(() => {
-      throw new Error('waits for what never comes');
-    });
     try {
-      await Promise.race([runCollected(test), stray.promise, never]);
+      await Promise.race([runCollected(test), stray.promise, waitsInVain(usualMs, over.signal)]);
       // A rejection that nobody awaits is reported a turn later.
       await Promise.race([new Promise(setImmediate), stray.promise]);
+      this.#usualMs.set(test.id, Math.min(usualMs, performance.now() - startedAt));
       return undefined;
     } catch (error) {
       return String(error);
