@@ -39,6 +39,9 @@ function activate(mutant: string | undefined): void {
   }
 }
 
+/** Kept before a test puts its own in their place. */
+const { setInterval: startLooking, clearInterval: stopLooking } = globalThis;
+
 /** What a test is given that this process has not run yet, in milliseconds. */
 const slowestMs = 30_000;
 /** How often it is looked whether a test still waits for anything, in milliseconds. */
@@ -46,23 +49,30 @@ const lookEveryMs = 20;
 /** Looks after which a test that waits for time alone is given up: about three seconds more than it needs otherwise. They are counted since on a busy machine a second is little. */
 const looksMost = 150;
 
+/** So many looks in a row at which nothing is under way say that nothing will come. */
+const idleLooksMost = 5;
+
+/** Whether a resource says that something is under way here; channels to whoever started this process stay for as long as it lives. */
+function isUnderWay(resource: string): boolean {
+  return !/^(?:Pipe|PipeWrap|TCPSocketWrap|TTYWrap)$/.test(resource);
+}
+
 /**
- * Rejects once a test waits in vain: nothing but this process's own channels keeps it alive at two looks in a row, or it has gone on for far longer than it does.
+ * Rejects once a test waits in vain: nothing but this process's own channels keeps it alive, or it has gone on for far longer than it does.
  * @param usualMs what the test needs otherwise
  */
 function waitsInVain(usualMs: number, signal: AbortSignal): Promise<never> {
-  const busyBefore = process.getActiveResourcesInfo().length;
   const looksMax = looksMost + (4 * usualMs) / lookEveryMs;
   return new Promise((_, reject) => {
     let looks = 0;
     let idle = 0;
-    const look = setInterval(() => {
+    const look = startLooking(() => {
       looks += 1;
-      idle = process.getActiveResourcesInfo().length <= busyBefore ? idle + 1 : 0;
-      if (idle === 2 || looks > looksMax) reject(new Error('waits in vain'));
+      idle = process.getActiveResourcesInfo().some(isUnderWay) ? 0 : idle + 1;
+      if (idle === idleLooksMost || looks > looksMax) reject(new Error('waits in vain'));
     }, lookEveryMs);
     look.unref();
-    signal.addEventListener('abort', () => clearInterval(look));
+    signal.addEventListener('abort', () => stopLooking(look));
   });
 }
 
@@ -74,13 +84,16 @@ class RepeatingTestRunner implements TestRunner {
   static readonly inject = tokens(commonTokens.options);
 
   readonly #files: readonly string[];
+  readonly #skip: RegExp | undefined;
   readonly #usualMs = new Map<string, number>();
   #fresh = true;
   #spoilt = false;
 
   constructor(options: StrykerOptions) {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- set by run.ts
-    this.#files = (options as StrykerOptions & { repeating: { testFiles: string[] } }).repeating.testFiles;
+    const { testFiles, skip } = (options as StrykerOptions & { repeating: { testFiles: string[]; skip: string } }).repeating;
+    this.#files = testFiles;
+    this.#skip = skip === '' ? undefined : new RegExp(skip);
   }
 
   capabilities() {
@@ -91,7 +104,7 @@ class RepeatingTestRunner implements TestRunner {
   async dryRun(): Promise<DryRunResult> {
     await this.#load();
     const tests: TestResult[] = [];
-    for (const test of collected) {
+    for (const test of collected.filter(({ id }) => this.#skip?.test(id) !== true)) {
       state.currentTestId = test.id;
       const startedAt = performance.now();
       const failure = await this.#run(test);
