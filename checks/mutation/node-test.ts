@@ -5,6 +5,9 @@ import { mock } from 'node:test';
  * of its tests, and not in that of starting a process. Takes the place of `node:test` while mutations are run.
  */
 
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its class has no other name
+const MockTracker = mock.constructor as new () => typeof mock;
+
 type Hook = () => unknown;
 
 /** A file or a `describe`: what is done around each of its tests. */
@@ -73,6 +76,7 @@ export async function runCollected({ suite: own, body }: CollectedTest): Promise
   const suites: Suite[] = [];
   for (let outer: Suite | undefined = own; outer !== undefined; outer = outer.parent) suites.unshift(outer);
   const after: Hook[] = [];
+  const ownMock = new MockTracker();
   const failures: unknown[] = [];
   const attempt = async (hook: Hook) => {
     try {
@@ -82,8 +86,11 @@ export async function runCollected({ suite: own, body }: CollectedTest): Promise
     }
   };
   for (const hook of suites.flatMap((each) => each.beforeEach)) await attempt(hook);
-  if (failures.length === 0) await attempt(() => body({ after: (hook) => after.push(hook), mock, diagnostic: () => undefined }));
+  if (failures.length === 0) await attempt(() => body({ after: (hook) => after.push(hook), mock: ownMock, diagnostic: () => undefined }));
   for (const hook of [...after, ...suites.toReversed().flatMap((each) => each.afterEach)]) await attempt(hook);
-  mock.reset();
+  for (const tracker of [ownMock, mock]) {
+    tracker.timers.reset();
+    tracker.reset();
+  }
   if (failures.length > 0) throw failures[0];
 }

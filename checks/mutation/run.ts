@@ -42,7 +42,7 @@ const stryker = new Stryker({
   coverageAnalysis: 'perTest',
   concurrency: Number(values.concurrency),
   // Endless loops are counted, and waiting in vain is seen at once: time is for what remains, and a busy machine is no evidence.
-  timeoutMS: 30_000,
+  timeoutMS: 10_000,
   ignoreStatic: true,
   reporters: ['clear-text', 'progress-append-only'],
   clearTextReporter: { allowColor: false, logTests: false, reportTests: false, reportScoreTable: false },

@@ -1,3 +1,4 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -38,6 +39,9 @@ function activate(mutant: string | undefined): void {
     process.env[activeMutantVariable] = mutant;
   }
 }
+
+/** In the copy of the repository that is changed: what the first run found, for the processes that come after it. */
+const usualTimesFile = 'usual-times.json';
 
 /** Kept before a test puts its own in their place. */
 const { setInterval: startLooking, clearInterval: stopLooking } = globalThis;
@@ -85,7 +89,8 @@ class RepeatingTestRunner implements TestRunner {
 
   readonly #files: readonly string[];
   readonly #skip: RegExp | undefined;
-  readonly #usualMs = new Map<string, number>();
+  /** What each test needs, in milliseconds. */
+  readonly #usualMs: Map<string, number>;
   #fresh = true;
   #spoilt = false;
 
@@ -93,6 +98,8 @@ class RepeatingTestRunner implements TestRunner {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- set by run.ts
     const { testFiles, skip } = (options as StrykerOptions & { repeating: { testFiles: string[]; skip: string } }).repeating;
     this.#files = testFiles;
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written below
+    this.#usualMs = new Map(existsSync(usualTimesFile) ? (JSON.parse(readFileSync(usualTimesFile, 'utf8')) as [string, number][]) : []);
     this.#skip = skip === '' ? undefined : new RegExp(skip);
   }
 
@@ -117,6 +124,7 @@ class RepeatingTestRunner implements TestRunner {
           : { ...result, status: TestStatus.Failed, failureMessage: failure },
       );
     }
+    writeFileSync(usualTimesFile, JSON.stringify([...this.#usualMs]));
     return { status: DryRunStatus.Complete, tests, mutantCoverage: state.mutantCoverage ?? { static: {}, perTest: {} } };
   }
 
