@@ -3,7 +3,8 @@ import { test } from 'node:test';
 
 import type { CallEntry } from '../ledger/call-entry.ts';
 import { createPriceBook } from '../rating/price-book.ts';
-import { acceptedAtMs, bookOf, callOf, plainEntry } from '../rating/price-book-kit.ts';
+import { bookOf, plainEntry } from '../rating/price-book-kit.ts';
+import { pricedEntry } from '../rating/priced-entry-kit.ts';
 import { type ComparisonGrouping, PriceComparison } from './price-comparison.ts';
 
 const tiersOf = (input: string) => ({ tiers: [{ inputAbove: 0, prices: { input, output: '10' } }] });
@@ -11,26 +12,8 @@ const current = createPriceBook({ book: bookOf(plainEntry(), plainEntry({ model:
 
 /** A million tokens of input, at 2 USD. */
 function booked(more: Partial<CallEntry> = {}): CallEntry {
-  const call = callOf({ inputTokens: 1_000_000 });
-  return {
-    callId: 'req_1',
-    userName: 'alice',
-    keyId: 'key_1',
-    keyName: 'ci',
-    dialect: 'openai-chat',
-    upstream: 'u',
-    stream: false,
-    inputCharacters: 1,
-    priceVersion: current.version,
-    end: 'finished',
-    upstreamStatus: 200,
-    estimated: false,
-    durationMs: 1,
-    charge: current.rate(call),
-    ...call,
-    acceptedAtMs,
-    ...more,
-  };
+  const model = { vendor: 'acme', requestedModel: 'm-1', upstreamModel: 'm-1' };
+  return pricedEntry(current, { inputTokens: 1_000_000 }, { ...model, ...more });
 }
 
 /** Compares rows under a book in which a model costs that much for a million tokens of input. */
