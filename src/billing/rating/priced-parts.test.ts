@@ -111,21 +111,24 @@ describe('meters', () => {
       toolCalls: 7,
       codeSessions: 8,
     };
-    assert.deepEqual(metersOf(rate({ tiers: undefined, media, fees }, usage)), [
-      ['characters', 7, '15', 1_000_000],
-      ['audio_second', 2, '0.006', 60],
-      ['output_audio_second', 1, '0.6', 60],
-      ['video_ms:720p', 2500, '0.1', 1000],
-      ['input_image', 2, '0.002', 1],
-      ['output_image', 3, '0.04', 1],
-      ['web_search', 4, '0.01', 1],
-      ['grounded_prompt', 1, '0.035', 1],
-      ['web_fetch', 5, '0.001', 1],
-      ['file_search', 6, '0.0025', 1],
-      ['tool_call', 7, '0.005', 1],
-      ['code_session', 8, '0.03', 1],
-      ['call', 1, '0.5', 1],
-    ]);
+    // Meter, quantity, price, and for how many units it is.
+    const expected = `
+      characters 7 15 1000000
+      audio_second 2 0.006 60
+      output_audio_second 1 0.6 60
+      video_ms:720p 2500 0.1 1000
+      input_image 2 0.002 1
+      output_image 3 0.04 1
+      web_search 4 0.01 1
+      grounded_prompt 1 0.035 1
+      web_fetch 5 0.001 1
+      file_search 6 0.0025 1
+      tool_call 7 0.005 1
+      code_session 8 0.03 1
+      call 1 0.5 1
+    `;
+    const lines = metersOf(rate({ tiers: undefined, media, fees }, usage)).map((line) => line.join(' '));
+    assert.deepEqual(lines, expected.trim().split(/\s*\n\s*/));
   });
 });
 
