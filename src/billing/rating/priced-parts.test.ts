@@ -5,7 +5,7 @@ import type { Usage } from '../../inference/usage.ts';
 import { formatCredits } from './format-credits.ts';
 import { parsePriceBook } from './parse-price-book.ts';
 import { createPriceBook } from './price-book.ts';
-import { acceptedAtMs, bookOf, callOf, plainEntry, problemsOf } from './price-book-kit.ts';
+import { bookOf, callOf, plainEntry, problemsOf } from './price-book-kit.ts';
 import type { RatedCall } from './rating.ts';
 import { recomputeAmount } from './recompute-amount.ts';
 
@@ -288,7 +288,6 @@ describe('windows and currency', () => {
   test('amounts in the operator’s own unit, for people', () => {
     assert.equal(formatCredits(1_234_500_000n, { name: 'credits', perUsd: '500000' }), '617250 credits');
     assert.equal(formatCredits(-1n, { name: 'points', perUsd: '1' }), '-0.000000001 points');
-    assert.equal(acceptedAtMs > 0, true);
   });
 });
 
