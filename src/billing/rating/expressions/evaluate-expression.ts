@@ -155,16 +155,9 @@ const numeric: ReadonlySet<ExpressionNode['type']> = new Set(['number', 'count',
 
 /** Whether an expression that was checked is a number where it is anything, whatever a request says: values that stand beside numbers are read as such. */
 function isNumeric(node: ExpressionNode): boolean {
-  switch (node.type) {
-    case 'coalesce':
-      return isNumeric(node.left) || isNumeric(node.right);
-    case 'choose':
-      return isNumeric(node.whenTrue);
-    case 'call':
-      return node.name !== 'present';
-    default:
-      return numeric.has(node.type);
-  }
+  if (node.type === 'coalesce') return isNumeric(node.left) || isNumeric(node.right);
+  if (node.type === 'choose') return isNumeric(node.whenTrue);
+  return node.type === 'call' ? node.name !== 'present' : numeric.has(node.type);
 }
 
 /** The first unless it is absent. */
