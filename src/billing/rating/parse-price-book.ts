@@ -47,7 +47,6 @@ export function parsePriceBook(json: unknown): PriceBookData {
 function describe(errors: ReturnType<typeof entryValidator.Errors>, prefix: string): string[] {
   return errors.map((error) => {
     const extra = error.keyword === 'additionalProperties' ? ` (${error.params.additionalProperties.join(', ')})` : '';
-    const hint = error.keyword === 'pattern' ? `: wants ${String(error.params.pattern)}` : '';
-    return `${prefix}${error.instancePath || '/'} ${error.message}${extra}${hint}.`;
+    return `${prefix}${error.instancePath || '/'} ${error.message}${extra}.`;
   });
 }
