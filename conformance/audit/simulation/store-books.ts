@@ -80,7 +80,15 @@ export class StoreBooks implements WorldBooks {
   async pay(userName: string, amountNanoUsd: bigint): Promise<void> {
     const transactionId = `top_up:${(this.#payments += 1)}`;
     const postedAtMs = this.#clock().nowMs();
-    const payment = { transactionId, kind: 'top_up', userName, amountNanoUsd, against: 'deposits', postedAtMs, actor: 'simulation' } as const;
+    const payment = {
+      transactionId,
+      kind: 'top_up',
+      userName,
+      amountNanoUsd,
+      against: 'deposits',
+      postedAtMs,
+      actor: 'simulation',
+    } as const;
     assert.equal((await this.#operations.postTransaction(payment)).status, 'posted');
   }
 

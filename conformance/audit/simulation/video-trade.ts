@@ -16,6 +16,7 @@ import { SimulatedUpstreams, type Story } from '../../../src/tasks/simulation/si
 import { plainStory } from '../../../src/tasks/simulation/simulated-world.ts';
 import type { NewVideoTask } from '../../../src/tasks/submit-task.ts';
 import { defaultTaskSettings, type VideoTasksOptions, type Wait } from '../../../src/tasks/task-parts.ts';
+import type { TaskStore } from '../../../src/tasks/task-store.ts';
 import type { VideoTask } from '../../../src/tasks/video-task.ts';
 import type { StoreBooks } from './store-books.ts';
 
@@ -50,6 +51,7 @@ export class VideoTrade implements Companion {
   readonly counts = { videos: 0, videosRefused: 0, videosCompleted: 0, videosVoided: 0, videosWithheld: 0, videosLost: 0 };
   readonly #world: SimulatedWorld;
   readonly #books: StoreBooks;
+  readonly #tasks: TaskStore;
   readonly #random: () => number;
   readonly #stories = new Map<string, Story>();
   readonly #payerOf = new Map<string, Payer>();
@@ -66,6 +68,7 @@ export class VideoTrade implements Companion {
     const { nowMs } = world.clock;
     this.#world = world;
     this.#books = books;
+    this.#tasks = books.tasksOf('auditor');
     this.#random = createRandom(seed);
     this.#upstreams = new SimulatedUpstreams({ nowMs, random: this.#random, stories: this.#stories });
     this.#storage = new SimulatedStorage(nowMs);
@@ -101,7 +104,7 @@ export class VideoTrade implements Companion {
 
   /** Asks the store how many tasks are open; the answer is that of the question before. */
   isOver(): boolean {
-    void this.#books.tasksOf('auditor').countTasks(0).then(({ open }) => (this.#open = open));
+    void this.#tasks.countTasks(0).then(({ open }) => (this.#open = open));
     return this.#open === 0;
   }
 
@@ -180,7 +183,7 @@ export class VideoTrade implements Companion {
     return {
       ...plainStory,
       queuedMs: random() * 5000,
-      workMs: random() ** 3 * 4_000_000,
+      workMs: random() ** 3 * 2_000_000,
       end: lot < 0.7 ? 'completed' : lot < 0.85 ? 'failed' : 'moderated',
       durationMs: random() < 0.7 ? 1 + Math.floor(random() * longestMs) : undefined,
       isIdempotent: random() < 0.7,
@@ -204,7 +207,7 @@ export class VideoTrade implements Companion {
     const story = this.#stories.get(callId);
     const userName = this.#payerOf.get(callId)?.userName;
     assert.ok(story && userName !== undefined);
-    const task = begun === undefined ? undefined : await this.#books.tasksOf('auditor').findTask({ userName, id: begun.id });
+    const task = begun === undefined ? undefined : await this.#tasks.findTask({ userName, id: begun.id });
     const jobs = this.#upstreams.jobsOf(callId).length;
     assert.ok(jobs <= 1, `${callId} was made twice`);
     // Without a job there is nothing to pay for, whatever became of the task.
