@@ -7,10 +7,10 @@ import type { Worlds } from '../../src/billing/simulation/live-in-thread.ts';
 
 const firstSeed = Number(process.env['WEIR_SIMULATION_SEED'] ?? 20_261_122);
 const worlds = Number(process.env['WEIR_SIMULATION_WORLDS'] ?? 20);
-const calls = Number(process.env['WEIR_SIMULATION_CALLS'] ?? 48_000);
+const calls = Number(process.env['WEIR_SIMULATION_CALLS'] ?? 49_000);
 /** A world on the product's own store costs several times as much for each call. */
 const storeWorlds = Math.min(worlds, 4);
-const storeCalls = Number(process.env['WEIR_SIMULATION_STORE_CALLS'] ?? 10_000);
+const storeCalls = Number(process.env['WEIR_SIMULATION_STORE_CALLS'] ?? 5000);
 const worldsPerThread = 5;
 /** Far more than the worlds of a thread need: the machine may be busy. */
 const timeoutMs = 400_000;

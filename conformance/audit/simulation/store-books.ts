@@ -114,6 +114,11 @@ export class StoreBooks implements WorldBooks {
     }
   }
 
+  async leasedBy(nodeId: string): Promise<bigint> {
+    const own = (await this.#operations.listLeases()).filter((lease) => lease.nodeId === nodeId);
+    return own.reduce((sum, { leasedNanoUsd }) => sum + leasedNanoUsd, 0n);
+  }
+
   async atRest(): Promise<BooksAtRest> {
     const operations = this.#operations;
     await this.#verify();

@@ -21,7 +21,8 @@ import type { VideoTask } from '../../../src/tasks/video-task.ts';
 import type { StoreBooks } from './store-books.ts';
 
 const longestMs = 8700;
-const nanoUsdPerMs = 2000n;
+/** So much that limits are reached: two cents a second. */
+const nanoUsdPerMs = 20_000n;
 const wishesPerCheck = 10;
 const refusal = { upstreamStatus: 400, errorCode: 'upstream_refused_request', durationMs: 20 };
 

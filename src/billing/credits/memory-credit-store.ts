@@ -51,7 +51,14 @@ export class MemoryCreditStore implements LeaseStore {
 
   /** What all nodes have leased of a pot. */
   leasedOf(potId: string): bigint {
-    return this.#leasedBy(potId, () => true);
+    return this.#leasedIf(potId, () => true);
+  }
+
+  /** What a node has leased of all pots. */
+  leasedBy(nodeId: string): bigint {
+    let sum = 0n;
+    for (const lease of this.#leases.values()) if (lease.nodeId === nodeId) sum += leasedOf(lease.row);
+    return sum;
   }
 
   isBooked(callId: string): boolean {
@@ -81,7 +88,7 @@ export class MemoryCreditStore implements LeaseStore {
     else this.#leases.set(key, { nodeId, potId, row, recalled: false });
   }
 
-  #leasedBy(potId: string, counts: (lease: Lease) => boolean): bigint {
+  #leasedIf(potId: string, counts: (lease: Lease) => boolean): bigint {
     let sum = 0n;
     for (const lease of this.#leases.values()) if (lease.potId === potId && counts(lease)) sum += leasedOf(lease.row);
     return sum;
@@ -131,8 +138,8 @@ export class MemoryCreditStore implements LeaseStore {
     const standing = {
       limit: this.#limitOf(pot),
       spent: pot.kind === 'balance' ? 0n : this.spentOf(pot.id),
-      leasedElsewhere: this.#leasedBy(pot.id, (lease) => lease.nodeId !== nodeId),
-      stranded: this.#leasedBy(pot.id, (lease) => lease.nodeId !== nodeId && isStrandedNow(lease)),
+      leasedElsewhere: this.#leasedIf(pot.id, (lease) => lease.nodeId !== nodeId),
+      stranded: this.#leasedIf(pot.id, (lease) => lease.nodeId !== nodeId && isStrandedNow(lease)),
       nodes: this.#countNodes(nodeId, nowMs),
     };
     const { row, state, recall } = applyLease(this.#leases.get(leaseKey(nodeId, pot.id))?.row, request, standing);

@@ -47,6 +47,10 @@ export class SimulatedBooks implements WorldBooks {
     this.credits.pay(userName, nanoUsd);
   }
 
+  leasedBy(nodeId: string): bigint {
+    return this.credits.leasedBy(nodeId);
+  }
+
   atRest(): BooksAtRest {
     const { credits } = this;
     return {

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 
 import type { AccessLimits } from '../../accounts/access-limits.ts';
@@ -99,7 +100,8 @@ export class SimulatedWorld {
   readonly expected = new Map<string, ExpectedRow>();
   readonly counts = { calls: 0, refused: 0, kills: 0, powerLosses: 0, lost: 0, outages: 0, jumps: 0 };
   paidNanoUsd = 0n;
-  nowMs = Date.UTC(2026, 10, 20, 9);
+  /** Shortly before an hour is over: some of what is accepted in it is booked in the next. */
+  nowMs = Date.UTC(2026, 10, 20, 9, 59, 50);
   #monotonicMs = 0;
   readonly clock: Clock = { nowMs: () => this.nowMs, monotonicMs: () => this.#monotonicMs };
   readonly #random: () => number;
@@ -344,16 +346,31 @@ export class SimulatedWorld {
 
   async #comeToRest(): Promise<void> {
     for (const process of this.processes) process.fault = 'none';
-    for (let turn = 0; turn < 200; turn += 1) {
-      this.#round += 1;
-      for (let at = this.#live.length - 1; at >= 0; at -= 1) this.#advance(at);
-      await this.#pass(300);
-    }
+    await this.#endCalls(60);
+    // Before idle leases go back.
+    await this.#compareLeases();
+    await this.#endCalls(140);
     // What a companion began may take hours, and clocks were set back.
     for (let turn = 0; this.#companion?.isOver() === false && turn < companionTurnsMax; turn += 1) await this.#pass(companionTurnMs);
     for (const { desk } of this.processes) {
       void desk.close();
       await this.#pass(1000);
+    }
+  }
+
+  async #endCalls(turns: number): Promise<void> {
+    for (let turn = 0; turn < turns; turn += 1) {
+      this.#round += 1;
+      for (let at = this.#live.length - 1; at >= 0; at -= 1) this.#advance(at);
+      await this.#pass(300);
+    }
+  }
+
+  /** M6: what a process believes that it may spend is what the books believe that it has leased. Nothing is under way any more. */
+  async #compareLeases(): Promise<void> {
+    for (const { nodeId, desk } of this.processes) {
+      const leased = await this.#books.leasedBy(nodeId);
+      assert.equal(desk.figures().free, leased, `what ${nodeId} may spend`);
     }
   }
 

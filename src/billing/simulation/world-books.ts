@@ -35,6 +35,8 @@ export type WorldBooks = {
   readonly open: (payers: readonly Payer[]) => void | Promise<void>;
   /** Pays into a user's balance. */
   readonly pay: (userName: string, nanoUsd: bigint) => void | Promise<void>;
+  /** What a process has leased and not spent, of all pots together, in nano-USD. */
+  readonly leasedBy: (nodeId: string) => bigint | Promise<bigint>;
   readonly atRest: () => BooksAtRest | Promise<BooksAtRest>;
   readonly close: () => void;
 };
