@@ -51,7 +51,9 @@ export async function startSimulatedWeir(options: StartSimulatedWeirOptions = {}
       ]),
     );
     const config = {
-      ...(options.runsTools === true ? { tools: { ...toolsOf(simulator), ...(options.toolPrices === undefined ? {} : { prices: options.toolPrices }) } } : {}),
+      ...(options.runsTools === true
+        ? { tools: { ...toolsOf(simulator), ...(options.toolPrices === undefined ? {} : { prices: options.toolPrices }) } }
+        : {}),
       ...options.config,
       upstreams: { ...upstreams, ...options.upstreams?.(simulator.addresses) },
       ...(options.models === undefined ? {} : { models: options.models }),

@@ -5,10 +5,12 @@ import type { CallFacts } from '../../inference/call-facts.ts';
 import { measureInput } from '../../inference/measure-input.ts';
 import type { PricingParameters } from '../../inference/usage.ts';
 import { textOf } from '../../platform/json/json-readers.ts';
+import type { StreamFraming } from '../../platform/frames.ts';
 import type { Gateway, GatewaySettings } from '../gateway.ts';
+import type { ExchangePlan } from '../plan-exchange.ts';
 import type { Target } from '../routing/routing-table.ts';
 import type { ResponseTurn } from '../stored-responses/response-turn.ts';
-import { boundAtTarget, boundDearest, forecastUsage, type Purchase } from './bound-call.ts';
+import { boundAtTarget, boundDearest, forecastUsage, outputTokensAtFirst, type Purchase } from './bound-call.ts';
 import { type CallCredit, type HeldPlan, takeCredit } from './call-credit.ts';
 import { defaultCredits } from './credit-settings.ts';
 import { StreamBudget } from './stream-budget.ts';
@@ -19,6 +21,8 @@ export type ChatPurchase = {
   readonly caller: ApiKey;
   readonly facts: CallFacts;
   readonly targets: readonly Target[];
+  /** How its targets are asked for streams; undefined where they are asked for whole replies. */
+  readonly framing: StreamFraming | undefined;
   readonly acceptedAtMs: number;
 };
 
@@ -52,30 +56,46 @@ export function boundChat(call: ChatPurchase, plan: HeldPlan): bigint {
   return boundDearest(purchaseOf(call, plan), call.targets, (target) => forecastChat(call, plan, target));
 }
 
+/** An attempt at a chat: where it goes, what it sends, and what of that its price depends on. */
+export type ChatAttempt = {
+  readonly target: Target;
+  readonly plan: Pick<ExchangePlan, 'translation'>;
+  readonly pricingParameters: PricingParameters | undefined;
+};
+
 /**
- * Sees to it that what is held covers an attempt whose price depends on what is in its body: only now is known what that is.
+ * Sees to it that what is held covers an attempt whose price depends on what is in its body, or whose request was translated: only now is known what is sent.
  * @returns the reason why it does not
  */
-export function coverPriced(
-  call: HeldChat,
-  target: Target,
-  pricingParameters: PricingParameters | undefined,
-): ReturnType<CallCredit['cover']> {
+export function coverAttempt(call: HeldChat, attempt: ChatAttempt): ReturnType<CallCredit['cover']> {
   const { credit } = call;
-  if (credit?.plan === undefined || pricingParameters === undefined) return undefined;
-  const bounds = { ...forecastChat(call, credit.plan, target), pricingParameters };
-  return credit.cover(boundAtTarget(purchaseOf(call, credit.plan), target, bounds).maximumNanoUsd);
+  const { target, plan, pricingParameters } = attempt;
+  if (credit?.plan === undefined || (pricingParameters === undefined && plan.translation === undefined)) return undefined;
+  return credit.cover(boundAtTarget(purchaseOf(call, credit.plan), target, boundAttempt(call, credit.plan, attempt)).maximumNanoUsd);
+}
+
+/** What an attempt may use. */
+function boundAttempt(call: HeldChat, held: HeldPlan, { target, plan, pricingParameters }: ChatAttempt) {
+  return { ...forecastChat({ ...call, facts: withSentBound(call, plan) }, held, target), pricingParameters };
+}
+
+/**
+ * A translated request may allow more output than its client did: the upstream's least, and room to think. Where a client sets no bound and the upstream demands one, that is the bound of a whole reply; a
+ * stream is followed all the same.
+ */
+function withSentBound({ facts, framing }: Pick<HeldChat, 'facts' | 'framing'>, { translation }: ChatAttempt['plan']): CallFacts {
+  if (translation === undefined || (facts.outputTokensMax === undefined && framing !== undefined)) return facts;
+  const { upstream, encoded } = translation;
+  const sent = upstream.readFacts({ operation: 'generate', headers: {}, body: encoded.body, pathModel: '' }).outputTokensMax;
+  return sent === undefined ? facts : { ...facts, outputTokensMax: Math.max(sent, facts.outputTokensMax ?? 0) };
 }
 
 /** Watches what a stream of a chat costs; undefined where nothing is held for it. */
-export function createStreamBudget(
-  call: HeldChat,
-  target: Target,
-  pricingParameters: PricingParameters | undefined,
-): StreamBudget | undefined {
+export function createStreamBudget(call: HeldChat, attempt: ChatAttempt): StreamBudget | undefined {
   const { credit } = call;
   if (credit?.plan === undefined) return undefined;
-  const bounds = { ...forecastChat(call, credit.plan, target), pricingParameters };
+  const { target } = attempt;
+  const bounds = boundAttempt(call, credit.plan, attempt);
   const settings = call.settings.credits ?? defaultCredits;
   return new StreamBudget({
     credit,
@@ -87,8 +107,8 @@ export function createStreamBudget(
   });
 }
 
-function forecastChat({ facts, settings }: Pick<ChatPurchase, 'facts' | 'settings'>, { input }: HeldPlan, target: Target): UsageBounds {
-  const { outputTokensDefault } = settings.credits ?? defaultCredits;
+function forecastChat({ facts, settings, framing }: Omit<ChatPurchase, 'targets'>, { input }: HeldPlan, target: Target): UsageBounds {
+  const outputTokensDefault = outputTokensAtFirst(settings.credits ?? defaultCredits, framing !== undefined, target);
   const bounds = forecastUsage({ facts, input, outputTokensDefault }, target);
   if (facts.continues === undefined) return bounds;
   // A reply that only the upstream keeps may be as long as its model can read.

@@ -4,13 +4,16 @@ import type { UsageBounds } from '../../billing/metering/estimate-usage.ts';
 import type { CallFacts } from '../../inference/call-facts.ts';
 import { type InputMeasure, measureInput } from '../../inference/measure-input.ts';
 import { createTranslationNotes } from '../../inference/translation-notes.ts';
+import type { JsonValue } from '../../platform/json/json-value.ts';
 import type { StreamFraming } from '../../platform/frames.ts';
-import { forecastUsage } from '../credits/bound-call.ts';
+import { forecastUsage, outputTokensAtFirst } from '../credits/bound-call.ts';
 import { defaultCredits } from '../credits/credit-settings.ts';
 import { mayCall } from '../limits/check-caller.ts';
 import { alwaysHealthy } from '../routing/always-healthy.ts';
 import { rankTargets, unknownModel } from '../routing/rank-targets.ts';
 import type { Target } from '../routing/routing-table.ts';
+import type { GatewaySettings } from '../gateway.ts';
+import { boundToolCalls } from '../tool-loop/bound-tools.ts';
 import { needsToolLoop } from '../tool-loop/run-tool-loop.ts';
 import { defaultTools } from '../tool-loop/tool-settings.ts';
 import { fitTargets } from './fit-targets.ts';
@@ -54,14 +57,26 @@ export async function quoteChat(asked: Asked, path: ChatPath): Promise<QuotedCal
   const isLoop = needsToolLoop(gateway, { dialect, facts, settings, targets });
   const input = measureInput([wire.body, history.items]);
   const whole = { ...history.facts, inputCharacters: facts.inputCharacters + history.characters };
-  const chat = { wire, dialect, facts: whole, input, isLoop, keptAt: history.keptAt };
+  const isStream = isLoop || path.pathFraming !== undefined || facts.stream;
+  const chat = { wire, dialect, facts: whole, input, isLoop, isStream, keptAt: history.keptAt };
   return {
     dialect: dialect.id,
     requestedModel: facts.requestedModel,
     targets: fitTargets(targets, (target) => quoteTarget(asked, chat, target)),
     ...(typeof wire.body['service_tier'] === 'string' ? { serviceTier: wire.body['service_tier'] } : {}),
-    roundsMax: isLoop ? (settings.tools ?? defaultTools).roundsMax : 1,
+    ...(isLoop ? boundLoop(settings, facts, wire.body['max_tool_calls']) : { roundsMax: 1 }),
   };
+}
+
+/** How often the model of a loop is asked at most, once more where its reply has to be repaired, and what its tools do. */
+function boundLoop(
+  { tools = defaultTools }: Pick<GatewaySettings, 'tools'>,
+  { builtInTools = [], strictSchema }: CallFacts,
+  callsMax: JsonValue | undefined,
+): Pick<QuotedCall, 'roundsMax' | 'toolsMost'> {
+  const rounds = builtInTools.length === 0 ? 1 : tools.roundsMax;
+  const calls = typeof callsMax === 'number' ? Math.max(0, Math.min(callsMax, tools.runsMax)) : tools.runsMax;
+  return { roundsMax: rounds + (strictSchema === true ? 1 : 0), toolsMost: boundToolCalls(builtInTools, calls) };
 }
 
 type ReadChat = {
@@ -70,18 +85,20 @@ type ReadChat = {
   readonly facts: CallFacts;
   readonly input: InputMeasure;
   readonly isLoop: boolean;
+  readonly isStream: boolean;
   readonly keptAt: string | undefined;
 };
 
 function quoteTarget(asked: Asked, chat: ReadChat, target: Target): QuotedTarget {
-  const firstRound = boundUsage(asked, { ...chat, isLoop: false }, target);
-  const quoted = { target, usage: boundUsage(asked, chat, target), firstRound };
+  const atFirst = outputTokensAtFirst(asked.settings.credits ?? defaultCredits, chat.isStream, target);
+  const firstRound = boundUsage({ ...chat, isLoop: false }, atFirst, target);
+  const quoted = { target, usage: boundUsage(chat, undefined, target), firstRound };
   if (target.upstream.dialects.includes(chat.dialect.id)) return { ...quoted, notes: [], sent: asked.bytes };
   return { ...quoted, ...translate(asked, chat, target) };
 }
 
-function boundUsage({ settings }: Asked, { facts, input, isLoop, keptAt }: ChatPathFacts, target: Target): UsageBounds {
-  const { outputTokensDefault } = settings.credits ?? defaultCredits;
+/** @param outputTokensDefault what is held for at first where there is no bound; undefined: all that its model can write */
+function boundUsage({ facts, input, isLoop, keptAt }: ChatPathFacts, outputTokensDefault: number | undefined, target: Target): UsageBounds {
   const bounds = forecastUsage({ facts, input, outputTokensDefault }, target);
   if (!isLoop && keptAt === undefined) return bounds;
   // What only the upstream keeps, and what tools bring in later rounds, may be as long as the model can read.
