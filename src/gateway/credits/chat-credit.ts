@@ -13,6 +13,7 @@ import type { ResponseTurn } from '../stored-responses/response-turn.ts';
 import { boundAtTarget, boundDearest, forecastUsage, outputTokensAtFirst, type Purchase } from './bound-call.ts';
 import { type CallCredit, type HeldPlan, takeCredit } from './call-credit.ts';
 import { defaultCredits } from './credit-settings.ts';
+import { withSentBound } from './sent-bound.ts';
 import { StreamBudget } from './stream-budget.ts';
 
 /** A chat whose targets are known. */
@@ -76,18 +77,13 @@ export function coverAttempt(call: HeldChat, attempt: ChatAttempt): ReturnType<C
 
 /** What an attempt may use. */
 function boundAttempt(call: HeldChat, held: HeldPlan, { target, plan, pricingParameters }: ChatAttempt) {
-  return { ...forecastChat({ ...call, facts: withSentBound(call, plan) }, held, target), pricingParameters };
+  return { ...forecastChat({ ...call, facts: factsAsSent(call, plan) }, held, target), pricingParameters };
 }
 
-/**
- * A translated request may allow more output than its client did: the upstream's least, and room to think. Where a client sets no bound and the upstream demands one, that is the bound of a whole reply; a
- * stream is followed all the same.
- */
-function withSentBound({ facts, framing }: Pick<HeldChat, 'facts' | 'framing'>, { translation }: ChatAttempt['plan']): CallFacts {
+/** A stream that its client has not bounded is followed, whatever its upstream is told. */
+function factsAsSent({ facts, framing }: Pick<HeldChat, 'facts' | 'framing'>, { translation }: ChatAttempt['plan']): CallFacts {
   if (translation === undefined || (facts.outputTokensMax === undefined && framing !== undefined)) return facts;
-  const { upstream, encoded } = translation;
-  const sent = upstream.readFacts({ operation: 'generate', headers: {}, body: encoded.body, pathModel: '' }).outputTokensMax;
-  return sent === undefined ? facts : { ...facts, outputTokensMax: Math.max(sent, facts.outputTokensMax ?? 0) };
+  return withSentBound(facts, { dialect: translation.upstream, body: translation.encoded.body });
 }
 
 /** Watches what a stream of a chat costs; undefined where nothing is held for it. */

@@ -3,11 +3,12 @@ import type { ChatDialect, DialectId, WireRequest } from '../../dialects/chat-di
 import type { UsageBounds } from '../../billing/metering/estimate-usage.ts';
 import type { CallFacts } from '../../inference/call-facts.ts';
 import { type InputMeasure, measureInput } from '../../inference/measure-input.ts';
-import { createTranslationNotes } from '../../inference/translation-notes.ts';
+import { createTranslationNotes, type TranslationNote } from '../../inference/translation-notes.ts';
 import type { JsonValue } from '../../platform/json/json-value.ts';
 import type { StreamFraming } from '../../platform/frames.ts';
 import { forecastUsage, outputTokensAtFirst } from '../credits/bound-call.ts';
 import { defaultCredits } from '../credits/credit-settings.ts';
+import { type SentRequest, withSentBound } from '../credits/sent-bound.ts';
 import { mayCall } from '../limits/check-caller.ts';
 import { alwaysHealthy } from '../routing/always-healthy.ts';
 import { rankTargets, unknownModel } from '../routing/rank-targets.ts';
@@ -90,11 +91,28 @@ type ReadChat = {
 };
 
 function quoteTarget(asked: Asked, chat: ReadChat, target: Target): QuotedTarget {
+  const isSpoken = target.upstream.dialects.includes(chat.dialect.id);
+  const translated = isSpoken ? undefined : translate(asked, chat, target);
+  const facts = isSpoken && !chat.isLoop ? chat.facts : factsAsSent(chat, target, translated?.request);
   const atFirst = outputTokensAtFirst(asked.settings.credits ?? defaultCredits, chat.isStream, target);
-  const firstRound = boundUsage({ ...chat, isLoop: false }, atFirst, target);
-  const quoted = { target, usage: boundUsage(chat, undefined, target), firstRound };
-  if (target.upstream.dialects.includes(chat.dialect.id)) return { ...quoted, notes: [], sent: asked.bytes };
-  return { ...quoted, ...translate(asked, chat, target) };
+  const held = chat.isStream && chat.facts.outputTokensMax === undefined ? chat.facts : facts;
+  const quoted = {
+    target,
+    usage: boundUsage({ ...chat, facts }, undefined, target),
+    firstRound: boundUsage({ ...chat, facts: held, isLoop: false }, atFirst, target),
+  };
+  if (isSpoken) return { ...quoted, notes: [], sent: asked.bytes };
+  return translated === undefined
+    ? quoted
+    : { ...quoted, notes: translated.notes, sent: Buffer.from(JSON.stringify(translated.request.body)) };
+}
+
+/** With the bound of output that is sent. Where that is not known, a model that thinks within a budget may be sent any that it takes. */
+function factsAsSent({ facts }: ReadChat, { upstream, upstreamModel }: Target, sent: SentRequest | undefined): CallFacts {
+  if (sent !== undefined) return withSentBound(facts, sent);
+  if (upstream.traitsOf(upstreamModel).reasoning !== 'budget') return facts;
+  const { outputTokensMax: _asked, ...unbounded } = facts;
+  return unbounded;
 }
 
 /** @param outputTokensDefault what is held for at first where there is no bound; undefined: all that its model can write */
@@ -116,11 +134,11 @@ function translate(
   { caller }: Asked,
   { wire, dialect, input, isLoop }: ReadChat,
   { upstream, upstreamModel }: Target,
-): Required<Pick<QuotedTarget, 'notes' | 'sent'>> | undefined {
+): { readonly notes: readonly TranslationNote[]; readonly request: SentRequest } | undefined {
   if (isLoop || input.images + input.files > 0) return undefined;
   const spoken = chatDialects[upstream.dialects[0] ?? 'openai-chat'];
   const notes = createTranslationNotes(dialect.codec.fieldNames, caller.strictTranslation);
   const fit = { upstreamModel, traits: upstream.traitsOf(upstreamModel), proofOrigin: upstream.proofOrigin, notes };
   const { body } = spoken.codec.encodeRequest(dialect.codec.decodeRequest(wire), fit);
-  return { notes: notes.list(), sent: Buffer.from(JSON.stringify(body)) };
+  return { notes: notes.list(), request: { dialect: spoken, body } };
 }
