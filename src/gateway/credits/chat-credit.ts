@@ -7,7 +7,7 @@ import type { PricingParameters } from '../../inference/usage.ts';
 import { textOf } from '../../platform/json/json-readers.ts';
 import type { StreamFraming } from '../../platform/frames.ts';
 import type { Gateway, GatewaySettings } from '../gateway.ts';
-import type { ExchangePlan } from '../plan-exchange.ts';
+import type { Translation } from '../exchange/translate/translation.ts';
 import type { Target } from '../routing/routing-table.ts';
 import type { ResponseTurn } from '../stored-responses/response-turn.ts';
 import { boundAtTarget, boundDearest, forecastUsage, outputTokensAtFirst, type Purchase } from './bound-call.ts';
@@ -18,7 +18,7 @@ import { StreamBudget } from './stream-budget.ts';
 
 /** A chat whose targets are known. */
 export type ChatPurchase = {
-  readonly settings: GatewaySettings;
+  readonly settings: Pick<GatewaySettings, 'routing' | 'credits'>;
   readonly caller: ApiKey;
   readonly facts: CallFacts;
   readonly targets: readonly Target[];
@@ -60,7 +60,7 @@ export function boundChat(call: ChatPurchase, plan: HeldPlan): bigint {
 /** An attempt at a chat: where it goes, what it sends, and what of that its price depends on. */
 export type ChatAttempt = {
   readonly target: Target;
-  readonly plan: Pick<ExchangePlan, 'translation'>;
+  readonly plan: { readonly translation?: Pick<Translation, 'upstream' | 'encoded'> };
   readonly pricingParameters: PricingParameters | undefined;
 };
 
