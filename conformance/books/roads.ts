@@ -111,6 +111,7 @@ const responsesRoads: readonly Road[] = [
   ),
   posted('Responses over a WebSocket', '/v1/responses', question, {
     go: (walker) => overSocket(walker, question),
+    quoted: { path: '/v1/responses', body: { ...question, stream: true } },
     cutEnd: cutEnds['openai-responses'],
   }),
   posted('a tool loop, whole', '/v1/responses', searching),

@@ -261,7 +261,8 @@ function holdCredit(
 ): CallCredit | undefined | Promise<CallCredit | undefined> {
   if (operation === 'count-tokens') return undefined;
   // Each round of a loop is a stream, whatever its client wants.
-  const framing = purchase.framing ?? (needsToolLoop(gateway, { ...purchase, dialect }) ? 'sse' : undefined);
+  const isLoop = purchase.framing === undefined && needsToolLoop(gateway, { ...purchase, dialect });
+  const framing = isLoop ? 'sse' : purchase.framing;
   return takeChatCredit(gateway, { ...purchase, framing });
 }
 

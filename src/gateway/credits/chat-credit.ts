@@ -18,7 +18,7 @@ import { StreamBudget } from './stream-budget.ts';
 
 /** A chat whose targets are known. */
 export type ChatPurchase = {
-  readonly settings: Pick<GatewaySettings, 'routing' | 'credits'>;
+  readonly settings: Pick<GatewaySettings, 'routing' | 'credits' | 'tools' | 'replyCheck'>;
   readonly caller: ApiKey;
   readonly facts: CallFacts;
   readonly targets: readonly Target[];

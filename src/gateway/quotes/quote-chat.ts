@@ -58,7 +58,8 @@ export async function quoteChat(asked: Asked, path: ChatPath): Promise<QuotedCal
   const isLoop = needsToolLoop(gateway, { dialect, facts, settings, targets });
   const input = measureInput([wire.body, history.items]);
   const whole = { ...history.facts, inputCharacters: facts.inputCharacters + history.characters };
-  const isStream = isLoop || path.pathFraming !== undefined || facts.stream;
+  // What is generated in the background comes as a stream, and so does each round of a loop.
+  const isStream = isLoop || path.pathFraming !== undefined || facts.stream || wire.body['background'] === true;
   const chat = { wire, dialect, facts: whole, input, isLoop, isStream, keptAt: history.keptAt };
   return {
     dialect: dialect.id,

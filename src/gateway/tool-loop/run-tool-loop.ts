@@ -32,7 +32,7 @@ export type ToolLoopOptions = {
 type RoadCall = {
   readonly dialect: ChatDialect;
   readonly facts: CallFacts;
-  readonly settings: GatewaySettings;
+  readonly settings: Pick<GatewaySettings, 'routing' | 'tools' | 'replyCheck'>;
   readonly targets: readonly Target[];
 };
 
