@@ -31,7 +31,7 @@ const smallShare = 8;
 
 /**
  * Watches that a running stream costs no more than what is held for it. It is asked after every frame and looks at the reply only when so many bytes have passed that the output
- * could have reached what is held: an output token is at least a byte, with every vendor. A character may be several tokens, where it is a rare one. As far as the upstream counts what it has
+ * could have reached what is held: an output token is at least a byte, where vocabularies fall back to bytes. A character may be several tokens, where it is a rare one. As far as the upstream counts what it has
  * written, its count is taken.
  */
 export class StreamBudget {
