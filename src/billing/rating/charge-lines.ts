@@ -94,17 +94,19 @@ export function serviceTierMultiplier({ serviceTiers }: Pricing, serviceTier: st
   return multiplier === undefined ? undefined : { [`service_tier:${tier}`]: multiplier };
 }
 
-/** Tiers that say nothing of which one will be used. */
-const openTiers: ReadonlySet<string> = new Set(['auto', '']);
+/** What vendors call the tier that costs the list price. */
+const listPriceTiers: ReadonlySet<string> = new Set(['default', 'standard']);
 
 /**
- * The dearest multiplier that a reply may come to have. A request that names its tier gets that one or none; one that names none, or leaves the choice to the vendor, may get any.
+ * The dearest multiplier that a reply may come to have. A request that names a tier of its model gets that one or none; one that names none, leaves the choice to the vendor, or uses a word that another vendor has,
+ * may get any.
  */
 export function dearestServiceTier({ serviceTiers = {} }: Pricing, requested: string | undefined): Multipliers {
-  const pinned = requested?.toLowerCase();
+  const named = requested?.toLowerCase();
+  const pinned = named !== undefined && (listPriceTiers.has(named) || Object.hasOwn(serviceTiers, named)) ? named : undefined;
   let dearest = '1';
   for (const [tier, factor] of Object.entries(serviceTiers)) {
-    if (pinned !== undefined && !openTiers.has(pinned) && tier !== pinned) continue;
+    if (pinned !== undefined && tier !== pinned) continue;
     if (isDearer(factor, dearest)) dearest = factor;
   }
   return dearest === '1' ? undefined : { service_tier: dearest };

@@ -6,8 +6,8 @@ import { GatewayError } from '../../inference/gateway-error.ts';
 import type { JsonObject } from '../../platform/json/json-value.ts';
 import { parseJsonObject } from '../../platform/json/parse-json.ts';
 import { admit } from '../admit.ts';
-import type { CallCredit } from '../credits/call-credit.ts';
-import { takeChatCredit } from '../credits/chat-credit.ts';
+import { boundDearest } from '../credits/bound-call.ts';
+import { type CallCredit, takeCredit } from '../credits/call-credit.ts';
 import type { Outcome } from '../exchange/exchange-context.ts';
 import { scrubText } from '../exchange/scrub-credential.ts';
 import type { Gateway } from '../gateway.ts';
@@ -25,6 +25,7 @@ import { settleCall } from '../settle.ts';
 import type { CallReport } from '../telemetry/call-report.ts';
 import { chatDialects } from '../../dialects/registry.ts';
 import { askTarget, type WholeAnswer } from '../exchange/ask-target.ts';
+import { boundEmbeddings } from './bound-embeddings.ts';
 import { readEmbeddings } from './read-embeddings.ts';
 import { type EmbeddingsReply, readEmbeddingsReply } from './read-reply.ts';
 
@@ -89,7 +90,11 @@ export async function embed(gateway: Gateway, call: EmbedCall): Promise<Embedded
   });
   let credit: CallCredit | undefined;
   try {
-    credit = await takeChatCredit(gateway, { settings, caller, facts, targets, acceptedAtMs: call.acceptedAtMs, request, turn: undefined });
+    credit = await takeCredit(gateway, caller, call.acceptedAtMs, () => {
+      const bounds = boundEmbeddings(body, inputCharacters);
+      const purchase = { priceBook: settings.routing.priceBook, requestedModel, acceptedAtMs: call.acceptedAtMs };
+      return boundDearest({ ...purchase, userName: caller.userName, keyId: caller.id }, targets, () => bounds);
+    });
     const made = await new EmbedAttempts(gateway, call, { facts, credit, encoding }).run(targets);
     taken?.reservation.settle(made.usedTokens);
     return { body: made.reply.body, headers: { ...taken?.headers } };
