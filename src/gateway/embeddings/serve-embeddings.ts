@@ -42,7 +42,17 @@ export async function serveEmbeddings(
     stop: () => gone.abort(),
   });
   const headers = request.headers as Readonly<Record<string, string | undefined>>;
-  const embedded = await embed(gateway, { callId, caller, body, headers, acceptedAtMs, startedMs, signal: gone.signal, client, report }).finally(() => client.end());
+  const embedded = await embed(gateway, {
+    callId,
+    caller,
+    body,
+    headers,
+    acceptedAtMs,
+    startedMs,
+    signal: gone.signal,
+    client,
+    report,
+  }).finally(() => client.end());
   if (response.destroyed) return;
   const replyHeaders = {
     'content-type': 'application/json',
