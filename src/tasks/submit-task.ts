@@ -95,11 +95,16 @@ async function begin(parts: TaskParts, leases: LeaseKeeper, intent: NewVideoTask
     throw new GatewayError('tasks_unavailable', 'Video tasks cannot be recorded at the moment.', { internal, cause: error });
   }
   if (outcome.type === 'conflict') {
-    throw new GatewayError('idempotency_conflict', 'This idempotency key was used before, with another request.');
+    throw describeConflict();
   }
   if (outcome.type === 'existing') return outcome;
   leases.keep(id, { forMs: submissionMsMax });
   return { type: 'begun', task };
+}
+
+/** The error for a key that stands for another wish. */
+export function describeConflict(): GatewayError {
+  return new GatewayError('idempotency_conflict', 'This idempotency key was used before, with another request.');
 }
 
 /** Has the task looked at by whoever comes first, without waiting for its lease to run out. */
