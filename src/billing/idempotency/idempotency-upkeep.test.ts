@@ -3,6 +3,7 @@ import { type TestContext, test } from 'node:test';
 
 import { silentLogger } from '../../platform/log.ts';
 import { startKeyUpkeep } from './idempotency-upkeep.ts';
+import { ReplyRoom } from './reply-room.ts';
 
 const turn = (): Promise<unknown> => new Promise((resolve) => setImmediate(resolve));
 
@@ -20,15 +21,21 @@ function createWorld(context: TestContext, swept: (pass: number) => number = () 
         world.asked.push(pass);
         return swept(world.asked.length);
       },
+      endIdempotencyLeases: () => Promise.resolve(),
+      measureReplies: () => Promise.resolve([]),
     },
     clock: { nowMs: () => 1_000_000 + world.monotonicMs, monotonicMs: () => world.monotonicMs },
     logger: { ...silentLogger, warn: () => void (world.warnings += 1) },
     owner: 'me',
+    deadPrefix: undefined,
+    room: new ReplyRoom(() => ({ totalBytesMax: 0, apiKeyBytesMax: 0 })),
     leaseMs: 30_000,
   });
   context.after(() => upkeep.close());
   /** Lets time pass in steps of five seconds, and returns what was asked meanwhile. */
   const pass = async (seconds: number): Promise<readonly unknown[]> => {
+    // What is done at the start is over first.
+    await turn();
     for (let each = 0; each < seconds; each += 5) {
       world.monotonicMs += 5000;
       context.mock.timers.tick(5000);

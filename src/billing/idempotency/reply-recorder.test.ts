@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { openReply } from './kept-reply.ts';
 import { LocalKeys } from './local-keys.ts';
 import { ReplyRecorder } from './reply-recorder.ts';
+import { ReplyRoom } from './reply-room.ts';
 import { createReplySeal } from './reply-seal.ts';
 
 const seal = createReplySeal(Buffer.alloc(32, 1));
@@ -21,7 +22,8 @@ function createWorld(options: { readonly bytesMax?: number; readonly write?: () 
       await options.write?.();
     },
   };
-  return { stored, sizeOf, recorder: new ReplyRecorder({ store, seal, holder, bytesMax: options.bytesMax ?? Infinity }) };
+  const room = new ReplyRoom(() => ({ totalBytesMax: Infinity, apiKeyBytesMax: Infinity }));
+  return { stored, sizeOf, recorder: new ReplyRecorder({ store, seal, holder, room, bytesMax: options.bytesMax ?? Infinity }) };
 }
 
 test('a body is stored in chunks of 256 KiB, and what is left comes with its end', async () => {

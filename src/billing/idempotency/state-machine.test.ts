@@ -61,7 +61,7 @@ async function play(history: readonly Step[]): Promise<number> {
       key: Buffer.alloc(32, 1),
       clock: { nowMs: () => world.nowMs, monotonicMs: () => 0 },
       logger: silentLogger,
-      settings: () => ({ retentionHours: 24, replyBytesMax: 100, waitMs: 0 }),
+      settings: () => ({ retentionHours: 24, totalBytesMax: 1e9, apiKeyBytesMax: 1e9, replyBytesMax: 100, waitMs: 0 }),
       owner,
     });
   const running = Array.from({ length: processes }, (_, index) => start(`process_${index}`));

@@ -156,6 +156,8 @@ function idempotencyCalls(call: Call): IdempotencyStore {
     releaseIdempotencyKey: (holder) => call('releaseIdempotencyKey', holder),
     renewIdempotencyKeys: (lease) => call('renewIdempotencyKeys', lease),
     readReplyChunk: (holder, sequence) => call('readReplyChunk', holder, sequence),
+    endIdempotencyLeases: (dead) => call('endIdempotencyLeases', dead),
+    measureReplies: () => call('measureReplies'),
     sweepIdempotencyKeys: (pass) => call('sweepIdempotencyKeys', pass),
   };
 }
@@ -163,6 +165,7 @@ function idempotencyCalls(call: Call): IdempotencyStore {
 /** Video tasks. */
 function videoTaskCalls(call: Call): TaskStore {
   return {
+    findKeyedTask: (asked) => call('findKeyedTask', asked),
     insertTask: (task, lease, idempotency, nodeId) => call('insertTask', task, lease, idempotency, nodeId),
     acceptTask: (parameter) => call('acceptTask', parameter),
     refuseTask: (parameter) => call('refuseTask', parameter),
