@@ -141,7 +141,7 @@ async function startParts(
   opened.defer(() => server.close());
   // Opening it as the owner makes the schema.
   await (await openPostgresStore({ url: server.url() })).close();
-  await server.query(describeRoles({ gateway: 'weir_gateway', monitor: 'weir_monitor' }));
+  await server.query(describeRoles({ gateway: 'weir_gateway', monitor: 'weir_monitor', operator: 'weir_operator' }));
   const config = JSON.stringify({
     upstreams: simulatedUpstreams(simulator.addresses),
     database: { url: server.url('weir', 'weir_gateway'), monitorUrl: server.url('weir', 'weir_monitor'), poolSize: 4 },

@@ -2,6 +2,7 @@ import { JsonProblemError, scanJson } from '../../platform/json/scan-json.ts';
 import { compileCheck } from '../../platform/schema/compile-check.ts';
 import { describeProblems } from '../../platform/schema/describe-problems.ts';
 import type { ChargeLine } from '../ledger/call-entry.ts';
+import { creditsOf } from '../rating/format-credits.ts';
 import type { PriceBook } from '../rating/rating.ts';
 import { recomputeAmount, sumLines } from '../rating/recompute-amount.ts';
 import { endOf, estimateReason, mostHeld } from './build-receipt.ts';
@@ -85,6 +86,9 @@ function checkWhole(receipt: Receipt): ReceiptProblem[] {
     ...differs('rows.0.id', rows[0]?.id, receipt.request_id),
     ...checkMoney('total', receipt.total, total),
     ...differs('held', receipt.held, mostHeld(rows)),
+    ...(receipt.credits === undefined
+      ? []
+      : differs('credits.total', receipt.credits.total, creditsOf(total, { perUsd: receipt.credits.per_usd }))),
     ...differs('end', receipt.end, endOf(rows)),
     ...differs(
       'estimated',
