@@ -50,7 +50,6 @@ function createEntry(callId: string, acceptedAtMs: number, index: number, { user
     upstreamStatus: 200,
     upstreamRequestId: `req_${callId}`,
     servedModel: model,
-    replyId: `chatcmpl-${callId}`,
     stopReason: 'stop',
     usage: { inputTokens: tokens, outputTokens: 150 },
     rawUsage: { prompt_tokens: tokens, completion_tokens: 150, total_tokens: tokens + 150, prompt_tokens_details: { cached_tokens: 0 } },
@@ -71,7 +70,7 @@ function createEntry(callId: string, acceptedAtMs: number, index: number, { user
 /** Batches of calls that follow each other in time, encoded as the journal hands them over. */
 export function createBatches(calls: BookedCalls, count: number, startMs: number): readonly EncodedBatch[] {
   let nowMs = startMs;
-  const createId = createIds({ nowMs: () => Math.floor(nowMs) });
+  const createId = createIds({ nowMs: () => Math.floor(nowMs), monotonicMs: () => nowMs });
   return Array.from({ length: count }, () => {
     const entries = Array.from({ length: calls.rows }, (_, index) => {
       nowMs += 1000 / callsPerSecond;

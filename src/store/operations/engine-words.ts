@@ -12,6 +12,8 @@ export type EngineWords = {
   readonly realSum: (column: string) => string;
   /** A source of rows `bucket`, `from_unit`, `until_unit` out of one parameter: triples of integers as JSON. */
   readonly segments: string;
+  /** A text whose parameter is its bytes in UTF-8: what comes as bytes and is only kept need not become a string on the way. */
+  readonly textOfBytes: string;
   /** Rows that inserts take for the least cost of each, the largest first and 1 last. */
   readonly rowsPerInsert: readonly number[];
   /** The same for inserts that add to rows that are there. */

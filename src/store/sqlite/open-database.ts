@@ -28,6 +28,8 @@ export function openDatabase(path: string, options: DatabaseOptions): SqliteConn
   const connection = guard(
     () => new DatabaseSync(path, { readOnly: options.readOnly, timeout: options.busyTimeoutMs, readBigInts: true, defensive: true }),
   );
+  // An insert that replaces a row fires the triggers of its deletion: the ledger refuses that.
+  guard(() => connection.exec('pragma recursive_triggers = on'));
   const statements = new Map<string, StatementSync>();
   const prepare = (sql: string): StatementSync => {
     let statement = statements.get(sql);
