@@ -42,7 +42,9 @@ const revenueAccount: Account = { accountId: 'revenue', kind: 'revenue', userNam
 type NextPosting = { sequence: bigint; balance: bigint };
 
 const upsertAccounts = perRows(
-  (rows) => `insert into ledger_accounts (account_id, kind, user_name, balance_kusd, balance_nano, postings) ${valuesOf('(?, ?, ?, ?, ?, ?)', rows)}
+  (
+    rows,
+  ) => `insert into ledger_accounts (account_id, kind, user_name, balance_kusd, balance_nano, postings) ${valuesOf('(?, ?, ?, ?, ?, ?)', rows)}
     on conflict (account_id) do update set ${addWide('ledger_accounts', 'balance')}, postings = ledger_accounts.postings + excluded.postings
     returning account_id, balance_kusd, balance_nano, postings`,
 );

@@ -140,7 +140,8 @@ function encodeCallRow(text: Buffer): CallRow {
 
 /** What a row adds to the statistics; undefined for one that counts nowhere. */
 export function readIncrement({ values, priceVersion }: CallRow): UsageIncrement | undefined {
-  const [callId, acceptedAtMs, userName, tokenName, modelName, amount, billed, prompt, completion, cache, cacheCreation, useTimeMs] = values;
+  const [callId, acceptedAtMs, userName, tokenName, modelName, amount, billed, prompt, completion, cache, cacheCreation, useTimeMs] =
+    values;
   if (billed !== 1 && billed !== 2) return undefined;
   const calls = billed === 1 ? 1 : 0;
   return {

@@ -33,11 +33,17 @@ export function createLedgerOperations(database: Database): LedgerStoreOperation
       const rows = splitEncoded(batch).map(({ summary, text }) => readCallRow(summary, text));
       // What is inserted once is told by the key and what is added is added by the statement, so that a transaction need not be alone.
       try {
-        return await database.transact((transaction) => appendRows(transaction, rows, { insert: insertNew, sumsPerInsert: database.words.sumsPerInsert, nodeId }), 'read-committed');
+        return await database.transact(
+          (transaction) => appendRows(transaction, rows, { insert: insertNew, sumsPerInsert: database.words.sumsPerInsert, nodeId }),
+          'read-committed',
+        );
       } catch (error) {
         // Row by row and sum by sum, it is seen which rows are known and which sum does not fit.
         if (!(error instanceof RowsKnownError) && !(error instanceof SumsRefusedError)) throw error;
-        return await database.transact((transaction) => appendRows(transaction, rows, { insert: insertEach, sumsPerInsert: oneByOne, nodeId }), 'read-committed');
+        return await database.transact(
+          (transaction) => appendRows(transaction, rows, { insert: insertEach, sumsPerInsert: oneByOne, nodeId }),
+          'read-committed',
+        );
       }
     },
     findReplyOwner: async (replyId) => {

@@ -1,7 +1,7 @@
 import { StoreError } from '../store-error.ts';
 import type { UsageIncrement } from './call-entry-row.ts';
 import type { Database } from './database.ts';
-import { dayStart, readDayZone } from './day-zone.ts';
+import { dayStart, readKeptDays } from './day-zone.ts';
 import { inParts, perRows, valuesOf } from './in-parts.ts';
 import { sumColumns } from './roll-up-columns.ts';
 
@@ -43,10 +43,11 @@ export async function addToRollUps(
     sumUp(byMinute, (ms) => Math.floor(ms / hourMs) * hourMs),
   );
   // Nobody gives the days another time zone before this transaction ends.
-  const zone = await readDayZone(database, database.words.forShare);
+  const { zone, fromMinute } = await readKeptDays(database, database.words.forShare);
+  const byDay = sumUp(byMinute, (ms) => dayStart(ms, zone));
   await write(
     days,
-    sumUp(byMinute, (ms) => dayStart(ms, zone)),
+    byDay.filter((sum) => sum.acceptedAtMs >= fromMinute * minuteMs),
   );
   const versions = new Map(increments.map((call) => [priceVersionKey(call), call]));
   const used = [...versions.keys()].toSorted().flatMap((key) => versions.get(key) ?? []);

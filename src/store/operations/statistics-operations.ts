@@ -3,7 +3,7 @@ import { toStorableText } from '../storable-text.ts';
 import type { Database, SqlValue, ValueRow } from './database.ts';
 import { packRows } from './packed-rows.ts';
 import { sumColumns } from './roll-up-columns.ts';
-import { changeDayZone, dayBounds, readDayZone } from './day-zone.ts';
+import { dayBounds, keepDaysStep, readKeptDays } from './day-zone.ts';
 import { type Segments, splitBuckets } from './split-buckets.ts';
 import type { StatisticsStoreOperations } from '../worker/store-protocol.ts';
 
@@ -11,7 +11,7 @@ import type { StatisticsStoreOperations } from '../worker/store-protocol.ts';
 export function createStatisticsOperations(database: Database): StatisticsStoreOperations {
   return {
     sumUsage: async (query) => packRows(await queryStatistics(database, query)),
-    keepDaysOf: (timeZone) => changeDayZone(database, timeZone),
+    keepDaysStep: (timeZone, begins) => keepDaysStep(database, timeZone, begins),
   };
 }
 
@@ -57,13 +57,14 @@ async function queryStatistics(database: Database, query: StatisticsQuery): Prom
   if (!query.buckets.some((bucket) => bucket.endSeconds - bucket.startSeconds >= dayHoursMin * 3600)) {
     return await sumSegments(database, query, splitBuckets(query));
   }
-  let zone = await readDayZone(database);
+  let kept = await readKeptDays(database);
   for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
-    const bounds = dayBounds(query.startSeconds, query.endSeconds, zone);
+    const { zone, fromMinute } = kept;
+    const bounds = dayBounds(query.startSeconds, query.endSeconds, zone).filter((bound) => bound >= fromMinute * 60);
     const rows = await sumSegments(database, query, splitBuckets({ ...query, dayBounds: bounds }), bounds);
-    const zoneAfter = await readDayZone(database);
-    if (zoneAfter === zone) return rows;
-    zone = zoneAfter;
+    kept = await readKeptDays(database);
+    // Days that came to it meanwhile change nothing.
+    if (kept.zone === zone && kept.fromMinute <= fromMinute) return rows;
   }
   return await sumSegments(database, query, splitBuckets(query));
 }
