@@ -36,8 +36,9 @@ export type StatisticsStore = {
 /** What makes long spans fast. */
 export type StatisticsDays = {
   /**
-   * Keeps sums of whole days of this time zone from now on, in place of those of another, so that statistics in it read few rows. All that was booked is added up anew; who books meanwhile
-   * waits. Statistics are the same with any. Returns false when that is how it was.
+   * Keeps sums of whole days of this time zone from now on, in place of those of another, so that statistics in it read few rows. All that was booked is added up anew, the newest day first, each in a
+   * transaction of its own, and what was begun is gone on with when it is asked for again; who books meanwhile waits for one day at most. Statistics are the same with any. Resolves with false when that is how
+   * it was.
    */
   readonly keepDaysOf: (timeZone: string) => Promise<boolean>;
 };

@@ -70,7 +70,7 @@ export async function connectStoreWorker(worker: Worker, options: StoreWorkerOpt
     listEntries: (filter) => call('listEntries', filter),
     listEntriesBetween: (page) => call('listEntriesBetween', page),
     queryStatistics: async (query) => unpackRows(await call('sumUsage', query)),
-    keepDaysOf: (timeZone) => call('keepDaysOf', timeZone),
+    keepDaysOf: (timeZone) => keepDays(call, timeZone),
     listBilledCalls: (page) => call('listBilledCalls', page),
     listPriceVersions: (span) => call('listPriceVersions', span),
     putProofs: (proofs) => call('putProofs', proofs),
@@ -147,6 +147,11 @@ function creditCalls(call: Call): LeaseStore & CreditBooks {
     listLeases: () => call('listLeases'),
     verifyBooks: (parameter) => call('verifyBooks', parameter),
   };
+}
+
+/** Step by step, so that what is booked meanwhile waits for one of them at most. */
+async function keepDays(call: Call, timeZone: string): Promise<boolean> {
+  for (let steps = 0; ; steps += 1) if ((await call('keepDaysStep', timeZone, steps === 0)) === 'done') return steps > 0;
 }
 
 /** Answers under idempotency keys. */
