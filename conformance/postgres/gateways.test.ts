@@ -70,7 +70,12 @@ describe('two gateways and a monitor on one PostgreSQL, each with a role that ha
     const environment = { WEIR_CONFIG: join(first.dataDirectory, 'weir.yaml'), WEIR_DATA_DIR: first.dataDirectory };
     const publish = (input: string, ...options: readonly string[]) => {
       const path = join(first.dataDirectory, 'new-prices.json');
-      writeFileSync(path, JSON.stringify(bookOf(plainEntry({ vendor: 'openai', model: 'gpt-5-mini', tiers: [{ inputAbove: 0, prices: { input, output: '10' } }] }))));
+      writeFileSync(
+        path,
+        JSON.stringify(
+          bookOf(plainEntry({ vendor: 'openai', model: 'gpt-5-mini', tiers: [{ inputAbove: 0, prices: { input, output: '10' } }] })),
+        ),
+      );
       return runWeir(['prices', 'publish', path, '--from', new Date().toISOString().slice(0, 10), ...options], environment);
     };
     const refused = await publish('2');
@@ -82,11 +87,18 @@ describe('two gateways and a monitor on one PostgreSQL, each with a role that ha
       return (await eventually(receipt, ({ status }) => status === 200, 10_000)).text;
     };
     let receipt = '';
-    for (const [price, book] of [['2', 'store-1'], ['3', 'store-2']] as const) {
+    for (const [price, book] of [
+      ['2', 'store-1'],
+      ['3', 'store-2'],
+    ] as const) {
       const published = await publish(price, '--url', parts().server.url('weir', 'weir_operator'));
       assert.equal(published.code, 0, published.stderr);
       for (const { gatewayUrl } of [first, second]) {
-        const found = await eventually(() => receiptOf(gatewayUrl), (text) => text.includes(book), 10_000);
+        const found = await eventually(
+          () => receiptOf(gatewayUrl),
+          (text) => text.includes(book),
+          10_000,
+        );
         if (receipt === '') receipt = found;
       }
     }

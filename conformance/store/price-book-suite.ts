@@ -29,7 +29,9 @@ export function priceBookSuite(open: () => Promise<StoreUnderTest>): void {
     assert.equal(await engine().store().newestPriceBook(), undefined);
     assert.deepEqual(await engine().store().listPriceBooks({ limit: 10 }), []);
     const another = await engine().openAnother();
-    const rivals = [1, 2, 3, 4].map((rival) => (rival % 2 === 0 ? another : engine().store()).insertPriceBook(createBook(1, { actor: `rival ${rival}` })));
+    const rivals = [1, 2, 3, 4].map((rival) =>
+      (rival % 2 === 0 ? another : engine().store()).insertPriceBook(createBook(1, { actor: `rival ${rival}` })),
+    );
     assert.equal((await Promise.all(rivals)).filter(Boolean).length, 1);
     const first = await engine().store().findPriceBook(1);
     assert.equal(await another.insertPriceBook(createBook(1, { book: 'other' })), false);
@@ -42,7 +44,8 @@ export function priceBookSuite(open: () => Promise<StoreUnderTest>): void {
 
   test('books are listed the newest first, page by page', async () => {
     await engine().store().insertPriceBook(createBook(3));
-    const numbers = async (page: { before?: number; limit: number }) => (await engine().store().listPriceBooks(page)).map(({ number }) => number);
+    const numbers = async (page: { before?: number; limit: number }) =>
+      (await engine().store().listPriceBooks(page)).map(({ number }) => number);
     assert.deepEqual(await numbers({ limit: 2 }), [3, 2]);
     assert.deepEqual(await numbers({ limit: 2, before: 2 }), [1]);
     assert.deepEqual((await engine().store().listPriceBooks({ limit: 2 }))[1], summaryOf(noted));

@@ -37,7 +37,11 @@ type Place = { readonly path: string; readonly name: Uint8Array; readonly key: B
 function findPlace(environment: Environment): Place | undefined {
   const name = nameKept('keys', environment);
   if (name === undefined) return undefined;
-  return { path: join(environment.dataDirectory, fileName), name: Buffer.from(name), key: deriveKey(loadStoreKey(environment), 'weir keys: sealing') };
+  return {
+    path: join(environment.dataDirectory, fileName),
+    name: Buffer.from(name),
+    key: deriveKey(loadStoreKey(environment), 'weir keys: sealing'),
+  };
 }
 
 /** Undefined where nothing is kept, or nothing that opens: then the database has to be there. */

@@ -17,7 +17,9 @@ const bookOf = (...entries: readonly string[]): PriceBookData =>
   });
 
 const tell = (book: PriceBookData): readonly string[] =>
-  book.entries.map(({ model, effectiveFrom, effectiveUntil }) => [model, effectiveFrom, effectiveUntil].filter(Boolean).join(' ')).toSorted();
+  book.entries
+    .map(({ model, effectiveFrom, effectiveUntil }) => [model, effectiveFrom, effectiveUntil].filter(Boolean).join(' '))
+    .toSorted();
 
 const compose = (publication: Partial<Publication>): readonly string[] => {
   const book = composePriceBook({

@@ -36,7 +36,15 @@ function endOthers(book: PriceBookData, file: PriceBookData, from: string): Pric
     book.entries.filter((entry) => entry.effectiveFrom < from),
     modelOf,
   );
-  const lastDays = new Map([...others].map(([model, entries]) => [model, entries.map(({ effectiveFrom }) => effectiveFrom).toSorted().at(-1)]));
+  const lastDays = new Map(
+    [...others].map(([model, entries]) => [
+      model,
+      entries
+        .map(({ effectiveFrom }) => effectiveFrom)
+        .toSorted()
+        .at(-1),
+    ]),
+  );
   const entries = book.entries.flatMap((entry) => {
     if (models.has(modelOf(entry))) return [entry];
     if (entry.effectiveFrom >= from) return [];

@@ -20,6 +20,7 @@ export function createPublishedBook(book: PriceBookData, about: Omit<PriceBookSu
 
 /** The prices of a published book. @throws PriceBookError where it is not what was published, or cannot be used by this release */
 export function readPublishedBook({ number, digest, book }: PublishedPriceBook): PriceBookData {
-  if (digestOfBook(book) !== digest) throw new PriceBookError([`Book ${number} of the store is not what was published: its digest differs.`]);
+  if (digestOfBook(book) !== digest)
+    throw new PriceBookError([`Book ${number} of the store is not what was published: its digest differs.`]);
   return parsePriceBook(JSON.parse(book));
 }

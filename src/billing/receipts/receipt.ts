@@ -140,7 +140,8 @@ export const receiptSchema = Type.Object(
         },
         {
           ...closed,
-          description: 'Only where amounts are shown in a unit of the operator: the total in it, as it is when the receipt is read. The digest does not cover it.',
+          description:
+            'Only where amounts are shown in a unit of the operator: the total in it, as it is when the receipt is read. The digest does not cover it.',
         },
       ),
     ),

@@ -63,7 +63,11 @@ function readTable(text: string, forms: readonly TableForm[]): { readonly form: 
   return { form, rows };
 }
 
-function asUsage(rows: readonly Row[], startOf: (row: Row) => number, countsOf: (row: Row) => Partial<Record<UsageClass, number>>): VendorUsage {
+function asUsage(
+  rows: readonly Row[],
+  startOf: (row: Row) => number,
+  countsOf: (row: Row) => Partial<Record<UsageClass, number>>,
+): VendorUsage {
   const read = rows.map((row): VendorUsageRow => {
     const model = row.fields['model_version'] ?? row.fields['model'] ?? '';
     if (model === '') throw new ExportError(`${row.place}: there is no model; export it by model`);

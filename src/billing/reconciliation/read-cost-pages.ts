@@ -104,7 +104,8 @@ export function nameAnthropicCost(members: Members): Pick<VendorCost, 'model' | 
 
 /** The results of all pages, as far as they have the form of such. */
 function resultsOf(json: unknown): readonly Members[] {
-  const members = (value: unknown): readonly Members[] => (typeof value === 'object' && value !== null && !Array.isArray(value) ? [readObject(value, '')] : []);
+  const members = (value: unknown): readonly Members[] =>
+    typeof value === 'object' && value !== null && !Array.isArray(value) ? [readObject(value, '')] : [];
   const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
   const pages = Array.isArray(json) ? json : [json];
   const buckets = pages.flatMap(members).flatMap((page) => list(page['data']).flatMap(members));

@@ -34,5 +34,6 @@ export function readUsd(value: unknown, place: string, per = 1n): Fraction {
 
 /** @throws ExportError for another currency: amounts are compared in USD */
 export function checkCurrency(currency: unknown, place: string): void {
-  if (String(currency).toUpperCase() !== 'USD') throw new ExportError(`${place} is ${String(currency).slice(0, 16)}, and only USD can be compared`);
+  if (String(currency).toUpperCase() !== 'USD')
+    throw new ExportError(`${place} is ${String(currency).slice(0, 16)}, and only USD can be compared`);
 }

@@ -107,7 +107,10 @@ function describeBounds({ minimumNanoUsd, expectedNanoUsd, maximumNanoUsd }: Cos
   return { minimum: money(minimumNanoUsd), expected: money(expectedNanoUsd), maximum: money(maximumNanoUsd) };
 }
 
-function describeTarget({ quoted: { target, usage, notes }, pricingParameters, bounds, expected }: PricedTarget, money: WriteMoney): object {
+function describeTarget(
+  { quoted: { target, usage, notes }, pricingParameters, bounds, expected }: PricedTarget,
+  money: WriteMoney,
+): object {
   return {
     upstream: target.upstream.id,
     vendor: target.upstream.vendor.id,

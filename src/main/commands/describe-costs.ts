@@ -66,9 +66,7 @@ export function writeCosts(reconciliation: CostReconciliation, theirs: VendorCos
       difference_usd: usdDecimal(cost.differenceNanoUsd),
       over_tolerance: isCostOver(cost, tolerance),
     })),
-    charged: reconciliation
-      .charged()
-      .map(({ day, model, chargedNanoUsd }) => ({ day, model, charged_usd: usdDecimal(chargedNanoUsd) })),
+    charged: reconciliation.charged().map(({ day, model, chargedNanoUsd }) => ({ day, model, charged_usd: usdDecimal(chargedNanoUsd) })),
     unread,
   };
   return JSON.stringify(report, undefined, 2);

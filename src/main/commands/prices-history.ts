@@ -58,7 +58,12 @@ async function showVersion(environment: Environment, version: string, json: bool
   for (const line of describeVersion(version, basis, published, recordedAtMs)) console.log(line);
 }
 
-function describeVersion(version: string, basis: PriceBasis, published: PriceBookSummary | undefined, recordedAtMs: number): readonly string[] {
+function describeVersion(
+  version: string,
+  basis: PriceBasis,
+  published: PriceBookSummary | undefined,
+  recordedAtMs: number,
+): readonly string[] {
   const { book, overrides = [], toolPrices = {}, factors = {} } = basis;
   const { users = {}, keys = {} } = factors;
   const list = (prices: Readonly<Record<string, string | undefined>>): string =>

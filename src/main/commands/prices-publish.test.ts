@@ -29,7 +29,9 @@ const bookText = (version: string, prices: Readonly<Record<string, string>>): st
   JSON.stringify({
     version,
     currency: 'USD',
-    entries: Object.entries(prices).map(([model, input]) => plainEntry({ model, tiers: [{ inputAbove: 0, prices: { input, output: '10' } }] })),
+    entries: Object.entries(prices).map(([model, input]) =>
+      plainEntry({ model, tiers: [{ inputAbove: 0, prices: { input, output: '10' } }] }),
+    ),
   });
 
 /** A data directory, and the commands over it. */
@@ -46,7 +48,8 @@ function setUp(context: TestContext, config = 'upstreams: {}\n') {
     const program = new Command().exitOverride().configureOutput({ writeErr: () => {} });
     addPriceCommands(program, () => environment);
     await program.parseAsync(['prices', ...words.map((word) => (word.endsWith('.json') ? join(directory, word) : word))], { from: 'user' });
-    const textOf = (calls: readonly { readonly arguments: readonly unknown[] }[]): string => calls.map((call) => call.arguments.join(' ')).join('\n');
+    const textOf = (calls: readonly { readonly arguments: readonly unknown[] }[]): string =>
+      calls.map((call) => call.arguments.join(' ')).join('\n');
     return { printed: textOf(output.mock.calls), said: textOf(notices.mock.calls) };
   };
   const withStore = async <Result>(use: (store: Awaited<ReturnType<typeof openDatabase>>) => Promise<Result>): Promise<Result> => {
@@ -83,13 +86,23 @@ test('publish: a book in the store holds from its day on, beside what was publis
   const { printed: list } = await run('list', '--model', 'm-1', '--at', 'all');
   assert.equal(list.match(/acme .* store-2$/gm)?.length, 2, list);
   const { printed: history } = await run('history');
-  assert.match(history, /^2 +ours-2 +override +\S+ +\S+Z +\S+ +[0-9a-f]{12}\n1 +ours-1 +override +\S+ +\S+Z +\S+ +[0-9a-f]{12} +first prices$/m);
+  assert.match(
+    history,
+    /^2 +ours-2 +override +\S+ +\S+Z +\S+ +[0-9a-f]{12}\n1 +ours-1 +override +\S+ +\S+Z +\S+ +[0-9a-f]{12} +first prices$/m,
+  );
 });
 
 /** Books of one model that was published under the numbers 1 and so on, at these prices. */
 const publishedAt = (...prices: readonly string[]): readonly PublishedPriceBook[] =>
   prices.map((price, index) => {
-    const about = { number: index + 1, label: 'ours', scope: 'override', effectiveFrom: dayFromNow(0), publishedAtMs: 0, actor: 'ann' } as const;
+    const about = {
+      number: index + 1,
+      label: 'ours',
+      scope: 'override',
+      effectiveFrom: dayFromNow(0),
+      publishedAtMs: 0,
+      actor: 'ann',
+    } as const;
     return createPublishedBook(parsePriceBook(JSON.parse(bookText('ours', { 'm-1': price }))), about);
   });
 
@@ -136,7 +149,13 @@ test('version: what stood behind a receipt is shown, and what somebody has chang
     for (const name of [version, 'x+y']) await store.recordPrices({ version: name, basis: JSON.stringify(basis), recordedAtMs: 0 });
   });
   const { printed } = await run('version', version);
-  for (const words of [/is what it says/, /1970-01-01T00:00:00\.000Z/, /published +1 {2}ours .*ann/, /prices of the configuration +own/, /alice 0\.9/])
+  for (const words of [
+    /is what it says/,
+    /1970-01-01T00:00:00\.000Z/,
+    /published +1 {2}ours .*ann/,
+    /prices of the configuration +own/,
+    /alice 0\.9/,
+  ])
     assert.match(printed, words);
   assert.deepEqual(JSON.parse((await run('export', version)).printed), basis.book);
   await assert.rejects(run('version', 'x+y'), /somebody has changed it/);

@@ -76,13 +76,17 @@ async function insert(store: Store, next: PublishedPriceBook): Promise<void> {
     );
   }
   if (isNew) return;
-  throw new StartError(`somebody else has published book ${next.number} in the meantime; look at it with weir prices history, and publish again`);
+  throw new StartError(
+    `somebody else has published book ${next.number} in the meantime; look at it with weir prices history, and publish again`,
+  );
 }
 
 /** What of a layer this configuration does not use, as lines for people. */
 export function describeHidden({ config, layers }: LoadedConfig, source?: string): readonly string[] {
   if (source !== undefined && !layers.some((layer) => layer.source === source))
-    return [`With this configuration it is not used: prices.mode is replace, and ${layers[0]?.source ?? pricesOf(config.prices).file} stands alone.`];
+    return [
+      `With this configuration it is not used: prices.mode is replace, and ${layers[0]?.source ?? pricesOf(config.prices).file} stands alone.`,
+    ];
   return findHidden(layers)
     .filter((hidden) => source === undefined || hidden.source === source)
     .map(({ source: below, by, models }) => `${by} has these models, and what ${below} says of them is not used: ${models.join(', ')}`);

@@ -101,7 +101,10 @@ test('stage and publish: what cannot be meant is refused, and nothing is written
   await assert.rejects(run('publish', 'new.json', '--from', dayFromNow(-1)), /is past/);
   await assert.rejects(run('publish', 'absent.json', '--from', dayFromNow(1)), /cannot be read/);
   await assert.rejects(run('publish', 'new.json'), /--from/);
-  await assert.rejects(run('publish', 'new.json', '--from', dayFromNow(1), '--output', 'own.json', '--note', 'x'), /--output writes a file/);
+  await assert.rejects(
+    run('publish', 'new.json', '--from', dayFromNow(1), '--output', 'own.json', '--note', 'x'),
+    /--output writes a file/,
+  );
   assert.match(await run('history'), /No price book is published/);
   assert.equal(readFileSync(join(directory, 'own.json'), 'utf8'), before);
 });
@@ -127,7 +130,10 @@ test('publish --output: the price file says what holds until the day and from it
 
 test('publish --output: a file that is not there yet is made, and can be used', async (context) => {
   const { run, directory } = await setUp(context, 'upstreams: {}\n');
-  assert.match(await run('publish', 'new.json', '--from', dayFromNow(1), '--output', 'made.json'), /no gateway uses it before prices\.file names it$/);
+  assert.match(
+    await run('publish', 'new.json', '--from', dayFromNow(1), '--output', 'made.json'),
+    /no gateway uses it before prices\.file names it$/,
+  );
   assert.match(await run('check', 'made.json'), /good: 1 models, 1 entries/);
   assert.ok(!readdirSync(directory).includes('made.json.before'));
 });

@@ -36,8 +36,19 @@ export function addPriceCommands(program: Command, environment: () => Environmen
         source: sources.get(`${entry.vendor}/${entry.model}`) ?? '',
       }));
       const header = ['VENDOR', 'MODEL', 'SINCE', 'INPUT', 'CACHED', 'WRITE', 'OUTPUT', 'BESIDES', 'CHECKED', 'SOURCE'];
-      if (options.json === true) console.log(JSON.stringify(entries.map(({ entry, source }) => ({ ...entry, from_book: source })), undefined, 2));
-      else printTable(header, entries.flatMap(({ entry, source }) => priceColumns(entry, source)));
+      if (options.json === true)
+        console.log(
+          JSON.stringify(
+            entries.map(({ entry, source }) => ({ ...entry, from_book: source })),
+            undefined,
+            2,
+          ),
+        );
+      else
+        printTable(
+          header,
+          entries.flatMap(({ entry, source }) => priceColumns(entry, source)),
+        );
     });
   prices
     .command('check')

@@ -42,7 +42,9 @@ async function readPublished(environment: Environment): Promise<PublishedPriceBo
   } catch (error) {
     const kept = readKeptPrices(environment);
     if (kept === undefined) throw error;
-    console.error(`weir: ${error instanceof Error ? error.message : String(error)}; using book ${kept.number}, which this gateway had last`);
+    console.error(
+      `weir: ${error instanceof Error ? error.message : String(error)}; using book ${kept.number}, which this gateway had last`,
+    );
     return kept;
   }
 }
@@ -68,7 +70,10 @@ export async function readNamedBook(environment: Environment, name: string): Pro
 }
 
 /** What was behind a price version. @throws StartError where the store has never heard of it */
-export async function findRecorded(environment: Environment, version: string): Promise<{ readonly basis: string; readonly recordedAtMs: number }> {
+export async function findRecorded(
+  environment: Environment,
+  version: string,
+): Promise<{ readonly basis: string; readonly recordedAtMs: number }> {
   const found = await readPriceBooks(environment, (store) => store.findRecordedPrices(version));
   if (found === undefined) throw new StartError(`the store knows no prices ${version}`);
   return found;

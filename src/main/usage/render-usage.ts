@@ -48,12 +48,7 @@ export function renderUsage(usage: Usage, terminal: Terminal): string {
   ].join('\n');
 }
 
-function renderBuckets(
-  byBucket: ReadonlyMap<string, Sums>,
-  total: Sums,
-  terminal: Terminal,
-  unit: Usage['unit'],
-): readonly string[] {
+function renderBuckets(byBucket: ReadonlyMap<string, Sums>, total: Sums, terminal: Terminal, unit: Usage['unit']): readonly string[] {
   const header = ['TIME', ...sumTitles(unit)];
   const rows = [...byBucket].map(([time, sums]) => [time, ...sumCells(sums, unit)]);
   const totals = ['TOTAL', ...sumCells(total, unit)];
