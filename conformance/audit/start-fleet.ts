@@ -29,6 +29,8 @@ export type Fleet = {
 };
 
 const processes = 3;
+/** Fleets are started again and again, for hours, beside whatever else the machine does. */
+const readyWithinMs = 300_000;
 const environment = { WEIR_LOG_LEVEL: 'warn', WEIR_PROOF_KEY: 'ab'.repeat(32) };
 
 async function stopWell(weir: RunningWeir): Promise<void> {
@@ -45,7 +47,7 @@ function startOnSqlite(folder: string, config: object): Fleet {
   let printed = '';
   const start = async (): Promise<void> => {
     const commandArguments = ['--workers', String(processes)];
-    weir = await startWeir({ dataDirectory, config: text, command: 'gateway', commandArguments, environment });
+    weir = await startWeir({ dataDirectory, config: text, command: 'gateway', commandArguments, environment, readyWithinMs });
   };
   const keepOutput = (): void => void (printed += weir?.output() ?? '');
   return {
@@ -91,7 +93,7 @@ async function startOnPostgres(folder: string, config: object): Promise<Fleet> {
   const startOne = async (index: number): Promise<void> => {
     const dataDirectory = join(folder, `data-${index}`);
     mkdirSync(dataDirectory, { mode: 0o700, recursive: true });
-    gateways[index] = await startWeir({ dataDirectory, config: text, command: 'gateway', environment });
+    gateways[index] = await startWeir({ dataDirectory, config: text, command: 'gateway', environment, readyWithinMs });
   };
   const keepOutput = (index: number): void => void (printed += gateways[index]?.output() ?? '');
   return {

@@ -146,14 +146,19 @@ async function openBooks(
     readonly live: LiveSettings;
     readonly registry: MetricRegistry | undefined;
   },
-): Promise<{ readonly store: Store; readonly journal: Awaited<ReturnType<typeof openJournal>>; readonly credits: CreditDesk }> {
+): Promise<{
+  readonly nodeId: string;
+  readonly store: Store;
+  readonly journal: Awaited<ReturnType<typeof openJournal>>;
+  readonly credits: CreditDesk;
+}> {
   const { environment, worker, opened } = parts;
   const slot = worker?.journalSlot ?? firstSlot;
   const nodeId = readNodeId(environment.dataDirectory, slot);
   const store = storeOfNode(parts.store, nodeId);
   const journal = await openJournal({ ...parts, slot, store });
   opened.defer(() => journal.close());
-  return { store, journal, credits: await openCredits({ ...parts, nodeId, store, journal }, opened) };
+  return { nodeId, store, journal, credits: await openCredits({ ...parts, nodeId, store, journal }, opened) };
 }
 
 function openDeadlines(clock: Clock, opened: AsyncDisposableStack): Gateway['deadlines'] {
@@ -201,7 +206,7 @@ export async function assembleGateway(options: {
   const simulated = options.withSimulator ? await startSimulatedIfNeeded(environment, opened) : undefined;
   const live = openLiveSettings(options, simulated, await openPrices(options, opened));
   const { telemetry, registry } = assembleTelemetry({ ...options, routing: () => live.settings().routing });
-  const { store, journal, credits } = await openBooks({ ...options, live, registry });
+  const { nodeId, store, journal, credits } = await openBooks({ ...options, live, registry });
   const keys = await openKeys({ environment, store, clock, logger }, opened);
   const deadlines = openDeadlines(clock, opened);
   const proofVault = openProofVault({ environment, store, clock, logger }, opened);
@@ -220,7 +225,7 @@ export async function assembleGateway(options: {
     gatekeeper: openGatekeeper(live, clock, logger, opened),
     replyOwners: createReplyOwners({ store }),
     proofVault,
-    ...(await openWhatIsKept({ environment, store, clock, logger, live, telemetry }, opened)),
+    ...(await openWhatIsKept({ environment, nodeId, store, clock, logger, live, telemetry }, opened)),
     fetchMedia: (url) => fetchNamedMedia(url, live.config().media),
     settings: live.settings,
     clock,
@@ -254,7 +259,10 @@ async function openWhatIsKept(
   {
     live,
     ...parts
-  }: Pick<Parameters<typeof openVideos>[0], 'environment' | 'store' | 'clock' | 'logger' | 'telemetry'> & { readonly live: LiveSettings },
+  }: Pick<Parameters<typeof openVideos>[0], 'environment' | 'store' | 'clock' | 'logger' | 'telemetry'> & {
+    readonly live: LiveSettings;
+    readonly nodeId: string;
+  },
   opened: AsyncDisposableStack,
 ): Promise<Pick<Gateway, 'storedObjects' | 'background' | 'conversations' | 'callbacks' | 'videos' | 'idempotency'>> {
   const base = { ...parts, newId: createIds(parts.clock), config: live.config, settings: live.settings };

@@ -56,13 +56,13 @@ export function verifyReceipt(value: unknown, books: readonly PriceBook[] = []):
       rerated: 0,
     };
   }
-  const rerated = value.rows.map((row) => rerate(value, row, books));
+  const rerated = value.rows.map((row, index) => ({ row, path: `rows.${index}`, charge: rerate(value, row, books) }));
   const problems = [
     ...checkWhole(value),
-    ...value.rows.flatMap((row, index) => checkRow(row, `rows.${index}`)),
-    ...rerated.flatMap((charge, index) => (charge === undefined ? [] : compareCharge(value.rows[index], charge, `rows.${index}`))),
+    ...rerated.flatMap(({ row, path }) => checkRow(row, path)),
+    ...rerated.flatMap(({ row, path, charge }) => (charge === undefined ? [] : compareCharge(row, charge, path))),
   ];
-  return { problems, rerated: rerated.filter((charge) => charge !== undefined).length, receipt: value };
+  return { problems, rerated: rerated.filter(({ charge }) => charge !== undefined).length, receipt: value };
 }
 
 /** Numbers in a spelling that is read as the number of another one, in which a changed digit might be lost. */
@@ -117,8 +117,8 @@ function checkAmounts(row: ReceiptRow, path: string): ReceiptProblem[] {
   const lines = row.lines.map(readLine);
   try {
     return [
-      ...lines.flatMap((line, index) =>
-        differs(`${path}.lines.${index}.amount_usd`, row.lines[index]?.amount_usd, formatExact(sumLines([line]))),
+      ...row.lines.flatMap((line, index) =>
+        differs(`${path}.lines.${index}.amount_usd`, line.amount_usd, formatExact(sumLines([readLine(line)]))),
       ),
       ...differs(`${path}.sum_usd`, row.sum_usd, formatExact(sumLines(lines))),
       ...checkMoney(`${path}.amount`, row.amount, recomputeAmount(lines)),
@@ -160,8 +160,7 @@ function rerate(receipt: Receipt, row: ReceiptRow, books: readonly PriceBook[]):
   });
 }
 
-function compareCharge(row: ReceiptRow | undefined, charge: ReturnType<PriceBook['rate']>, path: string): ReceiptProblem[] {
-  if (row === undefined) return [];
+function compareCharge(row: ReceiptRow, charge: ReturnType<PriceBook['rate']>, path: string): ReceiptProblem[] {
   const lines = row.lines.map(readLine);
   const shown = (line: ChargeLine | undefined): unknown =>
     line === undefined ? null : canonicalJson({ ...line, multipliers: line.multipliers ?? {} });

@@ -26,9 +26,11 @@ type PricedTarget = {
 /** Prices a call by the very functions that would hold and charge it. */
 export function priceQuote(
   { settings, caller, nowMs }: Asked,
-  { requestedModel, targets, roundsMax, serviceTier }: QuotedCall,
+  { requestedModel, targets, roundsMax, toolsMost = [], serviceTier }: QuotedCall,
 ): PricedQuote {
   const { priceBook } = settings.routing;
+  const payer = { userName: caller.userName, keyId: caller.id };
+  const toolsNanoUsd = mostOf(toolsMost.map((usage) => priceBook.rateTools(usage, payer).amountNanoUsd));
   const priced = targets.map((quoted): PricedTarget => {
     const { target, usage, firstRound = usage, sent } = quoted;
     const read = readPrices(priceBook, { target, requestedModel, acceptedAtMs: nowMs }, sent);
@@ -39,15 +41,14 @@ export function priceQuote(
       requestedModel,
       acceptedAtMs: nowMs,
       pricingParameters,
-      userName: caller.userName,
-      keyId: caller.id,
+      ...payer,
       serviceTier,
     };
     const { maximumNanoUsd, ...others } = priceBook.bound({ ...rated, ...usage });
     return {
       quoted,
       pricingParameters,
-      bounds: { ...others, maximumNanoUsd: maximumNanoUsd * BigInt(roundsMax) },
+      bounds: { ...others, maximumNanoUsd: maximumNanoUsd * BigInt(roundsMax) + toolsNanoUsd },
       heldNanoUsd: priceBook.bound({ ...rated, ...firstRound }).maximumNanoUsd,
       expected: priceBook.rate({ ...rated, usage: usage.expected }),
     };
@@ -65,7 +66,7 @@ export function priceQuote(
 }
 
 const leastOf = (amounts: readonly bigint[]): bigint => amounts.reduce((least, other) => (other < least ? other : least));
-const mostOf = (amounts: readonly bigint[]): bigint => amounts.reduce((most, other) => (other > most ? other : most));
+const mostOf = (amounts: readonly bigint[]): bigint => amounts.reduce((most, other) => (other > most ? other : most), 0n);
 
 /** Whether there is money for it at this moment. `unlimited`: nothing limits what the caller spends, and nothing is held. */
 export type Affordable =

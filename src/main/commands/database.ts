@@ -14,8 +14,8 @@ export type UrlOption = { readonly url?: string };
 export const urlText =
   'URL of the database with the role that owns its tables, where the configuration names another one; "-" reads it from WEIR_OWNER_URL';
 
-/** Adds `weir migrate …` and `weir database …`: what operators do with the database itself. */
-export function addDatabaseCommands(program: Command, environment: Environment): void {
+/** Adds `weir migrate …`. */
+export function addMigrateCommand(program: Command, environment: Environment): void {
   program
     .command('migrate')
     .description(
@@ -29,6 +29,10 @@ export function addDatabaseCommands(program: Command, environment: Environment):
       if (from === 'sqlite' && to === 'postgres') return copy(environment, options);
       throw new StartError('say `weir migrate`, or `weir migrate sqlite postgres`');
     });
+}
+
+/** Adds `weir database …`. */
+export function addDatabaseCommands(program: Command): void {
   const database = program.command('database').description('the PostgreSQL database that several gateways share');
   database
     .command('roles')

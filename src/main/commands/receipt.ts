@@ -2,13 +2,16 @@ import { readFileSync } from 'node:fs';
 
 import type { Command } from 'commander';
 
+import type { CallEntry } from '../../billing/ledger/call-entry.ts';
 import { parsePriceBasis } from '../../billing/rating/price-basis.ts';
 import { createPriceBook } from '../../billing/rating/price-book.ts';
 import type { PriceBook } from '../../billing/rating/rating.ts';
 import type { Receipt } from '../../billing/receipts/receipt.ts';
 import { buildReceipt } from '../../billing/receipts/build-receipt.ts';
+import { callOfId } from '../../billing/receipts/call-of-id.ts';
 import { showCredits } from '../../billing/receipts/show-credits.ts';
 import { type Verification, verifyReceiptText } from '../../billing/receipts/verify-receipt.ts';
+import type { Store } from '../../store/store.ts';
 import { buildPriceBook } from '../config/build-price-book.ts';
 import { readCreditUnit } from '../config/read-credit-unit.ts';
 import { type Environment, StartError } from '../environment.ts';
@@ -24,7 +27,10 @@ export function addReceiptCommands(program: Command, environment: Environment, c
   const receipt = program
     .command('receipt')
     .description('what a call cost and why; weir receipt verify recomputes a receipt')
-    .argument('<id>', 'the id of the call: x-weir-request-id of its reply')
+    .argument(
+      '<id>',
+      'the id of the call, which is x-weir-request-id of its reply, or the id in the reply: resp_…, msg_…, chatcmpl-…, task_…',
+    )
     .option('--json', 'the receipt itself, as GET /v1/receipts/{id} answers it')
     .action((id: string, { json }: { json?: boolean }) => showReceipt(environment, id, json === true));
   receipt
@@ -43,14 +49,23 @@ async function showReceipt(environment: Environment, id: string, json: boolean):
   ensureDataDirectory(environment.dataDirectory);
   const store = await openDatabase(environment);
   try {
-    const [call, ...parts] = await store.listCallRows(id);
-    if (call === undefined || call.callId !== id)
+    const [call, ...parts] = await findRows(store, id);
+    if (call === undefined)
       throw new StartError(`the ledger has no call "${id}"; one that has just ended, or is under way, is booked in a moment`);
     const receipt = showCredits(buildReceipt([call, ...parts], true), readCreditUnit(environment));
     console.log(json ? JSON.stringify(receipt, undefined, 2) : describeReceipt(receipt).join('\n'));
   } finally {
     await store.close();
   }
+}
+
+/** The rows of a call, by its own id or by one that its client was given in the reply. */
+async function findRows(store: Store, id: string): Promise<readonly CallEntry[]> {
+  const callId = callOfId(id);
+  const rows = await store.listCallRows(callId);
+  if (rows[0]?.callId === callId) return rows;
+  const kept = await store.findReplyOwner(id);
+  return kept === undefined ? [] : await store.listCallRows(kept.callId);
 }
 
 async function verify(configured: () => Environment, file: string, withPrices: boolean): Promise<number> {

@@ -19,6 +19,11 @@ export function nameKept(what: string, environment: Environment): string | undef
   return JSON.stringify([what, host, pathname, searchParams.get('host')]);
 }
 
+/** The environment with the configuration file in use. Throws StartError for a name without a file. */
+export function withConfigPath(environment: Environment): Environment {
+  return { ...environment, configPath: findConfigPath(environment) };
+}
+
 /**
  * Which database the configuration names; undefined for the file of the data directory. A configuration that says nothing of databases is not looked at further: commands about keys work where
  * the secrets of upstreams are not known. Throws ConfigError, StartError.

@@ -65,9 +65,9 @@ function createPools(): {
   return {
     pools: (origin, connectTimeoutMs) => {
       const key = `${origin} ${connectTimeoutMs}`;
-      const client = clients.get(key) ?? createUpstreamClient({ origin, connectTimeoutMs, headerBytesMax: upstreamHeaderBytesMax });
-      clients.set(key, client);
-      return client;
+      return clients.getOrInsertComputed(key, () =>
+        createUpstreamClient({ origin, connectTimeoutMs, headerBytesMax: upstreamHeaderBytesMax }),
+      );
     },
     retire: async (used) => {
       const unused = [...clients].filter(([, client]) => !used.has(client));

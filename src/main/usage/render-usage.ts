@@ -31,9 +31,9 @@ export function renderUsage(usage: Usage, terminal: Terminal): string {
   const byGroup = new Map<string, { readonly names: readonly string[]; readonly sums: Sums }>();
   for (const record of records) {
     add(total, record);
-    add(find(byBucket, record.time, createSums), record);
+    add(byBucket.getOrInsertComputed(record.time, createSums), record);
     const names = [record.userName, record.tokenName, record.modelName];
-    add(find(byGroup, names.join('\0'), () => ({ names, sums: createSums() })).sums, record);
+    add(byGroup.getOrInsertComputed(names.join('\0'), () => ({ names, sums: createSums() })).sums, record);
   }
   if (records.count === 0) return `${bold(title, terminal)}\nno calls\n`;
   const groups = [...byGroup.values()].toSorted((left, right) => compareCost(right.sums, left.sums));
@@ -149,12 +149,4 @@ function nanoUsdOf(decimal: string): bigint {
 function compareCost(left: Sums, right: Sums): number {
   if (left.nanoUsd !== right.nanoUsd) return left.nanoUsd < right.nanoUsd ? -1 : 1;
   return left.calls - right.calls;
-}
-
-function find<Value>(map: Map<string, Value>, key: string, create: () => Value): Value {
-  const known = map.get(key);
-  if (known !== undefined) return known;
-  const made = create();
-  map.set(key, made);
-  return made;
 }

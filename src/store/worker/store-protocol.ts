@@ -5,7 +5,7 @@ import type { IdempotencyStore } from '../../billing/idempotency/idempotency-sto
 import type { LedgerStore } from '../../billing/ledger/ledger-store.ts';
 import type { PriceBookStore } from '../../billing/price-books/price-book-store.ts';
 import type { BilledCallStore } from '../../billing/statistics/billed-call.ts';
-import type { StatisticsDays, StatisticsStore } from '../../billing/statistics/statistics-store.ts';
+import type { StatisticsStore } from '../../billing/statistics/statistics-store.ts';
 import type { ConversationStore } from '../../conversations/conversation-store.ts';
 import type { ProofStore } from '../../inference/proof-store.ts';
 import type { CallbackStore } from '../../tasks/callbacks/callback-store.ts';
@@ -24,8 +24,9 @@ export type LedgerStoreOperations = Omit<LedgerStore, 'appendEntries' | 'appendE
 
 /** Encoded entries end to end, and the length of each. */
 export type EncodedBatch = { readonly bytes: Uint8Array<ArrayBuffer>; readonly lengths: readonly number[] };
-/** Rows travel packed. */
-export type StatisticsStoreOperations = StatisticsDays & {
+/** Rows travel packed, and days are added up one at a time, so that others have their turn. */
+export type StatisticsStoreOperations = {
+  readonly keepDaysStep: (timeZone: string, begins: boolean) => Promise<'done' | 'more'>;
   readonly sumUsage: (query: Parameters<StatisticsStore['queryStatistics']>[0]) => Promise<PackedRows>;
 };
 export type ProofStoreOperations = ProofStore;
