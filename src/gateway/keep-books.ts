@@ -76,7 +76,8 @@ export function keepBooks(options: {
       const corrected = exact === report || exact === undefined ? outcome : { ...outcome, report: exact };
       const trace = { upstreamStatus, upstreamRequestId, firstByteMs, durationMs: elapsedMs() };
       const charged = settleCall(opening, corrected, trace, priceBook, options.keepsReply);
-      const settled = left === undefined ? charged : { ...charged, disconnect: describeLeaving(left, reportsUsage(corrected), trace.durationMs) };
+      const settled =
+        left === undefined ? charged : { ...charged, disconnect: describeLeaving(left, reportsUsage(corrected), trace.durationMs) };
       const replyNotes = options.replyNotes();
       const entry = replyNotes.length === 0 ? settled : { ...settled, replyNotes };
       options.used?.(entry.usage);

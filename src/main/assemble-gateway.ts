@@ -46,6 +46,7 @@ import { openCredits, readNodeId, storeOfNode } from './open-credits.ts';
 import { openIdempotency } from './open-idempotency.ts';
 import { keepStatisticsDays } from './keep-statistics-days.ts';
 import { openStoredObjects } from './open-stored-objects.ts';
+import { openPrices, type OpenedPrices } from './open-prices.ts';
 import { openProofVault } from './open-proof-vault.ts';
 import { openVideos } from './open-videos.ts';
 import { rememberKeys } from './remember-keys.ts';
@@ -169,6 +170,7 @@ function openDeadlines(clock: Clock, opened: AsyncDisposableStack): Gateway['dea
 function openLiveSettings(
   { environment, clock, logger, worker, opened }: Parameters<typeof assembleGateway>[0],
   simulated: Simulated | undefined,
+  prices: OpenedPrices,
 ): LiveSettings {
   const live = createLiveSettings({
     path: environment.configPath,
@@ -177,8 +179,12 @@ function openLiveSettings(
     clock,
     logger,
     pollMs: configPollMs,
-    lastGood: worker?.lastGood,
-    onInForce: worker?.onConfigInForce,
+    lastGood: worker?.lastGood ?? (prices.kept === undefined ? undefined : { published: prices.kept }),
+    published: prices.published,
+    onInForce: (files, inForce) => {
+      prices.onInForce(files, inForce);
+      worker?.onConfigInForce(files);
+    },
   });
   opened.defer(() => live.close());
   return live;
@@ -198,7 +204,7 @@ export async function assembleGateway(options: {
 }): Promise<RunningGateway> {
   const { environment, logger, clock, worker, opened } = options;
   const simulated = options.withSimulator ? await startSimulatedIfNeeded(environment, opened) : undefined;
-  const live = openLiveSettings(options, simulated);
+  const live = openLiveSettings(options, simulated, await openPrices(options, opened));
   const { telemetry, registry } = assembleTelemetry({ ...options, routing: () => live.settings().routing });
   const { nodeId, store, journal, credits } = await openBooks({ ...options, live, registry });
   const keys = await openKeys({ environment, store, clock, logger }, opened);

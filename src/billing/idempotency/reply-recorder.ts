@@ -30,15 +30,11 @@ export class ReplyRecorder {
   #waiting = 0;
   #writing: Promise<void> = Promise.resolve();
   #failure: unknown;
+  /** Whether more than the bound has come: then nothing of it is kept. */
   #isTooLarge = false;
 
   constructor(parts: RecorderParts) {
     this.#parts = parts;
-  }
-
-  /** Whether more than there is room for has come: then nothing of it is kept. */
-  get isTooLarge(): boolean {
-    return this.#isTooLarge;
   }
 
   /** Adds to the end of the body. False when the store does not keep up: `whenRoom` tells when to go on. */

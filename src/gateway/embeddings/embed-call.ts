@@ -6,8 +6,8 @@ import { GatewayError } from '../../inference/gateway-error.ts';
 import type { JsonObject } from '../../platform/json/json-value.ts';
 import { parseJsonObject } from '../../platform/json/parse-json.ts';
 import { admit } from '../admit.ts';
-import type { CallCredit } from '../credits/call-credit.ts';
-import { takeChatCredit } from '../credits/chat-credit.ts';
+import { boundDearest } from '../credits/bound-call.ts';
+import { type CallCredit, takeCredit } from '../credits/call-credit.ts';
 import type { ClientWatch } from '../disconnect/client-watch.ts';
 import { describeLeaving, endLeft, reportsUsage } from '../disconnect/describe-leaving.ts';
 import type { Outcome } from '../exchange/exchange-context.ts';
@@ -27,6 +27,7 @@ import { settleCall } from '../settle.ts';
 import type { CallReport } from '../telemetry/call-report.ts';
 import { chatDialects } from '../../dialects/registry.ts';
 import { askTarget, type WholeAnswer } from '../exchange/ask-target.ts';
+import { boundEmbeddings } from './bound-embeddings.ts';
 import { readEmbeddings } from './read-embeddings.ts';
 import { type EmbeddingsReply, readEmbeddingsReply } from './read-reply.ts';
 
@@ -95,7 +96,11 @@ export async function embed(gateway: Gateway, call: EmbedCall): Promise<Embedded
   let credit: CallCredit | undefined;
   let attempts: EmbedAttempts | undefined;
   try {
-    credit = await takeChatCredit(gateway, { settings, caller, facts, targets, acceptedAtMs: call.acceptedAtMs, request, turn: undefined });
+    credit = await takeCredit(gateway, caller, call.acceptedAtMs, () => {
+      const bounds = boundEmbeddings(body, inputCharacters);
+      const purchase = { priceBook: settings.routing.priceBook, requestedModel, acceptedAtMs: call.acceptedAtMs };
+      return boundDearest({ ...purchase, userName: caller.userName, keyId: caller.id }, targets, () => bounds);
+    });
     attempts = new EmbedAttempts(gateway, call, { facts, credit, encoding });
     const reply = await attempts.run(targets);
     return { body: reply.body, headers: { ...taken?.headers } };

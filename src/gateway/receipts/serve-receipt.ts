@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 
 import { callOfId } from '../../billing/receipts/call-of-id.ts';
 import type { FoundReceipt } from '../../billing/receipts/find-receipt.ts';
+import { showCredits } from '../../billing/receipts/show-credits.ts';
 import { chatDialects } from '../../dialects/registry.ts';
 import type { ClientReply } from '../exchange/client-reply.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
@@ -44,7 +45,10 @@ export async function serveReceipt(gateway: Gateway, http: Http, id: string): Pr
   if (response.destroyed) return;
   if (found === undefined) throw new GatewayError('object_not_found', `Receipt with id '${id.slice(0, shownIdCharacters)}' not found.`);
   const headers = { 'content-type': 'application/json', 'cache-control': 'private, no-store', [requestIdHeader]: callId };
-  if (found.state === 'ended') return writeReply(response, 200, headers, Buffer.from(JSON.stringify(found.receipt)));
+  if (found.state === 'ended') {
+    const shown = showCredits(found.receipt, gateway.settings().routing.priceBook.credits);
+    return writeReply(response, 200, headers, Buffer.from(JSON.stringify(shown)));
+  }
   const waiting = { object: 'receipt', request_id: found.callId, status: 'in_progress' };
   writeReply(response, 202, { ...headers, 'retry-after': '1' }, Buffer.from(JSON.stringify(waiting)));
 }

@@ -157,7 +157,9 @@ export class CallAttempts implements RunningCall {
     return undefined;
   }
 
-  #createExchange({ target, plan: { relay }, opening, observer, ticket }: OpenedAttempt): UpstreamExchange {
+  #createExchange({ target, plan, opening, observer, ticket }: OpenedAttempt): UpstreamExchange {
+    const { relay } = plan;
+    const pricingParameters = opening?.pricingParameters;
     const { call, settings, framing, taken, startedMs } = this.#known;
     const { clock, logger, telemetry, drainSlots } = this.#gateway;
     const { limits } = settings;
@@ -175,7 +177,7 @@ export class CallAttempts implements RunningCall {
       logger,
       observer,
       endsByMs: startedMs + timeouts.totalMs,
-      budget: framing === undefined ? undefined : createStreamBudget(this.#known, target, opening?.pricingParameters),
+      budget: framing === undefined ? undefined : createStreamBudget(this.#known, { target, plan, pricingParameters }),
       receipt: opening === undefined ? undefined : receiptPath(call.callId),
       leaving: { policy: this.#known.disconnect ?? 'abort', slots: drainSlots, delivered: this.#known.round?.delivered },
       chunkGaps: opening === undefined || framing === undefined ? undefined : telemetry.chunkGaps(opening),

@@ -116,7 +116,7 @@ export class ToolLoop implements RunningCall {
       this.#push(held.flatMap((event) => this.#shown.show(event)));
       if (calls.length === 0) return await this.#finish(reply.stopReason, reply);
       if (this.#isLastRound()) return await this.#finish('output-limit', { stopDetail: 'the bound of tool rounds is reached' });
-      if (await lacksToolCredit(this.#loop.known, calls.length)) return await this.#finish('output-limit', { stopDetail: creditSpent });
+      if (await lacksToolCredit(this.#loop.known, calls)) return await this.#finish('output-limit', { stopDetail: creditSpent });
       const returns = await this.#runTools(calls);
       if (this.#isOver) return;
       const callsClient = reply.parts.some((part) => part.kind === 'tool-call' && !this.#loop.offered.has(part.name));
