@@ -126,7 +126,7 @@ describe('Idempotency-Key beside chats', () => {
     );
     assert.ok(first.status < 300, first.text);
     const refused = await send('another');
-    assert.deepEqual([refused.status, refused.json.error.code], [429, 'spend_limit_reached']);
+    assert.deepEqual([refused.status, refused.json.error.code], [429, 'insufficient_quota']);
     const again = await send('spender');
     assert.deepEqual([again.status, again.json.id], [first.status, first.json.id], again.text);
     assert.equal(again.headers['idempotent-replayed'], 'true');

@@ -52,7 +52,7 @@ describe('Responses over a WebSocket', () => {
     const [entry, ...others] = await entriesOf('counted');
     assert.deepEqual(others, []);
     // Who speaks over a socket learns of no request id.
-    const { id } = events[0]?.response as { readonly id: string };
+    const { id } = (events[0]?.response ?? assert.fail()) as { readonly id: string };
     const headers = { authorization: `Bearer ${running.weir.apiKey}` };
     const receipt = await fetch(`${running.weir.gatewayUrl}/v1/receipts/${id}`, { headers });
     assert.equal(((await receipt.json()) as { readonly request_id: string }).request_id, entry?.callId);

@@ -1,4 +1,5 @@
 import type { IdempotencyStore, KeyClaim, KeyHolder, KeyName } from './idempotency-store.ts';
+import type { KeptBytes } from './reply-room.ts';
 
 type Row = KeyClaim & { readonly state: 'open' | 'kept' | 'spent'; readonly head: Uint8Array; readonly chunks: number };
 
@@ -60,17 +61,24 @@ export function createFakeIdempotencyStore(): IdempotencyStore & { readonly rows
       for (const [id, row] of rows)
         if (row.state === 'open' && row.owner !== except && row.owner.startsWith(ownerPrefix)) rows.set(id, { ...row, leaseUntilMs: 0 });
     },
-    measureReplies: async () => {
-      const byKey = new Map<string, number>();
-      for (const { keyId, key, requestId } of rows.values())
-        for (const [id, chunk] of chunks)
-          if (id.startsWith(chunkOf({ keyId, key }, requestId, 0).slice(0, -2))) byKey.set(keyId, (byKey.get(keyId) ?? 0) + chunk.length);
-      return [...byKey].map(([keyId, bytes]) => ({ keyId, bytes }));
-    },
+    measureReplies: async () => measure(rows, chunks, chunkOf),
     sweepIdempotencyKeys: async ({ nowMs, rowsMax }) => {
       const over = [...rows.values()].filter(({ expiresAtMs }) => expiresAtMs <= nowMs).slice(0, rowsMax);
       for (const row of over) remove(row);
       return over.length;
     },
   };
+}
+
+/** The bytes of chunks by the API key of their row. */
+function measure(
+  rows: ReadonlyMap<string, Row>,
+  chunks: ReadonlyMap<string, Uint8Array>,
+  chunkOf: (name: KeyName, requestId: string, sequence: number) => string,
+): readonly KeptBytes[] {
+  const byKey = new Map<string, number>();
+  for (const row of rows.values())
+    for (const [id, chunk] of chunks)
+      if (id.startsWith(chunkOf(row, row.requestId, 0).slice(0, -2))) byKey.set(row.keyId, (byKey.get(row.keyId) ?? 0) + chunk.length);
+  return [...byKey].map(([keyId, bytes]) => ({ keyId, bytes }));
 }

@@ -1,3 +1,4 @@
+import type { EventEncoder } from '../../dialects/chat-codec.ts';
 import type { InferenceEvent } from '../../inference/inference-event.ts';
 
 /**
@@ -13,8 +14,14 @@ export class DeliveredCount {
     return this.#characters;
   }
 
-  /** @param text what the encoder made of the event */
-  wrote(event: InferenceEvent, text: string): void {
+  /** What an encoder makes of an event. */
+  encode(encoder: Pick<EventEncoder, 'write'>, event: InferenceEvent): string {
+    const text = encoder.write(event);
+    this.#wrote(event, text);
+    return text;
+  }
+
+  #wrote(event: InferenceEvent, text: string): void {
     if (event.type !== 'delta' && event.type !== 'block-ended') return;
     const { index } = event;
     const characters = (event.type === 'delta' ? event.text.length : 0) + (this.#kept.get(index) ?? 0);

@@ -3,7 +3,8 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 
 import { GatewayError } from '../../inference/gateway-error.ts';
-import { content, opening, startAttempts } from './fake-attempts.ts';
+import { content, ending, opening, startAttempts } from './fake-attempts.ts';
+import type { KnownCall } from './known-call.ts';
 
 describe('between two attempts', () => {
   test('the client leaves: the call is settled once, and nothing more is sent', async () => {
@@ -17,6 +18,45 @@ describe('between two attempts', () => {
       ['failed'],
     );
   });
+
+  for (const policy of ['abort', 'drain', 'deliver'] as const) {
+    const enrich = (known: KnownCall): KnownCall => ({ ...known, disconnect: policy });
+
+    test(`${policy}: an attempt whose client has left is its call's last, and costs nothing where nothing came of it`, async () => {
+      const call = await startAttempts(['a', 'b'], { enrich });
+      call.response.close();
+      call.refuse(503);
+      await call.settle(60_000);
+      assert.equal(call.wire(), 'a');
+      assert.deepEqual(
+        call.entries.map(({ end, charge, disconnect }) => [end, charge.amountNanoUsd, disconnect?.policy]),
+        [['failed', 0n, policy]],
+      );
+      assert.equal(call.gateway.drainSlots?.taken, 0);
+    });
+
+    test(`${policy}: the client leaves the second attempt, which is charged by the policy and tells of the first`, async () => {
+      const call = await startAttempts(['a', 'b'], { enrich });
+      call.refuse(503);
+      await call.settle();
+      call.answer(200);
+      call.data(opening + content);
+      call.response.close();
+      assert.equal(call.sent.at(-1)?.aborted, policy !== 'drain');
+      call.data(ending);
+      call.end();
+      await call.settle();
+      assert.equal(call.wire(), 'a b');
+      const [entry, ...others] = call.entries;
+      assert.deepEqual(others, []);
+      assert.deepEqual([entry?.end, entry?.failedAttempts?.length], ['client-left', 1]);
+      assert.deepEqual([entry?.disconnect?.policy, entry?.disconnect?.usageReported], [policy, policy === 'drain']);
+      assert.deepEqual(
+        [entry?.usage.inputTokens, entry?.usage.outputTokens, entry?.estimated],
+        policy === 'drain' ? [5, 1, false] : [2, 1, true],
+      );
+    });
+  }
 
   test('the gateway shuts down: the client is told so', async () => {
     const call = await startAttempts(['a']);

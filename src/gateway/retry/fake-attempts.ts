@@ -9,6 +9,7 @@ import { createDeadlines } from '../../platform/http/deadlines.ts';
 import type { UpstreamHandler, UpstreamRequest } from '../../platform/http/upstream-client.ts';
 import { silentLogger } from '../../platform/log.ts';
 import type { IncomingCall } from '../call.ts';
+import { DrainSlots } from '../disconnect/drain-slots.ts';
 import { createFakeExchange, createFakeUpstream, type FakeExchange } from '../exchange/fake-exchange.ts';
 import type { Gateway } from '../gateway.ts';
 import { createHealth } from '../health/create-health.ts';
@@ -79,6 +80,7 @@ export function createGateway(clock: Clock, journal: Journal): Gateway {
     random: () => 0.5,
     replyOwners: { remember: () => {} },
     newId: () => 'id',
+    drainSlots: new DrainSlots(),
     telemetry: createTelemetry({ clock, logger: silentLogger }),
   };
   return gateway as unknown as Gateway;

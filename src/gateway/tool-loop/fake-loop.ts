@@ -7,7 +7,6 @@ import { isJsonObject } from '../../platform/json/json-value.ts';
 import { parseJsonObject } from '../../platform/json/parse-json.ts';
 import type { GatewayTool, ToolOutcome, ToolRun } from '../../tools/gateway-tool.ts';
 import { formatSourceNumber } from '../../tools/gateway-tool.ts';
-import { DrainSlots } from '../disconnect/drain-slots.ts';
 import { createFakeExchange } from '../exchange/fake-exchange.ts';
 import { defaultRetries } from '../limits.ts';
 import type { TakenLimits } from '../limits/reserve-call.ts';
@@ -85,7 +84,6 @@ export async function startLoop(options: FakeLoopOptions = {}) {
   const gateway = {
     ...createGateway(clock, createMemoryJournal(openings, entries)),
     newId: (prefix: string) => `${prefix}_${++ids}`,
-    drainSlots: new DrainSlots(),
     proofVault: { remember: () => {}, recall: () => Promise.resolve(new Map()) } as unknown as ReturnType<
       typeof createGateway
     >['proofVault'],

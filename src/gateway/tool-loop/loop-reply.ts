@@ -74,16 +74,10 @@ export class LoopReply {
       if (this.#held !== undefined) {
         this.#held.push(event);
         if (event.type === 'started' || event.type === 'usage') continue;
-        for (const held of this.#held) text += this.#encodeOne(encoder, held);
+        for (const held of this.#held) text += this.#delivered.encode(encoder, held);
         this.#held = undefined;
-      } else text += this.#encodeOne(encoder, event);
+      } else text += this.#delivered.encode(encoder, event);
     }
-    return text;
-  }
-
-  #encodeOne(encoder: EventEncoder, event: InferenceEvent): string {
-    const text = encoder.write(event);
-    this.#delivered.wrote(event, text);
     return text;
   }
 

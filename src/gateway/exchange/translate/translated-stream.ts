@@ -41,22 +41,16 @@ export function createTranslatedStream(translation: Translation, framing: Stream
     return { message: `upstream connection error: ${malformedFrames} events of the stream could not be read`, status: 502 };
   };
 
-  const encode = (event: InferenceEvent): string => {
-    const text = encoder.write(event);
-    delivered.wrote(event, text);
-    return text;
-  };
-
   const write = (events: readonly InferenceEvent[]): Buffer => {
     let text = '';
     for (const event of events) {
       if (event.type === 'finished') failure = findFailure(event);
       if (failure !== undefined) break;
-      if (held === undefined) text += encode(event);
+      if (held === undefined) text += delivered.encode(encoder, event);
       else {
         held.push(event);
         if (!opensReply(event)) continue;
-        for (const earlier of held) text += encode(earlier);
+        for (const earlier of held) text += delivered.encode(encoder, earlier);
         held = undefined;
       }
     }
