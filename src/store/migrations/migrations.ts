@@ -11,6 +11,7 @@ import { idempotency } from './0010-idempotency.ts';
 import { statisticsScale } from './0011-statistics-scale.ts';
 import { priceBooks } from './0012-price-books.ts';
 import { bookingWaits } from './0013-booking-waits.ts';
+import { publishedPrices } from './0014-published-prices.ts';
 
 /**
  * One step of the schema. `shared` runs unchanged on every engine (text, bigint, double precision and smallint only); what an engine
@@ -39,6 +40,7 @@ export const migrations: readonly Migration[] = [
   statisticsScale,
   priceBooks,
   bookingWaits,
+  publishedPrices,
 ];
 
 /** The version of the schema that this program works with. */
