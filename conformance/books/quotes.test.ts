@@ -14,6 +14,8 @@ describe('what a call would cost is told without making it', () => {
   before(async () => {
     running = await startSimulatedWeir({
       runsTools: true,
+      // Dearer than all that a model writes about what it found.
+      toolPrices: { webSearch: '5' },
       models: {
         two: {
           targets: [
@@ -110,6 +112,24 @@ describe('what a call would cost is told without making it', () => {
   test('a call whose tools the gateway runs may be asked several times', async () => {
     const body = { model: 'gpt-4.1', input: 'Search the web for cats', tools: [{ type: 'web_search' }], max_output_tokens: 500 };
     assert.equal((await compare('/v1/responses', body)).rounds_max, 10);
+  });
+
+  test('M13: it costs no more than was quoted, however often its tools run, its thoughts included', async () => {
+    const body = { model: 'gpt-4.1', input: 'Search the web for cats', tools: [{ type: 'web_search' }] };
+    const never = { 'x-simulator-stop': 'tool-use' };
+    const open = await compare('/v1/responses', body, never);
+    // So many searches in so many calls, and a window of text in each round.
+    assert.ok(BigInt(open.maximum.nano_usd) >= 64n * 4n * 5_000_000_000n, open.maximum.usd);
+    const few = await compare('/v1/responses', { ...body, max_tool_calls: 2 }, never);
+    assert.ok(BigInt(few.maximum.nano_usd) + 62n * 4n * 5_000_000_000n === BigInt(open.maximum.nano_usd));
+    const thinking = {
+      model: 'claude-sonnet-4-5',
+      messages: [{ role: 'user', content: 'hello' }],
+      max_tokens: 100,
+      reasoning_effort: 'high',
+    };
+    const { targets } = await compare('/v1/chat/completions', thinking);
+    assert.ok(targets[0].usage.most.output_tokens > 10_000, 'the bound is raised for the thoughts');
   });
 
   test('whether there is credit for it is told, and what would be held; asking holds nothing', async () => {

@@ -19,6 +19,8 @@ export type StartSimulatedWeirOptions = {
    * run what they can.
    */
   readonly runsTools?: boolean;
+  /** What its tools cost then. */
+  readonly toolPrices?: Readonly<Record<string, string>>;
   /** What else weir.yaml says. */
   readonly config?: Readonly<Record<string, unknown>>;
   readonly weir?: Omit<StartWeirOptions, 'config'>;
@@ -49,7 +51,9 @@ export async function startSimulatedWeir(options: StartSimulatedWeirOptions = {}
       ]),
     );
     const config = {
-      ...(options.runsTools === true ? { tools: toolsOf(simulator) } : {}),
+      ...(options.runsTools === true
+        ? { tools: { ...toolsOf(simulator), ...(options.toolPrices === undefined ? {} : { prices: options.toolPrices }) } }
+        : {}),
       ...options.config,
       upstreams: { ...upstreams, ...options.upstreams?.(simulator.addresses) },
       ...(options.models === undefined ? {} : { models: options.models }),

@@ -87,7 +87,7 @@ export async function runCall(gateway: Gateway, call: IncomingCall, report: Call
     credit?.end();
   };
   try {
-    const holding = holdCredit(gateway, call, { settings, caller, facts, targets, acceptedAtMs, request: sent.request, turn });
+    const holding = holdCredit(gateway, call, { settings, caller, facts, targets, framing, acceptedAtMs, request: sent.request, turn });
     credit = holding instanceof Promise ? await holding : holding;
     const disconnect = background === undefined ? (caller.disconnectPolicy ?? settings.disconnect) : undefined;
     const known = {
@@ -256,10 +256,14 @@ function takeLimits(
 /** Sets aside what the call may cost; counting tokens is free. @throws GatewayError where that is not to be had */
 function holdCredit(
   gateway: Gateway,
-  { operation }: IncomingCall,
+  { operation, dialect }: IncomingCall,
   purchase: Parameters<typeof takeChatCredit>[1],
 ): CallCredit | undefined | Promise<CallCredit | undefined> {
-  return operation === 'count-tokens' ? undefined : takeChatCredit(gateway, purchase);
+  if (operation === 'count-tokens') return undefined;
+  // Each round of a loop is a stream, whatever its client wants.
+  const isLoop = purchase.framing === undefined && needsToolLoop(gateway, { ...purchase, dialect });
+  const framing = isLoop ? 'sse' : purchase.framing;
+  return takeChatCredit(gateway, { ...purchase, framing });
 }
 
 /** Answers a token count that no upstream can make. */

@@ -8,6 +8,8 @@ export type CallFacts = {
   readonly stream: boolean;
   /** Upper bound on output tokens as sent; absent when the client set none. */
   readonly outputTokensMax?: number;
+  /** Replies that are asked for at once; absent: one. A bound on output tokens is that of all of them together. */
+  readonly replies?: number;
   /** Characters of text in the request (inline media left out): what input is estimated from when no upstream count arrives. */
   readonly inputCharacters: number;
   /** Names of tools that need a particular upstream ability, for example `thread`. */

@@ -43,6 +43,15 @@ const texts: readonly [string, unknown][] = [
   ['a document of text', { type: 'document', source: { type: 'text', media_type: 'text/plain', data: base64 } }],
   ['what a search found', { type: 'web_search_result', url: base64, title: 'x' }],
   ['thoughts that are sealed', { type: 'redacted_thinking', data: base64 }],
+  ['what a tool was called with', { type: 'tool_use', id: 'a', name: 'f', input: { mime_type: 'image/png', data: base64 } }],
+  ['what a function was called with', { functionCall: { name: 'f', args: { mimeType: 'image/png', data: base64 } } }],
+  ['what a function answered', { functionResponse: { name: 'f', response: { type: 'image', url: base64 } } }],
+  ['a schema', { tools: [{ name: 'f', input_schema: { properties: { a: { type: 'image', url: base64 } } } }] }],
+  ['long numbers', Array.from({ length: 5000 }, () => -0.000_123_456_789_012_345)],
+  [
+    'all that within an object that calls itself a picture',
+    { mimeType: 'image/png', content: [{ type: 'tool_use', input: { data: base64 } }] },
+  ],
   ['words beside a picture', { type: 'image_url', text: base64, image_url: { url: 'x' } }],
 ];
 

@@ -10,9 +10,12 @@ export type InputMeasure = {
   readonly fileBytes: number;
   /** Whether tools are offered: vendors explain them to the model in words of their own. */
   readonly offersTools: boolean;
+  /** The most uses that the request allows one of them; absent where it names no number. */
+  readonly toolUses?: number;
 };
 
-type Medium = 'image' | 'file' | undefined;
+/** `text`: what looks like a medium there is read by the model as it is written. */
+type Medium = 'image' | 'file' | 'text' | undefined;
 
 /** Members that hold a medium or say where it lies. */
 const mediumMembers = new Set(['data', 'file_data', 'image_url', 'url', 'file_url', 'file_id', 'fileUri', 'file_uri', 'result']);
@@ -31,8 +34,14 @@ const fileTypes = new Set([
 ]);
 const fileMembers = new Set(['inlineData', 'inline_data', 'fileData', 'video_url', 'audio_url']);
 const toolMembers = new Set(['tools', 'functions']);
-/** What a number, a punctuation mark or a word like `true` may come to in tokens. */
+/** Members with JSON of the client's own making: definitions and schemas, what a tool was called with, and what it answered. */
+const freeMembers = new Set([...toolMembers, 'args', 'response', 'schema', 'responseSchema', 'responseJsonSchema', 'response_format']);
+const toolUseTypes = new Set(['tool_use', 'server_tool_use', 'mcp_tool_use']);
+const usesMembers = new Set(['max_uses', 'max_tool_calls']);
+/** What a small number, a punctuation mark or a word like `true` may come to in tokens; and any other number, as it is written when it was read. */
 const scalarBytes = 8;
+const numberBytes = 25;
+const smallNumberMax = 9_999_999;
 
 type Sums = { -readonly [Member in keyof InputMeasure]: InputMeasure[Member] };
 
@@ -49,7 +58,7 @@ export function measureInput(value: unknown): InputMeasure {
 function add(sums: Sums, value: unknown, member: string | undefined, within: Medium): void {
   if (typeof value === 'string') return addText(sums, value, member, within);
   if (typeof value !== 'object' || value === null) {
-    sums.textBytes += scalarBytes;
+    sums.textBytes += typeof value === 'number' && !isSmall(value) ? numberBytes : scalarBytes;
     return;
   }
   if (Array.isArray(value)) {
@@ -58,17 +67,22 @@ function add(sums: Sums, value: unknown, member: string | undefined, within: Med
   }
   const members = value as Readonly<Record<string, unknown>>;
   const medium = within ?? mediumOf(members, member);
+  const isToolUse = typeof members['type'] === 'string' && toolUseTypes.has(members['type']);
   if (within === undefined && medium === 'image') sums.images += 1;
   if (within === undefined && medium === 'file') sums.files += 1;
   for (const key in members) {
+    const value = members[key];
     if (toolMembers.has(key)) sums.offersTools = true;
+    if (typeof value === 'number' && usesMembers.has(key)) sums.toolUses = Math.max(value, sums.toolUses ?? 0);
     sums.textBytes += Buffer.byteLength(key) + scalarBytes;
-    add(sums, members[key], key, medium);
+    add(sums, value, key, freeMembers.has(key) || (isToolUse && key === 'input') ? 'text' : medium);
   }
 }
 
+const isSmall = (value: number): boolean => Number.isInteger(value) && Math.abs(value) <= smallNumberMax;
+
 function addText(sums: Sums, text: string, member: string | undefined, within: Medium): void {
-  const isMedium = within !== undefined && member !== undefined && mediumMembers.has(member);
+  const isMedium = within !== undefined && within !== 'text' && member !== undefined && mediumMembers.has(member);
   if (!isMedium) sums.textBytes += Buffer.byteLength(text);
   else if (within === 'file') sums.fileBytes += Buffer.byteLength(text);
 }

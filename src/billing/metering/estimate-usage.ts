@@ -11,8 +11,10 @@ export type UsageForecast = {
   readonly inputCharacters: number;
   /** Output tokens that were asked for at most, for all replies together. Undefined: no bound was set. */
   readonly outputTokensMax?: number | undefined;
-  /** Output tokens that are reckoned with where no bound was set. */
-  readonly outputTokensDefault: number;
+  /** Replies that are asked for at once; absent: one. */
+  readonly replies?: number | undefined;
+  /** Output tokens that are reckoned with for each reply where no bound was set; undefined: as many as the model can write, or else read. */
+  readonly outputTokensDefault?: number | undefined;
   /** Tools that the request offers and the vendor may run and bill by use. */
   readonly builtInTools?: readonly BuiltInToolKind[] | undefined;
   /** What is known of the model: the most that it writes in one reply, and that it reads and writes together. */
@@ -32,7 +34,9 @@ const imageTokensExpected = 1024;
 /** What pages of a document, or a recording, may come to beyond the bytes in which they are written. What lies elsewhere has no bytes here. */
 const fileTokensMax = 131_072;
 const fileTokensExpected = 4096;
-/** How often one call is reckoned to use each tool, and what each use brings the model to read. The vendors' own bounds lie there. */
+/** What a model writes at most of which nothing is known. */
+const unknownOutputTokens = 128_000;
+/** How often one call is reckoned to use each tool, where its request does not allow more, and what each use brings the model to read. The vendors' own bounds lie there. */
 const toolUsesMax = 10;
 const foundTokensMax = 8192;
 
@@ -55,15 +59,17 @@ export function estimateUsage(forecast: UsageForecast): UsageBounds {
   const outputMax = boundOutput(forecast);
   const preamble = input.offersTools ? toolPreambleTokens : preambleTokens;
   const read = input.textBytes + preamble + input.images * imageTokensMax + input.fileBytes + input.files * fileTokensMax;
-  const found = builtInTools.length * toolUsesMax * foundTokensMax;
-  const inputMax = Math.min(read + found, contextTokensMax);
+  const uses = Math.max(toolUsesMax, input.toolUses ?? 0);
+  const found = builtInTools.length * uses * foundTokensMax;
+  // What a vendor's tools find is read in further rounds of its own, and all of them are billed.
+  const inputMax = Math.min(read, contextTokensMax) + found;
   const inputExpected = Math.min(
     estimateTokens(forecast.inputCharacters) + input.images * imageTokensExpected + input.files * fileTokensExpected,
     inputMax,
   );
   return {
     expected: { inputTokens: inputExpected, outputTokens: Math.min(outputTokensExpected, outputMax), ...useTools(builtInTools, 1) },
-    most: { inputTokens: inputMax, outputTokens: outputMax, ...useTools(builtInTools, toolUsesMax) },
+    most: { inputTokens: inputMax, outputTokens: outputMax, ...useTools(builtInTools, uses) },
   };
 }
 
@@ -75,7 +81,8 @@ function useTools(kinds: readonly BuiltInToolKind[], uses: number): Usage {
 }
 
 /** A model that writes no more than so much is not reckoned with more. A bound on several replies together is that of each times their number, and passes the model's own. */
-function boundOutput({ outputTokensMax, outputTokensDefault, modelOutputTokensMax }: UsageForecast): number {
+function boundOutput({ outputTokensMax, outputTokensDefault, replies = 1, ...model }: UsageForecast): number {
   if (outputTokensMax !== undefined) return Math.max(0, outputTokensMax);
-  return Math.min(outputTokensDefault, modelOutputTokensMax ?? outputTokensDefault);
+  const { modelOutputTokensMax = model.contextTokensMax ?? unknownOutputTokens } = model;
+  return replies * Math.min(outputTokensDefault ?? modelOutputTokensMax, modelOutputTokensMax);
 }

@@ -1,11 +1,11 @@
 import type { PricingParameters, Usage } from '../../inference/usage.ts';
 import type { ChargeLine } from '../ledger/call-entry.ts';
-import { parseDecimal, type Fraction } from './decimal.ts';
+import type { Fraction } from './decimal.ts';
 import type { ExpressionScope } from './expressions/evaluate-expression.ts';
 import type { Expression } from './expressions/compile-expression.ts';
 import { isTrue, toNumber, type Truth } from './expressions/expression-value.ts';
 import { ceil, fractionOf, larger, smaller, writeDecimal } from './fraction.ts';
-import { feeLines, isUsed, mediaLines } from './media-lines.ts';
+import { feeLines, isDearer, isUsed, mediaLines } from './media-lines.ts';
 import type { Pricing } from './pricing.ts';
 
 type Multipliers = ChargeLine['multipliers'];
@@ -94,19 +94,20 @@ export function serviceTierMultiplier({ serviceTiers }: Pricing, serviceTier: st
   return multiplier === undefined ? undefined : { [`service_tier:${tier}`]: multiplier };
 }
 
-/** Tiers that say nothing of which one will be used. */
-const openTiers: ReadonlySet<string> = new Set(['auto', '']);
+/** What vendors call the tier that costs the list price. */
+const listPriceTiers: ReadonlySet<string> = new Set(['default', 'standard']);
 
 /**
- * The dearest multiplier that a reply may come to have. A request that names its tier gets that one or none; one that names none, or leaves the choice to the vendor, may get any.
+ * The dearest multiplier that a reply may come to have. A request that names a tier of its model gets that one or none; one that names none, leaves the choice to the vendor, or uses a word that another vendor has,
+ * may get any.
  */
 export function dearestServiceTier({ serviceTiers = {} }: Pricing, requested: string | undefined): Multipliers {
-  const pinned = requested?.toLowerCase();
-  let dearest: { readonly tier: string; readonly factor: string } | undefined;
+  const named = requested?.toLowerCase();
+  const pinned = named !== undefined && (listPriceTiers.has(named) || Object.hasOwn(serviceTiers, named)) ? named : undefined;
+  let dearest = '1';
   for (const [tier, factor] of Object.entries(serviceTiers)) {
-    if (pinned !== undefined && !openTiers.has(pinned) && tier !== pinned) continue;
-    const [value, known] = [parseDecimal(factor), dearest === undefined ? one : parseDecimal(dearest.factor)];
-    if (value.numerator * known.denominator > known.numerator * value.denominator) dearest = { tier, factor };
+    if (pinned !== undefined && tier !== pinned) continue;
+    if (isDearer(factor, dearest)) dearest = factor;
   }
-  return dearest === undefined ? undefined : { [`service_tier:${dearest.tier}`]: dearest.factor };
+  return dearest === '1' ? undefined : { service_tier: dearest };
 }

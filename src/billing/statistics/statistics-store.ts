@@ -1,3 +1,5 @@
+import type { StatisticsCounts } from '../ledger/call-entry.ts';
+
 /** One bucket of time as Unix seconds, half-open: `[startSeconds, endSeconds)`. */
 export type BucketBounds = { readonly startSeconds: number; readonly endSeconds: number };
 
@@ -16,15 +18,11 @@ export type StatisticsQuery = {
 };
 
 /** The sums of one (bucket, user, token, model). Only groups with calls exist. */
-export type StatisticsRow = {
+export type StatisticsRow = StatisticsCounts & {
   readonly bucketStartSeconds: number;
   readonly userName: string;
   readonly tokenName: string;
   readonly modelName: string;
-  readonly promptTokens: number;
-  readonly completionTokens: number;
-  readonly cacheTokens: number;
-  readonly cacheCreationTokens: number;
   readonly useTimeMs: number;
   readonly callCount: number;
   readonly amountNanoUsd: bigint;

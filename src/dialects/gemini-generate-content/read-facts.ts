@@ -24,8 +24,10 @@ function readCount(value: JsonValue | undefined): number | undefined {
 /** All candidates together may use so many tokens: the vendor's bound holds for each. */
 function readOutputTokensMax(config: JsonValue | undefined): number | undefined {
   const max = readCount(pick(config, 'maxOutputTokens'));
-  return max === undefined ? undefined : max * (readCount(pick(config, 'candidateCount')) ?? 1);
+  return max === undefined ? undefined : max * countReplies(config);
 }
+
+const countReplies = (config: JsonValue | undefined): number => readCount(pick(config, 'candidateCount')) ?? 1;
 
 /** The model is in the path; that of a counted request is used where the path names none. */
 export function readRequestedModel({ body, pathModel }: WireRequest): string {
@@ -57,7 +59,7 @@ function listBuiltInTools(tools: JsonValue | undefined): readonly BuiltInToolKin
 
 /** Its schemas are always meant to the letter. Of several candidates none is the reply. */
 function hasSchema(config: JsonValue | undefined): boolean {
-  if ((readCount(pick(config, 'candidateCount')) ?? 1) > 1) return false;
+  if (countReplies(config) > 1) return false;
   return ['responseSchema', 'responseJsonSchema', '_responseJsonSchema'].some((name) => isJsonObject(pick(config, name)));
 }
 
@@ -66,16 +68,19 @@ export function readFacts(wireRequest: WireRequest): CallFacts {
   const { body, pathFraming } = wireRequest;
   // A counted request may stand inside.
   const request = pick(body, 'generateContentRequest') ?? body;
-  const outputTokensMax = readOutputTokensMax(pick(request, 'generationConfig'));
+  const config = pick(request, 'generationConfig');
+  const outputTokensMax = readOutputTokensMax(config);
+  const replies = countReplies(config);
   const offered = listBuiltInTools(pick(request, 'tools'));
   const texts = ['contents', 'systemInstruction', 'tools', 'generationConfig'].map((name) => pick(request, name));
   return {
     requestedModel: readRequestedModel(wireRequest),
     stream: pathFraming !== undefined,
     ...(outputTokensMax !== undefined && { outputTokensMax }),
+    ...(replies > 1 && { replies }),
     inputCharacters: countTextCharacters(texts),
     needs: [],
-    ...(hasSchema(pick(request, 'generationConfig')) && { strictSchema: true }),
+    ...(hasSchema(config) && { strictSchema: true }),
     ...(offered.length > 0 && { builtInTools: offered }),
   };
 }

@@ -6,13 +6,16 @@ import type { WireRequest } from '../chat-dialect.ts';
 /** Reads the facts of a validated chat completions request. */
 export function readFacts(request: WireRequest): CallFacts {
   const { model, messages, tools, functions, response_format: responseFormat, stream, n } = request.body;
-  const perChoice = request.body.max_completion_tokens ?? request.body.max_tokens;
+  const { max_completion_tokens: current, max_tokens: former } = request.body;
+  // Which of the two a server goes by where both are there is its own affair: the larger is what it may write.
+  const bounds = [current, former].filter((bound) => typeof bound === 'number');
   // The limit holds for each choice, and every choice is paid for.
   const choices = typeof n === 'number' ? n : 1;
   return {
     requestedModel: typeof model === 'string' ? model : '',
     stream: stream === true,
-    ...(typeof perChoice === 'number' && { outputTokensMax: perChoice * choices }),
+    ...(bounds.length > 0 && { outputTokensMax: Math.max(...bounds) * choices }),
+    ...(choices > 1 && { replies: choices }),
     inputCharacters: countTextCharacters([messages, tools, functions, responseFormat]),
     needs: [],
     ...(choices === 1 && isStrict(responseFormat) && { strictSchema: true }),

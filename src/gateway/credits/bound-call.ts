@@ -2,6 +2,7 @@ import { estimateUsage, type UsageBounds } from '../../billing/metering/estimate
 import type { CostBounds, PlannedCall, PriceBook } from '../../billing/rating/rating.ts';
 import type { CallFacts } from '../../inference/call-facts.ts';
 import type { InputMeasure } from '../../inference/measure-input.ts';
+import type { CreditSettings } from './credit-settings.ts';
 import type { Target } from '../routing/routing-table.ts';
 
 /** Whom a call is priced for, and when. */
@@ -17,11 +18,26 @@ export type Purchase = {
 
 /** What is known of a call in tokens before it is made. */
 export type ForecastCall = {
-  readonly facts: Pick<CallFacts, 'inputCharacters' | 'outputTokensMax' | 'builtInTools'>;
+  readonly facts: Pick<CallFacts, 'inputCharacters' | 'outputTokensMax' | 'replies' | 'builtInTools'>;
   /** How large what its model reads is, the conversation that it goes on from included. */
   readonly input: InputMeasure;
-  readonly outputTokensDefault: number;
+  /** As with `estimateUsage`. */
+  readonly outputTokensDefault: number | undefined;
 };
+
+/**
+ * Output tokens for which a call without a bound is held at first; undefined: for all that its model can write, because what it comes to cannot be followed.
+ * @param isStream whether its target is asked for a stream
+ */
+export function outputTokensAtFirst(
+  { coversUnbounded, outputTokensDefault }: CreditSettings,
+  isStream: boolean,
+  { upstream, upstreamModel }: Target,
+): number | undefined {
+  if (coversUnbounded === 'none') return outputTokensDefault;
+  const isSeen = coversUnbounded === 'whole' || upstream.traitsOf(upstreamModel).reasoning === 'none';
+  return isStream && isSeen ? outputTokensDefault : undefined;
+}
 
 /** What a call may use at one target. */
 export function forecastUsage({ facts, input, outputTokensDefault }: ForecastCall, { upstream, upstreamModel }: Target): UsageBounds {
@@ -30,6 +46,7 @@ export function forecastUsage({ facts, input, outputTokensDefault }: ForecastCal
     input,
     inputCharacters: facts.inputCharacters,
     outputTokensMax: facts.outputTokensMax,
+    replies: facts.replies,
     outputTokensDefault,
     builtInTools: facts.builtInTools,
     modelOutputTokensMax,

@@ -5,20 +5,25 @@ import type { CallFacts } from '../../inference/call-facts.ts';
 import { measureInput } from '../../inference/measure-input.ts';
 import type { PricingParameters } from '../../inference/usage.ts';
 import { textOf } from '../../platform/json/json-readers.ts';
+import type { StreamFraming } from '../../platform/frames.ts';
 import type { Gateway, GatewaySettings } from '../gateway.ts';
+import type { Translation } from '../exchange/translate/translation.ts';
 import type { Target } from '../routing/routing-table.ts';
 import type { ResponseTurn } from '../stored-responses/response-turn.ts';
-import { boundAtTarget, boundDearest, forecastUsage, type Purchase } from './bound-call.ts';
+import { boundAtTarget, boundDearest, forecastUsage, outputTokensAtFirst, type Purchase } from './bound-call.ts';
 import { type CallCredit, type HeldPlan, takeCredit } from './call-credit.ts';
 import { defaultCredits } from './credit-settings.ts';
+import { withSentBound } from './sent-bound.ts';
 import { StreamBudget } from './stream-budget.ts';
 
 /** A chat whose targets are known. */
 export type ChatPurchase = {
-  readonly settings: GatewaySettings;
+  readonly settings: Pick<GatewaySettings, 'routing' | 'credits' | 'tools' | 'replyCheck'>;
   readonly caller: ApiKey;
   readonly facts: CallFacts;
   readonly targets: readonly Target[];
+  /** How its targets are asked for streams; undefined where they are asked for whole replies. */
+  readonly framing: StreamFraming | undefined;
   readonly acceptedAtMs: number;
 };
 
@@ -52,30 +57,41 @@ export function boundChat(call: ChatPurchase, plan: HeldPlan): bigint {
   return boundDearest(purchaseOf(call, plan), call.targets, (target) => forecastChat(call, plan, target));
 }
 
+/** An attempt at a chat: where it goes, what it sends, and what of that its price depends on. */
+export type ChatAttempt = {
+  readonly target: Target;
+  readonly plan: { readonly translation?: Pick<Translation, 'upstream' | 'encoded'> };
+  readonly pricingParameters: PricingParameters | undefined;
+};
+
 /**
- * Sees to it that what is held covers an attempt whose price depends on what is in its body: only now is known what that is.
+ * Sees to it that what is held covers an attempt whose price depends on what is in its body, or whose request was translated: only now is known what is sent.
  * @returns the reason why it does not
  */
-export function coverPriced(
-  call: HeldChat,
-  target: Target,
-  pricingParameters: PricingParameters | undefined,
-): ReturnType<CallCredit['cover']> {
+export function coverAttempt(call: HeldChat, attempt: ChatAttempt): ReturnType<CallCredit['cover']> {
   const { credit } = call;
-  if (credit?.plan === undefined || pricingParameters === undefined) return undefined;
-  const bounds = { ...forecastChat(call, credit.plan, target), pricingParameters };
-  return credit.cover(boundAtTarget(purchaseOf(call, credit.plan), target, bounds).maximumNanoUsd);
+  const { target, plan, pricingParameters } = attempt;
+  if (credit?.plan === undefined || (pricingParameters === undefined && plan.translation === undefined)) return undefined;
+  return credit.cover(boundAtTarget(purchaseOf(call, credit.plan), target, boundAttempt(call, credit.plan, attempt)).maximumNanoUsd);
+}
+
+/** What an attempt may use. */
+function boundAttempt(call: HeldChat, held: HeldPlan, { target, plan, pricingParameters }: ChatAttempt) {
+  return { ...forecastChat({ ...call, facts: factsAsSent(call, plan) }, held, target), pricingParameters };
+}
+
+/** A stream that its client has not bounded is followed, whatever its upstream is told. */
+function factsAsSent({ facts, framing }: Pick<HeldChat, 'facts' | 'framing'>, { translation }: ChatAttempt['plan']): CallFacts {
+  if (translation === undefined || (facts.outputTokensMax === undefined && framing !== undefined)) return facts;
+  return withSentBound(facts, { dialect: translation.upstream, body: translation.encoded.body });
 }
 
 /** Watches what a stream of a chat costs; undefined where nothing is held for it. */
-export function createStreamBudget(
-  call: HeldChat,
-  target: Target,
-  pricingParameters: PricingParameters | undefined,
-): StreamBudget | undefined {
+export function createStreamBudget(call: HeldChat, attempt: ChatAttempt): StreamBudget | undefined {
   const { credit } = call;
   if (credit?.plan === undefined) return undefined;
-  const bounds = { ...forecastChat(call, credit.plan, target), pricingParameters };
+  const { target } = attempt;
+  const bounds = boundAttempt(call, credit.plan, attempt);
   const settings = call.settings.credits ?? defaultCredits;
   return new StreamBudget({
     credit,
@@ -87,8 +103,8 @@ export function createStreamBudget(
   });
 }
 
-function forecastChat({ facts, settings }: Pick<ChatPurchase, 'facts' | 'settings'>, { input }: HeldPlan, target: Target): UsageBounds {
-  const { outputTokensDefault } = settings.credits ?? defaultCredits;
+function forecastChat({ facts, settings, framing }: Omit<ChatPurchase, 'targets'>, { input }: HeldPlan, target: Target): UsageBounds {
+  const outputTokensDefault = outputTokensAtFirst(settings.credits ?? defaultCredits, framing !== undefined, target);
   const bounds = forecastUsage({ facts, input, outputTokensDefault }, target);
   if (facts.continues === undefined) return bounds;
   // A reply that only the upstream keeps may be as long as its model can read.

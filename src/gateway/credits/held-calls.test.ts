@@ -10,6 +10,7 @@ import type { KnownCall } from '../retry/known-call.ts';
 import { createRoutingTable } from '../routing/routing-table.ts';
 import { CallCredit } from './call-credit.ts';
 import { boundChat } from './chat-credit.ts';
+import { defaultCredits } from './credit-settings.ts';
 import { FakeDesk } from './fake-desk.ts';
 
 const priceBook = createPriceBook({
@@ -151,7 +152,7 @@ describe('M5, M7: a hold ends once, whatever becomes of its call', () => {
 const usageCut = /"finish_reason":"length".*\[DONE\]/s;
 
 describe('M6: a stream costs no more than is held for it', () => {
-  const credits = { outputTokensDefault: 100, exhausted: 'cut' } as const;
+  const credits = { ...defaultCredits, outputTokensDefault: 100 };
   // Input of 40 + 256 tokens, output of 100 at first, at 1000 USD per million: a million nano-USD for each.
   const first = 396_000_000n;
 

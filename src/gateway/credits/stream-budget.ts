@@ -3,6 +3,7 @@ import type { PlannedCall } from '../../billing/rating/rating.ts';
 import type { ReplyReport } from '../../dialects/chat-dialect.ts';
 import { estimateTokens } from '../../inference/count-text-characters.ts';
 import type { Usage } from '../../inference/usage.ts';
+import type { Frame } from '../../platform/frames.ts';
 import type { Target } from '../routing/routing-table.ts';
 import { boundAtTarget, type Purchase } from './bound-call.ts';
 import type { CallCredit } from './call-credit.ts';
@@ -21,14 +22,17 @@ export type StreamBudgetOptions = {
   readonly isBounded: boolean;
 };
 
-/** A text of a known tokenizer may have a token for each character, and estimates assume four. */
+/** An upstream that was told a bound is looked at when, by the usual estimate, it may have passed that. */
 const charactersPerToken = 4;
+/** A code unit is at most so many bytes more than one. */
+const moreBytesMax = 2;
 /** What is asked for when as much as usual is not to be had. */
 const smallShare = 8;
 
 /**
  * Watches that a running stream costs no more than what is held for it. It is asked after every frame and looks at the reply only when so many bytes have passed that the output
- * could have reached what is held: an output token is at least a character, and a character at least a byte.
+ * could have reached what is held: an output token is at least a byte, where vocabularies fall back to bytes. A character may be several tokens, where it is a rare one. As far as the upstream counts what it has
+ * written, its count is taken.
  */
 export class StreamBudget {
   readonly #options: StreamBudgetOptions;
@@ -36,6 +40,10 @@ export class StreamBudget {
   #coveredTokens: number;
   #passedBytes = 0;
   #dueBytes: number;
+  /** What the upstream has counted, and how much text that was. */
+  #counted = { tokens: 0, characters: 0 };
+  /** How many bytes more than code units have passed since. */
+  #moreBytes = 0;
 
   constructor(options: StreamBudgetOptions) {
     this.#options = options;
@@ -43,9 +51,10 @@ export class StreamBudget {
     this.#dueBytes = this.#bytesFor(this.#coveredTokens);
   }
 
-  /** Whether the reply has to be looked at after so many bytes more. */
-  isDue(bytes: number): boolean {
-    this.#passedBytes += bytes;
+  /** Whether the reply has to be looked at after a frame more. */
+  isDue({ bytes, data }: Pick<Frame, 'bytes' | 'data'>): boolean {
+    this.#passedBytes += bytes.length;
+    if (!this.#options.isBounded) this.#moreBytes += countMoreBytes(data);
     return this.#passedBytes > this.#dueBytes;
   }
 
@@ -68,7 +77,14 @@ export class StreamBudget {
   /** The most that may have been written. An upstream that was told a bound is believed to keep to it, until it certainly has not. */
   #writtenTokens({ usageReport, outputCharacters }: ReplyReport): number {
     const reported = usageReport?.usage.outputTokens ?? 0;
-    return Math.max(reported, this.#options.isBounded ? estimateTokens(outputCharacters) : outputCharacters);
+    if (this.#options.isBounded) return Math.max(reported, estimateTokens(outputCharacters));
+    if (reported > 0 && usageReport?.outputGoesOn === undefined) {
+      this.#counted = { tokens: reported, characters: outputCharacters };
+      this.#moreBytes = 0;
+    }
+    const { tokens, characters } = this.#counted;
+    const since = outputCharacters - characters;
+    return Math.max(reported, tokens + since + Math.min(this.#moreBytes, since * moreBytesMax));
   }
 
   #extend(report: ReplyReport, written: number, [more, ...less]: readonly number[]): BudgetVerdict | Promise<BudgetVerdict> {
@@ -92,9 +108,27 @@ export class StreamBudget {
 
   #costOf({ usageReport }: ReplyReport, outputTokens: number): bigint {
     const { purchase, target, bounds } = this.#options;
-    const most: Usage = { ...bounds.most, inputTokens: countInput(usageReport?.usage) ?? bounds.most.inputTokens ?? 0, outputTokens };
+    const { inputTokens = 0, toolCalls = 0 } = bounds.most;
+    const told = countInput(usageReport?.usage);
+    // What is told before a vendor's own tools have run is not all that is read.
+    const most: Usage = { ...bounds.most, inputTokens: told === undefined || toolCalls > 0 ? inputTokens : told, outputTokens };
     return boundAtTarget(purchase, target, { ...bounds, most }).maximumNanoUsd;
   }
+}
+
+const escape = '\\u';
+
+/** How many bytes the text in a frame has beyond its code units, at most: they may stand there as they are or as escapes. */
+function countMoreBytes(data: string): number {
+  let more = Buffer.byteLength(data) - data.length;
+  for (let at = data.indexOf(escape); at !== -1; at = data.indexOf(escape, at + escape.length))
+    more += isSurrogate(data, at + escape.length) ? 1 : moreBytesMax;
+  return more;
+}
+
+/** Whether four digits are of one of the two units that make one character of four bytes: D800 to DFFF. */
+function isSurrogate(data: string, at: number): boolean {
+  return (data[at] === 'd' || data[at] === 'D') && (data[at + 1] ?? '') >= '8';
 }
 
 /** All input that the upstream has told. */

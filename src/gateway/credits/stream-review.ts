@@ -27,7 +27,7 @@ export class StreamReview {
 
   /** Whether the reply has to be looked at after a frame. */
   isDue(frame: Frame): boolean {
-    return this.#budget.isDue(frame.bytes.length);
+    return this.#budget.isDue(frame);
   }
 
   /** @param rest the frames that have come after the one that was read last */

@@ -1,6 +1,6 @@
 import type { CreditRefusal } from '../../billing/credits/credit-desk.ts';
 import { writeCounts } from '../../billing/receipts/count-names.ts';
-import { formatMoney } from '../../billing/receipts/exact-text.ts';
+import { createMoneyWriter, describeUnit } from '../../billing/receipts/show-credits.ts';
 import type { CostBounds, PriceBook } from '../../billing/rating/rating.ts';
 import { writeLine } from '../../billing/receipts/build-receipt.ts';
 import type { PricingParameters } from '../../inference/usage.ts';
@@ -26,9 +26,11 @@ type PricedTarget = {
 /** Prices a call by the very functions that would hold and charge it. */
 export function priceQuote(
   { settings, caller, nowMs }: Asked,
-  { requestedModel, targets, roundsMax, serviceTier }: QuotedCall,
+  { requestedModel, targets, roundsMax, toolsMost = [], serviceTier }: QuotedCall,
 ): PricedQuote {
   const { priceBook } = settings.routing;
+  const payer = { userName: caller.userName, keyId: caller.id };
+  const toolsNanoUsd = mostOf(toolsMost.map((usage) => priceBook.rateTools(usage, payer).amountNanoUsd));
   const priced = targets.map((quoted): PricedTarget => {
     const { target, usage, firstRound = usage, sent } = quoted;
     const read = readPrices(priceBook, { target, requestedModel, acceptedAtMs: nowMs }, sent);
@@ -39,15 +41,14 @@ export function priceQuote(
       requestedModel,
       acceptedAtMs: nowMs,
       pricingParameters,
-      userName: caller.userName,
-      keyId: caller.id,
+      ...payer,
       serviceTier,
     };
     const { maximumNanoUsd, ...others } = priceBook.bound({ ...rated, ...usage });
     return {
       quoted,
       pricingParameters,
-      bounds: { ...others, maximumNanoUsd: maximumNanoUsd * BigInt(roundsMax) },
+      bounds: { ...others, maximumNanoUsd: maximumNanoUsd * BigInt(roundsMax) + toolsNanoUsd },
       heldNanoUsd: priceBook.bound({ ...rated, ...firstRound }).maximumNanoUsd,
       expected: priceBook.rate({ ...rated, usage: usage.expected }),
     };
@@ -65,13 +66,15 @@ export function priceQuote(
 }
 
 const leastOf = (amounts: readonly bigint[]): bigint => amounts.reduce((least, other) => (other < least ? other : least));
-const mostOf = (amounts: readonly bigint[]): bigint => amounts.reduce((most, other) => (other > most ? other : most));
+const mostOf = (amounts: readonly bigint[]): bigint => amounts.reduce((most, other) => (other > most ? other : most), 0n);
 
 /** Whether there is money for it at this moment. `unlimited`: nothing limits what the caller spends, and nothing is held. */
 export type Affordable =
   | { readonly kind: 'unlimited' }
   | { readonly kind: 'covered' }
   | { readonly kind: 'refused'; readonly refusal: CreditRefusal };
+
+type WriteMoney = ReturnType<typeof createMoneyWriter>;
 
 /** The answer to a question for a price. */
 export function describeQuote(
@@ -80,6 +83,8 @@ export function describeQuote(
   { bounds, heldNanoUsd, targets }: PricedQuote,
   affordable: Affordable,
 ): object {
+  const { credits, version } = settings.routing.priceBook;
+  const money = createMoneyWriter(credits);
   return {
     object: 'quote',
     path,
@@ -87,40 +92,44 @@ export function describeQuote(
     requested_model: call.requestedModel,
     quoted_at: new Date(nowMs).toISOString(),
     currency: 'USD',
-    price_version: settings.routing.priceBook.version,
-    ...describeBounds(bounds),
+    ...describeUnit(credits),
+    price_version: version,
+    ...describeBounds(bounds, money),
     rounds_max: call.roundsMax,
-    held: affordable.kind === 'unlimited' ? null : formatMoney(heldNanoUsd),
+    held: affordable.kind === 'unlimited' ? null : money(heldNanoUsd),
     allowed: affordable.kind !== 'refused',
-    refusal: affordable.kind === 'refused' ? describeRefusal(affordable.refusal) : null,
-    targets: targets.map(describeTarget),
+    refusal: affordable.kind === 'refused' ? describeRefusal(affordable.refusal, money) : null,
+    targets: targets.map((target) => describeTarget(target, money)),
   };
 }
 
-function describeBounds({ minimumNanoUsd, expectedNanoUsd, maximumNanoUsd }: CostBounds) {
-  return { minimum: formatMoney(minimumNanoUsd), expected: formatMoney(expectedNanoUsd), maximum: formatMoney(maximumNanoUsd) };
+function describeBounds({ minimumNanoUsd, expectedNanoUsd, maximumNanoUsd }: CostBounds, money: WriteMoney) {
+  return { minimum: money(minimumNanoUsd), expected: money(expectedNanoUsd), maximum: money(maximumNanoUsd) };
 }
 
-function describeTarget({ quoted: { target, usage, notes }, pricingParameters, bounds, expected }: PricedTarget): object {
+function describeTarget(
+  { quoted: { target, usage, notes }, pricingParameters, bounds, expected }: PricedTarget,
+  money: WriteMoney,
+): object {
   return {
     upstream: target.upstream.id,
     vendor: target.upstream.vendor.id,
     upstream_model: target.upstreamModel,
     price_id: expected.priceId ?? null,
     pricing_parameters: { ...pricingParameters },
-    ...describeBounds(bounds),
+    ...describeBounds(bounds, money),
     usage: { expected: writeCounts(usage.expected), most: writeCounts(usage.most) },
     lines: expected.lines.map(writeLine),
     notes: notes?.map(({ kind, field, reason }) => ({ kind, field, reason })) ?? null,
   };
 }
 
-function describeRefusal(refusal: CreditRefusal): object {
+function describeRefusal(refusal: CreditRefusal, money: WriteMoney): object {
   switch (refusal.reason) {
     case 'balance':
-      return { reason: 'balance', available: formatMoney(refusal.availableNanoUsd) };
+      return { reason: 'balance', available: money(refusal.availableNanoUsd) };
     case 'spend-limit':
-      return { reason: 'spend_limit', scope: refusal.scope, period: refusal.period, limit: formatMoney(refusal.limitNanoUsd) };
+      return { reason: 'spend_limit', scope: refusal.scope, period: refusal.period, limit: money(refusal.limitNanoUsd) };
     case 'unavailable':
       return { reason: 'unavailable' };
   }

@@ -3,14 +3,18 @@ import type { ChatDialect, DialectId, WireRequest } from '../../dialects/chat-di
 import type { UsageBounds } from '../../billing/metering/estimate-usage.ts';
 import type { CallFacts } from '../../inference/call-facts.ts';
 import { type InputMeasure, measureInput } from '../../inference/measure-input.ts';
-import { createTranslationNotes } from '../../inference/translation-notes.ts';
+import { createTranslationNotes, type TranslationNote } from '../../inference/translation-notes.ts';
+import type { JsonValue } from '../../platform/json/json-value.ts';
 import type { StreamFraming } from '../../platform/frames.ts';
-import { forecastUsage } from '../credits/bound-call.ts';
+import { forecastUsage, outputTokensAtFirst } from '../credits/bound-call.ts';
 import { defaultCredits } from '../credits/credit-settings.ts';
+import { type SentRequest, withSentBound } from '../credits/sent-bound.ts';
 import { mayCall } from '../limits/check-caller.ts';
 import { alwaysHealthy } from '../routing/always-healthy.ts';
 import { rankTargets, unknownModel } from '../routing/rank-targets.ts';
 import type { Target } from '../routing/routing-table.ts';
+import type { GatewaySettings } from '../gateway.ts';
+import { boundToolCalls } from '../tool-loop/bound-tools.ts';
 import { needsToolLoop } from '../tool-loop/run-tool-loop.ts';
 import { defaultTools } from '../tool-loop/tool-settings.ts';
 import { fitTargets } from './fit-targets.ts';
@@ -54,14 +58,27 @@ export async function quoteChat(asked: Asked, path: ChatPath): Promise<QuotedCal
   const isLoop = needsToolLoop(gateway, { dialect, facts, settings, targets });
   const input = measureInput([wire.body, history.items]);
   const whole = { ...history.facts, inputCharacters: facts.inputCharacters + history.characters };
-  const chat = { wire, dialect, facts: whole, input, isLoop, keptAt: history.keptAt };
+  // What is generated in the background comes as a stream, and so does each round of a loop.
+  const isStream = isLoop || path.pathFraming !== undefined || facts.stream || wire.body['background'] === true;
+  const chat = { wire, dialect, facts: whole, input, isLoop, isStream, keptAt: history.keptAt };
   return {
     dialect: dialect.id,
     requestedModel: facts.requestedModel,
     targets: fitTargets(targets, (target) => quoteTarget(asked, chat, target)),
     ...(typeof wire.body['service_tier'] === 'string' ? { serviceTier: wire.body['service_tier'] } : {}),
-    roundsMax: isLoop ? (settings.tools ?? defaultTools).roundsMax : 1,
+    ...(isLoop ? boundLoop(settings, facts, wire.body['max_tool_calls']) : { roundsMax: 1 }),
   };
+}
+
+/** How often the model of a loop is asked at most, once more where its reply has to be repaired, and what its tools do. */
+function boundLoop(
+  { tools = defaultTools }: Pick<GatewaySettings, 'tools'>,
+  { builtInTools = [], strictSchema }: CallFacts,
+  callsMax: JsonValue | undefined,
+): Pick<QuotedCall, 'roundsMax' | 'toolsMost'> {
+  const rounds = builtInTools.length === 0 ? 1 : tools.roundsMax;
+  const calls = typeof callsMax === 'number' ? Math.max(0, Math.min(callsMax, tools.runsMax)) : tools.runsMax;
+  return { roundsMax: rounds + (strictSchema === true ? 1 : 0), toolsMost: boundToolCalls(builtInTools, calls) };
 }
 
 type ReadChat = {
@@ -70,18 +87,37 @@ type ReadChat = {
   readonly facts: CallFacts;
   readonly input: InputMeasure;
   readonly isLoop: boolean;
+  readonly isStream: boolean;
   readonly keptAt: string | undefined;
 };
 
 function quoteTarget(asked: Asked, chat: ReadChat, target: Target): QuotedTarget {
-  const firstRound = boundUsage(asked, { ...chat, isLoop: false }, target);
-  const quoted = { target, usage: boundUsage(asked, chat, target), firstRound };
-  if (target.upstream.dialects.includes(chat.dialect.id)) return { ...quoted, notes: [], sent: asked.bytes };
-  return { ...quoted, ...translate(asked, chat, target) };
+  const isSpoken = target.upstream.dialects.includes(chat.dialect.id);
+  const translated = isSpoken ? undefined : translate(asked, chat, target);
+  const facts = isSpoken && !chat.isLoop ? chat.facts : factsAsSent(chat, target, translated?.request);
+  const atFirst = outputTokensAtFirst(asked.settings.credits ?? defaultCredits, chat.isStream, target);
+  const held = chat.isStream && chat.facts.outputTokensMax === undefined ? chat.facts : facts;
+  const quoted = {
+    target,
+    usage: boundUsage({ ...chat, facts }, undefined, target),
+    firstRound: boundUsage({ ...chat, facts: held, isLoop: false }, atFirst, target),
+  };
+  if (isSpoken) return { ...quoted, notes: [], sent: asked.bytes };
+  return translated === undefined
+    ? quoted
+    : { ...quoted, notes: translated.notes, sent: Buffer.from(JSON.stringify(translated.request.body)) };
 }
 
-function boundUsage({ settings }: Asked, { facts, input, isLoop, keptAt }: ChatPathFacts, target: Target): UsageBounds {
-  const { outputTokensDefault } = settings.credits ?? defaultCredits;
+/** With the bound of output that is sent. Where that is not known, a model that thinks within a budget may be sent any that it takes. */
+function factsAsSent({ facts }: ReadChat, { upstream, upstreamModel }: Target, sent: SentRequest | undefined): CallFacts {
+  if (sent !== undefined) return withSentBound(facts, sent);
+  if (upstream.traitsOf(upstreamModel).reasoning !== 'budget') return facts;
+  const { outputTokensMax: _asked, ...unbounded } = facts;
+  return unbounded;
+}
+
+/** @param outputTokensDefault what is held for at first where there is no bound; undefined: all that its model can write */
+function boundUsage({ facts, input, isLoop, keptAt }: ChatPathFacts, outputTokensDefault: number | undefined, target: Target): UsageBounds {
   const bounds = forecastUsage({ facts, input, outputTokensDefault }, target);
   if (!isLoop && keptAt === undefined) return bounds;
   // What only the upstream keeps, and what tools bring in later rounds, may be as long as the model can read.
@@ -99,11 +135,11 @@ function translate(
   { caller }: Asked,
   { wire, dialect, input, isLoop }: ReadChat,
   { upstream, upstreamModel }: Target,
-): Required<Pick<QuotedTarget, 'notes' | 'sent'>> | undefined {
+): { readonly notes: readonly TranslationNote[]; readonly request: SentRequest } | undefined {
   if (isLoop || input.images + input.files > 0) return undefined;
   const spoken = chatDialects[upstream.dialects[0] ?? 'openai-chat'];
   const notes = createTranslationNotes(dialect.codec.fieldNames, caller.strictTranslation);
   const fit = { upstreamModel, traits: upstream.traitsOf(upstreamModel), proofOrigin: upstream.proofOrigin, notes };
   const { body } = spoken.codec.encodeRequest(dialect.codec.decodeRequest(wire), fit);
-  return { notes: notes.list(), sent: Buffer.from(JSON.stringify(body)) };
+  return { notes: notes.list(), request: { dialect: spoken, body } };
 }

@@ -1,5 +1,4 @@
-import { estimateTokens } from '../../inference/count-text-characters.ts';
-import { measureInput } from '../../inference/measure-input.ts';
+import { boundEmbeddings } from '../embeddings/bound-embeddings.ts';
 import { readEmbeddings } from '../embeddings/read-embeddings.ts';
 import type { Asked, QuotedCall } from './quoted-call.ts';
 import { rankRouted } from './rank-routed.ts';
@@ -9,12 +8,11 @@ export function quoteEmbeddings(asked: Asked): QuotedCall {
   const { requestedModel, inputCharacters } = readEmbeddings(asked.body);
   const facts = { requestedModel, stream: false, inputCharacters, needs: [], outputTokensMax: 0 };
   const targets = rankRouted(asked, facts, ({ upstream }) => upstream.vendor.embeddingsPath !== undefined, 'makes embeddings');
-  const expected = { inputTokens: estimateTokens(inputCharacters) };
-  const most = { inputTokens: measureInput(asked.body['input']).textBytes };
+  const usage = boundEmbeddings(asked.body, inputCharacters);
   return {
     dialect: 'openai-embeddings',
     requestedModel,
-    targets: targets.map((target) => ({ target, usage: { expected, most } })),
+    targets: targets.map((target) => ({ target, usage })),
     roundsMax: 1,
   };
 }

@@ -1,7 +1,7 @@
 import type { ApiKey } from '../../accounts/api-key.ts';
 import type { UsageBounds } from '../../billing/metering/estimate-usage.ts';
 import type { TranslationNote } from '../../inference/translation-notes.ts';
-import type { PricingParameters } from '../../inference/usage.ts';
+import type { PricingParameters, ToolUsage } from '../../inference/usage.ts';
 import type { JsonObject } from '../../platform/json/json-value.ts';
 import type { Gateway, GatewaySettings } from '../gateway.ts';
 import type { Target } from '../routing/routing-table.ts';
@@ -41,6 +41,8 @@ export type QuotedCall = {
   readonly targets: readonly QuotedTarget[];
   /** How often the model may be asked for it: more than once where the gateway runs its tools. */
   readonly roundsMax: number;
+  /** What the gateway's tools do for it at most: the one or the other. */
+  readonly toolsMost?: readonly ToolUsage[];
   /** What the request asks for. */
   readonly serviceTier?: string;
 };

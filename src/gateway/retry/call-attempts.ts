@@ -157,7 +157,9 @@ export class CallAttempts implements RunningCall {
     return undefined;
   }
 
-  #createExchange({ target, plan: { relay }, opening, observer, ticket }: OpenedAttempt): UpstreamExchange {
+  #createExchange({ target, plan, opening, observer, ticket }: OpenedAttempt): UpstreamExchange {
+    const { relay } = plan;
+    const pricingParameters = opening?.pricingParameters;
     const { call, settings, framing, taken, startedMs } = this.#known;
     const { clock, logger, telemetry, drainSlots } = this.#gateway;
     const { limits } = settings;
@@ -175,9 +177,9 @@ export class CallAttempts implements RunningCall {
       logger,
       observer,
       endsByMs: startedMs + timeouts.totalMs,
-      budget: framing === undefined ? undefined : createStreamBudget(this.#known, target, opening?.pricingParameters),
+      budget: framing === undefined ? undefined : createStreamBudget(this.#known, { target, plan, pricingParameters }),
       receipt: opening === undefined ? undefined : receiptPath(call.callId),
-      leaving: { policy: this.#known.disconnect ?? 'abort', slots: drainSlots },
+      leaving: { policy: this.#known.disconnect ?? 'abort', slots: drainSlots, delivered: this.#known.round?.delivered },
       chunkGaps: opening === undefined || framing === undefined ? undefined : telemetry.chunkGaps(opening),
       handOver: (failure) => this.#takeOver(failure, target, observer, ticket),
     });
@@ -358,6 +360,11 @@ export class CallAttempts implements RunningCall {
     if (!targets.some((each) => !this.#tried.includes(each) && stateOf(each) === 'healthy')) return false;
     this.#exchange?.terminate(upstreamTimeout(target, 'reply', waitedMs));
     return true;
+  }
+
+  /** Whether a target is, or has been, asked: then the end of the call is in the books, or will be. */
+  get hasBegun(): boolean {
+    return this.#exchange !== undefined;
   }
 
   terminate(error: GatewayError): void {

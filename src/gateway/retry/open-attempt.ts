@@ -1,6 +1,6 @@
 import type { CallOpening, FailedAttempt } from '../../billing/ledger/call-entry.ts';
 import { admit } from '../admit.ts';
-import { coverPriced } from '../credits/chat-credit.ts';
+import { coverAttempt } from '../credits/chat-credit.ts';
 import type { Gateway } from '../gateway.ts';
 import type { ExchangePlan } from '../plan-exchange.ts';
 import { readPrices } from '../read-prices.ts';
@@ -45,12 +45,12 @@ export function openAttempt(
       // A copy: the list grows.
       failedAttempts: failed.length === 0 ? undefined : [...failed],
     });
-  const covering = coverPriced(known, target, pricingParameters);
+  const covering = coverAttempt(known, { target, plan, pricingParameters });
   return covering === undefined ? open() : openCovered(covering, open);
 }
 
 /** Opens it where what is held covers it. */
-async function openCovered(covering: NonNullable<ReturnType<typeof coverPriced>>, open: () => Promise<CallOpening>): Promise<CallOpening> {
+async function openCovered(covering: NonNullable<ReturnType<typeof coverAttempt>>, open: () => Promise<CallOpening>): Promise<CallOpening> {
   const refusal = await covering;
   if (refusal !== undefined) throw refusal;
   return await open();

@@ -12,7 +12,7 @@ export type LoopCall = {
   readonly request: InferenceRequest;
   readonly offered: OfferedTools;
   readonly settings: ToolSettings;
-  /** Runs of tools that the client allows for the whole reply. */
+  /** Runs of tools that client and operator allow for the whole reply. */
   readonly runsMax: number;
   readonly reply: LoopReply;
   /** Absent: the answer is taken as it is. */

@@ -5,6 +5,8 @@ import { measureInput } from '../../inference/measure-input.ts';
 import { boundChat } from '../credits/chat-credit.ts';
 import type { KnownCall } from '../retry/known-call.ts';
 import type { Target } from '../routing/routing-table.ts';
+import { boundToolCall } from './bound-tools.ts';
+import { sumToolUsage, type ToolCall } from './run-tools.ts';
 
 /** Whether what a call has cost until now is as much as one may cost. */
 export function isTooDear(costMaxNanoUsd: bigint | undefined, entries: readonly CallEntry[]): boolean {
@@ -19,17 +21,15 @@ export async function lacksCredit(known: KnownCall, { request, facts, targets }:
   const { credit } = known;
   if (credit === undefined) return false;
   const plan = { ...credit.plan, input: measureInput(request) };
-  const refused = await credit.cover(boundChat({ ...known, facts, targets }, plan));
+  const refused = await credit.cover(boundChat({ ...known, facts, targets, framing: 'sse' }, plan));
   if (refused === undefined) credit.plan = plan;
   return refused !== undefined;
 }
 
-/** Whether it does not cover so many runs of tools, should each be of the dearest. */
-export async function lacksToolCredit({ credit, settings, caller }: KnownCall, runs: number): Promise<boolean> {
+/** Whether it does not cover what the model has its tools do next. */
+export async function lacksToolCredit({ credit, settings, caller }: KnownCall, calls: readonly ToolCall[]): Promise<boolean> {
   if (credit === undefined) return false;
-  const { priceBook } = settings.routing;
-  const costs = [{ webSearches: runs }, { fileSearches: runs }, { codeExecutions: runs }, { pagesRead: runs }].map(
-    (usage) => priceBook.rateTools(usage, { userName: caller.userName, keyId: caller.id }).amountNanoUsd,
-  );
-  return (await credit.cover(costs.reduce((dearest, cost) => (cost > dearest ? cost : dearest)))) !== undefined;
+  const usage = sumToolUsage(calls.map(boundToolCall));
+  const { amountNanoUsd } = settings.routing.priceBook.rateTools(usage, { userName: caller.userName, keyId: caller.id });
+  return (await credit.cover(amountNanoUsd)) !== undefined;
 }

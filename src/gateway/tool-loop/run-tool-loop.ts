@@ -32,7 +32,7 @@ export type ToolLoopOptions = {
 type RoadCall = {
   readonly dialect: ChatDialect;
   readonly facts: CallFacts;
-  readonly settings: GatewaySettings;
+  readonly settings: Pick<GatewaySettings, 'routing' | 'tools' | 'replyCheck'>;
   readonly targets: readonly Target[];
 };
 
@@ -63,12 +63,13 @@ export async function runToolLoop(gateway: Gateway, known: KnownCall, options: T
   const wanted = findReplyCheck({ ...known, dialect: call.dialect });
   if (tools.length === 0 && wanted === undefined) return false;
   const offered = nameTools(tools, decoded);
+  const settings = known.settings.tools ?? defaultTools;
   const loop = new ToolLoop(gateway, {
     known,
     request: briefModel(replayTools(decoded, offered), offered),
     offered,
-    settings: known.settings.tools ?? defaultTools,
-    runsMax: readRunsMax(decoded),
+    settings,
+    runsMax: Math.min(settings.runsMax, readRunsMax(decoded)),
     reply: createReply(gateway, known, options, notes),
     check: createSchemaCheck(decoded.outputFormat, wanted),
     knowsAddress: gatherAddresses(decoded),

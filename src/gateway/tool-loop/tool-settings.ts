@@ -13,6 +13,8 @@ export type ToolModes = { readonly [Kind in BuiltInToolKind]?: ToolMode };
 export type ToolSettings = {
   /** How often the model may be asked. The last time it is offered none of the gateway's tools. */
   readonly roundsMax: number;
+  /** How many calls of tools may run for one call. */
+  readonly runsMax: number;
   /** What one call may cost before it is asked no more. Absent: no bound. */
   readonly costMaxNanoUsd?: bigint;
   /** How long one run of a tool may take. */
@@ -21,4 +23,4 @@ export type ToolSettings = {
   readonly modes?: ToolModes;
 };
 
-export const defaultTools: ToolSettings = { roundsMax: 10, runMsMax: 120_000 };
+export const defaultTools: ToolSettings = { roundsMax: 10, runsMax: 64, runMsMax: 120_000 };

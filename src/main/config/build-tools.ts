@@ -17,7 +17,13 @@ export function buildToolModes(modes: ConfiguredModes): ToolModes {
 
 /** The bounds of tools, and who runs them where a model says nothing else. */
 export function buildTools({ tools }: Config): ToolSettings {
-  const { roundsMax = defaultTools.roundsMax, runMsMax = defaultTools.runMsMax, costMaxUsd, modes } = tools ?? {};
+  const {
+    roundsMax = defaultTools.roundsMax,
+    runsMax = defaultTools.runsMax,
+    runMsMax = defaultTools.runMsMax,
+    costMaxUsd,
+    modes,
+  } = tools ?? {};
   const costMax = costMaxUsd === undefined ? undefined : recomputeAmount([{ meter: 'bound', quantity: 1, unitPrice: costMaxUsd, per: 1 }]);
-  return { roundsMax, runMsMax, modes: buildToolModes(modes), ...(costMax === undefined ? {} : { costMaxNanoUsd: costMax }) };
+  return { roundsMax, runsMax, runMsMax, modes: buildToolModes(modes), ...(costMax === undefined ? {} : { costMaxNanoUsd: costMax }) };
 }

@@ -15,6 +15,13 @@ export const creditsSchema = Type.Object(
           'Output tokens for which is held where a request sets no bound of its own. A stream that writes more gets as many again while there is credit for it.',
       }),
     ),
+    coversUnbounded: Type.Optional(
+      Type.Enum(['none', 'whole', 'reasoning'], {
+        default: defaultCredits.coversUnbounded,
+        description:
+          'Which calls without a bound of their own are held for all that their model can write, so that they never cost more than is held. none: for these, too, outputTokensDefault is held, and what they cost beyond it is charged; whole: replies that are no streams; reasoning: also streams of models that may reason unseen.',
+      }),
+    ),
     exhausted: Type.Optional(
       Type.Enum(['cut', 'finish'], {
         default: defaultCredits.exhausted,

@@ -62,6 +62,14 @@ export const toolsSchema = Type.Object(
           'How often the model of one call may be asked again after tools that the gateway ran. The last time it is offered no tools.',
       }),
     ),
+    runsMax: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 1000,
+        default: 64,
+        description: 'How many tools the model of one call may have run in all its rounds. Of those beyond it is told that they may not.',
+      }),
+    ),
     runMsMax: Type.Optional(
       Type.Integer({
         minimum: 100,

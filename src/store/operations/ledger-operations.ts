@@ -49,8 +49,8 @@ export function createLedgerOperations(database: Database): LedgerStoreOperation
     findReplyOwner: async (replyId) => {
       const row = await database.first('select * from calls where reply_id = ?', toStorableText(replyId));
       if (row === undefined) return undefined;
-      const { userName, upstream } = decodeCallEntry(row);
-      return { userName, upstream };
+      const { userName, callId, upstream } = decodeCallEntry(row);
+      return { userName, callId, upstream };
     },
     findEntry: async (callId) => {
       const row = await database.first('select * from calls where call_id = ?', toStorableText(callId));

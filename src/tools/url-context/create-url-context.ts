@@ -17,7 +17,7 @@ export type UrlContextOptions = {
 };
 
 /** Of one call by the model: https://ai.google.dev/gemini-api/docs/url-context */
-const urlsMax = 20;
+export const pagesPerCallMax = 20;
 const atOnce = 5;
 const snippetCharactersMax = 500;
 const defaultCharactersPerPage = 40_000;
@@ -36,8 +36,8 @@ const fetchUrl: FunctionTool = {
         type: 'array',
         items: { type: 'string' },
         minItems: 1,
-        maxItems: urlsMax,
-        description: `Addresses that begin with https:// or http://, up to ${urlsMax}.`,
+        maxItems: pagesPerCallMax,
+        description: `Addresses that begin with https:// or http://, up to ${pagesPerCallMax}.`,
       },
     },
     required: ['urls'],
@@ -84,7 +84,7 @@ export function createUrlContext(options: UrlContextOptions): ToolShed['url-cont
 
 function readUrls(args: JsonObject): readonly string[] {
   const written = [...textsOf(args['urls']), textOf(args['urls']) ?? '', textOf(args['url']) ?? ''];
-  return [...new Set(written.map((url) => url.trim()).filter((url) => url !== ''))].slice(0, urlsMax);
+  return [...new Set(written.map((url) => url.trim()).filter((url) => url !== ''))].slice(0, pagesPerCallMax);
 }
 
 /** A few at a time, in order. */

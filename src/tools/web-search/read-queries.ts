@@ -2,7 +2,7 @@ import type { FunctionTool } from '../../inference/inference-request.ts';
 import { textOf, textsOf } from '../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../platform/json/json-value.ts';
 
-const queriesMax = 4;
+export const searchesPerCallMax = 4;
 const queryCharactersMax = 400;
 
 /** The function that a model is offered in place of the tool. */
@@ -19,7 +19,7 @@ export const webSearchFunction: FunctionTool = {
       queries: {
         type: 'array',
         items: { type: 'string' },
-        maxItems: queriesMax - 1,
+        maxItems: searchesPerCallMax - 1,
         description: 'More queries to be searched at the same time.',
       },
     },
@@ -32,5 +32,5 @@ export const webSearchFunction: FunctionTool = {
 export function readQueries(args: JsonObject): readonly string[] {
   const written = [textOf(args['query']) ?? '', ...textsOf(args['queries']), ...textsOf(args['query'])];
   const queries = written.map((query) => query.replace(/\s+/g, ' ').trim().slice(0, queryCharactersMax)).filter((query) => query !== '');
-  return [...new Set(queries)].slice(0, queriesMax);
+  return [...new Set(queries)].slice(0, searchesPerCallMax);
 }

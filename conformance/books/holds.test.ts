@@ -1,0 +1,259 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+
+import { type Accounts, createAccounts } from '../../src/accounts/create-accounts.ts';
+import type { AccessLimitsChange } from '../../src/accounts/access-limits.ts';
+import { verifyStart } from '../../src/billing/credits/credit-books.ts';
+import type { CallEntry } from '../../src/billing/ledger/call-entry.ts';
+import { usdDecimal } from '../../src/billing/statistics/usd-decimal.ts';
+import { systemClock } from '../../src/platform/clock.ts';
+import { readExposition, sumSamples } from '../../src/platform/metrics/read-exposition.ts';
+import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts';
+import { readLedger } from '../support/audit.ts';
+import { call, eventually, post } from '../support/http.ts';
+import { type SimulatedWeir, startSimulatedWeir } from '../support/start-simulated-weir.ts';
+import { type ErrorFamily, freeRoads, goFree, type Road, type RoadReply, roads, type Walker } from './roads.ts';
+
+type Refusal = 'spent' | 'empty' | 'unavailable';
+
+/** Status, type and machine code of each refusal. */
+const refusals: Readonly<Record<ErrorFamily, Readonly<Record<Refusal, string>>>> = {
+  messages: {
+    spent: '429 rate_limit_error spend_limit_reached',
+    empty: '402 billing_error insufficient_credit',
+    unavailable: '503 overloaded_error credits_unavailable',
+  },
+  openai: {
+    spent: '429 insufficient_quota insufficient_quota',
+    empty: '402 insufficient_quota insufficient_quota',
+    unavailable: '503 server_error credits_unavailable',
+  },
+  'generate-content': { spent: '429 RESOURCE_EXHAUSTED 429', empty: '403 PERMISSION_DENIED 403', unavailable: '503 UNAVAILABLE 503' },
+  'xai-videos': { spent: '429 insufficient_quota', empty: '402 insufficient_quota', unavailable: '503 credits_unavailable' },
+};
+
+function describeRefusal({ status, json }: RoadReply): string {
+  const body: unknown = Array.isArray(json) ? json[0] : json;
+  const { error, code } = body as { readonly error: unknown; readonly code?: unknown };
+  // xAI names a code beside a text.
+  if (typeof error === 'string') return `${status} ${String(code)}`;
+  const told = error as { readonly type?: unknown; readonly status?: unknown; readonly code?: unknown };
+  return `${status} ${String(told.type ?? told.status)} ${String(told.code)}`;
+}
+
+/** Calls that are made at once. */
+const crowd = 50;
+
+/** A key's name: it has no signs. */
+const nameOf = ({ name }: Pick<Road, 'name'>): string => name.replaceAll(/[^a-zA-Z0-9]+/g, ' ');
+
+const sumOf = (rows: readonly CallEntry[]): bigint => rows.reduce((sum, { charge }) => sum + charge.amountNanoUsd, 0n);
+
+describe('what a key may spend, on every road', () => {
+  let running: SimulatedWeir;
+  let store: Awaited<ReturnType<typeof openSqliteStore>>;
+  let accounts: Accounts;
+  let video: string;
+  let rich: string;
+  before(async () => {
+    running = await startSimulatedWeir({
+      runsTools: true,
+      toolPrices: { webSearch: '0.01' },
+      simulator: { video: 'ms=50' },
+      config: { credits: { outputTokensDefault: 64 } },
+      weir: { environment: { WEIR_METRICS_PORT: '0' } },
+    });
+    store = await openSqliteStore({ path: join(running.weir.dataDirectory, 'weir.sqlite') });
+    accounts = createAccounts({ store, clock: systemClock, random: randomBytes });
+    rich = await createKey('walker', 'rich', { spendTotal: '1000' });
+    await untilKnown(rich);
+    const made = await post(`${base()}/v1/video/generations`, { model: 'grok-imagine-video', prompt: 'a kite', duration: 2 }, bearer(rich));
+    video = made.json.id;
+    await eventually(
+      () => call(`${base()}/v1/videos/${video}`, { headers: bearer(rich) }),
+      ({ json }) => json.status === 'completed',
+      20_000,
+    );
+  });
+  after(async () => {
+    await store.close();
+    await running[Symbol.asyncDispose]();
+  });
+
+  const base = (): string => running.weir.gatewayUrl;
+  const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
+  const createKey = async (userName: string, name: string, limits: AccessLimitsChange): Promise<string> =>
+    (await accounts.createApiKey({ userName, name, limits })).secret;
+  const untilKnown = (key: string) =>
+    eventually(
+      () => call(`${base()}/v1/models`, { headers: bearer(key) }),
+      ({ status }) => status === 200,
+      20_000,
+    );
+  const walker = (key: string, steer: Walker['steer'] = {}): Walker => ({ gatewayUrl: base(), key, video, steer });
+  const rowsOf = async (keyName: string): Promise<readonly CallEntry[]> =>
+    (await readLedger(store).all()).filter((entry) => entry.keyName === keyName);
+  const figure = async (name: string): Promise<number> => sumSamples(readExposition((await call(running.weir.metricsUrl)).text), name);
+  const untilAtRest = () =>
+    eventually(
+      () => figure('weir_credits_held_usd'),
+      (held) => held === 0,
+      20_000,
+    );
+
+  /** What is refused leaves nothing behind. */
+  async function assertRefused(road: Road, key: string, refusal: Refusal): Promise<void> {
+    const before = running.simulator.records().length;
+    const reply = await road.go(walker(key));
+    assert.equal(describeRefusal(reply), refusals[road.family][refusal], `${road.name}: ${reply.text.slice(0, 500)}`);
+    assert.equal(running.simulator.records().length, before, `${road.name}: an upstream was asked`);
+  }
+
+  test('M6: what is not covered is refused in the words of its road, and no upstream is asked', async () => {
+    const spent = await createKey('walker', 'spent', { spendTotal: '0.000000001' });
+    await untilKnown(spent);
+    for (const road of roads) await assertRefused(road, spent, 'spent');
+    assert.deepEqual(await rowsOf('spent'), []);
+    for (const [name, status, path, body] of freeRoads) {
+      const reply = await goFree(walker(spent), path, body);
+      assert.equal(reply.status, status, `${name} costs nothing: ${reply.text}`);
+    }
+    await untilAtRest();
+  });
+
+  test('M6: what no balance covers is refused in the words of its road, and no upstream is asked', async () => {
+    const empty = await createKey('walker', 'empty', {});
+    await accounts.changeUserLimits('walker', { prepaid: true });
+    await untilKnown(empty);
+    await eventually(
+      async () => (await roads[0]?.go(walker(empty)))?.status,
+      (status) => status === 402,
+      20_000,
+    );
+    const before = (await rowsOf('empty')).length;
+    for (const road of roads) await assertRefused(road, empty, 'empty');
+    assert.equal((await rowsOf('empty')).length, before);
+    for (const [name, status, path, body] of freeRoads)
+      assert.equal((await goFree(walker(empty), path, body)).status, status, `${name} costs nothing`);
+    await accounts.changeUserLimits('walker', { prepaid: null });
+    await untilAtRest();
+  });
+
+  /** A key of the walker's user that may spend so often what a call of a road is held for. */
+  async function createKeyFor(road: Road, name: string, times: bigint): Promise<void> {
+    const { json } = await post(
+      `${base()}/v1/quote`,
+      road.quoted ?? { path: `/v1/videos/${video}/remix`, body: { prompt: 'bluer' } },
+      bearer(rich),
+    );
+    assert.ok(json.held !== null && json.held !== undefined, `${road.name}: ${JSON.stringify(json).slice(0, 300)}`);
+    // A little more: what is sent over a socket says that it is a stream.
+    const held = BigInt(json.held.nano_usd);
+    const limit = held * times + held / 20n;
+    keys.set(name, await createKey('walker', name, { spendTotal: usdDecimal(limit) }));
+    limits.set(name, limit);
+  }
+  const keys = new Map<string, string>();
+  const limits = new Map<string, bigint>();
+  const keyOf = (name: string): string => keys.get(name) ?? assert.fail(name);
+
+  /** What keys have spent, by their rows once all calls have theirs, by what each is told itself, and by its limit. */
+  async function assertWithin(names: readonly string[]): Promise<void> {
+    await untilAtRest();
+    await eventually(
+      async () => {
+        const rows = Map.groupBy(await readLedger(store).all(), ({ keyName }) => keyName);
+        const reads = names.map(async (name) => {
+          const { json } = await call(`${base()}/v1/credits`, { headers: bearer(keyOf(name)) });
+          return [name, sumOf(rows.get(name) ?? []), BigInt(json.limits[0].spent.nano_usd), limits.get(name) ?? 0n] as const;
+        });
+        return await Promise.all(reads);
+      },
+      (all) =>
+        all.every(([name, booked, told, limit]) => {
+          assert.ok(booked <= limit, `${name}: ${booked} was spent of ${limit}`);
+          return booked > 0n && booked === told;
+        }),
+      20_000,
+    );
+  }
+
+  test('F1, F2, M6: fifty calls at once on a road spend no more than the limit of their key, and nothing stays held', async () => {
+    // What is translated is held as what passes through.
+    const crowded = roads.filter(({ name }) => !name.includes('translated'));
+    await Promise.all(crowded.map((road) => createKeyFor(road, nameOf(road), 3n)));
+    await untilKnown(keyOf(crowded.map(nameOf).at(-1) ?? ''));
+    for (const road of crowded) {
+      const replies = await Promise.all(Array.from({ length: crowd }, () => road.go(walker(keyOf(nameOf(road))))));
+      // A machine that is busy with other suites may be too slow for so many.
+      const refused = replies.filter(({ status, text }) => status >= 300 && !text.includes('The gateway is overloaded'));
+      for (const reply of refused) assert.equal(describeRefusal(reply), refusals[road.family].spent, `${road.name}: ${reply.text}`);
+      assert.ok(refused.length < crowd, `${road.name}: ${replies[0]?.text}`);
+    }
+    await assertWithin(crowded.map(nameOf));
+    assert.equal(await figure('weir_credits_overdrafts_total'), 0);
+  });
+
+  test('F17, M6: a stream that meets what is held for it is cut as its dialect ends, and costs no more than that', async () => {
+    const cut = roads.flatMap((road) => (road.cutEnd === undefined ? [] : [{ road, name: `cut ${nameOf(road)}`, end: road.cutEnd }]));
+    await Promise.all(cut.map(({ road, name }) => createKeyFor(road, name, 1n)));
+    await untilKnown(keyOf(cut.at(-1)?.name ?? ''));
+    for (const { road, name, end } of cut) {
+      const reply = await road.go(walker(keyOf(name), { 'output-tokens': '3000' }));
+      assert.equal(reply.status, 200, `${road.name}: ${reply.text}`);
+      assert.match(reply.text, end, road.name);
+    }
+    await assertWithin(cut.map(({ name }) => name));
+    for (const { name } of cut)
+      assert.deepEqual(
+        (await rowsOf(name)).map(({ end, stopReason }) => [end, stopReason]),
+        [['cut', 'cut: budget']],
+        name,
+      );
+  });
+
+  test('a tool loop that cannot pay its next round ends as by its output limit', async () => {
+    for (const [index, road] of roads.filter(({ name }) => name.startsWith('a tool loop')).entries()) {
+      const name = `loop-${index}`;
+      await createKeyFor(road, name, 1n);
+      await untilKnown(keyOf(name));
+      // A model that never has enough.
+      const reply = await road.go(walker(keyOf(name), { stop: 'tool-use' }));
+      assert.equal(reply.status, 200, reply.text);
+      assert.match(reply.text, /"status":\s*"incomplete"/, road.name);
+      assert.match(reply.text, /"reason":\s*"max_output_tokens"/, road.name);
+      await assertWithin([name]);
+      const rows = await rowsOf(name);
+      assert.ok(rows.length > 1, `${road.name}: its tools ran, and its model was asked again`);
+    }
+  });
+
+  test('R2: where the books cannot be reached, what has a limit is refused, and what has none goes on', async () => {
+    const [road] = roads;
+    const free = await createKey('walker', 'free', {});
+    await untilKnown(free);
+    const [lease] = await store.listLeases();
+    assert.ok(lease, 'the process has leased something');
+    // Another process takes its name: from now on it may lease nothing.
+    await store.openCreditNode({ nodeId: lease.nodeId, sessionId: 'another', nowMs: Date.now() });
+    await eventually(
+      async () => (await road?.go(walker(rich)))?.status,
+      (status) => status === 503,
+      20_000,
+    );
+    for (const each of roads) await assertRefused(each, rich, 'unavailable');
+    assert.equal((await road?.go(walker(free)))?.status, 200);
+    await untilAtRest();
+  });
+
+  test('M4: the books add up', async () => {
+    for (let cursor = verifyStart; ;) {
+      const { problems, next } = await store.verifyBooks({ cursor, limit: 1000 });
+      assert.deepEqual(problems, []);
+      if (next === undefined) return;
+      cursor = next;
+    }
+  });
+});

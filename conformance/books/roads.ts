@@ -1,0 +1,220 @@
+import { makeWav } from '../audio/start-audio-upstream.ts';
+import { type Answer, call, post } from '../support/http.ts';
+import { arrayInterface, type ChatInterface, chatInterfaces } from '../support/interfaces.ts';
+import { openSocket } from '../websocket/open-socket.ts';
+
+/** Who goes a road, and where. */
+export type Walker = {
+  readonly gatewayUrl: string;
+  readonly key: string;
+  /** A finished video of the walker's user. */
+  readonly video: string;
+  /** `x-simulator-*` headers without the prefix. */
+  readonly steer?: Readonly<Record<string, string>>;
+};
+
+/** What came back: of a socket, its messages as text and the status that its error names. */
+export type RoadReply = Pick<Answer, 'status' | 'text' | 'json' | 'headers'>;
+
+/** In whose words a road refuses. */
+export type ErrorFamily = 'messages' | 'openai' | 'generate-content' | 'xai-videos';
+
+/** A way to spend money by one POST, or by one message. */
+export type Road = {
+  readonly name: string;
+  readonly family: ErrorFamily;
+  readonly go: (walker: Walker) => Promise<RoadReply>;
+  /** The same as a question for its price. Absent: that of another road. */
+  readonly quoted?: { readonly path: string; readonly body: object };
+  /** Set where its reply is a stream without a bound of output, which can be cut: how the end of a cut one is told. */
+  readonly cutEnd?: RegExp;
+};
+
+const headersOf = ({ key, steer = {} }: Walker): Record<string, string> => ({
+  authorization: `Bearer ${key}`,
+  ...Object.fromEntries(Object.entries(steer).map(([name, value]) => [`x-simulator-${name}`, value])),
+});
+
+/** Who names a version is answered in the words of Messages. */
+const versionOf = (path: string): Record<string, string> => (path.startsWith('/v1/messages') ? { 'anthropic-version': '2023-06-01' } : {});
+
+function posted(name: string, path: string, body: object, more: Partial<Road> = {}): Road {
+  return {
+    name,
+    family: 'openai',
+    quoted: { path, body },
+    go: (walker) => post(`${walker.gatewayUrl}${path}`, body, { ...headersOf(walker), ...versionOf(path) }),
+    ...more,
+  };
+}
+
+const cutEnds: Readonly<Record<ChatInterface['dialect'], RegExp>> = {
+  'anthropic-messages': /"stop_reason":"max_tokens"[\s\S]*message_stop/,
+  'openai-responses': /^event: response\.incomplete/m,
+  'openai-chat': /"finish_reason":"length"[\s\S]*\[DONE\]/,
+  'gemini-generate-content': /"finishReason":\s*"MAX_TOKENS"/,
+};
+const families: Readonly<Record<ChatInterface['dialect'], ErrorFamily>> = {
+  'anthropic-messages': 'messages',
+  'openai-responses': 'openai',
+  'openai-chat': 'openai',
+  'gemini-generate-content': 'generate-content',
+};
+/** A model of another vendor for each interface, so that its calls are translated. */
+const foreign: Readonly<Record<ChatInterface['dialect'], string>> = {
+  'anthropic-messages': 'gpt-4.1',
+  'openai-responses': 'gemini-2.5-flash-lite',
+  'openai-chat': 'claude-sonnet-4-5',
+  'gemini-generate-content': 'gpt-4.1',
+};
+
+function chatRoad(api: ChatInterface, stream: boolean, model: string): Road {
+  const way = model === foreign[api.dialect] ? 'translated' : 'passthrough';
+  const isArray = api === arrayInterface;
+  // A Messages request has to have a bound, which is held for in full.
+  const isOpen = stream && api.dialect !== 'anthropic-messages';
+  return posted(
+    `${api.dialect}, ${way}, ${stream ? (isArray ? 'array stream' : 'stream') : 'whole'}`,
+    api.path(model, stream),
+    api.body(model, 'Hello there', stream),
+    { family: families[api.dialect], ...(isOpen ? { cutEnd: cutEnds[api.dialect] } : {}) },
+  );
+}
+
+const chatRoads: readonly Road[] = chatInterfaces.flatMap((api) => {
+  // Models that do not reason unseen: what they write can be followed.
+  const own = api.dialect === 'openai-responses' ? 'gpt-4.1' : api.model;
+  return [own, foreign[api.dialect]].flatMap((model) => [chatRoad(api, false, model), chatRoad(api, true, model)]);
+});
+
+const question = { model: 'gpt-4.1', input: 'Search the web for cats' };
+const searching = { ...question, tools: [{ type: 'web_search' }] };
+
+async function overSocket({ gatewayUrl, key, steer = {} }: Walker, body: object): Promise<RoadReply> {
+  const steering = Object.fromEntries(Object.entries(steer).map(([name, value]) => [`x-simulator-${name}`, value]));
+  const socket = await openSocket(gatewayUrl, key, steering);
+  socket.create(body);
+  const events = await socket.rest();
+  await socket.close();
+  const last = events.at(-1);
+  const text = events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}`).join('\n');
+  return { status: last?.type === 'error' ? Number(last['status']) : 200, text, json: last, headers: {} };
+}
+
+const responsesRoads: readonly Road[] = [
+  posted('Responses in the background', '/v1/responses', { ...question, background: true }),
+  posted(
+    'Responses in the background, followed',
+    '/v1/responses',
+    { ...question, background: true, stream: true },
+    { cutEnd: cutEnds['openai-responses'] },
+  ),
+  posted('Responses over a WebSocket', '/v1/responses', question, {
+    go: (walker) => overSocket(walker, question),
+    quoted: { path: '/v1/responses', body: { ...question, stream: true } },
+    cutEnd: cutEnds['openai-responses'],
+  }),
+  posted('a tool loop, whole', '/v1/responses', searching),
+  posted('a tool loop, stream', '/v1/responses', { ...searching, stream: true }),
+];
+
+/** A form as a client writes it. */
+function form(fields: Readonly<Record<string, string>>): { readonly type: string; readonly body: Buffer } {
+  const parts = Object.entries(fields).map(
+    ([name, value]) => `--cut\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
+  );
+  const head = '--cut\r\ncontent-disposition: form-data; name="file"; filename="a.wav"\r\ncontent-type: audio/wav\r\n\r\n';
+  return {
+    type: 'multipart/form-data; boundary=cut',
+    body: Buffer.concat([Buffer.from(parts.join('') + head), makeWav(1), Buffer.from('\r\n--cut--\r\n')]),
+  };
+}
+
+function uploaded(name: string, path: string, fields: Readonly<Record<string, string>>): Road {
+  const { type, body } = form(fields);
+  return {
+    name,
+    family: 'openai',
+    go: (walker) => call(`${walker.gatewayUrl}${path}`, { headers: { ...headersOf(walker), 'content-type': type }, body }),
+    quoted: { path, body: { ...fields, file: { bytes: body.length } } },
+  };
+}
+
+const speech = { model: 'gpt-4o-mini-tts', voice: 'alloy', input: 'hello' };
+const audioRoads: readonly Road[] = [
+  posted('speech', '/v1/audio/speech', speech),
+  posted('speech by the character', '/v1/audio/speech', { ...speech, model: 'tts-1' }),
+  posted('speech, streamed', '/v1/audio/speech', { ...speech, stream_format: 'sse' }),
+  uploaded('a transcription', '/v1/audio/transcriptions', { model: 'whisper-1' }),
+  uploaded('a transcription by tokens', '/v1/audio/transcriptions', { model: 'gpt-4o-mini-transcribe' }),
+  uploaded('a transcription, streamed', '/v1/audio/transcriptions', { model: 'gpt-4o-transcribe', stream: 'true' }),
+  uploaded('a translation of speech', '/v1/audio/translations', { model: 'whisper-1' }),
+];
+
+const wish = { model: 'grok-imagine-video', prompt: 'a red kite', duration: 2 };
+const videoRoads: readonly Road[] = [
+  posted('a video', '/v1/video/generations', wish),
+  posted('a video, in the form of a list of contents', '/v1/videos', { ...wish, metadata: { resolution: '480p' } }),
+  posted("a video, in OpenAI's form", '/v1/videos', { model: 'sora-2', prompt: 'a red kite', seconds: '4', size: '1280x720' }),
+  posted("a video, in xAI's form", '/v1/videos/generations', wish, { family: 'xai-videos' }),
+];
+
+/** What changes a video that is there. */
+function changed(name: string, family: ErrorFamily, path: (video: string) => string, body: (walker: Walker) => object): Road {
+  return { name, family, go: (walker) => post(`${walker.gatewayUrl}${path(walker.video)}`, body(walker), headersOf(walker)) };
+}
+
+const source = ({ gatewayUrl, video }: Walker) => ({ video: { url: `${gatewayUrl}/v1/videos/${video}/content` } });
+const changeRoads: readonly Road[] = [
+  changed(
+    'a remix',
+    'openai',
+    (video) => `/v1/videos/${video}/remix`,
+    () => ({ prompt: 'a blue kite' }),
+  ),
+  changed(
+    "an edit, in xAI's form",
+    'xai-videos',
+    () => '/v1/videos/edits',
+    (walker) => ({ model: wish.model, prompt: 'bluer', ...source(walker) }),
+  ),
+  changed(
+    "an extension, in xAI's form",
+    'xai-videos',
+    () => '/v1/videos/extensions',
+    (walker) => ({
+      model: wish.model,
+      prompt: 'longer',
+      duration: 2,
+      ...source(walker),
+    }),
+  ),
+];
+
+/** Every way to spend money. */
+export const roads: readonly Road[] = [
+  ...chatRoads,
+  chatRoad(arrayInterface, true, arrayInterface.model),
+  ...responsesRoads,
+  posted('embeddings', '/v1/embeddings', { model: 'text-embedding-3-small', input: 'hello' }),
+  ...audioRoads,
+  ...videoRoads,
+  ...changeRoads,
+];
+
+const counted = { messages: [{ role: 'user', content: 'hello' }] };
+const contents = [{ role: 'user', parts: [{ text: 'hello' }] }];
+
+/** What is posted and costs nothing, by its status. */
+export const freeRoads: readonly (readonly [name: string, status: number, path: string, body: object])[] = [
+  ['a count of tokens', 200, '/v1/messages/count_tokens', { model: 'claude-sonnet-4-5', ...counted }],
+  ['a count of tokens of a model of another vendor', 200, '/v1/messages/count_tokens', { model: 'gpt-4.1', ...counted }],
+  ['a count of tokens of contents', 200, '/v1beta/models/gemini-2.5-flash:countTokens', { contents }],
+  ['a quote', 200, '/v1/quote', { path: '/v1/responses', body: question }],
+  ['a conversation', 200, '/v1/conversations', {}],
+  ['a vector store', 200, '/v1/vector_stores', { name: 'mine' }],
+];
+
+/** Walks a free road. */
+export const goFree = (walker: Walker, path: string, body: object): Promise<Answer> =>
+  post(`${walker.gatewayUrl}${path}`, body, { ...headersOf(walker), ...versionOf(path) });
