@@ -60,11 +60,9 @@ export async function moveBalances(
   const next = new Map<string, NextPosting>();
   const sums = new Map(moves.map(({ accountId, amounts }) => [accountId, { sum: addUp(amounts), postings: BigInt(amounts.length) }]));
   for (const part of inParts(moves, database.words.sumsPerInsert)) {
-    const values = part.flatMap(({ accountId, kind, userName, amounts }) => [
-      ...[accountId, kind, userName],
-      ...toWide(addUp(amounts)),
-      amounts.length,
-    ]);
+    const values = part.flatMap(({ accountId, kind, userName, amounts }): SqlValue[] => {
+      return [accountId, kind, userName, ...toWide(addUp(amounts)), amounts.length];
+    });
     for (const row of await database.all(upsertAccounts(part.length), ...values)) {
       const accountId = readText(row, 'account_id');
       const { sum = 0n, postings = 0n } = sums.get(accountId) ?? {};
@@ -109,11 +107,9 @@ const insertUsage = perRows(
 
 async function postUsage(database: Database, groups: readonly SpendGroup[], next: ReadonlyMap<string, NextPosting>): Promise<void> {
   for (const part of inParts(groups, database.words.sumsPerInsert)) {
-    const values = part.flatMap(({ transactionId, userName, amount, endedAtMs, keyId, day }) => [
-      ...[transactionId, userName],
-      ...toWide(-amount),
-      ...[endedAtMs, keyId, day],
-    ]);
+    const values = part.flatMap(({ transactionId, userName, amount, endedAtMs, keyId, day }): SqlValue[] => {
+      return [transactionId, userName, ...toWide(-amount), endedAtMs, keyId, day];
+    });
     await database.run(insertUsage(part.length), ...values);
   }
   const postings = groups.flatMap(({ transactionId, userName, amount }) => [
