@@ -52,6 +52,9 @@ test('a node that does not know the lease as it is changes nothing and is told h
     const { row: next, state } = applyLease(row, { ...asks, ...unknown, keep: 0n, need: 50n, close: true }, alone);
     assert.deepEqual(next, row);
     assert.deepEqual([state.version, state.generation, state.granted, state.remaining], [3, 'g', 100n, 840n]);
+    const crowded = { ...alone, leasedElsewhere: 900n, nodes: 2 };
+    const told = applyLease(row, { ...asks, ...unknown, need: 50n }, crowded);
+    assert.deepEqual([told.recall, told.state.remaining], [false, -60n]);
   }
   const { row: none, state } = applyLease(undefined, { ...asks, need: 50n }, alone);
   assert.equal(none, undefined);
@@ -66,7 +69,8 @@ test('a debt that a node acknowledges takes nothing from anybody, as it is spent
 });
 
 test('where nothing limits any more nothing is granted and nothing remains', () => {
-  const { row: next, state, recall } = applyLease(row, { ...asks, need: 50n }, { ...alone, limit: undefined });
+  const unlimited = { ...alone, limit: undefined, leasedElsewhere: 5n };
+  const { row: next, state, recall } = applyLease(row, { ...asks, need: 50n }, unlimited);
   assert.deepEqual([next?.granted, state.limit, state.remaining, recall], [100n, undefined, 0n, false]);
 });
 

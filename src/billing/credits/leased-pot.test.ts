@@ -30,6 +30,7 @@ function leased(): LeasedPot {
 test('a pot without a lease has room for nothing, not even for nothing, and one that nothing limits for all', () => {
   const fresh = new LeasedPot(pot, 'g', 5);
   assert.deepEqual([fresh.fits(0n), fresh.lastUsedMs], [false, 5]);
+  assert.deepEqual([fresh.scarce, fresh.recalled, fresh.stale, fresh.closing, fresh.removed], [false, false, false, false, false]);
   const own = leased();
   assert.deepEqual([own.fits(100n), own.fits(101n)], [true, false]);
   own.apply({ ...state, limit: undefined, version: 0, granted: 0n }, false);
@@ -108,6 +109,17 @@ test('a lease of another life is not ours to spend, and what ours lacked is lack
   own.request(asks);
   own.apply({ ...state, generation: 'h', version: 9, granted: 500n }, false);
   assert.deepEqual([own.free, own.generation, own.granted, own.version], [-30n, 'h', 500n, 9]);
+});
+
+test('a lease that the store does not have any more is not open, and what it lacked is lacking', () => {
+  const own = leased();
+  own.charge(130n, 0n, 0);
+  own.request(asks);
+  own.apply({ ...state, version: 0, granted: 0n }, false);
+  assert.deepEqual([own.free, own.open], [-30n, false]);
+  own.request({ ...asks, close: true });
+  own.apply({ ...state, generation: 'h', version: 0, granted: 0n }, true);
+  assert.deepEqual([own.free, own.open], [0n, false]);
 });
 
 test('a lease that is over leaves nothing behind; one that was closed is not open until it is asked for again', () => {
