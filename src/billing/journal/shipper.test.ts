@@ -14,7 +14,7 @@ function createWorld(context: TestContext, more: Partial<ShipperOptions> = {}) {
   context.mock.timers.enable({ apis: ['setTimeout'] });
   const world = {
     batches: [] as string[][],
-    refuses: (_: readonly string[]): boolean => false,
+    refuses: (texts: readonly string[]): boolean => texts.length === 0,
     shipped: [] as string[],
     lost: [] as string[],
   };
