@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { silentLogger } from '../../platform/log.ts';
 import { createBookVerifier } from './book-verifier.ts';
 import type { BookProblem, VerifyCursor } from './credit-books.ts';
 
 /** Books of two parts, of which each look verifies one. */
 function createBooks() {
   let frozen: ReadonlySet<string> = new Set();
-  const books = { problems: [[], []] as BookProblem[][], down: false, asked: [] as VerifyCursor['part'][] };
+  const books = { problems: [[], []] as BookProblem[][], down: false, asked: [] as VerifyCursor['part'][], log: [] as string[] };
   const verifier = createBookVerifier({
     store: {
       verifyBooks: async ({ cursor }) => {
@@ -22,7 +21,11 @@ function createBooks() {
         };
       },
     },
-    logger: silentLogger,
+    logger: {
+      error: ({ user, what }: { user?: string; what: string }, text: string) => void books.log.push(`${user}: ${what}: ${text}`),
+      info: (_: unknown, text: string) => void books.log.push(text),
+      debug: ({ err }: { err: Error }, text: string) => void books.log.push(`${err.message}: ${text}`),
+    } as Parameters<typeof createBookVerifier>[0]['logger'],
     freeze: (userNames) => void (frozen = userNames),
     rows: 10,
   });
@@ -41,6 +44,13 @@ test('M4: a user whose books do not add up is refused at once, and served again 
   await verifier.look();
   assert.deepEqual(frozen(), []);
   assert.deepEqual(books.asked, ['transactions', 'leases', 'transactions', 'leases']);
+  await verifier.look();
+  await verifier.look();
+  assert.deepEqual(books.log, [
+    'ann: wrong: the books do not add up: see weir credits verify',
+    'undefined: of nobody: the books do not add up: see weir credits verify',
+    'the books add up again',
+  ]);
 });
 
 test('a store that is down is asked again, and frees nobody', async () => {
@@ -51,4 +61,9 @@ test('a store that is down is asked again, and frees nobody', async () => {
   books.down = true;
   await verifier.look();
   assert.deepEqual(frozen(), ['bob']);
+  assert.equal(books.log.at(-1), 'down: the books could not be verified at the moment');
+  books.down = false;
+  await verifier.look();
+  await verifier.look();
+  assert.ok(!books.log.includes('the books add up again'));
 });

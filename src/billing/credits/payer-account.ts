@@ -87,9 +87,7 @@ export class PayerAccount {
 
   /** Resolves when nothing is to be asked or given back at the moment. Never rejects. */
   flush(): Promise<void> {
-    this.#running ??= this.#run().finally(() => {
-      this.#running = undefined;
-    });
+    this.#running ??= this.#run();
     return this.#running;
   }
 
@@ -128,23 +126,28 @@ export class PayerAccount {
   async #run(): Promise<void> {
     // What is asked for within the same turn goes together.
     await Promise.resolve();
-    for (;;) {
-      this.#settleQueue(new Set());
-      const asked = this.#choosePots();
-      if (asked.length === 0) return;
-      const closing = new Set(asked.filter(({ closing: isClosing, openHolds }) => isClosing && openHolds === 0));
-      const requests = asked.map((pot) => this.#wordRequest(pot, closing.has(pot)));
-      const reply = await this.#ask(requests);
-      if (reply === undefined || reply.status === 'fenced') {
-        if (reply !== undefined) this.#context.onFenced();
-        this.#fail();
-        return;
+    try {
+      for (;;) {
+        this.#settleQueue(new Set());
+        const asked = this.#choosePots();
+        if (asked.length === 0) return;
+        const closing = new Set(asked.filter(({ closing: isClosing, openHolds }) => isClosing && openHolds === 0));
+        const requests = asked.map((pot) => this.#wordRequest(pot, closing.has(pot)));
+        const reply = await this.#ask(requests);
+        if (reply === undefined || reply.status === 'fenced') {
+          if (reply !== undefined) this.#context.onFenced();
+          this.#fail();
+          return;
+        }
+        for (const [index, state] of reply.leases.entries()) {
+          const pot = asked[index];
+          pot?.apply(state, closing.has(pot));
+        }
+        this.#settleQueue(new Set(asked));
       }
-      for (const [index, state] of reply.leases.entries()) {
-        const pot = asked[index];
-        pot?.apply(state, closing.has(pot));
-      }
-      this.#settleQueue(new Set(asked));
+    } finally {
+      // At once, and not a turn later: who was answered last may ask for more before that, and nobody would ask the store for it.
+      this.#running = undefined;
     }
   }
 

@@ -10,11 +10,14 @@ export type HoldContext = {
   readonly isClosed: () => boolean;
 };
 
+/** Where a hold waits for money, and tells that some may be given back. */
+type HoldAccount = Pick<PayerAccount, 'wait' | 'wake' | 'waiting'>;
+
 /** A reserve of one call in all pots of its payer. It is made when its amount is to be had from each. */
 export class PotHold implements CreditHold {
   readonly admitted = true;
   readonly pots: number;
-  readonly #account: PayerAccount;
+  readonly #account: HoldAccount;
   readonly #leased: readonly LeasedPot[];
   readonly #context: HoldContext;
   /** What is reserved and not charged. */
@@ -22,7 +25,7 @@ export class PotHold implements CreditHold {
   #charged = 0n;
   #ended = false;
 
-  constructor(account: PayerAccount, leased: readonly LeasedPot[], nanoUsd: bigint, context: HoldContext) {
+  constructor(account: HoldAccount, leased: readonly LeasedPot[], nanoUsd: bigint, context: HoldContext) {
     this.#account = account;
     this.#leased = leased;
     this.#context = context;

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 
 import { parseUsd } from './parse-usd.ts';
-import { allPotBits, everyPot, limitNanoUsd, periodsOf, periodStartMs, potsOf, spanEndMs } from './pots.ts';
+import { allPotBits, dayNumber, everyPot, limitNanoUsd, periodsOf, periodStartMs, potsOf, spanEndMs, spendLimitOf } from './pots.ts';
 import { isScarce, sizeLease } from './size-lease.ts';
 
 test('a period holds its instants and ends where the next begins', () => {
@@ -15,10 +15,11 @@ test('a period holds its instants and ends where the next begins', () => {
         const endMs = spanEndMs(span) ?? assert.fail();
         assert.ok(periodStartMs(span) <= atMs && atMs < endMs);
         const next = periodsOf(endMs);
-        assert.equal(span.length === 10 ? next.day : next.month, span.length === 10 ? next.day : next.month);
         assert.equal(periodStartMs(span.length === 10 ? next.day : next.month), endMs);
       }
       assert.equal(spanEndMs(total), undefined);
+      assert.equal(periodStartMs(total), 0);
+      assert.equal(dayNumber(atMs) * 86_400_000, periodStartMs(day));
     }),
   );
 });
@@ -40,11 +41,19 @@ test('each kind of pot has a bit of its own, and a payer has the pots of its lim
   );
 });
 
+test('a limit that its owner does not have any more is none', () => {
+  const [, day] = everyPot({ userName: 'a', keyId: 'k', acceptedAtMs: 0 });
+  assert.ok(day?.kind === 'spend');
+  assert.equal(spendLimitOf(day, { spendPerDay: '2', spendTotal: '5' }), 2_000_000_000n);
+  for (const limits of [undefined, {}, { spendTotal: '5' }]) assert.equal(spendLimitOf(day, limits), undefined);
+});
+
 test('amounts in USD are read to the nano-USD, and what is none is none', () => {
   for (const [text, nanoUsd] of [
     ['0', 0n],
     ['25', 25_000_000_000n],
     ['0.000000001', 1n],
+    ['0.5', 500_000_000n],
     ['999999999.999999999', 10n ** 18n - 1n],
   ] as const) {
     assert.equal(limitNanoUsd(text), nanoUsd);

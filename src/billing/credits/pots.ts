@@ -45,7 +45,7 @@ export function spanEndMs(span: string): number | undefined {
 
 /** When a period that is called `span` begins, in Unix milliseconds; 0 for `total`. */
 export function periodStartMs(span: string): number {
-  return span === 'total' ? 0 : Date.parse(span.length === 10 ? span : `${span}-01`);
+  return span === 'total' ? 0 : Date.parse(span);
 }
 
 /** A limit as the operator wrote it, in nano-USD. @param text as isAccessLimits accepts it */

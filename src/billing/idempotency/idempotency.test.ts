@@ -17,7 +17,7 @@ type Process = Idempotency & { readonly ask: (name: string, more?: Partial<Named
 /** Processes that share a store, and a wall clock that the test moves. */
 function createWorld(context: TestContext, settings: Partial<IdempotencySettings> = {}) {
   const memory = createFakeIdempotencyStore();
-  const world = { nowMs: 1_000_000, failure: undefined as Error | undefined };
+  const world = { nowMs: 1_000_000, failure: undefined as Error | undefined, lostAnswer: undefined as Error | undefined };
   const store = Object.fromEntries(
     Object.entries(memory).map(([name, work]) => [
       name,
@@ -25,7 +25,9 @@ function createWorld(context: TestContext, settings: Partial<IdempotencySettings
         ? work
         : async (...given: never[]) => {
             if (world.failure !== undefined) throw world.failure;
-            return await (work as (...parameters: never[]) => Promise<unknown>)(...given);
+            const answer = await (work as (...parameters: never[]) => Promise<unknown>)(...given);
+            if (world.lostAnswer !== undefined) throw world.lostAnswer;
+            return answer;
           },
     ]),
   ) as unknown as IdempotencyStore;
@@ -224,6 +226,35 @@ test('without its store nothing is begun; what the store did not take is told ag
   await new Promise((resolve) => setImmediate(resolve));
   await rejectsAs(one.ask('a'), 'idempotency_spent');
   assert.equal(memory.rows.size, 1);
+});
+
+test('a key that was taken without this process hearing of it is given back', async (context) => {
+  context.mock.timers.enable({ apis: ['setInterval'] });
+  const { world, memory, start } = createWorld(context);
+  const one = start('one');
+  world.lostAnswer = new Error('the connection broke');
+  await rejectsAs(one.ask('a'), 'idempotency_unavailable');
+  assert.equal(memory.rows.size, 1);
+  world.lostAnswer = undefined;
+  context.mock.timers.tick(5000);
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(memory.rows.size, 0);
+});
+
+test('a claim that is ended twice has ended once: this process goes on saying that it lives for the others that it holds', async (context) => {
+  context.mock.timers.enable({ apis: ['setInterval'] });
+  const { world, memory, start } = createWorld(context);
+  const one = start('one');
+  const claim = await claimOf(one.ask('a'));
+  await claimOf(one.ask('b'));
+  await claim.release();
+  await claim.release();
+  world.nowMs += 5000;
+  context.mock.timers.tick(5000);
+  assert.deepEqual(
+    [...memory.rows.values()].map(({ leaseUntilMs }) => leaseUntilMs),
+    [1_000_000 + 5000 + 30_000],
+  );
 });
 
 test('a process that lives says so for as long as it holds a key, and sweeps what is over', async (context) => {

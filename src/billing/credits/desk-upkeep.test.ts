@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { createCreditDesk, type CreditDeskOptions } from './create-credit-desk.ts';
+import type { CreditHold, CreditRefusal } from './credit-desk.ts';
+import type { LeaseStore } from './credit-store.ts';
+import { MemoryCreditStore } from './memory-credit-store.ts';
+import { payerOf } from './simulation/simulated-nodes.ts';
+
+const payer = payerOf('ann', 'k', undefined, { prepaid: true });
+const unavailable = { admitted: false, reason: 'unavailable' };
+const down = new Error('down');
+
+/** A desk over a store in memory that can fail, what the store was asked for and what was logged. */
+function createWorld(more: Partial<CreditDeskOptions> = {}) {
+  const memory = new MemoryCreditStore();
+  memory.setLimits('user:ann', { prepaid: true });
+  memory.pay('ann', 1000n);
+  const world = { nowMs: Date.UTC(2026, 10, 22), monotonicMs: 0, asked: [] as string[], log: [] as string[], failing: new Set<string>() };
+  const through = async <Result>(name: string, work: () => Promise<Result>): Promise<Result> => {
+    world.asked.push(name);
+    if (world.failing.has(name)) throw down;
+    return await work();
+  };
+  const store: LeaseStore = {
+    openCreditNode: (life) => through('open', () => memory.openCreditNode(life)),
+    releaseCreditNode: (life) => through('release', () => memory.releaseCreditNode(life)),
+    changeLeases: (life, requests) => through('lease', () => memory.changeLeases(life, requests)),
+    readCreditSignals: (life) => through('signals', () => memory.readCreditSignals(life)),
+  };
+  const note =
+    (level: string) =>
+    (facts: { err?: Error }, text: string): void =>
+      void world.log.push([level, ...Object.values(facts).map((fact) => (fact instanceof Error ? fact.message : fact)), text].join(' '));
+  const desk = createCreditDesk({
+    store,
+    node: { nodeId: 'n', sessionId: 's' },
+    clock: { nowMs: () => world.nowMs, monotonicMs: () => world.monotonicMs },
+    logger: { info: note('info'), warn: note('warn'), error: note('error') } as CreditDeskOptions['logger'],
+    ship: () => through('ship', async () => {}),
+    ...more,
+  });
+  /** Lets time pass, looks after everything, and returns what the store was asked for meanwhile. */
+  const tickAfter = async (ms: number): Promise<readonly string[]> => {
+    world.monotonicMs += ms;
+    await desk.tick();
+    return world.asked.splice(0);
+  };
+  const hold = async (nanoUsd: bigint): Promise<CreditHold | CreditRefusal | undefined> => await desk.hold(payer, nanoUsd, world.nowMs);
+  const admitted = async (nanoUsd: bigint): Promise<CreditHold> => {
+    const answer = await hold(nanoUsd);
+    return answer?.admitted === true ? answer : assert.fail();
+  };
+  return { world, memory, desk, tickAfter, hold, admitted };
+}
+
+test('a desk refuses until what its last life charged is booked and its leases are released', async () => {
+  const { world, desk, tickAfter, hold } = createWorld();
+  assert.deepEqual(desk.hold(payer, 1n, world.nowMs), unavailable);
+  world.failing.add('open');
+  assert.deepEqual(await tickAfter(0), ['open']);
+  assert.deepEqual(await tickAfter(1), ['open']);
+  assert.deepEqual(await hold(1n), unavailable);
+  world.failing.clear();
+  world.failing.add('ship');
+  assert.deepEqual(await tickAfter(1), ['open', 'ship']);
+  assert.deepEqual(await hold(1n), unavailable);
+  world.failing.clear();
+  assert.deepEqual(await tickAfter(1), ['open', 'ship', 'release', 'signals']);
+  assert.equal((await hold(1n))?.admitted, true);
+  assert.deepEqual(world.log, [
+    'warn down credits: the store does not answer; calls go on from what is leased',
+    'info credits: the store answers again',
+  ]);
+});
+
+test('after a minute over what cannot be booked a desk begins without it, and releases nothing', async () => {
+  const { world, tickAfter, hold } = createWorld();
+  world.failing.add('ship');
+  world.monotonicMs = 5000;
+  await tickAfter(0);
+  assert.deepEqual(await tickAfter(59_999), ['open', 'ship']);
+  assert.deepEqual(world.log, []);
+  assert.deepEqual(await tickAfter(1), ['open', 'ship', 'signals']);
+  assert.equal((await hold(1n))?.admitted, true);
+  assert.deepEqual(world.log, ['error n credits: what the last run charged cannot be booked; what it had leased stays leased']);
+});
+
+test('the store is asked each second what has changed, and only then', async () => {
+  const { memory, tickAfter, hold } = createWorld();
+  await tickAfter(0);
+  await hold(1n);
+  assert.deepEqual(await tickAfter(999), ['lease']);
+  assert.deepEqual(await tickAfter(1), ['signals']);
+  memory.pay('ann', 5n);
+  assert.deepEqual(await tickAfter(999), []);
+  assert.deepEqual(await tickAfter(1), ['signals', 'lease']);
+  assert.deepEqual(await tickAfter(1000), ['signals']);
+});
+
+test('what another process wants is given back within a second, and no other', async () => {
+  const { memory, world, desk, tickAfter, admitted } = createWorld();
+  await tickAfter(0);
+  (await admitted(100n)).end();
+  const { free } = desk.figures();
+  assert.ok(free >= 100n);
+  await memory.openCreditNode({ nodeId: 'other', sessionId: 'o', nowMs: world.nowMs });
+  const request = { version: 0, generation: 'o', keep: 0n, need: 1000n, recentSpend: 0n, close: false };
+  await memory.changeLeases({ nodeId: 'other', sessionId: 'o', nowMs: world.nowMs, userName: 'ann' }, [
+    { ...request, pot: { kind: 'balance', id: 'balance:ann', bit: 1, userName: 'ann' } },
+  ]);
+  await tickAfter(1000);
+  assert.equal(desk.figures().free, 0n);
+});
+
+test('a life that another has ended refuses everything, says so once and asks for nothing more', async () => {
+  const { memory, world, tickAfter, hold } = createWorld();
+  await tickAfter(0);
+  await memory.openCreditNode({ nodeId: 'n', sessionId: 'thief', nowMs: world.nowMs });
+  const waiting = hold(1n);
+  assert.deepEqual(await waiting, unavailable);
+  assert.deepEqual(await hold(1n), unavailable);
+  await tickAfter(0);
+  assert.deepEqual(await tickAfter(1000), []);
+  assert.equal(world.log.length, 1);
+  assert.match(world.log[0] ?? '', /^error n credits: another process uses the name of this one/);
+});
+
+test('a lease that nobody uses is closed at the next sweep, and its user forgotten at the one after it', async () => {
+  const { desk, tickAfter, admitted } = createWorld({ idleMs: 15_000 });
+  await tickAfter(0);
+  (await admitted(10n)).end();
+  await tickAfter(10_000);
+  assert.equal(desk.figures().pots, 1);
+  assert.ok((await tickAfter(10_000)).includes('lease'));
+  assert.deepEqual([desk.figures().free, desk.figures().pots], [0n, 1]);
+  await tickAfter(9999);
+  assert.equal(desk.figures().pots, 1);
+  await tickAfter(1);
+  assert.equal(desk.figures().pots, 0);
+  (await admitted(10n)).end();
+});
+
+test('figures add up what is free, held, waiting and overdrawn', async () => {
+  const { world, desk, tickAfter, admitted } = createWorld();
+  await tickAfter(0);
+  const call = await admitted(900n);
+  const { free, held, waiting, pots, overdrafts } = desk.figures();
+  assert.deepEqual([free, held, waiting, pots, overdrafts], [100n, 900n, 0, 1, 0]);
+  call.charge(1300n);
+  const { free: lacking, ...figures } = desk.figures();
+  assert.deepEqual([lacking, figures], [-300n, { held: 0n, waiting: 0, pots: 1, overdrafts: 1, overdraftNanoUsd: 300n }]);
+  assert.match(world.log[0] ?? '', /^warn balance:ann 300 credits: a call cost more than was held for it/);
+});
+
+test('who waits is counted, and refused when the desk closes', async () => {
+  const { world, desk, tickAfter, hold } = createWorld({ contendMs: 60_000 });
+  await tickAfter(0);
+  world.asked.length = 0;
+  const waiting = [hold(1n), hold(2n)];
+  assert.equal(desk.figures().waiting, 2);
+  await desk.close();
+  assert.deepEqual(await Promise.all(waiting), [unavailable, unavailable]);
+  assert.deepEqual(await hold(1n), unavailable);
+});
+
+test('a desk that closes books what is charged, and releases its leases where no call holds any', async () => {
+  for (const [isHeld, asked] of [
+    [false, ['ship', 'release']],
+    [true, ['ship']],
+  ] as const) {
+    const { world, desk, tickAfter, admitted } = createWorld();
+    await tickAfter(0);
+    const call = await admitted(5n);
+    if (!isHeld) call.end();
+    world.asked.length = 0;
+    await desk.close();
+    assert.deepEqual(world.asked.splice(0), asked);
+    assert.deepEqual(call.extend(5n), isHeld ? unavailable : undefined);
+    assert.deepEqual(await tickAfter(60_000), []);
+  }
+});
+
+test('a desk that never began releases nothing, and one that cannot book at its end says so', async () => {
+  const fresh = createWorld();
+  await fresh.desk.close();
+  assert.deepEqual(fresh.world.asked, []);
+  const { world, desk, tickAfter } = createWorld();
+  await tickAfter(0);
+  world.failing.add('ship');
+  await desk.close();
+  assert.deepEqual(world.log, ['warn down credits: the store does not answer; calls go on from what is leased']);
+});

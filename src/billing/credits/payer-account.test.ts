@@ -1,0 +1,268 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import type { CreditRefusal } from './credit-desk.ts';
+import type { LeaseReply, LeaseRequest, LeaseState } from './credit-store.ts';
+import type { LeasedPot } from './leased-pot.ts';
+import { type AccountContext, PayerAccount } from './payer-account.ts';
+import { balancePot, everyPot } from './pots.ts';
+
+const nowMs = Date.UTC(2026, 10, 22, 12);
+const [balance, keyDay, , keyTotal] = everyPot({ userName: 'ann', keyId: 'k', acceptedAtMs: nowMs });
+const unavailable = { admitted: false, reason: 'unavailable' };
+
+type Answer = (request: LeaseRequest) => Partial<LeaseState>;
+
+/** An account whose store grants what is needed, unless the test has it answer otherwise, and what it was asked for. */
+function createWorld(more: Partial<AccountContext> = {}) {
+  const world = {
+    monotonicMs: 0,
+    nowMs,
+    asked: [] as (readonly LeaseRequest[])[],
+    answer: (() => ({})) as Answer,
+    failure: undefined as Error | undefined,
+    isFenced: false,
+    told: [] as unknown[],
+  };
+  const changeLeases = async (_: unknown, requests: readonly LeaseRequest[]): Promise<LeaseReply> => {
+    world.asked.push(requests);
+    if (world.failure !== undefined) throw world.failure;
+    if (world.isFenced) return { status: 'fenced' };
+    const stateOf = (request: LeaseRequest): LeaseState => {
+      const { pot, version, generation, keep, need } = request;
+      const standing = { limit: 1000n, remaining: 0n, leasedElsewhere: 0n, scarce: false };
+      return { potId: pot.id, version: version + 1, generation, granted: keep + need, ...standing, ...world.answer(request) };
+    };
+    return { status: 'leased', leases: requests.map(stateOf) };
+  };
+  let generations = 0;
+  const account = new PayerAccount('ann', {
+    store: { changeLeases },
+    node: { nodeId: 'n', sessionId: 's' },
+    nowMs: () => world.nowMs,
+    monotonicMs: () => world.monotonicMs,
+    newGeneration: () => `g${(generations += 1)}`,
+    storeTimeoutMs: 1000,
+    waitMs: 5000,
+    contendMs: 1500,
+    waitersMax: 3,
+    onFenced: () => void world.told.push('fenced'),
+    onStoreFailure: (error) => void world.told.push(error),
+    ...more,
+  });
+  const pot = account.potFor(balance ?? assert.fail());
+  /** Waits for an amount; an admitted waiter takes it. */
+  const ask = (nanoUsd: bigint, pots: readonly LeasedPot[] = [pot]): Promise<CreditRefusal | undefined> =>
+    new Promise((resolve) => {
+      account.wait(pots, nanoUsd, (refusal) => {
+        if (refusal === undefined) for (const each of pots) each.hold(nanoUsd);
+        resolve(refusal);
+      });
+    });
+  return { world, account, pot, ask };
+}
+
+const wants = (requests: readonly (readonly LeaseRequest[])[]) =>
+  requests.map((each) => each.map(({ keep, need, close }) => [keep, need, close]));
+
+test('whoever asks within the same turn is asked for together, and gets it in the order in which they came', async () => {
+  const { world, account, pot, ask } = createWorld();
+  assert.deepEqual(await Promise.all([ask(30n), ask(20n)]), [undefined, undefined]);
+  assert.deepEqual(wants(world.asked), [[[0n, 50n, false]]]);
+  assert.deepEqual([pot.held, pot.free, account.waiting, account.size], [50n, 0n, 0, 1]);
+  assert.equal(account.potFor(pot.pot), pot);
+  assert.equal(account.find('balance:ann'), pot);
+});
+
+test('what is free is not asked for again', async () => {
+  const { world, ask, pot } = createWorld();
+  await ask(50n);
+  pot.release(30n);
+  await ask(40n);
+  assert.deepEqual(wants(world.asked.slice(1)), [[[50n, 10n, false]]]);
+});
+
+test('whoever is answered may ask for more at once, whatever the answer was', async () => {
+  const { world, ask } = createWorld();
+  for (let count = 0; count < 3; count += 1) assert.equal(await ask(10n), undefined);
+  world.failure = new Error('down');
+  for (let count = 0; count < 3; count += 1) assert.deepEqual(await ask(10n), unavailable);
+  assert.equal(world.asked.length, 6);
+});
+
+test('one more than may wait is told at once', async () => {
+  const { account, ask } = createWorld();
+  const waiting = [ask(1n), ask(1n), ask(1n)];
+  assert.equal(account.waiting, 3);
+  assert.deepEqual(await ask(1n), unavailable);
+  assert.deepEqual(await Promise.all(waiting), [undefined, undefined, undefined]);
+});
+
+test('what is nowhere to be had is refused, with what there is or when there is more', async () => {
+  const { world, account, ask } = createWorld();
+  world.answer = ({ keep }) => ({ granted: keep + 10n, remaining: 5n });
+  assert.deepEqual(await ask(16n), { admitted: false, reason: 'balance', availableNanoUsd: 15n });
+  assert.equal(await ask(10n), undefined);
+  world.answer = ({ keep }) => ({ granted: keep, remaining: -20n });
+  assert.deepEqual(await ask(1n), { admitted: false, reason: 'balance', availableNanoUsd: 0n });
+  world.answer = ({ keep }) => ({ granted: keep });
+  const limit = { admitted: false, reason: 'spend-limit', scope: 'key', limitNanoUsd: 1000n };
+  const day = account.potFor(keyDay ?? assert.fail());
+  assert.deepEqual(await ask(1n, [day]), { ...limit, period: 'day', resetsAtMs: Date.UTC(2026, 10, 23) });
+  const total = account.potFor(keyTotal ?? assert.fail());
+  assert.deepEqual(await ask(1n, [total]), { ...limit, period: 'total' });
+});
+
+test('what others have leased is waited for a while, and then for five seconds by nobody', async () => {
+  const { world, account, ask } = createWorld();
+  world.answer = ({ keep }) => ({ granted: keep, leasedElsewhere: 100n });
+  const first = ask(50n);
+  await account.flush();
+  assert.equal(account.waiting, 1);
+  world.monotonicMs = 1499;
+  account.tick(60_000);
+  await account.flush();
+  assert.equal(account.waiting, 1);
+  world.monotonicMs = 1500;
+  account.tick(60_000);
+  const refused = { admitted: false, reason: 'balance', availableNanoUsd: 0n };
+  assert.deepEqual(await first, refused);
+  assert.deepEqual(await ask(50n), refused);
+  world.monotonicMs = 6500;
+  const later = ask(100n);
+  await account.flush();
+  assert.equal(account.waiting, 1);
+  world.answer = () => ({});
+  account.tick(60_000);
+  assert.equal(await later, undefined);
+});
+
+test('more than there is with all others is refused at once', async () => {
+  const { world, ask } = createWorld();
+  world.answer = ({ keep }) => ({ granted: keep, leasedElsewhere: 100n, remaining: 5n });
+  assert.deepEqual(await ask(106n), { admitted: false, reason: 'balance', availableNanoUsd: 5n });
+});
+
+test('nobody waits for longer than is said', async () => {
+  const { world, account, ask } = createWorld();
+  // The store has it and does not grant it: it is asked again while somebody waits.
+  const { promise, resolve } = Promise.withResolvers<void>();
+  world.answer = ({ keep }) => {
+    world.monotonicMs = 5000;
+    resolve();
+    return { granted: keep, remaining: 100n };
+  };
+  const answer = ask(50n);
+  await promise;
+  assert.deepEqual(await answer, unavailable);
+  await account.flush();
+});
+
+test('a store that does not answer leaves what is leased to whoever it is enough for', async () => {
+  const { world, pot, ask } = createWorld();
+  await ask(50n);
+  world.failure = new Error('down');
+  const large = ask(60n);
+  pot.release(50n);
+  const small = ask(20n);
+  assert.deepEqual(await Promise.all([large, small]), [unavailable, undefined]);
+  assert.deepEqual(world.told, [world.failure]);
+});
+
+test('a life that has ended gets nothing', async () => {
+  const { world, ask } = createWorld();
+  world.isFenced = true;
+  assert.deepEqual(await ask(5n), unavailable);
+  assert.deepEqual(world.told, ['fenced']);
+});
+
+test('all who wait can be refused', async () => {
+  const { account, ask } = createWorld();
+  const waiting = [ask(1n), ask(2n)];
+  account.refuseAll();
+  assert.deepEqual(await Promise.all(waiting), [unavailable, unavailable]);
+  assert.equal(account.waiting, 0);
+});
+
+for (const [what, change, kept] of [
+  ['another process wants it', { recalled: true }, [30n]],
+  ['nothing limits it any more', { limited: false }, [30n]],
+  ['the pot nears its end', { scarce: true }, [30n]],
+  ['more is leased than there is', { remaining: -15n }, [85n]],
+  ['much more is leased than there is', { remaining: -500n }, [30n]],
+  ['there is enough', {}, []],
+] as const)
+  test(`what is free is given back at once, or not: ${what}`, async () => {
+    const { world, account, pot, ask } = createWorld();
+    await ask(100n);
+    pot.release(70n);
+    world.asked.length = 0;
+    Object.assign(pot, change);
+    await account.flush();
+    assert.deepEqual(
+      world.asked.flat().map(({ keep, need }) => [keep, need]),
+      kept.map((keep) => [keep, 0n]),
+    );
+    assert.equal(pot.recalled, false);
+  });
+
+test('while somebody waits for a pot what is free of it stays', async () => {
+  const { world, pot, ask } = createWorld();
+  await ask(100n);
+  pot.release(70n);
+  pot.scarce = true;
+  world.asked.length = 0;
+  assert.equal(await ask(80n), undefined);
+  assert.deepEqual(wants(world.asked)[0], [[100n, 10n, false]]);
+});
+
+test('a pot that nobody uses is closed after a while and forgotten; one with a call is not', async () => {
+  const { world, account, pot, ask } = createWorld();
+  await ask(100n);
+  pot.openHolds = 1;
+  world.monotonicMs = 60_000;
+  world.asked.length = 0;
+  account.tick(60_000);
+  await account.flush();
+  assert.deepEqual(world.asked, []);
+  pot.openHolds = 0;
+  pot.release(100n);
+  world.monotonicMs = 59_999;
+  account.tick(60_000);
+  await account.flush();
+  assert.deepEqual(world.asked, []);
+  world.monotonicMs = 60_000;
+  world.answer = () => ({ version: 0 });
+  account.tick(60_000);
+  await account.flush();
+  assert.deepEqual(wants(world.asked), [[[0n, 0n, true]]]);
+  assert.deepEqual([pot.open, pot.removed, account.size], [false, false, 1]);
+  account.tick(60_000);
+  assert.deepEqual([pot.removed, account.size, account.find('balance:ann')], [true, 0, undefined]);
+});
+
+test('the pot of a day that is over is closed as soon as no call has a hold of it', async () => {
+  const { world, account, ask } = createWorld();
+  const day = account.potFor(keyDay ?? assert.fail());
+  await ask(10n, [day]);
+  day.release(10n);
+  world.asked.length = 0;
+  world.nowMs = Date.UTC(2026, 10, 23) - 1;
+  account.tick(60_000);
+  await account.flush();
+  assert.deepEqual(world.asked, []);
+  world.nowMs += 1;
+  account.tick(60_000);
+  await account.flush();
+  assert.deepEqual(wants(world.asked), [[[0n, 0n, true]]]);
+});
+
+test('the store is asked for 64 pots at a time', async () => {
+  const { world, account } = createWorld();
+  for (let count = 0; count < 65; count += 1) account.potFor(balancePot(`user-${count}`)).stale = true;
+  await account.flush();
+  assert.deepEqual(
+    world.asked.map((requests) => requests.length),
+    [64, 1],
+  );
+});

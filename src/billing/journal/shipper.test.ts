@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+
+import { type PendingEntry, Shipper, type ShipperOptions } from './shipper.ts';
+
+const position = { segment: 1, offset: 0, length: 5 };
+const form = (text: string) => ({ head: '', text });
+const turns = async (): Promise<void> => {
+  for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+};
+
+/** A shipper on a clock of the test's, a store that can refuse, and what both told. */
+function createWorld(context: TestContext, more: Partial<ShipperOptions> = {}) {
+  context.mock.timers.enable({ apis: ['setTimeout'] });
+  const world = {
+    batches: [] as string[][],
+    refuses: (texts: readonly string[]): boolean => texts.length === 0,
+    shipped: [] as string[],
+    lost: [] as string[],
+  };
+  const log: string[] = [];
+  const shipper = new Shipper({
+    store: {
+      appendEncoded: async (entries) => {
+        const texts = entries.map((bytes) => Buffer.from(bytes).toString());
+        world.batches.push(texts);
+        if (world.refuses(texts)) throw new Error('refused');
+        return texts.length;
+      },
+    },
+    logger: {
+      warn: ({ failures }: { failures: number }, text: string) => void log.push(`${failures} ${text}`),
+      error: ({ callId }: { callId: string }, text: string) => void log.push(`${callId} ${text}`),
+    } as ShipperOptions['logger'],
+    shipIntervalMs: 50,
+    batchEntriesMax: 4,
+    entriesInMemoryMax: 3,
+    storeTimeoutMs: 30_000,
+    backoffMs: { first: 100, last: 500 },
+    readEntry: () => Buffer.from('read'),
+    onShipped: (items) => void world.shipped.push(...items.map(({ callId }) => callId)),
+    onUnreadable: ({ callId }) => void world.lost.push(callId),
+    ...more,
+  });
+  context.after(() => shipper.stop());
+  const add = (callId: string, at: PendingEntry['position'] = position): PendingEntry => {
+    const item: PendingEntry = { callId, position: at, segment: 1 };
+    shipper.add(item, form(callId));
+    return item;
+  };
+  /** Lets time pass, and returns what the store was given meanwhile. */
+  const pass = async (ms: number): Promise<readonly string[][]> => {
+    context.mock.timers.tick(ms);
+    await turns();
+    return world.batches.splice(0);
+  };
+  return { world, shipper, log, add, pass };
+}
+
+test('entries are shipped together after the interval, in batches, until less than a batch is left', async (context) => {
+  const { world, shipper, add, pass } = createWorld(context, { entriesInMemoryMax: 100 });
+  for (const id of ['a', 'b', 'c', 'd', 'e']) add(id);
+  assert.deepEqual(await pass(49), []);
+  assert.deepEqual([...shipper.pending()].length, 5);
+  assert.deepEqual(await pass(1), [['a', 'b', 'c', 'd']]);
+  assert.deepEqual(await pass(50), [['e']]);
+  assert.deepEqual([world.shipped, shipper.size], [['a', 'b', 'c', 'd', 'e'], 0]);
+  assert.deepEqual(await pass(1000), []);
+});
+
+test('beyond what is kept in memory an entry is read back from the journal, and one that only memory has is kept', async (context) => {
+  const { add, shipper, pass } = createWorld(context, { batchEntriesMax: 10 });
+  const items = ['a', 'b', 'c', 'd'].map((id) => add(id));
+  shipper.add({ callId: 'e', position: undefined, segment: 1 }, form('e'));
+  assert.equal(items[3]?.entry, undefined);
+  assert.deepEqual(shipper.find((id) => id === 'd' || id === 'a').map(String), ['a', 'read']);
+  assert.deepEqual(await pass(50), [['a', 'b', 'c', 'read', 'e']]);
+  assert.equal(items[0]?.entry, undefined);
+  for (const id of ['f', 'g', 'h']) assert.ok(add(id).entry !== undefined, 'memory that was given back is there again');
+});
+
+test('an entry of which the journal lost its copy is kept in memory again, unless it is in the store', async (context) => {
+  const { add, shipper, pass } = createWorld(context, { entriesInMemoryMax: 0 });
+  const [waiting, shipped] = [add('a'), add('b')];
+  shipper.restore(waiting, form('again'));
+  assert.deepEqual(await pass(50), [['again', 'read']]);
+  shipper.restore(shipped, form('again'));
+  assert.deepEqual([shipped.position, shipped.entry], [undefined, undefined]);
+});
+
+test('a store that refuses is tried again after waits that double up to the last, and told of at each doubling', async (context) => {
+  const { world, log, add, pass } = createWorld(context);
+  world.refuses = () => true;
+  add('a');
+  assert.equal((await pass(50)).length, 1);
+  for (const wait of [100, 200, 400, 500, 500]) {
+    assert.deepEqual(await pass(wait - 1), []);
+    assert.deepEqual(await pass(1), [['a']]);
+  }
+  world.refuses = () => false;
+  await pass(500);
+  const words = 'journal: the store did not take entries';
+  assert.deepEqual(log, [`1 ${words}`, `2 ${words}`, `4 ${words}`, '6 journal: shipping again']);
+  assert.deepEqual(world.shipped, ['a']);
+});
+
+test('an entry that the store cannot take is found by halves and goes behind the others', async (context) => {
+  const { world, add, pass } = createWorld(context, { entriesInMemoryMax: 100 });
+  world.refuses = (texts) => texts.includes('bad');
+  for (const id of ['bad', 'b', 'c', 'd']) add(id);
+  const batches = [...(await pass(50)), ...(await pass(100)), ...(await pass(200)), ...(await pass(400))];
+  assert.deepEqual(batches.slice(0, 4), [['bad', 'b', 'c', 'd'], ['bad', 'b'], ['bad'], ['b']]);
+  assert.deepEqual(world.shipped, ['b', 'c', 'd']);
+});
+
+test('an entry that cannot be read back is tried five times, and then given up and told of', async (context) => {
+  const failing = () => {
+    throw new Error('no record');
+  };
+  const { world, shipper, log, add, pass } = createWorld(context, { entriesInMemoryMax: 0, readEntry: failing });
+  add('a');
+  assert.deepEqual(
+    shipper.find(() => true),
+    [],
+  );
+  await pass(50);
+  for (let attempt = 2; attempt <= 4; attempt += 1) await pass(100);
+  assert.deepEqual([shipper.size, world.lost], [1, []]);
+  await pass(100);
+  assert.deepEqual([shipper.size, world.lost, log], [0, ['a'], ['a journal: an entry cannot be read back and was not shipped']]);
+});
+
+test('a drain ships at once, waits for what was pending when it began, and ends with its signal', async (context) => {
+  const { world, shipper, add } = createWorld(context);
+  await shipper.drain(new AbortController().signal);
+  add('a');
+  await shipper.drain(new AbortController().signal);
+  assert.deepEqual(world.shipped, ['a']);
+  world.refuses = () => true;
+  add('b');
+  const gone = new AbortController();
+  const draining = shipper.drain(gone.signal);
+  gone.abort(new Error('gone'));
+  await assert.rejects(draining, /gone/);
+  await assert.rejects(shipper.drain(gone.signal), /gone/);
+});
+
+test('a store that does not answer in time has refused', async (context) => {
+  const { shipper, log, add, pass } = createWorld(context, {
+    store: { appendEncoded: () => new Promise<never>(() => {}) },
+    storeTimeoutMs: 300,
+  });
+  add('a');
+  await pass(50);
+  await pass(299);
+  assert.deepEqual(log, []);
+  await pass(1);
+  assert.deepEqual([log, shipper.size], [['1 journal: the store did not take entries'], 1]);
+});
+
+test('after a stop nothing is shipped any more', async (context) => {
+  const { shipper, add, pass } = createWorld(context);
+  add('a');
+  await shipper.stop();
+  add('b');
+  assert.deepEqual(await pass(1000), []);
+  assert.equal(shipper.size, 2);
+});
