@@ -42,7 +42,7 @@ function changedAt(place: string, change: (value: JsonValue | undefined) => Json
   const set = (value: JsonValue | undefined, [first, ...others]: readonly string[]): JsonValue | undefined => {
     if (first === undefined) return change(value);
     if (Array.isArray(value)) return value.map((each, index) => (String(index) === first ? (set(each, others) ?? null) : each));
-    const members = isJsonObject(value) ? value : {};
+    const members = value !== undefined && isJsonObject(value) ? value : {};
     const changed = set(members[first], others);
     const { [first]: _before, ...kept } = members;
     return changed === undefined ? kept : { ...kept, [first]: changed };
