@@ -30,7 +30,7 @@ const receipt = parseJson(JSON.stringify(buildReceipt([entry], true)));
 const free = /\.(usage|tool_usage|pricing_parameters|reply_parameters|multipliers|usage_reported)$/;
 
 /** Every object of a value whose members are those of the form, by its place. */
-function objectsOf(value: JsonValue, place = ''): (readonly [place: string, object: JsonObject])[] {
+function objectsOf(value: JsonValue | undefined, place = ''): (readonly [place: string, object: JsonObject])[] {
   if (Array.isArray(value)) return value.flatMap((each, index) => objectsOf(each, `${place}.${index}`));
   if (!isJsonObject(value) || free.test(place)) return [];
   return [[place, value], ...Object.entries(value).flatMap(([name, member]) => objectsOf(member, `${place}.${name}`))];
@@ -42,7 +42,7 @@ function changedAt(place: string, change: (value: JsonValue | undefined) => Json
   const set = (value: JsonValue | undefined, [first, ...others]: readonly string[]): JsonValue | undefined => {
     if (first === undefined) return change(value);
     if (Array.isArray(value)) return value.map((each, index) => (String(index) === first ? (set(each, others) ?? null) : each));
-    const members = value !== undefined && isJsonObject(value) ? value : {};
+    const members = isJsonObject(value) ? value : {};
     const changed = set(members[first], others);
     const { [first]: _before, ...kept } = members;
     return changed === undefined ? kept : { ...kept, [first]: changed };
