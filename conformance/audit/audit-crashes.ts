@@ -79,6 +79,23 @@ class Audit {
     return view;
   }
 
+  /**
+   * Waits until the process that the next call goes to is ready. A client that hammers a dead one would heat the machine, and make requests longer and dearer: they tell each other apart by
+   * their length.
+   */
+  async #untilReady(isOver: () => boolean): Promise<void> {
+    const isReady = async (): Promise<boolean> => {
+      try {
+        const reply = await fetch(`${this.#fleet.urlFor(this.#number + 1)}/health/ready`, { signal: AbortSignal.timeout(1000) });
+        await reply.arrayBuffer();
+        return reply.ok;
+      } catch {
+        return false;
+      }
+    };
+    while (!isOver() && !(await isReady())) await delay(100);
+  }
+
   /** Calls come and go while one process after the other is killed. */
   async killUnderLoad(): Promise<void> {
     const { kills, clients } = this.#options;
@@ -86,8 +103,7 @@ class Audit {
     const client = async (): Promise<void> => {
       while (!stopped) {
         const view = await this.#call({ tokensMax: 250, ...(this.#random() < 0.15 ? { leaveAfterMs: this.#random() * 400 } : {}) });
-        // A dead gateway refuses at once; a client that hammers it would only heat the machine.
-        if (view.status === 0) await delay(100);
+        if (view.status === 0) await this.#untilReady(() => stopped);
       }
     };
     const running = Array.from({ length: clients }, client);

@@ -24,6 +24,8 @@ export type OutageFigures = {
   /** Memory of the gateway at the end of the outage beyond that at its beginning, and the most that it was beyond it, in MB. */
   readonly grownMb: number;
   readonly grownMbMax: number;
+  /** The same after each half minute of the outage. */
+  readonly grownMbOverTime: readonly number[];
   readonly caughtUpSeconds: number;
   readonly missing: number;
   /** Everything that is not as promised, a sentence each. */
@@ -198,6 +200,7 @@ export async function auditOutage({ seconds, callsPerSecond, warmUpSeconds }: Ou
     p99Ms: away.map(({ tookMs }) => tookMs).toSorted((left, right) => left - right)[Math.floor(away.length * 0.99)] ?? 0,
     grownMb: median(during.slice(-10)) - atStart,
     grownMbMax: Math.max(...during) - atStart,
+    grownMbOverTime: during.filter((_, second) => second % 30 === 29).map((mb) => Math.round(mb - atStart)),
     caughtUpSeconds,
     missing: await countMissing(server, load.seen),
   };

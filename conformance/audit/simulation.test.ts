@@ -14,11 +14,13 @@ const storeCalls = Number(process.env['WEIR_SIMULATION_STORE_CALLS'] ?? 5000);
 const worldsPerThread = 5;
 /** Far more than the worlds of a thread need: the machine may be busy. */
 const timeoutMs = 400_000;
+const modelProgram = new URL('../../src/billing/simulation/live-in-thread.ts', import.meta.url);
+const storeProgram = new URL('./simulation/live-in-thread.ts', import.meta.url);
 const seeds = Array.from({ length: worlds }, (_, world) => firstSeed + world);
 
 /** Lives through worlds in a thread of their own. Resolves with what happened in them; what goes wrong in the thread is its error, which rejects. */
-async function live(program: string, workerData: Worlds, context: TestContext): Promise<Readonly<Record<string, number>>> {
-  const thread = new Worker(new URL(program, import.meta.url), { workerData });
+async function live(program: URL, workerData: Worlds, context: TestContext): Promise<Readonly<Record<string, number>>> {
+  const thread = new Worker(program, { workerData });
   try {
     const [counts] = (await once(thread, 'message')) as readonly Readonly<Record<string, number>>[];
     context.diagnostic(JSON.stringify(counts));
@@ -34,7 +36,7 @@ describe(`M1 M2 M3 M4 M5 M6 M7 M9 M13 M15 M16: ${worlds * calls} simulated calls
     test(
       `kills, power losses, outages and clock jumps leave the books exact (seeds ${workerData.seeds.join(', ')})`,
       { timeout: timeoutMs },
-      async (context) => void (await live('../../src/billing/simulation/live-in-thread.ts', workerData, context)),
+      async (context) => void (await live(modelProgram, workerData, context)),
     );
   }
 });
@@ -45,7 +47,7 @@ describe(`M1 M2 M4 M5 M6 M7 M15: ${storeWorlds * storeCalls} simulated calls, an
     `a video's hold outlives its processes and is settled once with its task, late or never; late usage counts for the hour of its acceptance (seeds ${workerData.seeds.join(', ')})`,
     { timeout: timeoutMs },
     async (context) => {
-      const counts = await live('./simulation/live-in-thread.ts', workerData, context);
+      const counts = await live(storeProgram, workerData, context);
       for (const name of ['videosCompleted', 'videosVoided', 'videosWithheld', 'videosRefused', 'rowsLate'])
         // A single world, for a failure that is to be shown again, need not have everything.
         assert.ok(storeWorlds < 4 || (counts[name] ?? 0) > 0, `${name}: ${counts[name]}`);

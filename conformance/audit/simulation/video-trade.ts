@@ -194,7 +194,7 @@ export class VideoTrade implements Companion {
 
   /** What the rows of the videos must say, by what their upstream did and what their tasks came to. Throws when a task tells something else. */
   async expectations(): Promise<ReadonlyMap<string, ExpectedRow>> {
-    if (this.#failure !== undefined) throw this.#failure;
+    assert.ifError(this.#failure);
     const rows = new Map((await this.#books.entries()).map((entry) => [entry.callId, entry]));
     const expected = new Map<string, ExpectedRow>();
     for (const [callId, wish] of this.#wishes) {
