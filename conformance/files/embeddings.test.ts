@@ -5,7 +5,7 @@ import OpenAI, { toFile } from 'openai';
 
 import { openDatabase } from '../../src/store/sqlite/open-database.ts';
 import { runWeir } from '../programs/run-weir.ts';
-import { eventually } from '../support/http.ts';
+import { eventually, post } from '../support/http.ts';
 import { type SimulatedWeir, startSimulatedWeir } from '../support/start-simulated-weir.ts';
 
 const model = 'text-embedding-3-small';
@@ -108,11 +108,14 @@ describe('embeddings, and searching by meaning', () => {
     const made = await runWeir(['keys', 'create', '--user', 'broke', '--name', 'k'], accountsOf);
     const broke = new OpenAI({ baseURL: `${running.weir.gatewayUrl}/v1`, apiKey: made.stdout.trim(), maxRetries: 0 });
     assert.equal((await runWeir(['users', 'limit', 'broke', '--prepaid'], accountsOf)).code, 0);
-    const refused = () =>
-      broke.embeddings.create({ model, input: 'x' }).then(
-        () => undefined,
-        (error: OpenAI.APIError) => error.status,
+    const refused = async (): Promise<number> => {
+      const { status } = await post(
+        `${running.weir.gatewayUrl}/v1/embeddings`,
+        { model, input: 'x' },
+        { authorization: `Bearer ${broke.apiKey}` },
       );
+      return status;
+    };
     await eventually(refused, (status) => status === 402, 20_000);
     const asked = () => running.simulator.records().length;
     const before = asked();
