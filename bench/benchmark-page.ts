@@ -2,15 +2,20 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const path = join(import.meta.dirname, '../docs/reference/benchmarks.md');
-/** Begins the second of the two parts, which are written by programs of their own. */
-const videosHeading = '# Videos under load\n';
 
-/** Replaces one part of docs/reference/benchmarks.md and leaves the other as it is. */
-export function writePart(part: 'calls' | 'videos', text: string): void {
+/** The first lines of the parts, in their order; each is written by a program of its own. */
+const headings = { calls: '# Benchmarks\n', books: '# What the books cost a call\n', videos: '# Videos under load\n' };
+
+/** Replaces one part of docs/reference/benchmarks.md and leaves the others as they are. */
+export function writePart(part: keyof typeof headings, text: string): void {
   const page = readFileSync(path, 'utf8');
-  const at = page.indexOf(videosHeading);
-  const [calls, videos] = at === -1 ? [page, ''] : [page.slice(0, at), page.slice(at)];
-  const parts = part === 'calls' ? [text, videos] : [calls, text];
-  const filled = parts.map((one) => one.trim()).filter((one) => one !== '');
-  writeFileSync(path, `${filled.join('\n\n')}\n`);
+  const starts = Object.values(headings).map((heading) => page.indexOf(heading));
+  const parts = Object.entries(headings).map(([name, heading]) => {
+    const start = page.indexOf(heading);
+    if (name === part) return text.trim();
+    if (start === -1) return '';
+    const end = Math.min(...starts.filter((each) => each > start), page.length);
+    return page.slice(start, end).trim();
+  });
+  writeFileSync(path, `${parts.filter((each) => each !== '').join('\n\n')}\n`);
 }

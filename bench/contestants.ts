@@ -78,28 +78,62 @@ export async function startBareProxy(upstreamPort: number): Promise<Contestant> 
   };
 }
 
-/** Weir with everything on, as its users start it. */
-export async function startWeirGateway(upstreamPort: number): Promise<Contestant> {
+/**
+ * Weir with everything on, as its users start it.
+ * @param variant.preload a module that is loaded before the program
+ * @param variant.limited the load's key has a daily limit that it never meets, and its user is prepaid
+ */
+export async function startWeirGateway(
+  upstreamPort: number,
+  variant: { readonly name?: string; readonly preload?: string; readonly limited?: boolean } = {},
+): Promise<Contestant> {
   const dataDirectory = mkdtempSync(join(tmpdir(), 'weir-bench-'));
   const config = join(dataDirectory, 'weir.yaml');
   writeFileSync(
     config,
     `upstreams:\n  bench: { vendor: openai-compatible, baseUrl: "http://127.0.0.1:${upstreamPort}/v1", apiKey: upstream-key }\nmodels:\n  bench-model: { targets: [{ upstream: bench }], price: { input: "1", output: "3", cacheRead: "0.1" } }\n`,
   );
+  const environment = {
+    WEIR_PORT: '0',
+    WEIR_DATA_DIR: dataDirectory,
+    WEIR_CONFIG: config,
+    WEIR_API_KEY: apiKey,
+    WEIR_BILLING_TOKEN: 'bench-billing-token',
+    WEIR_LOG_LEVEL: 'warn',
+  };
+  const program = join(here, '../src/main/weir.ts');
+  const preload = variant.preload === undefined ? [] : ['--import', variant.preload];
   const { child, found } = await startPinned(
     proxyCore,
-    [process.execPath, join(here, '../src/main/weir.ts'), 'gateway'],
+    [process.execPath, ...preload, program, 'gateway'],
     /gateway http:\/\/127\.0\.0\.1:(\d+)/,
-    {
-      WEIR_PORT: '0',
-      WEIR_DATA_DIR: dataDirectory,
-      WEIR_CONFIG: config,
-      WEIR_API_KEY: apiKey,
-      WEIR_BILLING_TOKEN: 'bench-billing-token',
-      WEIR_LOG_LEVEL: 'warn',
-    },
+    environment,
   );
-  return { name: 'Weir', port: Number(found), cpuSeconds: () => cpuSecondsOf(child.pid ?? 0), stop: () => child.kill('SIGKILL') };
+  if (variant.limited === true) limitLoad(program, environment);
+  return {
+    name: variant.name ?? 'Weir',
+    port: Number(found),
+    cpuSeconds: () => cpuSecondsOf(child.pid ?? 0),
+    stop: () => child.kill('SIGKILL'),
+  };
+}
+
+/** The key that the environment names belongs to this user, under this name. */
+const loadUser = 'admin';
+
+function limitLoad(program: string, environment: Record<string, string>): void {
+  for (const command of [
+    ['credits', 'top-up', loadUser, '1000000'],
+    ['users', 'limit', loadUser, '--prepaid'],
+    ['keys', 'update', `${loadUser}/default`, '--spend-per-day', '1000000'],
+  ]) {
+    const done = spawnSync(process.execPath, [program, ...command], {
+      env: { PATH: process.env['PATH'] ?? '', ...environment },
+      encoding: 'utf8',
+      timeout: 20_000,
+    });
+    if (done.status !== 0) throw new Error(`weir ${command.join(' ')}: ${done.stderr}`);
+  }
 }
 
 /** nginx as a plain reverse proxy, or undefined where it is not installed. */

@@ -1,9 +1,9 @@
-import { spawnSync } from 'node:child_process';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 
 import { writePart } from './benchmark-page.ts';
-import { apiKey, type Contestant, loadCore, startBareProxy, startNginx, startPinned, startWeirGateway } from './contestants.ts';
+import { type Contestant, loadCore, startBareProxy, startNginx, startPinned, startWeirGateway } from './contestants.ts';
+import { lowerQuartile, type Measured, measure, type Work } from './measure-load.ts';
 import { translationTable } from './translation.ts';
 
 /**
@@ -15,52 +15,11 @@ const quick = process.argv.includes('--quick');
 const rounds = quick ? 2 : 7;
 const secondsPerRound = quick ? 2 : 4;
 
-type Work = {
-  readonly title: string;
-  readonly connections: number;
-  readonly bodyBytes: number;
-  readonly stream?: { readonly events: number; readonly perSecond: number };
-};
-
 const works: readonly Work[] = [
   { title: '1.5 KB call', connections: 64, bodyBytes: 1500 },
   { title: '50 KB call', connections: 64, bodyBytes: 50_000 },
   { title: 'streamed event (300 streams)', connections: 300, bodyBytes: 1500, stream: { events: 100, perSecond: 50 } },
 ];
-
-type Round = {
-  readonly requests: number;
-  readonly failures: number;
-  readonly events: number;
-  readonly seconds: number;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
-};
-type Measured = { readonly cpuMicros: number; readonly p50Ms: number; readonly p99Ms: number; readonly perSecond: number };
-
-function measure(contestant: Contestant, work: Work): Measured {
-  const task = {
-    port: contestant.port,
-    connections: work.connections,
-    seconds: secondsPerRound,
-    bodyBytes: work.bodyBytes,
-    apiKey,
-    ...(work.stream === undefined ? {} : { stream: work.stream }),
-  };
-  const before = contestant.cpuSeconds();
-  const load = spawnSync('taskset', ['-c', loadCore, process.execPath, join(import.meta.dirname, 'load.ts'), JSON.stringify(task)], {
-    encoding: 'utf8',
-    timeout: 60_000,
-  });
-  const used = contestant.cpuSeconds() - before;
-  const round = JSON.parse(load.stdout) as Round;
-  if (round.failures > 0 || round.requests === 0)
-    throw new Error(`${contestant.name}, ${work.title}: ${round.failures} of ${round.requests} requests failed`);
-  const units = work.stream === undefined ? round.requests : round.events;
-  return { cpuMicros: (used / units) * 1e6, p50Ms: round.p50Ms, p99Ms: round.p99Ms, perSecond: units / round.seconds };
-}
-
-const lowerQuartile = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 4)] ?? Number.NaN;
 
 function row(contestant: string, results: readonly Measured[], bare: number): string {
   const cpu = lowerQuartile(results.map((result) => result.cpuMicros));
@@ -73,7 +32,7 @@ function row(contestant: string, results: readonly Measured[], bare: number): st
 function section(work: Work, contestants: readonly Contestant[]): string {
   const results = new Map<string, Measured[]>(contestants.map((contestant) => [contestant.name, []]));
   for (let round = 0; round < rounds; round++) {
-    for (const contestant of contestants) results.get(contestant.name)?.push(measure(contestant, work));
+    for (const contestant of contestants) results.get(contestant.name)?.push(measure(contestant, work, secondsPerRound));
   }
   const bare = lowerQuartile((results.get('node:http + undici') ?? []).map((result) => result.cpuMicros));
   const unit = work.stream === undefined ? 'call' : 'event';
@@ -93,7 +52,7 @@ const contestants = [startNginx(upstreamPort), await startBareProxy(upstreamPort
   (contestant) => contestant !== undefined,
 );
 try {
-  for (const contestant of contestants) measure(contestant, { title: 'warm-up', connections: 32, bodyBytes: 1500 });
+  for (const contestant of contestants) measure(contestant, { title: 'warm-up', connections: 32, bodyBytes: 1500 }, secondsPerRound);
   const page = [
     '# Benchmarks',
     '',

@@ -39,7 +39,7 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   insufficient_credit: 'The balance of this user does not cover what the call may cost at most; nothing was charged.',
   spend_limit_reached: 'With this call the key or its user would spend more than its limit allows; nothing was charged.',
   credits_unavailable:
-    'What was set aside for this user is used up and the database does not answer, so that no more can be; nothing was charged.',
+    'What was set aside for this user is used up, and the database does not answer or a gateway process that has died keeps the rest; nothing was charged.',
   idempotency_in_progress: 'A request with the same Idempotency-Key is under way; ask again when it has ended.',
   upstream_overloaded: 'The upstream is overloaded; nothing was charged.',
   upstream_quota_exhausted: "The operator's account at the upstream has no credit left.",

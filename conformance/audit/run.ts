@@ -2,11 +2,13 @@ import { parseArgs } from 'node:util';
 
 import { skipPostgres } from '../support/start-postgres.ts';
 import { auditCrashes, type CrashFigures } from './audit-crashes.ts';
+import { auditOutage } from './audit-outage.ts';
 import type { Engine } from './start-fleet.ts';
 
 /**
  * Kills gateways under load and prints what became of the books: `npm run audit:crash -- --kills 10000 --store sqlite --seed 7 --crowd 1000`. Without `--store` both
- * engines are audited, PostgreSQL where a server is installed. The exit code says whether everything was right.
+ * engines are audited, PostgreSQL where a server is installed. With `--outage 600 --rate 100` nothing is killed but PostgreSQL, which is away for so many seconds while so
+ * many calls are made in each. The exit code says whether everything was right.
  */
 const { values } = parseArgs({
   options: {
@@ -15,6 +17,8 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     crowd: { type: 'string', default: '1000' },
     clients: { type: 'string', default: '12' },
+    outage: { type: 'string' },
+    rate: { type: 'string', default: '100' },
   },
 });
 
@@ -61,8 +65,19 @@ async function audit(engine: Engine, kills: number, seed: number): Promise<boole
   return figures.every(({ problems }) => problems.length === 0);
 }
 
+/** Memory settles in the first minute. */
+const warmUpSeconds = 60;
+
+async function outage(seconds: number): Promise<boolean> {
+  const { problems, ...figures } = await auditOutage({ seconds, callsPerSecond: readCount('rate', values.rate), warmUpSeconds });
+  for (const problem of problems) process.stderr.write(`${problem}\n`);
+  process.stdout.write(`PostgreSQL was away for ${seconds} s: ${JSON.stringify(figures)}\n`);
+  return problems.length === 0;
+}
+
 const seed = readCount('seed', values.seed);
 let isRight = true;
-for (const engine of enginesOf(values.store)) isRight = (await audit(engine, readCount('kills', values.kills), seed)) && isRight;
+if (values.outage !== undefined) isRight = await outage(readCount('outage', values.outage));
+else for (const engine of enginesOf(values.store)) isRight = (await audit(engine, readCount('kills', values.kills), seed)) && isRight;
 process.stdout.write(isRight ? 'the books are right\n' : 'THE BOOKS ARE WRONG\n');
 process.exitCode = isRight ? 0 : 1;

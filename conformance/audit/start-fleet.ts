@@ -29,6 +29,8 @@ export type Fleet = {
 };
 
 const processes = 3;
+/** Fleets are started again and again, for hours, beside whatever else the machine does. */
+const readyWithinMs = 300_000;
 const environment = { WEIR_LOG_LEVEL: 'warn', WEIR_PROOF_KEY: 'ab'.repeat(32) };
 
 async function stopWell(weir: RunningWeir): Promise<void> {
@@ -45,7 +47,7 @@ function startOnSqlite(folder: string, config: object): Fleet {
   let printed = '';
   const start = async (): Promise<void> => {
     const commandArguments = ['--workers', String(processes)];
-    weir = await startWeir({ dataDirectory, config: text, command: 'gateway', commandArguments, environment });
+    weir = await startWeir({ dataDirectory, config: text, command: 'gateway', commandArguments, environment, readyWithinMs });
   };
   const keepOutput = (): void => void (printed += weir?.output() ?? '');
   return {
@@ -83,7 +85,7 @@ async function startOnPostgres(folder: string, config: object): Promise<Fleet> {
   const server = await startPostgres();
   // Opening it as the owner makes the schema.
   await (await openPostgresStore({ url: server.url() })).close();
-  await server.query(describeRoles({ gateway: 'weir_gateway', monitor: 'weir_monitor' }));
+  await server.query(describeRoles({ gateway: 'weir_gateway', operator: 'weir_operator', monitor: 'weir_monitor' }));
   const database = { url: server.url('weir', 'weir_gateway'), monitorUrl: server.url('weir', 'weir_monitor'), poolSize: 4 };
   const text = JSON.stringify({ ...config, database });
   const gateways: RunningWeir[] = [];
@@ -91,7 +93,7 @@ async function startOnPostgres(folder: string, config: object): Promise<Fleet> {
   const startOne = async (index: number): Promise<void> => {
     const dataDirectory = join(folder, `data-${index}`);
     mkdirSync(dataDirectory, { mode: 0o700, recursive: true });
-    gateways[index] = await startWeir({ dataDirectory, config: text, command: 'gateway', environment });
+    gateways[index] = await startWeir({ dataDirectory, config: text, command: 'gateway', environment, readyWithinMs });
   };
   const keepOutput = (index: number): void => void (printed += gateways[index]?.output() ?? '');
   return {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
+import { runWeir } from '../programs/run-weir.ts';
 import { type Answer, call, eventually, post } from '../support/http.ts';
 import { type SimulatedWeir, startSimulatedWeir } from '../support/start-simulated-weir.ts';
 import { makeWav } from '../audio/start-audio-upstream.ts';
@@ -111,6 +112,25 @@ describe('Idempotency-Key beside chats', () => {
     assert.equal(again.json.id ?? again.json.task_id, first.json.id ?? first.json.task_id);
     assert.equal(again.headers['idempotent-replayed'], 'true');
     assertConflict(await send({ prompt: 'a dog' }));
+  });
+
+  test('who has nothing left to spend still gets the video that was made for it', async () => {
+    const made = ['keys', 'create', '--user', 'spender', '--name', 'last', '--spend-total', '0.10'];
+    const key = (await runWeir(made, { WEIR_DATA_DIR: running.weir.dataDirectory })).stdout.trim();
+    const wish = { model: 'grok-imagine-video', prompt: 'a cat', duration: 2 };
+    const send = (name: string, more: object = {}) =>
+      post(`${base()}/video/generations`, { ...wish, ...more }, { authorization: `Bearer ${key}`, 'idempotency-key': name });
+    const first = await eventually(
+      () => send('spender'),
+      ({ status }) => status !== 401,
+    );
+    assert.ok(first.status < 300, first.text);
+    const refused = await send('another');
+    assert.deepEqual([refused.status, refused.json.error.code], [429, 'spend_limit_reached']);
+    const again = await send('spender');
+    assert.deepEqual([again.status, again.json.id], [first.status, first.json.id], again.text);
+    assert.equal(again.headers['idempotent-replayed'], 'true');
+    assertConflict(await send('spender', { prompt: 'a dog' }));
   });
 
   test('a GET has no key', async () => {

@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
+import fc from 'fast-check';
+
 import { type Answer, call, eventually, post } from '../support/http.ts';
 import { chatInterfaces } from '../support/interfaces.ts';
 import { openCall } from '../support/open-call.ts';
 import { type SimulatedWeir, startSimulatedWeir } from '../support/start-simulated-weir.ts';
-import { openLedger } from '../support/audit.ts';
+import { isExact, openLedger } from '../support/audit.ts';
 
 const workers = 2;
+/** After how many bytes clients leave. */
+const leavingPlaces = fc.sample(fc.noBias(fc.integer({ min: 1, max: 4000 })), 2 * chatInterfaces.length);
 
 /** Two processes on one data directory: what one has been asked the other knows. */
 describe('Idempotency-Key', () => {
@@ -15,7 +19,7 @@ describe('Idempotency-Key', () => {
   before(async () => {
     running = await startSimulatedWeir({
       weir: { command: 'gateway', commandArguments: ['--workers', String(workers)] },
-      config: { idempotency: { waitMs: 20_000, replyBytesMax: 200_000 } },
+      config: { idempotency: { waitMs: 20_000, replyBytesMax: 200_000 }, disconnect: 'deliver' },
     });
   });
   after(() => running[Symbol.asyncDispose]());
@@ -88,23 +92,38 @@ describe('Idempotency-Key', () => {
     }
   });
 
-  test('a client that left gets the whole answer when it asks again, from one call', async () => {
-    const chat = chatInterfaces.find(({ dialect }) => dialect === 'anthropic-messages') ?? assert.fail();
-    const key = 'left';
-    const url = `${running.weir.gatewayUrl}${chat.path(chat.model, true)}`;
-    const headers = headersOf(key, { ...chat.headers, 'x-simulator-pace': 'tokensPerSecond=200', 'x-simulator-output-tokens': '150' });
-    const body = JSON.stringify(chat.body(chat.model, 'Hello', true));
-    const lost = openCall(url, { headers, body });
-    await lost.head;
-    lost.leave('rst');
-    const answer = await call(url, { headers, body });
-    assert.equal(answer.status, 200);
-    assert.match(answer.text, chat.terminal);
-    assert.equal(answer.headers['idempotent-replayed'], 'true');
-    const truth = asked(key);
-    assert.equal(truth.length, 1);
-    assert.equal(truth[0]?.ending, 'completed');
-  });
+  for (const [index, chat] of chatInterfaces.entries())
+    test(`M8 and M10, ${chat.dialect}: who leaves a stream anywhere gets the whole answer at once and later, from one call that is charged in full`, async () => {
+      const key = `left-${chat.dialect}`;
+      const url = `${running.weir.gatewayUrl}${chat.path(chat.model, true)}`;
+      const steered = { 'x-simulator-pace': 'tokensPerSecond=200;tokensPerFrame=4', 'x-simulator-output-tokens': '150' };
+      const headers = headersOf(key, { ...chat.headers, ...steered });
+      const body = JSON.stringify(chat.body(chat.model, 'Hello', true));
+      const leave = async (bytes: number): Promise<void> => {
+        const lost = openCall(url, { headers, body });
+        await lost.until((text) => text.length >= bytes);
+        lost.leave(index % 2 === 0 ? 'rst' : 'fin');
+      };
+      await leave(leavingPlaces[index] ?? 1);
+      const send = () => call(url, { headers, body });
+      const answers = await Promise.all([send(), send(), leave(0).then(send)]);
+      // Of what was kept, too, a client may leave at any byte.
+      await leave(leavingPlaces.at(-1 - index) ?? 1);
+      for (const answer of [...answers, await send()]) {
+        assert.equal(answer.status, 200);
+        assert.match(answer.text, chat.terminal);
+        assert.equal(answer.text, answers[0].text);
+        assert.equal(answer.headers['idempotent-replayed'], 'true');
+      }
+      const [truth, ...others] = asked(key);
+      assert.deepEqual([truth?.ending, others], ['completed', []]);
+      const ledger = await openLedger(running.weir.dataDirectory);
+      const entry = await ledger.row(idOf(answers[0]));
+      await ledger.close();
+      assert.ok(truth !== undefined && isExact(entry, truth));
+      // As the call sees it, nobody has left.
+      assert.deepEqual([entry.end, entry.disconnect], ['finished', undefined]);
+    });
 
   test('what cost nothing and may come out otherwise is asked again; what is final is not', async () => {
     const chat = chatInterfaces.find(({ dialect }) => dialect === 'openai-chat') ?? assert.fail();

@@ -129,16 +129,55 @@ describe('every call has a receipt, from the moment that it has ended', () => {
 
   test('a video leads to its own receipt, which ends with this form', async () => {
     const body = { model: 'grok-imagine-video', prompt: 'a red kite', duration: 2 };
-    const made = await send('/v1/video/generations', body, { 'x-simulator-video': 'ms=100' });
+    const made = await send('/v1/video/generations', body, { 'x-simulator-video': 'ms=3000' });
     const path = String(made.headers['x-weir-receipt']);
     assert.equal(path, `/v1/videos/${made.json.id}/receipt`);
+    for (const id of [made.json.id, made.headers['x-weir-request-id']]) {
+      const making = await ask(`/v1/receipts/${String(id)}`);
+      const request_id = made.headers['x-weir-request-id'];
+      assert.deepEqual([making.status, making.json], [202, { object: 'receipt', request_id, status: 'in_progress' }]);
+      assertDescribed('GET', '/v1/receipts/{id}', making);
+      assert.equal((await ask(`/v1/receipts/${String(id)}`, stranger)).status, 404);
+    }
     const { json } = await eventually(
       () => ask(path),
       (answer) => answer.json.receipt !== null,
       30_000,
     );
     await compareWithLedger(json.receipt, 'video');
-    assert.deepEqual((await ask(`/v1/receipts/${json.request_id}`)).json, json.receipt);
+    for (const id of [json.request_id, json.id]) assert.deepEqual((await ask(`/v1/receipts/${id}`)).json, json.receipt);
+  });
+
+  test('a call is found by the id that its reply has in the body, by its user alone', async () => {
+    const message = { messages: [{ role: 'user', content: 'hello' }] };
+    const streamed = await send('/v1/responses', { model: 'claude-sonnet-4-5', input: 'hello', stream: true });
+    const replies: readonly (readonly [string, Answer, string])[] = await Promise.all(
+      (
+        [
+          ['kept by its upstream', '/v1/responses', { model: 'gpt-4.1', input: 'hello' }],
+          ['translated', '/v1/responses', { model: 'claude-sonnet-4-5', input: 'hello' }],
+          ['with tools', '/v1/responses', { model: 'gpt-4.1', input: 'Search the web for cats', tools: [{ type: 'web_search' }] }],
+          ['a message', '/v1/messages', { model: 'gpt-4.1', max_tokens: 100, ...message }],
+        ] as const
+      ).map(async ([what, path, body]) => {
+        const reply = await send(path, body, { 'anthropic-version': '2023-06-01' });
+        return [what, reply, String(reply.json.id)] as const;
+      }),
+    );
+    const found = /"id":"(resp_\w+)"/.exec(streamed.text)?.[1] ?? '';
+    for (const [what, reply, id] of [...replies, ['streamed', streamed, found] as const]) {
+      assert.match(id, /^(?:resp|msg)_/, what);
+      const callId = String(reply.headers['x-weir-request-id']);
+      await ledger.row(callId);
+      const byCall = await ask(`/v1/receipts/${callId}`);
+      assert.equal(byCall.json.request_id, callId, what);
+      assert.equal((await ask(`/v1/receipts/${id}`)).text, byCall.text, what);
+      const none = `${id.slice(0, -4)}${id.endsWith('zzzz') ? 'yyyy' : 'zzzz'}`;
+      const [foreign, absent] = [await ask(`/v1/receipts/${id}`, stranger), await ask(`/v1/receipts/${none}`, stranger)];
+      assert.deepEqual([foreign.status, foreign.text.replaceAll(id, none)], [404, absent.text], what);
+      const { stdout } = await command('receipt', id, '--json');
+      assert.equal(JSON.parse(stdout).request_id, callId, what);
+    }
   });
 
   test("another user's receipt is answered as one that does not exist, and so is everything that is no id", async () => {

@@ -1,32 +1,48 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
+
+import fc from 'fast-check';
 
 import type { CallEntry } from '../../src/billing/ledger/call-entry.ts';
 import { estimateTokens } from '../../src/inference/count-text-characters.ts';
 import { isExact, plannedUsage, priceBound } from '../support/audit.ts';
 import { eventually } from '../support/http.ts';
 import { cleanEnvironment, program } from '../support/start-weir.ts';
+import { startAudioWeir } from '../audio/audio-weir.ts';
+import { makeWav } from '../audio/start-audio-upstream.ts';
 import { type FaultBench, type Mode, startFaultBench, streamModes, wholeModes } from './fault-bench.ts';
+import { translatedModel, translating, translations } from './translated-models.ts';
 
 const run = promisify(execFile);
 const pace = { pace: 'tokensPerSecond=400;tokensPerFrame=4', 'output-tokens': '240' };
 const shown = (text: string): number => text.split(/"(?:text|content|delta)"\s*:\s*"/).length;
+/** Beside other tests; that it takes 200 ms at most is measured in leaving.timing. */
+const noticedWithinMs = 1500;
 const policies = ['abort', 'drain', 'deliver'] as const;
+
+/** Makes a key with a policy, whose calls have a hold. */
+async function createKey(dataDirectory: string, policy: string): Promise<string> {
+  const env = cleanEnvironment({ WEIR_DATA_DIR: dataDirectory });
+  const made = ['keys', 'create', '--user', 'leaver', '--name', policy, '--disconnect', policy, '--spend-per-day', '1000'];
+  return (await run(process.execPath, [program, ...made], { env })).stdout.trim();
+}
+
+/** Every way in which a reply reaches a client: as it is, and translated. */
+const roads = [
+  ...[...streamModes, ...wholeModes].map((mode) => ({ mode, title: mode.title, model: undefined })),
+  ...translations.map(({ mode, to, title }) => ({ mode, title, model: translatedModel(to) })),
+];
 
 /** M8: what is done with a call whose client leaves is the key's choice, and its row says what was done. */
 describe('M8: the client leaves, by the policy of its key', { concurrency: 8 }, () => {
   let bench: FaultBench;
   const keys: Record<string, string> = {};
   before(async () => {
-    bench = await startFaultBench();
-    const env = cleanEnvironment({ WEIR_DATA_DIR: bench.weir.dataDirectory });
-    const create = async (policy: string): Promise<void> => {
-      const made = ['keys', 'create', '--user', 'leaver', '--name', policy, '--disconnect', policy];
-      keys[policy] = (await run(process.execPath, [program, ...made], { env })).stdout.trim();
-    };
-    await Promise.all(policies.map(create));
+    bench = await startFaultBench({ ...translating, runsTools: true });
+    for (const policy of policies) keys[policy] = await createKey(bench.weir.dataDirectory, policy);
     // The gateway takes new keys up within a second or two.
     await eventually(
       () =>
@@ -43,8 +59,13 @@ describe('M8: the client leaves, by the policy of its key', { concurrency: 8 }, 
     assert.ok(mode);
     return mode;
   }
-  const open = (mode: Mode, policy: (typeof policies)[number], steer: Readonly<Record<string, string>>, text?: string) =>
-    bench.open(mode, { steer, headers: { authorization: `Bearer ${keys[policy]}` }, ...(text === undefined ? {} : { text }) });
+  const open = (mode: Mode, policy: (typeof policies)[number], steer: Readonly<Record<string, string>>, text?: string, model?: string) =>
+    bench.open(mode, {
+      steer,
+      headers: { authorization: `Bearer ${keys[policy]}` },
+      ...(text === undefined ? {} : { text }),
+      ...(model === undefined ? {} : { model }),
+    });
 
   function assertEvidence({ disconnect, durationMs }: CallEntry, policy: string, usageReported: boolean): void {
     assert.ok(disconnect);
@@ -94,7 +115,7 @@ describe('M8: the client leaves, by the policy of its key', { concurrency: 8 }, 
       call.leave('fin');
       const [entry, truth] = [await bench.rowOf(head), await bench.truthOf(tag)];
       assert.equal(truth.ending, 'client-closed');
-      assert.ok((truth.endedAtMs ?? 0) - leftAtMs <= 200);
+      assert.ok((truth.endedAtMs ?? 0) - leftAtMs <= noticedWithinMs);
       assertEvidence(entry, 'deliver', false);
       assert.equal(entry.usage.outputTokens, estimateTokens(entry.disconnect?.deliveredCharacters ?? 0));
       assert.ok((entry.usage.outputTokens ?? 0) > 0);
@@ -110,6 +131,67 @@ describe('M8: the client leaves, by the policy of its key', { concurrency: 8 }, 
     });
   }
 
+  const streamed = roads.filter(({ mode }) => mode.stream);
+  const places = fc.sample(fc.noBias(fc.integer({ min: 1, max: 999 })), streamed.length * 2);
+
+  for (const [index, { mode, title, model }] of streamed.entries()) {
+    test(`M8, ${title}: whatever the byte at which the client leaves, the charge is what its policy says, above 0 and within the hold`, async () => {
+      const quick = { 'output-tokens': '240', pace: 'tokensPerSecond=1500;tokensPerFrame=4' };
+      const whole = await bench.send(mode, { steer: quick, ...(model === undefined ? {} : { model }) });
+      for (const [at, policy] of (['deliver', index % 2 === 0 ? 'abort' : 'drain'] as const).entries()) {
+        const place = places[index * 2 + at] ?? 500;
+        const bytes = Math.floor((whole.bytes.length * place) / 1000);
+        const { tag, call } = open(mode, policy, quick, undefined, model);
+        await call.until((text) => text.length >= bytes);
+        const head = await call.head;
+        call.leave(place % 2 === 0 ? 'fin' : 'rst');
+        const [entry, truth] = [await bench.rowOf(head), await bench.truthOf(tag)];
+        const { amountNanoUsd } = entry.charge;
+        const told = `${policy} at ${bytes}: ${JSON.stringify([entry.end, entry.usage, plannedUsage(truth), entry.disconnect])}`;
+        assert.ok(amountNanoUsd > 0n && amountNanoUsd <= BigInt(entry.heldNanoUsd ?? '0'), told);
+        if (policy === 'drain' || entry.end === 'finished') {
+          assert.ok(isExact(entry, truth), told);
+          continue;
+        }
+        // One that was about to end may have ended before it was stopped.
+        assert.ok(amountNanoUsd <= priceBound(entry, truth), told);
+        assertEvidence(entry, policy, false);
+        if (policy === 'deliver') assert.equal(entry.usage.outputTokens, estimateTokens(entry.disconnect?.deliveredCharacters ?? -1), told);
+      }
+    });
+  }
+
+  for (const policy of policies) {
+    test(`${policy} in a tool loop: the round under way is ended as the policy says, and no further one begins`, async () => {
+      const responses = streamModes.find(({ api }) => api.dialect === 'openai-responses');
+      assert.ok(responses);
+      const { tag, call } = bench.open(responses, {
+        model: translatedModel('anthropic-messages'),
+        text: 'Search the web for the swing bridge of Eastquay',
+        body: { tools: [{ type: 'web_search' }] },
+        steer: { pace: 'tokensPerSecond=100;tokensPerFrame=2' },
+        limitMs: 20_000,
+        headers: { authorization: `Bearer ${keys[policy]}` },
+      });
+      await call.until((text) => text.split('response.output_text.delta').length > 10, 15_000);
+      const { headers } = await call.head;
+      call.leave('fin');
+      const entry = await bench.ledger.row(`${String(headers['x-weir-request-id'])}.2`);
+      const rounds = await eventually(
+        () => bench.simulator.records().filter((record) => record.tag === tag),
+        (records) => records.length === 2 && records.every(({ ending }) => ending !== 'open'),
+      );
+      const truth = rounds[1];
+      assert.ok(truth);
+      assert.equal(entry.end, 'client-left');
+      assert.equal(truth.ending, policy === 'drain' ? 'completed' : 'client-closed');
+      assertEvidence(entry, policy, policy === 'drain');
+      if (policy === 'drain') return assert.ok(isExact(entry, truth), JSON.stringify([entry.usage, plannedUsage(truth)]));
+      assert.ok(entry.charge.amountNanoUsd > 0n && entry.charge.amountNanoUsd <= priceBound(entry, truth));
+      if (policy === 'deliver') assert.equal(entry.usage.outputTokens, estimateTokens(entry.disconnect?.deliveredCharacters ?? -1));
+    });
+  }
+
   async function rowBySize(mode: Mode, characters: number): Promise<CallEntry> {
     const found = await eventually(
       async () => (await bench.ledger.all()).filter((row) => row.dialect === mode.api.dialect && near(row.inputCharacters, characters)),
@@ -121,10 +203,10 @@ describe('M8: the client leaves, by the policy of its key', { concurrency: 8 }, 
   }
   const near = (count: number, characters: number): boolean => count >= characters && count < characters + 300;
 
-  for (const [index, mode] of wholeModes.entries()) {
-    test(`F21, ${mode.title}: drain reads a whole reply on, also one of which nothing had come`, async () => {
+  for (const [index, { mode, title, model }] of roads.filter((road) => !road.mode.stream).entries()) {
+    test(`F21, ${title}: drain reads a whole reply on, also one of which nothing had come`, async () => {
       const characters = 20_000 + index * 1000;
-      const { tag, call } = open(mode, 'drain', { fault: 'stall-before-headers;ms=400' }, 'x'.repeat(characters));
+      const { tag, call } = open(mode, 'drain', { fault: 'stall-before-headers;ms=400' }, 'x'.repeat(characters), model);
       await eventually(
         () => bench.simulator.records().find((record) => record.tag === tag),
         (record) => record !== undefined,
@@ -139,4 +221,107 @@ describe('M8: the client leaves, by the policy of its key', { concurrency: 8 }, 
   }
 
   test('afterwards everything is as it should be', () => bench.assertSound());
+});
+
+/** What is no chat has no exchange, and the same policies. */
+describe('M8: the client of a call for sound or embeddings leaves', () => {
+  type Running = Awaited<ReturnType<typeof startAudioWeir>>;
+  let running: Running;
+  const keys: Record<string, string> = {};
+  /** Lets the upstream end its answer. */
+  let goOn = Promise.withResolvers<void>();
+  const usage = {
+    type: 'tokens',
+    total_tokens: 52,
+    input_tokens: 20,
+    input_token_details: { text_tokens: 0, audio_tokens: 20 },
+    output_tokens: 32,
+  };
+  const event = (body: object): string => `data: ${JSON.stringify(body)}\n\n`;
+  const embeddings = {
+    object: 'list',
+    model: 'm',
+    data: [{ object: 'embedding', index: 0, embedding: [0.5] }],
+    usage: { prompt_tokens: 7, total_tokens: 7 },
+  };
+
+  before(async () => {
+    running = await startAudioWeir(
+      async ({ path }, response) => {
+        const isStream = path.endsWith('/transcriptions');
+        response.writeHead(200, { 'content-type': isStream ? 'text/event-stream' : 'application/json' });
+        response.write(isStream ? event({ type: 'transcript.text.delta', delta: 'Twelve words' }) : ' ');
+        await goOn.promise;
+        response.end(isStream ? event({ type: 'transcript.text.done', text: 'Twelve words', usage }) : JSON.stringify(embeddings));
+      },
+      {
+        models: { embedder: { targets: [{ upstream: 'vendor', model: 'text-embedding-3-small' }] } },
+      },
+    );
+    for (const policy of policies) keys[policy] = await createKey(running.weir.dataDirectory, policy);
+  });
+  after(() => running[Symbol.asyncDispose]());
+
+  /** Connections of clients that the gateway has not seen the end of, as the system counts them. */
+  const openConnections = (): number => {
+    const port = Number(new URL(running.weir.gatewayUrl).port).toString(16).toUpperCase().padStart(4, '0');
+    const open = new RegExp(`^\\s*\\d+: [0-9A-F]+:${port} [0-9A-F]+:[0-9A-F]{4} (?:01|08) `, 'gm');
+    return readFileSync('/proc/net/tcp', 'utf8').match(open)?.length ?? 0;
+  };
+  const ask = (policy: string, what: 'embeddings' | 'audio/transcriptions', signal: AbortSignal): Promise<Response> => {
+    const form = new FormData();
+    for (const [name, value] of Object.entries({ model: 'gpt-4o-transcribe', stream: 'true' })) form.set(name, value);
+    form.set('file', new Blob([Uint8Array.from(makeWav(2))]), 'a.wav');
+    const json = { 'content-type': 'application/json' };
+    return fetch(`${running.weir.gatewayUrl}/v1/${what}`, {
+      method: 'POST',
+      signal,
+      headers: { authorization: `Bearer ${keys[policy]}`, ...(what === 'embeddings' ? json : {}) },
+      body: what === 'embeddings' ? JSON.stringify({ model: 'embedder', input: 'what is to be found' }) : form,
+    });
+  };
+
+  const expected = {
+    embeddings: { read: { inputTokens: 7 }, stopped: { inputTokens: 5, outputTokens: 0 }, delivered: 0 },
+    'audio/transcriptions': {
+      read: { inputTokens: 20, inputAudioTokens: 20, outputTokens: 32 },
+      stopped: { inputTokens: 20, inputAudioTokens: 20, outputTokens: 3 },
+      delivered: 'Twelve words'.length,
+    },
+  } as const;
+
+  for (const what of ['embeddings', 'audio/transcriptions'] as const)
+    for (const policy of policies)
+      test(`${policy}, ${what}`, async () => {
+        goOn = Promise.withResolvers<void>();
+        const before = (await running.rows(0)).length;
+        const [asked, left] = [running.upstream.calls.length, running.upstream.left];
+        const client = new AbortController();
+        const replying = ask(policy, what, client.signal);
+        replying.catch(() => {});
+        await eventually(
+          () => running.upstream.calls.length,
+          (calls) => calls > asked,
+        );
+        if (what === 'audio/transcriptions') await (await replying).body?.getReader().read();
+        client.abort();
+        if (policy === 'drain') {
+          await eventually(openConnections, (connections) => connections === 0);
+          goOn.resolve();
+        } else
+          await eventually(
+            () => running.upstream.left,
+            (count) => count > left,
+          );
+        const row = (await running.rows(before + 1)).at(-1);
+        assert.ok(row);
+        const { read, stopped, delivered } = expected[what];
+        assert.deepEqual([row.end, row.usage], ['client-left', policy === 'drain' ? read : stopped]);
+        assert.deepEqual(
+          [row.disconnect?.policy, row.disconnect?.usageReported, row.disconnect?.deliveredCharacters],
+          [policy, policy === 'drain', delivered],
+        );
+        assert.ok(row.charge.amountNanoUsd > 0n && row.charge.amountNanoUsd <= BigInt(row.heldNanoUsd ?? '0'));
+        goOn.resolve();
+      });
 });

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 
 import { readExposition, sumSamples } from '../../src/platform/metrics/read-exposition.ts';
 import { startReceiver } from '../../src/tasks/callbacks/callback-receiver.ts';
-import { type Answer, call, eventually } from '../support/http.ts';
+import { type Answer, call, eventually, post } from '../support/http.ts';
 import { type SimulatedWeir, startSimulatedWeir } from '../support/start-simulated-weir.ts';
 import { assertDescribed, assertEventDescribed, assertRequestDescribed } from './described-answers.ts';
 
@@ -11,7 +11,7 @@ let running: SimulatedWeir;
 
 before(async () => {
   running = await startSimulatedWeir({
-    config: { callbacks: { privateAddresses: true } },
+    config: { callbacks: { privateAddresses: true }, prices: { credits: { name: 'coins', perUsd: '2000' } } },
     weir: { environment: { WEIR_METRICS_PORT: '0' } },
   });
 });
@@ -61,6 +61,21 @@ function fieldsOf(form: FormData): object {
     }),
   );
 }
+
+test('where the operator has a unit of its own, balances, quotes and receipts show it beside USD', async () => {
+  const body = { model: 'gpt-5-mini', messages: [{ role: 'user', content: 'Hello' }] };
+  const quote = await ask('/v1/quote', { body: { path: '/v1/chat/completions', body } });
+  const unit = { name: 'coins', per_usd: '2000' };
+  assert.deepEqual([quote.json.credit_unit, Number(quote.json.maximum.credits)], [unit, Number(quote.json.maximum.nano_usd) / 500_000]);
+  assert.deepEqual((await ask('/v1/credits')).json.credit_unit, unit);
+  const auth = { authorization: `Bearer ${running.weir.apiKey}` };
+  const id = String((await post(`${running.weir.gatewayUrl}/v1/chat/completions`, body, auth)).headers['x-weir-request-id']);
+  const receipt = await eventually(
+    () => ask('/v1/receipts/{id}', { path: { id } }),
+    ({ status }) => status === 200,
+  );
+  assert.deepEqual(receipt.json.credits, { ...unit, total: String(Number(receipt.json.total.nano_usd) / 500_000) });
+});
 
 const quick = { 'x-simulator-video': 'ms=200' };
 

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 
+import { bookOf, plainEntry } from '../../src/billing/rating/price-book-kit.ts';
 import { runWeir } from '../programs/run-weir.ts';
 import { makeCall, modeOf } from '../books/load.ts';
 import { auditBooks, compareStatistics } from '../support/audit.ts';
@@ -60,6 +62,50 @@ describe('two gateways and a monitor on one PostgreSQL, each with a role that ha
       const body = { model: 'gpt-5-mini', messages: [{ role: 'user', content: 'Hello' }] };
       assert.equal((await post(`${gatewayUrl}/v1/chat/completions`, body, { authorization: `Bearer ${secret}` })).status, 200);
     }
+  });
+
+  test('one publication reaches every gateway within seconds, and later shows which book stood behind a receipt', async () => {
+    await using first = await startShared(parts(), { command: 'gateway' });
+    await using second = await startShared(parts(), { command: 'gateway' });
+    const environment = { WEIR_CONFIG: join(first.dataDirectory, 'weir.yaml'), WEIR_DATA_DIR: first.dataDirectory };
+    const publish = (input: string, ...options: readonly string[]) => {
+      const path = join(first.dataDirectory, 'new-prices.json');
+      writeFileSync(
+        path,
+        JSON.stringify(
+          bookOf(plainEntry({ vendor: 'openai', model: 'gpt-5-mini', tiers: [{ inputAbove: 0, prices: { input, output: '10' } }] })),
+        ),
+      );
+      return runWeir(['prices', 'publish', path, '--from', new Date().toISOString().slice(0, 10), ...options], environment);
+    };
+    const refused = await publish('2');
+    assert.match(refused.stderr, /the role of the configuration may not publish prices/);
+    const auth = { authorization: `Bearer ${first.apiKey}` };
+    const receiptOf = async (url: string) => {
+      const reply = await post(`${url}/v1/chat/completions`, { model: 'gpt-5-mini', messages: [{ role: 'user', content: 'Hello' }] }, auth);
+      const receipt = () => call(`${url}/v1/receipts/${String(reply.headers['x-weir-request-id'])}`, { headers: auth });
+      return (await eventually(receipt, ({ status }) => status === 200, 10_000)).text;
+    };
+    let receipt = '';
+    for (const [price, book] of [
+      ['2', 'store-1'],
+      ['3', 'store-2'],
+    ] as const) {
+      const published = await publish(price, '--url', parts().server.url('weir', 'weir_operator'));
+      assert.equal(published.code, 0, published.stderr);
+      for (const { gatewayUrl } of [first, second]) {
+        const found = await eventually(
+          () => receiptOf(gatewayUrl),
+          (text) => text.includes(book),
+          10_000,
+        );
+        if (receipt === '') receipt = found;
+      }
+    }
+    const path = join(first.dataDirectory, 'receipt.json');
+    writeFileSync(path, receipt);
+    const verified = await runWeir(['receipt', 'verify', path, '--prices'], environment);
+    assert.match(verified.stdout, /is right, by the prices of \S+\+store-1\+[0-9a-f]{8} too/, verified.stderr);
   });
 
   test('a video that one gateway began is seen by the other until it is over, and is charged once', async () => {

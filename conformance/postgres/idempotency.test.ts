@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
+import { isExact } from '../support/audit.ts';
 import { openCall } from '../support/open-call.ts';
 import { skipPostgres } from '../support/start-postgres.ts';
 import { openSharedLedger, startShared, useSharedParts } from './shared-weir.ts';
@@ -29,6 +30,35 @@ describe('Idempotency-Key over two gateways on one PostgreSQL', { skip: skipPost
     const ledger = await openSharedLedger(parts());
     await ledger.row(String(answers[0]?.headers['x-weir-request-id']), 15_000);
     assert.equal((await ledger.all()).length, 1);
+    await ledger.close();
+  });
+
+  test('M8 and M10: who leaves a stream at one gateway gets it whole at the other, at once and later, and it is charged once', async () => {
+    const options = { command: 'gateway', config: { disconnect: 'abort' } } as const;
+    await using first = await startShared(parts(), options);
+    await using second = await startShared(parts(), options);
+    const body = JSON.stringify({ model: 'gpt-4.1', stream: true, messages: [{ role: 'user', content: 'Hello' }] });
+    const steered = { 'x-simulator-pace': 'tokensPerSecond=200;tokensPerFrame=4', 'x-simulator-output-tokens': '150' };
+    const send = ({ gatewayUrl, apiKey }: typeof first) => {
+      const headers = { authorization: `Bearer ${apiKey}`, 'idempotency-key': 'left', 'x-simulator-tag': 'left', ...steered };
+      return openCall(`${gatewayUrl}/v1/chat/completions`, { headers, body, limitMs: 30_000 });
+    };
+    const lost = send(first);
+    await lost.until((text) => text.length >= 1500);
+    lost.leave('rst');
+    const answers = await Promise.all([send(second).done, send(first).done]);
+    answers.push(await send(second).done);
+    for (const { status, text, headers } of answers) {
+      assert.deepEqual([status, text, headers['idempotent-replayed']], [200, answers[0]?.text, 'true']);
+      assert.match(text, /data: \[DONE\]/);
+    }
+    const asked = parts()
+      .simulator.records()
+      .filter(({ tag }) => tag === 'left');
+    assert.equal(asked.length, 1);
+    const ledger = await openSharedLedger(parts());
+    const entry = await ledger.row(String(answers[0]?.headers['x-weir-request-id']), 15_000);
+    assert.ok(asked[0] !== undefined && isExact(entry, asked[0]));
     await ledger.close();
   });
 });

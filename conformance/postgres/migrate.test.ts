@@ -35,6 +35,17 @@ async function fill(store: Store): Promise<void> {
     };
     await store.insertApiKey(key);
   }
+  const about = {
+    number: 1,
+    digest: 'd',
+    label: 'ours',
+    scope: 'whole',
+    effectiveFrom: '2026-01-01',
+    publishedAtMs: 1,
+    actor: 'ann',
+  } as const;
+  await store.insertPriceBook({ ...about, note: 'é', book: '{}' });
+  await store.recordPrices({ version: 'v+1', basis: '{}', recordedAtMs: 2 });
   await store.insertBillingToken({ id: 't', name: 'finance', hash: 'th', createdAtMs: 3 });
   for (let from = 0; from < entryCount; from += 400) {
     const entries = Array.from({ length: Math.min(400, entryCount - from) }, (_, index) =>

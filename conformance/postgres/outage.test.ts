@@ -4,6 +4,9 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 
+import { createPublishedBook } from '../../src/billing/price-books/published-book.ts';
+import { bookOf, plainEntry } from '../../src/billing/rating/price-book-kit.ts';
+import { openPostgresStore } from '../../src/store/postgres/open-postgres-store.ts';
 import { makeCall, modeOf } from '../books/load.ts';
 import { auditBooks, type ClientView, compareStatistics } from '../support/audit.ts';
 import { call, eventually, post } from '../support/http.ts';
@@ -36,6 +39,14 @@ function startLoad(weir: RunningWeir, firstNumber: number) {
 
 const unknownKey = { authorization: 'Bearer sk-somebody-elses-key-0123456789' };
 const chat = { model: 'gpt-5-mini', messages: [{ role: 'user', content: 'Hello' }] };
+
+/** Prices for all gateways, as `weir prices publish` adds them. */
+async function publishBook(url: string): Promise<void> {
+  const about = { number: 1, label: 'ours', scope: 'override', effectiveFrom: '2026-01-01', publishedAtMs: 0, actor: 'ann' } as const;
+  const store = await openPostgresStore({ url });
+  assert.ok(await store.insertPriceBook(createPublishedBook(bookOf(plainEntry()), about)));
+  await store.close();
+}
 
 /** What holds while the store is away. */
 async function checkOutage(weir: RunningWeir, load: ReturnType<typeof startLoad>): Promise<void> {
@@ -96,7 +107,7 @@ describe('PostgreSQL is away for a while, at load', { skip: skipPostgres }, () =
     assert.equal(answered.status, 401, 'unknown keys are told so again');
   });
 
-  test('R1: a gateway that starts while PostgreSQL is away knows its keys, and what it books arrives later', async () => {
+  test('R1: a gateway that starts while PostgreSQL is away knows its keys and prices, and what it books arrives later', async () => {
     const { server } = parts();
     const options = { command: 'gateway', database: { connectMs: 500 }, environment: { WEIR_LOG_LEVEL: 'silent' } } as const;
     await using first = await startShared(parts(), options);
@@ -106,6 +117,12 @@ describe('PostgreSQL is away for a while, at load', { skip: skipPostgres }, () =
     );
     const kept = readFileSync(join(first.dataDirectory, 'keys.sealed'));
     for (const clear of [first.apiKey, 'admin', 'pepper']) assert.equal(kept.includes(clear), false, `${clear} in clear`);
+    await publishBook(server.url());
+    await eventually(
+      () => existsSync(join(first.dataDirectory, 'prices.published.json')),
+      (isThere) => isThere,
+      20_000,
+    );
     await first.stop();
 
     server.signal('SIGKILL');
@@ -120,6 +137,7 @@ describe('PostgreSQL is away for a while, at load', { skip: skipPostgres }, () =
     const row = await ledger.row(view.callId ?? '', 20_000);
     await ledger.close();
     assert.equal(row.end, 'finished');
+    assert.match(row.priceVersion, /\+store-1\+/, 'priced as before, with what was published');
     await eventually(
       () => post(`${again.gatewayUrl}/v1/chat/completions`, chat, unknownKey),
       ({ status }) => status === 401,

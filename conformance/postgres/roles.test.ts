@@ -7,6 +7,9 @@ import { createEntry } from '../store/call-entries.ts';
 import { skipPostgres } from '../support/start-postgres.ts';
 import { useSharedParts } from './shared-weir.ts';
 
+const published = `insert into price_books (number, digest, label, scope, effective_from, published_at_ms, actor, book)
+  values (?, 'd', 'l', 'whole', '2026-12-01', 1, 'ann', '{}')`;
+
 describe('roles of PostgreSQL', { skip: skipPostgres }, () => {
   const parts = useSharedParts(['fsync=off']);
 
@@ -30,6 +33,13 @@ describe('roles of PostgreSQL', { skip: skipPostgres }, () => {
       ['weir_gateway', "update settings set value = 'x'"],
       ['weir_gateway', 'delete from api_keys'],
       ['weir_gateway', 'create table mine (id text)'],
+      ['weir_gateway', published.replace('?', '2')],
+      ['weir_gateway', 'update price_versions set basis = null'],
+      ['weir_operator', 'update price_books set book = null'],
+      ['weir_operator', 'delete from price_books'],
+      ['weir_operator', "insert into price_versions (version, basis, recorded_at_ms) values ('v', '{}', 1)"],
+      ['weir_operator', 'select user_name from calls'],
+      ['weir_monitor', published.replace('?', '2')],
       ['weir_monitor', "insert into calls (call_id) values ('x')"],
       ['weir_monitor', 'update calls set amount_nano_usd = 0'],
       ['weir_monitor', 'delete from calls'],
@@ -40,20 +50,21 @@ describe('roles of PostgreSQL', { skip: skipPostgres }, () => {
       ['weir_monitor', "insert into billing_tokens (id, name, hash, created_at_ms) values ('x', 'x', 'x', 1)"],
       ['weir_monitor', 'create table mine (id text)'],
     ];
+    await server.query(published.replace('?', '1'), { role: 'weir_operator' });
     for (const [role, statement] of refused)
       await assert.rejects(server.query(statement, { role }), /permission denied|must be owner/, `${role}: ${statement}`);
-    for (const statement of ['update calls set amount_nano_usd = 0', 'delete from calls', 'truncate calls'])
+    for (const statement of ['update calls set amount_nano_usd = 0', 'delete from calls', 'truncate calls', 'delete from price_books'])
       await assert.rejects(server.query(statement), /append-only/, `the owner: ${statement}`);
     assert.equal(await server.query('select count(*), min(user_name) from calls', { role: 'weir_monitor' }), '1|ann');
   });
 
   test('the statements may be run again, and take names of their own', async () => {
     const { server } = parts();
-    await server.query(describeRoles({ gateway: 'weir_gateway', monitor: 'weir_monitor' }));
-    await server.query(describeRoles({ gateway: 'Front-door', monitor: 'reader' }));
+    await server.query(describeRoles({ gateway: 'weir_gateway', monitor: 'weir_monitor', operator: 'weir_operator' }));
+    await server.query(describeRoles({ gateway: 'Front-door', monitor: 'reader', operator: 'Prices-desk' }));
     assert.equal(await server.query('select count(*) from calls', { role: 'Front-door' }), '1');
     for (const name of ['x; drop table calls', 'a"b', '', 'x'.repeat(64)])
-      assert.throws(() => describeRoles({ gateway: name, monitor: 'm' }), RangeError);
+      assert.throws(() => describeRoles({ gateway: name, monitor: 'm', operator: 'o' }), RangeError);
   });
 
   test('a role that may not change the schema is told who has to', async () => {

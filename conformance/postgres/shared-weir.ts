@@ -23,7 +23,7 @@ export function useSharedParts(settings: readonly string[] = []): () => SharedPa
     parts = { server, simulator: await startSimulator() };
     // Opening it as the owner makes the schema.
     await (await openPostgresStore({ url: server.url() })).close();
-    await server.query(describeRoles({ gateway: 'weir_gateway', monitor: 'weir_monitor' }));
+    await server.query(describeRoles({ gateway: 'weir_gateway', monitor: 'weir_monitor', operator: 'weir_operator' }));
   });
   after(async () => {
     await parts?.simulator.close();

@@ -63,16 +63,19 @@ export function creditSuite(open: () => Promise<StoreUnderTest>): void {
   const ask = (pot: Pot, need: bigint, known?: LeaseState): LeaseRequest => ({
     pot,
     version: known?.version ?? 0,
-    generation: known?.generation ?? 'first',
+    generation: known?.generation ?? 'unnamed',
     keep: known?.granted ?? 0n,
     need,
     recentSpend: 0n,
     close: false,
   });
 
-  async function lease(nodeId: string, userName: string, request: LeaseRequest): Promise<LeaseState> {
-    const node = { nodeId, sessionId: `${nodeId}.1`, nowMs, userName };
-    const reply = await engine().store().changeLeases(node, [request]);
+  async function lease(nodeId: string, userName: string, request: LeaseRequest, atMs = nowMs): Promise<LeaseState> {
+    const node = { nodeId, sessionId: `${nodeId}.1`, nowMs: atMs, userName };
+    const generation = request.version === 0 ? `${nodeId}.1:1` : request.generation;
+    const reply = await engine()
+      .store()
+      .changeLeases(node, [{ ...request, generation }]);
     assert.ok(reply.status === 'leased');
     return reply.leases[0] ?? assert.fail();
   }
@@ -209,6 +212,28 @@ export function creditSuite(open: () => Promise<StoreUnderTest>): void {
     assert.equal((await lease('poor', 'lender', ask(pot, 50n, poor))).granted, 60n);
   });
 
+  test('what a process that died has leased is told apart from what others may give back', async () => {
+    const store = engine().store();
+    await createPayer('heir', { prepaid: true });
+    await store.postTransaction(paid('heir', 100n));
+    const pot = balancePot('heir');
+    for (const nodeId of ['dead', 'living', 'asker']) await store.openCreditNode({ nodeId, sessionId: `${nodeId}.1`, nowMs });
+    await lease('dead', 'heir', ask(pot, 40n));
+    await lease('living', 'heir', ask(pot, 30n));
+    const asked = await lease('asker', 'heir', ask(pot, 50n), nowMs + 9000);
+    assert.deepEqual([asked.leasedElsewhere, asked.stranded], [70n, 0n], 'those who were not asked need not have said anything');
+    const signals = await store.readCreditSignals({ nodeId: 'living', sessionId: 'living.1', nowMs: nowMs + 9500 });
+    assert.deepEqual(signals.status === 'current' ? signals.recalled : undefined, [pot.id]);
+    const later = await lease('asker', 'heir', ask(pot, 50n, asked), nowMs + 11_000);
+    assert.deepEqual([later.leasedElsewhere, later.stranded], [70n, 40n], 'who was asked and lives says so');
+    await store.openCreditNode({ nodeId: 'dead', sessionId: 'dead.2', nowMs: nowMs + 11_500 });
+    const starting = await lease('asker', 'heir', ask(pot, 50n, later), nowMs + 11_500);
+    assert.equal(starting.stranded, 40n, 'a new life has yet to book what the last one spent');
+    await store.releaseCreditNode({ nodeId: 'dead', sessionId: 'dead.2' });
+    const settled = await lease('asker', 'heir', ask(pot, 20n, starting), nowMs + 11_500);
+    assert.deepEqual([settled.leasedElsewhere, settled.stranded, settled.granted], [30n, 0n, asked.granted + 20n]);
+  });
+
   test('M6 M7: the store leases and books as its model does, whatever comes in whatever order', async () => {
     let run = 0;
     await fc.assert(
@@ -300,7 +325,7 @@ async function compareWithModel(store: Store, userName: string, plan: readonly S
       const state = step.stale ? undefined : known.get(key);
       const granted = state?.granted ?? 0n;
       const keep = granted > BigInt(step.back) ? granted - BigInt(step.back) : granted;
-      const generation = state?.generation ?? `g${index}`;
+      const generation = state?.generation ?? `s:g${index}`;
       const request = { pot, version: state?.version ?? 0, generation, keep, need: BigInt(step.need), recentSpend: 0n, close: step.close };
       const replies = await Promise.all([store, model].map((each) => each.changeLeases({ ...life, userName }, [request])));
       assert.deepEqual(replies[0], replies[1]);

@@ -50,6 +50,35 @@ export function idempotencyRules(store: () => IdempotencyStore): void {
     assert.equal(await store().readReplyChunk({ ...claim, keyId: 'key_2' }, 0), undefined);
   });
 
+  test('what is kept is measured by API key, and processes of one place are told dead without the others', async () => {
+    for (const [key, keyId, size] of [
+      ['m1', 'measured_1', 10],
+      ['m2', 'measured_1', 5],
+      ['m3', 'measured_2', 7],
+    ] as const) {
+      const claim = createClaim(key, { keyId });
+      await store().claimIdempotencyKey(claim);
+      const last = [{ sequence: 0, sealed: new Uint8Array(size) }];
+      await store().closeIdempotencyKey({ ...claim, kept: { head: bytes('head'), chunks: 1 }, last });
+    }
+    const measured = new Map((await store().measureReplies()).map(({ keyId, bytes: count }) => [keyId, count]));
+    assert.deepEqual([measured.get('measured_1'), measured.get('measured_2')], [15, 7]);
+    for (const [key, owner] of [
+      ['dead', 'node/0 a'],
+      ['self', 'node/0 b'],
+      ['other', 'node/01 a'],
+    ] as const)
+      await store().claimIdempotencyKey(createClaim(key, { owner }));
+    await store().endIdempotencyLeases({ ownerPrefix: 'node/0 ', except: 'node/0 b' });
+    const leases = await Promise.all(
+      ['dead', 'self', 'other'].map(async (key) => {
+        const holder = await store().claimIdempotencyKey(createClaim(key, { requestId: 'req_again' }));
+        return holder?.state === 'open' ? holder.leaseUntilMs : undefined;
+      }),
+    );
+    assert.deepEqual(leases, [0, 1500, 1500]);
+  });
+
   test('what has ended does not end again, and nothing is added to it', async () => {
     const claim = createClaim('ended');
     await store().claimIdempotencyKey(claim);

@@ -42,7 +42,7 @@ export function ledgerSuite(open: () => Promise<StoreUnderTest>): void {
     const store = engine().store();
     const kept = createEntry('kept-reply', { userName: 'owner', upstream: 'eu-account', replyId: 'resp_kept', acceptedAtMs: startMs });
     await store.appendEntries([kept, createEntry('unkept-reply', { userName: 'owner', acceptedAtMs: startMs })]);
-    assert.deepEqual(await store.findReplyOwner('resp_kept'), { userName: 'owner', upstream: 'eu-account' });
+    assert.deepEqual(await store.findReplyOwner('resp_kept'), { userName: 'owner', callId: 'kept-reply', upstream: 'eu-account' });
     for (const other of ['resp_other', '', 'kept-reply', "resp_kept' or 1=1"]) assert.equal(await store.findReplyOwner(other), undefined);
   });
 

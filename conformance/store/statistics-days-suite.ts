@@ -105,6 +105,42 @@ export function statisticsDaysSuite(open: () => Promise<StoreUnderTest>): void {
     }
   });
 
+  test('days that were added up in part are gone on with, and statistics are right meanwhile, also of what is booked then', async () => {
+    const store = engine().store();
+    const startMs = Date.UTC(2026, 6, 1);
+    const dayMs = 86_400_000;
+    const names = { userName: 'parts' };
+    const entries = Array.from({ length: 48 }, (_, index) =>
+      createEntry(`parts-${index}`, { ...names, acceptedAtMs: startMs + index * (dayMs / 8) }),
+    );
+    await store.keepDaysOf('Asia/Kathmandu');
+    await store.appendEntries(entries.slice(0, 40));
+    // As a process leaves it that dies on the way: what lies before is of another zone.
+    const from = bucketsBetween({
+      granularity: 3,
+      startSeconds: startMs / 1000 + 3 * 86_400,
+      endSeconds: startMs / 1000 + 4 * 86_400,
+      timeZone: 'Asia/Kathmandu',
+      bucketsMax: 9,
+    });
+    const fromMinute = (from[1]?.startSeconds ?? assert.fail()) / 60;
+    await engine().tamper(`update usage_days set call_count = call_count + 7 where day < ${fromMinute}`);
+    await engine().tamper(`update usage_day_zone set from_minute = ${fromMinute}`);
+    const later = entries.slice(40).map((entry, index) => (index % 2 === 0 ? entry : { ...entry, acceptedAtMs: startMs + index }));
+    await store.appendEntries(later);
+    const booked = [...entries.slice(0, 40), ...later];
+    const check = async (): Promise<void> => {
+      for (const timeZone of ['Asia/Kathmandu', 'UTC']) {
+        const query = { ...createQuery({ granularity: 3, timeZone, from: 0, length: 7 * 86_400, whole: true }, startMs), ...names };
+        assert.deepEqual(await store.queryStatistics({ ...query, rowsMax: 100 }), sumStatistics(booked, query));
+      }
+    };
+    await check();
+    assert.equal(await store.keepDaysOf('Asia/Kathmandu'), true);
+    await check();
+    assert.equal(await store.keepDaysOf('Asia/Kathmandu'), false);
+  });
+
   test('calls are listed in order, page by page, add up to the statistics, and are nobody else’s', async () => {
     const store = engine().store();
     const startMs = Date.UTC(2026, 7, 1);

@@ -6,6 +6,7 @@ import { creditSuite } from './credit-suite.ts';
 import { fileSearchSuite } from './file-search-suite.ts';
 import { idempotencySuite } from './idempotency-suite.ts';
 import { ledgerSuite } from './ledger-suite.ts';
+import { priceBookSuite } from './price-book-suite.ts';
 import { proofSuite } from './proof-suite.ts';
 import { statisticsDaysSuite } from './statistics-days-suite.ts';
 import { statisticsSuite } from './statistics-suite.ts';
@@ -20,6 +21,7 @@ export function runStoreSuite(name: string, open: () => Promise<StoreUnderTest>)
     describe('credits', () => creditSuite(open));
     describe('statistics', () => statisticsSuite(open));
     describe('statistics over days', () => statisticsDaysSuite(open));
+    describe('price books', () => priceBookSuite(open));
     describe('reasoning proofs', () => proofSuite(open));
     describe('conversations', () => conversationSuite(open));
     describe('files and their index', () => fileSearchSuite(open));

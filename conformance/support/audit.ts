@@ -292,7 +292,7 @@ export async function compareStatistics(
       (total, { usage }) => total + (usage.cacheReadTokens ?? 0) + (usage.cacheWrite5mTokens ?? 0) + (usage.cacheWrite1hTokens ?? 0),
       0,
     ),
-    calls: billed.length,
+    calls: billed.filter(({ parentCallId }) => parentCallId === undefined).length,
     nanoUsd: Number(billed.reduce((total, entry) => total + entry.charge.amountNanoUsd, 0n)),
   };
   const differences: string[] = [];

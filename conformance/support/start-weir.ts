@@ -31,6 +31,8 @@ export type StartWeirOptions = {
   /** An existing data directory, which then is not removed. */
   readonly dataDirectory?: string;
   readonly environment?: Readonly<Record<string, string>>;
+  /** For how long it is waited for; a minute by default. */
+  readonly readyWithinMs?: number;
   /** Arguments of node itself, before the program. */
   readonly nodeArguments?: readonly string[];
 };
@@ -68,13 +70,13 @@ function waitForEnd(child: ChildProcess): Promise<number | undefined> {
   });
 }
 
-function waitForReadyLine(child: ChildProcess, output: () => string): Promise<string> {
+function waitForReadyLine(child: ChildProcess, output: () => string, limitMs: number): Promise<string> {
   return new Promise((resolve, reject) => {
     const fail = (reason: string): void => reject(new Error(`${reason}; it printed:\n${output()}`));
     const timer = setTimeout(() => {
       child.kill('SIGKILL');
       fail('Weir was not ready in time');
-    }, readyWithinMs);
+    }, limitMs);
     const look = (): void => {
       const line = /^weir ready: .*$/m.exec(output())?.[0];
       if (line === undefined) return;
@@ -117,7 +119,7 @@ export async function startWeir(options: StartWeirOptions = {}): Promise<Running
   const collect = (chunk: Buffer): void => void (printed += chunk.toString());
   child.stdout.on('data', collect);
   child.stderr.on('data', collect);
-  const line = await waitForReadyLine(child, () => printed);
+  const line = await waitForReadyLine(child, () => printed, options.readyWithinMs ?? readyWithinMs);
   const stop = (signal: NodeJS.Signals = 'SIGTERM'): Promise<number | undefined> => {
     child.kill(signal);
     return waitForEnd(child);

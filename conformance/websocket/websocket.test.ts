@@ -49,7 +49,13 @@ describe('Responses over a WebSocket', () => {
     );
     assert.equal(events[0]?.type, 'response.created');
     assert.equal(events.at(-1)?.type, 'response.completed');
-    assert.equal((await entriesOf('counted')).length, 1);
+    const [entry, ...others] = await entriesOf('counted');
+    assert.deepEqual(others, []);
+    // Who speaks over a socket learns of no request id.
+    const { id } = events[0]?.response as { readonly id: string };
+    const headers = { authorization: `Bearer ${running.weir.apiKey}` };
+    const receipt = await fetch(`${running.weir.gatewayUrl}/v1/receipts/${id}`, { headers });
+    assert.equal(((await receipt.json()) as { readonly request_id: string }).request_id, entry?.callId);
     await socket.close();
   });
 

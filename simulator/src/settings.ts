@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 import { parseFault, type QueuedFault } from './faults.ts';
 import type { Pace } from './steering.ts';
 import { readVideoScript, type VideoScript } from './videos/video-script.ts';
@@ -49,7 +49,7 @@ export type Settings = { readonly pace?: Partial<Pace>; readonly video?: VideoSc
 /** Reads new settings. Throws an Error that names the first bad member, or SteeringError for a fault that does not exist. */
 export function readSettings(value: unknown): Settings {
   if (!validator.Check(value)) {
-    const [problem] = validator.Errors(value);
+    const [, [problem]] = validator.Errors(value);
     throw new Error(`${problem?.instancePath ?? ''} ${problem?.message ?? 'is not valid'}`.trim());
   }
   return {

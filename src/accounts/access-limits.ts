@@ -1,7 +1,4 @@
-import Type from 'typebox';
-
 import { parseNetwork } from '../platform/http/address-list.ts';
-import { compileCheck } from '../platform/schema/compile-check.ts';
 
 /** How much may be used. A limit that is absent is none. */
 export type RateLimits = {
@@ -46,47 +43,44 @@ export const rateLimitsMax: Required<RateLimits> = { requestsPerMinute: 1_000_00
 /** The most that the limits of kept files may be. */
 export const mediaLimitsMax = { retentionDays: 36_500, bytes: 1024 ** 5 };
 
-/** The three amounts, as weir.yaml and the store hold them. */
-export const rateLimitFields = {
-  requestsPerMinute: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: rateLimitsMax.requestsPerMinute, description: 'Calls in any 60 seconds.' }),
-  ),
-  tokensPerMinute: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: rateLimitsMax.tokensPerMinute,
-      description: 'Input and output tokens, cached ones included, in any 60 seconds.',
-    }),
-  ),
-  concurrency: Type.Optional(Type.Integer({ minimum: 1, maximum: rateLimitsMax.concurrency, description: 'Calls under way at a time.' })),
-};
+const isWhole =
+  (least: number, most: number) =>
+  (value: unknown): boolean =>
+    Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most;
+
+const isList =
+  (isEntry: (text: string) => boolean) =>
+  (value: unknown): boolean =>
+    Array.isArray(value) &&
+    value.length > 0 &&
+    value.length <= listEntriesMax &&
+    value.every((entry: unknown) => typeof entry === 'string' && isEntry(entry));
 
 /** At most a billion USD, to the nano-USD. */
-const usdAmount = Type.String({ pattern: '^(?:0|[1-9][0-9]{0,8})(?:\\.[0-9]{1,9})?$' });
+const isUsdAmount = (value: unknown): boolean => typeof value === 'string' && /^(?:0|[1-9][0-9]{0,8})(?:\.[0-9]{1,9})?$/.test(value);
 
-const isShaped = compileCheck(
-  Type.Object(
-    {
-      ...rateLimitFields,
-      models: Type.Optional(
-        Type.Array(Type.String({ minLength: 1, maxLength: modelCharactersMax }), { minItems: 1, maxItems: listEntriesMax }),
-      ),
-      addresses: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { minItems: 1, maxItems: listEntriesMax })),
-      spendPerDay: Type.Optional(usdAmount),
-      spendPerMonth: Type.Optional(usdAmount),
-      spendTotal: Type.Optional(usdAmount),
-      prepaid: Type.Optional(Type.Literal(true)),
-      mediaRetentionDays: Type.Optional(Type.Integer({ minimum: 1, maximum: mediaLimitsMax.retentionDays })),
-      mediaBytesMax: Type.Optional(Type.Integer({ minimum: 0, maximum: mediaLimitsMax.bytes })),
-      expiresAtMs: Type.Optional(Type.Integer({ minimum: 0 })),
-    },
-    { additionalProperties: false },
-  ),
-);
+/** Which value each limit can have. No compiled schema: the threads of the store load this, and would load the whole schema library for it. */
+const limitChecks: { readonly [Name in keyof Required<AccessLimits>]: (value: unknown) => boolean } = {
+  requestsPerMinute: isWhole(1, rateLimitsMax.requestsPerMinute),
+  tokensPerMinute: isWhole(1, rateLimitsMax.tokensPerMinute),
+  concurrency: isWhole(1, rateLimitsMax.concurrency),
+  models: isList((model) => model.length > 0 && model.length <= modelCharactersMax),
+  addresses: isList((address) => address.length <= 64 && parseNetwork(address) !== undefined),
+  spendPerDay: isUsdAmount,
+  spendPerMonth: isUsdAmount,
+  spendTotal: isUsdAmount,
+  prepaid: (value) => value === true,
+  mediaRetentionDays: isWhole(1, mediaLimitsMax.retentionDays),
+  mediaBytesMax: isWhole(0, mediaLimitsMax.bytes),
+  expiresAtMs: isWhole(0, Number.MAX_SAFE_INTEGER),
+};
+
+const checkOf: ReadonlyMap<string, (value: unknown) => boolean> = new Map(Object.entries(limitChecks));
 
 /** Whether a value, as read from a store, is a set of limits that can be enforced. */
 export function isAccessLimits(value: unknown): value is AccessLimits {
-  return isShaped(value) && (value.addresses ?? []).every((address) => parseNetwork(address) !== undefined);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  return Object.entries(value).every(([name, limit]) => checkOf.get(name)?.(limit) === true);
 }
 
 /** Limits after a change; undefined when none is left. @throws Error when the change holds a value that no limit can have */

@@ -6,7 +6,7 @@ import type { TranslationNote } from '../inference/translation-notes.ts';
 import type { UpstreamVendor } from '../upstreams/upstream-vendor.ts';
 import type { CallCredit } from './credits/call-credit.ts';
 import type { Departure } from './disconnect/departure.ts';
-import { describeLeaving, endLeft } from './disconnect/describe-leaving.ts';
+import { describeLeaving, endLeft, reportsUsage } from './disconnect/describe-leaving.ts';
 import type { ExchangeObserver } from './exchange/exchange-context.ts';
 import type { Gateway } from './gateway.ts';
 import { correctReport, settleCall } from './settle.ts';
@@ -76,7 +76,8 @@ export function keepBooks(options: {
       const corrected = exact === report || exact === undefined ? outcome : { ...outcome, report: exact };
       const trace = { upstreamStatus, upstreamRequestId, firstByteMs, durationMs: elapsedMs() };
       const charged = settleCall(opening, corrected, trace, priceBook, options.keepsReply);
-      const settled = left === undefined ? charged : { ...charged, disconnect: describeLeaving(left, corrected, trace.durationMs) };
+      const settled =
+        left === undefined ? charged : { ...charged, disconnect: describeLeaving(left, reportsUsage(corrected), trace.durationMs) };
       const replyNotes = options.replyNotes();
       const entry = replyNotes.length === 0 ? settled : { ...settled, replyNotes };
       options.used?.(entry.usage);

@@ -33,7 +33,9 @@ test("another tenant's reply is answered exactly like one that does not exist", 
 
 test('a reply that is long booked is found in the store, and memory stays bounded', async () => {
   const owners = createReplyOwners({
-    store: { findReplyOwner: (id) => Promise.resolve(id === 'resp_0' ? { userName: 'alice', upstream: 'one' } : undefined) },
+    store: {
+      findReplyOwner: (id) => Promise.resolve(id === 'resp_0' ? { userName: 'alice', callId: 'req_1', upstream: 'one' } : undefined),
+    },
   });
   for (let index = 0; index <= 20_000; index++) owners.remember(entry(`resp_${index}`, 'alice'));
   assert.equal(await owners.check(chained('resp_0'), 'alice'), 'one');

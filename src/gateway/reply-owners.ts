@@ -16,6 +16,8 @@ export type ReplyOwners = {
    * @throws GatewayError `reply_not_found` (400) or `accounts_unavailable` (503)
    */
   readonly check: (continues: NonNullable<CallFacts['continues']>, userName: string) => Promise<string>;
+  /** The kept reply of this id, whoever's it is; undefined where none is known. Rejects as the store does. */
+  readonly find: (replyId: string) => Promise<KeptReply | undefined>;
 };
 
 /** Replies remembered in memory: many times what is under way between a reply and its row in the store. */
@@ -24,13 +26,14 @@ const rememberedMax = 20_000;
 export function createReplyOwners({ store }: { readonly store: Pick<LedgerStore, 'findReplyOwner'> }): ReplyOwners {
   const recent = new Map<string, KeptReply>();
   return {
-    remember: ({ replyId, userName, upstream }) => {
+    remember: ({ replyId, userName, callId, upstream }) => {
       if (replyId === undefined) return;
-      recent.set(replyId, { userName, upstream });
+      recent.set(replyId, { userName, callId, upstream });
       if (recent.size <= rememberedMax) return;
       const [oldest] = recent.keys();
       if (oldest !== undefined) recent.delete(oldest);
     },
+    find: async (replyId) => recent.get(replyId) ?? (await store.findReplyOwner(replyId)),
     check: async (continues, userName) => {
       const { replyId } = continues;
       const kept = recent.get(replyId) ?? (await findOwner(store, replyId));

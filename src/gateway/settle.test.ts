@@ -180,7 +180,11 @@ describe('the books of a running call', () => {
           close: () => Promise.resolve(),
         },
         clock: { nowMs: () => -1, monotonicMs: () => nowMs },
-        replyOwners: { remember: (entry) => void remembered.push(entry), check: () => Promise.resolve('one') },
+        replyOwners: {
+          remember: (entry) => void remembered.push(entry),
+          check: () => Promise.resolve('one'),
+          find: () => Promise.resolve(undefined),
+        },
       },
       opening,
       upstreamDialect: 'openai-chat',

@@ -46,6 +46,7 @@ import { openCredits, readNodeId, storeOfNode } from './open-credits.ts';
 import { openIdempotency } from './open-idempotency.ts';
 import { keepStatisticsDays } from './keep-statistics-days.ts';
 import { openStoredObjects } from './open-stored-objects.ts';
+import { openPrices, type OpenedPrices } from './open-prices.ts';
 import { openProofVault } from './open-proof-vault.ts';
 import { openVideos } from './open-videos.ts';
 import { rememberKeys } from './remember-keys.ts';
@@ -145,14 +146,19 @@ async function openBooks(
     readonly live: LiveSettings;
     readonly registry: MetricRegistry | undefined;
   },
-): Promise<{ readonly store: Store; readonly journal: Awaited<ReturnType<typeof openJournal>>; readonly credits: CreditDesk }> {
+): Promise<{
+  readonly nodeId: string;
+  readonly store: Store;
+  readonly journal: Awaited<ReturnType<typeof openJournal>>;
+  readonly credits: CreditDesk;
+}> {
   const { environment, worker, opened } = parts;
   const slot = worker?.journalSlot ?? firstSlot;
   const nodeId = readNodeId(environment.dataDirectory, slot);
   const store = storeOfNode(parts.store, nodeId);
   const journal = await openJournal({ ...parts, slot, store });
   opened.defer(() => journal.close());
-  return { store, journal, credits: await openCredits({ ...parts, nodeId, store, journal }, opened) };
+  return { nodeId, store, journal, credits: await openCredits({ ...parts, nodeId, store, journal }, opened) };
 }
 
 function openDeadlines(clock: Clock, opened: AsyncDisposableStack): Gateway['deadlines'] {
@@ -164,6 +170,7 @@ function openDeadlines(clock: Clock, opened: AsyncDisposableStack): Gateway['dea
 function openLiveSettings(
   { environment, clock, logger, worker, opened }: Parameters<typeof assembleGateway>[0],
   simulated: Simulated | undefined,
+  prices: OpenedPrices,
 ): LiveSettings {
   const live = createLiveSettings({
     path: environment.configPath,
@@ -172,8 +179,12 @@ function openLiveSettings(
     clock,
     logger,
     pollMs: configPollMs,
-    lastGood: worker?.lastGood,
-    onInForce: worker?.onConfigInForce,
+    lastGood: worker?.lastGood ?? (prices.kept === undefined ? undefined : { published: prices.kept }),
+    published: prices.published,
+    onInForce: (files, inForce) => {
+      prices.onInForce(files, inForce);
+      worker?.onConfigInForce(files);
+    },
   });
   opened.defer(() => live.close());
   return live;
@@ -193,9 +204,9 @@ export async function assembleGateway(options: {
 }): Promise<RunningGateway> {
   const { environment, logger, clock, worker, opened } = options;
   const simulated = options.withSimulator ? await startSimulatedIfNeeded(environment, opened) : undefined;
-  const live = openLiveSettings(options, simulated);
+  const live = openLiveSettings(options, simulated, await openPrices(options, opened));
   const { telemetry, registry } = assembleTelemetry({ ...options, routing: () => live.settings().routing });
-  const { store, journal, credits } = await openBooks({ ...options, live, registry });
+  const { nodeId, store, journal, credits } = await openBooks({ ...options, live, registry });
   const keys = await openKeys({ environment, store, clock, logger }, opened);
   const deadlines = openDeadlines(clock, opened);
   const proofVault = openProofVault({ environment, store, clock, logger }, opened);
@@ -214,7 +225,7 @@ export async function assembleGateway(options: {
     gatekeeper: openGatekeeper(live, clock, logger, opened),
     replyOwners: createReplyOwners({ store }),
     proofVault,
-    ...(await openWhatIsKept({ environment, store, clock, logger, live, telemetry }, opened)),
+    ...(await openWhatIsKept({ environment, nodeId, store, clock, logger, live, telemetry }, opened)),
     fetchMedia: (url) => fetchNamedMedia(url, live.config().media),
     settings: live.settings,
     clock,
@@ -248,7 +259,10 @@ async function openWhatIsKept(
   {
     live,
     ...parts
-  }: Pick<Parameters<typeof openVideos>[0], 'environment' | 'store' | 'clock' | 'logger' | 'telemetry'> & { readonly live: LiveSettings },
+  }: Pick<Parameters<typeof openVideos>[0], 'environment' | 'store' | 'clock' | 'logger' | 'telemetry'> & {
+    readonly live: LiveSettings;
+    readonly nodeId: string;
+  },
   opened: AsyncDisposableStack,
 ): Promise<Pick<Gateway, 'storedObjects' | 'background' | 'conversations' | 'callbacks' | 'videos' | 'idempotency'>> {
   const base = { ...parts, newId: createIds(parts.clock), config: live.config, settings: live.settings };

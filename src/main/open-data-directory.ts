@@ -30,7 +30,8 @@ export function ensureDataDirectory(dataDirectory: string): void {
 
 /** Opens the database that the configuration names, or the file of the data directory. Throws StartError, ConfigError when it cannot be used. */
 export async function openDatabase(environment: Environment, options: DatabaseOptions = {}): Promise<WorkerStore> {
-  const config = readDatabaseConfig(environment);
+  const configured = readDatabaseConfig(environment);
+  const config = options.url === undefined ? configured : { ...configured, url: options.url };
   const path = databasePath(environment.dataDirectory);
   try {
     return config === undefined ? await openSqliteStore({ ...options, path }) : await openPostgres(config, options);
@@ -40,7 +41,11 @@ export async function openDatabase(environment: Environment, options: DatabaseOp
   }
 }
 
-type DatabaseOptions = Pick<SqliteStoreOptions, 'readOnly' | 'onFailure'> & Pick<PostgresStoreOptions, 'mayBeAway'>;
+type DatabaseOptions = Pick<SqliteStoreOptions, 'readOnly' | 'onFailure'> &
+  Pick<PostgresStoreOptions, 'mayBeAway'> & {
+    /** The PostgreSQL database with another role than the configuration has. */
+    readonly url?: string;
+  };
 
 async function openPostgres(config: DatabaseConfig, options: DatabaseOptions): Promise<WorkerStore> {
   const { poolSize, connectMs, statementMs, lockMs } = { ...defaultDatabase, ...config };

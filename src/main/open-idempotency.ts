@@ -15,15 +15,18 @@ type Options = {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly config: () => Config;
+  /** Of the data directory and the journal's place in it, which no other process has while this one lives. */
+  readonly nodeId: string;
 };
 
 /** Opens what makes requests safe to repeat. Closed by `opened`. Throws StartError without a usable key. */
-export function openIdempotency({ environment, config, ...parts }: Options, opened: AsyncDisposableStack): Idempotency {
+export function openIdempotency({ environment, config, nodeId, ...parts }: Options, opened: AsyncDisposableStack): Idempotency {
   const idempotency = createIdempotency({
     ...parts,
     key: loadStoreKey(environment),
     settings: () => ({ ...defaultIdempotencySettings, ...config().idempotency }),
-    owner: randomUUID(),
+    owner: `${nodeId} ${randomUUID()}`,
+    deadPrefix: `${nodeId} `,
   });
   opened.defer(() => idempotency.close());
   return idempotency;

@@ -6,7 +6,7 @@ import type { KeyMemory } from '../accounts/key-snapshot.ts';
 import type { Logger } from '../platform/log.ts';
 import { parseJson } from '../platform/json/parse-json.ts';
 import { createSealer, deriveKey } from '../platform/seal/sealer.ts';
-import { readDatabaseConfig } from './config/find-config.ts';
+import { nameKept } from './config/find-config.ts';
 import type { Environment } from './environment.ts';
 import { loadStoreKey } from './load-store-key.ts';
 
@@ -35,12 +35,13 @@ export function remembersKeys(environment: Environment): boolean {
 type Place = { readonly path: string; readonly name: Uint8Array; readonly key: Buffer };
 
 function findPlace(environment: Environment): Place | undefined {
-  const url = readDatabaseConfig(environment)?.url;
-  if (url === undefined || !URL.canParse(url)) return undefined;
-  const { host, pathname, searchParams } = new URL(url);
-  // Keys of one database never stand for those of another.
-  const name = Buffer.from(JSON.stringify(['keys', host, pathname, searchParams.get('host')]));
-  return { path: join(environment.dataDirectory, fileName), name, key: deriveKey(loadStoreKey(environment), 'weir keys: sealing') };
+  const name = nameKept('keys', environment);
+  if (name === undefined) return undefined;
+  return {
+    path: join(environment.dataDirectory, fileName),
+    name: Buffer.from(name),
+    key: deriveKey(loadStoreKey(environment), 'weir keys: sealing'),
+  };
 }
 
 /** Undefined where nothing is kept, or nothing that opens: then the database has to be there. */

@@ -1,25 +1,10 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
 
-import { addCallbackCommands } from './commands/callbacks.ts';
-import { addCreditCommands } from './commands/credits.ts';
-import { addDatabaseCommands } from './commands/database.ts';
-import { addDoctorCommand } from './commands/doctor.ts';
-import { addKeyCommands } from './commands/keys.ts';
-import { addReceiptCommands } from './commands/receipt.ts';
-import { addReconcileCommand } from './commands/reconcile.ts';
-import { addPriceCommands } from './commands/prices.ts';
-import { addTokenCommands } from './commands/tokens.ts';
-import { addUsageCommand } from './commands/usage.ts';
-import { addUserCommands } from './commands/users.ts';
-import { findConfigPath } from './config/find-config.ts';
+import { addCommands } from './commands/add-commands.ts';
+import { withConfigPath } from './config/find-config.ts';
 import { describeFailure } from './describe-failure.ts';
 import { type Environment, readEnvironment } from './environment.ts';
-
-/** The configuration file in use: the one that WEIR_CONFIG names, else weir.yaml where there is one. */
-function withConfigPath(environment: Environment): Environment {
-  return { ...environment, configPath: findConfigPath(environment) };
-}
 
 /** What serves is loaded where something is served: a command that lists keys would wait four times as long. */
 async function serve(
@@ -35,7 +20,8 @@ async function serveWithWorkers(environment: Environment, workers: string): Prom
   await runPrimary(withConfigPath(environment), readWorkerCount(workers));
 }
 
-function createProgram(environment: Environment): Command {
+/** @param name of the command that is asked for: no other is loaded */
+async function createProgram(environment: Environment, name: string | undefined): Promise<Command> {
   const program = new Command('weir')
     .description('A self-hosted model gateway that keeps exact books.')
     .showHelpAfterError()
@@ -57,17 +43,7 @@ function createProgram(environment: Environment): Command {
     .command('monitor')
     .description('the monitor service alone, reading the same data directory')
     .action(() => serve(environment, { gateway: false, monitor: true, simulator: false }));
-  addKeyCommands(program, environment);
-  addUserCommands(program, environment);
-  addTokenCommands(program, environment);
-  addUsageCommand(program, () => withConfigPath(environment));
-  addReconcileCommand(program, () => withConfigPath(environment));
-  addCallbackCommands(program, environment);
-  addReceiptCommands(program, environment, () => withConfigPath(environment));
-  addDatabaseCommands(program, environment);
-  addPriceCommands(program, () => withConfigPath(environment));
-  addCreditCommands(program, environment);
-  addDoctorCommand(program, environment);
+  await addCommands(program, environment, name);
   program
     .command('config')
     .description('the configuration file')
@@ -81,7 +57,8 @@ function createProgram(environment: Environment): Command {
 }
 
 try {
-  await createProgram(readEnvironment(process.env)).parseAsync();
+  const program = await createProgram(readEnvironment(process.env), process.argv[2]);
+  await program.parseAsync();
 } catch (error) {
   if (error instanceof CommanderError) {
     process.exitCode = error.exitCode;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { createIds, timeOfId } from './ids.ts';
+import { createIds, siblingId, timeOfId } from './ids.ts';
 
 test('ids have one form, differ even within a millisecond, and sort by time', () => {
   let nowMs = Date.UTC(2026, 10, 20);
@@ -58,4 +58,13 @@ test('an id tells when it was made, and what is none tells nothing', () => {
     `req_${'0'.repeat(26)}.2`,
   ])
     assert.equal(timeOfId(none), undefined, none);
+});
+
+test('what is one with a call has an id from which its call is found, and no other id leads anywhere', () => {
+  const id = createIds({ nowMs: () => 1, monotonicMs: () => 0 })('req');
+  const reply = siblingId(id, 'resp') ?? '';
+  assert.match(reply, /^resp_/);
+  assert.equal(siblingId(reply, 'req'), id);
+  for (const other of ['req_1', `${id}.2`, `x${id}`.toUpperCase(), `${id}a`, 'resp_68a1f0', '', `chatcmpl-${id}`])
+    assert.equal(siblingId(other, 'req'), undefined, other);
 });

@@ -37,3 +37,8 @@ export function timeOfId(id: string): number | undefined {
   const time = /^[a-z]+_([0-9a-hjkmnp-tv-z]{10})[0-9a-hjkmnp-tv-z]{16}$/.exec(id)?.[1];
   return time === undefined ? undefined : Buffer.from(time).reduce((sum, character) => sum * 32 + alphabet.indexOf(character), 0);
 }
+
+/** The id of something that is one with what an id of createIds names, so that each leads to the other; undefined for any other id. */
+export function siblingId(id: string, prefix: string): string | undefined {
+  return /^[a-z]+_[0-9a-hjkmnp-tv-z]{26}$/.test(id) ? `${prefix}${id.slice(id.indexOf('_'))}` : undefined;
+}

@@ -3,6 +3,7 @@ import type { CreditBooks } from '../billing/credits/credit-books.ts';
 import type { LeaseStore } from '../billing/credits/credit-store.ts';
 import type { IdempotencyStore } from '../billing/idempotency/idempotency-store.ts';
 import type { LedgerStore } from '../billing/ledger/ledger-store.ts';
+import type { PriceBookStore } from '../billing/price-books/price-book-store.ts';
 import type { BilledCallStore } from '../billing/statistics/billed-call.ts';
 import type { StatisticsDays, StatisticsStore } from '../billing/statistics/statistics-store.ts';
 import type { ConversationStore } from '../conversations/conversation-store.ts';
@@ -19,6 +20,7 @@ export type Store = AccountsStore &
   StatisticsStore &
   StatisticsDays &
   BilledCallStore &
+  PriceBookStore &
   ProofStore &
   ConversationStore &
   FileSearchStore &

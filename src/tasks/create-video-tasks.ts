@@ -5,7 +5,7 @@ import { createLeaseKeeper, type LeaseKeeper } from './keep-leases.ts';
 import { pollTask } from './poll-task.ts';
 import { createPoller, type Poller } from './poll-tasks.ts';
 import { recoverSubmission } from './recover-submission.ts';
-import { type Begun, createSubmissions, type NewVideoTask } from './submit-task.ts';
+import { type Begun, createSubmissions, describeConflict, type NewVideoTask } from './submit-task.ts';
 import { sweepExpired, sweepOrphans, sweepTasks } from './sweep-media.ts';
 import type { TaskParts, VideoTasksOptions } from './task-parts.ts';
 import { openSealedRequest } from './task-seal.ts';
@@ -34,6 +34,8 @@ export type VideoTasks = {
    * @throws GatewayError `tasks_unavailable` when the store cannot take it, `idempotency_conflict`
    */
   readonly begin: (intent: NewVideoTask, idempotency?: Idempotency) => Promise<Begun>;
+  /** The task that was made under this key; undefined where none was. @throws GatewayError `idempotency_conflict` for one of another wish */
+  readonly findKeyed: (idempotency: Idempotency) => Promise<VideoTask | undefined>;
   /** The upstream has taken it. From here on it is looked after until it is over. */
   readonly accept: (task: VideoTask, upstreamTaskId: string, reading: TaskReading) => Promise<VideoTask>;
   /** The upstream has said no: the intent is forgotten, and nothing is charged. */
@@ -74,6 +76,11 @@ export function createVideoTasks(options: VideoTasksOptions): VideoTasks {
   return {
     ...submissions,
     find: (userName, id) => guard(parts.store.findTask({ userName, id })),
+    findKeyed: async (idempotency) => {
+      const found = await guard(parts.store.findKeyedTask({ ...idempotency, nowMs: parts.clock.nowMs() }));
+      if (found?.type === 'conflict') throw describeConflict();
+      return found?.task;
+    },
     list: (page) => guard(parts.store.listTasks(page)),
     delete: (userName, id) => deleteTask(parts, { userName, id }),
     openRequest: (task) => {

@@ -37,15 +37,19 @@ export function createFakeTaskStore(): FakeTaskStore {
   };
 }
 
-function createSubmissions(tables: Tables): Pick<TaskStore, 'insertTask' | 'acceptTask' | 'refuseTask'> {
+function createSubmissions(tables: Tables): Pick<TaskStore, 'findKeyedTask' | 'insertTask' | 'acceptTask' | 'refuseTask'> {
   const { rows, keys } = tables;
+  const findKeyedTask: TaskStore['findKeyedTask'] = async (asked) => {
+    const known = keys.get(keyName(asked));
+    const existing = known === undefined || known.untilMs <= asked.nowMs ? undefined : rows.get(known.taskId);
+    if (known === undefined || existing === undefined) return undefined;
+    return known.bodyHash === asked.bodyHash ? { type: 'existing', task: structuredClone(existing.task) } : { type: 'conflict' };
+  };
   return {
+    findKeyedTask,
     insertTask: async (task, lease, idempotency) => {
-      const known = idempotency === undefined ? undefined : keys.get(keyName(idempotency));
-      const existing = known === undefined || known.untilMs <= task.createdAtMs ? undefined : rows.get(known.taskId);
-      if (known !== undefined && existing !== undefined) {
-        return known.bodyHash === idempotency?.bodyHash ? { type: 'existing', task: structuredClone(existing.task) } : { type: 'conflict' };
-      }
+      const known = idempotency === undefined ? undefined : await findKeyedTask({ ...idempotency, nowMs: task.createdAtMs });
+      if (known !== undefined) return known;
       if (rows.has(task.id)) throw new Error(`There is a task ${task.id} already.`);
       if (idempotency !== undefined) keys.set(keyName(idempotency), { ...idempotency, taskId: task.id });
       rows.set(task.id, { task: structuredClone(task), owner: lease.owner, leaseUntilMs: lease.untilMs });
@@ -167,7 +171,7 @@ function createQueries(tables: Tables): Queries {
 }
 
 const compare = (left: string, right: string): number => Buffer.compare(Buffer.from(left), Buffer.from(right));
-const keyName = ({ keyId, key }: Idempotency): string => JSON.stringify([keyId, key]);
+const keyName = ({ keyId, key }: Pick<Idempotency, 'keyId' | 'key'>): string => JSON.stringify([keyId, key]);
 const isOpen = ({ phase }: VideoTask): boolean => phase !== 'completed' && phase !== 'failed';
 /** Of a task that is not completed. */
 const openProgress = (progress: number): number => Math.min(Math.max(Math.trunc(progress), 0), 99);

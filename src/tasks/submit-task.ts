@@ -9,6 +9,7 @@ import type { Idempotency } from './task-store.ts';
 import { leaseMs, submissionMsMax } from './timings.ts';
 import type { SealedVideoRequest, VideoTask } from './video-task.ts';
 import type { TaskReading } from './video-upstreams.ts';
+import { siblingId } from '../platform/ids.ts';
 
 /** What is known of a task before its upstream is asked. */
 export type NewVideoTask = Pick<
@@ -79,7 +80,8 @@ type BeginOptions = { readonly idempotency: Idempotency | undefined; readonly wi
 async function begin(parts: TaskParts, leases: LeaseKeeper, intent: NewVideoTask, options: BeginOptions): Promise<Begun> {
   const { store, owner, clock, newId, sealer } = parts;
   const { request, ...known } = intent;
-  const id = newId('task');
+  // Its call is found by it, and has its receipt.
+  const id = siblingId(known.callId, 'task') ?? newId('task');
   const sealed = sealRequest(sealer, id, request);
   const nowMs = clock.nowMs();
   const task: VideoTask = { ...known, id, phase: 'submitting', progress: 0, sealed, nextPollAtMs: nowMs, pollFailures: 0 };
@@ -93,11 +95,16 @@ async function begin(parts: TaskParts, leases: LeaseKeeper, intent: NewVideoTask
     throw new GatewayError('tasks_unavailable', 'Video tasks cannot be recorded at the moment.', { internal, cause: error });
   }
   if (outcome.type === 'conflict') {
-    throw new GatewayError('idempotency_conflict', 'This idempotency key was used before, with another request.');
+    throw describeConflict();
   }
   if (outcome.type === 'existing') return outcome;
   leases.keep(id, { forMs: submissionMsMax });
   return { type: 'begun', task };
+}
+
+/** The error for a key that stands for another wish. */
+export function describeConflict(): GatewayError {
+  return new GatewayError('idempotency_conflict', 'This idempotency key was used before, with another request.');
 }
 
 /** Has the task looked at by whoever comes first, without waiting for its lease to run out. */

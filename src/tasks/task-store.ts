@@ -48,6 +48,10 @@ export type TaskEnd = {
 
 /** What tasks need of a store. */
 export type TaskStore = {
+  /** What was made under an idempotency key already; undefined where nothing was, or its time is over. */
+  readonly findKeyedTask: (
+    asked: Omit<Idempotency, 'untilMs'> & { readonly nowMs: number },
+  ) => Promise<{ readonly type: 'existing'; readonly task: VideoTask } | { readonly type: 'conflict' } | undefined>;
   /**
    * Records the intent to make a video, before the upstream is asked. Under an idempotency key that is taken the task that has it is returned instead, or `conflict` where that was asked for
    * with another body. What is held for it comes out of what `nodeId` has leased, and counts as the task's own from then on.

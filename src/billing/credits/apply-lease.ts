@@ -1,4 +1,4 @@
-import type { LeaseRequest, LeaseState } from './credit-store.ts';
+import { isOfLife, type LeaseRequest, type LeaseState, recalledSeenEveryMs } from './credit-store.ts';
 import { isScarce, sizeLease } from './size-lease.ts';
 
 /** A node's lease of a pot, as a store keeps it. */
@@ -19,12 +19,31 @@ export type PotStanding = {
   /** What is in the books, and what open videos hold. */
   readonly spent: bigint;
   readonly leasedElsewhere: bigint;
+  /** What of `leasedElsewhere` is stranded. */
+  readonly stranded: bigint;
   readonly nodes: number;
 };
 
 /** What a lease takes away from the others: what was granted and is not in the books yet. */
 export function leasedOf({ granted, shipped }: Pick<LeaseRow, 'granted' | 'shipped'>): bigint {
   return granted > shipped ? granted - shipped : 0n;
+}
+
+/** A node that was asked to give back and was not heard of for so long has died, or is cut off from the store. */
+const silentMs = 2 * recalledSeenEveryMs;
+
+/**
+ * Whether nobody can give back a lease at the moment: the life of its node that began it is over and was not settled yet, or its node was asked for it and says nothing. Clocks of several
+ * machines differ; a node that is wrongly thought to be silent makes a refusal one that may be tried again, and no more than that.
+ * @param life the present life of the lease's node
+ */
+export function isStranded(
+  lease: Pick<LeaseRow, 'generation'> & { readonly recalled: boolean },
+  life: { readonly sessionId: string; readonly seenAtMs: number } | undefined,
+  nowMs: number,
+): boolean {
+  if (life === undefined || !isOfLife(lease.generation, life.sessionId)) return true;
+  return lease.recalled && nowMs - life.seenAtMs > silentMs;
 }
 
 /**
@@ -36,7 +55,7 @@ export function applyLease(
   request: LeaseRequest,
   standing: PotStanding,
 ): { readonly row: LeaseRow | undefined; readonly state: LeaseState; readonly recall: boolean } {
-  const { limit, spent, leasedElsewhere, nodes } = standing;
+  const { limit, spent, leasedElsewhere, stranded, nodes } = standing;
   const known = row ?? { generation: request.generation, version: 0, granted: 0n, shipped: 0n, closing: false };
   const isCurrent = request.version === known.version && request.generation === known.generation;
   const kept = { shipped: known.shipped, granted: isCurrent ? request.keep : known.granted };
@@ -59,6 +78,7 @@ export function applyLease(
       limit,
       remaining: limit === undefined ? 0n : free - (next === undefined ? 0n : leasedOf(next)),
       leasedElsewhere,
+      stranded,
       scarce: isScarce(question),
     },
   };

@@ -2,7 +2,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/log.ts';
 import { waitFor } from '../../platform/wait-for.ts';
 import type { CreditDesk, CreditHold, CreditRefusal, Payer } from './credit-desk.ts';
-import type { CreditNode, LeaseStore } from './credit-store.ts';
+import { type CreditNode, leaseGeneration, type LeaseStore } from './credit-store.ts';
 import type { LeasedPot } from './leased-pot.ts';
 import { PayerAccount, unavailable } from './payer-account.ts';
 import { fitsAll, type HoldContext, PotHold } from './pot-hold.ts';
@@ -84,7 +84,7 @@ class Desk {
       node,
       nowMs: clock.nowMs,
       monotonicMs: clock.monotonicMs,
-      newGeneration: () => `${node.sessionId}:${(this.#generations += 1)}`,
+      newGeneration: () => leaseGeneration(node.sessionId, (this.#generations += 1)),
       onFenced: () => this.#fence(),
       onStoreFailure: (error) => this.#noteFailure(error),
     };

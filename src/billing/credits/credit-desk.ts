@@ -6,7 +6,7 @@ export type Payer = Pick<ApiKey, 'id' | 'userName' | 'limits' | 'userLimits'>;
 /** A period over which spending is limited. Days and months are of the calendar in UTC. */
 export type SpendPeriod = 'day' | 'month' | 'total';
 
-/** Why money is not to be had. `unavailable`: what was leased is used up and the store does not answer. */
+/** Why money is not to be had. `unavailable`: what was leased is used up and the store does not answer, or processes that are gone have leased what is needed. */
 export type CreditRefusal =
   | { readonly admitted: false; readonly reason: 'balance'; readonly availableNanoUsd: bigint }
   | {

@@ -37,6 +37,8 @@ export type LeaseState = {
   readonly remaining: bigint;
   /** What other nodes have leased and may not be using. */
   readonly leasedElsewhere: bigint;
+  /** What of `leasedElsewhere` nobody can give back at the moment: see isStranded. Whether it is spent is not known. */
+  readonly stranded: bigint;
   /** See isScarce. */
   readonly scarce: boolean;
 };
@@ -71,3 +73,32 @@ export type LeaseStore = {
 
 /** A node counts as at work for so long after it was last heard of. */
 export const nodeAliveMs = 30_000;
+
+/** A node says that it lives no more often than this: an idle gateway leaves the disk alone. */
+const seenEveryMs = 10_000;
+
+/** One that is asked to give back says so more often, because others wait for it. */
+export const recalledSeenEveryMs = 1000;
+
+/** Whether a node that looks at its signals has to write down that it lives. */
+export function isSeenDue({
+  seenAtMs,
+  nowMs,
+  isRecalled,
+}: {
+  readonly seenAtMs: number;
+  readonly nowMs: number;
+  readonly isRecalled: boolean;
+}): boolean {
+  return Math.abs(nowMs - seenAtMs) > (isRecalled ? recalledSeenEveryMs : seenEveryMs);
+}
+
+/** The name of a lease: the life of its node that it began in, and which of that life it is. */
+export function leaseGeneration(sessionId: string, count: number): string {
+  return `${sessionId}:${count}`;
+}
+
+/** Whether a lease began in this life of its node. */
+export function isOfLife(generation: string, sessionId: string): boolean {
+  return generation.startsWith(`${sessionId}:`);
+}

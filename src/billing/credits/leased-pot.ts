@@ -26,6 +26,7 @@ export class LeasedPot {
   /** What the store had for anybody when it was asked last. */
   remaining = 0n;
   leasedElsewhere = 0n;
+  stranded = 0n;
   /** Give back at once what is not needed. */
   scarce = false;
   /** Another node asked for it: whatever is free goes back with the next request. */
@@ -116,6 +117,7 @@ export class LeasedPot {
     this.limit = state.limit ?? 0n;
     this.remaining = state.remaining;
     this.leasedElsewhere = state.leasedElsewhere;
+    this.stranded = state.stranded;
     this.scarce = state.scarce;
     const isOurs = state.version > 0 && state.generation === this.generation;
     // What a lease of another life has is not ours to spend.

@@ -1,6 +1,6 @@
 import type { AccessLimits } from '../../accounts/access-limits.ts';
-import { applyLease, leasedOf, type LeaseRow, unlessOver } from './apply-lease.ts';
-import { type CreditNode, type LeaseReply, type LeaseRequest, type LeaseStore, nodeAliveMs } from './credit-store.ts';
+import { applyLease, isStranded, leasedOf, type LeaseRow, unlessOver } from './apply-lease.ts';
+import { type CreditNode, type LeaseReply, type LeaseRequest, type LeaseStore, isSeenDue, nodeAliveMs } from './credit-store.ts';
 import { allPotBits, everyPot, type Pot, spendLimitOf } from './pots.ts';
 
 /** What booking needs to know of a ledger row. */
@@ -51,7 +51,14 @@ export class MemoryCreditStore implements LeaseStore {
 
   /** What all nodes have leased of a pot. */
   leasedOf(potId: string): bigint {
-    return this.#leasedBy(potId, () => true);
+    return this.#leasedIf(potId, () => true);
+  }
+
+  /** What a node has leased of all pots. */
+  leasedBy(nodeId: string): bigint {
+    let sum = 0n;
+    for (const lease of this.#leases.values()) if (lease.nodeId === nodeId) sum += leasedOf(lease.row);
+    return sum;
   }
 
   isBooked(callId: string): boolean {
@@ -81,9 +88,9 @@ export class MemoryCreditStore implements LeaseStore {
     else this.#leases.set(key, { nodeId, potId, row, recalled: false });
   }
 
-  #leasedBy(potId: string, counts: (nodeId: string) => boolean): bigint {
+  #leasedIf(potId: string, counts: (lease: Lease) => boolean): bigint {
     let sum = 0n;
-    for (const lease of this.#leases.values()) if (lease.potId === potId && counts(lease.nodeId)) sum += leasedOf(lease.row);
+    for (const lease of this.#leases.values()) if (lease.potId === potId && counts(lease)) sum += leasedOf(lease.row);
     return sum;
   }
 
@@ -93,11 +100,15 @@ export class MemoryCreditStore implements LeaseStore {
     return spendLimitOf(pot, pot.keyId === undefined ? userLimits : this.#limits.get(`key:${pot.keyId}`));
   }
 
-  #isLife({ nodeId, sessionId }: CreditNode, nowMs: number): boolean {
+  /** The node's life, where it is the present one. */
+  #lifeOf({ nodeId, sessionId }: CreditNode): Life | undefined {
     const life = this.#lives.get(nodeId);
-    if (life === undefined || life.sessionId !== sessionId) return false;
-    life.seenAtMs = nowMs;
-    return true;
+    return life?.sessionId === sessionId ? life : undefined;
+  }
+
+  /** Nodes that were heard of, the one that asks among them. */
+  #countNodes(nodeId: string, nowMs: number): number {
+    return 1 + [...this.#lives].filter(([other, { seenAtMs }]) => other !== nodeId && seenAtMs > nowMs - nodeAliveMs).length;
   }
 
   async openCreditNode({ nodeId, sessionId, nowMs }: CreditNode & { readonly nowMs: number }): Promise<void> {
@@ -116,18 +127,20 @@ export class MemoryCreditStore implements LeaseStore {
     node: CreditNode & { readonly nowMs: number; readonly userName: string },
     requests: readonly LeaseRequest[],
   ): Promise<LeaseReply> {
-    if (!this.#isLife(node, node.nowMs)) return { status: 'fenced' };
-    const nodes = [...this.#lives.values()].filter(({ seenAtMs }) => Math.abs(node.nowMs - seenAtMs) < nodeAliveMs).length;
-    return { status: 'leased', leases: requests.map((request) => this.#change(node.nodeId, request, nodes)) };
+    if (this.#lifeOf(node) === undefined) return { status: 'fenced' };
+    return { status: 'leased', leases: requests.map((request) => this.#change(node, request)) };
   }
 
-  #change(nodeId: string, request: LeaseRequest, nodes: number) {
+  #change({ nodeId, nowMs }: CreditNode & { readonly nowMs: number }, request: LeaseRequest) {
     const { pot } = request;
+    const isStrandedNow = ({ nodeId: other, row, recalled }: Lease): boolean =>
+      isStranded({ ...row, recalled }, this.#lives.get(other), nowMs);
     const standing = {
       limit: this.#limitOf(pot),
       spent: pot.kind === 'balance' ? 0n : this.spentOf(pot.id),
-      leasedElsewhere: this.#leasedBy(pot.id, (other) => other !== nodeId),
-      nodes,
+      leasedElsewhere: this.#leasedIf(pot.id, (lease) => lease.nodeId !== nodeId),
+      stranded: this.#leasedIf(pot.id, (lease) => lease.nodeId !== nodeId && isStrandedNow(lease)),
+      nodes: this.#countNodes(nodeId, nowMs),
     };
     const { row, state, recall } = applyLease(this.#leases.get(leaseKey(nodeId, pot.id))?.row, request, standing);
     this.#keep(nodeId, pot.id, row);
@@ -136,8 +149,11 @@ export class MemoryCreditStore implements LeaseStore {
   }
 
   async readCreditSignals(node: CreditNode & { readonly nowMs: number }): ReturnType<LeaseStore['readCreditSignals']> {
-    if (!this.#isLife(node, node.nowMs)) return { status: 'fenced' };
+    const life = this.#lifeOf(node);
+    if (life === undefined) return { status: 'fenced' };
     const recalled = [...this.#leases.values()].filter((lease) => lease.nodeId === node.nodeId && lease.recalled);
+    const { seenAtMs } = life;
+    if (isSeenDue({ seenAtMs, nowMs: node.nowMs, isRecalled: recalled.length > 0 })) life.seenAtMs = node.nowMs;
     return { status: 'current', version: this.#version, recalled: recalled.map(({ potId }) => potId) };
   }
 }

@@ -225,11 +225,11 @@ export class PayerAccount {
       const missing = nanoUsd - pot.free;
       if (missing <= pot.remaining) continue;
       const isElsewhere = missing <= pot.remaining + pot.leasedElsewhere && nowMs >= pot.fruitlessUntilMs;
-      if (!isElsewhere) return describeRefusal(pot);
+      if (!isElsewhere) return describeRefusal(pot, missing);
       waiter.contendUntilMs ??= nowMs + this.#context.contendMs;
       if (nowMs < waiter.contendUntilMs) continue;
       pot.fruitlessUntilMs = nowMs + fruitlessMs;
-      return describeRefusal(pot);
+      return describeRefusal(pot, missing);
     }
     return undefined;
   }
@@ -244,7 +244,10 @@ export class PayerAccount {
 
 export const unavailable: CreditRefusal = { admitted: false, reason: 'unavailable' };
 
-function describeRefusal({ pot, limit, free, remaining }: LeasedPot): CreditRefusal {
+/** @param missing how much more than the pot's lease is needed: beyond what remains for anybody */
+function describeRefusal({ pot, limit, free, remaining, stranded }: LeasedPot, missing: bigint): CreditRefusal {
+  // A process that is gone may have spent what it had leased, or not: until that is known, the limit is not known to be reached.
+  if (missing <= remaining + stranded) return unavailable;
   if (pot.kind === 'balance') {
     const available = free + (remaining > 0n ? remaining : 0n);
     return { admitted: false, reason: 'balance', availableNanoUsd: available > 0n ? available : 0n };

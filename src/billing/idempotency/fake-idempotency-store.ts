@@ -56,6 +56,17 @@ export function createFakeIdempotencyStore(): IdempotencyStore & { readonly rows
     },
     readReplyChunk: async (holder, sequence) =>
       find(holder)?.state === 'kept' ? chunks.get(chunkOf(holder, holder.requestId, sequence)) : undefined,
+    endIdempotencyLeases: async ({ ownerPrefix, except }) => {
+      for (const [id, row] of rows)
+        if (row.state === 'open' && row.owner !== except && row.owner.startsWith(ownerPrefix)) rows.set(id, { ...row, leaseUntilMs: 0 });
+    },
+    measureReplies: async () => {
+      const byKey = new Map<string, number>();
+      for (const { keyId, key, requestId } of rows.values())
+        for (const [id, chunk] of chunks)
+          if (id.startsWith(chunkOf({ keyId, key }, requestId, 0).slice(0, -2))) byKey.set(keyId, (byKey.get(keyId) ?? 0) + chunk.length);
+      return [...byKey].map(([keyId, bytes]) => ({ keyId, bytes }));
+    },
     sweepIdempotencyKeys: async ({ nowMs, rowsMax }) => {
       const over = [...rows.values()].filter(({ expiresAtMs }) => expiresAtMs <= nowMs).slice(0, rowsMax);
       for (const row of over) remove(row);

@@ -45,7 +45,13 @@ export function createClaim(parts: ClaimParts): IdempotencyClaim {
         const finished = await recorder.finish(head);
         await (finished === undefined ? spend() : store.closeIdempotencyKey({ ...holder, ...finished }));
       }, spend),
-    spend: () => end(spend, spend),
-    release: () => end(release, release),
+    spend: () => {
+      if (!isEnded) recorder.forget();
+      return end(spend, spend);
+    },
+    release: () => {
+      if (!isEnded) recorder.forget();
+      return end(release, release);
+    },
   };
 }

@@ -25,7 +25,7 @@ export function inProgress(): GatewayError {
 
 /** @param requestId of the call that was made */
 export function spent(requestId: string): GatewayError {
-  const message = `Idempotency-Key: the request with this key was ${requestId}, and its answer is not here to be given again: it was too long, it broke off, or the gateway was interrupted. Look at its receipt before you send the request with another key: it may have been charged.`;
+  const message = `Idempotency-Key: the request with this key was ${requestId}, and its answer is not here to be given again: it was too long or there was no room left to keep it, it broke off, or the gateway was interrupted. Look at its receipt before you send the request with another key: it may have been charged.`;
   return new GatewayError('idempotency_spent', message, { param: 'Idempotency-Key', headers: final });
 }
 

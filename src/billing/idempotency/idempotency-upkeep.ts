@@ -1,20 +1,26 @@
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/log.ts';
 import type { IdempotencyStore } from './idempotency-store.ts';
+import type { ReplyRoom } from './reply-room.ts';
 
 /** What one pass deletes before other work of the store has its turn again. */
 const rowsMax = 200;
 const passesMax = 50;
 const sweepEveryMs = 60_000;
+/** Measuring what is kept reads through all of it. */
+const measureEveryMs = 15 * 60_000;
 /** More of what the store did not take is not kept in mind: those keys stay taken until they expire, which is the safe side. */
 const unwrittenMax = 10_000;
 
 type UpkeepOptions = {
-  readonly store: Pick<IdempotencyStore, 'renewIdempotencyKeys' | 'sweepIdempotencyKeys'>;
+  readonly store: Pick<IdempotencyStore, 'renewIdempotencyKeys' | 'sweepIdempotencyKeys' | 'endIdempotencyLeases' | 'measureReplies'>;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly owner: string;
+  /** Processes whose name begins so are dead, but for this one; undefined where nobody knows that of any. */
+  readonly deadPrefix: string | undefined;
   readonly leaseMs: number;
+  readonly room: ReplyRoom;
 };
 
 export type KeyUpkeep = {
@@ -28,10 +34,12 @@ export type KeyUpkeep = {
 };
 
 /** Says from time to time that this process lives while it holds keys, tells the store what it did not take, and deletes what has expired. Outages are logged and waited out. */
-export function startKeyUpkeep({ store, clock, logger, owner, leaseMs }: UpkeepOptions): KeyUpkeep {
+export function startKeyUpkeep({ store, clock, logger, owner, deadPrefix, leaseMs, room }: UpkeepOptions): KeyUpkeep {
   let held = 0;
   let unwritten: (() => Promise<unknown>)[] = [];
   let sweepAtMs = clock.monotonicMs() + sweepEveryMs / 2;
+  let measureAtMs = clock.monotonicMs();
+  let knowsDead = deadPrefix === undefined;
   let running: Promise<void> | undefined;
   const tick = async (): Promise<void> => {
     try {
@@ -40,7 +48,13 @@ export function startKeyUpkeep({ store, clock, logger, owner, leaseMs }: UpkeepO
         await unwritten[0]?.();
         unwritten.shift();
       }
+      if (!knowsDead && deadPrefix !== undefined) await store.endIdempotencyLeases({ ownerPrefix: deadPrefix, except: owner });
+      knowsDead = true;
       if (clock.monotonicMs() >= sweepAtMs) await sweep();
+      if (clock.monotonicMs() >= measureAtMs) {
+        measureAtMs = clock.monotonicMs() + measureEveryMs;
+        room.learn(await store.measureReplies());
+      }
     } catch (error) {
       logger.warn({ err: error }, 'idempotency keys cannot be kept up at the moment; it is tried again');
     }
@@ -50,12 +64,14 @@ export function startKeyUpkeep({ store, clock, logger, owner, leaseMs }: UpkeepO
     for (let pass = 0; pass < passesMax; pass += 1)
       if ((await store.sweepIdempotencyKeys({ nowMs: clock.nowMs(), rowsMax })) < rowsMax) return;
   };
-  // Half a dozen times within a lease, so that a few failures in a row do no harm.
-  const timer = setInterval(() => {
+  const run = (): void => {
     running ??= tick().finally(() => {
       running = undefined;
     });
-  }, leaseMs / 6).unref();
+  };
+  run();
+  // Half a dozen times within a lease, so that a few failures in a row do no harm.
+  const timer = setInterval(run, leaseMs / 6).unref();
   return {
     took: () => {
       held += 1;

@@ -5,6 +5,7 @@ import { GatewayError } from '../../inference/gateway-error.ts';
 import { silentLogger } from '../../platform/log.ts';
 import { createFakeIdempotencyStore } from './fake-idempotency-store.ts';
 import { createIdempotency, type Idempotency, type NamedRequest } from './idempotency.ts';
+import type { IdempotencySettings } from './idempotency-settings.ts';
 import type { IdempotencyStore } from './idempotency-store.ts';
 
 const hourMs = 3_600_000;
@@ -14,7 +15,7 @@ let requests = 0;
 type Process = Idempotency & { readonly ask: (name: string, more?: Partial<NamedRequest>) => ReturnType<Idempotency['begin']> };
 
 /** Processes that share a store, and a wall clock that the test moves. */
-function createWorld(context: TestContext, settings: { readonly waitMs?: number; readonly replyBytesMax?: number } = {}) {
+function createWorld(context: TestContext, settings: Partial<IdempotencySettings> = {}) {
   const memory = createFakeIdempotencyStore();
   const world = { nowMs: 1_000_000, failure: undefined as Error | undefined };
   const store = Object.fromEntries(
@@ -28,14 +29,15 @@ function createWorld(context: TestContext, settings: { readonly waitMs?: number;
           },
     ]),
   ) as unknown as IdempotencyStore;
-  const start = (owner: string, with_: Uint8Array = key): Process => {
+  const start = (owner: string, with_: Uint8Array = key, deadPrefix?: string): Process => {
     const process = createIdempotency({
       store,
       key: with_,
       clock: { nowMs: () => world.nowMs, monotonicMs: () => performance.now() },
       logger: silentLogger,
-      settings: () => ({ retentionHours: 24, replyBytesMax: 1000, waitMs: 0, ...settings }),
+      settings: () => ({ retentionHours: 24, replyBytesMax: 1000, totalBytesMax: 1e9, apiKeyBytesMax: 1e9, waitMs: 0, ...settings }),
       owner,
+      ...(deadPrefix === undefined ? {} : { deadPrefix }),
     });
     context.after(() => process.close());
     const ask: Process['ask'] = (name, more) => {
@@ -242,4 +244,55 @@ test('a process that lives says so for as long as it holds a key, and sweeps wha
   await claim.release();
   await settled;
   await start('three').settled(0);
+});
+
+test('an answer for which there is no room is not kept: its key is spent, and what others have stays', async (context) => {
+  const { memory, start } = createWorld(context, { totalBytesMax: 25, apiKeyBytesMax: 12 });
+  const one = start('one');
+  const answerWith = async (name: string, bytes: number, keyId = 'key_1'): Promise<void> => {
+    const claim = await claimOf(one.ask(name, { keyId }));
+    for (let at = 0; at < bytes; at += 1) claim.add(Buffer.from('x'));
+    await claim.keep(head);
+  };
+  await answerWith('first', 10);
+  await answerWith('too much of one API key', 3);
+  await rejectsAs(one.ask('too much of one API key'), 'idempotency_spent');
+  await answerWith('another API key', 12, 'key_2');
+  await answerWith('too much of all', 4, 'key_3');
+  await rejectsAs(one.ask('too much of all', { keyId: 'key_3' }), 'idempotency_spent');
+  // What was refused, spent and given back takes no room.
+  await (await claimOf(one.ask('given back'))).release();
+  const spentClaim = await claimOf(one.ask('spent'));
+  spentClaim.add(Buffer.from('xx'));
+  await spentClaim.spend();
+  await answerWith('it fits', 2);
+  assert.equal((await replyOf(one.ask('it fits'))).text, 'xx');
+  assert.equal((await replyOf(one.ask('first'))).text.length, 10);
+  assert.equal([...memory.rows.values()].filter(({ state }) => state === 'kept').length, 3);
+});
+
+test('what is in the store when a process starts takes room', async (context) => {
+  const { start } = createWorld(context, { totalBytesMax: 100 });
+  const first = await claimOf(start('one').ask('a'));
+  first.add(Buffer.alloc(60));
+  await first.keep(head);
+  const two = start('two');
+  await new Promise((resolve) => setImmediate(resolve));
+  const second = await claimOf(two.ask('b'));
+  second.add(Buffer.alloc(60));
+  await second.keep(head);
+  await rejectsAs(two.ask('b'), 'idempotency_spent');
+});
+
+test('what a process of the same place held is spent as soon as another is there, and not after its lease', async (context) => {
+  const { start } = createWorld(context);
+  await claimOf(start('node/0 first').ask('a'));
+  await claimOf(start('node/01 other').ask('b'));
+  const next = start('node/0 next', key, 'node/0 ');
+  const own = await claimOf(next.ask('c'));
+  await new Promise((resolve) => setImmediate(resolve));
+  await rejectsAs(next.ask('a'), 'idempotency_spent');
+  await rejectsAs(start('elsewhere').ask('b'), 'idempotency_in_progress');
+  await rejectsAs(start('elsewhere').ask('c'), 'idempotency_in_progress');
+  await own.release();
 });

@@ -8,6 +8,7 @@ import type { IdempotencyStore, KeyHolder, KeyName } from './idempotency-store.t
 import { startKeyUpkeep } from './idempotency-upkeep.ts';
 import { type KeptReply, openReply } from './kept-reply.ts';
 import { LocalKeys } from './local-keys.ts';
+import { ReplyRoom } from './reply-room.ts';
 import { createReplySeal, type ReplySeal } from './reply-seal.ts';
 
 /** A request that its client has given a name. */
@@ -45,6 +46,8 @@ export type IdempotencyOptions = {
   readonly settings: () => IdempotencySettings;
   /** A name that no other process has. */
   readonly owner: string;
+  /** Processes whose name begins so are dead, but for this one: what they held is answered as spent at once. Undefined where nobody knows that of any. */
+  readonly deadPrefix?: string;
 };
 
 /** How long others take it that a process lives after it has said so. */
@@ -57,12 +60,13 @@ const hourMs = 3_600_000;
 export function createIdempotency(options: IdempotencyOptions): Idempotency {
   const keys = new LocalKeys();
   const seal = createReplySeal(options.key);
-  const upkeep = startKeyUpkeep({ ...options, leaseMs });
+  const room = new ReplyRoom(options.settings);
+  const upkeep = startKeyUpkeep({ ...options, deadPrefix: options.deadPrefix, leaseMs, room });
   const begin = (request: NamedRequest): Promise<Begun> => {
     const name = { keyId: request.keyId, key: seal.nameOf(request.keyId, request.name) };
     const bodyHash = seal.hashOf(request.keyId, request.digest);
     const endsMs = options.clock.monotonicMs() + options.settings().waitMs;
-    return new KeyedBeginning({ ...options, keys, seal, upkeep }, { ...request, ...name, bodyHash, endsMs }).run();
+    return new KeyedBeginning({ ...options, keys, seal, upkeep, room }, { ...request, ...name, bodyHash, endsMs }).run();
   };
   return {
     begin,
@@ -75,6 +79,7 @@ type Parts = IdempotencyOptions & {
   readonly keys: LocalKeys;
   readonly seal: ReplySeal;
   readonly upkeep: ReturnType<typeof startKeyUpkeep>;
+  readonly room: ReplyRoom;
 };
 
 type Asked = NamedRequest & KeyName & { readonly bodyHash: string; readonly endsMs: number };
@@ -172,7 +177,7 @@ class KeyedBeginning {
   }
 
   #hold(): IdempotencyClaim {
-    const { store, seal, settings, upkeep, keys, logger } = this.#parts;
+    const { store, seal, settings, upkeep, keys, logger, room } = this.#parts;
     const { keyId, key, requestId } = this.#asked;
     upkeep.took();
     return createClaim({
@@ -180,6 +185,7 @@ class KeyedBeginning {
       seal,
       holder: { keyId, key, requestId },
       bytesMax: settings().replyBytesMax,
+      room,
       onEnded: (unwritten) => {
         if (unwritten !== undefined) {
           logger.warn({ callId: requestId }, 'how a request with an idempotency key ended could not be stored yet');

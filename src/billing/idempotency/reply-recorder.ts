@@ -1,4 +1,5 @@
 import type { IdempotencyStore, KeyName, ReplyChunk } from './idempotency-store.ts';
+import type { ReplyRoom } from './reply-room.ts';
 import type { ReplySeal } from './reply-seal.ts';
 
 /** What is sealed and stored at a time. */
@@ -15,6 +16,8 @@ export type RecorderParts = {
   readonly holder: KeyName & { readonly requestId: string };
   /** The most bytes of a body that are kept. */
   readonly bytesMax: number;
+  /** What may be kept altogether. */
+  readonly room: Pick<ReplyRoom, 'take' | 'giveBack'>;
 };
 
 /** Takes in the body of an answer while it is sent, and stores it chunk by chunk, so that a long one never lies in memory whole. */
@@ -27,30 +30,36 @@ export class ReplyRecorder {
   #waiting = 0;
   #writing: Promise<void> = Promise.resolve();
   #failure: unknown;
+  /** Whether more than the bound has come: then nothing of it is kept. */
   #isTooLarge = false;
 
   constructor(parts: RecorderParts) {
     this.#parts = parts;
   }
 
-  /** Whether more than the bound has come: then nothing of it is kept. */
-  get isTooLarge(): boolean {
-    return this.#isTooLarge;
-  }
-
   /** Adds to the end of the body. False when the store does not keep up: `whenRoom` tells when to go on. */
   add(bytes: Uint8Array): boolean {
-    this.#bytes += bytes.length;
-    if (this.#bytes > this.#parts.bytesMax) {
-      this.#isTooLarge = true;
-      this.#held = [];
-      this.#heldBytes = 0;
+    if (this.#isTooLarge) return true;
+    const { bytesMax, room, holder } = this.#parts;
+    if (this.#bytes + bytes.length > bytesMax || !room.take(holder.keyId, bytes.length)) {
+      this.forget();
       return true;
     }
+    this.#bytes += bytes.length;
     this.#held.push(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
     this.#heldBytes += bytes.length;
     if (this.#heldBytes >= chunkBytes) this.#store(this.#takeChunks());
     return this.#waiting < chunksWaitingMax;
+  }
+
+  /** Nothing of it is kept: its room is free for others. */
+  forget(): void {
+    const { room, holder } = this.#parts;
+    room.giveBack(holder.keyId, this.#bytes);
+    this.#isTooLarge = true;
+    this.#bytes = 0;
+    this.#held = [];
+    this.#heldBytes = 0;
   }
 
   /** Resolves when the store has taken what was waiting, or has refused it. */
@@ -67,7 +76,10 @@ export class ReplyRecorder {
   ): Promise<{ readonly kept: { head: Uint8Array<ArrayBuffer>; chunks: number }; last: ReplyChunk[] } | undefined> {
     const last = this.#isTooLarge ? [] : this.#takeChunks();
     await this.#writing;
-    if (this.#isTooLarge || this.#failure !== undefined) return undefined;
+    if (this.#isTooLarge || this.#failure !== undefined) {
+      this.forget();
+      return undefined;
+    }
     const { seal, holder } = this.#parts;
     const sealed = seal.seal({ ...holder, part: 'head' }, Buffer.from(JSON.stringify(head)));
     return { kept: { head: sealed, chunks: this.#sequence }, last };

@@ -26,6 +26,9 @@ export const entries: fc.Arbitrary<CallEntry> = fc.record(
     stream: fc.boolean(),
     inputCharacters: count,
     priceVersion: text,
+    translation: fc.record({ upstreamDialect: text, notes: fc.constant([]) }),
+    heldNanoUsd: fc.bigInt({ min: 0n, max: 2n ** 63n }).map(String),
+    heldPots: fc.integer({ min: 1, max: 127 }),
     parentCallId: text,
     pricingParameters: fc.dictionary(text, text, { maxKeys: 3 }),
     toolUsage: fc.record({ webSearches: count, fileSearches: count, codeExecutions: count, pagesRead: count }, { requiredKeys: [] }),
@@ -56,6 +59,13 @@ export const entries: fc.Arbitrary<CallEntry> = fc.record(
     usage: fc.record({ inputTokens: count, outputTokens: count }, { requiredKeys: [] }),
     rawUsage: maybe(fc.jsonValue()),
     estimated: fc.boolean(),
+    disconnect: fc.record({
+      policy: fc.constantFrom('abort', 'drain', 'deliver'),
+      leftAfterMs: count,
+      deliveredCharacters: count,
+      upstreamEndedAfterMs: count,
+      usageReported: fc.boolean(),
+    }),
     durationMs: fc.double({ min: 0, max: 1e9, noNaN: true }),
     firstByteMs: count,
     charge: fc.record(

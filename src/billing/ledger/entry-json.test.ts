@@ -22,9 +22,46 @@ test('the text says what the entry says, with its opening at hand or not', () =>
   );
 });
 
+test('whatever a key changes between two calls for a model, each is written with its own names', () => {
+  const [first] = fc.sample(entries, 1);
+  assert.ok(first);
+  const names = {
+    userName: 'u',
+    keyId: 'k',
+    keyName: 'n',
+    dialect: 'd',
+    requestedModel: 'm',
+    upstream: 'p',
+    vendor: 'v',
+    upstreamModel: 'w',
+    priceVersion: '1',
+  };
+  const last: CallEntry = { ...first, ...names, stream: false };
+  const others: readonly CallEntry[] = [...Object.keys(names).map((name) => ({ ...last, [name]: 'changed' })), { ...last, stream: true }];
+  for (const other of others) for (const entry of [last, other, other]) assert.deepEqual(JSON.parse(encodeEntry(entry)), meaning(entry));
+});
+
+test('a key and a model that read like others end to end are not taken for them', () => {
+  const [first] = fc.sample(entries, 1);
+  assert.ok(first);
+  for (const names of [
+    { keyId: 'a', requestedModel: 'b\nc' },
+    { keyId: 'a\nb', requestedModel: 'c' },
+  ]) {
+    const { keyId, requestedModel } = JSON.parse(encodeOpening({ ...first, ...names })) as CallEntry;
+    assert.deepEqual({ keyId, requestedModel }, names);
+  }
+});
+
 test('a text with nothing to tell is no entry', () => {
-  for (const value of [{}, { callId: 'a' }, { callId: 'a', charge: {} }, { callId: 'a', charge: { amountNanoUsd: 5 } }])
-    assert.throws(() => decodeEntry(value), /no ledger entry/);
+  const charges = [
+    {},
+    { amountNanoUsd: 5 },
+    ...['', '-', '1.5', '5 ', ' 5', '0x5', '9'.repeat(31)].map((amountNanoUsd) => ({ amountNanoUsd })),
+  ];
+  const nothing = [{}, { callId: 'a' }, { charge: { amountNanoUsd: '5' } }, ...charges.map((charge) => ({ callId: 'a', charge }))];
+  for (const value of nothing) assert.throws(() => decodeEntry(value), /no ledger entry/, JSON.stringify(value));
+  assert.equal(decodeEntry({ callId: 'a', charge: { amountNanoUsd: '-5' } }).charge.amountNanoUsd, -5n);
 });
 
 test('a count that is no number is written as null, which no ledger takes for zero', () => {

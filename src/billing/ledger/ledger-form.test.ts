@@ -3,6 +3,7 @@ import { test } from 'node:test';
 
 import fc from 'fast-check';
 
+import type { CallEntry } from './call-entry.ts';
 import { entries } from './entry-arbitrary.ts';
 import { decodeEntry, encodeEntry } from './entry-json.ts';
 import { decodeForLedger, encodeForLedger, readLedgerText, toLedgerBytes } from './ledger-form.ts';
@@ -16,6 +17,30 @@ test('the entry comes out as it went in, whatever its names hold', () => {
       assert.deepEqual(decodeForLedger(bytes), decodeEntry(JSON.parse(text)));
     }),
   );
+});
+
+test('the summary says what a store searches for and sums up', () => {
+  const [sample] = fc.sample(entries, 1);
+  assert.ok(sample);
+  const { replyId: _, heldPots: __, parentCallId: ___, toolUsage: ____, ...rest } = sample;
+  const entry: CallEntry = {
+    ...rest,
+    callId: 'c',
+    acceptedAtMs: 5,
+    userName: 'u',
+    keyName: 'n',
+    requestedModel: 'm',
+    keyId: 'k',
+    end: 'finished',
+    upstreamStatus: 200,
+    durationMs: 7.6,
+    usage: { inputTokens: 1, outputTokens: 2, cacheReadTokens: 3, cacheWrite5mTokens: 4 },
+    charge: { amountNanoUsd: 9n, lines: [] },
+  };
+  const summaryOf = (one: CallEntry): unknown => JSON.parse(encodeForLedger(one, '{}').head);
+  const common = ['c', 5, 'u', 'n', 'm', 9, 1, 8, 2, 3, 4, 8];
+  assert.deepEqual(summaryOf(entry), [...common, null, 'k', 0]);
+  assert.deepEqual(summaryOf({ ...entry, replyId: 'r', heldPots: 5 }), [...common, 'r', 'k', 5]);
 });
 
 test('an entry with a number that is not exact has no summary', () => {

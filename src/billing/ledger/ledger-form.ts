@@ -23,6 +23,8 @@ export type EntrySummary = readonly [
   keyId?: string,
   /** Bits of the pots that its reserve came from; 0 for a row without one. */
   heldPots?: number,
+  /** Of the price book that priced it. Absent in what earlier versions wrote. */
+  priceVersion?: string,
 ];
 
 /** An entry as it is handed to the ledger store: a line with its summary, and its text after it. */
@@ -87,5 +89,6 @@ function summarize(entry: CallEntry): EntrySummary | undefined {
     entry.replyId ?? null,
     entry.keyId,
     entry.heldPots ?? 0,
+    entry.priceVersion,
   ];
 }

@@ -1,7 +1,7 @@
 import type { CallEntry } from './call-entry.ts';
 
-/** A reply that an upstream keeps: the user whose call made it, and the upstream's id. */
-export type KeptReply = { readonly userName: string; readonly upstream: string };
+/** A reply that an upstream keeps: the user whose call made it, that call, and the upstream's id. */
+export type KeptReply = { readonly userName: string; readonly callId: string; readonly upstream: string };
 
 /** What the ledger needs of a store. */
 export type LedgerStore = {

@@ -74,17 +74,15 @@ export function totalInput({ inputTokens = 0, cacheReadTokens = 0, cacheWrite5mT
 }
 
 function dearestTokens({ dearestInput, dearestOutput }: PricingTier, most: Usage, multipliers: ChargeLine['multipliers']): ChargeLine[] {
-  const lines: ChargeLine[] = [];
-  const add = (meter: string, quantity: number | undefined, unitPrice: string): void => {
-    if (quantity === undefined || quantity === 0) return;
-    const line = { meter, quantity, unitPrice, per: tokensPerPrice };
-    lines.push(multipliers === undefined ? line : { ...line, multipliers });
-  };
+  const { inputTokens = 0, cacheReadTokens = 0, cacheWrite5mTokens = 0, cacheWrite1hTokens = 0, outputTokens = 0 } = most;
+  const lineOf = (quantity: number, unitPrice: string): ChargeLine => ({
+    meter: 'most',
+    quantity,
+    unitPrice,
+    per: tokensPerPrice,
+    multipliers: multipliers ?? {},
+  });
   // One by one: their sum may be more than a line can hold.
-  add('input', most.inputTokens, dearestInput);
-  add('input', most.cacheReadTokens, dearestInput);
-  add('input', most.cacheWrite5mTokens, dearestInput);
-  add('input', most.cacheWrite1hTokens, dearestInput);
-  add('output', most.outputTokens, dearestOutput);
-  return lines;
+  const input = [inputTokens, cacheReadTokens, cacheWrite5mTokens, cacheWrite1hTokens];
+  return [...input.map((quantity) => lineOf(quantity, dearestInput)), lineOf(outputTokens, dearestOutput)];
 }

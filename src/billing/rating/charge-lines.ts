@@ -1,11 +1,11 @@
 import type { PricingParameters, Usage } from '../../inference/usage.ts';
 import type { ChargeLine } from '../ledger/call-entry.ts';
-import { parseDecimal, type Fraction } from './decimal.ts';
+import type { Fraction } from './decimal.ts';
 import type { ExpressionScope } from './expressions/evaluate-expression.ts';
 import type { Expression } from './expressions/compile-expression.ts';
 import { isTrue, toNumber, type Truth } from './expressions/expression-value.ts';
 import { ceil, fractionOf, larger, smaller, writeDecimal } from './fraction.ts';
-import { feeLines, isUsed, mediaLines } from './media-lines.ts';
+import { feeLines, isDearer, isUsed, mediaLines } from './media-lines.ts';
 import type { Pricing } from './pricing.ts';
 
 type Multipliers = ChargeLine['multipliers'];
@@ -104,11 +104,10 @@ const listPriceTiers: ReadonlySet<string> = new Set(['default', 'standard']);
 export function dearestServiceTier({ serviceTiers = {} }: Pricing, requested: string | undefined): Multipliers {
   const named = requested?.toLowerCase();
   const pinned = named !== undefined && (listPriceTiers.has(named) || Object.hasOwn(serviceTiers, named)) ? named : undefined;
-  let dearest: { readonly tier: string; readonly factor: string } | undefined;
+  let dearest = '1';
   for (const [tier, factor] of Object.entries(serviceTiers)) {
     if (pinned !== undefined && tier !== pinned) continue;
-    const [value, known] = [parseDecimal(factor), dearest === undefined ? one : parseDecimal(dearest.factor)];
-    if (value.numerator * known.denominator > known.numerator * value.denominator) dearest = { tier, factor };
+    if (isDearer(factor, dearest)) dearest = factor;
   }
-  return dearest === undefined ? undefined : { [`service_tier:${dearest.tier}`]: dearest.factor };
+  return dearest === '1' ? undefined : { service_tier: dearest };
 }

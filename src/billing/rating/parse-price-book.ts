@@ -1,4 +1,4 @@
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 import { convertEntry } from './convert-currency.ts';
 import { entryProblems } from './entry-problems.ts';
 import { entrySchema, headSchema, type PriceBookData, type PriceBookEntry } from './price-book-schema.ts';
@@ -24,7 +24,7 @@ const entryValidator = Compile(entrySchema);
  * decimals, tiers that do not start at 0 or do not rise, windows that begin twice or overlap, names that two models claim, expressions that cannot be right.
  */
 export function parsePriceBook(json: unknown): PriceBookData {
-  if (!headValidator.Check(json)) throw new PriceBookError(describe(headValidator.Errors(json), ''));
+  if (!headValidator.Check(json)) throw new PriceBookError(describe(headValidator.Errors(json)[1], ''));
   const { version, currency, usdPerUnit } = json;
   const problems: string[] = [];
   if (currency !== 'USD' && usdPerUnit === undefined) problems.push(`/usdPerUnit is missing: how many USD one ${currency} is.`);
@@ -33,7 +33,7 @@ export function parsePriceBook(json: unknown): PriceBookData {
   for (const [index, entry] of json.entries.entries()) {
     // Entry by entry, because the validator stops after a few errors and each fault is to be named.
     if (entryValidator.Check(entry)) entries.push(entry);
-    else problems.push(...describe(entryValidator.Errors(entry), `/entries/${index}`));
+    else problems.push(...describe(entryValidator.Errors(entry)[1], `/entries/${index}`));
   }
   problems.push(...entryProblems(entries));
   if (problems.length > 0) throw new PriceBookError(problems);
@@ -44,10 +44,9 @@ export function parsePriceBook(json: unknown): PriceBookData {
   };
 }
 
-function describe(errors: ReturnType<typeof entryValidator.Errors>, prefix: string): string[] {
+function describe(errors: ReturnType<typeof entryValidator.Errors>[1], prefix: string): string[] {
   return errors.map((error) => {
     const extra = error.keyword === 'additionalProperties' ? ` (${error.params.additionalProperties.join(', ')})` : '';
-    const hint = error.keyword === 'pattern' ? `: wants ${String(error.params.pattern)}` : '';
-    return `${prefix}${error.instancePath || '/'} ${error.message}${extra}${hint}.`;
+    return `${prefix}${error.instancePath || '/'} ${error.message}${extra}.`;
   });
 }

@@ -42,7 +42,7 @@ const mediaPrices = Type.Object(
     /** A minute of sound that is made; started seconds count. */
     outputAudioMinute: Type.Optional(decimal),
     /** A second of video, by its resolution. One that is not listed costs what the dearest does. */
-    videoSecond: Type.Optional(Type.Record(resolution, decimal, { minProperties: 1 })),
+    videoSecond: Type.Optional(Type.Record(resolution, decimal, { ...strict, minProperties: 1 })),
     /** A picture that a video is made from. */
     inputImage: Type.Optional(decimal),
     /** A picture that is made. */
@@ -124,7 +124,7 @@ export const entrySchema = Type.Object(
     ),
     media: Type.Optional(mediaPrices),
     /** Multipliers of the token prices by the service tier that the vendor says it used. A tier that is not named costs the list price. */
-    serviceTiers: Type.Optional(Type.Record(Type.String({ pattern: '^[a-z][a-z0-9_]{0,31}$' }), decimal)),
+    serviceTiers: Type.Optional(Type.Record(Type.String({ pattern: '^[a-z][a-z0-9_]{0,31}$' }), decimal, strict)),
     multipliers: Type.Optional(Type.Array(multiplier, { maxItems: 16 })),
     fees: Type.Optional(fees),
     lines: Type.Optional(Type.Array(extraLine, { maxItems: 16 })),

@@ -4,43 +4,15 @@ import fc from 'fast-check';
 import type { Usage } from '../../inference/usage.ts';
 import { loadShippedPriceBook } from './load-shipped-price-book.ts';
 import { modelSpellings } from './model-spellings.ts';
-import { PriceBookError, type PriceBookData, parsePriceBook } from './parse-price-book.ts';
+import type { PriceBookError } from './parse-price-book.ts';
 import { type PriceOverride, createPriceBook } from './price-book.ts';
+import { acceptedAtMs, bookOf, plainEntry, problemsOf } from './price-book-kit.ts';
 import type { RatedCall } from './rating.ts';
 import { recomputeAmount } from './recompute-amount.ts';
 
 const shipped = createPriceBook({ book: loadShippedPriceBook() });
-const acceptedAtMs = Date.UTC(2026, 10, 20);
-
 function call(vendor: string, model: string, usage: Usage, more: Partial<RatedCall> = {}): RatedCall {
   return { vendor, upstreamModel: model, requestedModel: model, acceptedAtMs, usage, ...more };
-}
-
-function entry(more: Record<string, unknown> = {}): Record<string, unknown> {
-  return {
-    vendor: 'acme',
-    model: 'm-1',
-    displayName: 'M 1',
-    effectiveFrom: '2026-01-01',
-    tiers: [{ inputAbove: 0, prices: { input: '2', output: '10' } }],
-    source: 'the vendor',
-    checked: '2026-01-02',
-    ...more,
-  };
-}
-
-function bookOf(...entries: Record<string, unknown>[]): PriceBookData {
-  return parsePriceBook({ version: 'test', currency: 'USD', entries });
-}
-
-function problemsOf(json: unknown): readonly string[] {
-  try {
-    parsePriceBook(json);
-  } catch (error) {
-    assert.ok(error instanceof PriceBookError);
-    return error.problems;
-  }
-  return [];
 }
 
 describe('a price book file', () => {
@@ -55,13 +27,13 @@ describe('a price book file', () => {
       version: 'x',
       currency: 'USD',
       entries: [
-        entry({ tiers: [{ inputAbove: 0, prices: { input: '-2', output: '1e3' } }] }),
-        entry({ model: 'm-2', colour: 'red' }),
-        entry({ model: 'm-3', tiers: [{ inputAbove: 5, prices: { input: '2', output: '10' } }] }),
-        entry({ model: 'm-4', checked: '2026-02-31' }),
-        entry({ model: 'm-5' }),
-        entry({ model: 'm-5' }),
-        entry({ model: 'm-6', aliases: ['m-5'] }),
+        plainEntry({ tiers: [{ inputAbove: 0, prices: { input: '-2', output: '1e3' } }] }),
+        plainEntry({ model: 'm-2', colour: 'red' }),
+        plainEntry({ model: 'm-3', tiers: [{ inputAbove: 5, prices: { input: '2', output: '10' } }] }),
+        plainEntry({ model: 'm-4', checked: '2026-02-31' }),
+        plainEntry({ model: 'm-5' }),
+        plainEntry({ model: 'm-5' }),
+        plainEntry({ model: 'm-6', aliases: ['m-5'] }),
       ],
     }).join('\n');
     for (const part of ['/entries/0/tiers/0/prices/input', '/entries/0/tiers/0/prices/output', '/entries/1', 'colour']) {
@@ -76,11 +48,11 @@ describe('a price book file', () => {
   test('tiers that do not rise, a float price, another currency and no book at all are refused', () => {
     const tier = (inputAbove: number) => ({ inputAbove, prices: { input: '2', output: '10' } });
     assert.match(
-      problemsOf({ version: 'x', currency: 'USD', entries: [entry({ tiers: [tier(0), tier(9), tier(9)] })] })[0] ?? '',
+      problemsOf({ version: 'x', currency: 'USD', entries: [plainEntry({ tiers: [tier(0), tier(9), tier(9)] })] })[0] ?? '',
       /tier 2 must begin above/,
     );
-    assert.notEqual(problemsOf({ version: 'x', currency: 'USD', entries: [entry({ fees: { web_search: 0.01 } })] }).length, 0);
-    assert.notEqual(problemsOf({ version: 'x', currency: 'EUR', entries: [entry()] }).length, 0);
+    assert.notEqual(problemsOf({ version: 'x', currency: 'USD', entries: [plainEntry({ fees: { web_search: 0.01 } })] }).length, 0);
+    assert.notEqual(problemsOf({ version: 'x', currency: 'EUR', entries: [plainEntry()] }).length, 0);
     assert.notEqual(problemsOf(undefined).length, 0);
   });
 });
@@ -99,7 +71,7 @@ describe('model names', () => {
 
   test('a snapshot with a price of its own beats the undated name', () => {
     const book = createPriceBook({
-      book: bookOf(entry(), entry({ model: 'm-1-2026-02-02', tiers: [{ inputAbove: 0, prices: { input: '7', output: '7' } }] })),
+      book: bookOf(plainEntry(), plainEntry({ model: 'm-1-2026-02-02', tiers: [{ inputAbove: 0, prices: { input: '7', output: '7' } }] })),
     });
     assert.equal(book.rate(call('acme', 'm-1-2026-02-02', { inputTokens: 1 })).amountNanoUsd, 7000n);
     assert.equal(book.rate(call('acme', 'm-1-2026-03-03', { inputTokens: 1 })).amountNanoUsd, 2000n);
@@ -203,7 +175,7 @@ describe('rating', () => {
   });
 
   test('missing-cache-price: cached input without a price is input', () => {
-    const book = createPriceBook({ book: bookOf(entry()) });
+    const book = createPriceBook({ book: bookOf(plainEntry()) });
     const usage = { cacheReadTokens: 1, cacheWrite5mTokens: 1, cacheWrite1hTokens: 1 };
     assert.equal(book.rate(call('acme', 'm-1', usage)).amountNanoUsd, 6000n);
   });
@@ -216,7 +188,7 @@ describe('rating', () => {
 
   test('one rounding, half up, at the end', () => {
     const prices = { input: '0.0004', output: '0.0005', cacheRead: '0.0001' };
-    const book = createPriceBook({ book: bookOf(entry({ tiers: [{ inputAbove: 0, prices }] })) });
+    const book = createPriceBook({ book: bookOf(plainEntry({ tiers: [{ inputAbove: 0, prices }] })) });
     const rate = (usage: Usage) => book.rate(call('acme', 'm-1', usage)).amountNanoUsd;
     assert.equal(rate({ inputTokens: 1 }), 0n);
     assert.equal(rate({ outputTokens: 1 }), 1n);

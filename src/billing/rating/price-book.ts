@@ -6,9 +6,10 @@ import { scopeOfCall } from './expressions/compile-expression.ts';
 import type { ExpressionScope } from './expressions/evaluate-expression.ts';
 import { isDecimal } from './decimal.ts';
 import { PriceBookError } from './parse-price-book.ts';
-import type { PriceBookData, PriceBookEntry } from './price-book-schema.ts';
+import type { PriceBasis } from './price-basis.ts';
+import type { PriceBookEntry } from './price-book-schema.ts';
 import { factorProblems, factorsOf, type PriceFactors } from './price-factors.ts';
-import { createOverrideFinder, overrideProblems, type PriceOverride } from './price-override.ts';
+import { createOverrideFinder, overrideProblems } from './price-override.ts';
 import { createPriceWindows, startOfDayMs } from './price-windows.ts';
 import type { Pricing } from './pricing.ts';
 import type { CreditUnit, PriceBook, PricedCall, PricedModel, RatedCall } from './rating.ts';
@@ -32,14 +33,7 @@ export function createPriceBook({
   factors = noFactors,
   unlisted = 'free',
   credits,
-}: {
-  readonly book: PriceBookData;
-  readonly overrides?: readonly PriceOverride[];
-  readonly toolPrices?: ToolPrices;
-  readonly factors?: PriceFactors;
-  readonly unlisted?: PriceBook['unlisted'];
-  readonly credits?: CreditUnit;
-}): PriceBook {
+}: PriceBasis & { readonly unlisted?: PriceBook['unlisted']; readonly credits?: CreditUnit }): PriceBook {
   const problems = [...overrideProblems(overrides), ...toolPriceProblems(toolPrices ?? {}), ...factorProblems(factors)];
   if (problems.length > 0) throw new PriceBookError(problems);
   const windows = createPriceWindows(book.entries);

@@ -5,7 +5,7 @@ import type { Usage } from '../../inference/usage.ts';
 import { formatCredits } from './format-credits.ts';
 import { parsePriceBook } from './parse-price-book.ts';
 import { createPriceBook } from './price-book.ts';
-import { acceptedAtMs, bookOf, callOf, plainEntry, problemsOf } from './price-book-kit.ts';
+import { bookOf, callOf, plainEntry, problemsOf } from './price-book-kit.ts';
 import type { RatedCall } from './rating.ts';
 import { recomputeAmount } from './recompute-amount.ts';
 
@@ -111,21 +111,24 @@ describe('meters', () => {
       toolCalls: 7,
       codeSessions: 8,
     };
-    assert.deepEqual(metersOf(rate({ tiers: undefined, media, fees }, usage)), [
-      ['characters', 7, '15', 1_000_000],
-      ['audio_second', 2, '0.006', 60],
-      ['output_audio_second', 1, '0.6', 60],
-      ['video_ms:720p', 2500, '0.1', 1000],
-      ['input_image', 2, '0.002', 1],
-      ['output_image', 3, '0.04', 1],
-      ['web_search', 4, '0.01', 1],
-      ['grounded_prompt', 1, '0.035', 1],
-      ['web_fetch', 5, '0.001', 1],
-      ['file_search', 6, '0.0025', 1],
-      ['tool_call', 7, '0.005', 1],
-      ['code_session', 8, '0.03', 1],
-      ['call', 1, '0.5', 1],
-    ]);
+    // Meter, quantity, price, and for how many units it is.
+    const expected = `
+      characters 7 15 1000000
+      audio_second 2 0.006 60
+      output_audio_second 1 0.6 60
+      video_ms:720p 2500 0.1 1000
+      input_image 2 0.002 1
+      output_image 3 0.04 1
+      web_search 4 0.01 1
+      grounded_prompt 1 0.035 1
+      web_fetch 5 0.001 1
+      file_search 6 0.0025 1
+      tool_call 7 0.005 1
+      code_session 8 0.03 1
+      call 1 0.5 1
+    `;
+    const lines = metersOf(rate({ tiers: undefined, media, fees }, usage)).map((line) => line.join(' '));
+    assert.deepEqual(lines, expected.trim().split(/\s*\n\s*/));
   });
 });
 
@@ -285,7 +288,6 @@ describe('windows and currency', () => {
   test('amounts in the operator’s own unit, for people', () => {
     assert.equal(formatCredits(1_234_500_000n, { name: 'credits', perUsd: '500000' }), '617250 credits');
     assert.equal(formatCredits(-1n, { name: 'points', perUsd: '1' }), '-0.000000001 points');
-    assert.equal(acceptedAtMs > 0, true);
   });
 });
 

@@ -8,11 +8,13 @@ import type { RatedCall } from './rating.ts';
 
 const book = createPriceBook({ book: loadShippedPriceBook() });
 const million = 1_000_000;
+/** A million tokens each way. */
+const bothWays = { inputTokens: million, outputTokens: million };
 
 /** What vendors publish, in USD: prices per million tokens and whole examples, on a day on which they hold. */
 const published: readonly (readonly [vendor: string, model: string, day: string, usage: Usage, usd: string, more?: Partial<RatedCall>])[] =
   [
-    ['anthropic', 'claude-fable-5', '2026-08-01', { inputTokens: million, outputTokens: million }, '60'],
+    ['anthropic', 'claude-fable-5', '2026-08-01', bothWays, '60'],
     [
       'anthropic',
       'claude-opus-4-5',
@@ -20,31 +22,10 @@ const published: readonly (readonly [vendor: string, model: string, day: string,
       { cacheReadTokens: million, cacheWrite5mTokens: million, cacheWrite1hTokens: million },
       '16.75',
     ],
-    ['anthropic', 'claude-opus-5', '2026-08-01', { inputTokens: million, outputTokens: million }, '30'],
-    [
-      'anthropic',
-      'claude-opus-4-6',
-      '2026-08-01',
-      { inputTokens: million, outputTokens: million },
-      '180',
-      { pricingParameters: { '/speed': '"fast"', speed: 'fast' } },
-    ],
-    [
-      'anthropic',
-      'claude-opus-4-6',
-      '2026-08-01',
-      { inputTokens: million, outputTokens: million },
-      '30',
-      { pricingParameters: { '/speed': '"fast"', speed: 'standard' } },
-    ],
-    [
-      'anthropic',
-      'claude-opus-4-7',
-      '2026-08-01',
-      { inputTokens: million, outputTokens: million },
-      '33',
-      { pricingParameters: { inference_geo: 'us' } },
-    ],
+    ['anthropic', 'claude-opus-5', '2026-08-01', bothWays, '30'],
+    ['anthropic', 'claude-opus-4-6', '2026-08-01', bothWays, '180', { pricingParameters: { '/speed': '"fast"', speed: 'fast' } }],
+    ['anthropic', 'claude-opus-4-6', '2026-08-01', bothWays, '30', { pricingParameters: { '/speed': '"fast"', speed: 'standard' } }],
+    ['anthropic', 'claude-opus-4-7', '2026-08-01', bothWays, '33', { pricingParameters: { inference_geo: 'us' } }],
     ['anthropic', 'claude-sonnet-4-5', '2026-08-01', { inputTokens: 200_000, outputTokens: 10_000 }, '0.75'],
     ['anthropic', 'claude-sonnet-4-5', '2026-08-01', { inputTokens: 200_001, outputTokens: 10_000 }, '1.425006'],
     ['anthropic', 'claude-haiku-4-5', '2026-08-01', { inputTokens: million, outputTokens: million, webSearches: 1000 }, '16'],
@@ -59,11 +40,11 @@ const published: readonly (readonly [vendor: string, model: string, day: string,
       '0.0257',
     ],
     ['openai', 'gpt-5.5', '2026-08-10', { inputTokens: 1000, cacheReadTokens: 1000, outputTokens: 1000 }, '0.0355'],
-    ['openai', 'gpt-5', '2026-01-10', { inputTokens: million, outputTokens: million }, '5.625', { serviceTier: 'flex' }],
-    ['openai', 'gpt-5-mini', '2026-01-10', { inputTokens: million, outputTokens: million }, '2.25'],
+    ['openai', 'gpt-5', '2026-01-10', bothWays, '5.625', { serviceTier: 'flex' }],
+    ['openai', 'gpt-5-mini', '2026-01-10', bothWays, '2.25'],
     ['openai', 'gpt-4.1', '2026-01-10', { cacheReadTokens: million, fileSearches: 1000, codeSessions: 10 }, '3.3'],
-    ['openai', 'gpt-4o', '2026-01-10', { inputTokens: million, outputTokens: million }, '6.25', { serviceTier: 'batch' }],
-    ['openai', 'o3', '2026-01-10', { inputTokens: million, outputTokens: million }, '10'],
+    ['openai', 'gpt-4o', '2026-01-10', bothWays, '6.25', { serviceTier: 'batch' }],
+    ['openai', 'o3', '2026-01-10', bothWays, '10'],
     ['openai', 'text-embedding-3-large', '2026-01-10', { inputTokens: million }, '0.13'],
     ['openai', 'gpt-4o-transcribe', '2026-06-10', { inputTokens: million, inputAudioTokens: million }, '6'],
     ['openai', 'tts-1', '2026-06-10', { inputCharacters: million }, '15'],

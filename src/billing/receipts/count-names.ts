@@ -11,9 +11,7 @@ export function readCounts(counts: Readonly<Record<string, number>>): Record<str
 }
 
 function writeName(name: string): string {
-  return name
-    .replaceAll(/(?<=[a-z])(?:[A-Z]|[0-9]+)/g, (part) => `_${part.toLowerCase()}`)
-    .replaceAll(/(?<=[0-9][a-z])[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return name.replaceAll(/(?<=[a-z])(?:[A-Z]|[0-9]+)/g, (part) => `_${part.toLowerCase()}`);
 }
 
 function readName(name: string): string {

@@ -44,8 +44,8 @@ function finderOf(...readings: readonly [Known, ...Known[]]) {
     clock: { nowMs: () => 1_000_000 },
   });
   return {
-    find: (isUnderWay = false, userName = 'alice', callId = 'req_1') =>
-      finder.find(callId, userName, isUnderWay, AbortSignal.timeout(5000)),
+    find: (isUnderWay = false, userName = 'alice', callId = 'req_1', signal = AbortSignal.timeout(5000)) =>
+      finder.find(callId, userName, isUnderWay, signal),
     readings: () => reading,
   };
 }
@@ -98,6 +98,29 @@ test('a call of the last seconds that another process may ship is looked for aga
   const none = finderOf({});
   assert.equal(await none.find(false, 'alice', old), undefined);
   assert.equal(none.readings(), 1);
+});
+
+test('what is found is not looked for again, and neither is what has no time in its name', async () => {
+  const recent = createIds({ nowMs: () => 999_000, monotonicMs: () => 0 })('req');
+  const { parentCallId: _parent, ...call } = row('req_1.1');
+  const found = finderOf({ stored: [{ ...call, callId: recent }] });
+  assert.equal((await found.find(false, 'alice', recent))?.state, 'ended');
+  const nameless = finderOf({});
+  assert.equal(await nameless.find(), undefined);
+  assert.deepEqual([found.readings(), nameless.readings()], [1, 1]);
+});
+
+test('who no longer waits for an answer is waited for no longer', async () => {
+  const recent = createIds({ nowMs: () => 999_000, monotonicMs: () => 0 })('req');
+  const none = finderOf({});
+  await assert.rejects(none.find(false, 'alice', recent, AbortSignal.abort()), { name: 'AbortError' });
+  assert.equal(none.readings(), 1);
+});
+
+test('a row is that of a call by its own name, and where it is no part of another call', async () => {
+  const { parentCallId: _parent, ...other } = row('req_1.2');
+  assert.equal(await finderOf({ stored: [other] }).find(), undefined);
+  assert.equal(await finderOf({ stored: [row('req_1', { parentCallId: 'req_0' })] }).find(), undefined);
 });
 
 test('a store that cannot be read is told of, and so is a journal too long to look through', async () => {

@@ -8,19 +8,21 @@ import type { Receipt } from './receipt.ts';
  */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   const members = Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1));
   return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonicalJson(member)}`).join(',')}}`;
 }
 
 /**
- * The digest of a receipt: SHA-256 of its canonical JSON without `booked`, which changes when the receipt reaches the ledger, and without the digest. It
+ * The digest of a receipt: SHA-256 of its canonical JSON without `booked`, which changes when the receipt reaches the ledger, without `credits`, which the
+ * operator may change at any time, and without the digest. It
  * shows that something was changed by accident or carelessly; it is no signature, because anybody can compute it anew.
  */
 export function digestOf(receipt: Omit<Receipt, 'digest' | 'booked'>): string {
   const {
     digest: _digest,
     booked: _booked,
+    credits: _credits,
     ...digested
   }: Omit<Receipt, 'digest' | 'booked'> & { digest?: unknown; booked?: unknown } = receipt;
   return `sha256:${createHash('sha256').update(canonicalJson(digested)).digest('hex')}`;

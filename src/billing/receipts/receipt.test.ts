@@ -88,16 +88,11 @@ test('money is told with all its digits', () => {
 });
 
 test('an exact amount is a decimal where there is one, and a fraction where there is none', () => {
-  for (const [numerator, denominator, text] of [
-    [0n, 7n, '0'],
-    [3n, 1n, '3'],
-    [5n, 1000n, '0.005'],
-    [1n, 3n, '1/3'],
-    [14n, 420n, '1/30'],
-    [123n, 64n, '1.921875'],
-    [25n, 2n, '12.5'],
-  ] as const)
-    assert.equal(formatExact({ numerator, denominator }), text);
+  const exact = { '0/7': '0', '3/1': '3', '5/1000': '0.005', '1/3': '1/3', '14/420': '1/30', '123/64': '1.921875', '25/2': '12.5' };
+  for (const [fraction, text] of Object.entries(exact)) {
+    const [numerator = 0n, denominator = 1n] = fraction.split('/').map(BigInt);
+    assert.equal(formatExact({ numerator, denominator }), text, fraction);
+  }
 });
 
 test('counts have names of their own in receipts, and are known by them again', () => {

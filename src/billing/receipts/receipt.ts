@@ -108,7 +108,7 @@ const Row = Type.Object(
   closed,
 );
 
-/** The schema of a receipt. Members that are not known are null; none is left out, and none may be added. */
+/** The schema of a receipt. Members that are not known are null; none but `credits` is left out, and none may be added. */
 export const receiptSchema = Type.Object(
   {
     object: Type.Literal('receipt'),
@@ -131,6 +131,20 @@ export const receiptSchema = Type.Object(
     estimated: Type.Boolean(),
     total: Money,
     held: orNull(Money),
+    credits: Type.Optional(
+      Type.Object(
+        {
+          name: Text,
+          per_usd: Type.String({ pattern: '^[0-9]{1,12}(\\.[0-9]{1,12})?$' }),
+          total: Type.String({ pattern: '^-?[0-9]{1,40}(\\.[0-9]{1,12})?$' }),
+        },
+        {
+          ...closed,
+          description:
+            'Only where amounts are shown in a unit of the operator: the total in it, as it is when the receipt is read. The digest does not cover it.',
+        },
+      ),
+    ),
     digest: Type.String({ pattern: '^sha256:[0-9a-f]{64}$' }),
   },
   closed,

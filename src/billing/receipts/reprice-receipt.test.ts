@@ -6,34 +6,13 @@ import type { CallEntry } from '../ledger/call-entry.ts';
 import { settleTools } from '../metering/settle-tools.ts';
 import { loadShippedPriceBook } from '../rating/load-shipped-price-book.ts';
 import { createPriceBook } from '../rating/price-book.ts';
+import { pricedEntry } from '../rating/priced-entry-kit.ts';
 import { buildReceipt } from './build-receipt.ts';
 import { verifyReceipt, verifyReceiptText } from './verify-receipt.ts';
 
 const book = createPriceBook({ book: loadShippedPriceBook(), toolPrices: { webSearch: '0.01' } });
 const other = createPriceBook({ book: loadShippedPriceBook(), toolPrices: { webSearch: '0.02' } });
-const acceptedAtMs = Date.UTC(2026, 10, 22);
-
-const opening = {
-  callId: 'req_1',
-  acceptedAtMs,
-  userName: 'alice',
-  keyId: 'key_1',
-  keyName: 'ci',
-  dialect: 'anthropic-messages',
-  requestedModel: 'claude-sonnet-4-5',
-  upstream: 'anthropic',
-  vendor: 'anthropic',
-  upstreamModel: 'claude-sonnet-4-5',
-  stream: false,
-  inputCharacters: 12,
-  priceVersion: book.version,
-};
-
-function settled(usage: Usage, more: Partial<CallEntry> = {}): CallEntry {
-  const { serviceTier, pricingParameters } = more;
-  const charge = book.rate({ ...opening, ...more, usage, serviceTier, pricingParameters });
-  return { ...opening, end: 'finished', upstreamStatus: 200, usage, estimated: false, durationMs: 5, charge, ...more };
-}
+const settled = (usage: Usage, more: Partial<CallEntry> = {}): CallEntry => pricedEntry(book, usage, more);
 
 test('with the price book of its version, every line is made anew from the usage', () => {
   const rows: [CallEntry, ...CallEntry[]][] = [
@@ -41,7 +20,7 @@ test('with the price book of its version, every line is made anew from the usage
     [settled({ inputTokens: 1, webSearches: 3 }, { serviceTier: 'batch' })],
     [
       settled({ inputTokens: 1 }),
-      settleTools({ ...opening, callId: 'req_1.1.tools', parentCallId: 'req_1' }, { webSearches: 2, pagesRead: 1 }, book, 3),
+      settleTools(settled({}, { callId: 'req_1.1.tools', parentCallId: 'req_1' }), { webSearches: 2, pagesRead: 1 }, book, 3),
       settled({ inputTokens: 2, outputTokens: 1 }, { callId: 'req_1.2', parentCallId: 'req_1' }),
     ],
     [settled({}, { end: 'failed', charge: { amountNanoUsd: 0n, lines: [] } })],

@@ -2,6 +2,7 @@ import { JsonProblemError, scanJson } from '../../platform/json/scan-json.ts';
 import { compileCheck } from '../../platform/schema/compile-check.ts';
 import { describeProblems } from '../../platform/schema/describe-problems.ts';
 import type { ChargeLine } from '../ledger/call-entry.ts';
+import { creditsOf } from '../rating/format-credits.ts';
 import type { PriceBook } from '../rating/rating.ts';
 import { recomputeAmount, sumLines } from '../rating/recompute-amount.ts';
 import { endOf, estimateReason, mostHeld } from './build-receipt.ts';
@@ -55,13 +56,13 @@ export function verifyReceipt(value: unknown, books: readonly PriceBook[] = []):
       rerated: 0,
     };
   }
-  const rerated = value.rows.map((row) => rerate(value, row, books));
+  const rerated = value.rows.map((row, index) => ({ row, path: `rows.${index}`, charge: rerate(value, row, books) }));
   const problems = [
     ...checkWhole(value),
-    ...value.rows.flatMap((row, index) => checkRow(row, `rows.${index}`)),
-    ...rerated.flatMap((charge, index) => (charge === undefined ? [] : compareCharge(value.rows[index], charge, `rows.${index}`))),
+    ...rerated.flatMap(({ row, path }) => checkRow(row, path)),
+    ...rerated.flatMap(({ row, path, charge }) => (charge === undefined ? [] : compareCharge(row, charge, path))),
   ];
-  return { problems, rerated: rerated.filter((charge) => charge !== undefined).length, receipt: value };
+  return { problems, rerated: rerated.filter(({ charge }) => charge !== undefined).length, receipt: value };
 }
 
 /** Numbers in a spelling that is read as the number of another one, in which a changed digit might be lost. */
@@ -85,6 +86,9 @@ function checkWhole(receipt: Receipt): ReceiptProblem[] {
     ...differs('rows.0.id', rows[0]?.id, receipt.request_id),
     ...checkMoney('total', receipt.total, total),
     ...differs('held', receipt.held, mostHeld(rows)),
+    ...(receipt.credits === undefined
+      ? []
+      : differs('credits.total', receipt.credits.total, creditsOf(total, { perUsd: receipt.credits.per_usd }))),
     ...differs('end', receipt.end, endOf(rows)),
     ...differs(
       'estimated',
@@ -113,8 +117,8 @@ function checkAmounts(row: ReceiptRow, path: string): ReceiptProblem[] {
   const lines = row.lines.map(readLine);
   try {
     return [
-      ...lines.flatMap((line, index) =>
-        differs(`${path}.lines.${index}.amount_usd`, row.lines[index]?.amount_usd, formatExact(sumLines([line]))),
+      ...row.lines.flatMap((line, index) =>
+        differs(`${path}.lines.${index}.amount_usd`, line.amount_usd, formatExact(sumLines([readLine(line)]))),
       ),
       ...differs(`${path}.sum_usd`, row.sum_usd, formatExact(sumLines(lines))),
       ...checkMoney(`${path}.amount`, row.amount, recomputeAmount(lines)),
@@ -156,8 +160,7 @@ function rerate(receipt: Receipt, row: ReceiptRow, books: readonly PriceBook[]):
   });
 }
 
-function compareCharge(row: ReceiptRow | undefined, charge: ReturnType<PriceBook['rate']>, path: string): ReceiptProblem[] {
-  if (row === undefined) return [];
+function compareCharge(row: ReceiptRow, charge: ReturnType<PriceBook['rate']>, path: string): ReceiptProblem[] {
   const lines = row.lines.map(readLine);
   const shown = (line: ChargeLine | undefined): unknown =>
     line === undefined ? null : canonicalJson({ ...line, multipliers: line.multipliers ?? {} });

@@ -1,5 +1,6 @@
-import { type Members, noteUnread, readCount, readList, readModel, readObject, readPages } from './read-members.ts';
-import { ExportError, type UsageCounts, type VendorUsage, type VendorUsageRow } from './vendor-usage.ts';
+import { readBuckets } from './read-buckets.ts';
+import { type Members, noteUnread, readCount, readModel, readObject } from './read-members.ts';
+import { ExportError, type UsageCounts, type VendorUsage } from './vendor-usage.ts';
 
 /** Members of a result that are read, and what results are grouped by. All counts are disjoint; `output_tokens` has the thinking in it. */
 const known = new Set(
@@ -18,24 +19,15 @@ const knownTools = new Set(['web_search_requests']);
  */
 export function readAnthropicUsage(json: unknown): VendorUsage {
   const unread = new Set<string>();
-  const rows: VendorUsageRow[] = [];
-  const bounds: number[] = [];
-  for (const [page, members] of readPages(json, unread).entries()) {
-    for (const [index, value] of readList(members['data'], `page ${page}.data`).entries()) {
-      const place = `page ${page}.data.${index}`;
-      const bucket = readObject(value, place);
-      const startMs = readTime(bucket, 'starting_at', place);
-      bounds.push(startMs, readTime(bucket, 'ending_at', place));
-      for (const [position, result] of readList(bucket['results'], `${place}.results`).entries()) {
-        const at = `${place}.results.${position}`;
-        const read = readObject(result, at);
-        noteUnread(read, known, unread);
-        rows.push({ model: readModel(read, at), startMs, counts: readCounts(read, at, unread) });
-      }
-    }
-  }
-  if (bounds.length === 0) throw new ExportError('the file holds no bucket');
-  return { timeZone: 'UTC', rows, startMs: Math.min(...bounds), endMs: Math.max(...bounds), unread: [...unread] };
+  const { results, ...times } = readBuckets(json, unread, (bucket, place) => [
+    readTime(bucket, 'starting_at', place),
+    readTime(bucket, 'ending_at', place),
+  ]);
+  const rows = results.map(({ members, place, startMs }) => {
+    noteUnread(members, known, unread);
+    return { model: readModel(members, place), startMs, counts: readCounts(members, place, unread) };
+  });
+  return { timeZone: 'UTC', rows, ...times, unread: [...unread] };
 }
 
 function readCounts(members: Members, place: string, unread: Set<string>): UsageCounts {

@@ -20,15 +20,16 @@ const sku =
  * @throws ExportError
  */
 export function readGoogleUsage(text: string): VendorUsage {
-  const [header, ...lines] = parseCsv(text);
-  const places = columns.map((column) => header?.indexOf(column) ?? -1);
-  const missing = columns.filter((_, index) => places[index] === -1);
+  const [header = [], ...lines] = parseCsv(text);
+  const missing = columns.filter((column) => !header.includes(column));
   if (missing.length > 0) throw new ExportError(`the table lacks the column ${missing.join(', ')}`);
+  const cell = (line: readonly string[], column: (typeof columns)[number]): string => line[header.indexOf(column)] ?? '';
   const unread = new Set<string>();
   const rows: VendorUsageRow[] = [];
-  const starts: number[] = [];
   for (const [index, line] of lines.entries()) {
-    const [name = '', day = '', amount = '', unit = ''] = places.map((place) => line[place] ?? '');
+    const name = cell(line, 'SKU description');
+    const amount = cell(line, 'Usage amount');
+    const unit = cell(line, 'Usage unit');
     // Totals at the end of the table have no SKU.
     if (name === '') continue;
     const read = readSku(name);
@@ -36,11 +37,11 @@ export function readGoogleUsage(text: string): VendorUsage {
       unread.add(`SKU ${name} (${amount} ${unit})`);
       continue;
     }
-    const startMs = startOfDay(timeZone, day);
-    starts.push(startMs);
+    const startMs = startOfDay(timeZone, cell(line, 'Usage start date'));
     rows.push({ model: read.model, startMs, counts: { [read.usageClass]: readAmount(amount, index + 2) } });
   }
-  if (starts.length === 0) throw new ExportError('the table has no row with tokens of the Gemini API');
+  if (rows.length === 0) throw new ExportError('the table has no row with tokens of the Gemini API');
+  const starts = rows.map(({ startMs }) => startMs);
   const endMs = startOfDay(timeZone, dayIn(timeZone, Math.max(...starts)), 1);
   return { timeZone, rows, startMs: Math.min(...starts), endMs, unread: [...unread] };
 }

@@ -17,7 +17,7 @@ export function readList(value: unknown, place: string): readonly unknown[] {
 /** A count that may be absent or null, which is 0 in a vendor's sum. @throws ExportError where it is no count */
 export function readCount(members: Members, name: string, place: string): number {
   const value = members[name] ?? 0;
-  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
+  if (Number.isSafeInteger(value) && Number(value) >= 0) return Number(value);
   throw new ExportError(`${place}.${name} is no count`);
 }
 
@@ -39,6 +39,5 @@ export function readPages(json: unknown, unread: Set<string>): readonly Members[
 
 /** Notes members that carry something and that nobody reads. */
 export function noteUnread(members: Members, known: ReadonlySet<string>, unread: Set<string>): void {
-  for (const [name, value] of Object.entries(members))
-    if (!known.has(name) && value !== null && value !== 0 && value !== undefined) unread.add(name);
+  for (const [name, value] of Object.entries(members)) if (!known.has(name) && value !== null && value !== 0) unread.add(name);
 }

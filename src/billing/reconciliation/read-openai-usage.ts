@@ -1,4 +1,5 @@
-import { type Members, noteUnread, readCount, readList, readModel, readObject, readPages } from './read-members.ts';
+import { type BucketResult, readBuckets } from './read-buckets.ts';
+import { type Members, noteUnread, readCount, readModel } from './read-members.ts';
 import { ExportError, type UsageCounts, type VendorUsage, type VendorUsageRow } from './vendor-usage.ts';
 
 /**
@@ -21,23 +22,15 @@ const readObjects = ['organization.usage.completions.result', 'organization.usag
  */
 export function readOpenAiUsage(json: unknown): VendorUsage {
   const unread = new Set<string>();
-  const rows: VendorUsageRow[] = [];
-  const bounds: number[] = [];
-  for (const [page, members] of readPages(json, unread).entries()) {
-    for (const [index, value] of readList(members['data'], `page ${page}.data`).entries()) {
-      const place = `page ${page}.data.${index}`;
-      const bucket = readObject(value, place);
-      const startMs = readCount(bucket, 'start_time', place) * 1000;
-      bounds.push(startMs, readCount(bucket, 'end_time', place) * 1000);
-      for (const [position, result] of readList(bucket['results'], `${place}.results`).entries())
-        rows.push(...readResult(readObject(result, place), `${place}.results.${position}`, startMs, unread));
-    }
-  }
-  if (bounds.length === 0) throw new ExportError('the file holds no bucket');
-  return { timeZone: 'UTC', rows, startMs: Math.min(...bounds), endMs: Math.max(...bounds), unread: [...unread] };
+  const { results, ...times } = readBuckets(json, unread, (bucket, place) => [
+    readCount(bucket, 'start_time', place) * 1000,
+    readCount(bucket, 'end_time', place) * 1000,
+  ]);
+  const rows = results.flatMap((result) => readResult(result, unread));
+  return { timeZone: 'UTC', rows, ...times, unread: [...unread] };
 }
 
-function readResult(members: Members, place: string, startMs: number, unread: Set<string>): VendorUsageRow[] {
+function readResult({ members, place, startMs }: BucketResult, unread: Set<string>): VendorUsageRow[] {
   if (!readObjects.includes(String(members['object']))) {
     unread.add(`results of ${String(members['object'])}`);
     return [];

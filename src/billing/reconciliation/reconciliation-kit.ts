@@ -32,6 +32,13 @@ export function openAiResult(more: Record<string, unknown> = {}): Record<string,
   };
 }
 
+/** A row of Google's table of costs; `googleHeader` names its columns. */
+export function googleLine(sku: string, amount: string, { unit = 'count', day = '2026-11-20' } = {}): string {
+  return `p,"${sku}",A-1,${day},${day},"${amount}",${unit},0.1`;
+}
+
+export const googleHeader = 'Project,SKU description,SKU ID,Usage start date,Usage end date,Usage amount,Usage unit,"Cost ($)"';
+
 /** A page of Anthropic's usage report with one bucket of a day. */
 export function anthropicPage(day: string, results: readonly Record<string, unknown>[]): unknown {
   const ending = new Date(Date.parse(`${day}T00:00:00Z`) + 86_400_000).toISOString();

@@ -8,6 +8,7 @@ import { createModelMatcher } from './match-models.ts';
 import { likelyCauses, percentOf, Reconciliation } from './reconciliation.ts';
 import { atMs, openAiPage, openAiResult, rowOf } from './reconciliation-kit.ts';
 import { readOpenAiUsage } from './read-openai-usage.ts';
+import type { UsageCounts } from './vendor-usage.ts';
 
 const day = '2026-11-20';
 const attempt: FailedAttempt = {
@@ -91,6 +92,70 @@ test('usage that one side does not have at all is a difference of 100 percent, w
     ['gpt-5-mini-2025-08-07', 'gpt-9'],
   );
   assert.match(likelyCauses(extra.cells[1] ?? assert.fail()).join(), /has not counted everything yet/);
+});
+
+test('the cells stand by day, then by model, and a call belongs to its own alone', () => {
+  const theirs = readOpenAiUsage([
+    openAiPage(day, [openAiResult({ model: 'b' })]),
+    openAiPage('2026-11-19', [openAiResult({ model: 'c' }), openAiResult({ model: 'a' })]),
+  ]);
+  const reconciliation = new Reconciliation(theirs, { vendor: 'openai' });
+  const row = rowOf('req_1', { servedModel: 'a' });
+  reconciliation.add(row);
+  const cells = reconciliation.cells();
+  assert.deepEqual(
+    cells.map((cell) => [cell.day, cell.model, reconciliation.callOf(row, cell) !== undefined]),
+    [
+      ['2026-11-19', 'a', false],
+      ['2026-11-19', 'c', false],
+      ['2026-11-20', 'a', true],
+      ['2026-11-20', 'b', false],
+    ],
+  );
+});
+
+test('classes are compared that the export counts anywhere, be it for one model only', () => {
+  const row = (model: string, counts: UsageCounts) => ({ model, startMs: atMs, counts });
+  const rows = [row('a', { input: 1 }), row('b', { cache_write_1h: 2, web_searches: 3 })];
+  const reconciliation = new Reconciliation({ timeZone: 'UTC', rows, startMs: atMs, endMs: atMs, unread: [] }, { vendor: 'anthropic' });
+  const usage = { inputTokens: 1, cacheWrite1hTokens: 4, webSearches: 5 };
+  reconciliation.add(rowOf('req_1', { vendor: 'anthropic', servedModel: 'a', usage }));
+  assert.deepEqual(
+    reconciliation.cells().map((cell) => cell.usage.map(({ usageClass, ours, theirs }) => `${usageClass} ${ours} ${theirs}`)),
+    [
+      ['input 1 1', 'cache_write_1h 4 0', 'web_searches 5 0'],
+      ['input 0 0', 'cache_write_1h 0 2', 'web_searches 0 3'],
+    ],
+  );
+});
+
+test('a call that used nothing explains nothing where nothing differs', () => {
+  const failed = rowOf('req_2', { end: 'failed', usage: {} });
+  const { reconciliation, cells } = reconcile([rowOf('req_1'), failed]);
+  const [cell] = cells;
+  assert.ok(cell !== undefined);
+  assert.equal(reconciliation.callOf(failed, cell)?.explains, false);
+  assert.deepEqual(new Set(cell.usage.map(percentOf)), new Set([0]));
+  assert.deepEqual(likelyCauses(cell), []);
+  assert.equal(percentOf({ usageClass: 'input', ours: 0, theirs: 0, difference: 0 }), 0);
+});
+
+test('where no sign tells of a cause, a single class of which the vendor has more tells of calls past the gateway', () => {
+  for (const [change, cause] of [
+    [{ output_tokens: 8 }, /did not go through this gateway/],
+    [{ output_tokens: 8, num_model_requests: 0 }, /did not go through this gateway/],
+    [{ output_tokens: 6 }, /has not counted everything yet/],
+  ] as const)
+    assert.match(likelyCauses(reconcile([rowOf('req_1')], openAiResult(change)).cells[0] ?? assert.fail()).join(), cause);
+});
+
+test('failed attempts count where the export is of their account and has their model; a call that its client left is broken off', () => {
+  const attempts = [{ ...attempt, upstream: 'second-account' }, { ...attempt, upstreamModel: 'o9' }, attempt];
+  const { cells } = reconcile([rowOf('req_1', { failedAttempts: attempts, end: 'client-left' })], openAiResult(), 'openai');
+  assert.deepEqual(
+    cells.map(({ model, signs }) => [model, signs]),
+    [['gpt-5-mini-2025-08-07', { 'broken off': 1, 'failed attempt': 1 }]],
+  );
 });
 
 test('an export that is the sum of the rows differs nowhere, and by exactly what it is changed', () => {

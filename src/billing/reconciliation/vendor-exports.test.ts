@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { loadShippedPriceBook } from '../rating/load-shipped-price-book.ts';
 import { parseCsv } from './parse-csv.ts';
-import { anthropicPage, anthropicResult, openAiPage, openAiResult } from './reconciliation-kit.ts';
+import { anthropicPage, anthropicResult, googleHeader, googleLine, openAiPage, openAiResult } from './reconciliation-kit.ts';
 import { vendorExports } from './vendor-exports.ts';
 import type { VendorUsage } from './vendor-usage.ts';
 
-function read(vendor: 'openai' | 'anthropic' | 'google', content: unknown): VendorUsage {
+type Vendor = 'openai' | 'anthropic' | 'google';
+
+function read(vendor: Vendor, content: unknown): VendorUsage {
   const found = vendorExports[vendor];
   assert.ok(found !== undefined);
   return found.read(typeof content === 'string' ? content : JSON.stringify(content));
@@ -49,6 +52,49 @@ test('OpenAI: what is not read is named: further pages, other kinds of results, 
   assert.equal(rows.length, 1);
 });
 
+test('OpenAI: input that was cached to the last token leaves none, and embeddings are read like completions', () => {
+  const embedding = { object: 'organization.usage.embeddings.result', model: 'e', input_tokens: 9, num_model_requests: 2 };
+  const { rows } = read('openai', openAiPage('2026-11-20', [openAiResult({ input_tokens: 50 }), embedding]));
+  assert.deepEqual(
+    rows.map(({ model, counts }) => [model, counts.input, counts.requests]),
+    [
+      ['gpt-5-mini-2025-08-07', 0, 1],
+      ['e', 9, 2],
+    ],
+  );
+});
+
+test('what results were grouped by, parts of a modality and empty members need no reading', () => {
+  const grouped = (names: string): Record<string, unknown> => Object.fromEntries(names.split(' ').map((name) => [name, 'x']));
+  const byOpenAi = grouped('project_id user_id api_key_id batch service_tier output_image_tokens input_cached_text_tokens');
+  const byAnthropic = grouped('api_key_id workspace_id account_id service_account_id service_tier context_window inference_geo speed');
+  const empty = { seance_tokens: null, other_tokens: 0 };
+  assert.deepEqual(read('openai', openAiPage('2026-11-20', [openAiResult({ ...byOpenAi, ...empty })])).unread, []);
+  assert.deepEqual(read('anthropic', anthropicPage('2026-11-20', [anthropicResult({ ...byAnthropic, ...empty })])).unread, []);
+});
+
+test('an export is about the time from its first bucket to its last, in whichever order they stand', () => {
+  const days = ['2026-11-21', '2026-11-20', '2026-11-22'];
+  for (const [vendor, content, beginsMs] of [
+    ['openai', days.map((day) => openAiPage(day, [])), startMs],
+    ['anthropic', days.map((day) => anthropicPage(day, [])), startMs],
+    [
+      'google',
+      [googleHeader, ...days.map((day) => googleLine('Generate content input token count gemini 3 pro', '1', { day }))].join('\n'),
+      startMs + 8 * 3_600_000,
+    ],
+  ] as const) {
+    const { startMs: from, endMs } = read(vendor, content);
+    assert.deepEqual([from, endMs], [beginsMs, beginsMs + 3 * dayMs], vendor);
+  }
+  assert.equal(read('anthropic', anthropicPage('2026-11-20', [])).timeZone, 'UTC');
+});
+
+test('the ledger has every vendor by the name that its export is compared under', () => {
+  const vendors = new Set(loadShippedPriceBook().entries.map(({ vendor }) => vendor));
+  for (const [word, { ledgerVendor }] of Object.entries(vendorExports)) assert.ok(vendors.has(ledgerVendor), word);
+});
+
 test('Anthropic: all counts are disjoint, writes by their lifetime, searches of the vendor; requests are not counted', () => {
   const { rows, unread } = read(
     'anthropic',
@@ -68,18 +114,15 @@ test('Anthropic: all counts are disjoint, writes by their lifetime, searches of 
   assert.deepEqual(unread, ['seance_tokens']);
 });
 
-const header = 'Project,SKU description,SKU ID,Usage start date,Usage end date,Usage amount,Usage unit,"Cost ($)"';
-const line = (name: string, amount: string, unit = 'count'): string => `p,"${name}",A-1,2026-11-20,2026-11-20,"${amount}",${unit},0.1`;
-
 test('Google: SKUs of tokens are read by model and class with days of California, and all others are named, not guessed', () => {
   const table = [
-    header,
-    line('Generate content input token count gemini 2.5 flash short input text', '1,234'),
-    line('Generate_content cached content input token count Gemini 2.5 Flash short', '10'),
-    line('Generate content output token count gemini 2.5 flash lite short output text', '7.000'),
-    line('Generate content output token count gemini 2.5 flash image output', '99'),
-    line('Generate content output token count gemini 2.5 flash', '3', 'byte-seconds'),
-    line('Vertex Search queries', '1'),
+    googleHeader,
+    googleLine('Generate content input token count gemini 2.5 flash short input text', '1,234'),
+    googleLine('Generate_content cached content input token count Gemini 2.5 Flash short', '10'),
+    googleLine('Generate content output token count gemini 2.5 flash lite short output text', '7.000'),
+    googleLine('Generate content output token count gemini 2.5 flash image output', '99'),
+    googleLine('Generate content output token count gemini 2.5 flash', '3', { unit: 'byte-seconds' }),
+    googleLine('Vertex Search queries', '1'),
     ',,,,,,Total,0.6',
   ].join('\r\n');
   const { rows, timeZone, unread, ...span } = read('google', `\ufeff${table}\r\n`);
@@ -98,10 +141,64 @@ test('Google: SKUs of tokens are read by model and class with days of California
   ]);
 });
 
-const faulty: readonly [why: string, vendor: 'openai' | 'anthropic' | 'google', content: unknown, problem: RegExp][] = [
+test('Google: of which model and class a SKU is, however it is spelled; one that only looks like it is none', () => {
+  for (const [name, found] of [
+    ['Generate content input token count gemini 10.15 pro', 'gemini-10.15-pro input'],
+    ['  generate_content -- OUTPUT token count  Gemini 3 Flash-Lite ', 'gemini-3-flash-lite output'],
+    ['Generate content cached content input token count gemini 2 flash long text', 'gemini-2-flash cache_read'],
+    ['Generate content cached content output token count gemini 2 flash', undefined],
+    ['Batch generate content input token count gemini 2 flash', undefined],
+    ['Generate content input token count gemini 2 flash live', undefined],
+  ] as const) {
+    const table = [
+      googleHeader,
+      googleLine(name, '5', { unit: 'Tokens' }),
+      googleLine('Generate content input token count gemini 1 pro', '1'),
+    ];
+    const { rows, unread } = read('google', table.join('\n'));
+    const [row] = rows.filter(({ model }) => model !== 'gemini-1-pro');
+    assert.equal(row && `${row.model} ${Object.keys(row.counts).join()}`, found, name);
+    assert.equal(unread.length, found === undefined ? 1 : 0, name);
+  }
+});
+
+const input = 'Generate content input token count gemini 2.5 pro';
+const long = 'x'.repeat(100);
+
+const faulty: readonly [why: string, vendor: Vendor, content: unknown, problem: RegExp][] = [
   ['no JSON', 'openai', '<html>', /is no JSON/],
   ['nothing', 'openai', [], /no page/],
   ['no bucket', 'anthropic', { data: [] }, /no bucket/],
+  ['no bucket', 'openai', { data: [] }, /no bucket/],
+  ['a page that is text', 'openai', ['page'], /^page 0 is no object/],
+  ['a page that is null', 'openai', [openAiPage('2026-11-20', []), null], /^page 1 is no object/],
+  ['a page that is a list', 'openai', [[]], /^page 0 is no object/],
+  ['a page without buckets', 'openai', [openAiPage('2026-11-20', []), {}], /^page 1\.data is no list/],
+  ['a bucket that is none', 'openai', { data: [5] }, /^page 0\.data\.0 is no object/],
+  [
+    'a bucket without results',
+    'anthropic',
+    { data: [{ starting_at: '2026-11-20', ending_at: '2026-11-21' }] },
+    /^page 0\.data\.0\.results is no list/,
+  ],
+  [
+    'writes that are a number',
+    'anthropic',
+    anthropicPage('2026-11-20', [anthropicResult({ cache_creation: 5 })]),
+    /results\.0\.cache_creation is no object/,
+  ],
+  [
+    'tools that are a list',
+    'anthropic',
+    anthropicPage('2026-11-20', [anthropicResult({ server_tool_use: [] })]),
+    /results\.0\.server_tool_use is no object/,
+  ],
+  [
+    'a model without a name',
+    'anthropic',
+    anthropicPage('2026-11-20', [anthropicResult(), anthropicResult({ model: '' })]),
+    /results\.1 has no model/,
+  ],
   [
     'not grouped by model',
     'openai',
@@ -116,11 +213,17 @@ const faulty: readonly [why: string, vendor: 'openai' | 'anthropic' | 'google', 
   [
     'an amount that is none',
     'google',
-    `${header}\n${line('Generate content output token count gemini 2.5 pro', '1.5')}`,
+    `${googleHeader}\n${googleLine('Generate content output token count gemini 2.5 pro', '1.5')}`,
     /line 2: the usage amount "1\.5"/,
   ],
-  ['an open quote', 'google', `${header}\n"p,x`, /cannot be read as CSV/],
-  ['no row of the API', 'google', `${header}\n${line('Cloud Storage', '1')}`, /no row with tokens/],
+  ['an amount below zero', 'google', `${googleHeader}\n${googleLine(input, '-15')}`, /the usage amount "-15"/],
+  ['an amount in powers of ten', 'google', `${googleHeader}\n${googleLine(input, '15e1')}`, /the usage amount "15e1"/],
+  ['an amount that is a long text', 'google', `${googleHeader}\n${googleLine(input, long)}`, /"x{32}" is no count/],
+  ['a day that no month has', 'google', `${googleHeader}\n${googleLine(input, '1', { day: '2026-02-30' })}`, /"2026-02-30" is no day/],
+  ['a day that is a long text', 'google', `${googleHeader}\n${googleLine(input, '1', { day: long })}`, /"x{32}" is no day/],
+  ['an empty file', 'google', '', /lacks the column SKU description/],
+  ['an open quote', 'google', `${googleHeader}\n"p,x`, /cannot be read as CSV/],
+  ['no row of the API', 'google', `${googleHeader}\n${googleLine('Cloud Storage', '1')}`, /no row with tokens/],
 ];
 for (const [why, vendor, content, problem] of faulty)
   test(`an export that cannot be right is refused with its place: ${why} (${vendor})`, () => {
@@ -137,4 +240,5 @@ test('CSV: quotes, commas and line breaks in fields, empty fields and lines, wit
   assert.deepEqual(parseCsv(`${text}\n`), rows);
   assert.deepEqual(parseCsv('a,'), [['a', '']]);
   assert.deepEqual(parseCsv(''), []);
+  assert.deepEqual(parseCsv('\ufeffa\n\nb'), [['a'], ['b']]);
 });

@@ -1,17 +1,54 @@
 import { readAnthropicUsage } from './read-anthropic-usage.ts';
+import { readAnthropicTable, readOpenAiTable } from './read-console-table.ts';
+import { areAnthropicCosts, areOpenAiCosts, readAnthropicCosts, readOpenAiCosts } from './read-cost-pages.ts';
 import { readGoogleUsage } from './read-google-usage.ts';
 import { readOpenAiUsage } from './read-openai-usage.ts';
+import type { VendorCosts } from './vendor-costs.ts';
 import { ExportError, type VendorUsage } from './vendor-usage.ts';
 
-/** How the exports of a vendor are read, and what the ledger calls the vendor. */
-export type VendorExport = { readonly ledgerVendor: string; readonly read: (text: string) => VendorUsage };
+/** How the exports of a vendor are read, and what the ledger calls the vendor. All throw ExportError. */
+export type VendorExport = {
+  readonly ledgerVendor: string;
+  /** Reads an export of usage. */
+  readonly read: (text: string) => VendorUsage;
+  /** Reads an export of costs; undefined for a file that is about something else. */
+  readonly readCosts: (text: string) => VendorCosts | undefined;
+};
 
 /** By the word that a command takes. */
 export const vendorExports: Readonly<Record<string, VendorExport>> = {
-  openai: { ledgerVendor: 'openai', read: (text) => readOpenAiUsage(parseJson(text)) },
-  anthropic: { ledgerVendor: 'anthropic', read: (text) => readAnthropicUsage(parseJson(text)) },
-  google: { ledgerVendor: 'gemini', read: readGoogleUsage },
+  openai: {
+    ledgerVendor: 'openai',
+    read: (text) => (isTable(text) ? asUsage(readOpenAiTable(text)) : readOpenAiUsage(parseJson(text))),
+    readCosts: (text) => {
+      if (isTable(text)) return asCosts(readOpenAiTable(text));
+      const json = parseJson(text);
+      return areOpenAiCosts(json) ? readOpenAiCosts(json) : undefined;
+    },
+  },
+  anthropic: {
+    ledgerVendor: 'anthropic',
+    read: (text) => (isTable(text) ? asUsage(readAnthropicTable(text)) : readAnthropicUsage(parseJson(text))),
+    readCosts: (text) => {
+      if (isTable(text)) return asCosts(readAnthropicTable(text));
+      const json = parseJson(text);
+      return areAnthropicCosts(json) ? readAnthropicCosts(json) : undefined;
+    },
+  },
+  google: { ledgerVendor: 'gemini', read: readGoogleUsage, readCosts: () => undefined },
 };
+
+/** A table begins with names of columns, JSON with a bracket. */
+const isTable = (text: string): boolean => /^\ufeff?\s*[\w"]/.test(text) && (text.split('\n', 1)[0] ?? '').includes(',');
+
+function asUsage(table: VendorUsage | VendorCosts): VendorUsage {
+  if ('rows' in table) return table;
+  throw new ExportError('the table has costs, not usage');
+}
+
+function asCosts(table: VendorUsage | VendorCosts): VendorCosts | undefined {
+  return 'costs' in table ? table : undefined;
+}
 
 function parseJson(text: string): unknown {
   try {

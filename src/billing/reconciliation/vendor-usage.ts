@@ -34,7 +34,7 @@ export function dayIn(timeZone: string, ms: number): string {
 /** When a day of a time zone begins, in Unix milliseconds; days may be counted on from it. @throws ExportError where it is none */
 export function startOfDay(timeZone: string, day: string, daysOn = 0): number {
   try {
-    return Temporal.PlainDate.from(day, { overflow: 'reject' }).add({ days: daysOn }).toZonedDateTime(timeZone).epochMilliseconds;
+    return Temporal.PlainDate.from(day).add({ days: daysOn }).toZonedDateTime(timeZone).epochMilliseconds;
   } catch {
     throw new ExportError(`"${day.slice(0, 32)}" is no day such as 2026-11-22`);
   }

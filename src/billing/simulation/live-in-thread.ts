@@ -2,6 +2,7 @@ import { mock } from 'node:test';
 import { isMainThread, parentPort, workerData } from 'node:worker_threads';
 
 import { auditBooks } from './audit-books.ts';
+import { SimulatedBooks } from './simulated-books.ts';
 import { SimulatedWorld } from './simulated-world.ts';
 
 /** Worlds that are lived through one after the other, and the calls of each. */
@@ -9,11 +10,13 @@ export type Worlds = { readonly seeds: readonly number[]; readonly calls: number
 
 /** What happened in a world, for those who look at the output of a test. */
 async function live(seed: number, calls: number): Promise<Readonly<Record<string, number>>> {
-  const world = new SimulatedWorld(seed);
+  const books = new SimulatedBooks();
+  const world = new SimulatedWorld(seed, books);
   try {
     await world.live(calls);
-    await auditBooks(world);
-    return { ...world.counts, rowsShippedAgain: world.books.repeated };
+    const atRest = books.atRest();
+    await auditBooks(world, atRest);
+    return { ...world.counts, rowsShippedAgain: atRest.repeated };
   } catch (error) {
     throw new Error(
       `WEIR_SIMULATION_SEED=${seed} WEIR_SIMULATION_WORLDS=1 WEIR_SIMULATION_CALLS=${calls} shows it again: ${String(error)}`,

@@ -8,7 +8,7 @@ import { encodeRecord, recordTypes } from '../journal/journal-record.ts';
 import { MemoryJournalDisk } from '../journal/memory-journal-disk.ts';
 import { createLostCallSettler } from '../journal/settle-lost-call.ts';
 import type { PriceBook } from '../rating/rating.ts';
-import type { SimulatedBooks } from './simulated-books.ts';
+import type { WorldBooks } from './world-books.ts';
 
 /** What becomes of words to the store. `lost`: each is done, and no answer is heard. */
 type StoreFault = 'none' | 'down' | 'lost';
@@ -22,14 +22,14 @@ const shipMsMax = 5000;
 /** A simulated gateway process: a journal on a disk that outlives it, a shipper and a credit desk over the shared books. */
 export class SimulatedProcess {
   readonly nodeId: string;
-  readonly #books: SimulatedBooks;
+  readonly #books: WorldBooks;
   readonly #clock: Clock;
   #disk = new MemoryJournalDisk();
   #life: Life | undefined;
   fault: StoreFault = 'none';
   lives = 0;
 
-  constructor(nodeId: string, books: SimulatedBooks, clock: Clock) {
+  constructor(nodeId: string, books: WorldBooks, clock: Clock) {
     this.nodeId = nodeId;
     this.#books = books;
     this.#clock = clock;

@@ -1,14 +1,16 @@
+import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 
 import type { AccessLimits } from '../../accounts/access-limits.ts';
+import type { Clock } from '../../platform/clock.ts';
 import type { CreditHold, CreditRefusal, Payer } from '../credits/credit-desk.ts';
 import type { CallEntry, CallOpening } from '../ledger/call-entry.ts';
 import { parsePriceBook } from '../rating/parse-price-book.ts';
 import { createPriceBook } from '../rating/price-book.ts';
 import { plainEntry } from '../rating/price-book-kit.ts';
 import type { PriceBook } from '../rating/rating.ts';
-import { SimulatedBooks } from './simulated-books.ts';
 import { SimulatedProcess } from './simulated-process.ts';
+import type { Companion, WorldBooks } from './world-books.ts';
 
 /** Prices in nano-USD of a token, as the books below have them: what the auditor computes with. */
 type TokenPrices = { readonly input: bigint; readonly output: bigint };
@@ -16,7 +18,7 @@ type TokenPrices = { readonly input: bigint; readonly output: bigint };
 type PinnedPrices = TokenPrices & { readonly book: PriceBook };
 
 /** What a call's row must say in the end, in nano-USD, and whether a power loss may have taken it. */
-type ExpectedRow = { readonly least: bigint; readonly most: bigint; readonly mayBeMissing: boolean };
+export type ExpectedRow = { readonly least: bigint; readonly most: bigint; readonly mayBeMissing: boolean };
 
 type SimulatedCall = {
   readonly opening: CallOpening;
@@ -36,6 +38,8 @@ type SimulatedCall = {
 };
 
 const outputTokensMax = 200;
+const companionTurnMs = 2000;
+const companionTurnsMax = 10_000;
 /** Four letters count as a token where nothing else is known. */
 const charactersPerToken = 4;
 
@@ -75,7 +79,7 @@ const keyIds = Object.keys(keyLimits);
 export const ownerOf = (keyId: string): string => keyId.slice(0, 3);
 
 /** Numbers from 0 to 1 that repeat themselves for a seed (mulberry32). */
-function createRandom(seed: number): () => number {
+export function createRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;
@@ -92,25 +96,30 @@ async function settle(): Promise<void> {
 
 /** Three processes, their calls and their mishaps, all drawn from one seed. Time is the mocked time of the test runner. */
 export class SimulatedWorld {
-  readonly books = new SimulatedBooks();
   readonly processes: readonly SimulatedProcess[];
   readonly expected = new Map<string, ExpectedRow>();
   readonly counts = { calls: 0, refused: 0, kills: 0, powerLosses: 0, lost: 0, outages: 0, jumps: 0 };
   paidNanoUsd = 0n;
-  nowMs = Date.UTC(2026, 10, 20, 9);
+  /** Shortly before an hour is over: some of what is accepted in it is booked in the next. */
+  nowMs = Date.UTC(2026, 10, 20, 9, 59, 50);
+  #monotonicMs = 0;
+  readonly clock: Clock = { nowMs: () => this.nowMs, monotonicMs: () => this.#monotonicMs };
   readonly #random: () => number;
   readonly #payers: readonly Payer[];
   readonly #live: SimulatedCall[] = [];
   /** Calls with a record that the disk may not have synced. */
   #unsynced = new Set<string>();
   #prices = before;
-  #monotonicMs = 0;
   #round = 0;
 
-  constructor(seed: number) {
+  readonly #books: WorldBooks;
+  #companion: Companion | undefined;
+
+  constructor(seed: number, books: WorldBooks) {
+    this.#books = books;
     this.#random = createRandom(seed);
-    const clock = { nowMs: () => this.nowMs, monotonicMs: () => this.#monotonicMs };
-    this.processes = ['a', 'b', 'c'].map((nodeId) => new SimulatedProcess(nodeId, this.books, clock));
+    const { clock } = this;
+    this.processes = ['a', 'b', 'c'].map((nodeId) => new SimulatedProcess(nodeId, books, clock));
     this.#payers = keyIds.map((id) => {
       const userName = ownerOf(id);
       return { id, userName, limits: keyLimits[id] ?? {}, userLimits: userLimits[userName] ?? {} };
@@ -118,11 +127,11 @@ export class SimulatedWorld {
   }
 
   /** Lives until so many calls were made, and on until everything has ended. */
-  async live(calls: number): Promise<void> {
-    for (const [name, limits] of Object.entries(userLimits)) this.books.credits.setLimits(`user:${name}`, limits);
-    for (const [id, limits] of Object.entries(keyLimits)) this.books.credits.setLimits(`key:${id}`, limits);
-    this.#pay();
-    for (const process of this.processes) await process.start(this.#prices.book);
+  async live(calls: number, companion?: Companion): Promise<void> {
+    this.#companion = companion;
+    await this.#books.open(this.#payers);
+    await this.#pay();
+    for (const process of this.processes) await this.#start(process);
     await this.#pass(500);
     while (this.counts.calls < calls) {
       if (this.counts.calls > calls / 2) this.#prices = after;
@@ -131,8 +140,14 @@ export class SimulatedWorld {
     await this.#comeToRest();
   }
 
+  async #start(process: SimulatedProcess): Promise<void> {
+    await process.start(this.#prices.book);
+    this.#companion?.begin(process);
+  }
+
   async #liveOneRound(): Promise<void> {
     this.#round += 1;
+    if (this.#companion !== undefined && this.#random() < 0.3) this.#companion.act(this.#pick(this.processes), this.#pick(this.#payers));
     const actions = 1 + this.#nat(80);
     const mishapAt = this.#random() < 0.05 ? this.#nat(actions) : -1;
     for (let action = 0; action < actions; action += 1) {
@@ -165,9 +180,9 @@ export class SimulatedWorld {
     this.#unsynced = new Set();
   }
 
-  #pay(): void {
+  async #pay(): Promise<void> {
     this.paidNanoUsd += 1_500_000_000n;
-    this.books.credits.pay('ann', 1_500_000_000n);
+    await this.#books.pay('ann', 1_500_000_000n);
   }
 
   async #meet(): Promise<void> {
@@ -178,7 +193,7 @@ export class SimulatedWorld {
       if (process.fault !== 'none') this.counts.outages += 1;
     } else if (kind < 0.7) await this.#kill(process, 'kill');
     else if (kind < 0.75) await this.#kill(process, 'power-loss');
-    else if (kind < 0.9) this.#pay();
+    else if (kind < 0.9) await this.#pay();
     else {
       // An hour in either direction, and now and then the next morning.
       this.nowMs += kind < 0.97 ? (this.#random() - 0.5) * 7_200_000 : 36_000_000;
@@ -313,8 +328,9 @@ export class SimulatedWorld {
       }
     const others = this.#live.filter((each) => each.process !== process);
     this.#live.splice(0, this.#live.length, ...others);
+    this.#companion?.die(process);
     process.kill(kind, this.#random() < 0.5);
-    await process.start(this.#prices.book);
+    await this.#start(process);
   }
 
   /** At most what was emitted, and at least what the journal knew of it, by the cheaper of the lists that it may be settled by. */
@@ -330,14 +346,31 @@ export class SimulatedWorld {
 
   async #comeToRest(): Promise<void> {
     for (const process of this.processes) process.fault = 'none';
-    for (let turn = 0; turn < 200; turn += 1) {
+    await this.#endCalls(60);
+    // Before idle leases go back.
+    await this.#compareLeases();
+    await this.#endCalls(140);
+    // What a companion began may take hours, and clocks were set back.
+    for (let turn = 0; this.#companion?.isOver() === false && turn < companionTurnsMax; turn += 1) await this.#pass(companionTurnMs);
+    for (const { desk } of this.processes) {
+      void desk.close();
+      await this.#pass(1000);
+    }
+  }
+
+  async #endCalls(turns: number): Promise<void> {
+    for (let turn = 0; turn < turns; turn += 1) {
       this.#round += 1;
       for (let at = this.#live.length - 1; at >= 0; at -= 1) this.#advance(at);
       await this.#pass(300);
     }
-    for (const { desk } of this.processes) {
-      void desk.close();
-      await this.#pass(1000);
+  }
+
+  /** M6: what a process believes that it may spend is what the books believe that it has leased. Nothing is under way any more. */
+  async #compareLeases(): Promise<void> {
+    for (const { nodeId, desk } of this.processes) {
+      const leased = await this.#books.leasedBy(nodeId);
+      assert.equal(desk.figures().free, leased, `what ${nodeId} may spend`);
     }
   }
 

@@ -84,10 +84,11 @@ function nameOf({ userName, keyName, keyId, requestedModel }: CallEntry, groupin
   }
 }
 
+/** The largest difference first, whether dearer or cheaper; groups that differ alike by name. */
 function byDifference(one: ComparedGroup, other: ComparedGroup): number {
-  const [left, right] = [one, other].map(({ bookedNanoUsd, stagedNanoUsd }) => magnitude(stagedNanoUsd - bookedNanoUsd));
-  if (left !== right) return (left ?? 0n) > (right ?? 0n) ? -1 : 1;
-  return one.name < other.name ? -1 : 1;
+  return Number(differenceOf(other) - differenceOf(one)) || (one.name < other.name ? -1 : 1);
 }
 
-const magnitude = (amount: bigint): bigint => (amount < 0n ? -amount : amount);
+function differenceOf({ bookedNanoUsd, stagedNanoUsd }: ComparedGroup): bigint {
+  return bookedNanoUsd < stagedNanoUsd ? stagedNanoUsd - bookedNanoUsd : bookedNanoUsd - stagedNanoUsd;
+}

@@ -9,33 +9,14 @@ import { settleTools } from '../metering/settle-tools.ts';
 import { loadShippedPriceBook } from '../rating/load-shipped-price-book.ts';
 import { createPriceBook } from '../rating/price-book.ts';
 import { acceptedAtMs, bookOf, plainEntry } from '../rating/price-book-kit.ts';
+import { pricedEntry } from '../rating/priced-entry-kit.ts';
 import { PriceComparison } from './price-comparison.ts';
 import { repriceEntry } from './reprice-entry.ts';
 
 const shipped = loadShippedPriceBook();
 const current = createPriceBook({ book: shipped, toolPrices: { webSearch: '0.01' }, factors: { users: { bob: '0.9' } } });
 
-function entryOf(usage: Usage, more: Partial<CallEntry> = {}, book = current): CallEntry {
-  const opening = {
-    callId: 'req_1',
-    acceptedAtMs,
-    userName: 'alice',
-    keyId: 'key_1',
-    keyName: 'ci',
-    dialect: 'openai-chat',
-    requestedModel: 'claude-sonnet-4-5',
-    upstream: 'anthropic',
-    vendor: 'anthropic',
-    upstreamModel: 'claude-sonnet-4-5',
-    stream: false,
-    inputCharacters: 12,
-    priceVersion: book.version,
-    ...more,
-  };
-  const pricingParameters = { ...more.pricingParameters, ...more.replyParameters };
-  const charge = book.rate({ ...opening, usage, pricingParameters });
-  return { ...opening, end: 'finished', upstreamStatus: 200, usage, estimated: false, durationMs: 5, charge, ...more };
-}
+const entryOf = (usage: Usage, more: Partial<CallEntry> = {}, book = current): CallEntry => pricedEntry(book, usage, more);
 
 const count = fc.nat(3_000_000);
 const usages: fc.Arbitrary<Usage> = fc.record(

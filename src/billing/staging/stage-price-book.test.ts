@@ -41,6 +41,16 @@ test('of a file with several windows the one of that day begins on it, those of 
   assert.deepEqual(windowsOf(made.entries), ['m-3 2026-01-01', 'm-1 2026-12-01', 'm-1 2027-03-01', 'm-3 2027-05-01']);
 });
 
+test('windows that begin or end on that very day belong to the side that they touch', () => {
+  const inForce = bookOf(plainEntry({ effectiveUntil: '2026-12-01' }), plainEntry({ effectiveFrom: '2026-12-01', ...prices('9') }));
+  const file = bookOf(plainEntry(), plainEntry({ effectiveFrom: '2026-12-01', effectiveUntil: '2027-01-01', ...prices('4') }));
+  const { entries } = stagePriceBook(inForce, file, '2026-12-01');
+  assert.deepEqual(windowsOf(entries), ['m-1 2026-01-01 2026-12-01', 'm-1 2026-12-01 2027-01-01']);
+  assert.equal(entries[1]?.tiers?.[0]?.prices.input, '4');
+  const over = bookOf(plainEntry({ effectiveUntil: '2026-12-01' }));
+  assert.throws(() => stagePriceBook(inForce, over, '2026-12-01'), /its prices end before 2026-12-01/);
+});
+
 test('prices that have ended by then, and a name that another model has, are refused', () => {
   const ended = bookOf(plainEntry({ effectiveUntil: '2026-06-01' }));
   assert.throws(() => stagePriceBook(bookOf(plainEntry()), ended, '2026-12-01'), /acme\/m-1: its prices end before 2026-12-01/);

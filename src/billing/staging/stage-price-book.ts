@@ -26,9 +26,9 @@ export function onlyModelsOf(book: PriceBookData, others: readonly PriceBookData
 /** The windows of one model that hold on a day or later; the one that holds on it begins on it. */
 function windowsFrom(entries: readonly PriceBookEntry[], from: string): readonly PriceBookEntry[] {
   const begun = entries.map(({ effectiveFrom }) => effectiveFrom).filter((day) => day <= from);
-  const present = begun.toSorted().at(-1);
+  const present = begun.toSorted().at(-1) ?? from;
   return entries
-    .filter(({ effectiveFrom }) => effectiveFrom > from || effectiveFrom === present)
+    .filter(({ effectiveFrom }) => effectiveFrom >= present)
     .filter(({ effectiveUntil }) => effectiveUntil === undefined || effectiveUntil > from)
     .map((entry) => (entry.effectiveFrom > from ? entry : { ...entry, effectiveFrom: from }));
 }

@@ -1,30 +1,17 @@
-import type { CallEnd } from '../ledger/call-entry.ts';
 import type { BilledCall, BilledCallFilter, BilledCallStore } from './billed-call.ts';
 import { type ExactNumber, exactNumber } from './exact-number.ts';
 import { zonedTime } from './format-bucket-time.ts';
 import { usdDecimal } from './usd-decimal.ts';
 
 /** One line of the detail: a call, or a part of one. */
-export type BilledCallRecord = {
+export type BilledCallRecord = Omit<BilledCall, 'callId' | 'acceptedAtMs' | 'amountNanoUsd'> & {
   readonly requestId: string;
   /** When it was accepted, by the clock of the statistics' time zone: `YYYY-MM-DD HH:MM:SS`. */
   readonly time: string;
   /** The same in Unix milliseconds. */
   readonly timeMs: number;
-  readonly userName: string;
-  readonly tokenName: string;
-  readonly modelName: string;
-  readonly promptTokens: number;
-  readonly completionTokens: number;
-  readonly cacheTokens: number;
-  readonly cacheCreationTokens: number;
-  readonly useTimeMs: number;
-  readonly callCount: 0 | 1;
   /** USD with at most nine decimals. */
   readonly amount: ExactNumber;
-  readonly estimated: boolean;
-  readonly end: CallEnd;
-  readonly priceVersion: string;
 };
 
 /** Large enough that asking costs little, small enough that a page is no burden to anybody's memory. */

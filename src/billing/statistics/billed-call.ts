@@ -1,16 +1,12 @@
-import type { CallEnd } from '../ledger/call-entry.ts';
+import type { CallEnd, StatisticsCounts } from '../ledger/call-entry.ts';
 
 /** One row of the ledger that counts in the statistics: a call, or a part of one that adds to its sums. */
-export type BilledCall = {
+export type BilledCall = StatisticsCounts & {
   readonly callId: string;
   readonly acceptedAtMs: number;
   readonly userName: string;
   readonly tokenName: string;
   readonly modelName: string;
-  readonly promptTokens: number;
-  readonly completionTokens: number;
-  readonly cacheTokens: number;
-  readonly cacheCreationTokens: number;
   readonly useTimeMs: number;
   /** 1, or 0 for a part of another call. */
   readonly callCount: 0 | 1;

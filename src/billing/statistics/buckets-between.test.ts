@@ -240,6 +240,48 @@ test('a clock change by half an hour is itself a bound, also when the interval s
   assert.deepEqual(describeHours('Australia/Lord_Howe', '2026-10-03T15:40:00Z', '2026-10-03T16:30:00Z'), wanted.slice(1));
 });
 
+for (const [what, timeZone, from, to, wanted] of [
+  [
+    'by half an hour, at no full hour,',
+    'America/Caracas',
+    '2016-05-01T06:00:00Z',
+    '2016-05-01T08:00:00Z',
+    ['01:00:00 60min', '02:00:00 30min', '03:00:00 60min'],
+  ],
+  [
+    'by an hour, one minute after one,',
+    'America/St_Johns',
+    '2010-03-14T03:00:00Z',
+    '2010-03-14T04:00:00Z',
+    ['23:00:00 60min', '00:00:00 60min'],
+  ],
+  [
+    'by an hour, at a quarter to one,',
+    'Pacific/Chatham',
+    '2026-09-26T13:30:00Z',
+    '2026-09-26T14:30:00Z',
+    ['02:00:00 60min', '04:00:00 60min'],
+  ],
+] as const)
+  test(`a clock change ${what} is a bound only where the full hours move: ${timeZone}`, () => {
+    const timesOf = (start: string): string[] => describeHours(timeZone, start, to).map((hour) => hour.slice('2026-01-01 '.length));
+    assert.deepEqual(timesOf(from), wanted);
+    // Every later start sees the same hours from its own on.
+    for (let ms = Date.parse(from); ms < Date.parse(to); ms += 60_000) {
+      const seen = timesOf(new Date(ms).toISOString());
+      assert.deepEqual(seen, wanted.slice(-seen.length));
+    }
+  });
+
+test('a minute of a date that has begun and gone again belongs to the date that begins', () => {
+  // In St. John's the clock went from 00:01 back to 23:01: the seventh had begun at 02:30 by UTC, and begins only once.
+  const startSeconds = Date.parse('2010-11-07T02:45:00Z') / 1000;
+  const days = bucketsBetween({ granularity: 3, startSeconds, endSeconds: startSeconds + 60, timeZone: 'America/St_Johns', bucketsMax });
+  assert.deepEqual(days, [
+    { startSeconds: Date.parse('2010-11-07T02:30:00Z') / 1000, endSeconds: Date.parse('2010-11-08T03:30:00Z') / 1000 },
+  ]);
+});
+
 test('an offset with seconds yields bounds in whole minutes', () => {
   const buckets = bucketsBetween({ granularity: 2, startSeconds: 0, endSeconds: 100_000, timeZone: 'Africa/Monrovia', bucketsMax });
   assertTiles(buckets, 0, 100_000);

@@ -101,10 +101,10 @@ function* hourBounds(startSeconds: number, timeZone: string): Generator<number> 
   }
 }
 
-/** When the offset last changed by part of an hour before or at this moment, if that lies less than an hour back. */
+/** When the offset last changed before or at this moment, if it changed by part of an hour. */
 function latestPartialHourChange(start: Temporal.ZonedDateTime): number | undefined {
   const change = start.add({ seconds: 1 }).getTimeZoneTransition('previous');
-  if (change === null || epochSeconds(start) - epochSeconds(change) >= HOUR_SECONDS) return undefined;
+  if (change === null) return undefined;
   const offsetBefore = offsetSeconds(change.subtract({ seconds: 1 }));
   return (offsetSeconds(change) - offsetBefore) % HOUR_SECONDS === 0 ? undefined : epochSeconds(change);
 }

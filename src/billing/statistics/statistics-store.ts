@@ -1,3 +1,5 @@
+import type { StatisticsCounts } from '../ledger/call-entry.ts';
+
 /** One bucket of time as Unix seconds, half-open: `[startSeconds, endSeconds)`. */
 export type BucketBounds = { readonly startSeconds: number; readonly endSeconds: number };
 
@@ -16,15 +18,11 @@ export type StatisticsQuery = {
 };
 
 /** The sums of one (bucket, user, token, model). Only groups with calls exist. */
-export type StatisticsRow = {
+export type StatisticsRow = StatisticsCounts & {
   readonly bucketStartSeconds: number;
   readonly userName: string;
   readonly tokenName: string;
   readonly modelName: string;
-  readonly promptTokens: number;
-  readonly completionTokens: number;
-  readonly cacheTokens: number;
-  readonly cacheCreationTokens: number;
   readonly useTimeMs: number;
   readonly callCount: number;
   readonly amountNanoUsd: bigint;
@@ -38,8 +36,9 @@ export type StatisticsStore = {
 /** What makes long spans fast. */
 export type StatisticsDays = {
   /**
-   * Keeps sums of whole days of this time zone from now on, in place of those of another, so that statistics in it read few rows. All that was booked is added up anew; who books meanwhile
-   * waits. Statistics are the same with any. Returns false when that is how it was.
+   * Keeps sums of whole days of this time zone from now on, in place of those of another, so that statistics in it read few rows. All that was booked is added up anew, the newest day first, each in a
+   * transaction of its own, and what was begun is gone on with when it is asked for again; who books meanwhile waits for one day at most. Statistics are the same with any. Resolves with false when that is how
+   * it was.
    */
   readonly keepDaysOf: (timeZone: string) => Promise<boolean>;
 };

@@ -90,6 +90,61 @@ test('a scope shows one user only, and filters are exact and case-sensitive', as
   assert.equal((await ask(calls, { modelName: 'm%' })).length, 0);
 });
 
+test('a store is asked for what was asked, and for no name that nobody gave', async () => {
+  const asked: unknown[] = [];
+  const queryStatistics = (query: unknown) => {
+    asked.push(query);
+    return Promise.resolve([]);
+  };
+  const statistics = createStatistics({ store: { queryStatistics }, timeZone: 'UTC', limits: { ...statisticsLimitsDefault, rowsMax: 7 } });
+  assert.equal(statistics.timeZone, 'UTC');
+  const span = { startSeconds: 90, endSeconds: 120 };
+  const buckets = [{ startSeconds: 60, endSeconds: 120 }];
+  await statistics.query({ granularity: 1, ...span }, {});
+  await statistics.query({ granularity: 1, ...span, tokenName: 't', modelName: 'm' }, { userName: 'u' });
+  assert.deepEqual(asked, [
+    { buckets, ...span, rowsMax: 7 },
+    { buckets, ...span, tokenName: 't', modelName: 'm', userName: 'u', rowsMax: 7 },
+  ]);
+});
+
+test('totals are the sums of the records as they are shown', async () => {
+  const store = createMemoryStatisticsStore([
+    call({ useTimeMs: 1999 }),
+    call({ useTimeMs: 999 }),
+    call({ tokenName: 'b', useTimeMs: 1999 }),
+  ]);
+  const records = await createStatistics({ store, timeZone: 'UTC' }).query(
+    { granularity: 1, startSeconds: dayStart, endSeconds: dayStart + 60 },
+    {},
+  );
+  assert.deepEqual(
+    [...records].map(({ totalUseTime }) => totalUseTime),
+    [1, 2],
+  );
+  assert.equal(
+    JSON.stringify(records.totals()),
+    '{"totalPromptTokens":3600,"totalCompletionTokens":1020,"totalCacheTokens":2400,"totalCacheCreationTokens":21,' +
+      '"totalUseTime":3,"callCount":3,"totalAmount":0.00369}',
+  );
+});
+
+test('each bucket has its own time', async () => {
+  const calls = [0, 86_400].map((second) => call({ acceptedAtMs: (dayStart + second) * 1000 }));
+  assert.deepEqual(
+    (await ask(calls)).map(({ time }) => time),
+    ['2026-01-27 00:00:00', '2026-01-28 00:00:00'],
+  );
+});
+
+test('an interval that ends before or when it starts is refused', async () => {
+  for (const seconds of [0, -1])
+    await assert.rejects(ask([], { endSeconds: dayStart + seconds }), {
+      name: 'StatisticsRefusedError',
+      message: 'startTime must be before endTime',
+    });
+});
+
 test('a store that forgets the scope is caught before anything is shown', async () => {
   const store = createMemoryStatisticsStore([call(), call({ userName: 'bob' })]);
   const forgetful = createStatistics({
@@ -190,7 +245,10 @@ test('a failing store is told apart from a bad request, with its cause', async (
   const statistics = createStatistics({ store: { queryStatistics: () => Promise.reject(cause) }, timeZone: 'UTC' });
   await assert.rejects(
     statistics.query({ granularity: 3, startSeconds: 0, endSeconds: 60 }, {}),
-    (error) => error instanceof StatisticsUnavailableError && error.cause === cause,
+    (error) =>
+      error instanceof StatisticsUnavailableError &&
+      error.cause === cause &&
+      String(error) === 'StatisticsUnavailableError: The statistics store did not answer.',
   );
 });
 

@@ -7,6 +7,8 @@ import type { Usage } from '../../inference/usage.ts';
 import type { ReplyHeaders } from '../../platform/http/reply-head.ts';
 import { admit } from '../admit.ts';
 import type { CallCredit } from '../credits/call-credit.ts';
+import type { ClientWatch } from '../disconnect/client-watch.ts';
+import { describeLeaving } from '../disconnect/describe-leaving.ts';
 import type { ClientReply } from '../exchange/client-reply.ts';
 import { passReplyHeaders, readUpstreamRequestId, receiptHeader, receiptPath } from '../exchange/reply-headers.ts';
 import type { Gateway, GatewaySettings } from '../gateway.ts';
@@ -22,7 +24,7 @@ import { timeoutsOf } from '../routing/target-timeouts.ts';
 import type { CallReport } from '../telemetry/call-report.ts';
 import type { AudioJob, Delivered, Delivery, PreparedAudio } from './audio-job.ts';
 import { describeRefusal } from './describe-refusal.ts';
-import { type AudioOutcome, nothingUsed, settleAudio } from './settle-audio.ts';
+import { type AudioOutcome, endLeftAudio, nothingUsed, settleAudio } from './settle-audio.ts';
 import { UpstreamReply } from './upstream-reply.ts';
 
 /** Reply headers that name the operator's account at the vendor. */
@@ -41,8 +43,9 @@ export type AudioCall = {
   readonly startedMs: number;
   /** What is held for it; absent where nothing limits what its caller spends. */
   readonly credit: CallCredit | undefined;
-  /** Aborts with a GatewayError: the client has left, or the gateway ends. */
+  /** Aborts with a GatewayError: the client has left and its upstream is to be stopped, or the gateway ends. */
   readonly signal: AbortSignal;
+  readonly client: ClientWatch;
   readonly report: CallReport;
 };
 
@@ -143,8 +146,10 @@ export class AudioAttempts {
       const metered = await prepared.meter(delivered.report, delivered.textCharacters);
       await this.#settle(opening, attempt, { end: delivered.end, metered, error: delivered.error });
       // What is left is in the connection's buffers: whoever does not read it is not waited for.
-      response.setTimeout(settings.timeouts.stalledReaderMs, () => response.destroy());
-      delivered.conclude();
+      if (!response.destroyed) {
+        response.setTimeout(settings.timeouts.stalledReaderMs, () => response.destroy());
+        delivered.conclude();
+      }
       return { usage: metered.usage };
     } catch (error) {
       if (attempt.isSettled) throw error;
@@ -178,11 +183,12 @@ export class AudioAttempts {
   async #exchange(reply: UpstreamReply, opening: CallOpening, attempt: Attempt): Promise<Delivered> {
     const { journal, clock } = this.#gateway;
     const { target, prepared } = attempt.candidate;
-    const { response, signal, settings } = this.#call;
+    const { response, signal, settings, client } = this.#call;
     const recordProgress = (): void => journal.progress(opening.callId, { usage: prepared.usageAtHead(), outputCharacters: 0 });
     void prepared.learnMore?.().then(() => {
       if (attempt.isAnswered && !attempt.isSettled) recordProgress();
     });
+    this.#call.client.asks();
     const head = await reply.open(prepared.request);
     attempt.head = head;
     const upstreamRequestId = readUpstreamRequestId(head.headers, target.upstream);
@@ -203,6 +209,7 @@ export class AudioAttempts {
         attempt.firstByteMs = Math.round(clock.monotonicMs() - this.#call.startedMs);
         attempt.ticket.contentArrived();
       },
+      client,
     };
     return prepared.deliver(reply, delivery);
   }
@@ -237,12 +244,17 @@ export class AudioAttempts {
     const next = mayGoOn ? this.#chooseNext(attempt.candidate, others, decision) : undefined;
     if (next === undefined) return undefined;
     if (next.waitMs > 0) await wait(next.waitMs, undefined, { signal }).catch(() => {});
-    if (signal.aborted) {
+    if (this.#hasLeft()) {
       next.grant?.release();
       return undefined;
     }
     this.#failed.push(this.#describeAttempt(attempt, error, clock.monotonicMs()));
     return next;
+  }
+
+  /** Whether it is to be tried no more. */
+  #hasLeft(): boolean {
+    return this.#call.signal.aborted || this.#call.client.left !== undefined;
   }
 
   /** Another target that is within reach and that the budget allows, at once; else the same after a while, where that is worth it. */
@@ -260,7 +272,7 @@ export class AudioAttempts {
   }
 
   #describeFailure({ head }: Attempt, error: GatewayError) {
-    const known = { error, attempt: this.#failed.length + 1, isDelivered: false, hasClientLeft: this.#call.signal.aborted };
+    const known = { error, attempt: this.#failed.length + 1, isDelivered: false, hasClientLeft: this.#hasLeft() };
     if (head === undefined) return known;
     const retryAfterMs = parseRetryAfter(head.headers, this.#gateway.clock.nowMs());
     const isRetryForbidden = forbidsRetry(head.headers);
@@ -291,11 +303,14 @@ export class AudioAttempts {
     const { head, firstByteMs, candidate } = attempt;
     attempt.isSettled = true;
     const { journal, clock } = this.#gateway;
-    const { startedMs, settings, report, credit } = this.#call;
+    const { startedMs, settings, report, credit, client } = this.#call;
     const durationMs = Math.round(clock.monotonicMs() - startedMs);
     const upstreamRequestId = head === undefined ? undefined : readUpstreamRequestId(head.headers, candidate.target.upstream);
     const trace = { upstreamStatus: head?.status, upstreamRequestId, firstByteMs, durationMs };
-    const entry = settleAudio(opening, outcome, trace, settings.routing.priceBook);
+    const { left } = client;
+    const charged = settleAudio(opening, left === undefined ? outcome : endLeftAudio(outcome), trace, settings.routing.priceBook);
+    const isReported = outcome.end === 'finished' && outcome.metered.rawUsage !== undefined;
+    const entry = left === undefined ? charged : { ...charged, disconnect: describeLeaving(left, isReported, durationMs) };
     credit?.charge(entry);
     return new Promise((resolve) => {
       journal.done(entry, () => resolve());

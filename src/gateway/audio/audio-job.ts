@@ -5,6 +5,7 @@ import type { GatewayError } from '../../inference/gateway-error.ts';
 import type { Usage, UsageReport } from '../../inference/usage.ts';
 import type { ReplyHeaders } from '../../platform/http/reply-head.ts';
 import type { UpstreamRequest } from '../../platform/http/upstream-client.ts';
+import type { ClientWatch } from '../disconnect/client-watch.ts';
 import type { ClientReply } from '../exchange/client-reply.ts';
 import type { GatewayLimits } from '../limits.ts';
 import type { Target } from '../routing/routing-table.ts';
@@ -46,6 +47,7 @@ export type Delivery = {
   readonly signal: AbortSignal;
   /** The first bytes are about to go to the client: no other attempt can follow. */
   readonly onDelivering: () => void;
+  readonly client: Pick<ClientWatch, 'delivered' | 'onLeft'>;
 };
 
 /** How a reply ended of which something was delivered, or is ready to be. */

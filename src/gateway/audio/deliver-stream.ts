@@ -13,21 +13,25 @@ import { abortReason, type UpstreamReply } from './upstream-reply.ts';
 const truncated = 'Upstream connection error: the reply was terminated early.';
 
 /** Resolves when the client has taken what was written. Rejects with GatewayError when it does not in time, or has left. */
-function waitForClient({ response, signal, stalledReaderMs }: Delivery): Promise<void> {
+function waitForClient({ response, signal, stalledReaderMs, client }: Delivery): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const onAbort = (): void => reject(abortReason(signal));
   const timer = setTimeout(() => reject(new GatewayError('request_timeout', 'the client does not read its reply')), stalledReaderMs);
   signal.addEventListener('abort', onAbort, { once: true });
   if (signal.aborted) onAbort();
   response.once('drain', resolve);
+  // Of a client that has left the reply may be read on, for what its upstream says of its usage.
+  client.onLeft(resolve);
   return promise.finally(() => {
     clearTimeout(timer);
+    client.onLeft(undefined);
     signal.removeEventListener('abort', onAbort);
   });
 }
 
 async function write(delivery: Delivery, bytes: Buffer): Promise<void> {
   if (delivery.signal.aborted) throw abortReason(delivery.signal);
+  if (delivery.response.destroyed) return;
   if (!delivery.response.write(bytes)) await waitForClient(delivery);
 }
 
@@ -120,6 +124,7 @@ export async function deliverEvents(reply: UpstreamReply, delivery: Delivery): P
       look(seen, event);
       if (early === undefined) {
         await write(delivery, frame.bytes);
+        if (event.kind === 'delta') delivery.client.delivered(event.textCharacters);
         continue;
       }
       if (event.kind === 'error') throw seen.error ?? new GatewayError('upstream_error', truncated);
@@ -129,6 +134,7 @@ export async function deliverEvents(reply: UpstreamReply, delivery: Delivery): P
       early = undefined;
       beginEvents(delivery);
       await write(delivery, bytes);
+      if (event.kind === 'delta') delivery.client.delivered(event.textCharacters);
     }
   } catch (error) {
     if (early !== undefined) throw error;

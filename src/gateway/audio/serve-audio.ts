@@ -10,6 +10,7 @@ import { authenticate } from '../authenticate.ts';
 import type { ClientReply } from '../exchange/client-reply.ts';
 import type { Gateway } from '../gateway.ts';
 import type { CallCredit } from '../credits/call-credit.ts';
+import { ClientWatch } from '../disconnect/client-watch.ts';
 import { checkCaller, mayCall } from '../limits/check-caller.ts';
 import { countUsedTokens, reserveCall } from '../limits/reserve-call.ts';
 import { enterGate } from '../overload/enter-gate.ts';
@@ -45,6 +46,7 @@ type EnteredCall = Http & {
   readonly startedMs: number;
   readonly report: CallReport;
   readonly gone: AbortController;
+  readonly client: ClientWatch;
 };
 
 /** Serves /v1/audio. @throws GatewayError as long as nothing was delivered */
@@ -68,15 +70,20 @@ async function serveCaller(gateway: Gateway, operation: AudioOperation, http: Ht
   const admission = await enterGate(gateway.gatekeeper, { callId, request, response, dialect: audioErrorDialect }, report, caller.userId);
   if (admission === undefined) return;
   const gone = new AbortController();
-  const leave = (): void => gone.abort(new GatewayError('request_timeout', 'the client has left'));
-  response.once('close', leave);
-  if (response.destroyed) leave();
+  const client = new ClientWatch({
+    response,
+    policy: caller.disconnectPolicy ?? gateway.settings().disconnect ?? 'abort',
+    slots: gateway.drainSlots,
+    elapsedMs: () => clock.monotonicMs() - startedMs,
+    stop: () => gone.abort(new GatewayError('request_timeout', 'the client has left')),
+  });
   // The end of the gateway ends the call, whatever it waits for.
   const slot = deadlines.watch({ check: () => {}, terminate: (error) => gone.abort(error) });
   try {
-    const entered = { ...http, caller, admission, acceptedAtMs, startedMs, report, gone };
+    const entered = { ...http, caller, admission, acceptedAtMs, startedMs, report, gone, client };
     await (operation === 'speech' ? serveSpeech(gateway, entered) : serveTranscription(gateway, operation, entered));
   } finally {
+    client.end();
     deadlines.unwatch(slot);
   }
 }

@@ -14,6 +14,11 @@ export type AudioOutcome = {
 /** What a call used that failed: nothing, whatever its upstream did. */
 export const nothingUsed: MeteredCall = { usage: {}, estimated: false };
 
+/** How a call ended whose client had left: that is what is told of it. One that failed is free all the same. */
+export function endLeftAudio({ end, metered }: AudioOutcome): AudioOutcome {
+  return { end: end === 'failed' ? end : 'client-left', metered };
+}
+
 /** Makes the ledger row of a call whose usage is counted already, and prices it with the book pinned at admission. */
 export function settleAudio(
   opening: CallOpening,

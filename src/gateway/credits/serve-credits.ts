@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 
 import type { SpendingOverview } from '../../billing/credits/spending-overview.ts';
-import { formatMoney } from '../../billing/receipts/exact-text.ts';
+import type { CreditUnit } from '../../billing/rating/rating.ts';
+import { createMoneyWriter, describeUnit } from '../../billing/receipts/show-credits.ts';
 import { chatDialects } from '../../dialects/registry.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import { authenticate } from '../authenticate.ts';
@@ -38,23 +39,29 @@ export async function serveCredits(gateway: Gateway, { request, response, callId
   });
   if (response.destroyed) return;
   const headers = { 'content-type': 'application/json', 'cache-control': 'private, no-store', [requestIdHeader]: callId };
-  writeReply(response, 200, headers, Buffer.from(JSON.stringify(describe(caller, overview))));
+  writeReply(response, 200, headers, Buffer.from(JSON.stringify(describe(caller, overview, gateway.settings().routing.priceBook.credits))));
 }
 
 /** The answer, described in the OpenAPI document as `Credits`. What is available may be used by others before it is asked for. */
-function describe({ userName, name }: { readonly userName: string; readonly name: string }, { balance, limits }: SpendingOverview): object {
+function describe(
+  { userName, name }: { readonly userName: string; readonly name: string },
+  { balance, limits }: SpendingOverview,
+  unit: CreditUnit | undefined,
+): object {
+  const money = createMoneyWriter(unit);
   return {
     object: 'credits',
     user: userName,
     key: name,
     currency: 'USD',
-    balance: balance === undefined ? null : { amount: formatMoney(balance.balanceNanoUsd), reserved: formatMoney(balance.reservedNanoUsd) },
+    ...describeUnit(unit),
+    balance: balance === undefined ? null : { amount: money(balance.balanceNanoUsd), reserved: money(balance.reservedNanoUsd) },
     limits: limits.map(({ scope, period, limitNanoUsd, spentNanoUsd, reservedNanoUsd, resetsAtMs }) => ({
       scope,
       period,
-      limit: formatMoney(limitNanoUsd),
-      spent: formatMoney(spentNanoUsd),
-      reserved: formatMoney(reservedNanoUsd),
+      limit: money(limitNanoUsd),
+      spent: money(spentNanoUsd),
+      reserved: money(reservedNanoUsd),
       resets_at: resetsAtMs === undefined ? null : new Date(resetsAtMs).toISOString(),
     })),
   };

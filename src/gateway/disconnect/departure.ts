@@ -13,4 +13,6 @@ export type LeavingRule = {
   readonly policy: DisconnectPolicy;
   /** Where a reply is read on for which nobody waits; absent where there is no place for any. */
   readonly slots?: DrainSlots | undefined;
+  /** Characters of content that have been handed to the client, where whoever takes the reply does not hand on all of it; absent: the exchange counts them. */
+  readonly delivered?: (() => number) | undefined;
 };

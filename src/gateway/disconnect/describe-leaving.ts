@@ -8,10 +8,15 @@ export function endLeft(outcome: Outcome): Outcome {
   return outcome.end === 'failed' ? outcome : { ...others, end: 'client-left' };
 }
 
-/** The evidence of what was done when a client left. @param endedAfterMs when its upstream was stopped or had ended, in milliseconds from acceptance */
+/** Whether the upstream's own final usage was read. */
+export function reportsUsage({ complete, report }: Outcome): boolean {
+  return complete && report?.usageReport !== undefined;
+}
+
+/** The evidence of what was done when a client left. @param usageReported whether the upstream's own final usage was read @param endedAfterMs when its upstream was stopped or had ended, in milliseconds from acceptance */
 export function describeLeaving(
   { departure, afterMs }: { readonly departure: Departure; readonly afterMs: number },
-  { complete, report }: Outcome,
+  usageReported: boolean,
   endedAfterMs: number,
 ): DisconnectEvidence {
   return {
@@ -19,6 +24,6 @@ export function describeLeaving(
     leftAfterMs: afterMs,
     deliveredCharacters: departure.deliveredCharacters,
     upstreamEndedAfterMs: endedAfterMs,
-    usageReported: complete && report?.usageReport !== undefined,
+    usageReported,
   };
 }

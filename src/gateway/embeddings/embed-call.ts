@@ -8,6 +8,8 @@ import { parseJsonObject } from '../../platform/json/parse-json.ts';
 import { admit } from '../admit.ts';
 import { boundDearest } from '../credits/bound-call.ts';
 import { type CallCredit, takeCredit } from '../credits/call-credit.ts';
+import type { ClientWatch } from '../disconnect/client-watch.ts';
+import { describeLeaving, endLeft, reportsUsage } from '../disconnect/describe-leaving.ts';
 import type { Outcome } from '../exchange/exchange-context.ts';
 import { scrubText } from '../exchange/scrub-credential.ts';
 import type { Gateway } from '../gateway.ts';
@@ -38,7 +40,10 @@ export type EmbedCall = {
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly acceptedAtMs: number;
   readonly startedMs: number;
+  /** Aborts when the upstream is to be stopped. */
   readonly signal: AbortSignal;
+  /** Absent for what no client waits for. */
+  readonly client?: ClientWatch;
   /** Absent for what no client asked for. */
   readonly report?: CallReport;
 };
@@ -89,20 +94,19 @@ export async function embed(gateway: Gateway, call: EmbedCall): Promise<Embedded
     target: targets[0],
   });
   let credit: CallCredit | undefined;
+  let attempts: EmbedAttempts | undefined;
   try {
     credit = await takeCredit(gateway, caller, call.acceptedAtMs, () => {
       const bounds = boundEmbeddings(body, inputCharacters);
       const purchase = { priceBook: settings.routing.priceBook, requestedModel, acceptedAtMs: call.acceptedAtMs };
       return boundDearest({ ...purchase, userName: caller.userName, keyId: caller.id }, targets, () => bounds);
     });
-    const made = await new EmbedAttempts(gateway, call, { facts, credit, encoding }).run(targets);
-    taken?.reservation.settle(made.usedTokens);
-    return { body: made.reply.body, headers: { ...taken?.headers } };
-  } catch (error) {
-    // What failed is not charged, and does not count.
-    taken?.reservation.settle(0);
-    throw error;
+    attempts = new EmbedAttempts(gateway, call, { facts, credit, encoding });
+    const reply = await attempts.run(targets);
+    return { body: reply.body, headers: { ...taken?.headers } };
   } finally {
+    // What failed is not charged, and does not count.
+    taken?.reservation.settle(attempts?.usedTokens ?? 0);
     credit?.end();
   }
 }
@@ -114,8 +118,6 @@ type KnownEmbedding = {
   readonly encoding: 'float' | 'base64';
 };
 
-type Made = { readonly reply: EmbeddingsReply; readonly usedTokens: number };
-
 /** The attempts of one call. */
 class EmbedAttempts {
   readonly #gateway: Gateway;
@@ -124,6 +126,7 @@ class EmbedAttempts {
   /** Pinned: a reload of the prices changes no call under way. */
   readonly #priceBook: PriceBook;
   readonly #failed: FailedAttempt[] = [];
+  #usedTokens = 0;
 
   constructor(gateway: Gateway, call: EmbedCall, known: KnownEmbedding) {
     this.#gateway = gateway;
@@ -132,14 +135,19 @@ class EmbedAttempts {
     this.#priceBook = gateway.settings().routing.priceBook;
   }
 
-  async run(targets: readonly Target[]): Promise<Made> {
+  /** Tokens that are charged for it, once it is in the books. */
+  get usedTokens(): number {
+    return this.#usedTokens;
+  }
+
+  async run(targets: readonly Target[]): Promise<EmbeddingsReply> {
     const { attemptsMax } = this.#gateway.settings().retries;
     let waiting = [...targets];
     for (;;) {
       const [target, ...others] = waiting;
       if (target === undefined) throw new Error('a call for embeddings ran out of targets without an answer');
       const attempt = await this.#attempt(target, others, attemptsMax);
-      if ('made' in attempt) return attempt.made;
+      if ('reply' in attempt) return attempt.reply;
       waiting = [...attempt.next];
     }
   }
@@ -149,7 +157,7 @@ class EmbedAttempts {
     target: Target,
     others: readonly Target[],
     attemptsMax: number,
-  ): Promise<{ readonly made: Made } | { readonly next: readonly Target[] }> {
+  ): Promise<{ readonly reply: EmbeddingsReply } | { readonly next: readonly Target[] }> {
     const { clock, journal, health, random, retryBudget } = this.#gateway;
     const opening = await this.#open(target);
     const ticket = health.of(subjectOf(target)).begin();
@@ -162,22 +170,23 @@ class EmbedAttempts {
         journal.head(opening.callId, { status });
         ticket.headArrived();
       };
+      this.#call.client?.asks();
       answer = await this.#ask(target, onHead);
       const reply = this.#read(answer, target);
       ticket.end({ type: 'answered' });
       retryBudget.succeeded(target.upstream.id);
-      const usedTokens = await this.#settle(opening, { end: 'finished', report: reply.report, complete: true }, upstreamStatus);
-      return { made: { reply, usedTokens } };
+      await this.#settle(opening, { end: 'finished', report: reply.report, complete: true }, upstreamStatus);
+      return { reply };
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
-      const { signal } = this.#call;
-      const decision = decideRetry(describeFailure(error, answer, clock.nowMs(), this.#failed.length + 1, signal.aborted), random);
+      const hasLeft = this.#call.signal.aborted || this.#call.client?.left !== undefined;
+      const decision = decideRetry(describeFailure(error, answer, clock.nowMs(), this.#failed.length + 1, hasLeft), random);
       ticket.end(decision.verdict);
       const next = decision.retry ? others.filter((other) => isWithinReach(decision.reach, subjectOf(target), subjectOf(other))) : [];
       const [first] = next;
       const mayGoOn = decision.retry && first !== undefined && this.#failed.length + 1 < attemptsMax;
       if (!mayGoOn || !retryBudget.takeFailover(first.upstream.id, decision.cost)) {
-        await this.#settle(opening, { end: 'failed', complete: false, error }, upstreamStatus);
+        await this.#settle(opening, endBroken(error, answer, hasLeft ? upstreamStatus : undefined), upstreamStatus);
         throw error;
       }
       this.#failed.push(this.#describeAttempt(target, error, upstreamStatus, clock.monotonicMs() - startedMs));
@@ -220,14 +229,18 @@ class EmbedAttempts {
     });
   }
 
-  /** Writes the call into the books and resolves with the tokens that it used. */
-  #settle(opening: CallOpening, outcome: Outcome, upstreamStatus: number | undefined): Promise<number> {
+  /** Writes the call into the books. */
+  #settle(opening: CallOpening, told: Outcome, upstreamStatus: number | undefined): Promise<void> {
     const { journal, clock } = this.#gateway;
     const durationMs = Math.round(clock.monotonicMs() - this.#call.startedMs);
-    const entry = settleCall(opening, outcome, { upstreamStatus, durationMs }, this.#priceBook, false);
+    const left = this.#call.client?.left;
+    const outcome = left === undefined ? told : endLeft(told);
+    const charged = settleCall(opening, outcome, { upstreamStatus, durationMs }, this.#priceBook, false);
+    const entry = left === undefined ? charged : { ...charged, disconnect: describeLeaving(left, reportsUsage(outcome), durationMs) };
+    this.#usedTokens = countUsedTokens(entry.usage);
     this.#known.credit?.charge(entry);
     return new Promise((resolve) => {
-      journal.done(entry, () => resolve(countUsedTokens(entry.usage)));
+      journal.done(entry, resolve);
       this.#call.report?.settled(entry, outcome.error);
     });
   }
@@ -247,6 +260,15 @@ class EmbedAttempts {
       durationMs: Math.round(durationMs),
     };
   }
+}
+
+/**
+ * How a call ends that broke. It is free, unless its client left while the answer of its upstream was on its way: then it has done its work.
+ * @param answeredStatus what the upstream of a client that has left has said before the end of its answer
+ */
+function endBroken(error: GatewayError, answer: WholeAnswer | undefined, answeredStatus: number | undefined): Outcome {
+  const isAtWork = answer === undefined && answeredStatus !== undefined && answeredStatus >= 200 && answeredStatus < 300;
+  return isAtWork ? { end: 'client-left', complete: false } : { end: 'failed', complete: false, error };
 }
 
 function describeFailure(error: GatewayError, answer: WholeAnswer | undefined, nowMs: number, attempt: number, hasClientLeft: boolean) {

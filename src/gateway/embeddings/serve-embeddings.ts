@@ -5,6 +5,7 @@ import { authenticate } from '../authenticate.ts';
 import type { ClientReply } from '../exchange/client-reply.ts';
 import { receiptHeader, receiptPath, requestIdHeader } from '../exchange/reply-headers.ts';
 import type { Gateway } from '../gateway.ts';
+import { ClientWatch } from '../disconnect/client-watch.ts';
 import { checkCaller } from '../limits/check-caller.ts';
 import { enterGate } from '../overload/enter-gate.ts';
 import { readRequest } from '../read-request.ts';
@@ -33,10 +34,26 @@ export async function serveEmbeddings(
   const { bytes, body } = await readRequest(request, settings.limits, (held) => admission.holdBytes(held));
   admission.holdBytes(bytes.length);
   const gone = new AbortController();
-  response.once('close', () => gone.abort());
-  if (response.destroyed) gone.abort();
+  const client = new ClientWatch({
+    response,
+    policy: caller.disconnectPolicy ?? settings.disconnect ?? 'abort',
+    slots: gateway.drainSlots,
+    elapsedMs: () => clock.monotonicMs() - startedMs,
+    stop: () => gone.abort(),
+  });
   const headers = request.headers as Readonly<Record<string, string | undefined>>;
-  const embedded = await embed(gateway, { callId, caller, body, headers, acceptedAtMs, startedMs, signal: gone.signal, report });
+  const embedded = await embed(gateway, {
+    callId,
+    caller,
+    body,
+    headers,
+    acceptedAtMs,
+    startedMs,
+    signal: gone.signal,
+    client,
+    report,
+  }).finally(() => client.end());
+  if (response.destroyed) return;
   const replyHeaders = {
     'content-type': 'application/json',
     ...embedded.headers,

@@ -52,6 +52,8 @@ export type StreamRelay = {
   /** Whether the upstream has begun with the reply itself; before, nothing needs to go to the client. */
   readonly hasContent: () => boolean;
   readonly report: () => StreamReport;
+  /** Characters of content in what `read` gave, where that may be less than the upstream has said; absent: it is what the report counts. */
+  readonly deliveredCharacters?: () => number;
   /** True when the client's reply has ended and the upstream's has not: nothing more is wanted of it. */
   readonly endedEarly: () => boolean;
   /** The reply so far, with what its client did not ask to see; absent where that is all that was written. */

@@ -5,8 +5,10 @@ import type { Usage } from '../../inference/usage.ts';
 import type { FrameReader, StreamFraming } from '../../platform/frames.ts';
 import { createJsonArrayFrameReader } from '../../platform/sse/json-array-frame-reader.ts';
 import { createSseFrameReader } from '../../platform/sse/sse-frame-reader.ts';
+import type { LeavingRule } from '../disconnect/departure.ts';
 import { limitToDelivered } from '../disconnect/limit-to-delivered.ts';
 import type { ExchangeContext, Outcome } from './exchange-context.ts';
+import type { StreamRelay } from './reply-relay.ts';
 
 /** How often a running stream tells the journal where it stands: at most this much output can be missing after a crash. */
 export const progressIntervalMs = 200;
@@ -27,6 +29,11 @@ export function isBlank(bytes: Buffer): boolean {
 /** What a stream that is ended early has used: what its upstream says, and its output by what it has written where that is more. */
 export function countSoFar({ usageReport, outputCharacters }: ReplyReport): Usage {
   return { ...usageReport?.usage, outputTokens: Math.max(usageReport?.usage.outputTokens ?? 0, estimateTokens(outputCharacters)) };
+}
+
+/** Characters of a stream's content that have been handed to its client, where any of it has. */
+export function countDelivered(leaving: LeavingRule | undefined, stream: StreamRelay): number {
+  return leaving?.delivered?.() ?? stream.deliveredCharacters?.() ?? stream.report().outputCharacters;
 }
 
 /** Tells the operator of events that nobody could read. */

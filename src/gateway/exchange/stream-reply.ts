@@ -8,6 +8,7 @@ import type { StreamRelay } from './reply-relay.ts';
 import {
   countSoFar,
   createFrameReader,
+  countDelivered,
   cutByBudget,
   describeDefect,
   describeEnding,
@@ -58,8 +59,8 @@ export class StreamReply implements ReplySink {
     this.#headers = headers;
     this.#framing = framing;
     this.#reader = createFrameReader(context.relay.upstreamFraming ?? framing, context.limits.eventBytesMax);
-    const { budget } = context;
-    this.#stream = context.relay.openStream(context.limits, budget !== undefined);
+    const { budget, limits } = context;
+    this.#stream = context.relay.openStream(limits, budget !== undefined);
     if (budget !== undefined) this.#review = new StreamReview(budget, (verdict, heldBack) => this.#goOn(verdict, heldBack));
     this.#lastDataMs = context.clock.monotonicMs();
     this.#lastWriteMs = this.#lastDataMs;
@@ -370,10 +371,9 @@ export class StreamReply implements ReplySink {
     }
     const { observer, leaving } = this.#context;
     const { policy = 'abort' } = leaving ?? {};
-    const deliveredCharacters = this.#reachesClient ? this.#stream.report().outputCharacters : 0;
+    const deliveredCharacters = this.#reachesClient ? countDelivered(leaving, this.#stream) : 0;
     observer.left?.({ policy, deliveredCharacters });
-    this.#drains = drains;
-    if (drains) return this.#flow.resume();
+    if ((this.#drains = drains)) return this.#flow.resume();
     this.#flow.stop();
     this.#settle({ end: 'client-left', complete, ...(policy === 'deliver' ? { charged: deliveredCharacters } : {}) });
   }

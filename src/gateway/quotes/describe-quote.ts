@@ -1,6 +1,6 @@
 import type { CreditRefusal } from '../../billing/credits/credit-desk.ts';
 import { writeCounts } from '../../billing/receipts/count-names.ts';
-import { formatMoney } from '../../billing/receipts/exact-text.ts';
+import { createMoneyWriter, describeUnit } from '../../billing/receipts/show-credits.ts';
 import type { CostBounds, PriceBook } from '../../billing/rating/rating.ts';
 import { writeLine } from '../../billing/receipts/build-receipt.ts';
 import type { PricingParameters } from '../../inference/usage.ts';
@@ -74,6 +74,8 @@ export type Affordable =
   | { readonly kind: 'covered' }
   | { readonly kind: 'refused'; readonly refusal: CreditRefusal };
 
+type WriteMoney = ReturnType<typeof createMoneyWriter>;
+
 /** The answer to a question for a price. */
 export function describeQuote(
   { path, settings, nowMs }: Pick<Asked, 'settings' | 'nowMs'> & { readonly path: string },
@@ -81,6 +83,8 @@ export function describeQuote(
   { bounds, heldNanoUsd, targets }: PricedQuote,
   affordable: Affordable,
 ): object {
+  const { credits, version } = settings.routing.priceBook;
+  const money = createMoneyWriter(credits);
   return {
     object: 'quote',
     path,
@@ -88,40 +92,44 @@ export function describeQuote(
     requested_model: call.requestedModel,
     quoted_at: new Date(nowMs).toISOString(),
     currency: 'USD',
-    price_version: settings.routing.priceBook.version,
-    ...describeBounds(bounds),
+    ...describeUnit(credits),
+    price_version: version,
+    ...describeBounds(bounds, money),
     rounds_max: call.roundsMax,
-    held: affordable.kind === 'unlimited' ? null : formatMoney(heldNanoUsd),
+    held: affordable.kind === 'unlimited' ? null : money(heldNanoUsd),
     allowed: affordable.kind !== 'refused',
-    refusal: affordable.kind === 'refused' ? describeRefusal(affordable.refusal) : null,
-    targets: targets.map(describeTarget),
+    refusal: affordable.kind === 'refused' ? describeRefusal(affordable.refusal, money) : null,
+    targets: targets.map((target) => describeTarget(target, money)),
   };
 }
 
-function describeBounds({ minimumNanoUsd, expectedNanoUsd, maximumNanoUsd }: CostBounds) {
-  return { minimum: formatMoney(minimumNanoUsd), expected: formatMoney(expectedNanoUsd), maximum: formatMoney(maximumNanoUsd) };
+function describeBounds({ minimumNanoUsd, expectedNanoUsd, maximumNanoUsd }: CostBounds, money: WriteMoney) {
+  return { minimum: money(minimumNanoUsd), expected: money(expectedNanoUsd), maximum: money(maximumNanoUsd) };
 }
 
-function describeTarget({ quoted: { target, usage, notes }, pricingParameters, bounds, expected }: PricedTarget): object {
+function describeTarget(
+  { quoted: { target, usage, notes }, pricingParameters, bounds, expected }: PricedTarget,
+  money: WriteMoney,
+): object {
   return {
     upstream: target.upstream.id,
     vendor: target.upstream.vendor.id,
     upstream_model: target.upstreamModel,
     price_id: expected.priceId ?? null,
     pricing_parameters: { ...pricingParameters },
-    ...describeBounds(bounds),
+    ...describeBounds(bounds, money),
     usage: { expected: writeCounts(usage.expected), most: writeCounts(usage.most) },
     lines: expected.lines.map(writeLine),
     notes: notes?.map(({ kind, field, reason }) => ({ kind, field, reason })) ?? null,
   };
 }
 
-function describeRefusal(refusal: CreditRefusal): object {
+function describeRefusal(refusal: CreditRefusal, money: WriteMoney): object {
   switch (refusal.reason) {
     case 'balance':
-      return { reason: 'balance', available: formatMoney(refusal.availableNanoUsd) };
+      return { reason: 'balance', available: money(refusal.availableNanoUsd) };
     case 'spend-limit':
-      return { reason: 'spend_limit', scope: refusal.scope, period: refusal.period, limit: formatMoney(refusal.limitNanoUsd) };
+      return { reason: 'spend_limit', scope: refusal.scope, period: refusal.period, limit: money(refusal.limitNanoUsd) };
     case 'unavailable':
       return { reason: 'unavailable' };
   }

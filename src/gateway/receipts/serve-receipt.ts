@@ -1,6 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 
+import { callOfId } from '../../billing/receipts/call-of-id.ts';
 import type { FoundReceipt } from '../../billing/receipts/find-receipt.ts';
+import { showCredits } from '../../billing/receipts/show-credits.ts';
 import { chatDialects } from '../../dialects/registry.ts';
 import type { ClientReply } from '../exchange/client-reply.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
@@ -9,6 +11,7 @@ import { requestIdHeader } from '../exchange/reply-headers.ts';
 import type { Gateway } from '../gateway.ts';
 import { checkCaller } from '../limits/check-caller.ts';
 import { enterGate } from '../overload/enter-gate.ts';
+import { siblingId } from '../../platform/ids.ts';
 import type { RequestTarget } from '../request-target.ts';
 import { writeReply } from '../write-reply.ts';
 
@@ -24,8 +27,8 @@ const idPattern = /^[A-Za-z0-9_-]{1,128}$/;
 const shownIdCharacters = 100;
 
 /**
- * Serves `GET /v1/receipts/{request_id}`: the receipt of a call of the caller's user, by whichever key it was made. 202 while the call is under way. Reading it changes nothing
- * in the books.
+ * Serves `GET /v1/receipts/{id}`: the receipt of a call of the caller's user, by whichever key it was made, by the id of its request, of its reply or of its video. 202 while the call is
+ * under way, or its video in the making. Reading it changes nothing in the books.
  * @throws GatewayError `object_not_found` for a call that is not there and for another user's, in the same words
  */
 export async function serveReceipt(gateway: Gateway, http: Http, id: string): Promise<void> {
@@ -42,20 +45,46 @@ export async function serveReceipt(gateway: Gateway, http: Http, id: string): Pr
   if (response.destroyed) return;
   if (found === undefined) throw new GatewayError('object_not_found', `Receipt with id '${id.slice(0, shownIdCharacters)}' not found.`);
   const headers = { 'content-type': 'application/json', 'cache-control': 'private, no-store', [requestIdHeader]: callId };
-  if (found.state === 'ended') return writeReply(response, 200, headers, Buffer.from(JSON.stringify(found.receipt)));
-  const waiting = { object: 'receipt', request_id: id, status: 'in_progress' };
+  if (found.state === 'ended') {
+    const shown = showCredits(found.receipt, gateway.settings().routing.priceBook.credits);
+    return writeReply(response, 200, headers, Buffer.from(JSON.stringify(shown)));
+  }
+  const waiting = { object: 'receipt', request_id: found.callId, status: 'in_progress' };
   writeReply(response, 202, { ...headers, 'retry-after': '1' }, Buffer.from(JSON.stringify(waiting)));
 }
 
-async function find({ receipts, deadlines }: Gateway, id: string, userName: string, signal: AbortSignal): Promise<FoundReceipt> {
+/** What there is to tell, and of which call. */
+type Found = { readonly callId: string } & NonNullable<FoundReceipt>;
+
+async function find(gateway: Gateway, id: string, userName: string, signal: AbortSignal): Promise<Found | undefined> {
   if (!idPattern.test(id)) return undefined;
-  if (receipts === undefined) throw new GatewayError('route_not_found', 'this gateway shows no receipts');
-  let isUnderWay = false;
-  deadlines.forEach((running) => {
-    isUnderWay ||= running.bookedInParts?.() === id;
-  });
-  return await receipts.find(id, userName, isUnderWay, signal).catch((cause: unknown) => {
+  if (gateway.receipts === undefined) throw new GatewayError('route_not_found', 'this gateway shows no receipts');
+  try {
+    const known = await findOfCall(gateway, callOfId(id), userName, signal);
+    if (known !== undefined) return known;
+    // An id of its upstream's, which stands in the rows of replies that are kept there.
+    const kept = await gateway.replyOwners.find(id);
+    return kept?.userName === userName ? await findOfCall(gateway, kept.callId, userName, signal) : undefined;
+  } catch (cause) {
     if (signal.aborted) return undefined;
     throw new GatewayError('receipts_unavailable', 'receipts cannot be read at the moment; try again', { retryAfterSeconds: 1, cause });
+  }
+}
+
+async function findOfCall(
+  { receipts, deadlines, videos }: Gateway,
+  callId: string,
+  userName: string,
+  signal: AbortSignal,
+): Promise<Found | undefined> {
+  const taskId = siblingId(callId, 'task');
+  const task = taskId === undefined ? undefined : await videos?.tasks.find(userName, taskId);
+  // Its row is written when it ends.
+  if (task !== undefined && task.phase !== 'completed' && task.phase !== 'failed') return { state: 'in-progress', callId };
+  let isUnderWay = false;
+  deadlines.forEach((running) => {
+    isUnderWay ||= running.bookedInParts?.() === callId;
   });
+  const found = await receipts?.find(callId, userName, isUnderWay, signal);
+  return found === undefined ? undefined : { ...found, callId };
 }

@@ -179,7 +179,7 @@ export class CallAttempts implements RunningCall {
       endsByMs: startedMs + timeouts.totalMs,
       budget: framing === undefined ? undefined : createStreamBudget(this.#known, { target, plan, pricingParameters }),
       receipt: opening === undefined ? undefined : receiptPath(call.callId),
-      leaving: { policy: this.#known.disconnect ?? 'abort', slots: drainSlots },
+      leaving: { policy: this.#known.disconnect ?? 'abort', slots: drainSlots, delivered: this.#known.round?.delivered },
       chunkGaps: opening === undefined || framing === undefined ? undefined : telemetry.chunkGaps(opening),
       handOver: (failure) => this.#takeOver(failure, target, observer, ticket),
     });
@@ -360,6 +360,11 @@ export class CallAttempts implements RunningCall {
     if (!targets.some((each) => !this.#tried.includes(each) && stateOf(each) === 'healthy')) return false;
     this.#exchange?.terminate(upstreamTimeout(target, 'reply', waitedMs));
     return true;
+  }
+
+  /** Whether a target is, or has been, asked: then the end of the call is in the books, or will be. */
+  get hasBegun(): boolean {
+    return this.#exchange !== undefined;
   }
 
   terminate(error: GatewayError): void {

@@ -6,6 +6,8 @@ export type CallRound = {
   readonly rowId: string;
   /** Absent in the first round, whose row is the call's. */
   readonly parentCallId?: string;
+  /** Characters of this round's content that have been handed to the client by now. */
+  readonly delivered: () => number;
   /** Hears of the entry, once it is in the books. */
   readonly settled: (entry: CallEntry, error: GatewayError | undefined) => void;
 };

@@ -4,6 +4,7 @@ import type { Conversations, ResponseKeeper, StoredResponse } from '../../conver
 import type { WireRequest } from '../../dialects/chat-dialect.ts';
 import type { CallFacts } from '../../inference/call-facts.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
+import { siblingId } from '../../platform/ids.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../platform/json/json-value.ts';
 import { writeJson } from '../../platform/json/write-json.ts';
 import type { IncomingCall } from '../call.ts';
@@ -72,7 +73,8 @@ function keepsReply({ request, caller, settings }: OpenTurn): boolean {
 async function openKnown(open: OpenTurn): Promise<ResponseTurn> {
   const { gateway } = open;
   const continued = await findContinued(open);
-  const replyId = gateway.newId('resp');
+  // Its call is found by it, and has its receipt.
+  const replyId = siblingId(open.call.callId, 'resp') ?? gateway.newId('resp');
   const recorder = createRecorder(open, continued, replyId);
   try {
     return await createTurn(open, continued, { ...recorder, replyId });

@@ -204,11 +204,9 @@ class CallCounter implements CallMetrics {
   }
 
   #attempt(upstream: string, result: string): Counter {
-    return nested(
-      nested(this.#attempts, upstream, () => new Map<string, Counter>()),
-      result,
-      () => this.#families.attempts.with(upstream, result),
-    );
+    return this.#attempts
+      .getOrInsertComputed(upstream, () => new Map<string, Counter>())
+      .getOrInsertComputed(result, () => this.#families.attempts.with(upstream, result));
   }
 
   #countNotes(
@@ -221,14 +219,14 @@ class CallCounter implements CallMetrics {
   }
 
   #seriesOf({ dialect, upstream, vendor, requestedModel }: StreamKind): CallSeries {
-    const byDialect = nested(this.#series, upstream, () => new Map<string, Map<string, CallSeries>>());
-    const byModel = nested(byDialect, dialect, () => new Map<string, CallSeries>());
+    const byDialect = this.#series.getOrInsertComputed(upstream, () => new Map<string, Map<string, CallSeries>>());
+    const byModel = byDialect.getOrInsertComputed(dialect, () => new Map<string, CallSeries>());
     const known = byModel.get(requestedModel);
     if (known !== undefined) return known;
     // Only names that the operator, a price book or an upstream has given become labels.
     const listed = requestedModel.startsWith('models/') ? requestedModel.slice('models/'.length) : requestedModel;
     const model = this.#isListed(listed) ? listed : otherModel;
-    return nested(byModel, model, () => {
+    return byModel.getOrInsertComputed(model, () => {
       const operation = operationNames[dialect] ?? 'chat';
       return new CallSeries(this.#families, [operation, providerNames[vendor] ?? vendor, model, dialect, upstream]);
     });
@@ -246,14 +244,6 @@ function attemptResult({ errorCode, upstreamStatus }: Pick<FailedAttempt, 'upstr
   if (upstreamStatus === 429) return '429';
   if (upstreamStatus !== undefined && upstreamStatus >= 400) return statusClass(upstreamStatus);
   return errorCode ?? statusClass(upstreamStatus);
-}
-
-function nested<Value>(map: Map<string, Value>, key: string, create: () => Value): Value {
-  const known = map.get(key);
-  if (known !== undefined) return known;
-  const value = create();
-  map.set(key, value);
-  return value;
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { CallEntry, CallOpening } from '../../billing/ledger/call-entry.ts';
+import type { CallEntry, CallOpening, DisconnectPolicy } from '../../billing/ledger/call-entry.ts';
 import type { DialectId, WireRequest } from '../../dialects/chat-dialect.ts';
 import { chatDialects } from '../../dialects/registry.ts';
 import type { FunctionTool, InferenceRequest } from '../../inference/inference-request.ts';
@@ -7,6 +7,7 @@ import { isJsonObject } from '../../platform/json/json-value.ts';
 import { parseJsonObject } from '../../platform/json/parse-json.ts';
 import type { GatewayTool, ToolOutcome, ToolRun } from '../../tools/gateway-tool.ts';
 import { formatSourceNumber } from '../../tools/gateway-tool.ts';
+import { DrainSlots } from '../disconnect/drain-slots.ts';
 import { createFakeExchange } from '../exchange/fake-exchange.ts';
 import { defaultRetries } from '../limits.ts';
 import type { TakenLimits } from '../limits/reserve-call.ts';
@@ -53,6 +54,7 @@ export type FakeLoopOptions = {
   readonly runsMax?: number;
   readonly taken?: TakenLimits;
   readonly check?: SchemaCheck;
+  readonly disconnect?: DisconnectPolicy;
 };
 
 const question: InferenceRequest = {
@@ -83,6 +85,7 @@ export async function startLoop(options: FakeLoopOptions = {}) {
   const gateway = {
     ...createGateway(clock, createMemoryJournal(openings, entries)),
     newId: (prefix: string) => `${prefix}_${++ids}`,
+    drainSlots: new DrainSlots(),
     proofVault: { remember: () => {}, recall: () => Promise.resolve(new Map()) } as unknown as ReturnType<
       typeof createGateway
     >['proofVault'],
@@ -94,6 +97,7 @@ export async function startLoop(options: FakeLoopOptions = {}) {
     call: { ...base.call, dialect },
     framing,
     taken: options.taken,
+    disconnect: options.disconnect,
     facts: { ...base.facts, stream },
   } as typeof base;
   const request = { ...question, ...options.request };

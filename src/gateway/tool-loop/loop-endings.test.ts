@@ -41,6 +41,81 @@ test('a client that leaves before the model answers costs nothing', async () => 
   assert.equal(call.sent.at(-1)?.aborted, true);
 });
 
+type StartedLoop = Awaited<ReturnType<typeof startLoop>>;
+
+/** What the row of the last round says of its client's leaving. */
+const evidence = ({ entries }: StartedLoop) => {
+  const last = entries.at(-1);
+  const { policy, deliveredCharacters, usageReported } = last?.disconnect ?? {};
+  return { policy, deliveredCharacters, usageReported, output: last?.usage.outputTokens, estimated: last?.estimated };
+};
+
+for (const stream of [true, false])
+  test(`drain, ${stream ? 'a stream' : 'a whole reply'}: the round under way is read to its end, and neither a tool runs nor a further round follows`, async () => {
+    let runs = 0;
+    const run = (): Promise<never> => {
+      runs += 1;
+      return new Promise(() => {});
+    };
+    const call = await startLoop({ disconnect: 'drain', stream, tools: [createFakeTool({ run })] });
+    call.begin();
+    call.data(call.delta({ content: 'Cats eat' }));
+    call.response.close();
+    await settle();
+    assert.equal(call.sent.at(-1)?.aborted, false);
+    assert.deepEqual(call.rows(), []);
+    // Its receipt is in the making as long as the round is read on.
+    assert.equal(call.gateway.deadlines.size(), 1);
+    call.data(call.delta({ tool_calls: [{ index: 0, id: 'c1', type: 'function', function: { name: 'web_search', arguments: '{}' } }] }));
+    await call.end('tool_calls', { prompt_tokens: 10, completion_tokens: 33 });
+    assert.deepEqual(call.rows(), ['req_1 client-left']);
+    const deliveredCharacters = stream ? 'Cats eat'.length : 0;
+    assert.deepEqual(evidence(call), { policy: 'drain', deliveredCharacters, usageReported: true, output: 33, estimated: false });
+    assert.deepEqual([runs, call.sent.length, call.gateway.deadlines.size(), call.gateway.drainSlots?.taken], [0, 1, 0, 0]);
+  });
+
+test('drain: the end of the gateway, of the time for draining and of the call stop the round, and it is charged as with abort', async () => {
+  const stops: readonly ((call: StartedLoop) => void)[] = [
+    (call) => call.gateway.drainSlots?.endAll(),
+    (call) => call.gateway.deadlines.forEach((one) => one.terminate(new GatewayError('shutting_down', 'the gateway is shutting down'))),
+    (call) => call.loop.check(call.advance(3_600_000)),
+  ];
+  for (const stop of stops) {
+    const call = await startLoop({ disconnect: 'drain' });
+    await call.call(['web_search', { query: 'cats' }, 'c1']);
+    call.begin();
+    call.data(call.delta({ content: 'Cats eat fish' }));
+    call.response.close();
+    await settle();
+    stop(call);
+    await settle();
+    assert.equal(call.sent.at(-1)?.aborted, true);
+    assert.deepEqual(call.rows(), ['req_1 finished', 'req_1.1.tools finished', 'req_1.2 client-left']);
+    assert.deepEqual(evidence(call), { policy: 'drain', deliveredCharacters: 13, usageReported: false, output: 4, estimated: true });
+    assert.equal(call.gateway.deadlines.size(), 0);
+  }
+});
+
+test('deliver: of the round under way only what its client was handed is charged; arguments of a tool and a whole reply were not', async () => {
+  for (const [stream, delivered] of [
+    [true, 'Cats eat'.length],
+    [false, 0],
+  ] as const) {
+    const call = await startLoop({ disconnect: 'deliver', stream });
+    await call.call(['web_search', { query: 'cats' }, 'c1']);
+    call.begin();
+    call.data(call.delta({ content: 'Cats eat' }));
+    const args = JSON.stringify({ query: 'what else they eat, and when' });
+    call.data(call.delta({ tool_calls: [{ index: 0, id: 'c2', type: 'function', function: { name: 'web_search', arguments: args } }] }));
+    call.response.close();
+    await settle();
+    assert.equal(call.sent.at(-1)?.aborted, true);
+    assert.deepEqual(call.rows(), ['req_1 finished', 'req_1.1.tools finished', 'req_1.2 client-left']);
+    const output = delivered / 4;
+    assert.deepEqual(evidence(call), { policy: 'deliver', deliveredCharacters: delivered, usageReported: false, output, estimated: true });
+  }
+});
+
 test('a shutdown ends the reply in the dialect’s words, while the model speaks and while tools run', async () => {
   const error = new GatewayError('shutting_down', 'the gateway is shutting down');
   const speaking = await startLoop();

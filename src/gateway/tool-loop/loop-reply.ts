@@ -7,6 +7,7 @@ import type { TranslationNote } from '../../inference/translation-notes.ts';
 import type { StreamFraming } from '../../platform/frames.ts';
 import type { JsonObject } from '../../platform/json/json-value.ts';
 import type { ClientReply } from '../exchange/client-reply.ts';
+import { DeliveredCount } from '../disconnect/delivered-count.ts';
 import { requestIdHeader } from '../exchange/reply-headers.ts';
 import { encodeWhole } from '../exchange/translate/encode-whole.ts';
 import { addWarnings } from '../exchange/translate/warning-header.ts';
@@ -34,6 +35,7 @@ export class LoopReply {
   #held: InferenceEvent[] | undefined = [];
   #headers: Readonly<Record<string, string>> = {};
   #lastWriteMs: number;
+  readonly #delivered = new DeliveredCount();
   /** What a client of a reply that is kept was told. */
   readonly #told = new ToldOutput();
 
@@ -47,6 +49,11 @@ export class LoopReply {
   /** The headers of the first round's reply. */
   setHeaders(headers: Readonly<Record<string, string>>): void {
     this.#headers = headers;
+  }
+
+  /** Characters of content that have been handed to the client's connection. */
+  get deliveredCharacters(): number {
+    return this.#delivered.characters;
   }
 
   /** False when the client does not keep up. */
@@ -67,10 +74,16 @@ export class LoopReply {
       if (this.#held !== undefined) {
         this.#held.push(event);
         if (event.type === 'started' || event.type === 'usage') continue;
-        for (const held of this.#held) text += encoder.write(held);
+        for (const held of this.#held) text += this.#encodeOne(encoder, held);
         this.#held = undefined;
-      } else text += encoder.write(event);
+      } else text += this.#encodeOne(encoder, event);
     }
+    return text;
+  }
+
+  #encodeOne(encoder: EventEncoder, event: InferenceEvent): string {
+    const text = encoder.write(event);
+    this.#delivered.wrote(event, text);
     return text;
   }
 

@@ -31,6 +31,8 @@ export type RoundFollower = {
   /** The exchange gave up a client that does not read. */
   readonly givenUp: () => void;
   readonly used: (tokens: number) => void;
+  /** Characters of this round's content that have been handed to the client by now. */
+  readonly delivered: () => number;
 };
 
 /** How a round ended. Without an entry where nothing was sent. */
@@ -46,8 +48,10 @@ export type Round = {
   /** Never rejects. */
   readonly outcome: Promise<RoundOutcome>;
   readonly resume: () => void;
-  /** The client has left. */
+  /** The client has left: what is done with the round is its key's choice. */
   readonly leave: () => void;
+  /** Ends it at once, whether its client has left or not. */
+  readonly stop: (error: GatewayError) => void;
 };
 
 const noBody = Buffer.from('{}');
@@ -61,7 +65,9 @@ export function runRound(gateway: Gateway, known: KnownCall, plan: RoundPlan, fo
   let error: GatewayError | undefined;
   let entry: CallEntry | undefined;
   let isEnded = false;
+  let hasLeft = false;
   const conclude = (): void => {
+    if (hasLeft && entry !== undefined) outcome.resolve({ end: 'left', entry });
     if (!isEnded || entry === undefined) return;
     outcome.resolve(error === undefined ? { end: 'finished', entry } : { end: 'failed', error, entry });
   };
@@ -83,14 +89,13 @@ export function runRound(gateway: Gateway, known: KnownCall, plan: RoundPlan, fo
       framing: 'sse',
       facts: plan.facts,
       targets: plan.targets,
-      // The loop has no rounds more once its client has left: a round that were read on would outlive its call.
-      disconnect: known.disconnect === 'drain' ? 'abort' : known.disconnect,
       taken: known.taken === undefined ? undefined : followLimits(known.taken, follower.used),
       turn: undefined,
       startedMs: plan.parentCallId === undefined ? known.startedMs : gateway.clock.monotonicMs(),
       round: {
         rowId: plan.rowId,
         ...(plan.parentCallId === undefined ? {} : { parentCallId: plan.parentCallId }),
+        delivered: follower.delivered,
         settled: (settled) => {
           entry = settled;
           conclude();
@@ -105,15 +110,24 @@ export function runRound(gateway: Gateway, known: KnownCall, plan: RoundPlan, fo
     if (told === undefined) gateway.logger.error({ callId: known.call.callId, err: failure }, 'a round of tools could not begin: a defect');
     outcome.resolve(told === undefined ? { end: 'failed' } : { end: 'failed', error: told });
   });
+  const leave = (): void => {
+    hasLeft = true;
+    reply.leave();
+    conclude();
+    // One that is being written down is settled once it is, and one that is read on when that ends; what was never sent is in no books.
+    const left = (): void => {
+      if (!attempts.hasBegun) outcome.resolve({ end: 'left' });
+    };
+    started.then(left, left);
+  };
   return {
     started,
     outcome: outcome.promise,
     resume: () => reply.resume(),
-    leave: () => {
-      reply.leave();
-      const left = (): void => outcome.resolve(entry === undefined ? { end: 'left' } : { end: 'left', entry });
-      // One that is being written down is settled once it is.
-      started.then(left, left);
+    leave,
+    stop: (reason) => {
+      leave();
+      attempts.terminate(reason);
     },
   };
 }

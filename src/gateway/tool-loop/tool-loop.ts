@@ -82,15 +82,15 @@ export class ToolLoop implements RunningCall {
     const round = this.#ask('as-asked');
     await round.started;
     const slot = deadlines.watch(this);
-    response.on('close', () => {
-      deadlines.unwatch(slot);
-      this.#leave();
-    });
+    let isClosed = false;
+    const close = (): void => {
+      if (isClosed) return;
+      isClosed = true;
+      void this.#leave().finally(() => deadlines.unwatch(slot));
+    };
+    response.on('close', close);
     this.#run(round).catch((error: unknown) => this.#endBroken(error));
-    if (response.destroyed) {
-      deadlines.unwatch(slot);
-      this.#leave();
-    }
+    if (response.destroyed) close();
   }
 
   async #run(first: Round): Promise<void> {
@@ -109,6 +109,7 @@ export class ToolLoop implements RunningCall {
         if (!this.#mayRepair() || this.#isWrittenOut()) return this.#fail(describeMisfit(problems));
         this.#grow(askForRepair(reply, problems));
         if (await this.#lacksCredit()) return this.#fail(describeMisfit(problems));
+        if (this.#isOver) return;
         round = this.#ask('withheld');
         continue;
       }
@@ -125,6 +126,8 @@ export class ToolLoop implements RunningCall {
       if (this.#isWrittenOut()) return await this.#finish('output-limit', {});
       this.#remember(reply, returns);
       if (await this.#lacksCredit()) return await this.#finish('output-limit', { stopDetail: creditSpent });
+      // Its client may have left while the store was asked.
+      if (this.#isOver) return;
       round = this.#ask(this.#isLastRound(1) || this.#runs >= this.#loop.runsMax ? 'withheld' : 'freely');
     }
   }
@@ -133,6 +136,7 @@ export class ToolLoop implements RunningCall {
     const { known, offered } = this.#loop;
     const { callId } = known.call;
     const request = limitOutput(this.#loop.request, this.#entries) ?? this.#loop.request;
+    const deliveredBefore = this.#loop.reply.deliveredCharacters;
     this.#rounds += 1;
     this.#events = [];
     // Where nothing is offered there is nothing to withhold.
@@ -155,6 +159,7 @@ export class ToolLoop implements RunningCall {
         events: (events) => this.#read(events),
         givenUp: () => known.call.response.destroy(),
         used: (tokens) => (this.#usedTokens += tokens),
+        delivered: () => this.#loop.reply.deliveredCharacters - deliveredBefore,
       },
     );
     return this.#round;
@@ -336,12 +341,14 @@ export class ToolLoop implements RunningCall {
     else report.ended(end, undefined);
   }
 
-  #leave(): void {
+  /** The client has left: no tool runs on, and no further round begins. Resolves when the call is over, which a round that is read on puts off. */
+  async #leave(): Promise<void> {
     if (this.#isOver) return;
     this.#abort.abort(new Error('the client has left'));
     // A round that runs tells of its end; between rounds nobody does.
     this.#round?.leave();
-    void this.#round?.outcome.then(() => this.#endEarly());
+    await this.#round?.outcome;
+    this.#endEarly();
   }
 
   #endEarly(): void {
@@ -383,7 +390,7 @@ export class ToolLoop implements RunningCall {
     this.#ending ??= error;
     this.#abort.abort(error);
     // A round that is running is charged for what it used until now.
-    this.#round?.leave();
+    this.#round?.stop(error);
     void this.#round?.outcome.then(() => this.#endEarly());
   }
 }

@@ -84,7 +84,16 @@ async function settleAudioShape(shape: AudioShape): Promise<CallEntry> {
   reply.onResponseEnd();
   const type = frames === undefined ? 'application/json' : 'text/event-stream';
   const received = { 'content-type': sound === true ? 'audio/mpeg' : type };
-  const delivery = { response, received, headers: {}, limits, stalledReaderMs: 1000, signal, onDelivering: () => {} };
+  const delivery = {
+    response,
+    received,
+    headers: {},
+    limits,
+    stalledReaderMs: 1000,
+    signal,
+    onDelivering: () => {},
+    client: { delivered: () => {}, onLeft: () => {} },
+  };
   const opening = { ...corpusCall, requestedModel: model, upstreamModel: model, dialect: 'openai-audio', vendor: 'openai', stream: false };
   try {
     const { end, report, textCharacters } = await prepared.deliver(reply, delivery);

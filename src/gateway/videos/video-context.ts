@@ -15,7 +15,10 @@ import type { VideoProtocols } from './upstream/find-task-upstream.ts';
 
 /** What the routes of videos work with. */
 export type VideoService = {
-  readonly tasks: Pick<VideoTasks, 'begin' | 'accept' | 'refuse' | 'leaveUnclear' | 'find' | 'list' | 'delete' | 'openRequest' | 'watch'>;
+  readonly tasks: Pick<
+    VideoTasks,
+    'begin' | 'findKeyed' | 'accept' | 'refuse' | 'leaveUnclear' | 'find' | 'list' | 'delete' | 'openRequest' | 'watch'
+  >;
   readonly store: Pick<TaskStore, 'mediaBytes' | 'findTaskOwner'>;
   readonly storage: Pick<MediaStorage, 'open'>;
   /** Opens files to those who have a link. */

@@ -23,7 +23,7 @@ export function checkConfig(environment: Environment): void {
     configuredAtMs: 0,
     pools: (origin, connectTimeoutMs) => createUpstreamClient({ origin, connectTimeoutMs, headerBytesMax: 16_384 }),
   });
-  console.log(`The configuration is good. Prices: ${settings.routing.priceBook.version}.`);
+  console.log(`The configuration is good. Prices without those that the store has published: ${settings.routing.priceBook.version}.`);
   const s3 = config.mediaStorage?.s3;
   if (s3 !== undefined)
     console.log(`  videos are kept in bucket ${s3.bucket} at ${s3.endpoint}; weir doctor looks whether it can be written`);

@@ -1,15 +1,19 @@
 import { randomBytes } from 'node:crypto';
-import { userInfo } from 'node:os';
 
 import type { Command } from 'commander';
 
 import { type CommonAccount, commonAccounts, type NewTransaction, verifyStart } from '../../billing/credits/credit-books.ts';
 import { parseUsd } from '../../billing/credits/parse-usd.ts';
+import { creditsOf, formatCredits } from '../../billing/rating/format-credits.ts';
+import type { CreditUnit } from '../../billing/rating/rating.ts';
 import { usdDecimal } from '../../billing/statistics/usd-decimal.ts';
 import { systemClock } from '../../platform/clock.ts';
 import type { Store } from '../../store/store.ts';
+import { readCreditUnit } from '../config/read-credit-unit.ts';
 import { type Environment, StartError } from '../environment.ts';
 import { ensureDataDirectory, openDatabase } from '../open-data-directory.ts';
+import { inert } from '../usage/terminal-text.ts';
+import { nameActor } from './name-actor.ts';
 import { printTable } from './with-accounts.ts';
 
 const listedMax = 1000;
@@ -39,16 +43,6 @@ async function findUser(store: Store, name: string): Promise<string> {
   throw new StartError(`there is no user "${name}"; weir users list shows them, and weir keys create makes them`);
 }
 
-/** Who posts: the account of the system that runs the command. */
-function nameActor(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    // A container may run under a number that has no name.
-    return 'operator';
-  }
-}
-
 /** Posts a transaction and says how the balance stands. The same reference again posts nothing. */
 async function post(environment: Environment, { userName: name, note, reference, ...posting }: Posting): Promise<void> {
   await withStore(environment, async (store) => {
@@ -64,12 +58,22 @@ async function post(environment: Environment, { userName: name, note, reference,
     });
     if (status === 'conflict')
       throw new StartError(`${posting.kind}:${id} was posted before, for another user or amount; weir credits history shows it`);
+    const unit = readCreditUnit(environment);
     const what = status === 'known' ? 'was posted before' : 'posted';
     console.error(
-      `${what}: ${posting.kind}:${id}, ${usdDecimal(posting.amountNanoUsd)} USD; balance of ${userName}: ${usdDecimal(balanceNanoUsd)} USD`,
+      `${what}: ${posting.kind}:${id}, ${inWords(posting.amountNanoUsd, unit)}; balance of ${userName}: ${inWords(balanceNanoUsd, unit)}`,
     );
   });
 }
+
+/** An amount in USD, and in the operator's own unit where there is one. */
+function inWords(nanoUsd: bigint, unit: CreditUnit | undefined): string {
+  return `${usdDecimal(nanoUsd)} USD${unit === undefined ? '' : ` (${inert(formatCredits(nanoUsd, unit))})`}`;
+}
+
+/** The column of amounts in the operator's own unit: none where there is none. */
+const unitTitle = (unit: CreditUnit | undefined): string[] => (unit === undefined ? [] : [inert(unit.name).toUpperCase()]);
+const unitCell = (nanoUsd: bigint, unit: CreditUnit | undefined): string[] => (unit === undefined ? [] : [creditsOf(nanoUsd, unit)]);
 
 function readAmount(text: string, { mayBeNegative }: { readonly mayBeNegative: boolean }): bigint {
   const amount = parseUsd(text);
@@ -179,9 +183,16 @@ function addListCommands(credits: Command, environment: Environment): void {
         videos_usd: usdDecimal(videosNanoUsd),
       }));
       if (json === true) return console.log(JSON.stringify(shown, undefined, 2));
+      const unit = readCreditUnit(environment);
       printTable(
-        ['USER', 'BALANCE', 'LEASED', 'VIDEOS'],
-        shown.map((row) => [row.user, row.balance_usd, row.leased_usd, row.videos_usd]),
+        ['USER', 'BALANCE', 'LEASED', 'VIDEOS', ...unitTitle(unit)],
+        shown.map((row, index) => [
+          row.user,
+          row.balance_usd,
+          row.leased_usd,
+          row.videos_usd,
+          ...unitCell(rows[index]?.balanceNanoUsd ?? 0n, unit),
+        ]),
       );
     });
   credits
@@ -203,12 +214,14 @@ function addListCommands(credits: Command, environment: Environment): void {
             2,
           ),
         );
+      const unit = readCreditUnit(environment);
       printTable(
-        ['TIME', 'KIND', 'USD', 'ID', 'NOTE'],
+        ['TIME', 'KIND', 'USD', ...unitTitle(unit), 'ID', 'NOTE'],
         posted.map((row) => [
           new Date(row.postedAtMs).toISOString(),
           row.kind,
           usdDecimal(row.amountNanoUsd),
+          ...unitCell(row.amountNanoUsd, unit),
           row.transactionId,
           row.note ?? '',
         ]),

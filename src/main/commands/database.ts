@@ -4,18 +4,18 @@ import type { Command } from 'commander';
 
 import { copyFromSqlite } from '../../store/postgres/copy-from-sqlite.ts';
 import { migratePostgres } from '../../store/postgres/migrate-postgres.ts';
-import { describeRoles } from '../../store/postgres/roles.ts';
+import { describeRoles, type RoleNames } from '../../store/postgres/roles.ts';
 import { DataDirectoryLockedError, lockDataDirectory } from '../../store/sqlite/data-directory-lock.ts';
 import { readDatabaseConfig } from '../config/find-config.ts';
 import { type Environment, StartError } from '../environment.ts';
 import { databasePath, openDatabase } from '../open-data-directory.ts';
 
-type UrlOption = { readonly url?: string };
-const urlText =
+export type UrlOption = { readonly url?: string };
+export const urlText =
   'URL of the database with the role that owns its tables, where the configuration names another one; "-" reads it from WEIR_OWNER_URL';
 
-/** Adds `weir migrate …` and `weir database …`: what operators do with the database itself. */
-export function addDatabaseCommands(program: Command, environment: Environment): void {
+/** Adds `weir migrate …`. */
+export function addMigrateCommand(program: Command, environment: Environment): void {
   program
     .command('migrate')
     .description(
@@ -29,15 +29,20 @@ export function addDatabaseCommands(program: Command, environment: Environment):
       if (from === 'sqlite' && to === 'postgres') return copy(environment, options);
       throw new StartError('say `weir migrate`, or `weir migrate sqlite postgres`');
     });
+}
+
+/** Adds `weir database …`. */
+export function addDatabaseCommands(program: Command): void {
   const database = program.command('database').description('the PostgreSQL database that several gateways share');
   database
     .command('roles')
     .description(
-      'prints the statements that make two roles with no more rights than the gateway and the monitor need; for psql, as the owner',
+      'prints the statements that make roles with no more rights than the gateway, the monitor and whoever publishes prices need; for psql, as the owner',
     )
     .option('--gateway <role>', "the gateway's role", 'weir_gateway')
     .option('--monitor <role>', "the monitor's role", 'weir_monitor')
-    .action((names: { readonly gateway: string; readonly monitor: string }) => {
+    .option('--operator <role>', 'the role of `weir prices publish`', 'weir_operator')
+    .action((names: RoleNames) => {
       try {
         console.log(describeRoles(names));
       } catch (error) {
@@ -46,7 +51,7 @@ export function addDatabaseCommands(program: Command, environment: Environment):
     });
 }
 
-function findUrl(environment: Environment, { url }: UrlOption): string | undefined {
+export function findUrl(environment: Environment, { url }: UrlOption): string | undefined {
   return url === '-' ? environment.variable('WEIR_OWNER_URL') : (url ?? readDatabaseConfig(environment)?.url);
 }
 

@@ -1,9 +1,10 @@
 import type { Receipt, ReceiptRow } from '../../billing/receipts/receipt.ts';
+import { inert } from '../usage/terminal-text.ts';
 import { alignColumns } from './with-accounts.ts';
 
 /** A receipt for people: what was asked of whom, how it ended, each line of each row, and the total. */
 export function describeReceipt(receipt: Receipt): readonly string[] {
-  const { requested_model: model, dialect, stream, held, total } = receipt;
+  const { requested_model: model, dialect, stream, held, total, credits } = receipt;
   return [
     `Receipt of ${receipt.request_id}`,
     ...alignColumns([
@@ -14,7 +15,7 @@ export function describeReceipt(receipt: Receipt): readonly string[] {
     ]),
     ...receipt.rows.flatMap((row) => ['', ...describeRow(row)]),
     '',
-    `Total ${total.usd} USD (${total.nano_usd} nano-USD)${held === null ? '' : `; ${held.usd} USD had been held`}${receipt.estimated ? '; estimated' : ''}`,
+    `Total ${total.usd} USD (${total.nano_usd} nano-USD)${credits === undefined ? '' : `, ${credits.total} ${inert(credits.name)}`}${held === null ? '' : `; ${held.usd} USD had been held`}${receipt.estimated ? '; estimated' : ''}`,
     receipt.digest,
   ];
 }

@@ -32,17 +32,17 @@ function holdsOn(entry: PriceBookEntry, day: string, entries: readonly PriceBook
 }
 
 /** The rows of an entry in a table for people: one for each of its tiers. */
-export function priceColumns(entry: PriceBookEntry): string[][] {
+export function priceColumns(entry: PriceBookEntry, source: string): string[][] {
   const { vendor, model, variant, effectiveFrom, checked, tiers } = entry;
   const name = variant === undefined ? model : `${model} #${variant}`;
   const besides = describeRest(entry);
-  if (tiers === undefined) return [[vendor, name, effectiveFrom, '', '', '', '', besides, checked]];
+  if (tiers === undefined) return [[vendor, name, effectiveFrom, '', '', '', '', besides, checked, source]];
   return tiers.map(({ inputAbove, prices }, index) => {
     const { input, cacheRead = '', cacheWrite5m = '', cacheWrite1h, output } = prices;
     const written = cacheWrite1h === undefined ? cacheWrite5m : `${cacheWrite5m}/${cacheWrite1h}`;
     return index === 0
-      ? [vendor, name, effectiveFrom, input, cacheRead, written, output, besides, checked]
-      : ['', `  above ${inputAbove} input`, '', input, cacheRead, written, output, '', ''];
+      ? [vendor, name, effectiveFrom, input, cacheRead, written, output, besides, checked, source]
+      : ['', `  above ${inputAbove} input`, '', input, cacheRead, written, output, '', '', ''];
   });
 }
 

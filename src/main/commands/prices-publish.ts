@@ -1,65 +1,117 @@
-import { closeSync, copyFileSync, fsyncSync, openSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-
-import { onlyModelsOf } from '../../billing/staging/stage-price-book.ts';
+import { composePriceBook } from '../../billing/price-books/compose-price-book.ts';
+import type { PriceBookSummary, PublishedPriceBook } from '../../billing/price-books/price-book-store.ts';
+import { createPublishedBook, readPublishedBook, versionOfBook } from '../../billing/price-books/published-book.ts';
 import { type PriceBookData, parsePriceBook } from '../../billing/rating/parse-price-book.ts';
+import { onlyModelsOf, stagePriceBook } from '../../billing/staging/stage-price-book.ts';
+import type { Store } from '../../store/store.ts';
+import { StoreError } from '../../store/store-error.ts';
 import { buildPriceBook } from '../config/build-price-book.ts';
 import { type LoadedConfig, loadConfig, pricesPathOf } from '../config/load-config.ts';
+import { findHidden, joinLayers, sharedLayers } from '../config/price-layers.ts';
 import { pricesOf } from '../config/prices-schema.ts';
 import { readPriceBook } from '../config/read-price-book.ts';
 import { type Environment, StartError } from '../environment.ts';
+import { ensureDataDirectory, openDatabase } from '../open-data-directory.ts';
+import { findNewest } from './stored-prices.ts';
+import { replaceFile } from './replace-file.ts';
+
+/** What is said of a publication beside its prices. */
+export type AboutPublication = Pick<PriceBookSummary, 'publishedAtMs' | 'actor' | 'note'> & {
+  /** The first day (UTC) of the new prices. */
+  readonly from: string;
+  /** From that day on there is nothing but the file: neither the shipped book nor what was published before. */
+  readonly whole: boolean;
+  /** The PostgreSQL database with a role that may publish. */
+  readonly url?: string | undefined;
+};
 
 /**
- * Writes prices that were staged into the price file of the configuration, whole or not at all; the file as it was is kept beside it as `<file>.before`. A running gateway reads it when it sees the
- * change.
- * @param loaded the configuration in force
- * @param publication `file`: what was staged; `inForce`: the book that results; `output`: writes there instead
- * @returns what was done, for people
- * @throws StartError where the configuration names no price file
+ * Adds a price book to the store, from which every gateway of the database takes it within seconds.
+ * @returns what was done, for people, and below it what is to be known
+ * @throws StartError where it cannot be, PriceBookError naming what is wrong with the book that results; then nothing is published
  */
-export function publishPrices(
-  { configPath, variable }: Environment,
-  loaded: LoadedConfig,
-  publication: { readonly file: PriceBookData; readonly inForce: PriceBookData; readonly from: string; readonly output?: string },
-): string {
-  const { file, inForce, from, output } = publication;
-  const text = `${JSON.stringify(bookOfFile(loaded, file, inForce), undefined, 2)}\n`;
-  const models = new Set(file.entries.map(({ vendor, model }) => `${vendor}/${model}`)).size;
-  const done = (path: string): string => `${path}: ${models} models have new prices from ${from} on`;
-  if (output !== undefined) {
-    replaceFile(output, text);
-    return done(output);
+export async function publishToStore(environment: Environment, file: PriceBookData, about: AboutPublication): Promise<readonly string[]> {
+  ensureDataDirectory(environment.dataDirectory);
+  const store = await openDatabase(environment, about.url === undefined ? {} : { url: about.url });
+  try {
+    const next = compose(await findNewest(store), file, about);
+    // Loaded as a gateway will, before it is there to be loaded.
+    const loaded = loadConfig(environment.configPath, environment.variable, { published: next });
+    const { version } = buildPriceBook(loaded.config, loaded.priceBookData);
+    await insert(store, next);
+    const models = new Set(file.entries.map(({ vendor, model }) => `${vendor}/${model}`)).size;
+    return [
+      `published as book ${next.number} (${next.digest.slice(0, 12)}): ${models} models have new prices from ${about.from} on; gateways have it within seconds; with this configuration the prices are ${version}`,
+      ...describeHidden(loaded, versionOfBook(next)),
+    ];
+  } finally {
+    await store.close();
   }
-  const path = pricesPathOf(configPath, loaded.config);
-  if (path === undefined) throw new StartError('the configuration names no price file: set prices.file, or write one with --output');
-  // Read as a gateway will read it, before it is there to be read.
-  const { config, priceBookData } = loadConfig(configPath, variable, { text: loaded.files.text, prices: text });
-  const { version } = buildPriceBook(config, priceBookData);
-  copyFileSync(path, `${path}.before`);
-  replaceFile(path, text);
-  return `${done(path)}; the book becomes ${version}; the file as it was is ${path}.before`;
 }
 
-/** A file that is laid on top of the shipped book takes all windows of a model from it: so the file has those of the past too, and no model that nobody named. */
+function compose(current: PublishedPriceBook | undefined, file: PriceBookData, about: AboutPublication): PublishedPriceBook {
+  const { from, whole, publishedAtMs, actor, note } = about;
+  const scope = whole || current?.scope === 'whole' ? 'whole' : 'override';
+  const book = composePriceBook({
+    inForce: joinLayers(sharedLayers(current)),
+    published: current === undefined ? undefined : readPublishedBook(current),
+    file,
+    from,
+    scope,
+    endsOthers: whole,
+  });
+  const said = { label: file.version, scope, effectiveFrom: from, publishedAtMs, actor, ...(note === undefined ? {} : { note }) } as const;
+  return createPublishedBook(book, { number: (current?.number ?? 0) + 1, ...said });
+}
+
+async function insert(store: Store, next: PublishedPriceBook): Promise<void> {
+  let isNew: boolean;
+  try {
+    isNew = await store.insertPriceBook(next);
+  } catch (error) {
+    if (!(error instanceof StoreError) || error.kind !== 'read-only') throw error;
+    throw new StartError(
+      'the role of the configuration may not publish prices: name the database with one that may, by --url (weir database roles makes weir_operator)',
+      { cause: error },
+    );
+  }
+  if (isNew) return;
+  throw new StartError(
+    `somebody else has published book ${next.number} in the meantime; look at it with weir prices history, and publish again`,
+  );
+}
+
+/** What of a layer this configuration does not use, as lines for people. */
+export function describeHidden({ config, layers }: LoadedConfig, source?: string): readonly string[] {
+  if (source !== undefined && !layers.some((layer) => layer.source === source))
+    return [
+      `With this configuration it is not used: prices.mode is replace, and ${layers[0]?.source ?? pricesOf(config.prices).file} stands alone.`,
+    ];
+  return findHidden(layers)
+    .filter((hidden) => source === undefined || hidden.source === source)
+    .map(({ source: below, by, models }) => `${by} has these models, and what ${below} says of them is not used: ${models.join(', ')}`);
+}
+
+/**
+ * Writes prices into a file that a configuration can name, whole or not at all; a file as it was is kept beside it as `<file>.before`. A gateway that uses it reads it when it sees the change.
+ * @returns what was done, for people
+ * @throws PriceBookError naming what is wrong with the book that results
+ */
+export function publishToFile(
+  { configPath }: Environment,
+  loaded: LoadedConfig,
+  { file, from, output }: { readonly file: PriceBookData; readonly from: string; readonly output: string },
+): string {
+  const book = bookOfFile(loaded, file, stagePriceBook(loaded.priceBookData, file, from));
+  const before = replaceFile(output, `${JSON.stringify(book, undefined, 2)}\n`) ? `; the file as it was is ${output}.before` : '';
+  const models = new Set(file.entries.map(({ vendor, model }) => `${vendor}/${model}`)).size;
+  const unused = pricesPathOf(configPath, loaded.config) === undefined ? '; no gateway uses it before prices.file names it' : '';
+  return `${output}: ${models} models have new prices from ${from} on${before}${unused}`;
+}
+
+/** A file that is laid on top of other books takes all windows of a model from them: so the file has those of the past too, and no model that nobody named. */
 function bookOfFile({ config, files }: LoadedConfig, file: PriceBookData, inForce: PriceBookData): PriceBookData {
   if (pricesOf(config.prices).mode === 'replace') return inForce;
   const own = files.prices === undefined ? [] : [readPriceBook(files.prices)];
   return parsePriceBook(onlyModelsOf(inForce, [...own, file]));
-}
-
-/** Writes a file beside and renames it, so that no reader and no crash ever sees half of it. */
-function replaceFile(path: string, text: string): void {
-  const draft = `${path}.${process.pid}.draft`;
-  const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0o644;
-  try {
-    const handle = openSync(draft, 'w', mode);
-    try {
-      writeFileSync(handle, text);
-      fsyncSync(handle);
-    } finally {
-      closeSync(handle);
-    }
-    renameSync(draft, path);
-  } finally {
-    rmSync(draft, { force: true });
-  }
 }

@@ -101,14 +101,22 @@ test('stage and publish: what cannot be meant is refused, and nothing is written
   await assert.rejects(run('publish', 'new.json', '--from', dayFromNow(-1)), /is past/);
   await assert.rejects(run('publish', 'absent.json', '--from', dayFromNow(1)), /cannot be read/);
   await assert.rejects(run('publish', 'new.json'), /--from/);
+  await assert.rejects(
+    run('publish', 'new.json', '--from', dayFromNow(1), '--output', 'own.json', '--note', 'x'),
+    /--output writes a file/,
+  );
+  assert.match(await run('history'), /No price book is published/);
   assert.equal(readFileSync(join(directory, 'own.json'), 'utf8'), before);
 });
 
-test('publish: the price file says what holds until the day and from it on, and the file as it was is kept', async (context) => {
+test('publish --output: the price file says what holds until the day and from it on, and the file as it was is kept', async (context) => {
   const { run, directory, costAt } = await setUp(context);
   const before = readFileSync(join(directory, 'own.json'), 'utf8');
   const from = dayFromNow(3);
-  assert.match(await run('publish', 'new.json', '--from', from), /own\.json: 1 models have new prices from .*; the book becomes .*ours-2/);
+  assert.match(
+    await run('publish', 'new.json', '--from', from, '--output', 'own.json'),
+    /own\.json: 1 models have new prices from .*; the file as it was is .*own\.json\.before$/,
+  );
   assert.equal(readFileSync(join(directory, 'own.json.before'), 'utf8'), before);
   assert.equal(costAt(systemClock.nowMs()), 2_000_000_000n);
   assert.equal(costAt(Date.parse(`${from}T00:00:00Z`) - 1), 2_000_000_000n);
@@ -120,18 +128,20 @@ test('publish: the price file says what holds until the day and from it on, and 
   );
 });
 
-test('publish: without a price file in the configuration only into a file that is named, which then can be used', async (context) => {
+test('publish --output: a file that is not there yet is made, and can be used', async (context) => {
   const { run, directory } = await setUp(context, 'upstreams: {}\n');
-  await assert.rejects(run('publish', 'new.json', '--from', dayFromNow(1)), /names no price file/);
-  await run('publish', 'new.json', '--from', dayFromNow(1), '--output', 'made.json');
+  assert.match(
+    await run('publish', 'new.json', '--from', dayFromNow(1), '--output', 'made.json'),
+    /no gateway uses it before prices\.file names it$/,
+  );
   assert.match(await run('check', 'made.json'), /good: 1 models, 1 entries/);
   assert.ok(!readdirSync(directory).includes('made.json.before'));
 });
 
-test('publish: a file that replaces the shipped book keeps the models that the change does not name', async (context) => {
+test('publish --output: a file that replaces the shipped book keeps the models that the change does not name', async (context) => {
   const { run, directory } = await setUp(context, 'prices: own.json\n');
   writeFileSync(join(directory, 'own.json'), bookText('ours-1', plainEntry(), plainEntry({ model: 'm-2' })));
-  await run('publish', 'new.json', '--from', dayFromNow(1));
+  await run('publish', 'new.json', '--from', dayFromNow(1), '--output', 'own.json');
   const { entries } = JSON.parse(readFileSync(join(directory, 'own.json'), 'utf8')) as { entries: { model: string }[] };
   assert.deepEqual(
     entries.map(({ model }) => model),

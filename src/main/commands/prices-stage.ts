@@ -13,20 +13,22 @@ import { stagePriceBook } from '../../billing/staging/stage-price-book.ts';
 import { usdDecimal } from '../../billing/statistics/usd-decimal.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { buildPriceBook } from '../config/build-price-book.ts';
-import { type LoadedConfig, loadConfig } from '../config/load-config.ts';
 import { type Environment, StartError } from '../environment.ts';
 import { openDatabase } from '../open-data-directory.ts';
 import { inert } from '../usage/terminal-text.ts';
+import { findUrl, type UrlOption, urlText } from './database.ts';
+import { nameActor } from './name-actor.ts';
 import { dayOf } from './prices-list.ts';
-import { publishPrices } from './prices-publish.ts';
+import { publishToFile, publishToStore } from './prices-publish.ts';
 import { readPriceFile } from './read-price-file.ts';
+import { loadConfigAndPrices } from './stored-prices.ts';
 import { alignColumns } from './with-accounts.ts';
 
 const dayMs = 86_400_000;
 const daysMax = 3660;
 
 type StageOptions = { readonly from?: string; readonly days: string; readonly by: string; readonly json?: boolean };
-type PublishOptions = { readonly from: string; readonly output?: string };
+type PublishOptions = UrlOption & { readonly from: string; readonly note?: string; readonly whole?: true; readonly output?: string };
 
 /** Adds `weir prices stage` and `weir prices publish`: what a price change would mean, and making it one with an effective date. */
 export function addStagedPriceCommands(prices: Command, environment: () => Environment): void {
@@ -41,19 +43,41 @@ export function addStagedPriceCommands(prices: Command, environment: () => Envir
     .action((file: string, options: StageOptions) => stagePrices(environment(), file, options));
   prices
     .command('publish')
-    .description('writes prices into the price file of the configuration so that they hold from a day on; what holds before stays')
+    .description(
+      'publishes prices to the database, from which all its gateways take them, so that they hold from a day on; what holds before stays. With --output they are written into a file instead',
+    )
     .argument('<file>', 'price book in YAML or JSON')
     .requiredOption('--from <date>', 'the first day (UTC) on which they hold, today at the earliest')
-    .option('--output <file>', 'writes there, and leaves the price file of the configuration alone')
-    .action((file: string, { from, output }: PublishOptions) => {
-      const surroundings = environment();
-      const loaded = loadConfig(surroundings.configPath, surroundings.variable);
-      const today = dayOf(systemClock.nowMs());
-      if (readDay('--from', from) < today)
-        throw new StartError(`--from ${from} is past: calls accepted since then are booked, and prices hold from ${today} at the earliest`);
-      const staged = stage(loaded, readPriceFile(file), from);
-      console.log(publishPrices(surroundings, loaded, { ...staged, from, ...(output === undefined ? {} : { output }) }));
-    });
+    .option('--note <text>', 'why, for weir prices history')
+    .option('--whole', 'the file is the whole book: from that day on no other model has a price')
+    .option('--url <url>', urlText)
+    .option('--output <file>', 'writes a price file, such as the one that the configuration names, and publishes nothing')
+    .action((file: string, options: PublishOptions) => publish(environment(), readPriceFile(file), options));
+}
+
+const noteCharactersMax = 500;
+
+async function publish(environment: Environment, file: PriceBookData, options: PublishOptions): Promise<void> {
+  const { note, whole = false, output } = options;
+  const publishedAtMs = systemClock.nowMs();
+  const today = dayOf(publishedAtMs);
+  const from = readDay('--from', options.from);
+  if (from < today)
+    throw new StartError(`--from ${from} is past: calls accepted since then are booked, and prices hold from ${today} at the earliest`);
+  if (output !== undefined && (whole || note !== undefined || options.url !== undefined))
+    throw new StartError('--output writes a file, for which --whole, --note and --url say nothing');
+  if ((note?.length ?? 0) > noteCharactersMax) throw new StartError(`--note may have ${noteCharactersMax} characters`);
+  await namingProblems(from, async () => {
+    if (output !== undefined) {
+      console.log(publishToFile(environment, await loadConfigAndPrices(environment), { file, from, output }));
+      return;
+    }
+    const about = { from, whole, publishedAtMs, actor: nameActor(), ...(note === undefined ? {} : { note }) };
+    const url = options.url === undefined ? undefined : findUrl(environment, options);
+    const [done, ...warnings] = await publishToStore(environment, file, { ...about, url });
+    console.log(done);
+    for (const warning of warnings) console.error(`weir: ${warning}`);
+  });
 }
 
 async function stagePrices(environment: Environment, file: string, options: StageOptions): Promise<void> {
@@ -61,8 +85,9 @@ async function stagePrices(environment: Environment, file: string, options: Stag
   const grouping = readGrouping(options.by);
   const days = readDays(options.days);
   const from = readDay('--from', options.from ?? dayOf(nowMs));
-  const loaded = loadConfig(environment.configPath, environment.variable);
-  const { inForce } = stage(loaded, readPriceFile(file), from);
+  const loaded = await loadConfigAndPrices(environment);
+  const staged = readPriceFile(file);
+  const inForce = await namingProblems(from, () => Promise.resolve(stagePriceBook(loaded.priceBookData, staged, from)));
   const comparison = new PriceComparison(grouping, {
     staged: buildPriceBook(loaded.config, inForce),
     current: buildPriceBook(loaded.config, loaded.priceBookData),
@@ -79,14 +104,10 @@ async function stagePrices(environment: Environment, file: string, options: Stag
   console.log(options.json === true ? describeAsJson(result, grouping, title) : describe(result, grouping, title).join('\n'));
 }
 
-/** The file, and the book in force with it. Throws StartError naming every problem. */
-function stage(
-  { priceBookData }: LoadedConfig,
-  file: PriceBookData,
-  from: string,
-): { readonly file: PriceBookData; readonly inForce: PriceBookData } {
+/** Throws StartError naming every problem of prices that cannot hold from a day on. */
+async function namingProblems<Result>(from: string, work: () => Promise<Result>): Promise<Result> {
   try {
-    return { file, inForce: stagePriceBook(priceBookData, file, from) };
+    return await work();
   } catch (error) {
     if (error instanceof PriceBookError)
       throw new StartError(`these prices cannot hold from ${from}:\n  ${error.problems.join('\n  ')}`, { cause: error });

@@ -39,8 +39,11 @@ function setUp(context: TestContext, files: Readonly<Record<string, string>>, co
 test('list: by vendor, model and day, with tiers and all that comes with a price', async (context) => {
   const prices = setUp(context, {});
   const { printed } = await prices('list', '--vendor', 'anthropic', '--model', 'sonnet-4-5');
-  assert.match(printed, /^VENDOR +MODEL +SINCE +INPUT +CACHED +WRITE +OUTPUT +BESIDES +CHECKED$/m);
-  assert.match(printed, /^anthropic +claude-sonnet-4-5 +2025-09-29 +3 +0\.3 +3\.75\/6 +15 +web_search 0\.01, batch ×0\.5 +2026-07-29$/m);
+  assert.match(printed, /^VENDOR +MODEL +SINCE +INPUT +CACHED +WRITE +OUTPUT +BESIDES +CHECKED +SOURCE$/m);
+  assert.match(
+    printed,
+    /^anthropic +claude-sonnet-4-5 +2025-09-29 +3 +0\.3 +3\.75\/6 +15 +web_search 0\.01, batch ×0\.5 +2026-07-29 +shipped$/m,
+  );
   assert.match(printed, /^ +above 200000 input +6 +0\.6 +7\.5\/12 +22\.5$/m);
   const luna = async (...words: string[]) =>
     (await prices('list', '--model', 'luna', ...words)).printed.split('\n').filter((line) => line.startsWith('openai'));

@@ -5,13 +5,18 @@ import { mergePriceBooks } from '../../billing/rating/merge-price-books.ts';
 import type { PriceBookData } from '../../billing/rating/parse-price-book.ts';
 import { createPriceBook } from '../../billing/rating/price-book.ts';
 import { systemClock } from '../../platform/clock.ts';
-import { loadConfig } from '../config/load-config.ts';
+import { buildPriceBook } from '../config/build-price-book.ts';
+import type { LoadedConfig } from '../config/load-config.ts';
+import { sourcesOf } from '../config/price-layers.ts';
 import type { Environment } from '../environment.ts';
-import { printTable } from './with-accounts.ts';
+import { alignColumns, printTable } from './with-accounts.ts';
 import { type ImportCommandOptions, importPriceList } from './prices-import.ts';
 import { listPrices, type ListPricesOptions, priceColumns } from './prices-list.ts';
+import { addPriceHistoryCommands } from './prices-history.ts';
+import { describeHidden } from './prices-publish.ts';
 import { addStagedPriceCommands } from './prices-stage.ts';
 import { readPriceFile } from './read-price-file.ts';
+import { loadConfigAndPrices, readNamedBook } from './stored-prices.ts';
 
 /** Adds `weir prices …`: what calls cost, and files that say so. None of them calls anything or needs a running gateway. */
 export function addPriceCommands(program: Command, environment: () => Environment): void {
@@ -23,17 +28,39 @@ export function addPriceCommands(program: Command, environment: () => Environmen
     .option('--model <text>', 'only models whose name holds this')
     .option('--at <date>', 'the prices that hold on this day (UTC), such as 2026-12-31; default: today; all: every window')
     .option('--json', 'as JSON, with everything that the book says')
-    .action((options: ListPricesOptions & { readonly json?: boolean }) => {
-      const entries = listPrices(bookInForce(environment()), options, systemClock.nowMs());
-      if (options.json === true) console.log(JSON.stringify(entries, undefined, 2));
+    .action(async (options: ListPricesOptions & { readonly json?: boolean }) => {
+      const { priceBookData, layers } = await loadConfigAndPrices(environment());
+      const sources = sourcesOf(layers);
+      const entries = listPrices(priceBookData, options, systemClock.nowMs()).map((entry) => ({
+        entry,
+        source: sources.get(`${entry.vendor}/${entry.model}`) ?? '',
+      }));
+      const header = ['VENDOR', 'MODEL', 'SINCE', 'INPUT', 'CACHED', 'WRITE', 'OUTPUT', 'BESIDES', 'CHECKED', 'SOURCE'];
+      if (options.json === true)
+        console.log(
+          JSON.stringify(
+            entries.map(({ entry, source }) => ({ ...entry, from_book: source })),
+            undefined,
+            2,
+          ),
+        );
       else
-        printTable(['VENDOR', 'MODEL', 'SINCE', 'INPUT', 'CACHED', 'WRITE', 'OUTPUT', 'BESIDES', 'CHECKED'], entries.flatMap(priceColumns));
+        printTable(
+          header,
+          entries.flatMap(({ entry, source }) => priceColumns(entry, source)),
+        );
     });
   prices
     .command('check')
-    .description('checks a price book file and names every problem; exits with 1 if there is any')
-    .argument('<file>', 'price book in YAML or JSON')
-    .action((file: string) => {
+    .description(
+      'checks a price book file, or without one the books that the configuration and the store have, and names every problem; exits with 1 if there is any',
+    )
+    .argument('[file]', 'price book in YAML or JSON')
+    .action(async (file: string | undefined) => {
+      if (file === undefined) {
+        for (const line of describeLayers(await loadConfigAndPrices(environment()))) console.log(line);
+        return;
+      }
       const book = readPriceFile(file);
       const models = new Set(book.entries.map(({ vendor, model }) => `${vendor}/${model}`)).size;
       console.log(
@@ -43,13 +70,14 @@ export function addPriceCommands(program: Command, environment: () => Environmen
   prices
     .command('diff')
     .description('compares two books; with one file, the book in force with what it becomes with the file on top')
-    .argument('<file>', 'price book file, or shipped for the one of this release')
+    .argument('<book>', 'price book file, number of a published book, version of a receipt, or shipped for the book of this release')
     .argument('[other]', 'the other one')
     .option('--whole', 'the one file is a whole book, not one to be put on top')
     .option('--json', 'as JSON')
-    .action((file: string, other: string | undefined, { json, whole }: { readonly json?: boolean; readonly whole?: boolean }) => {
-      const before = other === undefined ? bookInForce(environment()) : readPriceFile(file);
-      const named = readPriceFile(other ?? file);
+    .action(async (file: string, other: string | undefined, { json, whole }: { readonly json?: boolean; readonly whole?: boolean }) => {
+      const surroundings = environment();
+      const before = other === undefined ? await bookInForce(surroundings) : await readNamedBook(surroundings, file);
+      const named = await readNamedBook(surroundings, other ?? file);
       const isWhole = other !== undefined || file === 'shipped' || whole === true;
       const after = isWhole ? named : mergePriceBooks(before, named);
       const changes = diffPriceBooks(before, after);
@@ -73,12 +101,30 @@ export function addPriceCommands(program: Command, environment: () => Environmen
     .action((file: string, options: ImportCommandOptions) => importPriceList(file, options, systemClock.nowMs()));
   prices
     .command('export')
-    .description('writes the price book in force as a file of its own')
-    .action(() => console.log(JSON.stringify(bookInForce(environment()), undefined, 2)));
+    .description('writes a price book as a file of its own: the one in force, or the one that is named')
+    .argument('[book]', 'number of a published book, version of a receipt, or shipped')
+    .action(async (name: string | undefined) => {
+      const surroundings = environment();
+      const book = name === undefined ? await bookInForce(surroundings) : await readNamedBook(surroundings, name);
+      console.log(JSON.stringify(book, undefined, 2));
+    });
+  addPriceHistoryCommands(prices, environment);
   addStagedPriceCommands(prices, environment);
 }
 
 /** The prices that a gateway with this configuration has, without the overrides of single models. */
-function bookInForce({ configPath, variable }: Environment): PriceBookData {
-  return loadConfig(configPath, variable).priceBookData;
+async function bookInForce(environment: Environment): Promise<PriceBookData> {
+  return (await loadConfigAndPrices(environment)).priceBookData;
+}
+
+/** The books that the prices come from, the one that goes before the others first, and what of each is not used. */
+function describeLayers(loaded: LoadedConfig): readonly string[] {
+  const { config, priceBookData, layers } = loaded;
+  return [
+    `The prices are good: ${buildPriceBook(config, priceBookData).version}. What stands higher goes before what stands lower:`,
+    ...alignColumns(
+      layers.toReversed().map(({ source, book }) => [`  ${source}`, `version ${book.version}`, `${book.entries.length} entries`]),
+    ),
+    ...describeHidden(loaded).map((line) => `  ${line}`),
+  ];
 }

@@ -2,14 +2,22 @@ import { readFileSync } from 'node:fs';
 
 import type { Command } from 'commander';
 
+import type { CallEntry } from '../../billing/ledger/call-entry.ts';
+import { parsePriceBasis } from '../../billing/rating/price-basis.ts';
+import { createPriceBook } from '../../billing/rating/price-book.ts';
 import type { PriceBook } from '../../billing/rating/rating.ts';
+import type { Receipt } from '../../billing/receipts/receipt.ts';
 import { buildReceipt } from '../../billing/receipts/build-receipt.ts';
+import { callOfId } from '../../billing/receipts/call-of-id.ts';
+import { showCredits } from '../../billing/receipts/show-credits.ts';
 import { type Verification, verifyReceiptText } from '../../billing/receipts/verify-receipt.ts';
+import type { Store } from '../../store/store.ts';
 import { buildPriceBook } from '../config/build-price-book.ts';
-import { loadConfig } from '../config/load-config.ts';
+import { readCreditUnit } from '../config/read-credit-unit.ts';
 import { type Environment, StartError } from '../environment.ts';
 import { ensureDataDirectory, openDatabase } from '../open-data-directory.ts';
 import { describeReceipt } from './describe-receipt.ts';
+import { loadConfigAndPrices, readPriceBooks } from './stored-prices.ts';
 
 /** What `weir receipt verify` ends with: all is right, something differs, or it could not be looked at. */
 const exitCodes = { right: 0, differs: 1, trouble: 2 } as const;
@@ -19,7 +27,10 @@ export function addReceiptCommands(program: Command, environment: Environment, c
   const receipt = program
     .command('receipt')
     .description('what a call cost and why; weir receipt verify recomputes a receipt')
-    .argument('<id>', 'the id of the call: x-weir-request-id of its reply')
+    .argument(
+      '<id>',
+      'the id of the call, which is x-weir-request-id of its reply, or the id in the reply: resp_…, msg_…, chatcmpl-…, task_…',
+    )
     .option('--json', 'the receipt itself, as GET /v1/receipts/{id} answers it')
     .action((id: string, { json }: { json?: boolean }) => showReceipt(environment, id, json === true));
   receipt
@@ -28,9 +39,9 @@ export function addReceiptCommands(program: Command, environment: Environment, c
       'recomputes a receipt and names every difference; needs no database. Exit code 0: right, 1: something differs, 2: it cannot be read',
     )
     .argument('<file>', 'a receipt as JSON, or - for standard input')
-    .option('--prices', 'makes the lines anew from the usage too, with the prices of the configuration')
-    .action((file: string, { prices }: { prices?: boolean }) => {
-      process.exitCode = verify(configured, file, prices === true);
+    .option('--prices', 'makes the lines anew from the usage too, with the prices in force or those that the database keeps of the version')
+    .action(async (file: string, { prices }: { prices?: boolean }) => {
+      process.exitCode = await verify(configured, file, prices === true);
     });
 }
 
@@ -38,22 +49,35 @@ async function showReceipt(environment: Environment, id: string, json: boolean):
   ensureDataDirectory(environment.dataDirectory);
   const store = await openDatabase(environment);
   try {
-    const [call, ...parts] = await store.listCallRows(id);
-    if (call === undefined || call.callId !== id)
+    const [call, ...parts] = await findRows(store, id);
+    if (call === undefined)
       throw new StartError(`the ledger has no call "${id}"; one that has just ended, or is under way, is booked in a moment`);
-    const receipt = buildReceipt([call, ...parts], true);
+    const receipt = showCredits(buildReceipt([call, ...parts], true), readCreditUnit(environment));
     console.log(json ? JSON.stringify(receipt, undefined, 2) : describeReceipt(receipt).join('\n'));
   } finally {
     await store.close();
   }
 }
 
-function verify(configured: () => Environment, file: string, withPrices: boolean): number {
+/** The rows of a call, by its own id or by one that its client was given in the reply. */
+async function findRows(store: Store, id: string): Promise<readonly CallEntry[]> {
+  const callId = callOfId(id);
+  const rows = await store.listCallRows(callId);
+  if (rows[0]?.callId === callId) return rows;
+  const kept = await store.findReplyOwner(id);
+  return kept === undefined ? [] : await store.listCallRows(kept.callId);
+}
+
+async function verify(configured: () => Environment, file: string, withPrices: boolean): Promise<number> {
   let verified: Verification;
-  let books: readonly PriceBook[];
+  let books: readonly PriceBook[] = [];
   try {
-    books = withPrices ? [loadPriceBook(configured())] : [];
-    verified = verifyReceiptText(readFileSync(file === '-' ? 0 : file, 'utf8'), books);
+    const text = readFileSync(file === '-' ? 0 : file, 'utf8');
+    verified = verifyReceiptText(text);
+    if (withPrices && verified.receipt !== undefined) {
+      books = await loadPriceBooks(configured(), verified.receipt);
+      verified = verifyReceiptText(text, books);
+    }
   } catch (error) {
     console.error(`weir: ${error instanceof Error ? error.message : String(error)}`);
     return exitCodes.trouble;
@@ -62,20 +86,25 @@ function verify(configured: () => Environment, file: string, withPrices: boolean
   for (const { path, problem } of problems) console.error(path === '' ? problem : `${path}: ${problem}`);
   if (receipt === undefined) return exitCodes.trouble;
   if (problems.length > 0) return exitCodes.differs;
-  const [book] = books;
-  if (book !== undefined && rerated < receipt.rows.length) {
-    const versions = [...new Set(receipt.rows.map(({ price }) => price.version))].join(', ');
-    console.error(`weir: it was priced with ${versions}, and the configuration has ${book.version}`);
+  const versions = versionsOf(receipt).join(', ');
+  if (withPrices && rerated < receipt.rows.length) {
+    console.error(`weir: it was priced with ${versions}, and the configuration has ${books[0]?.version ?? 'none'}`);
     return exitCodes.trouble;
   }
-  console.log(
-    `${receipt.request_id}: ${receipt.total.usd} USD is right${book === undefined ? '' : `, by the prices of ${book.version} too`}`,
-  );
+  console.log(`${receipt.request_id}: ${receipt.total.usd} USD is right${withPrices ? `, by the prices of ${versions} too` : ''}`);
   return exitCodes.right;
 }
 
-/** The prices in force, as a start would have them. */
-function loadPriceBook({ configPath, variable }: Environment): PriceBook {
-  const { config, priceBookData } = loadConfig(configPath, variable);
-  return buildPriceBook(config, priceBookData);
+const versionsOf = ({ rows }: Receipt): readonly string[] => [...new Set(rows.map(({ price }) => price.version))];
+
+/** The prices in force, and behind them those that the database keeps of other versions that a receipt names. */
+async function loadPriceBooks(environment: Environment, receipt: Receipt): Promise<readonly PriceBook[]> {
+  const { config, priceBookData } = await loadConfigAndPrices(environment);
+  const inForce = buildPriceBook(config, priceBookData);
+  const others = versionsOf(receipt).filter((version) => version !== inForce.version);
+  if (others.length === 0) return [inForce];
+  const kept = await readPriceBooks(environment, (store) => Promise.all(others.map((version) => store.findRecordedPrices(version))));
+  const found = (kept ?? []).filter((prices) => prices !== undefined);
+  // The version is computed from what is kept: what somebody has changed is the book of no receipt.
+  return [inForce, ...found.map(({ basis }) => createPriceBook(parsePriceBasis(basis)))];
 }

@@ -3,12 +3,17 @@ import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 
 import { readEntries } from '../../billing/ledger/read-entries.ts';
+import { createPriceBook } from '../../billing/rating/price-book.ts';
+import { CostReconciliation } from '../../billing/reconciliation/cost-reconciliation.ts';
 import { type CellCall, Reconciliation, type ReconciledCell } from '../../billing/reconciliation/reconciliation.ts';
 import { vendorExports } from '../../billing/reconciliation/vendor-exports.ts';
+import type { VendorCosts } from '../../billing/reconciliation/vendor-costs.ts';
 import { ExportError, startOfDay, type VendorUsage } from '../../billing/reconciliation/vendor-usage.ts';
 import type { LedgerStore } from '../../billing/ledger/ledger-store.ts';
 import { type Environment, StartError } from '../environment.ts';
 import { openDatabase } from '../open-data-directory.ts';
+import { describeCosts, isCostOver, writeCosts } from './describe-costs.ts';
+import { loadConfigAndPrices } from './stored-prices.ts';
 import { describeCalls, describeCells, isOver, writeCalls, writeCells } from './describe-reconciliation.ts';
 
 /** What `weir reconcile` ends with: both accounts agree, they differ, or they could not be compared. */
@@ -31,7 +36,7 @@ export function addReconcileCommand(program: Command, environment: () => Environ
   program
     .command('reconcile')
     .description(
-      "compares a vendor's usage export with the ledger, by model, day and class of usage. Exit code 0: they agree, 1: they differ, 2: trouble",
+      "compares a vendor's export of usage or costs with the ledger, by model, day and class of usage. Exit code 0: they agree, 1: they differ, 2: trouble",
     )
     .argument('<file>', 'the export: docs/guide/reconciliation.md says which')
     .requiredOption('--vendor <vendor>', `whose it is: ${Object.keys(vendorExports).join(', ')}`)
@@ -57,9 +62,12 @@ async function reconcile(environment: Environment, file: string, options: Reconc
   if (source === undefined) throw new StartError(`--vendor must be one of ${Object.keys(vendorExports).join(', ')}`);
   const tolerance = /^\d{1,2}(\.\d{1,6})?$/.test(options.tolerance) ? Number(options.tolerance) : undefined;
   if (tolerance === undefined) throw new StartError(`--tolerance must be a percentage such as 0.5, but it is "${options.tolerance}"`);
-  const theirs = limitDays(source.read(readText(file)), options);
-  const { upstream } = options;
-  const reconciliation = new Reconciliation(theirs, { vendor: source.ledgerVendor, ...(upstream === undefined ? {} : { upstream }) });
+  const text = readText(file);
+  const account = { vendor: source.ledgerVendor, ...(options.upstream === undefined ? {} : { upstream: options.upstream }) };
+  const costs = source.readCosts(text);
+  if (costs !== undefined) return await reconcileCosts(environment, costs, { ...options, account, tolerance });
+  const theirs = limitRows(source.read(text), options);
+  const reconciliation = new Reconciliation(theirs, account);
   const store = await openDatabase(environment, { readOnly: true });
   try {
     for await (const entry of readEntries(store, theirs)) reconciliation.add(entry);
@@ -86,12 +94,43 @@ function readText(file: string): string {
   }
 }
 
+/** Compares costs: the ledger's usage at the list prices that are in force here, without prices and factors of the configuration. */
+async function reconcileCosts(
+  environment: Environment,
+  costs: VendorCosts,
+  options: Omit<ReconcileOptions, 'tolerance'> & {
+    readonly account: { readonly vendor: string; readonly upstream?: string };
+    readonly tolerance: number;
+  },
+): Promise<number> {
+  if (options.calls !== undefined) throw new StartError('--calls wants an export of usage: costs are no counts that calls could explain');
+  const span = limitDays(costs, options);
+  const theirs = { ...costs, ...span, costs: costs.costs.filter(({ startMs }) => startMs >= span.startMs && startMs < span.endMs) };
+  const { priceBookData } = await loadConfigAndPrices(environment);
+  const reconciliation = new CostReconciliation(theirs, { ...options.account, listPrices: createPriceBook({ book: priceBookData }) });
+  const store = await openDatabase(environment, { readOnly: true });
+  try {
+    for await (const entry of readEntries(store, theirs)) reconciliation.add(entry);
+  } finally {
+    await store.close();
+  }
+  console.log((options.json === true ? writeCosts : describeCosts)(reconciliation, theirs, options.tolerance));
+  return reconciliation.costs().some((cost) => isCostOver(cost, options.tolerance)) ? exitCodes.differ : exitCodes.agree;
+}
+
 /** The part of an export that lies between two days. */
-function limitDays(theirs: VendorUsage, { from, to }: ReconcileOptions): VendorUsage {
+function limitRows(theirs: VendorUsage, options: ReconcileOptions): VendorUsage {
+  const span = limitDays(theirs, options);
+  return { ...theirs, ...span, rows: theirs.rows.filter((row) => row.startMs >= span.startMs && row.startMs < span.endMs) };
+}
+
+type Span = Pick<VendorUsage, 'startMs' | 'endMs'>;
+
+function limitDays(theirs: Span & Pick<VendorUsage, 'timeZone'>, { from, to }: Pick<ReconcileOptions, 'from' | 'to'>): Span {
   const startMs = from === undefined ? theirs.startMs : Math.max(theirs.startMs, startOfDay(theirs.timeZone, from));
   const endMs = to === undefined ? theirs.endMs : Math.min(theirs.endMs, startOfDay(theirs.timeZone, to));
   if (startMs >= endMs) throw new StartError('the export has nothing between --from and --to');
-  return { ...theirs, startMs, endMs, rows: theirs.rows.filter((row) => row.startMs >= startMs && row.startMs < endMs) };
+  return { startMs, endMs };
 }
 
 function findCell(cells: readonly ReconciledCell[], text: string): ReconciledCell {

@@ -1,30 +1,31 @@
 import type { PriceBookData } from '../../billing/rating/parse-price-book.ts';
+import type { PriceBasis } from '../../billing/rating/price-basis.ts';
 import { createPriceBook, type PriceOverride } from '../../billing/rating/price-book.ts';
 import type { PriceBook } from '../../billing/rating/rating.ts';
 import type { Config } from './config-schema.ts';
 import { pricesOf } from './prices-schema.ts';
+import { creditUnitOf } from './read-credit-unit.ts';
 
 /** The prices of a configuration: those of its book with its own over them. */
 export function buildPriceBook(config: Config, book: PriceBookData): PriceBook {
-  const toolPrices = config.tools?.prices;
+  const prices = pricesOf(config.prices);
+  const { unlisted } = prices;
+  const credits = creditUnitOf(prices);
   return createPriceBook({
-    book,
-    overrides: priceOverrides(config),
-    ...(toolPrices === undefined ? {} : { toolPrices }),
-    ...priceSettings(config),
+    ...priceBasisOf(config, book),
+    ...(unlisted === undefined ? {} : { unlisted }),
+    ...(credits === undefined ? {} : { credits }),
   });
+}
+
+/** All that charges are computed from under a configuration. */
+export function priceBasisOf(config: Config, book: PriceBookData): PriceBasis {
+  const toolPrices = config.tools?.prices;
+  const { users, keys } = pricesOf(config.prices);
+  const factors = { ...(users === undefined ? {} : { users }), ...(keys === undefined ? {} : { keys }) };
+  return { book, overrides: priceOverrides(config), ...(toolPrices === undefined ? {} : { toolPrices }), factors };
 }
 
 function priceOverrides(config: Config): readonly PriceOverride[] {
   return Object.entries(config.models ?? {}).flatMap(([model, { price }]) => (price === undefined ? [] : [{ model, ...price }]));
-}
-
-function priceSettings(config: Config): Pick<Parameters<typeof createPriceBook>[0], 'factors' | 'credits' | 'unlisted'> {
-  const { users, keys, credits, unlisted } = pricesOf(config.prices);
-  const factors = { ...(users === undefined ? {} : { users }), ...(keys === undefined ? {} : { keys }) };
-  return {
-    factors,
-    ...(unlisted === undefined ? {} : { unlisted }),
-    ...(credits === undefined ? {} : { credits: { name: credits.name ?? 'credits', perUsd: credits.perUsd } }),
-  };
 }

@@ -1,6 +1,5 @@
 import Type, { type Static } from 'typebox';
 
-import { rateLimitFields } from '../../accounts/access-limits.ts';
 import { defaultLimits, defaultMediaBytesMax, defaultRetries, defaultTimeouts } from '../../gateway/limits.ts';
 import { defaultOverload } from '../../gateway/overload/overload-settings.ts';
 import { upstreamVendors } from '../../upstreams/registry.ts';
@@ -14,6 +13,7 @@ import { idempotencySchema } from './idempotency-schema.ts';
 import { pricesSchema } from './prices-schema.ts';
 import { creditsSchema, disconnectSchema } from './credits-schema.ts';
 import { quirksSchema } from './quirks-schema.ts';
+import { rateLimitFields } from './rate-limit-fields.ts';
 import { balanceSchema, dialectNames, ownTimeouts, targetsSchema } from './routing-schema.ts';
 import { structuredOutputSchema } from './structured-output-schema.ts';
 import { toolModesSchema } from './tool-modes-schema.ts';

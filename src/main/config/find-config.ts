@@ -11,6 +11,19 @@ export function findConfigPath({ configPath }: Pick<Environment, 'configPath'>):
   return configPath;
 }
 
+/** Names what is kept of the shared database of the configuration, so that it is never taken for that of another; undefined for the file of the data directory. It holds no secret. */
+export function nameKept(what: string, environment: Environment): string | undefined {
+  const url = readDatabaseConfig(environment)?.url;
+  if (url === undefined || !URL.canParse(url)) return undefined;
+  const { host, pathname, searchParams } = new URL(url);
+  return JSON.stringify([what, host, pathname, searchParams.get('host')]);
+}
+
+/** The environment with the configuration file in use. Throws StartError for a name without a file. */
+export function withConfigPath(environment: Environment): Environment {
+  return { ...environment, configPath: findConfigPath(environment) };
+}
+
 /**
  * Which database the configuration names; undefined for the file of the data directory. A configuration that says nothing of databases is not looked at further: commands about keys work where
  * the secrets of upstreams are not known. Throws ConfigError, StartError.

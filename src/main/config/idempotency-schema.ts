@@ -21,6 +21,21 @@ export const idempotencySchema = Type.Object(
         description: 'Largest answer that is kept, in bytes. A repetition of a request whose answer was longer is refused with 409.',
       }),
     ),
+    totalBytesMax: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        default: defaultIdempotencySettings.totalBytesMax,
+        description:
+          'Bytes of answers that are kept at a time, about. An answer for which there is no room is not kept: its call is charged as always, and a repetition is refused with 409.',
+      }),
+    ),
+    apiKeyBytesMax: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        default: defaultIdempotencySettings.apiKeyBytesMax,
+        description: 'The same of one API key.',
+      }),
+    ),
     waitMs: Type.Optional(
       Type.Integer({
         minimum: 0,

@@ -1,8 +1,11 @@
+import type { PublishedPriceBook } from '../../billing/price-books/price-book-store.ts';
+import type { PriceBasis } from '../../billing/rating/price-basis.ts';
 import type { GatewaySettings } from '../../gateway/gateway.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { createUpstreamClient, type UpstreamClient } from '../../platform/http/upstream-client.ts';
 import type { Logger } from '../../platform/log.ts';
 import { createModelDiscovery, type ModelDiscoveryOptions } from '../discovery/model-discovery.ts';
+import { priceBasisOf } from './build-price-book.ts';
 import {
   buildSettings,
   type ClientPools,
@@ -31,10 +34,12 @@ export type LiveSettingsOptions = {
   readonly simulated: Readonly<Record<string, ConfiguredUpstream>> | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** What others run on: used at the start when the files cannot be. */
-  readonly lastGood?: ConfigFiles | undefined;
-  /** Hears of each configuration that has come into force. */
-  readonly onInForce?: ((files: ConfigFiles) => void) | undefined;
+  /** What was good at another time, or is for others: used at the start when what there is now cannot be. */
+  readonly lastGood?: Partial<ConfigFiles> | undefined;
+  /** The newest price book of the store. It is looked at as often as the files are. */
+  readonly published?: (() => PublishedPriceBook | undefined) | undefined;
+  /** Hears of each configuration that has come into force, and of the prices that it comes to. */
+  readonly onInForce?: ((files: ConfigFiles, prices: PricesInForce) => void) | undefined;
   /** File watchers see nothing when a mounted configuration is swapped, so the files are read again this often. */
   readonly pollMs: number;
   /** How discovered models are kept up to date; see ModelDiscoveryOptions for the defaults. */
@@ -42,6 +47,9 @@ export type LiveSettingsOptions = {
   /** How long connections that a reload no longer needs are kept for calls that are still coming in. Default: as long as a request may take. */
   readonly retireAfterMs?: number;
 };
+
+/** A price version and what is behind it. */
+export type PricesInForce = { readonly version: string; readonly basis: PriceBasis };
 
 /** A call reads its settings before its body has come; the connections they name must still be there when it has. */
 const retireAfterMs = 330_000;
@@ -57,9 +65,9 @@ function createPools(): {
   return {
     pools: (origin, connectTimeoutMs) => {
       const key = `${origin} ${connectTimeoutMs}`;
-      const client = clients.get(key) ?? createUpstreamClient({ origin, connectTimeoutMs, headerBytesMax: upstreamHeaderBytesMax });
-      clients.set(key, client);
-      return client;
+      return clients.getOrInsertComputed(key, () =>
+        createUpstreamClient({ origin, connectTimeoutMs, headerBytesMax: upstreamHeaderBytesMax }),
+      );
     },
     retire: async (used) => {
       const unused = [...clients].filter(([, client]) => !used.has(client));
@@ -100,12 +108,12 @@ function build(loaded: LoadedConfig, options: LiveSettingsOptions, pools: Client
 
 function loadFirst(options: LiveSettingsOptions, pools: ClientPools): { readonly loaded: LoadedConfig; readonly inForce: InForce } {
   const { path, variable, lastGood, logger } = options;
-  const loadAndBuild = (files?: ConfigFiles) => {
+  const loadAndBuild = (files: Partial<ConfigFiles>) => {
     const loaded = loadConfig(path, variable, files);
     return { loaded, inForce: build(loaded, options, pools) };
   };
   try {
-    return loadAndBuild();
+    return loadAndBuild({ published: options.published?.() });
   } catch (error) {
     if (lastGood === undefined) throw error;
     logger.error({ err: error }, 'the configuration cannot be used; this process begins with the last good one');
@@ -121,7 +129,7 @@ export function createLiveSettings(options: LiveSettingsOptions): LiveSettings {
   const { path, variable, logger } = options;
   const { pools, retire } = createPools();
   let { loaded, inForce } = loadFirst(options, pools);
-  options.onInForce?.(loaded.files);
+  tellInForce(loaded, inForce.settings, options);
   let lastBad: string | undefined;
   const discovery = createModelDiscovery({
     logger,
@@ -136,16 +144,17 @@ export function createLiveSettings(options: LiveSettingsOptions): LiveSettings {
   const look = (): boolean => {
     try {
       const files = readConfigFiles(path, loaded.config);
-      if (files.text === loaded.files.text && files.prices === loaded.files.prices) {
+      const published = options.published?.();
+      if (files.text === loaded.files.text && files.prices === loaded.files.prices && published === loaded.files.published) {
         lastBad = undefined;
         return false;
       }
-      const next = loadConfig(path, variable);
+      const next = loadConfig(path, variable, { published });
       const built = build(next, options, pools);
       discovery.watch(findModelLists(next.config, built.source));
       inForce = { ...built, settings: { ...built.settings, routing: built.settings.routing.withDiscovered(discovery.models()) } };
       loaded = next;
-      options.onInForce?.(loaded.files);
+      tellInForce(loaded, inForce.settings, options);
       lastBad = undefined;
       setTimeout(() => {
         retire(new Set(inForce.settings.routing.upstreams.map((upstream) => upstream.client))).catch((error: unknown) =>
@@ -177,6 +186,10 @@ export function createLiveSettings(options: LiveSettingsOptions): LiveSettings {
       await retire(new Set());
     },
   };
+}
+
+function tellInForce(loaded: LoadedConfig, { routing }: GatewaySettings, { onInForce }: LiveSettingsOptions): void {
+  onInForce?.(loaded.files, { version: routing.priceBook.version, basis: priceBasisOf(loaded.config, loaded.priceBookData) });
 }
 
 /** A model without a price is booked at zero, which nobody should learn from the statistics. */

@@ -1,18 +1,28 @@
 import { readFileSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
 
-import { loadShippedPriceBook } from '../../billing/rating/load-shipped-price-book.ts';
-import { mergePriceBooks } from '../../billing/rating/merge-price-books.ts';
-import { PriceBookError, parsePriceBook, type PriceBookData } from '../../billing/rating/parse-price-book.ts';
+import type { PublishedPriceBook } from '../../billing/price-books/price-book-store.ts';
+import { PriceBookError, type PriceBookData } from '../../billing/rating/parse-price-book.ts';
 import type { Config } from './config-schema.ts';
+import { joinLayers, priceLayers, type PriceLayer } from './price-layers.ts';
 import { pricesOf } from './prices-schema.ts';
 import { ConfigError, readConfig } from './read-config.ts';
-import { readPriceBook } from './read-price-book.ts';
 
-/** The text that the files of a configuration have, so that a change of any of them is seen. */
-export type ConfigFiles = { readonly text: string; readonly prices: string | undefined };
+/** What a configuration is made of, so that a change of any of it is seen: the text of its files, and the price book that the store has. */
+export type ConfigFiles = {
+  readonly text: string;
+  readonly prices: string | undefined;
+  readonly published: PublishedPriceBook | undefined;
+};
 
-export type LoadedConfig = { readonly config: Config; readonly priceBookData: PriceBookData; readonly files: ConfigFiles };
+export type LoadedConfig = {
+  readonly config: Config;
+  /** The book in force. */
+  readonly priceBookData: PriceBookData;
+  /** The books that it is made of, the lowest first. */
+  readonly layers: readonly PriceLayer[];
+  readonly files: ConfigFiles;
+};
 
 /** Reads the configuration file, or stands for an empty one when there is none. */
 function readText(path: string | undefined): string {
@@ -25,37 +35,36 @@ export function pricesPathOf(path: string | undefined, { prices }: Config): stri
   return file === undefined ? undefined : resolve(dirname(resolve(path ?? 'weir.yaml')), file);
 }
 
-/** The book in force: the shipped one, with or without the file's on top, or the file's alone. @throws PriceBookError */
-function joinPriceBooks(text: string, { prices }: Config): PriceBookData {
-  const own = readPriceBook(text);
-  if (pricesOf(prices).mode === 'replace') return own;
-  // Checked once more: names that are sound in each may clash in both.
-  return parsePriceBook(mergePriceBooks(loadShippedPriceBook(), own));
-}
-
 /**
  * Loads the configuration file and what it refers to.
  * @param path undefined for the embedded defaults
- * @param files what the files said at another time, to be used instead of what they say now
+ * @param given the published price book, if there is one; and what the files said at another time, to be used instead of what they say now
  * @throws ConfigError with every problem and its position
  */
-export function loadConfig(path: string | undefined, variable: (name: string) => string | undefined, files?: ConfigFiles): LoadedConfig {
+export function loadConfig(
+  path: string | undefined,
+  variable: (name: string) => string | undefined,
+  given: Partial<ConfigFiles> = {},
+): LoadedConfig {
   const file = path ?? 'weir.yaml';
-  const text = files?.text ?? readText(path);
+  const text = given.text ?? readText(path);
   const config = readConfig({ text, file, variable });
   const pricesPath = pricesPathOf(path, config);
-  if (pricesPath === undefined) return { config, priceBookData: loadShippedPriceBook(), files: { text, prices: undefined } };
+  const { published } = given;
   try {
-    const prices = files?.prices ?? readFileSync(pricesPath, 'utf8');
-    return { config, priceBookData: joinPriceBooks(prices, config), files: { text, prices } };
+    const prices = pricesPath === undefined ? undefined : (given.prices ?? readFileSync(pricesPath, 'utf8'));
+    const own = pricesPath === undefined || prices === undefined ? undefined : { name: basename(pricesPath), text: prices };
+    const layers = priceLayers(published, own, pricesOf(config.prices).mode);
+    return { config, priceBookData: joinLayers(layers), layers, files: { text, prices, published } };
   } catch (error) {
     const reason = error instanceof PriceBookError ? error.message : `it cannot be read (${String(error)})`;
-    throw new ConfigError(file, [{ line: 1, column: 1, path: 'prices', message: `${pricesPath}: ${reason}` }]);
+    const message = pricesPath === undefined ? reason : `${pricesPath}: ${reason}`;
+    throw new ConfigError(file, [{ line: 1, column: 1, path: 'prices', message }]);
   }
 }
 
 /** The files' present text, to see whether anything has changed. */
-export function readConfigFiles(path: string | undefined, config: Config): ConfigFiles {
+export function readConfigFiles(path: string | undefined, config: Config): Omit<ConfigFiles, 'published'> {
   const pricesPath = pricesPathOf(path, config);
   return { text: readText(path), prices: pricesPath === undefined ? undefined : readText(pricesPath) };
 }

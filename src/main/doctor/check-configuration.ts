@@ -56,7 +56,11 @@ export async function checkConfiguration(options: ConfigurationOptions): Promise
     if (broken.length > 0) return { findings: [file, ...broken.map((says): Finding => ({ verdict: 'bad', subject, says }))] };
     const settings = buildSettings({ config, source, priceBookData, configuredAtMs: nowMs, pools: options.pools });
     const usable = { config, source, settings };
-    const told: Finding = { verdict: 'good', subject, says: `${describeSource(source)}; prices ${settings.routing.priceBook.version}` };
+    const told: Finding = {
+      verdict: 'good',
+      subject,
+      says: `${describeSource(source)}; prices, without those that the store has published, ${settings.routing.priceBook.version}`,
+    };
     return { findings: [file, told, ...findWarnings(usable, path, environment)], usable };
   } catch (error) {
     return { findings: [file, ...describeProblems(error, path ?? 'weir.yaml')] };

@@ -151,10 +151,9 @@ class Painter {
       for (const { check, verdict, says, advice } of results) {
         if (verdict === 'good' || says === undefined) continue;
         const key = `${verdict} ${says} ${advice ?? ''}`;
-        const group = groups.get(key) ?? { verdict, says, advice, names: new Set(), rows: new Set() };
+        const group = groups.getOrInsertComputed(key, () => ({ verdict, says, advice, names: new Set(), rows: new Set() }));
         group.names.add(headings[check]);
         group.rows.add(`${upstream} ${title}`);
-        groups.set(key, group);
       }
     }
     // What is wrong comes before what is merely so.

@@ -45,6 +45,15 @@ test('buckets have a bar by cost, those without calls are shown empty, and the s
   assert.match(text, /USER {3}KEY {2}MODEL .*\nalice {2}z {4}m-flash .*0\.002460\nalice {2}ci {3}m-flash .*0\.001230\n/);
 });
 
+test('a unit of the operator has a column of its own', () => {
+  const unit = { name: 'coins\u001b', perUsd: '2000' };
+  const usage = { records: encodeBillingRecords([row()], 'UTC'), buckets: [], title: 'usage by day', unit };
+  const lines = renderUsage(usage, piped).split('\n');
+  assert.match(lines[2] ?? '', /COST USD {2}COINS\ufffd$/);
+  assert.match(lines[3] ?? '', /0\.001230 +2\.46( |$)/);
+  assert.match(lines.at(-2) ?? '', /m-flash .*0\.001230 +2\.46$/);
+});
+
 test('no line is wider than the terminal, and where no one reads them there are no codes', () => {
   const rows = [
     row({ modelName: 'a-model-whose-name-goes-on-and-on-and-on-for-a-whole-line-of-a-terminal' }),

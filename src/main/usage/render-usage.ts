@@ -1,3 +1,5 @@
+import { creditsOf } from '../../billing/rating/format-credits.ts';
+import type { CreditUnit } from '../../billing/rating/rating.ts';
 import type { BillingRecord, BillingRecords } from '../../billing/statistics/billing-record.ts';
 import { usdDecimal } from '../../billing/statistics/usd-decimal.ts';
 import { type Terminal, bar, bold, cutTo, displayWidth, inert, padTo } from './terminal-text.ts';
@@ -11,6 +13,8 @@ export type Usage = {
   readonly buckets: readonly string[];
   /** Says what is shown: span, zone and filters. */
   readonly title: string;
+  /** A unit of the operator in which cost is shown beside USD. */
+  readonly unit?: CreditUnit | undefined;
 };
 
 /** Groups that are shown one by one; the others are told by their number. */
@@ -21,33 +25,33 @@ const BAR_MAX = 40;
 
 /** Usage as lines for a terminal: a bar chart by bucket, and who used what. */
 export function renderUsage(usage: Usage, terminal: Terminal): string {
-  const { records, buckets, title } = usage;
+  const { records, buckets, title, unit } = usage;
   const total = createSums();
   const byBucket = new Map(buckets.map((time) => [time, createSums()]));
   const byGroup = new Map<string, { readonly names: readonly string[]; readonly sums: Sums }>();
   for (const record of records) {
     add(total, record);
-    add(find(byBucket, record.time, createSums), record);
+    add(byBucket.getOrInsertComputed(record.time, createSums), record);
     const names = [record.userName, record.tokenName, record.modelName];
-    add(find(byGroup, names.join('\0'), () => ({ names, sums: createSums() })).sums, record);
+    add(byGroup.getOrInsertComputed(names.join('\0'), () => ({ names, sums: createSums() })).sums, record);
   }
   if (records.count === 0) return `${bold(title, terminal)}\nno calls\n`;
   const groups = [...byGroup.values()].toSorted((left, right) => compareCost(right.sums, left.sums));
   return [
     bold(title, terminal),
     '',
-    ...renderBuckets(byBucket, total, terminal),
+    ...renderBuckets(byBucket, total, terminal, unit),
     '',
-    ...renderGroups(groups.slice(0, GROUPS_MAX), terminal),
+    ...renderGroups(groups.slice(0, GROUPS_MAX), terminal, unit),
     ...(groups.length > GROUPS_MAX ? [`… and ${groups.length - GROUPS_MAX} more; --json and --csv have all`] : []),
     '',
   ].join('\n');
 }
 
-function renderBuckets(byBucket: ReadonlyMap<string, Sums>, total: Sums, terminal: Terminal): readonly string[] {
-  const header = ['TIME', ...sumTitles];
-  const rows = [...byBucket].map(([time, sums]) => [time, ...sumCells(sums)]);
-  const totals = ['TOTAL', ...sumCells(total)];
+function renderBuckets(byBucket: ReadonlyMap<string, Sums>, total: Sums, terminal: Terminal, unit: Usage['unit']): readonly string[] {
+  const header = ['TIME', ...sumTitles(unit)];
+  const rows = [...byBucket].map(([time, sums]) => [time, ...sumCells(sums, unit)]);
+  const totals = ['TOTAL', ...sumCells(total, unit)];
   const widths = columnWidths([header, ...rows, totals]);
   const room = terminal.columns - widths.reduce((sum, width) => sum + width + 2, 0);
   const barWidth = room >= BAR_MIN ? Math.min(room, BAR_MAX) : 0;
@@ -64,10 +68,11 @@ function renderBuckets(byBucket: ReadonlyMap<string, Sums>, total: Sums, termina
 function renderGroups(
   groups: readonly { readonly names: readonly string[]; readonly sums: Sums }[],
   terminal: Terminal,
+  unit: Usage['unit'],
 ): readonly string[] {
-  const header = ['USER', 'KEY', 'MODEL', ...sumTitles];
-  const numbers = groups.map(({ sums }) => sumCells(sums));
-  const numberWidths = columnWidths([sumTitles, ...numbers]);
+  const header = ['USER', 'KEY', 'MODEL', ...sumTitles(unit)];
+  const numbers = groups.map(({ sums }) => sumCells(sums, unit));
+  const numberWidths = columnWidths([sumTitles(unit), ...numbers]);
   const left = terminal.columns - numberWidths.reduce((sum, width) => sum + width + 2, 0);
   const shown = groups.map(({ names }) => names.map(inert));
   // Two blanks stand between the names.
@@ -80,10 +85,13 @@ function renderGroups(
   return [bold(layOut(header, widths, 3).trimEnd(), terminal), ...rows.map((row) => layOut(row, widths, 3).trimEnd())];
 }
 
-const sumTitles = ['CALLS', 'INPUT', 'OUTPUT', 'CACHED', 'COST USD'];
+function sumTitles(unit: Usage['unit']): readonly string[] {
+  return ['CALLS', 'INPUT', 'OUTPUT', 'CACHED', 'COST USD', ...(unit === undefined ? [] : [inert(unit.name).toUpperCase()])];
+}
 
-function sumCells(sums: Sums): readonly string[] {
-  return [...[sums.calls, sums.input, sums.output, sums.cached].map(groupDigits), formatCost(sums.nanoUsd)];
+function sumCells(sums: Sums, unit: Usage['unit']): readonly string[] {
+  const counts = [sums.calls, sums.input, sums.output, sums.cached].map(groupDigits);
+  return [...counts, formatCost(sums.nanoUsd), ...(unit === undefined ? [] : [creditsOf(sums.nanoUsd, unit)])];
 }
 
 function groupDigits(count: number): string {
@@ -141,12 +149,4 @@ function nanoUsdOf(decimal: string): bigint {
 function compareCost(left: Sums, right: Sums): number {
   if (left.nanoUsd !== right.nanoUsd) return left.nanoUsd < right.nanoUsd ? -1 : 1;
   return left.calls - right.calls;
-}
-
-function find<Value>(map: Map<string, Value>, key: string, create: () => Value): Value {
-  const known = map.get(key);
-  if (known !== undefined) return known;
-  const made = create();
-  map.set(key, made);
-  return made;
 }

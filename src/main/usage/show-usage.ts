@@ -8,6 +8,8 @@ import { billColumns } from '../../monitor/tables/table.ts';
 import { createCsvText } from '../../monitor/tables/table-text.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { loadConfig } from '../config/load-config.ts';
+import { pricesOf } from '../config/prices-schema.ts';
+import { creditUnitOf } from '../config/read-credit-unit.ts';
 import { type Environment, StartError } from '../environment.ts';
 import { openDatabase } from '../open-data-directory.ts';
 import { type Span, readGranularity, readSpan } from './read-span.ts';
@@ -33,13 +35,16 @@ const pipedColumns = 100;
 /** Prints the statistics that the options ask for: a table with bars, JSON or CSV. Throws StartError. */
 export async function showUsage(environment: Environment, options: UsageOptions): Promise<void> {
   if (options.json === true && options.csv === true) throw new StartError('--json and --csv exclude each other');
-  const timeZone = loadConfig(environment.configPath, environment.variable).config.timeZone ?? 'UTC';
+  const { config } = loadConfig(environment.configPath, environment.variable);
+  const timeZone = config.timeZone ?? 'UTC';
   const granularity = readGranularity(options.by);
   const span = readSpan(options, granularity, timeZone, systemClock.nowMs());
   const records = await queryRecords(environment, options, granularity, span, timeZone);
   if (options.json === true) return await print([JSON.stringify([...records], undefined, 2), '\n']);
   if (options.csv === true) return await print(createCsvText(billColumns, records));
-  const usage = { records, buckets: listBuckets(granularity, span, timeZone), title: describe(options, granularity, span, timeZone) };
+  const title = describe(options, granularity, span, timeZone);
+  const unit = creditUnitOf(pricesOf(config.prices));
+  const usage = { records, buckets: listBuckets(granularity, span, timeZone), title, unit };
   return await print([renderUsage(usage, findTerminal(environment))]);
 }
 

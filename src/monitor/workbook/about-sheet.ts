@@ -4,7 +4,7 @@ import type { StatisticsRequest, StatisticsScope } from '../../billing/statistic
 import type { BillingTotals } from '../../billing/statistics/billing-record.ts';
 import { billColumns, callColumns } from '../tables/table.ts';
 import type { Cell, CellKind } from '../tables/table.ts';
-import { encodeCell, sheetStart } from './sheet-xml.ts';
+import { encodeCell, sheetEnd, sheetStart } from './sheet-xml.ts';
 import { cellStyles } from './workbook-parts.ts';
 
 /** What a workbook says of itself. */
@@ -40,13 +40,13 @@ export function* writeAboutXml(about: About, sheets: readonly WrittenSheet[], ha
     ...billColumns.map(({ field, meaning }) => labelled(field, meaning, cellStyles.wrapped)),
     ...(hasDetail ? [[], [['Columns of the calls', cellStyles.title]] as Line, ...callMeanings()] : []),
   ];
-  yield `${sheetStart('')}<cols><col min="1" max="1" width="30" customWidth="1"/><col min="2" max="2" width="80" customWidth="1"/></cols><sheetData>`;
+  yield `${sheetStart('')}<cols><col min="1" max="1" width="30" customWidth="1"/><col min="2" max="2" width="110" customWidth="1"/></cols><sheetData>`;
   for (const [index, line] of lines.entries()) {
     const row = index + 1;
     const cells = line.map(([value, style, kind = 'text'], column) => encodeCell(`${column === 0 ? 'A' : 'B'}${row}`, style, value, kind));
     yield `<row r="${row}">${cells.join('')}</row>`;
   }
-  yield '</sheetData></worksheet>';
+  yield `</sheetData>${sheetEnd}`;
 }
 
 function callMeanings(): Line[] {

@@ -86,7 +86,7 @@ export async function* writeSheetXml<Row extends TableRow>(
   const isLast = row <= rowsMax || (await source.isOver());
   const range = `A1:${columnLetter(columns.length - 1)}${row}`;
   if (isLast && totals !== undefined) text += totalsRow(laidOut, totals, row + 1);
-  yield `${text}</sheetData><autoFilter ref="${range}"/></worksheet>`;
+  yield `${text}</sheetData><autoFilter ref="${range}"/>${sheetEnd}`;
   onEnd({ rowCount: row - 1, range, isLast });
 }
 
@@ -114,6 +114,9 @@ export function sheetStart(pane: string): string {
     `<sheetViews><sheetView workbookViewId="0">${pane}</sheetView></sheetViews>`
   );
 }
+
+/** How every sheet ends, after its rows: printed across, as wide as one page and as long as it takes. */
+export const sheetEnd = '<pageSetup orientation="landscape" fitToWidth="1" fitToHeight="0"/></worksheet>';
 
 function tableRow(columns: readonly LaidOut[], values: TableRow, row: number): string {
   let cells = '';

@@ -10,6 +10,7 @@ import { disconnectPolicy } from './0009-disconnect-policy.ts';
 import { idempotency } from './0010-idempotency.ts';
 import { statisticsScale } from './0011-statistics-scale.ts';
 import { priceBooks } from './0012-price-books.ts';
+import { bookingWaits } from './0013-booking-waits.ts';
 
 /**
  * One step of the schema. `shared` runs unchanged on every engine (text, bigint, double precision and smallint only); what an engine
@@ -37,6 +38,7 @@ export const migrations: readonly Migration[] = [
   idempotency,
   statisticsScale,
   priceBooks,
+  bookingWaits,
 ];
 
 /** The version of the schema that this program works with. */

@@ -4,12 +4,11 @@ import {
   type NewTransaction,
   type PostResult,
   type TransactionKind,
-  userAccountId,
 } from '../../billing/credits/credit-books.ts';
 import { balancePot, type Pot } from '../../billing/credits/pots.ts';
 import { toStorableText } from '../storable-text.ts';
 import { StoreError } from '../store-error.ts';
-import { insertPostings, moveBalance, nextPosting } from './booked-spend.ts';
+import { insertPostings, moveBalances, userAccount } from './booked-spend.ts';
 import type { Database, SqlRow } from './database.ts';
 import { readBalance, readStandings } from './pot-standing.ts';
 import { readBigInt, readInteger, readOptionalInteger, readOptionalText, readText } from './read-column.ts';
@@ -43,14 +42,14 @@ async function post(database: Database, posted: NewTransaction): Promise<PostRes
     const isSame = before.kind === kind && before.userName === userName && before.amountNanoUsd === amountNanoUsd;
     return { status: isSame ? 'known' : 'conflict', balanceNanoUsd: await readBalance(database, userName) };
   }
-  const account = { accountId: userAccountId(userName), kind: 'user', userName };
-  const own = nextPosting(await moveBalance(database, account, [amountNanoUsd]), amountNanoUsd);
-  const common = { accountId: against, kind: against, userName: null };
-  const other = nextPosting(await moveBalance(database, common, [-amountNanoUsd]), -amountNanoUsd);
+  const account = { ...userAccount(userName), amounts: [amountNanoUsd] };
+  const common = { accountId: against, kind: against, userName: null, amounts: [-amountNanoUsd] };
+  const next = await moveBalances(database, [account, common]);
   const insert = `insert into ledger_transactions (${columns}) values (?, ?, ?, ?, ?, ?, null, null, ?, ?, ?)`;
   const written = [toStorableText(posted.actor), posted.note === undefined ? null : toStorableText(posted.note)] as const;
   await database.run(insert, transactionId, kind, userName, ...toWide(amountNanoUsd), Math.floor(postedAtMs), callId ?? null, ...written);
-  await database.run(insertPostings, transactionId, account.accountId, ...own, transactionId, against, ...other);
+  const postings = [account, common].map(({ accountId, amounts: [amount = 0n] }) => ({ transactionId, accountId, amount }));
+  await insertPostings(database, next, postings);
   await database.run("update counters set value = value + 1 where name = 'credits_version'");
   return { status: 'posted', balanceNanoUsd: await readBalance(database, userName) };
 }

@@ -1,172 +1,161 @@
 import { userAccountId } from '../../billing/credits/credit-books.ts';
 import { everyPot, periodsOf } from '../../billing/credits/pots.ts';
 import { StoreError } from '../store-error.ts';
-import { callColumns, type CallRow } from './call-entry-row.ts';
-import type { Database } from './database.ts';
-import { readBigInt, readInteger } from './read-column.ts';
+import type { Database, SqlValue } from './database.ts';
+import { inParts, perRows, valuesOf } from './in-parts.ts';
+import { readBigInt, readInteger, readText } from './read-column.ts';
+import type { SpendGroup, SpendOfBatch } from './spend-of-batch.ts';
 import { addWide, readWide, toWide } from './wide-amount.ts';
-
-/** What one key has spent on one day in a batch: it is posted as one transaction. */
-type SpendGroup = {
-  readonly userName: string;
-  readonly keyId: string;
-  readonly acceptedAtMs: number;
-  readonly day: string;
-  readonly transactionId: string;
-  amount: bigint;
-  /** When the last of its calls ended. */
-  endedAtMs: number;
-  /** What of it comes out of leases, by the bits of the pots. */
-  readonly held: Map<number, bigint>;
-};
-
-const columnAt = (name: (typeof callColumns)[number]): number => callColumns.indexOf(name);
-const at = {
-  callId: columnAt('call_id'),
-  acceptedAtMs: columnAt('accepted_at_ms'),
-  userName: columnAt('user_name'),
-  amount: columnAt('amount_nano_usd'),
-  useTimeMs: columnAt('use_time_ms'),
-  keyId: columnAt('key_id'),
-  heldPots: columnAt('held_pots'),
-  transactionId: columnAt('transaction_id'),
-};
-const dayMs = 86_400_000;
-
-/** The transactions of a batch. Rows are named by them before they are inserted, and count once they are. */
-export class SpendOfBatch {
-  readonly #groups = new Map<string, SpendGroup>();
-
-  /** The row with its transaction; one that costs nothing has none. */
-  name(row: CallRow): CallRow {
-    const amount = row[at.amount];
-    if (amount === 0 || amount === 0n) return row;
-    const named = [...row];
-    named[at.transactionId] = this.#groups.get(keyOf(row))?.transactionId ?? `usage:${String(row[at.callId])}`;
-    return named;
-  }
-
-  /** The row is in the books. */
-  add(row: CallRow): void {
-    const transactionId = row[at.transactionId];
-    if (typeof transactionId !== 'string') return;
-    const key = keyOf(row);
-    let group = this.#groups.get(key);
-    if (group === undefined) {
-      const acceptedAtMs = Number(row[at.acceptedAtMs]);
-      const who = { userName: String(row[at.userName]), keyId: String(row[at.keyId]) };
-      group = { ...who, acceptedAtMs, day: periodsOf(acceptedAtMs).day, transactionId, amount: 0n, endedAtMs: 0, held: new Map() };
-      this.#groups.set(key, group);
-    }
-    const amount = BigInt(row[at.amount] ?? 0);
-    const heldPots = Number(row[at.heldPots]);
-    group.amount += amount;
-    group.endedAtMs = Math.max(group.endedAtMs, Number(row[at.acceptedAtMs]) + Number(row[at.useTimeMs]));
-    if (heldPots !== 0) group.held.set(heldPots, (group.held.get(heldPots) ?? 0n) + amount);
-  }
-
-  /** What was spent, by user: everybody locks the users' accounts in one order, so that no two transactions wait for each other. */
-  groups(): readonly SpendGroup[] {
-    return [...this.#groups].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, group]) => group);
-  }
-}
-
-function keyOf(row: CallRow): string {
-  return `${String(row[at.userName])}\0${String(row[at.keyId])}\0${Math.floor(Number(row[at.acceptedAtMs]) / dayMs)}`;
-}
 
 /**
  * Posts what a batch has spent to the users' accounts, adds it to what their keys have spent, and takes it out of what the node has leased, within the
- * transaction that inserts the rows.
+ * transaction that inserts the rows. What concerns many accounts goes in few statements: each may be a round trip.
  * @param nodeId whose journal the rows come from; undefined for rows that the store itself writes
  */
 export async function bookSpend(database: Database, spend: SpendOfBatch, nodeId: string | undefined): Promise<void> {
   const groups = spend.groups();
   if (groups.length === 0) return;
-  const nextOf = new Map<string, NextPosting>();
-  for (const [userName, own] of Map.groupBy(groups, (group) => group.userName)) {
-    const account = { accountId: userAccountId(userName), kind: 'user', userName };
-    nextOf.set(
-      userName,
-      await moveBalance(
-        database,
-        account,
-        own.map(({ amount }) => -amount),
-      ),
-    );
-  }
+  const moves = [...Map.groupBy(groups, (group) => group.userName)].map(([userName, own]) => ({
+    ...userAccount(userName),
+    amounts: own.map(({ amount }) => -amount),
+  }));
   // Everybody's account comes last, so that it is kept from the others for the shortest time.
-  const revenue = await moveBalance(
-    database,
-    { accountId: 'revenue', kind: 'revenue', userName: null },
-    groups.map(({ amount }) => amount),
-  );
-  for (const group of groups) {
-    const user = nextOf.get(group.userName);
-    if (user !== undefined) await postUsage(database, group, user, revenue);
-    await addToPeriods(database, group);
-    if (nodeId !== undefined) await takeFromLeases(database, nodeId, group, group.held);
-  }
+  moves.push({ ...revenueAccount, amounts: groups.map(({ amount }) => amount) });
+  const next = await moveBalances(database, moves);
+  await postUsage(database, groups, next);
+  await addToPeriods(database, groups);
+  if (nodeId === undefined) return;
+  const leased = new Map<string, bigint>();
+  for (const group of groups) addUpPots(leased, group, group.held);
+  await shipFromLeases(database, nodeId, leased);
 }
+
+type Account = { readonly accountId: string; readonly kind: string; readonly userName: string | null };
+
+export function userAccount(userName: string): Account {
+  return { accountId: userAccountId(userName), kind: 'user', userName };
+}
+
+const revenueAccount: Account = { accountId: 'revenue', kind: 'revenue', userName: null };
 
 /** The postings that an account is about to get: the number and the balance of the next. */
 type NextPosting = { sequence: bigint; balance: bigint };
 
-const move = `insert into ledger_accounts (account_id, kind, user_name, balance_kusd, balance_nano, postings) values (?, ?, ?, ?, ?, ?)
-  on conflict (account_id) do update set ${addWide('ledger_accounts', 'balance')}, postings = ledger_accounts.postings + excluded.postings
-  returning balance_kusd, balance_nano, postings`;
+const upsertAccounts = perRows(
+  (
+    rows,
+  ) => `insert into ledger_accounts (account_id, kind, user_name, balance_kusd, balance_nano, postings) ${valuesOf('(?, ?, ?, ?, ?, ?)', rows)}
+    on conflict (account_id) do update set ${addWide('ledger_accounts', 'balance')}, postings = ledger_accounts.postings + excluded.postings
+    returning account_id, balance_kusd, balance_nano, postings`,
+);
 
-/** Changes an account's balance by several postings that are to follow, and has the account to itself until the transaction ends. */
-export async function moveBalance(
+/**
+ * Changes the balances of accounts, each by several postings that are to follow, and has the accounts to itself until the transaction ends: it takes them in the order given.
+ * @returns by account, none of which may be named twice
+ */
+export async function moveBalances(
   database: Database,
-  account: { readonly accountId: string; readonly kind: string; readonly userName: string | null },
-  amounts: readonly bigint[],
-): Promise<NextPosting> {
-  const sum = amounts.reduce((total, amount) => total + amount, 0n);
-  const row = await database.first(move, account.accountId, account.kind, account.userName, ...toWide(sum), amounts.length);
-  if (row === undefined) throw new StoreError('corrupt', `The account ${account.accountId} was not changed.`);
-  return { sequence: readBigInt(row, 'postings') - BigInt(amounts.length), balance: readWide(row, 'balance') - sum };
+  moves: readonly (Account & { readonly amounts: readonly bigint[] })[],
+): Promise<ReadonlyMap<string, NextPosting>> {
+  const next = new Map<string, NextPosting>();
+  const sums = new Map(moves.map(({ accountId, amounts }) => [accountId, { sum: addUp(amounts), postings: BigInt(amounts.length) }]));
+  for (const part of inParts(moves, database.words.sumsPerInsert)) {
+    const values = part.flatMap(({ accountId, kind, userName, amounts }) => [
+      ...[accountId, kind, userName],
+      ...toWide(addUp(amounts)),
+      amounts.length,
+    ]);
+    for (const row of await database.all(upsertAccounts(part.length), ...values)) {
+      const accountId = readText(row, 'account_id');
+      const { sum = 0n, postings = 0n } = sums.get(accountId) ?? {};
+      next.set(accountId, { sequence: readBigInt(row, 'postings') - postings, balance: readWide(row, 'balance') - sum });
+    }
+  }
+  return next;
 }
 
-/** The columns of an account's next posting: its number, its amount and the balance after it. */
-export function nextPosting(next: NextPosting, amount: bigint): readonly bigint[] {
-  next.sequence += 1n;
-  next.balance += amount;
-  return [next.sequence, ...toWide(amount), ...toWide(next.balance)];
+function addUp(amounts: readonly bigint[]): bigint {
+  return amounts.reduce((total, amount) => total + amount, 0n);
 }
 
-export const insertPostings = `insert into ledger_postings
-    (transaction_id, account_id, sequence, amount_kusd, amount_nano, balance_after_kusd, balance_after_nano)
-  values (?, ?, ?, ?, ?, ?, ?), (?, ?, ?, ?, ?, ?, ?)`;
-const insertUsage = `insert into ledger_transactions (transaction_id, kind, user_name, amount_kusd, amount_nano, posted_at_ms, key_id, day)
-  values (?, 'usage', ?, ?, ?, ?, ?, ?)`;
+const insertPostingRows = perRows(
+  (rows) => `insert into ledger_postings
+      (transaction_id, account_id, sequence, amount_kusd, amount_nano, balance_after_kusd, balance_after_nano)
+    ${valuesOf('(?, ?, ?, ?, ?, ?, ?)', rows)}`,
+);
 
-async function postUsage(
+type Posting = { readonly transactionId: string; readonly accountId: string; readonly amount: bigint };
+
+/** Writes postings to accounts whose balances moveBalances has changed by them, in the order given. */
+export async function insertPostings(
   database: Database,
-  { transactionId, userName, keyId, day, amount, endedAtMs }: SpendGroup,
-  user: NextPosting,
-  revenue: NextPosting,
+  next: ReadonlyMap<string, NextPosting>,
+  postings: readonly Posting[],
 ): Promise<void> {
-  await database.run(insertUsage, transactionId, userName, ...toWide(-amount), endedAtMs, keyId, day);
-  const own = nextPosting(user, -amount);
-  const earned = nextPosting(revenue, amount);
-  await database.run(insertPostings, transactionId, userAccountId(userName), ...own, transactionId, 'revenue', ...earned);
+  const rows = postings.map(({ transactionId, accountId, amount }) => {
+    const account = next.get(accountId);
+    if (account === undefined) throw new StoreError('corrupt', `The account ${accountId} was not changed.`);
+    account.sequence += 1n;
+    account.balance += amount;
+    return [transactionId, accountId, account.sequence, ...toWide(amount), ...toWide(account.balance)];
+  });
+  for (const part of inParts(rows, database.words.sumsPerInsert)) await database.run(insertPostingRows(part.length), ...part.flat());
 }
 
-const addToPeriod = `insert into spend_periods (user_name, period, key_id, spent_kusd, spent_nano, base_kusd, base_nano)
-  values (?, ?, ?, ?, ?, 0, 0), (?, ?, ?, ?, ?, 0, 0), (?, ?, ?, ?, ?, 0, 0)
-  on conflict (user_name, period, key_id) do update set ${addWide('spend_periods', 'spent')}`;
+const insertUsage = perRows(
+  (rows) => `insert into ledger_transactions (transaction_id, kind, user_name, amount_kusd, amount_nano, posted_at_ms, key_id, day)
+    ${valuesOf("(?, 'usage', ?, ?, ?, ?, ?, ?)", rows)}`,
+);
 
-async function addToPeriods(database: Database, { userName, keyId, acceptedAtMs, amount }: SpendGroup): Promise<void> {
-  const { day, month, total } = periodsOf(acceptedAtMs);
-  await database.run(addToPeriod, ...[day, month, total].flatMap((period) => [userName, period, keyId, ...toWide(amount)]));
+async function postUsage(database: Database, groups: readonly SpendGroup[], next: ReadonlyMap<string, NextPosting>): Promise<void> {
+  for (const part of inParts(groups, database.words.sumsPerInsert)) {
+    const values = part.flatMap(({ transactionId, userName, amount, endedAtMs, keyId, day }) => [
+      ...[transactionId, userName],
+      ...toWide(-amount),
+      ...[endedAtMs, keyId, day],
+    ]);
+    await database.run(insertUsage(part.length), ...values);
+  }
+  const postings = groups.flatMap(({ transactionId, userName, amount }) => [
+    { transactionId, accountId: userAccountId(userName), amount: -amount },
+    { transactionId, accountId: revenueAccount.accountId, amount },
+  ]);
+  await insertPostings(database, next, postings);
+}
+
+const addToPeriodRows = perRows(
+  (rows) => `insert into spend_periods (user_name, period, key_id, spent_kusd, spent_nano, base_kusd, base_nano)
+    ${valuesOf('(?, ?, ?, ?, ?, 0, 0)', rows)}
+    on conflict (user_name, period, key_id) do update set ${addWide('spend_periods', 'spent')}`,
+);
+
+async function addToPeriods(database: Database, groups: readonly SpendGroup[]): Promise<void> {
+  // A key's days have their month in common, and no row may be named twice in one statement.
+  const sums = new Map<string, { readonly names: readonly string[]; amount: bigint }>();
+  for (const { userName, keyId, acceptedAtMs, amount } of groups) {
+    for (const period of Object.values(periodsOf(acceptedAtMs))) {
+      const names = [userName, period, keyId];
+      const key = names.join('\0');
+      const sum = sums.get(key);
+      if (sum === undefined) sums.set(key, { names, amount });
+      else sum.amount += amount;
+    }
+  }
+  for (const part of inParts([...sums.values()], database.words.sumsPerInsert)) {
+    const values = part.flatMap(({ names, amount }): SqlValue[] => [...names, ...toWide(amount)]);
+    await database.run(addToPeriodRows(part.length), ...values);
+  }
 }
 
 /** So much is taken out of a lease at most: a price that is wrong by far must not keep rows from being booked. */
 const shippedMax = 4_000_000_000_000_000_000n;
-const ship = `update credit_leases set shipped_nano_usd = case when shipped_nano_usd > ${shippedMax} then shipped_nano_usd else shipped_nano_usd + ? end
-  where pot_id = ? and node_id = ?
-  returning closing, granted_nano_usd, shipped_nano_usd`;
+const ship = perRows(
+  (rows) => `update credit_leases
+    set shipped_nano_usd = case when shipped_nano_usd > ${shippedMax} then shipped_nano_usd else shipped_nano_usd + charged.column2 end
+    from (${valuesOf('(cast(? as text), cast(? as bigint))', rows)}) as charged
+    where pot_id = charged.column1 and node_id = ?
+    returning pot_id, closing, granted_nano_usd, shipped_nano_usd`,
+);
 
 /** What was charged is in the books: the node has leased less by it. A lease that the node is done with ends with the last of it. */
 export async function takeFromLeases(
@@ -175,13 +164,25 @@ export async function takeFromLeases(
   call: { readonly userName: string; readonly keyId: string; readonly acceptedAtMs: number },
   held: ReadonlyMap<number, bigint>,
 ): Promise<void> {
+  const leased = new Map<string, bigint>();
+  addUpPots(leased, call, held);
+  await shipFromLeases(database, nodeId, leased);
+}
+
+/** Adds what is held by bits of pots to the sums of the pots themselves. */
+function addUpPots(leased: Map<string, bigint>, call: Parameters<typeof everyPot>[0], held: ReadonlyMap<number, bigint>): void {
   if (held.size === 0) return;
   for (const { id, bit } of everyPot(call)) {
-    let amount = 0n;
-    for (const [bits, part] of held) if ((bits & bit) !== 0) amount += part;
-    const row = amount === 0n ? undefined : await database.first(ship, amount < shippedMax ? amount : shippedMax, id, nodeId);
-    if (row === undefined || readInteger(row, 'closing') === 0) continue;
-    if (readBigInt(row, 'granted_nano_usd') <= readBigInt(row, 'shipped_nano_usd'))
-      await database.run('delete from credit_leases where pot_id = ? and node_id = ?', id, nodeId);
+    for (const [bits, part] of held) if ((bits & bit) !== 0 && part !== 0n) leased.set(id, (leased.get(id) ?? 0n) + part);
+  }
+}
+
+async function shipFromLeases(database: Database, nodeId: string, leased: ReadonlyMap<string, bigint>): Promise<void> {
+  for (const part of inParts([...leased], database.words.sumsPerInsert)) {
+    const values = part.flatMap(([id, amount]) => [id, amount < shippedMax ? amount : shippedMax]);
+    for (const row of await database.all(ship(part.length), ...values, nodeId)) {
+      if (readInteger(row, 'closing') === 0 || readBigInt(row, 'granted_nano_usd') > readBigInt(row, 'shipped_nano_usd')) continue;
+      await database.run('delete from credit_leases where pot_id = ? and node_id = ?', readText(row, 'pot_id'), nodeId);
+    }
   }
 }

@@ -4,7 +4,7 @@ import { decodeEntry } from '../../billing/ledger/entry-json.ts';
 import type { EntrySummary } from '../../billing/ledger/ledger-form.ts';
 import { toStorableText } from '../storable-text.ts';
 import { StoreError } from '../store-error.ts';
-import type { SqlRow, SqlValue } from './database.ts';
+import type { SqlParameter, SqlRow } from './database.ts';
 import { readText } from './read-column.ts';
 
 /** The columns of `calls` in the order of a row's values. */
@@ -28,8 +28,15 @@ export const callColumns = [
   'transaction_id',
 ] as const;
 
-/** An entry as the values of its row. */
-export type CallRow = readonly SqlValue[];
+/** An entry as the values of its row, in the order of `callColumns`. */
+export type CallRow = {
+  readonly values: SqlParameter[];
+  /** Of the price book that priced it. */
+  readonly priceVersion: string;
+};
+
+/** Where a column stands in a row. */
+export const columnAt = (name: (typeof callColumns)[number]): number => callColumns.indexOf(name);
 
 /** What a billed row adds to the roll-ups, and under which names. */
 export type UsageIncrement = {
@@ -49,10 +56,10 @@ const amountNanoUsdMax = 2n ** 63n - 1n;
  * The values of an entry's row: out of its summary, or out of the entry where there is none. Throws StoreError `entry-out-of-range` naming what
  * cannot be kept exactly.
  * @param summary as encodeForLedger writes it, possibly empty
- * @param text the entry as encodeEntry writes it
+ * @param text the entry as encodeEntry writes it, in UTF-8
  */
-export function readCallRow(summary: string, text: string): CallRow {
-  if (summary === '') return encodeCallRow(decodeEntry(JSON.parse(text)), text);
+export function readCallRow(summary: string, text: Buffer): CallRow {
+  if (summary === '') return encodeCallRow(text);
   const [
     callId,
     acceptedAtMs,
@@ -69,9 +76,10 @@ export function readCallRow(summary: string, text: string): CallRow {
     replyId,
     keyId,
     heldPots = 0,
+    priceVersion,
   ] = JSON.parse(summary) as EntrySummary;
-  if (keyId === undefined) return encodeCallRow(decodeEntry(JSON.parse(text)), text);
-  return [
+  if (keyId === undefined || priceVersion === undefined) return encodeCallRow(text);
+  const values = [
     toStorableText(callId),
     acceptedAtMs,
     toStorableText(userName),
@@ -90,9 +98,11 @@ export function readCallRow(summary: string, text: string): CallRow {
     heldPots,
     null,
   ];
+  return { values, priceVersion: toStorableText(priceVersion) };
 }
 
-function encodeCallRow(entry: CallEntry, text: string): CallRow {
+function encodeCallRow(text: Buffer): CallRow {
+  const entry = decodeEntry(JSON.parse(text.toString()));
   const { amountNanoUsd } = entry.charge;
   if (amountNanoUsd > amountNanoUsdMax || amountNanoUsd < -amountNanoUsdMax) {
     throw outOfRange(entry.callId, 'charge.amountNanoUsd', 'beyond 64 bits');
@@ -106,7 +116,7 @@ function encodeCallRow(entry: CallEntry, text: string): CallRow {
   // JSON writes what is no number as null, and a null must not pass for a zero.
   if (Object.values(entry.usage).some((count) => typeof count !== 'number')) throw outOfRange(entry.callId, 'usage', 'no number');
   if (typeof entry.durationMs !== 'number') throw outOfRange(entry.callId, 'durationMs', 'no number');
-  return [
+  const values = [
     toStorableText(entry.callId),
     whole('acceptedAtMs', entry.acceptedAtMs),
     toStorableText(entry.userName),
@@ -125,54 +135,28 @@ function encodeCallRow(entry: CallEntry, text: string): CallRow {
     entry.heldPots ?? 0,
     null,
   ];
+  return { values, priceVersion: toStorableText(entry.priceVersion) };
 }
 
 /** What a row adds to the statistics; undefined for one that counts nowhere. */
-export function readIncrement(row: CallRow): UsageIncrement | undefined {
-  const [
-    callId,
-    acceptedAtMs,
-    userName,
-    tokenName,
-    modelName,
-    amount,
-    billed,
-    prompt,
-    completion,
-    cache,
-    cacheCreation,
-    useTimeMs,
-    ,
-    text,
-  ] = row;
+export function readIncrement({ values, priceVersion }: CallRow): UsageIncrement | undefined {
+  const [callId, acceptedAtMs, userName, tokenName, modelName, amount, billed, prompt, completion, cache, cacheCreation, useTimeMs] =
+    values;
   if (billed !== 1 && billed !== 2) return undefined;
   const calls = billed === 1 ? 1 : 0;
   return {
     callId: String(callId),
     acceptedAtMs: Number(acceptedAtMs),
-    priceVersion: readPriceVersion(String(text)),
+    priceVersion,
     names: [String(userName), String(tokenName), String(modelName)],
     amounts: [toCount(prompt), toCount(completion), toCount(cache), toCount(cacheCreation), toCount(useTimeMs), calls, toCount(amount)],
   };
 }
 
-const versionMember = '"priceVersion":';
-const jsonString = /"(?:[^"\\]|\\.)*"/y;
-
-/**
- * The price version of an entry, without reading all of it. Of the members of that name the entry's own comes first, and no text holds the name: its quotes would be escaped.
- */
-function readPriceVersion(text: string): string {
-  const at = text.indexOf(versionMember);
-  jsonString.lastIndex = at + versionMember.length;
-  const found = at < 0 ? undefined : jsonString.exec(text)?.[0];
-  return found === undefined ? '' : toStorableText(JSON.parse(found) as string);
-}
-
 /** A value of a row that readCallRow made: whole, and a bigint where a number would not be exact. */
-function toCount(value: SqlValue | undefined): number | bigint {
+function toCount(value: SqlParameter | undefined): number | bigint {
   if (typeof value === 'number' && Number.isSafeInteger(value)) return value;
-  return BigInt(value ?? 0);
+  return typeof value === 'object' ? 0 : BigInt(value ?? 0);
 }
 
 /** Reads an entry back from its row, exactly as it was appended. */

@@ -26,8 +26,8 @@ export function joinEncoded(entries: readonly Uint8Array[]): EncodedBatch {
   return { bytes, lengths };
 }
 
-/** An entry of a batch: the line with its summary, empty for an odd one, and its text. */
-export type SplitEntry = { readonly summary: string; readonly text: string };
+/** An entry of a batch: the line with its summary, empty for an odd one, and its text in UTF-8, which is part of the batch's memory. */
+export type SplitEntry = { readonly summary: string; readonly text: Buffer };
 
 /** The entries of a batch, in order. */
 export function splitEncoded({ bytes, lengths }: EncodedBatch): readonly SplitEntry[] {
@@ -36,7 +36,7 @@ export function splitEncoded({ bytes, lengths }: EncodedBatch): readonly SplitEn
   return lengths.map((length) => {
     const lineEnd = buffer.indexOf(LF, at);
     const summary = buffer.toString('utf8', at, lineEnd);
-    return { summary, text: buffer.toString('utf8', lineEnd + 1, (at += length)) };
+    return { summary, text: buffer.subarray(lineEnd + 1, (at += length)) };
   });
 }
 

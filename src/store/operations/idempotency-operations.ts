@@ -55,6 +55,15 @@ export function createIdempotencyOperations(database: Database): IdempotencyStor
       const row = await database.first(sql, requestId, sequence, keyId, key);
       return row === undefined ? undefined : readBytes(row, 'body');
     },
+    endIdempotencyLeases: async ({ ownerPrefix, except }) => {
+      const sql = 'update idempotency_keys set lease_until_ms = 0 where state = 0 and owner <> ? and substr(owner, 1, ?) = ?';
+      await database.run(sql, except, ownerPrefix.length, ownerPrefix);
+    },
+    measureReplies: async () => {
+      const sql = `select key_id, sum(length(body)) as bytes from idempotency_keys
+        join idempotency_chunks on idempotency_chunks.request_id = idempotency_keys.request_id group by key_id`;
+      return (await database.all(sql)).map((row) => ({ keyId: readText(row, 'key_id'), bytes: readInteger(row, 'bytes') }));
+    },
     sweepIdempotencyKeys: ({ nowMs, rowsMax }) => database.transact((transaction) => sweep(transaction, nowMs, rowsMax), 'read-committed'),
   };
 }

@@ -1,7 +1,8 @@
-import { applyLease, leasedOf, type LeaseRow } from '../../billing/credits/apply-lease.ts';
+import { applyLease, isStranded, leasedOf, type LeaseRow } from '../../billing/credits/apply-lease.ts';
 import { userAccountId } from '../../billing/credits/credit-books.ts';
 import {
   type CreditNode,
+  isSeenDue,
   type LeaseReply,
   type LeaseRequest,
   type LeaseState,
@@ -10,10 +11,7 @@ import {
 } from '../../billing/credits/credit-store.ts';
 import type { Database, SqlRow } from './database.ts';
 import { readStandings, type Standing } from './pot-standing.ts';
-import { readBigInt, readInteger, readText } from './read-column.ts';
-
-/** A node that is heard of says so no more often than this: an idle gateway leaves the disk alone. */
-const seenEveryMs = 10_000;
+import { readBigInt, readInteger, readOptionalText, readText } from './read-column.ts';
 
 /** What processes lease, on a connection. Whoever changes something of a user's money has that user's account to itself until the transaction ends. */
 export function createLeaseOperations(database: Database): LeaseStore {
@@ -81,7 +79,8 @@ async function countNodes(database: Database, { nodeId, nowMs }: { readonly node
   return 1 + (row === undefined ? 0 : readInteger(row, 'nodes'));
 }
 
-const selectLeases = `select node_id, generation, version, granted_nano_usd, shipped_nano_usd, closing from credit_leases where pot_id = ?`;
+const selectLeases = `select credit_leases.node_id, generation, version, granted_nano_usd, shipped_nano_usd, closing, recalled, session_id, seen_at_ms
+  from credit_leases left join credit_nodes on credit_nodes.node_id = credit_leases.node_id where pot_id = ?`;
 const writeLease = `insert into credit_leases
     (pot_id, node_id, user_name, generation, version, granted_nano_usd, shipped_nano_usd, closing, recalled)
   values (?, ?, ?, ?, ?, ?, ?, ?, 0)
@@ -90,15 +89,18 @@ const writeLease = `insert into credit_leases
 
 async function changeLease(
   database: Database,
-  { nodeId, userName }: { readonly nodeId: string; readonly userName: string },
+  { nodeId, userName, nowMs }: { readonly nodeId: string; readonly userName: string; readonly nowMs: number },
   request: LeaseRequest,
   { limit, spent, videos, nodes }: Standing & { readonly nodes: number },
 ): Promise<LeaseState> {
   const potId = request.pot.id;
-  const rows = (await database.all(selectLeases, potId)).map((row) => ({ nodeId: readText(row, 'node_id'), lease: decodeLease(row) }));
-  const own = rows.find((row) => row.nodeId === nodeId)?.lease;
-  const leasedElsewhere = rows.reduce((sum, row) => (row.nodeId === nodeId ? sum : sum + leasedOf(row.lease)), 0n);
-  const { row, state, recall } = applyLease(own, request, { limit, spent: spent + videos, leasedElsewhere, nodes });
+  const rows = await database.all(selectLeases, potId);
+  const ownRow = rows.find((row) => readText(row, 'node_id') === nodeId);
+  const own = ownRow === undefined ? undefined : decodeLease(ownRow);
+  const others = rows.filter((row) => row !== ownRow);
+  const leasedElsewhere = sumOf(others);
+  const stranded = sumOf(others.filter((row) => isRowStranded(row, nowMs)));
+  const { row, state, recall } = applyLease(own, request, { limit, spent: spent + videos, leasedElsewhere, stranded, nodes });
   if (row === undefined) {
     if (own !== undefined) await database.run('delete from credit_leases where pot_id = ? and node_id = ?', potId, nodeId);
   } else if (row !== own) {
@@ -107,6 +109,16 @@ async function changeLease(
   }
   if (recall) await database.run('update credit_leases set recalled = 1 where pot_id = ? and node_id <> ? and recalled = 0', potId, nodeId);
   return state;
+}
+
+function sumOf(rows: readonly SqlRow[]): bigint {
+  return rows.reduce((sum, row) => sum + leasedOf(decodeLease(row)), 0n);
+}
+
+function isRowStranded(row: SqlRow, nowMs: number): boolean {
+  const sessionId = readOptionalText(row, 'session_id');
+  const life = sessionId === undefined ? undefined : { sessionId, seenAtMs: readInteger(row, 'seen_at_ms') };
+  return isStranded({ generation: readText(row, 'generation'), recalled: readInteger(row, 'recalled') === 1 }, life, nowMs);
 }
 
 function decodeLease(row: SqlRow): LeaseRow {
@@ -128,8 +140,8 @@ async function readSignals(
     from credit_nodes where node_id = ?`;
   const row = await database.first(sql, nodeId);
   if (row === undefined || readText(row, 'session_id') !== sessionId) return { status: 'fenced' };
-  if (Math.abs(nowMs - readInteger(row, 'seen_at_ms')) > seenEveryMs)
-    await database.run('update credit_nodes set seen_at_ms = ? where node_id = ? and session_id = ?', Math.floor(nowMs), nodeId, sessionId);
   const recalled = await database.all('select pot_id from credit_leases where node_id = ? and recalled = 1', nodeId);
+  if (isSeenDue({ seenAtMs: readInteger(row, 'seen_at_ms'), nowMs, isRecalled: recalled.length > 0 }))
+    await database.run('update credit_nodes set seen_at_ms = ? where node_id = ? and session_id = ?', Math.floor(nowMs), nodeId, sessionId);
   return { status: 'current', version: readInteger(row, 'version'), recalled: recalled.map((each) => readText(each, 'pot_id')) };
 }

@@ -3,44 +3,54 @@ import { rowIdsOf } from '../../billing/ledger/row-ids.ts';
 import { toStorableText } from '../storable-text.ts';
 import { StoreError } from '../store-error.ts';
 import type { LedgerStoreOperations } from '../worker/store-protocol.ts';
-import { bookSpend, SpendOfBatch } from './booked-spend.ts';
+import { bookSpend } from './booked-spend.ts';
 import { callColumns, decodeCallEntry, readCallRow, readIncrement } from './call-entry-row.ts';
 import { encodeForStore, joinEncoded, splitEncoded } from './encoded-batch.ts';
 import type { CallRow } from './call-entry-row.ts';
-import type { Database, SqlRow, SqlValue } from './database.ts';
+import type { Database, SqlParameter, SqlRow, SqlValue } from './database.ts';
+import { inParts, perRows, valuesOf } from './in-parts.ts';
 import { addToRollUps, SumsRefusedError } from './roll-ups.ts';
+import { SpendOfBatch } from './spend-of-batch.ts';
 
 /** Entries that one listing may ask for. */
 const listedEntriesMax = 10_000;
 
-const placeholders = `(${callColumns.map(() => '?').join(', ')})`;
-const createInsert = (rows: number): string =>
-  `insert into calls (${callColumns.join(', ')}) values ${Array.from({ length: rows }, () => placeholders).join(', ')} on conflict (call_id) do nothing`;
+/** The inserts of an engine, by how many rows they take. */
+function createInsert({ textOfBytes }: Database['words']): (rows: number) => string {
+  const row = `(${callColumns.map((column) => (column === 'entry' ? textOfBytes : '?')).join(', ')})`;
+  return perRows((rows) => `insert into calls (${callColumns.join(', ')}) ${valuesOf(row, rows)} on conflict (call_id) do nothing`);
+}
 
-const insertCall = createInsert(1);
 /** What insertEach adds to one after the other. */
 const oneByOne = [1] as const;
 
 /** The ledger on a connection. */
 export function createLedgerOperations(database: Database): LedgerStoreOperations {
-  const insertNew = createInsertNew(database.words.rowsPerInsert);
+  const insertNew = createInsertNew(database.words);
+  const insertEach = createInsertEach(database.words);
   return {
     appendBatch: async (batch, nodeId) => {
       const rows = splitEncoded(batch).map(({ summary, text }) => readCallRow(summary, text));
       // What is inserted once is told by the key and what is added is added by the statement, so that a transaction need not be alone.
       try {
-        return await database.transact((transaction) => appendRows(transaction, rows, insertNew, nodeId), 'read-committed');
+        return await database.transact(
+          (transaction) => appendRows(transaction, rows, { insert: insertNew, sumsPerInsert: database.words.sumsPerInsert, nodeId }),
+          'read-committed',
+        );
       } catch (error) {
         // Row by row and sum by sum, it is seen which rows are known and which sum does not fit.
         if (!(error instanceof RowsKnownError) && !(error instanceof SumsRefusedError)) throw error;
-        return await database.transact((transaction) => appendRows(transaction, rows, insertEach, nodeId), 'read-committed');
+        return await database.transact(
+          (transaction) => appendRows(transaction, rows, { insert: insertEach, sumsPerInsert: oneByOne, nodeId }),
+          'read-committed',
+        );
       }
     },
     findReplyOwner: async (replyId) => {
       const row = await database.first('select * from calls where reply_id = ?', toStorableText(replyId));
       if (row === undefined) return undefined;
-      const { userName, upstream } = decodeCallEntry(row);
-      return { userName, upstream };
+      const { userName, callId, upstream } = decodeCallEntry(row);
+      return { userName, callId, upstream };
     },
     findEntry: async (callId) => {
       const row = await database.first('select * from calls where call_id = ?', toStorableText(callId));
@@ -59,7 +69,7 @@ export function createLedgerOperations(database: Database): LedgerStoreOperation
  */
 export async function bookEntry(database: Database, entry: CallEntry): Promise<void> {
   const rows = splitEncoded(joinEncoded([encodeForStore(entry)])).map(({ summary, text }) => readCallRow(summary, text));
-  await appendRows(database, rows, insertEach);
+  await appendRows(database, rows, { insert: createInsertEach(database.words), sumsPerInsert: oneByOne, nodeId: undefined });
 }
 
 /** Some of the rows are there already. */
@@ -68,46 +78,44 @@ class RowsKnownError extends Error {}
 type Insert = (database: Database, rows: readonly CallRow[], spend: SpendOfBatch) => Promise<readonly CallRow[]>;
 
 /** Inserts rows that are all new, as they nearly always are. Throws RowsKnownError, which has to undo the transaction, when some are not. */
-function createInsertNew(rowsPerInsert: readonly number[]): Insert {
-  const inserts = rowsPerInsert.map((rowsAtOnce) => ({ rowsAtOnce, sql: createInsert(rowsAtOnce) }));
-  return async (database, unnamed, spend) => {
-    const rows = unnamed.map((row) => {
-      const named = spend.name(row);
-      spend.add(named);
-      return named;
-    });
-    let at = 0;
-    for (const { rowsAtOnce, sql } of inserts) {
-      for (; at + rowsAtOnce <= rows.length; at += rowsAtOnce) {
-        const values: SqlValue[] = [];
-        for (const row of rows.slice(at, at + rowsAtOnce)) values.push(...row);
-        if ((await database.run(sql, ...values)) !== rowsAtOnce) throw new RowsKnownError();
-      }
+function createInsertNew(words: Database['words']): Insert {
+  const insert = createInsert(words);
+  return async (database, rows, spend) => {
+    for (const row of rows) {
+      spend.name(row);
+      spend.add(row);
+    }
+    for (const part of inParts(rows, words.rowsPerInsert)) {
+      const values: SqlParameter[] = [];
+      for (const row of part) values.push(...row.values);
+      if ((await database.run(insert(part.length), ...values)) !== part.length) throw new RowsKnownError();
     }
     return rows;
   };
 }
 
 /** Inserts row by row, and returns those that were new. */
-const insertEach: Insert = async (database, rows, spend) => {
-  const added: CallRow[] = [];
-  for (const row of rows) {
-    const named = spend.name(row);
-    if ((await database.run(insertCall, ...named)) === 0) continue;
-    spend.add(named);
-    added.push(named);
-  }
-  return added;
-};
+function createInsertEach(words: Database['words']): Insert {
+  const insert = createInsert(words)(1);
+  return async (database, rows, spend) => {
+    const added: CallRow[] = [];
+    for (const row of rows) {
+      spend.name(row);
+      if ((await database.run(insert, ...row.values)) === 0) continue;
+      spend.add(row);
+      added.push(row);
+    }
+    return added;
+  };
+}
 
-async function appendRows(database: Database, rows: readonly CallRow[], insert: Insert, nodeId?: string): Promise<number> {
+type Appending = { readonly insert: Insert; readonly sumsPerInsert: readonly number[]; readonly nodeId: string | undefined };
+
+async function appendRows(database: Database, rows: readonly CallRow[], { insert, sumsPerInsert, nodeId }: Appending): Promise<number> {
   const spend = new SpendOfBatch();
   const added = await insert(database, rows, spend);
-  await addToRollUps(
-    database,
-    added.map(readIncrement).filter((increment) => increment !== undefined),
-    insert === insertEach ? oneByOne : database.words.sumsPerInsert,
-  );
+  const increments = added.map(readIncrement).filter((increment) => increment !== undefined);
+  await addToRollUps(database, increments, sumsPerInsert);
   await bookSpend(database, spend, nodeId);
   return added.length;
 }

@@ -1,4 +1,6 @@
 import type { StatisticsRow } from '../../billing/statistics/statistics-store.ts';
+import { StoreError } from '../store-error.ts';
+import type { SqlParameter, ValueRow } from './database.ts';
 
 /** Rows of statistics in a few large pieces: cloning an object per row from thread to thread takes longer than adding the rows up. */
 export type PackedRows = {
@@ -13,7 +15,11 @@ export type PackedRows = {
 /** Bucket, three places in `names`, and six sums. */
 const numbersPerRow = 10;
 
-export function packRows(rows: readonly StatisticsRow[]): PackedRows {
+/**
+ * Packs rows as the database hands them over.
+ * @param rows their values: bucket, three names, prompt, completion, cache and cache creation tokens, use time, calls, amount
+ */
+export function packRows(rows: readonly ValueRow[]): PackedRows {
   const numbers = new Float64Array(rows.length * numbersPerRow);
   const places = new Map<string, number>();
   const place = (name: string): number => {
@@ -22,25 +28,51 @@ export function packRows(rows: readonly StatisticsRow[]): PackedRows {
     places.set(name, places.size);
     return places.size - 1;
   };
+  // Rows are sorted by their names, and comparing is cheaper than looking up.
+  const lastNames: SqlParameter[] = [];
+  const lastPlaces: number[] = [];
+  const amounts: bigint[] = [];
   let at = 0;
   for (const row of rows) {
-    numbers[at++] = row.bucketStartSeconds;
-    numbers[at++] = place(row.userName);
-    numbers[at++] = place(row.tokenName);
-    numbers[at++] = place(row.modelName);
-    numbers[at++] = row.promptTokens;
-    numbers[at++] = row.completionTokens;
-    numbers[at++] = row.cacheTokens;
-    numbers[at++] = row.cacheCreationTokens;
-    numbers[at++] = row.useTimeMs;
-    numbers[at++] = row.callCount;
+    numbers[at++] = toNumber(row[0]);
+    for (let column = firstName; column < firstSum; column += 1) {
+      const name = row[column] ?? '';
+      if (lastNames[column] !== name) {
+        lastNames[column] = name;
+        lastPlaces[column] = place(String(name));
+      }
+      numbers[at++] = lastPlaces[column] ?? 0;
+    }
+    for (let column = firstSum; column < amountColumn; column += 1) numbers[at++] = toNumber(row[column]);
+    amounts.push(toAmount(row[amountColumn]));
   }
-  return { names: [...places.keys()], numbers, amounts: packAmounts(rows) };
+  return { names: [...places.keys()], numbers, amounts: packAmounts(amounts) };
 }
 
-function packAmounts(rows: readonly StatisticsRow[]): PackedRows['amounts'] {
-  if (rows.some(({ amountNanoUsd }) => BigInt.asIntN(64, amountNanoUsd) !== amountNanoUsd)) return rows.map((row) => row.amountNanoUsd);
-  return BigInt64Array.from(rows, (row) => row.amountNanoUsd);
+const firstName = 1;
+const firstSum = 4;
+const amountColumn = 10;
+
+/** The nearest double. What is no number is a defect of the database, and must not pass for one. */
+function toNumber(value: SqlParameter | undefined): number {
+  const number = typeof value === 'number' ? value : typeof value === 'bigint' || typeof value === 'string' ? Number(value) : Number.NaN;
+  if (Number.isFinite(number)) return number;
+  throw new StoreError('corrupt', 'The statistics hold something that is no number.');
+}
+
+function toAmount(value: SqlParameter | undefined): bigint {
+  if (typeof value === 'bigint') return value;
+  if (typeof value === 'string' && /^-?\d+$/.test(value)) return BigInt(value);
+  throw new StoreError('corrupt', 'The statistics hold an amount that is no whole number.');
+}
+
+function packAmounts(amounts: readonly bigint[]): PackedRows['amounts'] {
+  const packed = new BigInt64Array(amounts.length);
+  for (const [index, amount] of amounts.entries()) {
+    packed[index] = amount;
+    if (packed[index] !== amount) return amounts;
+  }
+  return packed;
 }
 
 export function unpackRows({ names, numbers, amounts }: PackedRows): readonly StatisticsRow[] {

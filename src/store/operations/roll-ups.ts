@@ -1,7 +1,8 @@
 import { StoreError } from '../store-error.ts';
 import type { UsageIncrement } from './call-entry-row.ts';
 import type { Database } from './database.ts';
-import { dayStart, readDayZone } from './day-zone.ts';
+import { dayStart, readKeptDays } from './day-zone.ts';
+import { inParts, perRows, valuesOf } from './in-parts.ts';
 import { sumColumns } from './roll-up-columns.ts';
 
 /** A table of sums: how a row is added to, and in which unit its time is kept. */
@@ -18,10 +19,10 @@ const hours: RollUp = { unitMs: hourMs, upsert: createUpsert('usage_hours', 'hou
 /** Days begin at any minute: it depends on their time zone. */
 const days: RollUp = { unitMs: minuteMs, upsert: createUpsert('usage_days', 'day') };
 
-const insertVersions = perRows((rows) => {
-  const values = Array.from({ length: rows }, () => '(?, ?, ?)').join(', ');
-  return `insert into usage_price_versions (day, user_name, price_version) values ${values} on conflict (day, user_name, price_version) do nothing`;
-});
+const insertVersions = perRows(
+  (rows) => `insert into usage_price_versions (day, user_name, price_version) ${valuesOf('(?, ?, ?)', rows)}
+    on conflict (day, user_name, price_version) do nothing`,
+);
 
 /**
  * Adds calls that were just booked to all roll-ups, in the transaction that books them. Throws StoreError `entry-out-of-range`, and SumsRefusedError where several sums may be written
@@ -42,10 +43,11 @@ export async function addToRollUps(
     sumUp(byMinute, (ms) => Math.floor(ms / hourMs) * hourMs),
   );
   // Nobody gives the days another time zone before this transaction ends.
-  const zone = await readDayZone(database, database.words.forShare);
+  const { zone, fromMinute } = await readKeptDays(database, database.words.forShare);
+  const byDay = sumUp(byMinute, (ms) => dayStart(ms, zone));
   await write(
     days,
-    sumUp(byMinute, (ms) => dayStart(ms, zone)),
+    byDay.filter((sum) => sum.acceptedAtMs >= fromMinute * minuteMs),
   );
   const versions = new Map(increments.map((call) => [priceVersionKey(call), call]));
   const used = [...versions.keys()].toSorted().flatMap((key) => versions.get(key) ?? []);
@@ -115,12 +117,6 @@ async function writeSums(database: Database, rollUp: RollUp, sums: readonly Roll
   for (const part of inParts(sums, sumsPerInsert)) await writeTogether(database, rollUp, part);
 }
 
-/** Cuts a list into parts of the given sizes, the largest first. */
-function* inParts<Part>(all: readonly Part[], sizes: readonly number[]): Generator<readonly Part[]> {
-  let at = 0;
-  for (const size of sizes) for (; at + size <= all.length; at += size) yield all.slice(at, at + size);
-}
-
 async function writeTogether(database: Database, { upsert, unitMs }: RollUp, sums: readonly RollUpSum[]): Promise<void> {
   const values: (string | number | bigint)[] = [];
   for (const sum of sums) values.push(sum.acceptedAtMs / unitMs, ...sum.names, ...sum.amounts);
@@ -138,20 +134,10 @@ function createUpsert(table: string, unit: string): (rows: number) => string {
   return perRows((rows) => writeUpsert(table, unit, rows));
 }
 
-/** A statement by the number of its rows, each made once. */
-function perRows(write: (rows: number) => string): (rows: number) => string {
-  const made = new Map<number, string>();
-  return (rows) => {
-    const known = made.get(rows) ?? write(rows);
-    made.set(rows, known);
-    return known;
-  };
-}
-
 function writeUpsert(table: string, unit: string, rows: number): string {
   const row = `(?, ?, ?, ?, ${sumColumns.map(() => '?').join(', ')})`;
   return `insert into ${table} (${unit}, user_name, token_name, model_name, ${sumColumns.join(', ')})
-    values ${Array.from({ length: rows }, () => row).join(', ')}
+    ${valuesOf(row, rows)}
     on conflict (${unit}, user_name, token_name, model_name)
     do update set ${sumColumns.map((column) => `${column} = ${table}.${column} + excluded.${column}`).join(', ')}`;
 }

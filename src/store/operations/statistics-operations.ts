@@ -1,9 +1,9 @@
-import type { StatisticsQuery, StatisticsRow } from '../../billing/statistics/statistics-store.ts';
+import type { StatisticsQuery } from '../../billing/statistics/statistics-store.ts';
 import { toStorableText } from '../storable-text.ts';
-import type { Database, SqlRow, SqlValue } from './database.ts';
+import type { Database, SqlValue, ValueRow } from './database.ts';
 import { packRows } from './packed-rows.ts';
-import { readBigInt, readInteger, readReal, readText } from './read-column.ts';
-import { changeDayZone, dayBounds, readDayZone } from './day-zone.ts';
+import { sumColumns } from './roll-up-columns.ts';
+import { dayBounds, keepDaysStep, readKeptDays } from './day-zone.ts';
 import { type Segments, splitBuckets } from './split-buckets.ts';
 import type { StatisticsStoreOperations } from '../worker/store-protocol.ts';
 
@@ -11,7 +11,7 @@ import type { StatisticsStoreOperations } from '../worker/store-protocol.ts';
 export function createStatisticsOperations(database: Database): StatisticsStoreOperations {
   return {
     sumUsage: async (query) => packRows(await queryStatistics(database, query)),
-    keepDaysOf: (timeZone) => changeDayZone(database, timeZone),
+    keepDaysStep: (timeZone, begins) => keepDaysStep(database, timeZone, begins),
   };
 }
 
@@ -53,34 +53,38 @@ const attemptsMax = 3;
 /** Buckets shorter than the shortest day hold no day. */
 const dayHoursMin = 23;
 
-async function queryStatistics(database: Database, query: StatisticsQuery): Promise<readonly StatisticsRow[]> {
+async function queryStatistics(database: Database, query: StatisticsQuery): Promise<readonly ValueRow[]> {
   if (!query.buckets.some((bucket) => bucket.endSeconds - bucket.startSeconds >= dayHoursMin * 3600)) {
     return await sumSegments(database, query, splitBuckets(query));
   }
-  let zone = await readDayZone(database);
+  let kept = await readKeptDays(database);
   for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
-    const bounds = dayBounds(query.startSeconds, query.endSeconds, zone);
+    const { zone, fromMinute } = kept;
+    const bounds = dayBounds(query.startSeconds, query.endSeconds, zone).filter((bound) => bound >= fromMinute * 60);
     const rows = await sumSegments(database, query, splitBuckets({ ...query, dayBounds: bounds }), bounds);
-    const zoneAfter = await readDayZone(database);
-    if (zoneAfter === zone) return rows;
-    zone = zoneAfter;
+    kept = await readKeptDays(database);
+    // Days that came to it meanwhile change nothing.
+    if (kept.zone === zone && kept.fromMinute <= fromMinute) return rows;
   }
   return await sumSegments(database, query, splitBuckets(query));
 }
 
-/** @param bounds where the days begin that are kept, in Unix seconds */
+/**
+ * @param bounds where the days begin that are kept, in Unix seconds
+ * @returns rows as packRows takes them
+ */
 async function sumSegments(
   database: Database,
   query: StatisticsQuery,
   segments: Segments,
   bounds: readonly number[] = [],
-): Promise<readonly StatisticsRow[]> {
+): Promise<readonly ValueRow[]> {
   const dayMinutes = bounds.map((bound) => bound / 60);
   if (query.userName === undefined && segments.days.length > 0 && isDayByDay(segments, bounds)) {
     const days = await readDays(database, query, segments.days);
     const cut = await sumSegments(database, query, { ...segments, days: [] });
     const firstDay = segments.days[0]?.[0] ?? 0;
-    const isBefore = (row: StatisticsRow): boolean => row.bucketStartSeconds < firstDay;
+    const isBefore = (row: ValueRow): boolean => Number(row[0]) < firstDay;
     return [...cut.filter(isBefore), ...days, ...cut.filter((row) => !isBefore(row))].slice(0, query.rowsMax + 1);
   }
   const parts: string[] = [];
@@ -107,7 +111,7 @@ async function sumSegments(
     group by bucket, user_name, token_name, model_name
     order by bucket, user_name, token_name, model_name
     limit ?`;
-  return (await database.all(sql, ...parameters, query.rowsMax + 1)).map(decodeRow);
+  return await database.rows(sql, ...parameters, query.rowsMax + 1);
 }
 
 /** Whether each day is a bucket of its own: then its rows need not be put together. What else is asked for are days that the question cuts. */
@@ -117,17 +121,16 @@ function isDayByDay({ days }: Segments, bounds: readonly number[]): boolean {
 }
 
 /** The rows of adjacent days as they are kept. */
-async function readDays(database: Database, query: StatisticsQuery, days: Segments['days']): Promise<readonly StatisticsRow[]> {
+async function readDays(database: Database, query: StatisticsQuery, days: Segments['days']): Promise<readonly ValueRow[]> {
   const filter = createFilter(daySource, query);
-  const real = (column: string): string => `cast(${column} as double precision) as ${column}`;
-  const sql = `select source.day * 60 as bucket, user_name, token_name, model_name, ${real('prompt_tokens')}, ${real('completion_tokens')},
-      ${real('cache_tokens')}, ${real('cache_creation_tokens')}, ${real('use_time_ms')}, call_count, amount_nano_usd
+  const counts = sumColumns.filter((column) => column !== 'amount_nano_usd').map(database.words.fastNumber);
+  const sql = `select ${database.words.fastNumber('source.day * 60')}, user_name, token_name, model_name, ${counts.join(', ')}, amount_nano_usd
     from usage_days as source
     where source.day >= ? and source.day < ? ${filter.conditions}
     order by source.day, user_name, token_name, model_name
     limit ?`;
   const [from, until] = [days[0]?.[1] ?? 0, days.at(-1)?.[2] ?? 0];
-  return (await database.all(sql, from, until, ...filter.parameters, query.rowsMax + 1)).map(decodeRow);
+  return await database.rows(sql, from, until, ...filter.parameters, query.rowsMax + 1);
 }
 
 /** The rows of one source inside its segments. The cross join keeps SQLite from scanning the table once and the segments for each row. */
@@ -171,20 +174,4 @@ function createFilter(source: Source, query: StatisticsQuery): { readonly condit
     parameters.push(toStorableText(value));
   }
   return { conditions, parameters };
-}
-
-function decodeRow(row: SqlRow): StatisticsRow {
-  return {
-    bucketStartSeconds: readInteger(row, 'bucket'),
-    userName: readText(row, 'user_name'),
-    tokenName: readText(row, 'token_name'),
-    modelName: readText(row, 'model_name'),
-    promptTokens: readReal(row, 'prompt_tokens'),
-    completionTokens: readReal(row, 'completion_tokens'),
-    cacheTokens: readReal(row, 'cache_tokens'),
-    cacheCreationTokens: readReal(row, 'cache_creation_tokens'),
-    useTimeMs: readReal(row, 'use_time_ms'),
-    callCount: readInteger(row, 'call_count'),
-    amountNanoUsd: readBigInt(row, 'amount_nano_usd'),
-  };
 }

@@ -9,6 +9,7 @@ import { createFileSearchOperations } from './file-search-operations.ts';
 import { createLeaseOperations } from './lease-operations.ts';
 import { createIdempotencyOperations } from './idempotency-operations.ts';
 import { createLedgerOperations } from './ledger-operations.ts';
+import { createPriceBookOperations } from './price-book-operations.ts';
 import { createProofOperations } from './proof-operations.ts';
 import { readDatabaseId } from './read-database-id.ts';
 import { createStatisticsOperations } from './statistics-operations.ts';
@@ -29,6 +30,7 @@ export function createStoreOperations(database: Database): StoreOperations {
     ...createVideoTaskOperations(database),
     ...createCallbackOperations(database),
     ...createIdempotencyOperations(database),
+    ...createPriceBookOperations(database),
     databaseId: () => readDatabaseId(database),
   };
 }

@@ -8,7 +8,7 @@ import { readText } from './read-column.ts';
 import type { TaskStoreOperations } from '../worker/store-protocol.ts';
 import { decodeTask, encodeTask, rankOf, taskColumns, toOpenProgress, toWhole } from './video-task-row.ts';
 
-type SubmissionOperations = Pick<TaskStoreOperations, 'insertTask' | 'acceptTask' | 'refuseTask'>;
+type SubmissionOperations = Pick<TaskStoreOperations, 'findKeyedTask' | 'insertTask' | 'acceptTask' | 'refuseTask'>;
 
 /** Tasks together with what their requests said. */
 export const fromTasks = 'video_tasks join video_requests on task_id = id';
@@ -23,9 +23,11 @@ const insertRow = `insert into video_tasks (${taskColumns.join(', ')}, lease_own
  */
 export function createVideoSubmissionOperations(database: Database, onErase: () => void): SubmissionOperations {
   return {
+    findKeyedTask: (asked) => findKnown(database, asked, asked.nowMs),
     insertTask: (task, lease, idempotency, nodeId) =>
       database.transact(async (transaction): ReturnType<InsertTask> => {
         if (nodeId !== undefined && task.heldPots !== undefined) await lockAccount(transaction, toStorableText(task.userName));
+        if (idempotency !== undefined) await forgetKeys(transaction, task.createdAtMs);
         const known = idempotency === undefined ? undefined : await findKnown(transaction, idempotency, task.createdAtMs);
         if (known !== undefined) return known;
         await transaction.run(insertRow, ...encodeTask(task), toStorableText(lease.owner), toWhole(lease.untilMs));
@@ -72,10 +74,17 @@ type Known = Exclude<Awaited<ReturnType<InsertTask>>, { readonly type: 'inserted
 /** Keys that go with each that comes, so that what nobody asks for again does not pile up. */
 const forgottenKeys = 4;
 
-/** What the key stands for already. */
-async function findKnown(database: Database, { keyId, key, bodyHash }: Idempotency, nowMs: number): Promise<Known | undefined> {
+async function forgetKeys(database: Database, nowMs: number): Promise<void> {
   const over = 'select key_id, idempotency_key from video_idempotency where until_ms <= ? order by until_ms limit ?';
   await database.run(`delete from video_idempotency where (key_id, idempotency_key) in (${over})`, toWhole(nowMs), forgottenKeys);
+}
+
+/** What the key stands for already. */
+async function findKnown(
+  database: Database,
+  { keyId, key, bodyHash }: Omit<Idempotency, 'untilMs'>,
+  nowMs: number,
+): Promise<Known | undefined> {
   const sql = 'select body_hash, task_id from video_idempotency where key_id = ? and idempotency_key = ? and until_ms > ?';
   const row = await database.first(sql, toStorableText(keyId), toStorableText(key), toWhole(nowMs));
   if (row === undefined) return undefined;

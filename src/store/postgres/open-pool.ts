@@ -1,11 +1,11 @@
 import { Pool } from 'pg';
 import type { PoolClient } from 'pg';
-import type { SqlParameter, SqlRow } from '../operations/database.ts';
+import type { SqlParameter, SqlRow, ValueRow } from '../operations/database.ts';
 import { toClientConfig } from './connection-options.ts';
 import type { PostgresOptions } from './connection-options.ts';
 import { isConnectionLost, toStoreError } from './postgres-error.ts';
 import { numberPlaceholders } from './number-placeholders.ts';
-import { getTypeParser, toText } from './wire-values.ts';
+import { getTypeParser, keepText, toText } from './wire-values.ts';
 
 /** What one statement did. */
 type Outcome = { readonly command: string; readonly rows: readonly SqlRow[]; readonly changes: number };
@@ -14,6 +14,8 @@ type Outcome = { readonly command: string; readonly rows: readonly SqlRow[]; rea
 export type Session = {
   /** Runs one statement with `?` for its parameters, prepared once for each connection. */
   readonly query: (sql: string, parameters: readonly SqlParameter[]) => Promise<Outcome>;
+  /** The same with rows as lists of their values, which are the server's texts as they come. */
+  readonly queryRows: (sql: string, parameters: readonly SqlParameter[]) => Promise<readonly ValueRow[]>;
   /** Runs fixed statements without parameters. */
   readonly execute: (sql: string) => Promise<string>;
 };
@@ -75,6 +77,14 @@ function createSession(client: PoolClient, prepare: (sql: string) => { readonly 
       try {
         const result = await client.query<Record<string, SqlParameter>>({ ...prepare(sql), values: parameters.map(toText) });
         return { command: result.command, rows: result.rows, changes: result.rowCount ?? 0 };
+      } catch (error) {
+        throw toStoreError(error);
+      }
+    },
+    queryRows: async (sql, parameters) => {
+      try {
+        const config = { ...prepare(sql), values: parameters.map(toText), rowMode: 'array', types: { getTypeParser: keepText } } as const;
+        return (await client.query<SqlParameter[]>(config)).rows;
       } catch (error) {
         throw toStoreError(error);
       }

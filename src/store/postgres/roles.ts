@@ -1,5 +1,5 @@
 /** What a program may do with the rows of a table. `add` and `read` together are what books need; rows of the ledger are never changed. */
-type Rights = { readonly gateway: Right; readonly monitor: Right };
+type Rights = { readonly gateway: Right; readonly monitor: Right; readonly operator?: Right };
 type Right = 'nothing' | 'read' | 'add' | 'add and change' | 'everything';
 
 const privileges: Readonly<Record<Right, string | undefined>> = {
@@ -14,7 +14,7 @@ const kept: Rights = { gateway: 'everything', monitor: 'nothing' };
 
 /** Every table that a migration makes. A test holds it against a server. */
 const rights: Readonly<Record<string, Rights>> = {
-  schema_migrations: { gateway: 'read', monitor: 'read' },
+  schema_migrations: { gateway: 'read', monitor: 'read', operator: 'read' },
   // The pepper, with which secrets are hashed.
   settings: { gateway: 'read', monitor: 'read' },
   database_identity: { gateway: 'read', monitor: 'nothing' },
@@ -38,6 +38,9 @@ const rights: Readonly<Record<string, Rights>> = {
   usage_days: { gateway: 'everything', monitor: 'read' },
   usage_day_zone: { gateway: 'add and change', monitor: 'read' },
   usage_price_versions: { gateway: 'add', monitor: 'read' },
+  // Whoever publishes prices does so with a role of his own: no gateway makes its own prices.
+  price_books: { gateway: 'read', monitor: 'read', operator: 'add' },
+  price_versions: { gateway: 'add', monitor: 'read', operator: 'read' },
   reasoning_proofs: kept,
   responses: kept,
   response_items: kept,
@@ -62,20 +65,22 @@ const rights: Readonly<Record<string, Rights>> = {
 /** The tables that roles are told of. */
 export const tablesWithRights: readonly string[] = Object.keys(rights);
 
+export type RoleNames = { readonly gateway: string; readonly monitor: string; readonly operator: string };
+
 /**
- * Statements that give two roles what their programs need and nothing else. They make the roles where they are missing, without a password; they may be run again, after each upgrade too. To be run
+ * Statements that give three roles what their programs need and nothing else. They make the roles where they are missing, without a password; they may be run again, after each upgrade too. To be run
  * by the owner of the tables, who has to be allowed to make roles.
  */
-export function describeRoles(names: { readonly gateway: string; readonly monitor: string }): string {
-  const roles = (['gateway', 'monitor'] as const).map((program) => ({ program, name: quote(names[program]) }));
+export function describeRoles(names: RoleNames): string {
+  const roles = (['gateway', 'monitor', 'operator'] as const).map((program) => ({ program, name: quote(names[program]) }));
   const lines: string[] = [];
   for (const { name } of roles) lines.push(`do $$ begin create role ${name} login; exception when duplicate_object then null; end $$;`);
-  const both = roles.map(({ name }) => name).join(', ');
-  lines.push(`grant usage on schema public to ${both};`, `revoke create on schema public from ${both}, public;`);
-  lines.push(`revoke all on all tables in schema public from ${both}, public;`);
+  const all = roles.map(({ name }) => name).join(', ');
+  lines.push(`grant usage on schema public to ${all};`, `revoke create on schema public from ${all}, public;`);
+  lines.push(`revoke all on all tables in schema public from ${all}, public;`);
   for (const { program, name } of roles) {
     for (const [table, right] of Object.entries(rights)) {
-      const granted = privileges[right[program]];
+      const granted = privileges[right[program] ?? 'nothing'];
       if (granted !== undefined) lines.push(`grant ${granted} on ${table} to ${name};`);
     }
   }

@@ -25,3 +25,6 @@ const asText = (text: string): string => text;
 
 /** The driver's look-up of the reader of a type of column. Only texts are asked for. */
 export const getTypeParser: typeof types.getTypeParser = (oid: number) => parsers.get(oid) ?? asText;
+
+/** The same for whoever reads the texts of the server. */
+export const keepText: typeof types.getTypeParser = () => asText;

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { StatementSync } from 'node:sqlite';
-import type { SqlParameter, SqlRow } from '../operations/database.ts';
+import type { SqlParameter, SqlRow, ValueRow } from '../operations/database.ts';
 import { StoreError } from '../store-error.ts';
 import type { StoreErrorKind } from '../store-error.ts';
 
@@ -12,6 +12,8 @@ export type SqliteConnection = {
   readonly run: (sql: string, ...parameters: readonly SqlParameter[]) => number;
   readonly first: (sql: string, ...parameters: readonly SqlParameter[]) => SqlRow | undefined;
   readonly all: (sql: string, ...parameters: readonly SqlParameter[]) => readonly SqlRow[];
+  /** The same with rows as lists of their values. */
+  readonly rows: (sql: string, ...parameters: readonly SqlParameter[]) => readonly ValueRow[];
   /** Runs `work` in one write transaction: all of it is booked or nothing. */
   readonly transact: <Result>(work: () => Result) => Result;
   readonly close: () => void;
@@ -28,21 +30,29 @@ export function openDatabase(path: string, options: DatabaseOptions): SqliteConn
   const connection = guard(
     () => new DatabaseSync(path, { readOnly: options.readOnly, timeout: options.busyTimeoutMs, readBigInts: true, defensive: true }),
   );
-  const statements = new Map<string, StatementSync>();
-  const prepare = (sql: string): StatementSync => {
-    let statement = statements.get(sql);
-    if (statement === undefined) {
-      statement = connection.prepare(sql);
-      statements.set(sql, statement);
-    }
-    return statement;
+  // An insert that replaces a row fires the triggers of its deletion: the ledger refuses that.
+  guard(() => connection.exec('pragma recursive_triggers = on'));
+  const createPrepare = (returnArrays: boolean): ((sql: string) => StatementSync) => {
+    const statements = new Map<string, StatementSync>();
+    return (sql) => {
+      let statement = statements.get(sql);
+      if (statement === undefined) {
+        statement = connection.prepare(sql);
+        statement.setReturnArrays(returnArrays);
+        statements.set(sql, statement);
+      }
+      return statement;
+    };
   };
+  const [prepare, prepareRows] = [createPrepare(false), createPrepare(true)];
   const execute = (sql: string): void => guard(() => connection.exec(sql));
   return {
     execute,
     run: (sql, ...parameters) => guard(() => Number(prepare(sql).run(...parameters).changes)),
     first: (sql, ...parameters) => guard(() => prepare(sql).get(...parameters)),
     all: (sql, ...parameters) => guard(() => prepare(sql).all(...parameters)),
+    // The declared type knows rows as objects only.
+    rows: (sql, ...parameters) => guard(() => prepareRows(sql).all(...parameters) as unknown as readonly ValueRow[]),
     transact: (work) => {
       execute('begin immediate');
       try {

@@ -210,3 +210,19 @@ test('a database has an id of its own, and keeps it', async (context) => {
   assert.equal(await idOf(path), id);
   assert.notEqual(await idOf(otherPath), id);
 });
+
+test('append-only: no spelling of an insert replaces a booked call, on any connection of ours', async (context) => {
+  const path = createPath(context);
+  const store = await openSqliteStore({ path });
+  context.after(() => store.close());
+  await store.appendEntries([createEntry('a')]);
+  const connection = openDatabase(path, { readOnly: false, busyTimeoutMs: 1000 });
+  context.after(() => connection.close());
+  const [columns, values] = ['accepted_at_ms, user_name, key_name, requested_model, amount_nano_usd, billed', "1, 'x', 'x', 'x', 0, 0"];
+  const counts = 'prompt_tokens, completion_tokens, cache_tokens, cache_creation_tokens, use_time_ms';
+  const row = `into calls (call_id, ${columns}, ${counts}, entry) values ('a', ${values}, 0, 0, 0, 0, 0, '{}')`;
+  assert.throws(() => connection.execute(`insert or replace ${row}`), /append-only/);
+  assert.throws(() => connection.execute(`replace ${row}`), /append-only/);
+  assert.throws(() => connection.execute(`insert ${row}`), { kind: 'constraint' });
+  assert.deepEqual(await store.findEntry('a'), createEntry('a'));
+});

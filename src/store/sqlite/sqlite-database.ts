@@ -13,10 +13,12 @@ const words: EngineWords = {
   forShare: '',
   // total() is the exact sum up to 2^63 given as the nearest double, and unlike sum() it does not fail beyond.
   realSum: (column) => `total(${column})`,
+  fastNumber: (column) => `cast(${column} as double precision)`,
   segments: '(select value ->> 0 as bucket, value ->> 1 as from_unit, value ->> 2 as until_unit from json_each(?))',
+  textOfBytes: 'cast(? as text)',
   // Most of the way to what more would save, and rarely more than there are.
   rowsPerInsert: [8, 1],
-  sumsPerInsert: [1],
+  sumsPerInsert: [8, 1],
 };
 
 /**
@@ -29,6 +31,7 @@ export function createSqliteDatabase(connection: SqliteConnection): Database {
     run: async (sql, ...parameters) => connection.run(sql, ...parameters),
     first: async (sql, ...parameters) => connection.first(sql, ...parameters),
     all: async (sql, ...parameters) => connection.all(sql, ...parameters),
+    rows: async (sql, ...parameters) => connection.rows(sql, ...parameters),
     words,
     termIndex,
     forgetErased: async () => emptyLog(connection),
@@ -62,6 +65,7 @@ export function createSqliteDatabase(connection: SqliteConnection): Database {
     run: async (sql, ...parameters) => outside().run(sql, ...parameters),
     first: async (sql, ...parameters) => outside().first(sql, ...parameters),
     all: async (sql, ...parameters) => outside().all(sql, ...parameters),
+    rows: async (sql, ...parameters) => outside().rows(sql, ...parameters),
     transact: async (work) => {
       outside();
       try {

@@ -1,5 +1,6 @@
 import type { Worker } from 'node:worker_threads';
 import type { IdempotencyStore } from '../../billing/idempotency/idempotency-store.ts';
+import type { PriceBookStore } from '../../billing/price-books/price-book-store.ts';
 import type { CallbackStore } from '../../tasks/callbacks/callback-store.ts';
 import type { CreditBooks } from '../../billing/credits/credit-books.ts';
 import type { LeaseStore } from '../../billing/credits/credit-store.ts';
@@ -69,7 +70,7 @@ export async function connectStoreWorker(worker: Worker, options: StoreWorkerOpt
     listEntries: (filter) => call('listEntries', filter),
     listEntriesBetween: (page) => call('listEntriesBetween', page),
     queryStatistics: async (query) => unpackRows(await call('sumUsage', query)),
-    keepDaysOf: (timeZone) => call('keepDaysOf', timeZone),
+    keepDaysOf: (timeZone) => keepDays(call, timeZone),
     listBilledCalls: (page) => call('listBilledCalls', page),
     listPriceVersions: (span) => call('listPriceVersions', span),
     putProofs: (proofs) => call('putProofs', proofs),
@@ -89,6 +90,7 @@ export async function connectStoreWorker(worker: Worker, options: StoreWorkerOpt
     ...callbackCalls(call),
     ...creditCalls(call),
     ...idempotencyCalls(call),
+    ...priceBookCalls(call),
     databaseId: () => call('databaseId'),
     failureReason: connection.failureReason,
     close: connection.close,
@@ -147,6 +149,11 @@ function creditCalls(call: Call): LeaseStore & CreditBooks {
   };
 }
 
+/** Step by step, so that what is booked meanwhile waits for one of them at most. */
+async function keepDays(call: Call, timeZone: string): Promise<boolean> {
+  for (let steps = 0; ; steps += 1) if ((await call('keepDaysStep', timeZone, steps === 0)) === 'done') return steps > 0;
+}
+
 /** Answers under idempotency keys. */
 function idempotencyCalls(call: Call): IdempotencyStore {
   return {
@@ -156,13 +163,28 @@ function idempotencyCalls(call: Call): IdempotencyStore {
     releaseIdempotencyKey: (holder) => call('releaseIdempotencyKey', holder),
     renewIdempotencyKeys: (lease) => call('renewIdempotencyKeys', lease),
     readReplyChunk: (holder, sequence) => call('readReplyChunk', holder, sequence),
+    endIdempotencyLeases: (dead) => call('endIdempotencyLeases', dead),
+    measureReplies: () => call('measureReplies'),
     sweepIdempotencyKeys: (pass) => call('sweepIdempotencyKeys', pass),
+  };
+}
+
+/** Prices as data. */
+function priceBookCalls(call: Call): PriceBookStore {
+  return {
+    insertPriceBook: (book) => call('insertPriceBook', book),
+    newestPriceBook: () => call('newestPriceBook'),
+    findPriceBook: (number) => call('findPriceBook', number),
+    listPriceBooks: (page) => call('listPriceBooks', page),
+    recordPrices: (prices) => call('recordPrices', prices),
+    findRecordedPrices: (version) => call('findRecordedPrices', version),
   };
 }
 
 /** Video tasks. */
 function videoTaskCalls(call: Call): TaskStore {
   return {
+    findKeyedTask: (asked) => call('findKeyedTask', asked),
     insertTask: (task, lease, idempotency, nodeId) => call('insertTask', task, lease, idempotency, nodeId),
     acceptTask: (parameter) => call('acceptTask', parameter),
     refuseTask: (parameter) => call('refuseTask', parameter),

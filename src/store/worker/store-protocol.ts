@@ -3,8 +3,9 @@ import type { CreditBooks } from '../../billing/credits/credit-books.ts';
 import type { LeaseStore } from '../../billing/credits/credit-store.ts';
 import type { IdempotencyStore } from '../../billing/idempotency/idempotency-store.ts';
 import type { LedgerStore } from '../../billing/ledger/ledger-store.ts';
+import type { PriceBookStore } from '../../billing/price-books/price-book-store.ts';
 import type { BilledCallStore } from '../../billing/statistics/billed-call.ts';
-import type { StatisticsDays, StatisticsStore } from '../../billing/statistics/statistics-store.ts';
+import type { StatisticsStore } from '../../billing/statistics/statistics-store.ts';
 import type { ConversationStore } from '../../conversations/conversation-store.ts';
 import type { ProofStore } from '../../inference/proof-store.ts';
 import type { CallbackStore } from '../../tasks/callbacks/callback-store.ts';
@@ -23,8 +24,9 @@ export type LedgerStoreOperations = Omit<LedgerStore, 'appendEntries' | 'appendE
 
 /** Encoded entries end to end, and the length of each. */
 export type EncodedBatch = { readonly bytes: Uint8Array<ArrayBuffer>; readonly lengths: readonly number[] };
-/** Rows travel packed. */
-export type StatisticsStoreOperations = StatisticsDays & {
+/** Rows travel packed, and days are added up one at a time, so that others have their turn. */
+export type StatisticsStoreOperations = {
+  readonly keepDaysStep: (timeZone: string, begins: boolean) => Promise<'done' | 'more'>;
   readonly sumUsage: (query: Parameters<StatisticsStore['queryStatistics']>[0]) => Promise<PackedRows>;
 };
 export type ProofStoreOperations = ProofStore;
@@ -41,6 +43,7 @@ export type StoreOperations = AccountsStoreOperations &
   CreditBooks &
   StatisticsStoreOperations &
   BilledCallStore &
+  PriceBookStore &
   ProofStoreOperations &
   ConversationStoreOperations &
   FileSearchOperations &

@@ -21,15 +21,18 @@ export class SimulatedStore implements TaskStore {
   readonly #open = new Set<string>();
   readonly #keys = new Map<string, { readonly taskId: string; readonly bodyHash: string }>();
 
+  findKeyedTask: TaskStore['findKeyedTask'] = async ({ keyId, key, bodyHash }) => {
+    const known = this.#keys.get(`${keyId} ${key}`);
+    const row = known === undefined ? undefined : this.rows.get(known.taskId);
+    if (known === undefined || row === undefined) return undefined;
+    return known.bodyHash === bodyHash ? { type: 'existing', task: row.task } : { type: 'conflict' };
+  };
+
   insertTask: TaskStore['insertTask'] = async (task, lease, idempotency) => {
     if (idempotency !== undefined) {
-      const name = `${idempotency.keyId} ${idempotency.key}`;
-      const known = this.#keys.get(name);
-      const row = known === undefined ? undefined : this.rows.get(known.taskId);
-      if (known !== undefined && row !== undefined) {
-        return known.bodyHash === idempotency.bodyHash ? { type: 'existing', task: row.task } : { type: 'conflict' };
-      }
-      this.#keys.set(name, { taskId: task.id, bodyHash: idempotency.bodyHash });
+      const known = await this.findKeyedTask({ ...idempotency, nowMs: task.createdAtMs });
+      if (known !== undefined) return known;
+      this.#keys.set(`${idempotency.keyId} ${idempotency.key}`, { taskId: task.id, bodyHash: idempotency.bodyHash });
     }
     this.rows.set(task.id, { task, owner: lease.owner, leaseUntilMs: lease.untilMs });
     this.#open.add(task.id);

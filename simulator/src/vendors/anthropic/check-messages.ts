@@ -1,4 +1,4 @@
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 import { isRecord } from '../../read-json.ts';
 import { signReasoning } from '../../reasoning-signature.ts';
 import type { JsonRecord, SimulatedRequest } from '../../simulated-vendor.ts';

@@ -21,7 +21,7 @@ type Decoder = { readonly violations: Violation[] };
 const depthMax = 100;
 
 /** A message of the vendor's with its compiled checker, which has the last word on what was decoded. */
-type Message<Body> = { readonly Type: () => object; readonly Check: (value: unknown) => value is Body };
+type Message<Body> = { readonly Schema: () => object; readonly Check: (value: unknown) => value is Body };
 
 /**
  * Reads a body by the vendor's proto3 JSON rules: lowerCamelCase and snake_case names, null as absent, one value where a list is meant,
@@ -30,7 +30,7 @@ type Message<Body> = { readonly Type: () => object; readonly Check: (value: unkn
  */
 export function decodeProtoJson<Body>(message: Message<Body>, body: JsonRecord | undefined): Body {
   const decoder: Decoder = { violations: [] };
-  const decoded: unknown = decodeMessage(decoder, message.Type(), body ?? {}, '', 0);
+  const decoded: unknown = decodeMessage(decoder, message.Schema(), body ?? {}, '', 0);
   if (decoder.violations.length > 0) throw refuseViolations(decoder.violations);
   if (!message.Check(decoded)) throw refuse('Invalid JSON payload received.');
   return decoded;

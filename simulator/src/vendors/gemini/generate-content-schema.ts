@@ -1,5 +1,5 @@
 import Type, { type Static, type TProperties, type TSchema } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 
 // The vendor's messages as its API description of 2026-08 lists them, in lowerCamelCase. Every field of a proto3 message is optional; what
 // must be there is said by the rules in check-generate-content.ts. `proto` is the type's name in the vendor's error texts.

@@ -1,4 +1,4 @@
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 import type { JsonRecord, SimulatedRequest, VendorError } from '../../simulated-vendor.ts';
 import type { ChatFlavor } from './chat-flavor.ts';
 import {

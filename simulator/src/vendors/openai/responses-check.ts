@@ -1,4 +1,4 @@
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 import { asText, isRecord } from '../../read-json.ts';
 import type { JsonRecord, VendorError } from '../../simulated-vendor.ts';
 import { openaiFlavor } from './chat-flavor.ts';

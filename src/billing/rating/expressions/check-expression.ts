@@ -63,7 +63,7 @@ function numberOf(operands: readonly ExpressionNode[]): ExpressionType {
   const types = operands.map(typeOf);
   const wrong = types.find(({ is }) => is !== 'number' && is !== 'value');
   if (wrong !== undefined) throw new ExpressionError(`${nameOf(wrong)} cannot be calculated with`);
-  return { is: 'number', mayBeAbsent: types.some(({ is, mayBeAbsent }) => mayBeAbsent || is === 'value') };
+  return { is: 'number', mayBeAbsent: types.some(({ mayBeAbsent }) => mayBeAbsent) };
 }
 
 function truthOf(operands: readonly ExpressionNode[]): ExpressionType {
@@ -96,7 +96,7 @@ function typeOfComparison({ operator, left, right }: Extract<ExpressionNode, { t
 /** `a ?? b`: both are of one type, or the first is a value, which is read as what the second is. The second decides whether it may be absent. */
 function typeOfCoalesce(left: ExpressionType, right: ExpressionType): ExpressionType {
   if (left.is !== right.is && left.is !== 'value' && right.is !== 'value') throw mixed(left, right);
-  return { is: left.is === 'value' ? right.is : left.is, mayBeAbsent: right.mayBeAbsent || (right.is === 'value' && left.is === 'number') };
+  return { is: left.is === 'value' ? right.is : left.is, mayBeAbsent: right.mayBeAbsent };
 }
 
 /** Both branches are of one type. What type a bare value has only a request says, so it needs a default. */

@@ -58,7 +58,9 @@ export function evaluateExpression(node: ExpressionNode, scope: ExpressionScope)
     case 'in':
       return isMember(value(node.left), node.items.map(value));
     case 'coalesce':
-      return coalesce(value(node.left), value(node.right), node.right.type !== 'pointer');
+      return isNumeric(node)
+        ? coalesce(toNumber(value(node.left)), toNumber(value(node.right)))
+        : coalesce(value(node.left), value(node.right));
     case 'choose':
       return choose(
         condition(node.condition),
@@ -149,11 +151,19 @@ function compareValues(
   }
 }
 
-/** The first unless it is absent; read as a number where the second is one. */
-function coalesce(left: ExpressionValue, right: ExpressionValue, isTyped: boolean): ExpressionValue {
-  const first = isTyped && right.is === 'number' ? toNumber(left) : left;
-  if (first.is === 'absent') return right;
-  return first.is === 'number' && first.mayBeAbsent ? join({ ...first, mayBeAbsent: false }, right) : first;
+const numeric: ReadonlySet<ExpressionNode['type']> = new Set(['number', 'count', 'negate', 'arithmetic']);
+
+/** Whether an expression that was checked is a number where it is anything, whatever a request says: values that stand beside numbers are read as such. */
+function isNumeric(node: ExpressionNode): boolean {
+  if (node.type === 'coalesce') return isNumeric(node.left) || isNumeric(node.right);
+  if (node.type === 'choose') return isNumeric(node.whenTrue);
+  return node.type === 'call' ? node.name !== 'present' : numeric.has(node.type);
+}
+
+/** The first unless it is absent. */
+function coalesce(first: ExpressionValue, second: ExpressionValue): ExpressionValue {
+  if (first.is === 'absent') return second;
+  return first.is === 'number' && first.mayBeAbsent ? join({ ...first, mayBeAbsent: false }, second) : first;
 }
 
 function call(name: Extract<ExpressionNode, { type: 'call' }>['name'], operands: readonly ExpressionValue[]): ExpressionValue {

@@ -71,11 +71,10 @@ function toTruth(value: ExpressionValue): Truth | undefined {
   return falseWords.has(word) ? isFalse : undefined;
 }
 
-/** Whether two values are the same, as far as is known. What is absent equals nothing. */
+/** Whether two values are the same, as far as is known. What is absent equals nothing, and so does an array or object. */
 export function equal(left: ExpressionValue, right: ExpressionValue): Truth {
   if (left.is === 'absent' || right.is === 'absent') return isFalse;
   if (left.is === 'unknown' || right.is === 'unknown') return isEither;
-  if (left.is === 'collection' || right.is === 'collection') return isFalse;
   if (left.is === 'boolean' || right.is === 'boolean') return equalTruths(toTruth(left), toTruth(right));
   if (left.is === 'text' && right.is === 'text') return truth(left.text === right.text);
   const [first, second] = [toNumber(left), toNumber(right)];
@@ -91,7 +90,7 @@ function equalTruths(left: Truth | undefined, right: Truth | undefined): Truth {
 
 function equalNumbers(left: NumberValue, right: NumberValue): Truth {
   const overlaps = compare(left.low, right.high) <= 0 && compare(right.low, left.high) <= 0;
-  const isSame = overlaps && compare(left.low, right.high) === 0 && compare(left.high, right.low) === 0;
+  const isSame = compare(left.low, right.high) === 0 && compare(left.high, right.low) === 0;
   return { is: 'boolean', mayBeTrue: overlaps, mayBeFalse: !isSame || left.mayBeAbsent || right.mayBeAbsent };
 }
 

@@ -1,31 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import type { PricingParameters, Usage } from '../../../inference/usage.ts';
-import { writeDecimal } from '../fraction.ts';
-import { compileExpression, scopeOfCall } from './compile-expression.ts';
+import { compileExpression } from './compile-expression.ts';
+import { amount, holds } from './expression-kit.ts';
 import { ExpressionError } from './expression-node.ts';
-
-type Known = { readonly usage?: Usage; readonly pricingParameters?: PricingParameters; readonly serviceTier?: string };
-
-function holds(text: string, { usage = {}, ...known }: Known = {}): boolean {
-  const value = compileExpression(text, 'condition').evaluate(scopeOfCall({ usage, ...known }));
-  assert.ok(value.is === 'boolean' && value.mayBeTrue !== value.mayBeFalse, `${text} is certain`);
-  return value.mayBeTrue;
-}
-
-function amount(text: string, { usage = {}, ...known }: Known = {}): string {
-  const value = compileExpression(text, 'number').evaluate(scopeOfCall({ usage, ...known }));
-  assert.ok(value.is === 'number' && !value.mayBeAbsent, `${text} is a number`);
-  return value.low.numerator < 0n ? `-${writeDecimal({ ...value.low, numerator: -value.low.numerator })}` : writeDecimal(value.low);
-}
 
 const request = {
   '/metadata/quality': '"hd"',
   '/metadata/fps': '60',
   '/metadata/seconds': '"15"',
   '/metadata/audio': 'true',
-  '/metadata/loose': '"1"',
+  '/metadata/quoted': '"a\\"b\\\\"',
   '/images': '[3]',
   '/options': '{2}',
   '/a~1b/0': '7',
@@ -41,13 +26,23 @@ describe('expressions over what was submitted', () => {
     ['12 / 2 / 3', '2'],
     ['-3 + --5', '2'],
     ['0.1 + 0.2', '0.3'],
-    ['min(3, 2, 5) + max(3, 2, 5)', '7'],
+    ['min(3, 2, 5)', '2'],
+    ['max(3, 2, 5)', '5'],
+    ['7/2', '3.5'],
+    ['(6 + 2)/4', '2'],
+    ['input_tokens/4', '2.5'],
+    ['007 + 100', '107'],
     ['ceil(7 / 2) + floor(7 / 2)', '7'],
     ['ceil(-1.5)', '-1'],
     ['/metadata/fps ?? 24', '60'],
     ['/metadata/none ?? 24', '24'],
     ['/metadata/seconds ?? 5', '15'],
     ['/metadata/quality ?? 5', '5'],
+    ['/metadata/quality ?? -2', '-2'],
+    ['/metadata/quality ?? input_tokens', '10'],
+    ['/metadata/quality ?? (1 + 1)', '2'],
+    ['/metadata/quality ?? (true ? 3 : 4)', '3'],
+    ['/metadata/quality ?? /metadata/none ?? min(7, 8)', '7'],
     ['/metadata/none ?? /metadata/fps ?? 1', '60'],
     ['(/metadata/fps - 24) ?? 0', '36'],
     ['(/metadata/none * 2) ?? 1', '1'],
@@ -59,12 +54,12 @@ describe('expressions over what was submitted', () => {
     ['/a~1b/0 ?? 1', '7'],
     ['output_video_seconds', '1.5'],
     ['output_video_ms', '1500'],
-    ['total_input_tokens', '60'],
+    ['total_input_tokens', '100'],
     ['input_images', '0'],
   ];
   for (const [text, value] of rows) {
     test(`${text} is ${value}`, () => {
-      const usage = { outputVideoMs: 1500, inputTokens: 10, cacheReadTokens: 20, cacheWrite5mTokens: 30 };
+      const usage = { outputVideoMs: 1500, inputTokens: 10, cacheReadTokens: 20, cacheWrite5mTokens: 30, cacheWrite1hTokens: 40 };
       assert.equal(amount(text, { usage, pricingParameters: request }), value);
     });
   }
@@ -77,6 +72,11 @@ describe('expressions over what was submitted', () => {
     ['/metadata/quality in ["sd"]', false],
     ['not /metadata/quality in ["sd"]', true],
     ['not not /metadata/quality == "hd"', true],
+    ['"hd" == /metadata/quality', true],
+    ['60 == /metadata/fps', true],
+    ['60 == /metadata/quality', false],
+    ['/metadata/audio in [1, true]', true],
+    ['/metadata/quoted == "a\\"b\\\\"', true],
     ['/metadata/fps == 60', true],
     ['/metadata/fps == "60"', true],
     ['/metadata/seconds == 15', true],
@@ -87,8 +87,6 @@ describe('expressions over what was submitted', () => {
     ['/metadata/quality > 0', false],
     ['/metadata/audio == true', true],
     ['/metadata/audio == false', false],
-    ['/metadata/loose == true', true],
-    ['/metadata/quality == true', false],
     ['/metadata/none == "hd"', false],
     ['/metadata/none != "hd"', true],
     ['/metadata/none < 5', false],
@@ -97,6 +95,8 @@ describe('expressions over what was submitted', () => {
     ['present(/metadata/none)', false],
     ['present(/metadata/audio)', true],
     ['present(/images)', true],
+    ['/metadata/audio ?? present(/metadata/none)', true],
+    ['(/metadata/none ?? "sd") == "sd"', true],
     ['present(speed)', false],
     ['/images == 3', false],
     ['/metadata/fps in [-60, 60]', true],
@@ -111,6 +111,10 @@ describe('expressions over what was submitted', () => {
   for (const [text, expected] of truths) {
     test(`${text}: ${expected}`, () => assert.equal(holds(text, { pricingParameters: request, serviceTier: 'FLEX' }), expected));
   }
+
+  test('a call of which nothing was kept says nothing', () => {
+    assert.equal(holds('present(/a) or speed == "fast" or service_tier == "flex"'), false);
+  });
 
   test('names of the prototype are nobody’s parameters', () => {
     assert.equal(holds('present(/constructor) or present(/__proto__)', { pricingParameters: {} }), false);
@@ -131,11 +135,16 @@ describe('an expression that cannot be right is refused when the book is read', 
   const faults: readonly (readonly [text: string, purpose: 'condition' | 'number', words: RegExp])[] = [
     ['', 'number', /a value is expected, and the end is here/],
     ['1 +', 'number', /a value is expected, and the end is here/],
-    ['(1', 'number', /"\)" is expected, and the end is here/],
+    ['(1', 'number', /"\)" is expected, and the end is here \(at character 3\)$/],
+    ['(1 2', 'number', /"\)" is expected, and "2" is here/],
+    ['* (1)', 'number', /a value is expected, and "\*" is here/],
+    ['1 "+" 2', 'number', /"\+" is not expected here/],
+    ['1 "<" 2', 'condition', /"<" is not expected here/],
     ['1 2', 'number', /"2" is not expected here \(at character 3\)/],
     ['1 ? 2', 'number', /":" is expected/],
     ['1 ? 2 : 3', 'number', /want a condition, and here is a number/],
-    ['tokens', 'number', /"tokens" is not known.*output_tokens/],
+    ['tokens', 'number', /"tokens" is not known.*output_tokens.*, min\(…\), max\(…\)/],
+    ['x'.repeat(60), 'number', /^"x{40}" is not known/],
     ['process.env', 'number', /"process" is not known|nothing that is known/],
     ['1 # 2', 'number', /"# 2" is nothing that is known \(at character 3\)/],
     ['1.5.2', 'number', /nothing that is known/],
@@ -154,8 +163,12 @@ describe('an expression that cannot be right is refused when the book is read', 
     ['/metadata/audio', 'condition', /has to be true or false, and this is a value of the request/],
     ['/a and /b == 1', 'condition', /want a condition, and here is a value of the request; compare it/],
     ['not 1', 'condition', /want a condition/],
+    ['-speed', 'number', /a text cannot be calculated with/],
+    ['-/a', 'number', /may be absent/],
     ['speed > 1', 'condition', /a text cannot be calculated with/],
     ['speed == 1', 'condition', /a text and a number are never equal/],
+    ['(size(/a) ?? /b) == "x"', 'condition', /a number and a text are never equal/],
+    ['(/b ?? 1) == "x"', 'condition', /a number and a text are never equal/],
     ['output_tokens == true', 'condition', /a number and true or false are never equal/],
     ['speed in ["a", 1]', 'condition', /a text and a number are never equal/],
     ['/a in []', 'condition', /the list is empty/],
@@ -164,15 +177,20 @@ describe('an expression that cannot be right is refused when the book is read', 
     ['speed ?? 1', 'number', /here is a text or a number; both have to be the same/],
     ['true ? 1 : "a"', 'number', /here is a number or a text; both have to be the same/],
     ['true ? /a : 1', 'number', /a value of the request needs a default/],
+    ['true ? 1 : /a', 'number', /a value of the request needs a default/],
     ['min(1)', 'number', /min takes 2 to 8 operands, not 1/],
+    ['max(1, 2, 3, 4, 5, 6, 7, 8, 9)', 'number', /max takes 2 to 8 operands, not 9/],
     ['ceil(1, 2)', 'number', /ceil takes 1 operands, not 2/],
+    ['floor(1, 2)', 'number', /floor takes 1 operands, not 2/],
+    ['size(/a, /b) ?? 1', 'number', /size takes 1 operands, not 2/],
+    ['present(/a, /b)', 'condition', /present takes 1 operands, not 2/],
     ['present(1)', 'condition', /present wants a JSON pointer/],
     ['size(speed)', 'number', /size wants a JSON pointer/],
     ['/a~2', 'number', /"~" has to be written ~0/],
     [`"${'x'.repeat(129)}" == speed`, 'condition', /a text has at most 128 characters/],
     [`/${'x'.repeat(128)} ?? 1`, 'number', /a pointer has at most 128 characters/],
-    ['1 + '.repeat(130), 'number', /at most 500 characters/],
-    [`${'1+'.repeat(120)}1`, 'number', /at most 200 operands and operators/],
+    [`1${' '.repeat(500)}`, 'number', /^an expression has at most 500 characters$/],
+    [`--${'1+'.repeat(99)}1`, 'number', /at most 200 operands and operators/],
     [`${'('.repeat(30)}1${')'.repeat(30)}`, 'number', /at most 24 levels deep/],
   ];
   for (const [text, purpose, words] of faults) {
@@ -180,7 +198,7 @@ describe('an expression that cannot be right is refused when the book is read', 
       assert.throws(
         () => compileExpression(text, purpose),
         (error) => {
-          assert.ok(error instanceof ExpressionError);
+          assert.ok(error instanceof ExpressionError && error.name === 'ExpressionError');
           assert.match(error.message, words);
           return true;
         },
@@ -189,7 +207,10 @@ describe('an expression that cannot be right is refused when the book is read', 
   }
 
   test('what is within the bounds is taken', () => {
-    compileExpression(`${'1+'.repeat(99)}1`, 'number');
+    compileExpression(`-${'1+'.repeat(99)}1`, 'number');
+    compileExpression(`1${' '.repeat(499)}`, 'number');
+    compileExpression(`${'(1)+'.repeat(30)}1`, 'number');
+    compileExpression(`/${'x'.repeat(127)} ?? 1`, 'number');
     compileExpression(`${'('.repeat(23)}1${')'.repeat(23)}`, 'number');
     compileExpression(`"${'x'.repeat(128)}" == speed`, 'condition');
     compileExpression('"a\\"b\\\\" == speed', 'condition');

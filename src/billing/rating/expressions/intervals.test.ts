@@ -3,8 +3,9 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 
 import type { Usage } from '../../../inference/usage.ts';
-import { compare, writeDecimal } from '../fraction.ts';
+import { compare } from '../fraction.ts';
 import { compileExpression, scopeOfCall, scopeOfPlan } from './compile-expression.ts';
+import { bounds } from './expression-kit.ts';
 
 const numbers = [
   '(output_tokens > 5 ? size(/images) : 2) ?? 7',
@@ -18,6 +19,9 @@ const numbers = [
   'output_tokens == web_searches ? 1 : output_tokens != 4 ? 2 : 3',
   '(output_tokens > 4 ? "a" : "b") == (web_searches > 1 ? "a" : "c") ? 5 : 6',
   '(output_tokens > 4) == (web_searches > 1) ? 5 : 6',
+  '((output_tokens > 5 ? size(/options) : size(/images)) ?? /quality) ?? 3',
+  '((output_tokens > 5 ? size(/options) : size(/images)) ?? /quality) == /quality ? 4 : 3',
+  '(/quality ?? (output_tokens > 5 ? size(/options) : size(/images))) == /quality ? 4 : 3',
   'output_tokens in [0, 3] ? 1 : web_searches <= output_tokens ? 8 : 9',
 ] as const;
 
@@ -36,7 +40,7 @@ test('before a call an expression is an interval, and what it comes to afterward
         Object.entries(one).map(([name, value]) => [name, Math.max(value, other[name as keyof Usage] ?? 0)]),
       );
       const { evaluate } = compileExpression(text, 'number');
-      const pricingParameters = { '/options': '[9]' };
+      const pricingParameters = { '/options': '[9]', '/quality': '"hd"' };
       const planned = evaluate(scopeOfPlan(most, pricingParameters));
       const made = evaluate(
         scopeOfCall({ usage: one, pricingParameters: { ...pricingParameters, ...(speed === undefined ? {} : { speed }) } }),
@@ -50,11 +54,6 @@ test('before a call an expression is an interval, and what it comes to afterward
 });
 
 test('an interval is no wider than what is known asks for', () => {
-  const bounds = (text: string, most: Usage): readonly string[] => {
-    const value = compileExpression(text, 'number').evaluate(scopeOfPlan(most, { '/options': '[9]' }));
-    assert.ok(value.is === 'number');
-    return [writeDecimal(value.low), writeDecimal(value.high)];
-  };
   assert.deepEqual(bounds('(output_tokens > 5 ? size(/images) : 2) ?? 7', { outputTokens: 9 }), ['2', '7']);
   assert.deepEqual(bounds('(output_tokens > 5 ? 2 : size(/images)) ?? 7', { outputTokens: 9 }), ['2', '7']);
   assert.deepEqual(bounds('(output_tokens > 5 ? size(/images) : 2) ?? 7', { outputTokens: 5 }), ['2', '2']);
@@ -70,4 +69,46 @@ test('an interval is no wider than what is known asks for', () => {
   assert.deepEqual(bounds('(output_tokens > 4 ? "a" : "a") == "a" ? 5 : 6', { outputTokens: 9 }), ['5', '5']);
   assert.deepEqual(bounds('service_tier == "flex" ? 0.5 : 1', {}), ['0.5', '1']);
   assert.deepEqual(bounds('/speed == "fast" and (speed ?? "fast") == "fast" ? 6 : 1', {}), ['1', '1']);
+});
+
+test('a count before a call is anything up to the most of what it is a part of', () => {
+  const most = { inputTokens: 1, cacheReadTokens: 2, cacheWrite5mTokens: 3, cacheWrite1hTokens: 4, outputTokens: 20 };
+  for (const name of ['total_input', 'input', 'cache_read', 'cache_write_5m', 'cache_write_1h', 'input_audio', 'input_image'])
+    assert.deepEqual(bounds(`${name}_tokens`, most), ['0', '10'], name);
+  for (const name of ['output', 'reasoning', 'output_audio', 'output_image'])
+    assert.deepEqual(bounds(`${name}_tokens`, most), ['0', '20'], name);
+});
+
+test('what a value may come to before a call is known as far as its request tells, and no further', () => {
+  const known = { '/options': '[9]', '/quality': '"hd"', resolution: '720p' };
+  const either = (text: string): string => `(output_tokens > 5 ? ${text})`;
+  for (const [text, low, high] of [
+    ['resolution == "720p" ? 1 : 2', '1', '1'],
+    ['"fast" == speed ? 1 : 2', '1', '2'],
+    ['/none == speed ? 1 : 2', '2', '2'],
+    ['speed == /none ? 1 : 2', '2', '2'],
+    ['present(speed) ? 1 : 2', '1', '2'],
+    ['output_tokens == 9 ? 1 : 2', '1', '2'],
+    ['9 == output_tokens ? 1 : 2', '1', '2'],
+    ['output_tokens == 0 ? 1 : 2', '1', '2'],
+    ['output_tokens == 10 ? 1 : 2', '2', '2'],
+    [`${either('size(/options) : size(/none)')} == 9 ? 1 : 2`, '1', '2'],
+    [`9 == ${either('size(/none) : size(/options)')} ? 1 : 2`, '1', '2'],
+    [`${either('size(/options) : size(/none)')} > 8 ? 1 : 2`, '1', '2'],
+    [`8 < ${either('size(/options) : size(/none)')} ? 1 : 2`, '1', '2'],
+    [`${either('true : true')} ? 1 : 2`, '1', '1'],
+    [`${either('false : false')} ? 1 : 2`, '2', '2'],
+    [`${either('true : false')} ? 1 : 2`, '1', '2'],
+    [`${either('false : true')} ? 1 : 2`, '1', '2'],
+    [`${either('3 : 4')} ?? 20`, '3', '4'],
+    [`${either('size(/none) : size(/none)')} ?? 20`, '20', '20'],
+    [`${either(`${either('size(/options) : size(/none)')} : 4`)} ?? 20`, '4', '20'],
+    [`${either(`4 : ${either('size(/options) : size(/none)')}`)} ?? 20`, '4', '20'],
+    [`(${either('size(/options) : size(/none)')} + 1) ?? 20`, '10', '20'],
+    [`(1 + ${either('size(/options) : size(/none)')}) ?? 20`, '10', '20'],
+    [`(${either('size(/options) : size(/none)')} ?? /quality) ?? 3`, '3', '9'],
+    [`${either('speed : "a"')} == "a" ? 1 : 2`, '1', '2'],
+    [`${either('"a" : speed')} == "a" ? 1 : 2`, '1', '2'],
+  ] as const)
+    assert.deepEqual(bounds(text, { outputTokens: 9 }, known), [low, high], text);
 });

@@ -16,7 +16,6 @@ const patterns = {
 
 /** Words that stand between operands: what follows them begins with an operand, as after a sign. */
 const operatorWords = new Set(['and', 'or', 'not', 'in']);
-const closingSigns = new Set([')', ']']);
 
 /** Cuts an expression into tokens. Where an operand may stand, `/` begins a JSON pointer; elsewhere it divides. Throws ExpressionError. */
 export function readTokens(text: string): Token[] {
@@ -38,7 +37,7 @@ export function readTokens(text: string): Token[] {
 
 function mayBeginOperand(last: Token | undefined): boolean {
   if (last === undefined) return true;
-  if (last.type === 'sign') return !closingSigns.has(last.text);
+  if (last.type === 'sign') return last.text !== ')';
   return last.type === 'word' && operatorWords.has(last.text);
 }
 

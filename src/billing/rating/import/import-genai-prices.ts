@@ -107,5 +107,5 @@ function tiersOf(price: JsonValue | undefined): { readonly start: number; readon
 function priceAt(price: JsonValue | undefined, inputAbove: number): string | undefined {
   if (!isJsonObject(price)) return readPrice(price);
   const tier = tiersOf(price).findLast(({ start }) => start <= inputAbove);
-  return readPrice(inputAbove === 0 || tier === undefined ? price['base'] : tier.price);
+  return readPrice(tier === undefined ? price['base'] : tier.price);
 }

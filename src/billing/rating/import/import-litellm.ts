@@ -133,6 +133,6 @@ function readServiceTiers(model: JsonObject, carried: Set<string>): Record<strin
 }
 
 function ratioOf(price: unknown, base: unknown): string | undefined {
-  if (typeof price !== 'number' || typeof base !== 'number' || base === 0) return undefined;
+  if (typeof price !== 'number' || typeof base !== 'number') return undefined;
   return readPrice((price / base).toFixed(6));
 }

@@ -29,13 +29,14 @@ export function importNewApi(file: JsonObject, options: ImportOptions): Imported
     const entry = startEntry(options.vendor ?? guessVendor(model), model, source, options);
     const call = readPrice(perCall?.[model]);
     const ratio = numberOf(ratios?.[model]);
-    const times = (table: JsonObject | undefined): string | undefined => {
-      const factor = numberOf(table?.[model]);
-      return ratio === undefined || factor === undefined ? undefined : writeDecimal(multiply(multiply(ratio, usdPerRatio), factor));
-    };
     if (call !== undefined) entry.fees = { call };
     else if (ratio !== undefined) {
-      const input = writeDecimal(multiply(ratio, usdPerRatio));
+      const base = multiply(ratio, usdPerRatio);
+      const times = (table: JsonObject | undefined): string | undefined => {
+        const factor = numberOf(table?.[model]);
+        return factor === undefined ? undefined : writeDecimal(multiply(base, factor));
+      };
+      const input = writeDecimal(base);
       const prices = { input, output: times(completion) ?? input, ...known({ cacheRead: times(cache), cacheWrite5m: times(written) }) };
       entry.tiers = [{ inputAbove: 0, prices }];
     } else {

@@ -1,19 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import { parsePriceBook } from '../parse-price-book.ts';
-import type { JsonValue } from '../../../platform/json/json-value.ts';
+import { importOptions as options, importSound as read } from './import-kit.ts';
 import { detectFormat, importPrices } from './import-prices.ts';
-
-const options = { effectiveFrom: '2026-02-03', checked: '2026-11-22' };
-
-function read(file: JsonValue, more: { readonly vendor?: string } = {}) {
-  const format = detectFormat(file);
-  assert.ok(format !== undefined);
-  const { book, notCarried } = importPrices(file, format, { ...options, ...more });
-  const { entries } = parsePriceBook(book);
-  return { entries, notCarried, format };
-}
 
 describe('LiteLLM', () => {
   const file = {

@@ -4,6 +4,7 @@ import type { InferenceReply, ReplyPart } from '../../../inference/inference-rep
 import type { ServerToolPart } from '../../../inference/inference-request.ts';
 import type { Proof } from '../../../inference/proof.ts';
 import { repairToolArguments } from '../../../inference/tool-arguments.ts';
+import { siblingId } from '../../../platform/ids.ts';
 import { isJsonObject, type JsonObject } from '../../../platform/json/json-value.ts';
 import type { ReplyWriting } from '../../chat-codec.ts';
 import { encodeCitation } from './citations.ts';
@@ -51,7 +52,7 @@ export function showsThoughts({ request }: ReplyWriting): boolean {
 /** The members that a message begins with. Ids of other vendors are replaced: clients know this dialect's by its prefix. */
 export function encodeHead({ replyId, servedModel }: Pick<InferenceReply, 'replyId' | 'servedModel'>, writing: ReplyWriting): JsonObject {
   return {
-    id: replyId?.startsWith('msg_') === true ? replyId : writing.newId('msg'),
+    id: replyId?.startsWith('msg_') === true ? replyId : (siblingId(writing.requestId, 'msg') ?? writing.newId('msg')),
     type: 'message',
     role: 'assistant',
     model: servedModel ?? writing.requestedModel,

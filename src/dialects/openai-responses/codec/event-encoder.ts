@@ -3,6 +3,7 @@ import type { BlockStart, InferenceEvent } from '../../../inference/inference-ev
 import type { MediaPart, ServerToolPart } from '../../../inference/inference-request.ts';
 import type { Proof } from '../../../inference/proof.ts';
 import type { UsageReport } from '../../../inference/usage.ts';
+import { siblingId } from '../../../platform/ids.ts';
 import { textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { EventEncoder, ReplyWriting, StreamPosition } from '../../chat-codec.ts';
@@ -60,7 +61,7 @@ export class ResponseWriter {
     this.#words = items.readItemWords(writing);
     this.#echo = echoRequest(writing);
     this.#echoText = JSON.stringify(this.#echo).slice(1);
-    this.#id = writing.replyId ?? writing.newId('resp');
+    this.#id = writing.replyId ?? siblingId(writing.requestId, 'resp') ?? writing.newId('resp');
     this.#model = writing.requestedModel;
   }
 

@@ -1,6 +1,7 @@
 import type { ErrorInReply } from '../../../dialects/chat-dialect.ts';
 import type { InferenceEvent } from '../../../inference/inference-event.ts';
 import type { StreamFraming } from '../../../platform/frames.ts';
+import { DeliveredCount } from '../../disconnect/delivered-count.ts';
 import type { StreamRelay } from '../reply-relay.ts';
 import { createReplyBound, refuseDeepEvent } from './reply-bound.ts';
 import { createEventLine, failureOf } from './translate-events.ts';
@@ -27,6 +28,7 @@ export function createTranslatedStream(translation: Translation, framing: Stream
   const line = createEventLine(translation);
   const hasEndMark = upstream.hasEndMark('sse');
   const bound = createReplyBound(replyBytesMax);
+  const delivered = new DeliveredCount();
   let held: InferenceEvent[] | undefined = [];
   let decoderEnded = false;
   let failure: ErrorInReply | undefined;
@@ -39,16 +41,22 @@ export function createTranslatedStream(translation: Translation, framing: Stream
     return { message: `upstream connection error: ${malformedFrames} events of the stream could not be read`, status: 502 };
   };
 
+  const encode = (event: InferenceEvent): string => {
+    const text = encoder.write(event);
+    delivered.wrote(event, text);
+    return text;
+  };
+
   const write = (events: readonly InferenceEvent[]): Buffer => {
     let text = '';
     for (const event of events) {
       if (event.type === 'finished') failure = findFailure(event);
       if (failure !== undefined) break;
-      if (held === undefined) text += encoder.write(event);
+      if (held === undefined) text += encode(event);
       else {
         held.push(event);
         if (!opensReply(event)) continue;
-        for (const earlier of held) text += encoder.write(earlier);
+        for (const earlier of held) text += encode(earlier);
         held = undefined;
       }
     }
@@ -84,6 +92,7 @@ export function createTranslatedStream(translation: Translation, framing: Stream
     state: () => (failure === undefined ? tap.state() : 'failed'),
     hasContent: tap.hasContent,
     report: () => (failure === undefined ? tap.report() : { ...tap.report(), state: 'failed', error: failure }),
+    deliveredCharacters: () => delivered.characters,
     endedEarly: () => failure === undefined && line.isFinished() && tap.state() === 'open',
     hasEndMark,
     passesErrors: () => false,

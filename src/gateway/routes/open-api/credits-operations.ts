@@ -10,6 +10,7 @@ export const creditsSchemas = {
       user: { type: 'string' },
       key: { type: 'string' },
       currency: { const: 'USD' },
+      credit_unit: ref('CreditUnit'),
       balance: {
         ...nullable(object({ amount: money, reserved: money }, ['amount', 'reserved'])),
         description:

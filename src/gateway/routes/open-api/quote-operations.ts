@@ -6,7 +6,17 @@ const counts: Schema = { type: 'object', additionalProperties: { type: 'number' 
 const bounds = { minimum: money, expected: money, maximum: money };
 
 export const quoteSchemas = {
-  Money: receiptSchema.properties.total,
+  Money: object(
+    {
+      ...(receiptSchema.properties.total.properties as unknown as Readonly<Record<string, Schema>>),
+      credits: text('The same in the unit of the operator; only where `credit_unit` names one.'),
+    },
+    ['nano_usd', 'usd'],
+  ),
+  CreditUnit: {
+    ...object({ name: { type: 'string' }, per_usd: text('How many of it are one USD.') }, ['name', 'per_usd']),
+    description: 'A unit of the operator in which amounts are shown beside USD. Absent where there is none.',
+  },
   QuoteQuestion: object(
     {
       path: text(
@@ -28,6 +38,7 @@ export const quoteSchemas = {
       requested_model: { type: 'string' },
       quoted_at: text('The prices are those of this moment.'),
       currency: { const: 'USD' },
+      credit_unit: ref('CreditUnit'),
       price_version: { type: 'string' },
       ...bounds,
       rounds_max: count(

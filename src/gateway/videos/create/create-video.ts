@@ -8,6 +8,7 @@ import { mayCall } from '../../limits/check-caller.ts';
 import { reserveCall, type TakenLimits } from '../../limits/reserve-call.ts';
 import { unknownModel } from '../../routing/rank-targets.ts';
 import type { Target } from '../../routing/routing-table.ts';
+import type { VideoTask } from '../../../tasks/video-task.ts';
 import { encodeCreated } from '../encode-task.ts';
 import { readIdempotency } from '../idempotency-key.ts';
 import { findTask, type VideoContext, type VideoHandler } from '../video-context.ts';
@@ -42,6 +43,8 @@ async function create(context: VideoContext, path: CreationPath): ReturnType<Vid
   if (report !== undefined) report.facts = facts;
   if (!mayCall(caller, requestedModel)) throw unknownModel(requestedModel);
   const idempotency = readIdempotency(http.headers, { caller, request, nowMs: acceptedAtMs });
+  const repeated = idempotency === undefined ? undefined : await context.videos.tasks.findKeyed(idempotency);
+  if (repeated !== undefined) return await answerRepeated(context, facts, repeated, ignored);
   const source = await findSource(context, request);
   const targets = rankVideoTargets(context, facts, source);
   await checkQuota(context);
@@ -56,6 +59,20 @@ async function create(context: VideoContext, path: CreationPath): ReturnType<Vid
     // What making the video costs is known when it is finished; it has no tokens.
     taken?.reservation.settle(0);
   }
+}
+
+/** A repetition gets the task as it stands, whatever its caller could still pay for: it counts as a request of its limits, and that is all. */
+async function answerRepeated(
+  context: VideoContext,
+  facts: CallFacts,
+  task: VideoTask,
+  ignored: readonly string[],
+): ReturnType<VideoHandler> {
+  const taken = await takeLimits(context, facts, undefined);
+  taken?.reservation.settle(0);
+  context.report?.ended('finished', undefined);
+  const made = { task, ignored: [], isRepeated: true } as const;
+  return answer(context, made, { ...taken?.headers, ...nameIgnored(ignored), [replayedHeader]: 'true' });
 }
 
 /** Where somebody is to be told of the end must be a place that may be told. @throws GatewayError `invalid_value` */

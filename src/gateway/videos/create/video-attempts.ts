@@ -13,9 +13,9 @@ import { subjectOf } from '../../routing/route.ts';
 import type { Target } from '../../routing/routing-table.ts';
 import { timeoutsOf } from '../../routing/target-timeouts.ts';
 import type { NewVideoTask } from '../../../tasks/submit-task.ts';
-import { takeCredit } from '../../credits/call-credit.ts';
 import type { VideoTasks } from '../../../tasks/create-video-tasks.ts';
 import type { VideoContext } from '../video-context.ts';
+import { beginHeld } from './begin-held.ts';
 import { type Submitted, submit } from './submit.ts';
 import type { VideoSource } from './video-source.ts';
 
@@ -154,28 +154,7 @@ export class VideoAttempts {
       request: { ...toSealed(request, fitted), ...retentionOf(caller) },
     };
     this.#attempts += 1;
-    return await this.#beginHeld(intent);
-  }
-
-  /** Holds what the video may cost until its task is recorded, which holds it from then on. @throws GatewayError as `takeCredit` does */
-  async #beginHeld(intent: NewVideoTask): ReturnType<VideoTasks['begin']> {
-    const { gateway, caller } = this.#context;
-    const { createdAtMs, heldNanoUsd } = intent;
-    const credit = await takeCredit(gateway, caller, createdAtMs, () => heldNanoUsd);
-    if (credit === undefined) return await this.#record(intent);
-    const charge = (): void => credit.charge({ charge: { amountNanoUsd: heldNanoUsd, lines: [] } });
-    try {
-      const { heldPots } = credit.describe();
-      const begun = await this.#record({ ...intent, ...(heldPots === undefined ? {} : { heldPots }) });
-      if (begun.type === 'begun') charge();
-      return begun;
-    } catch (error) {
-      // A store that did not say may have recorded it all the same.
-      if (!(error instanceof GatewayError) || error.code !== 'idempotency_conflict') charge();
-      throw error;
-    } finally {
-      credit.end();
-    }
+    return await beginHeld(gateway, caller, intent, (held) => this.#record(held));
   }
 
   async #record(intent: NewVideoTask): ReturnType<VideoTasks['begin']> {

@@ -1,0 +1,56 @@
+// What the books add to a call: `node bench/books.ts [--quick]`. Weir beside itself, pinned to one core in turn.
+import { join } from 'node:path';
+
+import { writePart } from './benchmark-page.ts';
+import { loadCore, startPinned, startWeirGateway } from './contestants.ts';
+import { lowerQuartile, type Measured, measure, type Work } from './measure-load.ts';
+
+const quick = process.argv.includes('--quick');
+const rounds = quick ? 3 : 9;
+const secondsPerRound = quick ? 2 : 4;
+const works: readonly Work[] = [
+  { title: '1.5 KB call', connections: 64, bodyBytes: 1500 },
+  { title: 'streamed event (300 streams)', connections: 300, bodyBytes: 1500, stream: { events: 100, perSecond: 50 } },
+];
+
+const upstream = await startPinned(loadCore, [process.execPath, join(import.meta.dirname, 'upstream.ts')], /^(\d+)$/m);
+const upstreamPort = Number(upstream.found);
+const contestants = [
+  await startWeirGateway(upstreamPort, { name: 'no books', preload: join(import.meta.dirname, 'without-books.ts') }),
+  await startWeirGateway(upstreamPort, { name: 'journal, prices, receipts, ledger' }),
+  await startWeirGateway(upstreamPort, { name: 'and a hold of a prepaid user with a daily limit', limited: true }),
+];
+
+function section(work: Work): string {
+  const results = contestants.map((contestant) => ({ contestant, measured: [] as Measured[] }));
+  for (let round = 0; round < rounds; round += 1) {
+    for (const { contestant, measured } of results) measured.push(measure(contestant, work, secondsPerRound));
+  }
+  const cpuOf = (measured: readonly Measured[]): number => lowerQuartile(measured.map((each) => each.cpuMicros));
+  const bare = cpuOf(results[0]?.measured ?? []);
+  return [
+    `| ${work.title} | CPU µs | more than without books |`,
+    '|---|---|---|',
+    ...results.map(
+      ({ contestant, measured }) => `| ${contestant.name} | ${cpuOf(measured).toFixed(1)} | ${(cpuOf(measured) - bare).toFixed(1)} |`,
+    ),
+    '',
+  ].join('\n');
+}
+
+try {
+  for (const contestant of contestants) measure(contestant, { title: 'warm-up', connections: 32, bodyBytes: 1500 }, secondsPerRound);
+  const page = [
+    '# What the books cost a call',
+    '',
+    'Written by `node bench/books.ts`. All threads counted, the ledger’s too; the lower quartile of rounds taken in turn. Without books no call is written down, priced or booked;',
+    'all else is the same.',
+    '',
+    ...(quick ? works.slice(0, 1) : works).map(section),
+  ].join('\n');
+  console.log(page);
+  if (!quick) writePart('books', page);
+} finally {
+  for (const contestant of contestants) contestant.stop();
+  upstream.child.kill('SIGKILL');
+}

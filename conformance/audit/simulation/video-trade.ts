@@ -1,0 +1,227 @@
+import assert from 'node:assert/strict';
+
+import type { Payer } from '../../../src/billing/credits/credit-desk.ts';
+import type { CallEntry } from '../../../src/billing/ledger/call-entry.ts';
+import { createRandom, type ExpectedRow, type SimulatedWorld } from '../../../src/billing/simulation/simulated-world.ts';
+import type { SimulatedProcess } from '../../../src/billing/simulation/simulated-process.ts';
+import type { Companion } from '../../../src/billing/simulation/world-books.ts';
+import { beginHeld } from '../../../src/gateway/videos/create/begin-held.ts';
+import { GatewayError } from '../../../src/inference/gateway-error.ts';
+import type { Usage } from '../../../src/inference/usage.ts';
+import { silentLogger } from '../../../src/platform/log.ts';
+import { createSealer } from '../../../src/platform/seal/sealer.ts';
+import { SimulatedProcess as TaskProcess } from '../../../src/tasks/simulation/simulated-process.ts';
+import { SimulatedStorage } from '../../../src/tasks/simulation/simulated-storage.ts';
+import { SimulatedUpstreams, type Story } from '../../../src/tasks/simulation/simulated-upstreams.ts';
+import { plainStory } from '../../../src/tasks/simulation/simulated-world.ts';
+import type { NewVideoTask } from '../../../src/tasks/submit-task.ts';
+import { defaultTaskSettings, type VideoTasksOptions, type Wait } from '../../../src/tasks/task-parts.ts';
+import type { TaskStore } from '../../../src/tasks/task-store.ts';
+import type { VideoTask } from '../../../src/tasks/video-task.ts';
+import type { StoreBooks } from './store-books.ts';
+
+const longestMs = 8700;
+/** So much that limits are reached: two cents a second. */
+const nanoUsdPerMs = 20_000n;
+const wishesPerCheck = 10;
+const refusal = { upstreamStatus: 400, errorCode: 'upstream_refused_request', durationMs: 20 };
+
+const costOf = (usage: Usage): bigint => BigInt(usage.outputVideoMs ?? 0) * nanoUsdPerMs;
+
+/** By the timers of the world, which are mocked. */
+const waitByWorld: Wait = (ms, signal) =>
+  new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const end = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal.addEventListener('abort', end, { once: true });
+  });
+
+/** What became of a request for a video: it was answered with a task, refused by its upstream, or nobody may know. */
+type Wish = { readonly task?: VideoTask; readonly isRefused?: boolean };
+
+/**
+ * Clients that have videos made in the processes of a world: the hold becomes the task's, outlives the process, and is settled with the task's end in one transaction. Its upstream is late, fails,
+ * withholds what it bills, and is asked by processes that die and lose their store.
+ */
+export class VideoTrade implements Companion {
+  readonly counts = { videos: 0, videosRefused: 0, videosCompleted: 0, videosVoided: 0, videosWithheld: 0, videosLost: 0 };
+  readonly #world: SimulatedWorld;
+  readonly #books: StoreBooks;
+  readonly #tasks: TaskStore;
+  readonly #random: () => number;
+  readonly #stories = new Map<string, Story>();
+  readonly #payerOf = new Map<string, Payer>();
+  readonly #wishes = new Map<string, Wish>();
+  readonly #upstreams: SimulatedUpstreams;
+  readonly #storage: SimulatedStorage;
+  readonly #processes = new Map<SimulatedProcess, TaskProcess>();
+  /** The first thing that was wrong on the way. */
+  #failure: unknown;
+  #ids = 0;
+  #open: number | undefined;
+
+  constructor(world: SimulatedWorld, books: StoreBooks, seed: number) {
+    const { nowMs } = world.clock;
+    this.#world = world;
+    this.#books = books;
+    this.#tasks = books.tasksOf('auditor');
+    this.#random = createRandom(seed);
+    this.#upstreams = new SimulatedUpstreams({ nowMs, random: this.#random, stories: this.#stories });
+    this.#storage = new SimulatedStorage(nowMs);
+  }
+
+  begin(process: SimulatedProcess): void {
+    const mishaps = { none: 'none', down: 'failed-before', lost: 'failed-after' } as const;
+    this.#processes.set(process, new TaskProcess(this.#options(process.nodeId), () => mishaps[process.fault]));
+  }
+
+  die(process: SimulatedProcess): void {
+    const tasks = this.#processes.get(process);
+    if (tasks !== undefined) tasks.isAlive = false;
+  }
+
+  act(process: SimulatedProcess, payer: Payer): void {
+    const intent = this.#plan(payer);
+    this.counts.videos += 1;
+    if (this.counts.videos % wishesPerCheck === 0) this.#watch(this.#books.checkReserves());
+    this.#wishes.set(intent.callId, {});
+    // Who is refused money, or meets a store that is away, has been told so.
+    this.#watch(
+      this.#make(process, payer, intent).catch((error: unknown) => {
+        if (!(error instanceof GatewayError)) throw error;
+        this.counts.videosRefused += 1;
+      }),
+    );
+  }
+
+  #watch(work: Promise<void>): void {
+    work.catch((error: unknown) => (this.#failure ??= error));
+  }
+
+  /** Asks the store how many tasks are open; the answer is that of the question before. */
+  isOver(): boolean {
+    void this.#tasks.countTasks(0).then(({ open }) => (this.#open = open));
+    return this.#open === 0;
+  }
+
+  #options(nodeId: string): VideoTasksOptions & { readonly wait: Wait } {
+    return {
+      store: this.#books.tasksOf(nodeId),
+      upstreams: this.#upstreams,
+      storage: this.#storage,
+      clock: this.#world.clock,
+      logger: silentLogger,
+      newId: (prefix) => `${prefix}_${(this.#ids += 1)}`,
+      random: this.#random,
+      sealer: createSealer(Buffer.alloc(32, 7)),
+      // Clocks go on by hours in a moment: nobody gives up because of that.
+      settings: () => ({ ...defaultTaskSettings, giveUpMs: 90 * 24 * 3_600_000 }),
+      retentionMs: () => 90 * 24 * 3_600_000,
+      rate: (_task, usage) => ({ charge: { amountNanoUsd: costOf(usage), lines: [] } }),
+      sealUrl: (url) => new Uint8Array(Buffer.from(url)),
+      wait: waitByWorld,
+    };
+  }
+
+  async #make(process: SimulatedProcess, payer: Payer, intent: NewVideoTask): Promise<void> {
+    const { clock } = this.#world;
+    const own = this.#processes.get(process);
+    assert.ok(own);
+    const desk = { credits: process.desk, clock };
+    const { task } = await beginHeld(desk, payer, intent, (held) => own.tasks.begin(held));
+    const { callId } = intent;
+    if (this.#random() < 0.1) {
+      this.#wishes.set(callId, { task, isRefused: true });
+      return await own.tasks.refuse(task, refusal);
+    }
+    this.#wishes.set(callId, { task });
+    const taken = await own.call(async () => this.#upstreams.submit(callId)).catch(() => undefined);
+    if (taken === undefined) await own.tasks.leaveUnclear(task);
+    else await own.tasks.accept(task, taken.upstreamTaskId, taken.reading);
+  }
+
+  #plan(payer: Payer): NewVideoTask {
+    const callId = `v${(this.#ids += 1)}`;
+    const story = this.#story();
+    this.#stories.set(callId, story);
+    this.#payerOf.set(callId, payer);
+    const heldUsage: Usage = { outputVideoMs: longestMs };
+    return {
+      callId,
+      userName: payer.userName,
+      keyId: payer.id,
+      keyName: payer.id,
+      form: 'video-generations',
+      mode: 'text',
+      requestedModel: 'v-1',
+      upstream: 'acme',
+      credentialId: 'first',
+      vendor: 'acme',
+      upstreamModel: 'v-1',
+      protocol: 'xai-videos',
+      createdAtMs: this.#world.nowMs,
+      priceVersion: 'v',
+      pricingParameters: {},
+      heldUsage,
+      heldNanoUsd: costOf(heldUsage),
+      request: {
+        prompt: 'a cat',
+        metadata: '{}',
+        ...(story.isIdempotent ? { submission: { path: '/videos', headers: {}, bodyBase64: 'e30=' } } : {}),
+      },
+    };
+  }
+
+  /** Some take a few seconds, and some far longer than the processes that began them live. */
+  #story(): Story {
+    const random = this.#random;
+    const lot = random();
+    return {
+      ...plainStory,
+      queuedMs: random() * 5000,
+      workMs: random() ** 3 * 2_000_000,
+      end: lot < 0.7 ? 'completed' : lot < 0.85 ? 'failed' : 'moderated',
+      durationMs: random() < 0.7 ? 1 + Math.floor(random() * longestMs) : undefined,
+      isIdempotent: random() < 0.7,
+      badFiles: random() < 0.8 ? 0 : 1,
+    };
+  }
+
+  /** What the rows of the videos must say, by what their upstream did and what their tasks came to. Throws when a task tells something else. */
+  async expectations(): Promise<ReadonlyMap<string, ExpectedRow>> {
+    if (this.#failure !== undefined) throw this.#failure;
+    const rows = new Map((await this.#books.entries()).map((entry) => [entry.callId, entry]));
+    const expected = new Map<string, ExpectedRow>();
+    for (const [callId, wish] of this.#wishes) {
+      const exact = await this.#amountOf(callId, wish, rows.get(callId));
+      expected.set(callId, { least: exact, most: exact, mayBeMissing: this.#upstreams.jobsOf(callId).length === 0 });
+    }
+    return expected;
+  }
+
+  async #amountOf(callId: string, { task: begun, isRefused }: Wish, row: CallEntry | undefined): Promise<bigint> {
+    const story = this.#stories.get(callId);
+    const userName = this.#payerOf.get(callId)?.userName;
+    assert.ok(story && userName !== undefined);
+    const task = begun === undefined ? undefined : await this.#tasks.findTask({ userName, id: begun.id });
+    const jobs = this.#upstreams.jobsOf(callId).length;
+    assert.ok(jobs <= 1, `${callId} was made twice`);
+    // Without a job there is nothing to pay for, whatever became of the task.
+    if (isRefused === true || task === undefined || task.error?.code === 'submission_lost') {
+      this.counts.videosLost += task === undefined ? 0 : 1;
+      assert.ok(task === undefined || !story.isIdempotent, `${callId} was given up although it could be submitted again`);
+      return 0n;
+    }
+    assert.ok(task.phase === 'completed' || task.phase === 'failed', `${task.id} is ${task.phase} at rest`);
+    const amount = story.end === 'failed' ? 0n : costOf({ outputVideoMs: story.durationMs ?? longestMs });
+    assert.equal(task.phase, story.end === 'completed' ? 'completed' : 'failed', `${task.id}: ${task.error?.code}`);
+    assert.deepEqual([task.chargedNanoUsd, row?.acceptedAtMs], [amount, task.createdAtMs], `the row of ${task.id}`);
+    this.counts[story.end === 'completed' ? 'videosCompleted' : story.end === 'failed' ? 'videosVoided' : 'videosWithheld'] += 1;
+    return amount;
+  }
+}

@@ -1,0 +1,118 @@
+import { type CallEntry, isBilled } from '../ledger/call-entry.ts';
+import type { Fraction } from '../rating/decimal.ts';
+import { add, zero } from '../rating/fraction.ts';
+import type { PriceBook } from '../rating/rating.ts';
+import { sumLines } from '../rating/recompute-amount.ts';
+import { createModelMatcher } from './match-models.ts';
+import { noModel, type VendorCosts } from './vendor-costs.ts';
+import { dayIn } from './vendor-usage.ts';
+
+/** What one thing cost on a day: a model's class of tokens, or a tool. Amounts are in nano-USD, rounded half up once. */
+export type ComparedCost = {
+  readonly day: string;
+  readonly model: string;
+  readonly item: string;
+  /** The ledger's usage at the vendor's list price. */
+  readonly listNanoUsd: bigint;
+  readonly theirNanoUsd: bigint;
+  /** What the vendor has more than the ledger at list price. */
+  readonly differenceNanoUsd: bigint;
+};
+
+/** What users were charged for the calls of a day, whatever factors and prices of their own they have. */
+export type ChargedDay = { readonly day: string; readonly model: string; readonly chargedNanoUsd: bigint };
+
+type Sums = { readonly day: string; readonly model: string; readonly item: string; list: Fraction; theirs: Fraction };
+
+/** Lines of a charge that a vendor's report has under another name. Tools are not told by model there. */
+const itemOfMeter: Readonly<Record<string, string>> = {
+  input_audio: 'input',
+  input_image: 'input',
+  cache_read_audio: 'cache_read',
+  cache_read_image: 'cache_read',
+  output_audio: 'output',
+  output_image: 'output',
+  reasoning: 'output',
+};
+const toolMeters: ReadonlySet<string> = new Set(['web_search', 'code_session', 'web_fetch', 'file_search', 'tool_call', 'grounded_prompt']);
+
+/** Compares a vendor's costs with what the ledger's usage costs at list price. Its memory grows with models times days, not with calls. */
+export class CostReconciliation {
+  readonly #theirs: VendorCosts;
+  readonly #source: { readonly vendor: string; readonly upstream?: string; readonly listPrices: PriceBook };
+  readonly #matchModel: ReturnType<typeof createModelMatcher>;
+  readonly #isWhole: boolean;
+  readonly #sums = new Map<string, Sums>();
+  readonly #charged = new Map<string, { day: string; model: string; nanoUsd: bigint }>();
+
+  /** @param source whose costs they are, in the ledger's names, and the vendor's list prices: a book without anybody's own prices and factors */
+  constructor(theirs: VendorCosts, source: { readonly vendor: string; readonly upstream?: string; readonly listPrices: PriceBook }) {
+    this.#theirs = theirs;
+    this.#source = source;
+    this.#matchModel = createModelMatcher(new Set(theirs.costs.map(({ model }) => model).filter((model) => model !== noModel)));
+    // An export that was not grouped has one amount a day: ours is added up in the same way.
+    this.#isWhole = theirs.costs.every(({ model, item }) => model === noModel && item === 'all');
+    for (const { model, startMs, item, usd } of theirs.costs) {
+      const sums = this.#find(dayIn(theirs.timeZone, startMs), model, item);
+      sums.theirs = add(sums.theirs, usd);
+    }
+  }
+
+  /** Adds a row of the ledger that was accepted in the time of the export. */
+  add(entry: CallEntry): void {
+    const { vendor, upstream, listPrices } = this.#source;
+    if (entry.toolUsage !== undefined || entry.vendor !== vendor || !isBilled(entry)) return;
+    if (upstream !== undefined && entry.upstream !== upstream) return;
+    const day = dayIn(this.#theirs.timeZone, entry.acceptedAtMs);
+    const model = this.#isWhole ? noModel : (this.#matchModel(entry) ?? entry.servedModel ?? entry.upstreamModel);
+    const { vendor: of, upstreamModel, requestedModel, acceptedAtMs, usage, serviceTier } = entry;
+    const pricingParameters = { ...entry.pricingParameters, ...entry.replyParameters };
+    const { lines } = listPrices.rate({ vendor: of, upstreamModel, requestedModel, acceptedAtMs, usage, serviceTier, pricingParameters });
+    for (const line of lines) {
+      const isTool = toolMeters.has(line.meter);
+      const item = this.#isWhole ? 'all' : (itemOfMeter[line.meter] ?? line.meter);
+      const sums = this.#find(day, isTool ? noModel : model, item);
+      sums.list = add(sums.list, sumLines([line]));
+    }
+    const key = `${day}\n${model}`;
+    const charged = this.#charged.get(key) ?? { day, model, nanoUsd: 0n };
+    this.#charged.set(key, { ...charged, nanoUsd: charged.nanoUsd + entry.charge.amountNanoUsd });
+  }
+
+  /** Every item, by day, model and item. */
+  costs(): readonly ComparedCost[] {
+    return [...this.#sums.values()]
+      .map(({ day, model, item, list, theirs }) => {
+        const [listNanoUsd, theirNanoUsd] = [toNanoUsd(list), toNanoUsd(theirs)];
+        return { day, model, item, listNanoUsd, theirNanoUsd, differenceNanoUsd: theirNanoUsd - listNanoUsd };
+      })
+      .toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
+  }
+
+  /** What was charged, by day and model. */
+  charged(): readonly ChargedDay[] {
+    return [...this.#charged.values()]
+      .map(({ day, model, nanoUsd }) => ({ day, model, chargedNanoUsd: nanoUsd }))
+      .toSorted((one, other) => (`${one.day}\n${one.model}` < `${other.day}\n${other.model}` ? -1 : 1));
+  }
+
+  #find(day: string, model: string, item: string): Sums {
+    const key = keyOf({ day, model, item });
+    const known = this.#sums.get(key);
+    if (known !== undefined) return known;
+    const made: Sums = { day, model, item, list: zero, theirs: zero };
+    this.#sums.set(key, made);
+    return made;
+  }
+}
+
+const keyOf = ({ day, model, item }: Pick<Sums, 'day' | 'model' | 'item'>): string => `${day}\n${model}\n${item}`;
+
+const nanoUsdPerUsd = 1_000_000_000n;
+
+/** Rounded half up, away from zero below it. */
+function toNanoUsd({ numerator, denominator }: Fraction): bigint {
+  const size = numerator < 0n ? -numerator : numerator;
+  const nano = (2n * size * nanoUsdPerUsd + denominator) / (2n * denominator);
+  return numerator < 0n ? -nano : nano;
+}

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import type { CallEntry } from '../ledger/call-entry.ts';
+import { createPriceBook } from '../rating/price-book.ts';
+import { bookOf, plainEntry } from '../rating/price-book-kit.ts';
+import { pricedEntry } from '../rating/priced-entry-kit.ts';
+import { type ComparisonGrouping, PriceComparison } from './price-comparison.ts';
+
+const tiersOf = (input: string) => ({ tiers: [{ inputAbove: 0, prices: { input, output: '10' } }] });
+const current = createPriceBook({ book: bookOf(plainEntry(), plainEntry({ model: 'm-2' })) });
+
+/** A million tokens of input, at 2 USD. */
+function booked(more: Partial<CallEntry> = {}): CallEntry {
+  const model = { vendor: 'acme', requestedModel: 'm-1', upstreamModel: 'm-1' };
+  return pricedEntry(current, { inputTokens: 1_000_000 }, { ...model, ...more });
+}
+
+/** Compares rows under a book in which a model costs that much for a million tokens of input. */
+function compare(rows: readonly CallEntry[], grouping: ComparisonGrouping, input: Readonly<Record<string, string>> = { 'm-1': '3' }) {
+  const staged = createPriceBook({
+    book: bookOf(...Object.entries(input).map(([model, price]) => plainEntry({ model, ...tiersOf(price) }))),
+  });
+  const comparison = new PriceComparison(grouping, { staged, current });
+  for (const row of rows) comparison.add(row);
+  return comparison.result();
+}
+
+test('rows are added up by what was asked for: a user, a key by its id, or the model that the client named', () => {
+  const rows = [
+    booked(),
+    booked({ keyId: 'key_2' }),
+    booked({ userName: 'bob', requestedModel: 'fast' }),
+    booked({ callId: 'req_1.2', parentCallId: 'req_1' }),
+  ];
+  for (const [grouping, names] of [
+    ['user', ['alice 3', 'bob 1']],
+    ['key', ['alice / ci (key_1) 2', 'alice / ci (key_2) 1', 'bob / ci (key_1) 1']],
+    ['model', ['m-1 3', 'fast 1']],
+  ] as const) {
+    const { groups, total } = compare(rows, grouping);
+    assert.deepEqual(
+      groups.map(({ name, bookedNanoUsd }) => `${name} ${bookedNanoUsd / 2_000_000_000n}`),
+      names,
+    );
+    assert.deepEqual(total, { name: 'total', calls: 3, bookedNanoUsd: 8_000_000_000n, stagedNanoUsd: 12_000_000_000n });
+  }
+});
+
+test('the largest difference stands first, whether dearer or cheaper, and groups that differ alike by name', () => {
+  const rows = [
+    ...['d', 'a', 'c', 'b'].map((userName) => booked({ userName })),
+    booked({ userName: 'cheaper', upstreamModel: 'm-2' }),
+    booked({ userName: 'twice' }),
+    booked({ userName: 'twice' }),
+    booked({ userName: 'same', charge: { amountNanoUsd: 3_000_000_000n, lines: [] } }),
+  ];
+  const { groups } = compare(rows, 'user', { 'm-1': '3', 'm-2': '0.5' });
+  assert.deepEqual(
+    groups.map(({ name, bookedNanoUsd, stagedNanoUsd }) => [name, Number(stagedNanoUsd - bookedNanoUsd) / 1e9]),
+    [
+      ['twice', 2],
+      ['cheaper', -1.5],
+      ['a', 1],
+      ['b', 1],
+      ['c', 1],
+      ['d', 1],
+      ['same', 0],
+    ],
+  );
+});
+
+test('what cannot be priced as it would have been is counted by model and reason, the most rows first; uses of tools can always', () => {
+  const multipliers = [{ name: 'hd', factor: '/metadata/quality == "hd" or /metadata/size == "xl" ? 2 : 1' }];
+  const staged = createPriceBook({ book: bookOf(plainEntry({ multipliers })) });
+  const comparison = new PriceComparison('user', { staged, current });
+  const tools = booked({ toolUsage: { webSearches: 1 }, upstreamModel: 'no-model' });
+  for (const row of [booked({ upstreamModel: 'm-2' }), tools, booked(), booked()]) comparison.add(row);
+  assert.deepEqual(comparison.result().doubtful, [
+    { model: 'acme/m-1', reason: 'not kept with the call: /metadata/quality, /metadata/size', rows: 2 },
+    { model: 'acme/m-2', reason: 'no price', rows: 1 },
+  ]);
+});

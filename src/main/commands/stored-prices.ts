@@ -1,0 +1,80 @@
+import { existsSync } from 'node:fs';
+
+import type { PriceBookStore, PublishedPriceBook } from '../../billing/price-books/price-book-store.ts';
+import { readPublishedBook } from '../../billing/price-books/published-book.ts';
+import { type PriceBookData, PriceBookError } from '../../billing/rating/parse-price-book.ts';
+import { parsePriceBasis } from '../../billing/rating/price-basis.ts';
+import { readDatabaseConfig } from '../config/find-config.ts';
+import { type LoadedConfig, loadConfig } from '../config/load-config.ts';
+import { type Environment, StartError } from '../environment.ts';
+import { readKeptPrices } from '../kept-prices.ts';
+import { databasePath, openDatabase } from '../open-data-directory.ts';
+import { readPriceFile } from './read-price-file.ts';
+
+/** Reads price books of the store, for one command. Undefined where there is no database yet. */
+export async function readPriceBooks<Result>(
+  environment: Environment,
+  read: (store: PriceBookStore) => Promise<Result>,
+): Promise<Result | undefined> {
+  if (readDatabaseConfig(environment) === undefined && !existsSync(databasePath(environment.dataDirectory))) return undefined;
+  const store = await openDatabase(environment, { readOnly: true });
+  try {
+    return await read(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** The newest published book of a store. */
+export async function findNewest(store: PriceBookStore): Promise<PublishedPriceBook | undefined> {
+  const head = await store.newestPriceBook();
+  return head === undefined ? undefined : await store.findPriceBook(head.number);
+}
+
+/** The configuration as a gateway has it, with the price book that is published. Without its database it is the book that this gateway had last, if it keeps one, and the standard error says so. */
+export async function loadConfigAndPrices(environment: Environment): Promise<LoadedConfig> {
+  return loadConfig(environment.configPath, environment.variable, { published: await readPublished(environment) });
+}
+
+async function readPublished(environment: Environment): Promise<PublishedPriceBook | undefined> {
+  try {
+    return await readPriceBooks(environment, findNewest);
+  } catch (error) {
+    const kept = readKeptPrices(environment);
+    if (kept === undefined) throw error;
+    console.error(
+      `weir: ${error instanceof Error ? error.message : String(error)}; using book ${kept.number}, which this gateway had last`,
+    );
+    return kept;
+  }
+}
+
+/**
+ * The book that a word names: `shipped`, the number of a published one, the version that a receipt was priced with, or a file.
+ * @throws StartError where there is none, or naming every problem of a file
+ */
+export async function readNamedBook(environment: Environment, name: string): Promise<PriceBookData> {
+  const number = /^(?:store-)?([1-9]\d{0,14})$/.exec(name)?.[1];
+  try {
+    if (number !== undefined) {
+      const found = await readPriceBooks(environment, (store) => store.findPriceBook(Number(number)));
+      if (found === undefined) throw new StartError(`the store has no price book ${number}; weir prices history lists them`);
+      return readPublishedBook(found);
+    }
+    if (!name.includes('+') || existsSync(name)) return readPriceFile(name);
+    return parsePriceBasis((await findRecorded(environment, name)).basis).book;
+  } catch (error) {
+    if (error instanceof PriceBookError) throw new StartError(error.message, { cause: error });
+    throw error;
+  }
+}
+
+/** What was behind a price version. @throws StartError where the store has never heard of it */
+export async function findRecorded(
+  environment: Environment,
+  version: string,
+): Promise<{ readonly basis: string; readonly recordedAtMs: number }> {
+  const found = await readPriceBooks(environment, (store) => store.findRecordedPrices(version));
+  if (found === undefined) throw new StartError(`the store knows no prices ${version}`);
+  return found;
+}
