@@ -143,11 +143,7 @@ describe('what a key may spend, on every road', () => {
 
   /** A key of the walker's user that may spend so often what a call of a road is held for. */
   async function createKeyFor(road: Road, name: string, times: bigint): Promise<void> {
-    const { json } = await post(
-      `${base()}/v1/quote`,
-      road.quoted ?? { path: `/v1/videos/${video}/remix`, body: { prompt: 'bluer' } },
-      bearer(rich),
-    );
+    const { json } = await post(`${base()}/v1/quote`, road.quoted(walker(rich)), bearer(rich));
     assert.ok(json.held !== null && json.held !== undefined, `${road.name}: ${JSON.stringify(json).slice(0, 300)}`);
     // A little more: what is sent over a socket says that it is a stream.
     const held = BigInt(json.held.nano_usd);

@@ -24,8 +24,8 @@ export type Road = {
   readonly name: string;
   readonly family: ErrorFamily;
   readonly go: (walker: Walker) => Promise<RoadReply>;
-  /** The same as a question for its price. Absent: that of another road. */
-  readonly quoted?: { readonly path: string; readonly body: object };
+  /** The same as a question for its price. */
+  readonly quoted: (walker: Walker) => { readonly path: string; readonly body: object };
   /** Set where its reply is a stream without a bound of output, which can be cut: how the end of a cut one is told. */
   readonly cutEnd?: RegExp;
 };
@@ -42,7 +42,7 @@ function posted(name: string, path: string, body: object, more: Partial<Road> = 
   return {
     name,
     family: 'openai',
-    quoted: { path, body },
+    quoted: () => ({ path, body }),
     go: (walker) => post(`${walker.gatewayUrl}${path}`, body, { ...headersOf(walker), ...versionOf(path) }),
     ...more,
   };
@@ -111,7 +111,7 @@ const responsesRoads: readonly Road[] = [
   ),
   posted('Responses over a WebSocket', '/v1/responses', question, {
     go: (walker) => overSocket(walker, question),
-    quoted: { path: '/v1/responses', body: { ...question, stream: true } },
+    quoted: () => ({ path: '/v1/responses', body: { ...question, stream: true } }),
     cutEnd: cutEnds['openai-responses'],
   }),
   posted('a tool loop, whole', '/v1/responses', searching),
@@ -136,7 +136,7 @@ function uploaded(name: string, path: string, fields: Readonly<Record<string, st
     name,
     family: 'openai',
     go: (walker) => call(`${walker.gatewayUrl}${path}`, { headers: { ...headersOf(walker), 'content-type': type }, body }),
-    quoted: { path, body: { ...fields, file: { bytes: body.length } } },
+    quoted: () => ({ path, body: { ...fields, file: { bytes: body.length } } }),
   };
 }
 
@@ -161,7 +161,12 @@ const videoRoads: readonly Road[] = [
 
 /** What changes a video that is there. */
 function changed(name: string, family: ErrorFamily, path: (video: string) => string, body: (walker: Walker) => object): Road {
-  return { name, family, go: (walker) => post(`${walker.gatewayUrl}${path(walker.video)}`, body(walker), headersOf(walker)) };
+  return {
+    name,
+    family,
+    go: (walker) => post(`${walker.gatewayUrl}${path(walker.video)}`, body(walker), headersOf(walker)),
+    quoted: (walker) => ({ path: path(walker.video), body: body(walker) }),
+  };
 }
 
 const source = ({ gatewayUrl, video }: Walker) => ({ video: { url: `${gatewayUrl}/v1/videos/${video}/content` } });

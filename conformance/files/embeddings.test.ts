@@ -4,7 +4,8 @@ import { after, before, describe, test } from 'node:test';
 import OpenAI, { toFile } from 'openai';
 
 import { openDatabase } from '../../src/store/sqlite/open-database.ts';
-import { eventually } from '../support/http.ts';
+import { runWeir } from '../programs/run-weir.ts';
+import { eventually, post } from '../support/http.ts';
 import { type SimulatedWeir, startSimulatedWeir } from '../support/start-simulated-weir.ts';
 
 const model = 'text-embedding-3-small';
@@ -100,5 +101,32 @@ describe('embeddings, and searching by meaning', () => {
     assert.equal(found.data[0]?.filename, 'a.txt');
     const books = await eventually(booked, (found) => found.has('file search') && found.size > 1);
     assert.ok(Array.from(books.values()).every((amount) => amount > 0n));
+  });
+
+  test('M6: files of who has no credit are not indexed at its cost', async () => {
+    const accountsOf = { WEIR_DATA_DIR: running.weir.dataDirectory };
+    const made = await runWeir(['keys', 'create', '--user', 'broke', '--name', 'k'], accountsOf);
+    const broke = new OpenAI({ baseURL: `${running.weir.gatewayUrl}/v1`, apiKey: made.stdout.trim(), maxRetries: 0 });
+    assert.equal((await runWeir(['users', 'limit', 'broke', '--prepaid'], accountsOf)).code, 0);
+    const refused = async (): Promise<number> => {
+      const { status } = await post(
+        `${running.weir.gatewayUrl}/v1/embeddings`,
+        { model, input: 'x' },
+        { authorization: `Bearer ${broke.apiKey}` },
+      );
+      return status;
+    };
+    await eventually(refused, (status) => status === 402, 20_000);
+    const asked = () => running.simulator.records().length;
+    const before = asked();
+    const store = await broke.vectorStores.create({});
+    const file = await broke.files.create({ file: await toFile(Buffer.from('Kites are red.'), 'kites.txt'), purpose: 'user_data' });
+    await broke.vectorStores.files.create(store.id, { file_id: file.id });
+    await eventually(
+      () => running.weir.output(),
+      (output) => output.includes('a file could not be indexed now') && output.includes('Insufficient credit'),
+      20_000,
+    );
+    assert.equal(asked(), before, 'an upstream was asked');
   });
 });

@@ -257,13 +257,10 @@ function takeLimits(
 function holdCredit(
   gateway: Gateway,
   { operation, dialect }: IncomingCall,
-  purchase: Parameters<typeof takeChatCredit>[1],
+  purchase: Omit<Parameters<typeof takeChatCredit>[1], 'isLoop'>,
 ): CallCredit | undefined | Promise<CallCredit | undefined> {
   if (operation === 'count-tokens') return undefined;
-  // Each round of a loop is a stream, whatever its client wants.
-  const isLoop = purchase.framing === undefined && needsToolLoop(gateway, { ...purchase, dialect });
-  const framing = isLoop ? 'sse' : purchase.framing;
-  return takeChatCredit(gateway, { ...purchase, framing });
+  return takeChatCredit(gateway, { ...purchase, isLoop: () => needsToolLoop(gateway, { ...purchase, dialect }) });
 }
 
 /** Answers a token count that no upstream can make. */

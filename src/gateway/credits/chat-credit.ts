@@ -33,13 +33,14 @@ type HeldChat = Omit<ChatPurchase, 'targets'> & { readonly credit?: CallCredit |
 /** Sets aside what a chat may cost at most, by the whole conversation that its model may have to read. @throws GatewayError as `takeCredit` does */
 export function takeChatCredit(
   gateway: Pick<Gateway, 'credits' | 'clock'>,
-  call: ChatPurchase & { readonly request: WireRequest; readonly turn: ResponseTurn | undefined },
+  call: ChatPurchase & { readonly request: WireRequest; readonly turn: ResponseTurn | undefined; readonly isLoop: () => boolean },
 ): CallCredit | undefined | Promise<CallCredit | undefined> {
-  const { request, turn, caller } = call;
+  const { request, turn, caller, isLoop } = call;
   let plan: HeldPlan | undefined;
   const bound = ({ body }: WireRequest): bigint => {
     plan = { input: measureInput(body), serviceTier: textOf(request.body.service_tier) };
-    return boundChat(call, plan);
+    // Each round of a loop is a stream, whatever its client wants.
+    return boundChat({ ...call, framing: call.framing ?? (isLoop() ? 'sse' : undefined) }, plan);
   };
   const taken = takeCredit(gateway, caller, call.acceptedAtMs, () => {
     const whole = turn === undefined ? request : turn.whole();
@@ -58,7 +59,7 @@ export function boundChat(call: ChatPurchase, plan: HeldPlan): bigint {
 }
 
 /** An attempt at a chat: where it goes, what it sends, and what of that its price depends on. */
-export type ChatAttempt = {
+type ChatAttempt = {
   readonly target: Target;
   readonly plan: { readonly translation?: Pick<Translation, 'upstream' | 'encoded'> };
   readonly pricingParameters: PricingParameters | undefined;
@@ -71,8 +72,14 @@ export type ChatAttempt = {
 export function coverAttempt(call: HeldChat, attempt: ChatAttempt): ReturnType<CallCredit['cover']> {
   const { credit } = call;
   const { target, plan, pricingParameters } = attempt;
-  if (credit?.plan === undefined || (pricingParameters === undefined && plan.translation === undefined)) return undefined;
+  if (credit?.plan === undefined) return undefined;
+  if (pricingParameters === undefined && plan.translation === undefined && !mayHaveBeenLoop(call)) return undefined;
   return credit.cover(boundAtTarget(purchaseOf(call, credit.plan), target, boundAttempt(call, credit.plan, attempt)).maximumNanoUsd);
+}
+
+/** A call whose tools nobody can run is made once after all: as a whole reply, where it was held for as streams. */
+function mayHaveBeenLoop({ facts, framing }: Pick<HeldChat, 'facts' | 'framing'>): boolean {
+  return framing === undefined && (facts.builtInTools !== undefined || facts.strictSchema === true);
 }
 
 /** What an attempt may use. */

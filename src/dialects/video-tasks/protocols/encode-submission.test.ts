@@ -48,7 +48,7 @@ test('xAI: length, resolution and ratio always go with it, the ratio not with pi
       [5000, 2, '480p'],
     ],
     [{ metadata: { video } }, {}, '/videos/edits', { model, video: { url: video } }, [8700, 0, '720p']],
-    [{ video: { url: video } }, { form: 'xai-videos', action: 'extend' }, '/videos/extensions', { model, video: { url: video }, duration: 6 }, [6000, 0, '720p']], // prettier-ignore
+    [{ video: { url: video } }, { form: 'xai-videos', action: 'extend' }, '/videos/extensions', { model, video: { url: video }, duration: 6 }, [36_000, 0, '720p']], // prettier-ignore
     [{ user: 'u', metadata: { user: 'other', model: 'other', duration: 9 } }, {}, '/videos/generations', { ...text, user: 'u', duration: 9 }, [9000, 0, '480p']], // prettier-ignore
     [{ size: '1280x720' }, { form: 'openai-videos' }, '/videos/generations', { ...text, resolution: '720p' }, [5000, 0, '720p']],
   ]);

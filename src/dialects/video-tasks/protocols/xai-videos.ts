@@ -40,6 +40,8 @@ const resolutions: readonly string[] = ['480p', '720p', '1080p'];
 const defaults = { seconds: 5, resolution: '480p', aspectRatio: '16:9', extensionSeconds: 6 };
 const secondsMax = 15;
 const extensionSecondsMax = 10;
+/** The longest video that can be lengthened. The vendor tells how long the whole is, and how long what it was given is nobody knows before. */
+const extendedSecondsMax = 30;
 
 function boundSeconds(seconds: number, max: number): number {
   if (seconds >= 1 && seconds <= max) return seconds;
@@ -87,7 +89,7 @@ function chooseVariant(request: VideoRequest): Variant {
   return {
     path: '/videos/extensions',
     members: [videoMember(request.video), textMember('duration', seconds)],
-    bill: (sent) => billOf(Number(sent.read('duration')) * 1000, 0, remixResolutionMax),
+    bill: (sent) => billOf((extendedSecondsMax + Number(sent.read('duration'))) * 1000, 0, remixResolutionMax),
   };
 }
 

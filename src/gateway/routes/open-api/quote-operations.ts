@@ -42,7 +42,7 @@ export const quoteSchemas = {
       price_version: { type: 'string' },
       ...bounds,
       rounds_max: count(
-        'How often the model may be asked: more than once where the gateway runs its tools. The maximum covers all of them; fees of tools come on top.',
+        'How often the model may be asked: more than once where the gateway runs its tools. The maximum covers all of them, and what their tools may do.',
       ),
       held: orNull({
         $ref: '#/components/schemas/Money',
