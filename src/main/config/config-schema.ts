@@ -39,6 +39,7 @@ const priceSchema = Type.Object(
     audioMinute: Type.Optional(decimal('USD per minute of sound that is transcribed or translated')),
     videoSecond: Type.Optional(
       Type.Record(Type.String({ pattern: '^[0-9]{3,4}p$' }), decimal('USD per second of video of this resolution'), {
+        additionalProperties: false,
         description: 'Prices of a second of video by resolution. One that is not listed costs what the dearest does.',
       }),
     ),
@@ -132,6 +133,7 @@ export const configSchema = Type.Object(
   {
     upstreams: Type.Optional(
       Type.Record(Type.String({ pattern: '^[A-Za-z0-9._-]{1,64}$' }), upstreamSchema, {
+        additionalProperties: false,
         description:
           'Upstreams by name. Without any, vendor keys in the environment configure the real vendors; without those, the simulated vendors serve.',
       }),

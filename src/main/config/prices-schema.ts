@@ -27,11 +27,13 @@ const ownPrices = Type.Object(
     ),
     users: Type.Optional(
       Type.Record(Type.String({ minLength: 1, maxLength: 128 }), factor, {
+        additionalProperties: false,
         description: 'Factors by the name of a user: all that the user is charged is multiplied by it.',
       }),
     ),
     keys: Type.Optional(
       Type.Record(Type.String({ minLength: 1, maxLength: 128 }), factor, {
+        additionalProperties: false,
         description: 'Factors by the id of a key. It applies beside the factor of its user.',
       }),
     ),

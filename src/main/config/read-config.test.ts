@@ -268,6 +268,7 @@ describe('problems are named with line, column and path', () => {
     ['a limit beyond reason', 'limits: { requestBytesMax: 99999999999 }\n', 1, 28, 'limits.requestBytesMax', /1073741824/],
     ['a rate of none', 'limits: { perKey: { requestsPerMinute: 0 } }\n', 1, 40, 'limits.perKey.requestsPerMinute', /1/],
     ['a proxy that is no network', 'trustedProxies: [10.0.0.0/40]\n', 1, 18, 'trustedProxies.0', /no address or network.*10\.0\.0\.0\/8/],
+    ['an upstream with a space in its name', "upstreams:\n  'a b': { vendor: openai }\n", 2, 10, 'upstreams.a b', /not a known field/],
     ['an alias that names nothing', 'upstreams: *nowhere\n', 1, 12, '', /alias/i],
   ] as const) {
     test(name, () => {
