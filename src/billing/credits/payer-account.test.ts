@@ -137,7 +137,7 @@ test('what others have leased is waited for a while, and then for five seconds b
   assert.equal(await later, undefined);
 });
 
-test('what a process that is gone may not have spent is not refused as spent, and more than that is', async () => {
+test('more than there is with what a process that is gone has leased is refused', async () => {
   const { world, ask } = createWorld();
   world.answer = ({ keep }) => ({ granted: keep, leasedElsewhere: 30n, stranded: 30n, remaining: 5n });
   const refused = ask(36n);
