@@ -30,7 +30,7 @@ function createWorld(more: Partial<AccountContext> = {}) {
     if (world.isFenced) return { status: 'fenced' };
     const stateOf = (request: LeaseRequest): LeaseState => {
       const { pot, version, generation, keep, need } = request;
-      const standing = { limit: 1000n, remaining: 0n, leasedElsewhere: 0n, scarce: false };
+      const standing = { limit: 1000n, remaining: 0n, leasedElsewhere: 0n, stranded: 0n, scarce: false };
       return { potId: pot.id, version: version + 1, generation, granted: keep + need, ...standing, ...world.answer(request) };
     };
     return { status: 'leased', leases: requests.map(stateOf) };
@@ -135,6 +135,13 @@ test('what others have leased is waited for a while, and then for five seconds b
   world.answer = () => ({});
   account.tick(60_000);
   assert.equal(await later, undefined);
+});
+
+test('more than there is with what a process that is gone has leased is refused', async () => {
+  const { world, ask } = createWorld();
+  world.answer = ({ keep }) => ({ granted: keep, leasedElsewhere: 30n, stranded: 30n, remaining: 5n });
+  const refused = ask(36n);
+  assert.deepEqual(await refused, { admitted: false, reason: 'balance', availableNanoUsd: 5n });
 });
 
 test('more than there is with all others is refused at once', async () => {
