@@ -139,7 +139,7 @@ describe('references to the environment', () => {
   });
 
   test('names of things are no values', () => {
-    assert.deepEqual(Object.keys(read('upstreams: { "${NONE}": { vendor: openai } }').upstreams ?? {}), ['${NONE}']);
+    assert.deepEqual(Object.keys(read('models: { "${NONE}": { targets: [{ upstream: one }] } }').models ?? {}), ['${NONE}']);
   });
 });
 
