@@ -9,7 +9,7 @@ import { isScarce, sizeLease } from './size-lease.ts';
 const pot = balancePot('ann');
 const row: LeaseRow = { generation: 'g', version: 3, granted: 100n, shipped: 40n, closing: false };
 const asks: LeaseRequest = { pot, version: 3, generation: 'g', keep: 100n, need: 0n, recentSpend: 0n, close: false };
-const alone = { limit: 1000n, spent: 100n, leasedElsewhere: 0n, nodes: 1 };
+const alone = { limit: 1000n, spent: 100n, leasedElsewhere: 0n, stranded: 0n, nodes: 1 };
 
 test('what a lease takes away from the others is what was granted and is not in the books', () => {
   assert.equal(leasedOf({ granted: 7n, shipped: 3n }), 4n);
@@ -37,6 +37,7 @@ test('a first request begins a lease of what is needed many times over, and says
     limit: 1000n,
     remaining: 740n,
     leasedElsewhere: 0n,
+    stranded: 0n,
     scarce: false,
   });
   assert.equal(recall, false);
