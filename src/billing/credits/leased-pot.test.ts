@@ -16,6 +16,7 @@ const state: LeaseState = {
   limit: 1000n,
   remaining: 900n,
   leasedElsewhere: 7n,
+  stranded: 0n,
   scarce: true,
 };
 

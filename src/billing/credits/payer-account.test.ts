@@ -30,7 +30,7 @@ function createWorld(more: Partial<AccountContext> = {}) {
     if (world.isFenced) return { status: 'fenced' };
     const stateOf = (request: LeaseRequest): LeaseState => {
       const { pot, version, generation, keep, need } = request;
-      const standing = { limit: 1000n, remaining: 0n, leasedElsewhere: 0n, scarce: false };
+      const standing = { limit: 1000n, remaining: 0n, leasedElsewhere: 0n, stranded: 0n, scarce: false };
       return { potId: pot.id, version: version + 1, generation, granted: keep + need, ...standing, ...world.answer(request) };
     };
     return { status: 'leased', leases: requests.map(stateOf) };

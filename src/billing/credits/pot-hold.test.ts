@@ -14,7 +14,7 @@ function createWorld() {
   const world = { nowMs: 0, isClosed: false, waiting: 0, woken: 0, overdrafts: [] as bigint[] };
   const pots = [balance ?? assert.fail(), day ?? assert.fail()].map((pot) => {
     const leased = new LeasedPot(pot, 'g', 0);
-    const rest = { generation: 'g', version: 1, limit: 1000n, remaining: 0n, leasedElsewhere: 0n, scarce: false };
+    const rest = { generation: 'g', version: 1, limit: 1000n, remaining: 0n, leasedElsewhere: 0n, stranded: 0n, scarce: false };
     leased.apply({ potId: pot.id, granted: 100n, ...rest }, false);
     return leased;
   });
