@@ -30,6 +30,7 @@ test('the summary says what a store searches for and sums up', () => {
     userName: 'u',
     keyName: 'n',
     requestedModel: 'm',
+    priceVersion: 'v',
     keyId: 'k',
     end: 'finished',
     upstreamStatus: 200,
@@ -39,8 +40,8 @@ test('the summary says what a store searches for and sums up', () => {
   };
   const summaryOf = (one: CallEntry): unknown => JSON.parse(encodeForLedger(one, '{}').head);
   const common = ['c', 5, 'u', 'n', 'm', 9, 1, 8, 2, 3, 4, 8];
-  assert.deepEqual(summaryOf(entry), [...common, null, 'k', 0]);
-  assert.deepEqual(summaryOf({ ...entry, replyId: 'r', heldPots: 5 }), [...common, 'r', 'k', 5]);
+  assert.deepEqual(summaryOf(entry), [...common, null, 'k', 0, 'v']);
+  assert.deepEqual(summaryOf({ ...entry, replyId: 'r', heldPots: 5 }), [...common, 'r', 'k', 5, 'v']);
 });
 
 test('an entry with a number that is not exact has no summary', () => {
