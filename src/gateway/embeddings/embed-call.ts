@@ -20,6 +20,7 @@ import { readPrices } from '../read-prices.ts';
 import { decideRetry, isWithinReach } from '../retry/retry-policy.ts';
 import { forbidsRetry, parseRetryAfter } from '../retry/parse-retry-after.ts';
 import { alwaysHealthy } from '../routing/always-healthy.ts';
+import { notAChat } from '../routing/not-a-chat.ts';
 import { rankTargets, unknownModel } from '../routing/rank-targets.ts';
 import { subjectOf } from '../routing/route.ts';
 import type { Target } from '../routing/routing-table.ts';
@@ -50,13 +51,6 @@ export type EmbedCall = {
 
 export type Embedded = { readonly body: JsonObject; readonly headers: Readonly<Record<string, string>> };
 
-/** What routing looks at in chats and embeddings do not have. */
-const routed = {
-  id: 'openai-chat',
-  readFeatures: () => ({ images: false, documents: false, audio: false, tools: false }),
-  readConversation: () => '',
-} as const;
-
 /**
  * Makes one call for embeddings: routed by model like any other, tried at one target after the other, limited, and settled once in the books.
  * @throws GatewayError
@@ -72,7 +66,7 @@ export async function embed(gateway: Gateway, call: EmbedCall): Promise<Embedded
   const request = { operation: 'generate', body, headers: call.headers } as const;
   const ranking = {
     table: settings.routing,
-    dialect: routed,
+    dialect: notAChat,
     facts,
     request,
     caller,
