@@ -99,30 +99,15 @@ function addPostCommands(credits: Command, environment: Environment): void {
       .description(description)
       .option('--note <text>', 'why')
       .option('--reference <id>', 'what it is known by elsewhere: the same again posts nothing');
-  posting('top-up', 'adds what a user has paid to its balance')
-    .argument('<user>')
-    .argument('<usd>')
-    .action((userName: string, usd: string, options: PostOptions) =>
-      post(environment, {
-        ...options,
-        userName,
-        kind: 'top_up',
-        against: 'deposits',
-        amountNanoUsd: readAmount(usd, { mayBeNegative: false }),
-      }),
-    );
-  posting('grant', 'adds to the balance of a user what nobody has paid')
-    .argument('<user>')
-    .argument('<usd>')
-    .action((userName: string, usd: string, options: PostOptions) =>
-      post(environment, {
-        ...options,
-        userName,
-        kind: 'promo',
-        against: 'promo',
-        amountNanoUsd: readAmount(usd, { mayBeNegative: false }),
-      }),
-    );
+  const adding = (name: string, description: string, books: Pick<Posting, 'kind' | 'against'>): Command =>
+    posting(name, description)
+      .argument('<user>')
+      .argument('<usd>')
+      .action((userName: string, usd: string, options: PostOptions) =>
+        post(environment, { ...options, ...books, userName, amountNanoUsd: readAmount(usd, { mayBeNegative: false }) }),
+      );
+  adding('top-up', 'adds what a user has paid to its balance', { kind: 'top_up', against: 'deposits' });
+  adding('grant', 'adds to the balance of a user what nobody has paid', { kind: 'promo', against: 'promo' });
   posting('correct', 'adds to or takes from a balance what was booked wrongly; write -- before an amount below 0')
     .argument('<user>')
     .argument('<usd>')
