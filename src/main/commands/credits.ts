@@ -11,10 +11,9 @@ import { systemClock } from '../../platform/clock.ts';
 import type { Store } from '../../store/store.ts';
 import { readCreditUnit } from '../config/read-credit-unit.ts';
 import { type Environment, StartError } from '../environment.ts';
-import { ensureDataDirectory, openDatabase } from '../open-data-directory.ts';
 import { inert } from '../usage/terminal-text.ts';
 import { nameActor } from './name-actor.ts';
-import { printTable } from './with-accounts.ts';
+import { printTable, withStore } from './with-accounts.ts';
 
 const listedMax = 1000;
 const verifyRows = 1000;
@@ -25,17 +24,6 @@ type Posting = Pick<NewTransaction, 'kind' | 'against' | 'amountNanoUsd'> & {
   readonly reference?: string | undefined;
   readonly callId?: string;
 };
-
-/** Opens the store of the data directory for one command. */
-async function withStore<Result>(environment: Environment, use: (store: Store) => Promise<Result>): Promise<Result> {
-  ensureDataDirectory(environment.dataDirectory);
-  const store = await openDatabase(environment);
-  try {
-    return await use(store);
-  } finally {
-    await store.close();
-  }
-}
 
 async function findUser(store: Store, name: string): Promise<string> {
   const userName = name.normalize('NFC');

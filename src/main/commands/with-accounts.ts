@@ -2,18 +2,24 @@ import { randomBytes } from 'node:crypto';
 
 import { type Accounts, createAccounts } from '../../accounts/create-accounts.ts';
 import { systemClock } from '../../platform/clock.ts';
+import type { Store } from '../../store/store.ts';
 import type { Environment } from '../environment.ts';
 import { ensureDataDirectory, openDatabase } from '../open-data-directory.ts';
 
-/** Opens the accounts of the data directory for one command. A running gateway shares the database and notices what changes. */
-export async function withAccounts<Result>(environment: Environment, use: (accounts: Accounts) => Promise<Result>): Promise<Result> {
+/** Opens the store of the data directory for one command, and closes it whatever becomes of that. */
+export async function withStore<Result>(environment: Environment, use: (store: Store) => Promise<Result>): Promise<Result> {
   ensureDataDirectory(environment.dataDirectory);
   const store = await openDatabase(environment);
   try {
-    return await use(createAccounts({ store, clock: systemClock, random: randomBytes }));
+    return await use(store);
   } finally {
     await store.close();
   }
+}
+
+/** Opens the accounts of the data directory for one command. A running gateway shares the database and notices what changes. */
+export async function withAccounts<Result>(environment: Environment, use: (accounts: Accounts) => Promise<Result>): Promise<Result> {
+  return await withStore(environment, (store) => use(createAccounts({ store, clock: systemClock, random: randomBytes })));
 }
 
 /** Prints rows as columns of even width. */
