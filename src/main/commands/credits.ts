@@ -13,7 +13,7 @@ import { readCreditUnit } from '../config/read-credit-unit.ts';
 import { type Environment, StartError } from '../environment.ts';
 import { inert } from '../usage/terminal-text.ts';
 import { nameActor } from './name-actor.ts';
-import { printTable, withStore } from './with-accounts.ts';
+import { findUserName, printTable, withStore } from './with-accounts.ts';
 
 const listedMax = 1000;
 const verifyRows = 1000;
@@ -25,16 +25,10 @@ type Posting = Pick<NewTransaction, 'kind' | 'against' | 'amountNanoUsd'> & {
   readonly callId?: string;
 };
 
-async function findUser(store: Store, name: string): Promise<string> {
-  const userName = name.normalize('NFC');
-  if ((await store.listUsers()).some((user) => user.name === userName)) return userName;
-  throw new StartError(`there is no user "${name}"; weir users list shows them, and weir keys create makes them`);
-}
-
 /** Posts a transaction and says how the balance stands. The same reference again posts nothing. */
 async function post(environment: Environment, { userName: name, note, reference, ...posting }: Posting): Promise<void> {
   await withStore(environment, async (store) => {
-    const userName = await findUser(store, name);
+    const userName = await findUserName(store, name);
     const id = reference ?? randomBytes(8).toString('hex');
     const { status, balanceNanoUsd } = await store.postTransaction({
       ...posting,
@@ -147,7 +141,7 @@ function addListCommands(credits: Command, environment: Environment): void {
     .option('--json', 'as JSON')
     .action(async (user: string | undefined, { json }: { readonly json?: boolean }) => {
       const rows = await withStore(environment, async (store) =>
-        store.readBalances({ limit: listedMax, ...(user === undefined ? {} : { userName: await findUser(store, user) }) }),
+        store.readBalances({ limit: listedMax, ...(user === undefined ? {} : { userName: await findUserName(store, user) }) }),
       );
       const shown = rows.map(({ userName, balanceNanoUsd, leasedNanoUsd, videosNanoUsd }) => ({
         user: userName,
@@ -177,7 +171,7 @@ function addListCommands(credits: Command, environment: Environment): void {
     .action(async (user: string, { limit, json }: { readonly limit: string; readonly json?: boolean }) => {
       if (!/^[1-9][0-9]{0,3}$/.test(limit)) throw new StartError('--limit takes a number from 1 to 9999');
       const posted = await withStore(environment, async (store) =>
-        store.listTransactions({ userName: await findUser(store, user), limit: Number(limit) }),
+        store.listTransactions({ userName: await findUserName(store, user), limit: Number(limit) }),
       );
       if (json === true)
         return console.log(
