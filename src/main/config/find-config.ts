@@ -6,7 +6,7 @@ import type { DatabaseConfig } from './database-schema.ts';
 import { readConfig } from './read-config.ts';
 
 /** The configuration file in use: the one that WEIR_CONFIG names, else weir.yaml where there is one. Throws StartError for a name without a file. */
-export function findConfigPath({ configPath }: Pick<Environment, 'configPath'>): string | undefined {
+function findConfigPath({ configPath }: Pick<Environment, 'configPath'>): string | undefined {
   if (configPath === undefined) return existsSync('weir.yaml') ? 'weir.yaml' : undefined;
   if (!existsSync(configPath)) throw new StartError(`WEIR_CONFIG names ${configPath}, which does not exist`);
   return configPath;
