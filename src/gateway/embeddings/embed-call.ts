@@ -87,15 +87,16 @@ export async function embed(gateway: Gateway, call: EmbedCall): Promise<Embedded
     facts,
     target: targets[0],
   });
+  const { priceBook } = settings.routing;
   let credit: CallCredit | undefined;
   let attempts: EmbedAttempts | undefined;
   try {
     credit = await takeCredit(gateway, caller, call.acceptedAtMs, () => {
       const bounds = boundEmbeddings(body, inputCharacters);
-      const purchase = { priceBook: settings.routing.priceBook, requestedModel, acceptedAtMs: call.acceptedAtMs };
+      const purchase = { priceBook, requestedModel, acceptedAtMs: call.acceptedAtMs };
       return boundDearest({ ...purchase, userName: caller.userName, keyId: caller.id }, targets, () => bounds);
     });
-    attempts = new EmbedAttempts(gateway, call, { facts, credit, encoding });
+    attempts = new EmbedAttempts(gateway, call, { facts, credit, priceBook, encoding });
     const reply = await attempts.run(targets);
     return { body: reply.body, headers: { ...taken?.headers } };
   } finally {
@@ -109,6 +110,8 @@ export async function embed(gateway: Gateway, call: EmbedCall): Promise<Embedded
 type KnownEmbedding = {
   readonly facts: CallFacts;
   readonly credit: CallCredit | undefined;
+  /** What it is held by: a reload of the prices changes no call under way. */
+  readonly priceBook: PriceBook;
   readonly encoding: 'float' | 'base64';
 };
 
@@ -117,8 +120,6 @@ class EmbedAttempts {
   readonly #gateway: Gateway;
   readonly #call: EmbedCall;
   readonly #known: KnownEmbedding;
-  /** Pinned: a reload of the prices changes no call under way. */
-  readonly #priceBook: PriceBook;
   readonly #failed: FailedAttempt[] = [];
   #usedTokens = 0;
 
@@ -126,7 +127,6 @@ class EmbedAttempts {
     this.#gateway = gateway;
     this.#call = call;
     this.#known = known;
-    this.#priceBook = gateway.settings().routing.priceBook;
   }
 
   /** Tokens that are charged for it, once it is in the books. */
@@ -191,7 +191,7 @@ class EmbedAttempts {
   #open(target: Target): Promise<CallOpening> {
     const { callId, acceptedAtMs, caller } = this.#call;
     const { journal } = this.#gateway;
-    const priceBook = this.#priceBook;
+    const { priceBook } = this.#known;
     readPrices(priceBook, { target, requestedModel: this.#known.facts.requestedModel, acceptedAtMs }, undefined);
     const priceVersion = priceBook.version;
     const failedAttempts = this.#failed.length === 0 ? undefined : [...this.#failed];
@@ -229,7 +229,7 @@ class EmbedAttempts {
     const durationMs = Math.round(clock.monotonicMs() - this.#call.startedMs);
     const left = this.#call.client?.left;
     const outcome = left === undefined ? told : endLeft(told);
-    const charged = settleCall(opening, outcome, { upstreamStatus, durationMs }, this.#priceBook, false);
+    const charged = settleCall(opening, outcome, { upstreamStatus, durationMs }, this.#known.priceBook, false);
     const entry = left === undefined ? charged : { ...charged, disconnect: describeLeaving(left, reportsUsage(outcome), durationMs) };
     this.#usedTokens = countUsedTokens(entry.usage);
     this.#known.credit?.charge(entry);
