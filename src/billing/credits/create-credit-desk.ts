@@ -133,8 +133,7 @@ class Desk {
       this.#cache.set(payer, undefined);
       return undefined;
     }
-    const account = this.#accounts.get(payer.userName) ?? new PayerAccount(payer.userName, this.#context);
-    this.#accounts.set(payer.userName, account);
+    const account = this.#accounts.getOrInsertComputed(payer.userName, (userName) => new PayerAccount(userName, this.#context));
     const leased = pots.map((pot) => account.potFor(pot));
     // The limits that were read now are newer than the word that there are none.
     for (const pot of leased) if (!pot.limited) pot.relimit();

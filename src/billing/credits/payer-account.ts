@@ -66,11 +66,8 @@ export class PayerAccount {
 
   /** The lease of a pot, begun without asking the store. */
   potFor(pot: Pot): LeasedPot {
-    const known = this.#pots.get(pot.id);
-    if (known !== undefined) return known;
-    const leased = new LeasedPot(pot, this.#context.newGeneration(), this.#context.monotonicMs());
-    this.#pots.set(pot.id, leased);
-    return leased;
+    const begin = (): LeasedPot => new LeasedPot(pot, this.#context.newGeneration(), this.#context.monotonicMs());
+    return this.#pots.getOrInsertComputed(pot.id, begin);
   }
 
   /** Waits until an amount can be reserved in all pots, or is refused. */
