@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 
 import type { Payer } from '../../../src/billing/credits/credit-desk.ts';
 import type { CallEntry } from '../../../src/billing/ledger/call-entry.ts';
-import { createRandom, type ExpectedRow, type SimulatedWorld } from '../../../src/billing/simulation/simulated-world.ts';
+import type { ExpectedRow, SimulatedWorld } from '../../../src/billing/simulation/simulated-world.ts';
+import { seededRandom } from '../../../src/platform/seeded-random.ts';
 import type { SimulatedProcess } from '../../../src/billing/simulation/simulated-process.ts';
 import type { Companion } from '../../../src/billing/simulation/world-books.ts';
 import { beginHeld } from '../../../src/gateway/videos/create/begin-held.ts';
@@ -70,7 +71,7 @@ export class VideoTrade implements Companion {
     this.#world = world;
     this.#books = books;
     this.#tasks = books.tasksOf('auditor');
-    this.#random = createRandom(seed);
+    this.#random = seededRandom(seed);
     this.#upstreams = new SimulatedUpstreams({ nowMs, random: this.#random, stories: this.#stories });
     this.#storage = new SimulatedStorage(nowMs);
   }

@@ -65,6 +65,7 @@ class Desk {
   readonly #context: ConstructorParameters<typeof PayerAccount>[1];
   readonly #holdContext: HoldContext;
   #state: 'starting' | 'open' | 'fenced' | 'closed' = 'starting';
+  #running: Promise<void> | undefined;
   #frozen: ReadonlySet<string> = new Set();
   #generations = 0;
   #version: number | undefined;
@@ -133,8 +134,7 @@ class Desk {
       this.#cache.set(payer, undefined);
       return undefined;
     }
-    const account = this.#accounts.get(payer.userName) ?? new PayerAccount(payer.userName, this.#context);
-    this.#accounts.set(payer.userName, account);
+    const account = this.#accounts.getOrInsertComputed(payer.userName, (userName) => new PayerAccount(userName, this.#context));
     const leased = pots.map((pot) => account.potFor(pot));
     // The limits that were read now are newer than the word that there are none.
     for (const pot of leased) if (!pot.limited) pot.relimit();
@@ -143,20 +143,34 @@ class Desk {
     return cached;
   }
 
-  async tick(): Promise<void> {
-    const { clock, idleMs } = this.#options;
-    const nowMs = clock.monotonicMs();
+  tick(): Promise<void> {
+    // Also while an earlier tick still waits for the store: nobody is to wait longer because of others' money.
+    for (const account of this.#state === 'open' ? this.#accounts.values() : [])
+      if (account.waiting > 0) account.tick(this.#options.idleMs);
+    this.#running ??= this.#keepUp().finally(() => {
+      this.#running = undefined;
+    });
+    return this.#running;
+  }
+
+  async #keepUp(): Promise<void> {
+    const nowMs = this.#options.clock.monotonicMs();
     if (this.#state === 'starting') await this.#start(nowMs);
     if (this.#state !== 'open') return;
-    for (const account of this.#accounts.values()) if (account.waiting > 0) account.tick(idleMs);
     if (nowMs >= this.#nextSignalsMs) {
       this.#nextSignalsMs = nowMs + signalsEveryMs;
       await this.#readSignals();
     }
     if (nowMs < this.#nextSweepMs) return;
     this.#nextSweepMs = nowMs + sweepEveryMs;
+    await this.#sweep();
+  }
+
+  /** Gives back what nobody uses, one account after the other. A store that is away may take its time with each. */
+  async #sweep(): Promise<void> {
     for (const [userName, account] of this.#accounts) {
-      account.tick(idleMs);
+      if (this.#state !== 'open') return;
+      account.tick(this.#options.idleMs);
       await account.flush();
       if (account.size === 0 && account.waiting === 0) this.#accounts.delete(userName);
     }
@@ -204,7 +218,7 @@ class Desk {
       if (isChanged && pot.open) pot.stale = true;
       if (pot.recalled || pot.stale) isWanted = true;
     }
-    if (isWanted) await account.flush();
+    if (isWanted && this.#state === 'open') await account.flush();
   }
 
   freeze(userNames: ReadonlySet<string>): void {
@@ -248,6 +262,7 @@ class Desk {
     const before = this.#state;
     this.#state = 'closed';
     for (const account of this.#accounts.values()) account.refuseAll();
+    await this.#running;
     if (before !== 'open') return;
     try {
       await ship();
@@ -262,20 +277,11 @@ class Desk {
 /** Makes the desk of a process. It refuses as `unavailable` until a tick has reached the store. */
 export function createCreditDesk(options: CreditDeskOptions): RunningCreditDesk {
   const desk = new Desk(options);
-  let running: Promise<void> | undefined;
   return {
     hold: (payer, nanoUsd, nowMs) => desk.hold(payer, nanoUsd, nowMs),
-    tick: () => {
-      running ??= desk.tick().finally(() => {
-        running = undefined;
-      });
-      return running;
-    },
+    tick: () => desk.tick(),
     freeze: (userNames) => desk.freeze(userNames),
     figures: () => desk.figures(),
-    close: async () => {
-      await running;
-      await desk.close();
-    },
+    close: () => desk.close(),
   };
 }

@@ -10,13 +10,22 @@ import { payerOf } from './simulation/simulated-nodes.ts';
 const payer = payerOf('ann', 'k', undefined, { prepaid: true });
 const unavailable = { admitted: false, reason: 'unavailable' };
 const down = new Error('down');
+/** Lets everything run that waits for no time. */
+const turn = async (): Promise<void> => await new Promise((resolve) => setImmediate(resolve));
 
-/** A desk over a store in memory that can fail, what the store was asked for and what was logged. */
+/** A desk over a store in memory that can fail, or never answer for some users, what the store was asked for and what was logged. */
 function createWorld(more: Partial<CreditDeskOptions> = {}) {
   const memory = new MemoryCreditStore();
   memory.setLimits('user:ann', { prepaid: true });
   memory.pay('ann', 1000n);
-  const world = { nowMs: Date.UTC(2026, 10, 22), monotonicMs: 0, asked: [] as string[], log: [] as string[], failing: new Set<string>() };
+  const world = {
+    nowMs: Date.UTC(2026, 10, 22),
+    monotonicMs: 0,
+    asked: [] as string[],
+    log: [] as string[],
+    failing: new Set<string>(),
+    unanswered: new Set<string>(),
+  };
   const through = async <Result>(name: string, work: () => Promise<Result>): Promise<Result> => {
     world.asked.push(name);
     if (world.failing.has(name)) throw down;
@@ -25,7 +34,8 @@ function createWorld(more: Partial<CreditDeskOptions> = {}) {
   const store: LeaseStore = {
     openCreditNode: (life) => through('open', () => memory.openCreditNode(life)),
     releaseCreditNode: (life) => through('release', () => memory.releaseCreditNode(life)),
-    changeLeases: (life, requests) => through('lease', () => memory.changeLeases(life, requests)),
+    changeLeases: (life, requests) =>
+      through('lease', () => (world.unanswered.has(life.userName) ? new Promise(() => {}) : memory.changeLeases(life, requests))),
     readCreditSignals: (life) => through('signals', () => memory.readCreditSignals(life)),
   };
   const note =
@@ -51,7 +61,15 @@ function createWorld(more: Partial<CreditDeskOptions> = {}) {
     const answer = await hold(nanoUsd);
     return answer?.admitted === true ? answer : assert.fail();
   };
-  return { world, memory, desk, tickAfter, hold, admitted };
+  /** Another user, who has used a lease and needs it no more. */
+  const leaveIdle = async (userName: string): Promise<void> => {
+    memory.setLimits(`user:${userName}`, { prepaid: true });
+    memory.pay(userName, 1000n);
+    const call = await desk.hold(payerOf(userName, `k-${userName}`, undefined, { prepaid: true }), 1n, world.nowMs);
+    if (call?.admitted === true) call.end();
+    world.unanswered.add(userName);
+  };
+  return { world, memory, desk, tickAfter, hold, admitted, leaveIdle };
 }
 
 test('a desk refuses until what its last life charged is booked and its leases are released', async () => {
@@ -111,6 +129,41 @@ test('what another process wants is given back within a second, and no other', a
   ]);
   await tickAfter(1000);
   assert.equal(desk.figures().free, 0n);
+});
+
+test('who waits for money of another process is told in time while the store answers nothing about somebody else', async () => {
+  const { world, memory, desk, tickAfter, hold, leaveIdle } = createWorld({ idleMs: 5000, storeTimeoutMs: 50 });
+  await tickAfter(0);
+  await leaveIdle('bea');
+  await memory.openCreditNode({ nodeId: 'other', sessionId: 'o', nowMs: world.nowMs });
+  const pot = { kind: 'balance', id: 'balance:ann', bit: 1, userName: 'ann' } as const;
+  const request = { pot, version: 0, generation: 'o', keep: 0n, need: 1000n, recentSpend: 0n, close: false };
+  await memory.changeLeases({ nodeId: 'other', sessionId: 'o', nowMs: world.nowMs, userName: 'ann' }, [request]);
+  world.monotonicMs = 10_000;
+  const sweep = desk.tick();
+  const waiting = hold(500n);
+  await turn();
+  assert.equal(desk.figures().waiting, 1);
+  world.monotonicMs += 1500;
+  void desk.tick();
+  await turn();
+  assert.equal(desk.figures().waiting, 0);
+  assert.equal((await waiting)?.admitted, false);
+  await sweep;
+});
+
+test('a desk that closes waits for one answer of a store that is away, not for one about each user', async () => {
+  const { world, desk, tickAfter, leaveIdle } = createWorld({ idleMs: 5000, storeTimeoutMs: 50 });
+  await tickAfter(0);
+  await leaveIdle('bea');
+  await leaveIdle('cid');
+  world.asked.length = 0;
+  world.monotonicMs = 10_000;
+  const sweep = desk.tick();
+  while (!world.asked.includes('lease')) await turn();
+  await desk.close();
+  await sweep;
+  assert.deepEqual(world.asked, ['signals', 'lease', 'ship', 'release']);
 });
 
 test('a life that another has ended refuses everything, says so once and asks for nothing more', async () => {

@@ -60,17 +60,10 @@ export class PayerAccount {
     return this.#pots.values();
   }
 
-  find(potId: string): LeasedPot | undefined {
-    return this.#pots.get(potId);
-  }
-
   /** The lease of a pot, begun without asking the store. */
   potFor(pot: Pot): LeasedPot {
-    const known = this.#pots.get(pot.id);
-    if (known !== undefined) return known;
-    const leased = new LeasedPot(pot, this.#context.newGeneration(), this.#context.monotonicMs());
-    this.#pots.set(pot.id, leased);
-    return leased;
+    const begin = (): LeasedPot => new LeasedPot(pot, this.#context.newGeneration(), this.#context.monotonicMs());
+    return this.#pots.getOrInsertComputed(pot.id, begin);
   }
 
   /** Waits until an amount can be reserved in all pots, or is refused. */
@@ -103,12 +96,6 @@ export class PayerAccount {
       else if (this.#running === undefined) this.#remove(id, pot);
     }
     this.wake();
-  }
-
-  /** Gives back all that is free, for good. */
-  async close(): Promise<void> {
-    for (const pot of this.#pots.values()) if (pot.open) pot.closing = true;
-    await this.flush();
   }
 
   /** Refuses all who wait. */

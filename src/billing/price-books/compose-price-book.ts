@@ -1,5 +1,5 @@
-import type { PriceBookData, PriceBookEntry } from '../rating/parse-price-book.ts';
-import { onlyModelsOf, stagePriceBook } from '../staging/stage-price-book.ts';
+import type { PriceBookData } from '../rating/parse-price-book.ts';
+import { modelOf, onlyModelsOf, stagePriceBook } from '../staging/stage-price-book.ts';
 
 /** What is to be published. */
 export type Publication = {
@@ -27,8 +27,6 @@ export function composePriceBook({ inForce, published, file, from, scope, endsOt
   if (scope === 'override') return onlyModelsOf(staged, published === undefined ? [file] : [published, file]);
   return endsOthers ? endOthers(staged, file, from) : staged;
 }
-
-const modelOf = ({ vendor, model }: PriceBookEntry): string => `${vendor}/${model}`;
 
 function endOthers(book: PriceBookData, file: PriceBookData, from: string): PriceBookData {
   const models = new Set(file.entries.map(modelOf));

@@ -37,6 +37,19 @@ test('arithmetic is exact: adding and taking away, multiplying and dividing lead
   assert.deepEqual(add(parseDecimal('0.1'), parseDecimal('0.2')), { numerator: 3n, denominator: 10n }, 'same denominators stay small');
 });
 
+test('a sum of many numbers is exact, and its denominator does not grow with how many they are', () => {
+  const prices = ['0.125', '2.5', '0.003', '1'].map(parseDecimal);
+  const sixths = [fractionOf(1n), { numerator: 1n, denominator: 6n }, { numerator: -1n, denominator: 4n }];
+  for (const parts of [prices, sixths]) {
+    const once = parts.reduce(add, zero);
+    let sum = zero;
+    for (let times = 0; times < 1000; times += 1) for (const part of parts) sum = add(sum, part);
+    assert.equal(compare(sum, multiply(once, fractionOf(1000))), 0);
+    const product = parts.reduce((all, { denominator }) => all * denominator, 1n);
+    assert.ok(product % sum.denominator === 0n, `${sum.denominator}`);
+  }
+});
+
 test('whole numbers below and above, and the smaller and larger of two', () => {
   fc.assert(
     fc.property(fractions, fractions, (one, other) => {

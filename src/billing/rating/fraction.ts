@@ -1,6 +1,6 @@
 import type { Fraction } from './decimal.ts';
 
-// Exact arithmetic. Nothing is shortened: the expressions that use it are so small that their numbers stay small.
+// Exact arithmetic. Nothing is shortened: the expressions that use it are so small that their numbers stay small, and sums do by the way `add` goes.
 
 export const zero: Fraction = { numerator: 0n, denominator: 1n };
 
@@ -8,8 +8,12 @@ export function fractionOf(whole: number | bigint): Fraction {
   return { numerator: BigInt(whole), denominator: 1n };
 }
 
+/** A sum of however many numbers has a denominator of at most the product of their different ones: where one is a multiple of the other, it stays. */
 export function add(one: Fraction, other: Fraction): Fraction {
-  if (one.denominator === other.denominator) return { numerator: one.numerator + other.numerator, denominator: one.denominator };
+  if (one.denominator % other.denominator === 0n) {
+    return { numerator: one.numerator + other.numerator * (one.denominator / other.denominator), denominator: one.denominator };
+  }
+  if (other.denominator % one.denominator === 0n) return add(other, one);
   return {
     numerator: one.numerator * other.denominator + other.numerator * one.denominator,
     denominator: one.denominator * other.denominator,

@@ -74,9 +74,8 @@ export class CostReconciliation {
       const sums = this.#find(day, isTool ? noModel : model, item);
       sums.list = add(sums.list, sumLines([line]));
     }
-    const key = `${day}\n${model}`;
-    const charged = this.#charged.get(key) ?? { day, model, nanoUsd: 0n };
-    this.#charged.set(key, { ...charged, nanoUsd: charged.nanoUsd + entry.charge.amountNanoUsd });
+    const charged = this.#charged.getOrInsertComputed(`${day}\n${model}`, () => ({ day, model, nanoUsd: 0n }));
+    charged.nanoUsd += entry.charge.amountNanoUsd;
   }
 
   /** Every item, by day, model and item. */
@@ -97,12 +96,7 @@ export class CostReconciliation {
   }
 
   #find(day: string, model: string, item: string): Sums {
-    const key = keyOf({ day, model, item });
-    const known = this.#sums.get(key);
-    if (known !== undefined) return known;
-    const made: Sums = { day, model, item, list: zero, theirs: zero };
-    this.#sums.set(key, made);
-    return made;
+    return this.#sums.getOrInsertComputed(keyOf({ day, model, item }), () => ({ day, model, item, list: zero, theirs: zero }));
   }
 }
 

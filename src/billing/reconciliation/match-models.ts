@@ -12,7 +12,7 @@ export function createModelMatcher(models: Iterable<string>): (row: NamedModels)
   const exact = new Set(models);
   const spelled = new Map<string, Set<string>>();
   for (const model of exact)
-    for (const spelling of modelSpellings(model)) spelled.set(spelling, (spelled.get(spelling) ?? new Set()).add(model));
+    for (const spelling of modelSpellings(model)) spelled.getOrInsertComputed(spelling, () => new Set()).add(model);
   const byName = (name: string): string | undefined => (exact.has(name) ? name : undefined);
   const bySpelling = (name: string): string | undefined => {
     const found = new Set(modelSpellings(name).flatMap((spelling) => [...(spelled.get(spelling) ?? [])]));

@@ -82,12 +82,8 @@ export class Reconciliation {
   }
 
   #cell(model: string, day: string): Sums {
-    const key = `${day}\n${model}`;
-    const known = this.#cells.get(key);
-    if (known !== undefined) return known;
-    const made: Sums = { model, day, ours: noCounts(), theirs: noCounts(), signs: new Map() };
-    this.#cells.set(key, made);
-    return made;
+    const make = (): Sums => ({ model, day, ours: noCounts(), theirs: noCounts(), signs: new Map() });
+    return this.#cells.getOrInsertComputed(`${day}\n${model}`, make);
   }
 
   #compare({ model, day, ours, theirs, signs: found }: Sums): ReconciledCell {

@@ -3,6 +3,7 @@ import { mock } from 'node:test';
 
 import type { AccessLimits } from '../../accounts/access-limits.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { seededRandom } from '../../platform/seeded-random.ts';
 import type { CreditHold, CreditRefusal, Payer } from '../credits/credit-desk.ts';
 import type { CallEntry, CallOpening } from '../ledger/call-entry.ts';
 import { parsePriceBook } from '../rating/parse-price-book.ts';
@@ -78,17 +79,6 @@ const keyIds = Object.keys(keyLimits);
 /** The name of a key's owner. */
 export const ownerOf = (keyId: string): string => keyId.slice(0, 3);
 
-/** Numbers from 0 to 1 that repeat themselves for a seed (mulberry32). */
-export function createRandom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
-
 /** Lets everything run that does not wait for time. */
 async function settle(): Promise<void> {
   for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
@@ -117,7 +107,7 @@ export class SimulatedWorld {
 
   constructor(seed: number, books: WorldBooks) {
     this.#books = books;
-    this.#random = createRandom(seed);
+    this.#random = seededRandom(seed);
     const { clock } = this;
     this.processes = ['a', 'b', 'c'].map((nodeId) => new SimulatedProcess(nodeId, books, clock));
     this.#payers = keyIds.map((id) => {

@@ -42,8 +42,7 @@ export class PriceComparison {
     const repriced = repriceEntry(entry, this.#books);
     if (repriced === undefined) return;
     const name = nameOf(entry, this.#grouping);
-    const sums = this.#groups.get(name) ?? { calls: 0, bookedNanoUsd: 0n, stagedNanoUsd: 0n };
-    this.#groups.set(name, sums);
+    const sums = this.#groups.getOrInsertComputed(name, () => ({ calls: 0, bookedNanoUsd: 0n, stagedNanoUsd: 0n }));
     if (billingOf(entry) === 1) sums.calls += 1;
     sums.bookedNanoUsd += entry.charge.amountNanoUsd;
     sums.stagedNanoUsd += repriced.nanoUsd;
@@ -65,10 +64,7 @@ export class PriceComparison {
     if (!isUnpriced && missing.length === 0) return;
     const model = `${vendor}/${upstreamModel}`;
     const reason = isUnpriced ? 'no price' : `not kept with the call: ${missing.join(', ')}`;
-    const key = `${model}\n${reason}`;
-    const known = this.#doubtful.get(key) ?? { model, reason, rows: 0 };
-    known.rows += 1;
-    this.#doubtful.set(key, known);
+    this.#doubtful.getOrInsertComputed(`${model}\n${reason}`, () => ({ model, reason, rows: 0 })).rows += 1;
   }
 }
 

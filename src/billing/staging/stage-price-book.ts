@@ -1,6 +1,7 @@
 import { type PriceBookData, type PriceBookEntry, PriceBookError, parsePriceBook } from '../rating/parse-price-book.ts';
 
-const modelOf = ({ vendor, model }: PriceBookEntry): string => `${vendor}/${model}`;
+/** Whose prices an entry has: the same for all its windows. */
+export const modelOf = ({ vendor, model }: PriceBookEntry): string => `${vendor}/${model}`;
 
 /**
  * The book in force with the prices of another one from a day on. What held before that day stays, so that nothing accepted until then costs anything else. The prices that the other book has on

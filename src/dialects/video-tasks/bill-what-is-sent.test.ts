@@ -3,10 +3,11 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import type { VideoForm } from '../../inference/video.ts';
+import { seededRandom } from '../../platform/seeded-random.ts';
 import { JsonProblemError, scanJson } from '../../platform/json/scan-json.ts';
 import { parseJsonObject } from '../../platform/json/parse-json.ts';
 import { fieldOf } from './field-names.ts';
-import { createRandom, writeHostileRequest } from './fuzz-requests.ts';
+import { writeHostileRequest } from './fuzz-requests.ts';
 import { canonicalOf, parseAs, type ParsedValue, type ParserVariant, parserVariants } from './parser-variants.ts';
 import { readVideoRequest } from './read-video-request.ts';
 import type { VideoProtocolId, VideoSubmission } from './video-protocol.ts';
@@ -94,7 +95,7 @@ const protocols: readonly VideoProtocolId[] = ['xai-videos', 'openai-videos', 'v
 
 /** Sends one hostile request on its way. True where it got as far as an upstream. */
 function tryRequest(seed: number): boolean {
-  const random = createRandom(seed);
+  const random = seededRandom(seed);
   const form = forms[Math.floor(random() * 3)] ?? 'video-generations';
   const protocol = protocols[Math.floor(random() * 3)] ?? 'xai-videos';
   const text = writeHostileRequest(random);

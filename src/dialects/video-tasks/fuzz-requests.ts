@@ -1,14 +1,3 @@
-/** A small generator of numbers that look random, the same ones for the same seed. */
-export function createRandom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
-
 const durations = ['5', '15', '1', '"15"', '"5"', '1e1', '15.0', '1.5e1', '0.5e1', '16', '0', '-1', '5.5', '15.0000000000000001', '"15.0"', '" 5"', 'null', 'true', '[5]', '1e400', '9007199254740993', '500e-2', '4', '8', '12', '"0x5"', '{"v":5}']; // prettier-ignore
 const resolutions = ['"480p"', '"720p"', '"1080p"', '"720P"', '"4k"', 'null', '720', '"\\u003720p"', '["720p"]'];
 const ratios = ['"16:9"', '"1:1"', '"9:16"', '"2:3"', '"5:1"', 'null', '"1\\u003a1"'];

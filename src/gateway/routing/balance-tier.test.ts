@@ -3,7 +3,8 @@ import { describe, test } from 'node:test';
 
 import fc from 'fast-check';
 
-import { fakeHealth, fakeTable, fakeTarget, idsOf, inSession, rankFake, seededRandom } from './fake-routing.ts';
+import { seededRandom } from '../../platform/seeded-random.ts';
+import { fakeHealth, fakeTable, fakeTarget, idsOf, inSession, rankFake } from './fake-routing.ts';
 import type { ConfiguredModel, RoutingTable } from './routing-table.ts';
 
 const ids = ['a', 'b', 'c', 'd', 'e'] as const;

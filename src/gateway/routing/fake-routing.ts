@@ -70,14 +70,3 @@ export const idsOf = (targets: readonly Target[]): readonly string[] => targets.
 export const inSession = (id: string): Pick<RankedCall, 'request'> => ({
   request: { operation: 'generate', body: {}, headers: { 'x-weir-session': id } },
 });
-
-/** An even and repeatable draw (Mulberry32). */
-export function seededRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 0x1_0000_0000;
-  };
-}

@@ -131,10 +131,7 @@ async function addToPeriods(database: Database, groups: readonly SpendGroup[]): 
   for (const { userName, keyId, acceptedAtMs, amount } of groups) {
     for (const period of Object.values(periodsOf(acceptedAtMs))) {
       const names = [userName, period, keyId];
-      const key = names.join('\0');
-      const sum = sums.get(key);
-      if (sum === undefined) sums.set(key, { names, amount });
-      else sum.amount += amount;
+      sums.getOrInsertComputed(names.join('\0'), () => ({ names, amount: 0n })).amount += amount;
     }
   }
   for (const part of inParts([...sums.values()], database.words.sumsPerInsert)) {

@@ -7,11 +7,7 @@ export function* inParts<Part>(all: readonly Part[], sizes: readonly number[]): 
 /** A statement by the number of its rows, each written once. */
 export function perRows(write: (rows: number) => string): (rows: number) => string {
   const written = new Map<number, string>();
-  return (rows) => {
-    const known = written.get(rows) ?? write(rows);
-    written.set(rows, known);
-    return known;
-  };
+  return (rows) => written.getOrInsertComputed(rows, write);
 }
 
 /** So many rows of values of an insert. @param row one of them, with its parentheses */

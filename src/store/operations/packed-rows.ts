@@ -22,12 +22,7 @@ const numbersPerRow = 10;
 export function packRows(rows: readonly ValueRow[]): PackedRows {
   const numbers = new Float64Array(rows.length * numbersPerRow);
   const places = new Map<string, number>();
-  const place = (name: string): number => {
-    const known = places.get(name);
-    if (known !== undefined) return known;
-    places.set(name, places.size);
-    return places.size - 1;
-  };
+  const place = (name: string): number => places.getOrInsertComputed(name, () => places.size);
   // Rows are sorted by their names, and comparing is cheaper than looking up.
   const lastNames: SqlParameter[] = [];
   const lastPlaces: number[] = [];

@@ -97,11 +97,7 @@ function findSum(sums: Map<string, RollUpSum>, acceptedAtMs: number, names: Usag
   const [userName, tokenName, modelName] = names;
   // No name holds the separator: NUL is not storable text.
   const key = `${acceptedAtMs}\0${userName}\0${tokenName}\0${modelName}`;
-  const found = sums.get(key);
-  if (found !== undefined) return found;
-  const sum = { acceptedAtMs, names, callIds: [], amounts: [] };
-  sums.set(key, sum);
-  return sum;
+  return sums.getOrInsertComputed(key, () => ({ acceptedAtMs, names, callIds: [], amounts: [] }));
 }
 
 /** An exact sum: numbers as long as they are exact, which is nearly always and costs a tenth. */

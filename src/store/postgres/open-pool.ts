@@ -33,14 +33,8 @@ export function openPool(options: PostgresOptions): ConnectionPool {
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
   const names = new Map<string, { readonly name: string; readonly text: string }>();
-  const prepare = (sql: string): { readonly name: string; readonly text: string } => {
-    let prepared = names.get(sql);
-    if (prepared === undefined) {
-      prepared = { name: `weir_${names.size}`, text: numberPlaceholders(sql) };
-      names.set(sql, prepared);
-    }
-    return prepared;
-  };
+  const prepare = (sql: string): { readonly name: string; readonly text: string } =>
+    names.getOrInsertComputed(sql, () => ({ name: `weir_${names.size}`, text: numberPlaceholders(sql) }));
   return {
     use: async (work) => {
       const client = await connect(pool);

@@ -1,6 +1,7 @@
 import type { Charge } from '../../billing/ledger/call-entry.ts';
 import type { Usage } from '../../inference/usage.ts';
 import { silentLogger } from '../../platform/log.ts';
+import { seededRandom } from '../../platform/seeded-random.ts';
 import { createSealer } from '../../platform/seal/sealer.ts';
 import type { NewVideoTask } from '../submit-task.ts';
 import { defaultTaskSettings, type TaskSettings, type VideoTasksOptions, type Wait } from '../task-parts.ts';
@@ -10,17 +11,6 @@ import { SimulatedStorage } from './simulated-storage.ts';
 import { SimulatedStore } from './simulated-store.ts';
 import { SimulatedUpstreams, type Story } from './simulated-upstreams.ts';
 import { VirtualTime } from './virtual-time.ts';
-
-/** Numbers from 0 to 1 that are the same in each run (mulberry32). */
-function seededRandom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
 
 /** A second of video costs a millionth of a dollar, and a picture half of it. */
 export function simulatedCharge(usage: Usage): Charge {
