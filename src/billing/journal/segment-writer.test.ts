@@ -23,7 +23,7 @@ function startWriter(changes: Partial<SegmentWriterOptions> & { readonly disk?: 
   const lines: string[] = [];
   const note =
     (level: string) =>
-    (fields: unknown, message?: unknown): void => {
+    (fields: unknown, message?: string): void => {
       const { err, segment } = fields as { readonly err?: Error; readonly segment?: number };
       lines.push([level, segment, message, err?.message].filter((part) => part !== undefined).join(' | '));
     };
