@@ -199,6 +199,7 @@ for (const segmentBytesMax of [1, 1_000_000]) {
     store.takes = () => false;
     runCall(journal, 'synced');
     await until(() => [...disk.files.values()].every(({ bytes, syncedBytes }) => bytes.length === syncedBytes));
+    journal.done(entry('first to move'));
     runCall(journal, 'moved');
     let hasFailed = false;
     disk.fault = (operation) => {
@@ -208,7 +209,7 @@ for (const segmentBytesMax of [1, 1_000_000]) {
     };
     runCall(journal, 'after');
     assert.ok(hasFailed);
-    for (const callId of ['synced', 'moved', 'after']) assert.deepEqual(idsOf(journal, callId), [callId]);
+    for (const callId of ['synced', 'first to move', 'moved', 'after']) assert.deepEqual(idsOf(journal, callId), [callId]);
   });
 }
 

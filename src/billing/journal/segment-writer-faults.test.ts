@@ -76,6 +76,20 @@ describe('a disk that refuses', () => {
     ]);
   });
 
+  test('disk-full for long: said once, however often it is tried again, and nothing is staged meanwhile', async () => {
+    const { disk, writer, append, lines } = startWriter({ retryIntervalMs: 1 });
+    let attempts = 0;
+    disk.fault = (operation) => {
+      if (operation !== 'write' && operation !== 'create') return;
+      attempts += 1;
+      throw new Error('ENOSPC');
+    };
+    assert.throws(() => append('a'), JournalUnavailableError);
+    assert.throws(() => writer.stage(recordTypes.open, json('b'), () => assert.fail('it was refused already')), JournalUnavailableError);
+    await until(() => attempts > 5);
+    assert.equal(lines.filter((line) => line.includes('new calls are refused')).length, 1);
+  });
+
   test('of a turn in which the disk fails, who was written before hears so, and only the others are refused', async () => {
     const { disk, writer, append } = startWriter();
     const heard: string[] = [];

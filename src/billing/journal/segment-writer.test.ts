@@ -18,10 +18,10 @@ describe('where records lie', () => {
       const { disk, writer, append } = startWriter();
       const positions = sizes.map((characters, index) => append(`r${index}`, characters));
       await writer.flush();
-      positions.push(append('after'));
+      positions.push(append('after'), append('last'));
       assert.deepEqual(
         positions.map((position) => idAt(disk, position)),
-        [...sizes.keys().map((index) => `r${index}`), 'after'],
+        [...sizes.keys().map((index) => `r${index}`), 'after', 'last'],
       );
       assert.deepEqual(
         positions.map(({ offset }) => offset),
