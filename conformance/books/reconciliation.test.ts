@@ -162,5 +162,11 @@ describe("the ledger and the vendors' own accounts of the same calls", () => {
       const { code, stderr } = await reconcile(vendor, text, ...words);
       assert.deepEqual([code, problem.test(stderr)], [2, true], stderr);
     }
+    const { dataDirectory } = running.weir;
+    const config = join(dataDirectory, 'broken.yaml');
+    writeFileSync(config, 'database: nowhere\n');
+    const file = join(dataDirectory, 'openai.export');
+    const unread = await runWeir(['reconcile', file, '--vendor', 'openai'], { WEIR_DATA_DIR: dataDirectory, WEIR_CONFIG: config });
+    assert.deepEqual([unread.code, /configuration cannot be used/.test(unread.stderr)], [2, true], unread.stderr);
   });
 });

@@ -192,9 +192,8 @@ async function serveStored(
   const { isProxy, limits, validation, responseRetentionDays: retentionDays } = gateway.settings();
   const nowMs = gateway.clock.nowMs();
   checkCaller(caller, request, nowMs, isProxy);
-  const report = { refused: () => {}, whenClosed: (then: () => void) => void response.once('close', then) };
   const dialect = chatDialects['openai-responses'];
-  const admission = await enterGate(gateway.gatekeeper, { callId, request, response, dialect }, report, caller.userId);
+  const admission = await enterGate(gateway.gatekeeper, { callId, request, response, dialect }, undefined, caller.userId);
   if (admission === undefined) return;
   const settings = { limits, validation, retentionDays };
   const mayHold = (bytes: number): boolean => admission.holdBytes(bytes);

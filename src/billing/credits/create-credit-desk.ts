@@ -52,6 +52,7 @@ export type RunningCreditDesk = CreditDesk & {
 const defaults = { storeTimeoutMs: 2000, waitMs: 5000, contendMs: 1500, idleMs: 60_000, waitersMax: 5000 };
 const signalsEveryMs = 1000;
 const sweepEveryMs = 10_000;
+const defectEveryMs = 60_000;
 /** After so long over what an earlier life left, the money that it had stays where it is, and new money is leased. */
 const recoveryMsMax = 60_000;
 
@@ -65,13 +66,13 @@ class Desk {
   readonly #context: ConstructorParameters<typeof PayerAccount>[1];
   readonly #holdContext: HoldContext;
   #state: 'starting' | 'open' | 'fenced' | 'closed' = 'starting';
-  #running: Promise<void> | undefined;
   #frozen: ReadonlySet<string> = new Set();
   #generations = 0;
   #version: number | undefined;
   #startedMs: number | undefined;
   #nextSignalsMs = -Infinity;
   #nextSweepMs = -Infinity;
+  #nextDefectMs = -Infinity;
   #isStoreDown = false;
   #overdrafts = 0;
   #overdraftNanoUsd = 0n;
@@ -88,6 +89,7 @@ class Desk {
       newGeneration: () => leaseGeneration(node.sessionId, (this.#generations += 1)),
       onFenced: () => this.#fence(),
       onStoreFailure: (error) => this.#noteFailure(error),
+      onDefect: (error) => this.noteDefect(error),
     };
     this.#holdContext = {
       monotonicMs: clock.monotonicMs,
@@ -143,18 +145,19 @@ class Desk {
     return cached;
   }
 
-  tick(): Promise<void> {
-    // Also while an earlier tick still waits for the store: nobody is to wait longer because of others' money.
-    for (const account of this.#state === 'open' ? this.#accounts.values() : [])
-      if (account.waiting > 0) account.tick(this.#options.idleMs);
-    this.#running ??= this.#keepUp().finally(() => {
-      this.#running = undefined;
-    });
-    return this.#running;
+  /** Looks after those who wait. It asks nothing of a store that it would have to wait for itself. */
+  attendWaiters(): void {
+    if (this.#state !== 'open') return;
+    try {
+      for (const account of this.#accounts.values()) if (account.waiting > 0) account.tick(this.#options.idleMs);
+    } catch (error) {
+      this.noteDefect(error);
+    }
   }
 
-  async #keepUp(): Promise<void> {
-    const nowMs = this.#options.clock.monotonicMs();
+  async tick(): Promise<void> {
+    const { clock, idleMs } = this.#options;
+    const nowMs = clock.monotonicMs();
     if (this.#state === 'starting') await this.#start(nowMs);
     if (this.#state !== 'open') return;
     if (nowMs >= this.#nextSignalsMs) {
@@ -163,14 +166,9 @@ class Desk {
     }
     if (nowMs < this.#nextSweepMs) return;
     this.#nextSweepMs = nowMs + sweepEveryMs;
-    await this.#sweep();
-  }
-
-  /** Gives back what nobody uses, one account after the other. A store that is away may take its time with each. */
-  async #sweep(): Promise<void> {
     for (const [userName, account] of this.#accounts) {
       if (this.#state !== 'open') return;
-      account.tick(this.#options.idleMs);
+      account.tick(idleMs);
       await account.flush();
       if (account.size === 0 && account.waiting === 0) this.#accounts.delete(userName);
     }
@@ -257,13 +255,24 @@ class Desk {
     this.#isStoreDown = true;
   }
 
-  async close(): Promise<void> {
-    const { store, node, ship, storeTimeoutMs } = this.#options;
-    const before = this.#state;
+  /** Something threw that never should. Told once a minute at most: it may well happen to each call. */
+  noteDefect(error: unknown): void {
+    const nowMs = this.#options.clock.monotonicMs();
+    if (nowMs < this.#nextDefectMs) return;
+    this.#nextDefectMs = nowMs + defectEveryMs;
+    this.#options.logger.error({ err: error }, 'credits: something failed that never should; calls that waited for it were refused');
+  }
+
+  /** Gives out nothing more. Returns whether there may be something to give back. */
+  stop(): boolean {
+    const wasOpen = this.#state === 'open';
     this.#state = 'closed';
     for (const account of this.#accounts.values()) account.refuseAll();
-    await this.#running;
-    if (before !== 'open') return;
+    return wasOpen;
+  }
+
+  async giveBack(): Promise<void> {
+    const { store, node, ship, storeTimeoutMs } = this.#options;
     try {
       await ship();
       if (this.figures().held === 0n) await waitFor(store.releaseCreditNode(node), storeTimeoutMs);
@@ -277,11 +286,27 @@ class Desk {
 /** Makes the desk of a process. It refuses as `unavailable` until a tick has reached the store. */
 export function createCreditDesk(options: CreditDeskOptions): RunningCreditDesk {
   const desk = new Desk(options);
+  let running: Promise<void> | undefined;
   return {
     hold: (payer, nanoUsd, nowMs) => desk.hold(payer, nanoUsd, nowMs),
-    tick: () => desk.tick(),
+    tick: () => {
+      // Before what may take long: the store is asked for one user after the other, and who waits has its limit all the same.
+      desk.attendWaiters();
+      running ??= desk
+        .tick()
+        .catch((error: unknown) => desk.noteDefect(error))
+        .finally(() => {
+          running = undefined;
+        });
+      return running;
+    },
     freeze: (userNames) => desk.freeze(userNames),
     figures: () => desk.figures(),
-    close: () => desk.close(),
+    close: async () => {
+      // Who waits is told at once, and does not wait for what is asked of the store at the moment.
+      const wasOpen = desk.stop();
+      await running;
+      if (wasOpen) await desk.giveBack();
+    },
   };
 }

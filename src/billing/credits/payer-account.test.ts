@@ -48,6 +48,7 @@ function createWorld(more: Partial<AccountContext> = {}) {
     waitersMax: 3,
     onFenced: () => void world.told.push('fenced'),
     onStoreFailure: (error) => void world.told.push(error),
+    onDefect: (error) => void world.told.push(error),
     ...more,
   });
   const pot = account.potFor(balance ?? assert.fail());

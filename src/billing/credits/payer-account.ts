@@ -1,4 +1,5 @@
 import { waitFor } from '../../platform/wait-for.ts';
+import { checkLeaseReply } from './check-lease-reply.ts';
 import type { CreditRefusal } from './credit-desk.ts';
 import type { CreditNode, LeaseReply, LeaseRequest, LeaseStore } from './credit-store.ts';
 import { LeasedPot } from './leased-pot.ts';
@@ -11,7 +12,10 @@ type Waiter = {
   readonly deadlineMs: number;
   /** Until when other nodes are given time to give back; undefined before it was found that they may have it. */
   contendUntilMs?: number;
-  /** Called once. Without a refusal it reserves the amount there and then, which is to be had at that moment. */
+  /**
+   * Without a refusal it reserves the amount there and then, which is to be had at that moment. Called once; again, with a refusal, only where it threw: whoever waits
+   * for it is answered in any case.
+   */
   readonly settle: (refusal: CreditRefusal | undefined) => void;
 };
 
@@ -28,12 +32,16 @@ export type AccountContext = {
   readonly waitersMax: number;
   readonly onFenced: () => void;
   readonly onStoreFailure: (error: unknown) => void;
+  /** Something threw that never should. Whom it concerned was refused. */
+  readonly onDefect: (error: unknown) => void;
 };
 
 /** Pots in one request: more wait for the next. */
 const requestPotsMax = 64;
 /** How long nobody waits for other nodes again after they had nothing to give back. */
 const fruitlessMs = 5000;
+/** So often in a row the store is asked although nobody gets an answer of it; those who wait are looked after again with the next tick. */
+const vainRoundsMax = 8;
 
 /** The leases of one user's pots. Everything that is asked of the store about them goes one request after the other, each for all who wait. */
 export class PayerAccount {
@@ -84,8 +92,9 @@ export class PayerAccount {
     return this.#running;
   }
 
-  /** Looks after what time has changed: waiters that nobody answered, pots that nobody uses. */
+  /** Looks after what time has changed: waiters whose time is over, also while the store is being asked, or that nobody answered; pots that nobody uses. */
   tick(idleMs: number): void {
+    this.#settleQueue(new Set());
     const nowMs = this.#context.monotonicMs();
     for (const waiter of this.#queue) for (const pot of waiter.pots) if (!pot.fits(waiter.nanoUsd)) pot.stale = true;
     for (const [id, pot] of this.#pots) {
@@ -102,7 +111,7 @@ export class PayerAccount {
   refuseAll(): void {
     const queue = this.#queue;
     this.#queue = [];
-    for (const waiter of queue) waiter.settle(unavailable);
+    for (const waiter of queue) this.#answer(waiter, unavailable);
   }
 
   #remove(id: string, pot: LeasedPot): void {
@@ -114,7 +123,7 @@ export class PayerAccount {
     // What is asked for within the same turn goes together.
     await Promise.resolve();
     try {
-      for (;;) {
+      for (let vainRounds = 0; vainRounds < vainRoundsMax;) {
         this.#settleQueue(new Set());
         const asked = this.#choosePots();
         if (asked.length === 0) return;
@@ -130,8 +139,13 @@ export class PayerAccount {
           const pot = asked[index];
           pot?.apply(state, closing.has(pot));
         }
-        this.#settleQueue(new Set(asked));
+        const isVain = this.#queue.length > 0 && !this.#settleQueue(new Set(asked));
+        vainRounds = isVain ? vainRounds + 1 : 0;
       }
+    } catch (error) {
+      // Whatever it was: those who wait did not do it, and would wait for good.
+      this.#report(error);
+      this.#fail();
     } finally {
       // At once, and not a turn later: who was answered last may ask for more before that, and nobody would ask the store for it.
       this.#running = undefined;
@@ -142,7 +156,7 @@ export class PayerAccount {
     const { store, node, nowMs, storeTimeoutMs, onStoreFailure } = this.#context;
     try {
       const asking = store.changeLeases({ ...node, nowMs: nowMs(), userName: this.userName }, requests);
-      return await waitFor(asking, storeTimeoutMs);
+      return checkLeaseReply(requests, await waitFor(asking, storeTimeoutMs));
     } catch (error) {
       onStoreFailure(error);
       return undefined;
@@ -188,23 +202,53 @@ export class PayerAccount {
     return pot.request({ need, giveBack, close, nowMs: this.#context.monotonicMs() });
   }
 
-  /** Admits who can be, in the order in which they came, and refuses whose money the store has just said is not there. */
-  #settleQueue(answered: ReadonlySet<LeasedPot>): void {
+  /** Admits who can be, in the order in which they came, and refuses whose money the store has just said is not there. Returns whether anybody was answered. */
+  #settleQueue(answered: ReadonlySet<LeasedPot>): boolean {
     const nowMs = this.#context.monotonicMs();
     const queue = this.#queue;
     this.#queue = [];
     const left: Waiter[] = [];
     for (const waiter of queue) {
-      const lacking = waiter.pots.find((pot) => !pot.fits(waiter.nanoUsd));
-      if (lacking === undefined) {
-        waiter.settle(undefined);
+      if (fits(waiter)) {
+        this.#answer(waiter, undefined);
         continue;
       }
-      const refusal = nowMs >= waiter.deadlineMs ? unavailable : this.#judge(waiter, answered, nowMs);
+      const refusal = this.#refusalOf(waiter, answered, nowMs);
       if (refusal === undefined) left.push(waiter);
-      else waiter.settle(refusal);
+      else this.#answer(waiter, refusal);
     }
     this.#queue = [...left, ...this.#queue];
+    return left.length < queue.length;
+  }
+
+  /** Why one who lacks something is to be told so now; undefined: it goes on waiting. Never throws. */
+  #refusalOf(waiter: Waiter, answered: ReadonlySet<LeasedPot>, nowMs: number): CreditRefusal | undefined {
+    if (nowMs >= waiter.deadlineMs) return unavailable;
+    try {
+      return this.#judge(waiter, answered, nowMs);
+    } catch (error) {
+      this.#report(error);
+      return unavailable;
+    }
+  }
+
+  /** Never throws: one who cannot be answered keeps nobody else from it. */
+  #answer(waiter: Waiter, refusal: CreditRefusal | undefined): void {
+    try {
+      waiter.settle(refusal);
+    } catch (error) {
+      this.#report(error);
+      if (refusal === undefined) this.#answer(waiter, unavailable);
+    }
+  }
+
+  /** Never throws: a log that cannot be written has to cost nobody an answer. */
+  #report(error: unknown): void {
+    try {
+      this.#context.onDefect(error);
+    } catch {
+      // There is nowhere left to tell it.
+    }
   }
 
   /** Whether what a waiter lacks is nowhere to be had. */
@@ -228,9 +272,11 @@ export class PayerAccount {
   #fail(): void {
     const queue = this.#queue;
     this.#queue = [];
-    for (const waiter of queue) waiter.settle(waiter.pots.every((pot) => pot.fits(waiter.nanoUsd)) ? undefined : unavailable);
+    for (const waiter of queue) this.#answer(waiter, fits(waiter) ? undefined : unavailable);
   }
 }
+
+const fits = ({ pots, nanoUsd }: Waiter): boolean => pots.every((pot) => pot.fits(nanoUsd));
 
 export const unavailable: CreditRefusal = { admitted: false, reason: 'unavailable' };
 

@@ -30,8 +30,8 @@ export class PotHold implements CreditHold {
     this.#leased = leased;
     this.#context = context;
     this.pots = leased.reduce((sum, { pot }) => sum + pot.bit, 0);
-    for (const pot of leased) pot.openHolds += 1;
     this.#reserve(nanoUsd);
+    for (const pot of leased) pot.openHolds += 1;
   }
 
   heldNanoUsd(): bigint {

@@ -39,3 +39,30 @@ test('a text larger than a piece of memory has its own', () => {
   assert.equal(bytes.toString(), text);
   memory.release(bytes);
 });
+
+/** So many characters that a second such text needs another piece of memory. */
+const most = 256 * 1024 - ((256 * 1024) % 3);
+const large = (letter: string): string => letter.repeat(most / 3);
+
+test('short texts share a piece of memory, and those that are kept outlive the others in it', () => {
+  const memory = createEntryMemory();
+  const first = memory.keep('', 'first');
+  memory.release(first);
+  const second = memory.keep('', 'second');
+  assert.equal(second.buffer, first.buffer);
+  const others = ['x', 'y'].map((letter) => memory.keep('', large(letter)));
+  assert.equal(second.toString(), 'second');
+  assert.deepEqual(
+    others.map((bytes) => bytes.toString()),
+    [large('x'), large('y')],
+  );
+});
+
+test('eight pieces of memory are kept for later besides the one in use, and not more', () => {
+  const memory = createEntryMemory();
+  const fill = (): Buffer[] => Array.from({ length: 12 }, () => memory.keep('', large('ü')));
+  const before = fill();
+  for (const bytes of before) memory.release(bytes);
+  const known = new Set(before.map(({ buffer }) => buffer));
+  assert.equal(fill().filter(({ buffer }) => known.has(buffer)).length, 8 + 1);
+});

@@ -1,9 +1,34 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { lockDirectory } from './lock-directory.ts';
+import { isDirectoryHeld, lockDirectory } from './lock-directory.ts';
+
+const needsProc = { skip: process.platform !== 'linux' && 'needs /proc' };
+const bootId = (): string => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+
+/** The state and the start time of a process, as the kernel's manual counts them: fields 3 and 22, of which the second is in parentheses. */
+function statusOf(processId: number): { readonly state: string; readonly start: string } {
+  const [, state = '', rest = ''] = /^\d+ \(.*\) (\S) (.*)$/.exec(readFileSync(`/proc/${processId}/stat`, 'utf8').trim()) ?? [];
+  return { state, start: rest.split(' ')[18] ?? '' };
+}
+
+/** A process that lives until `end`, and a child of its own that has ended and that it never asks about. */
+async function startParent() {
+  const parent = spawn('sh', ['-c', 'true & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [output] = (await once(parent.stdout, 'data')) as [Buffer];
+  const child = Number(String(output));
+  while (statusOf(child).state !== 'Z') await new Promise((resolve) => setTimeout(resolve, 1));
+  const exited = once(parent, 'exit');
+  const end = async (): Promise<void> => {
+    parent.kill('SIGKILL');
+    await exited;
+  };
+  return { living: parent.pid ?? 0, dead: child, end };
+}
 
 describe('the lock of a journal directory', () => {
   let directory = '';
@@ -46,5 +71,45 @@ describe('the lock of a journal directory', () => {
     writeFileSync(join(directory, 'journal.lock'), 'someone else');
     release();
     assert.equal(content(), 'someone else');
+  });
+
+  test('of another process: held while that lives, stale when it waits only for its parent', needsProc, async () => {
+    const { living, dead, end } = await startParent();
+    try {
+      for (const [processId, isHeld] of [
+        [living, true],
+        [dead, false],
+      ] as const) {
+        writeFileSync(join(directory, 'journal.lock'), `${processId} ${bootId()} ${statusOf(processId).start}`);
+        assert.equal(isDirectoryHeld(directory), isHeld);
+      }
+      lockDirectory(directory)();
+      writeFileSync(join(directory, 'journal.lock'), `${living} ${bootId()} ${statusOf(living).start}`);
+      assert.throws(() => lockDirectory(directory), new RegExp(`\\(process ${living}\\)`));
+    } finally {
+      await end();
+    }
+  });
+
+  test('names of processes that cannot be, written as the lock writes them, are stale', needsProc, () => {
+    for (const name of ['999999999', '0', '-1', 'NaN']) {
+      writeFileSync(join(directory, 'journal.lock'), `${name} ${bootId()} unknown`);
+      assert.equal(isDirectoryHeld(directory), false, name);
+    }
+  });
+
+  test('whether it is held can be asked without taking it, and only its owner can read it', () => {
+    assert.equal(isDirectoryHeld(directory), false);
+    const release = lockDirectory(directory);
+    assert.equal(isDirectoryHeld(directory), true);
+    assert.equal(statSync(join(directory, 'journal.lock')).mode & 0o777, 0o600);
+    release();
+    assert.equal(isDirectoryHeld(directory), false);
+  });
+
+  test('that cannot be read is an error and is not taken for a free one', () => {
+    mkdirSync(join(directory, 'journal.lock'));
+    assert.throws(() => lockDirectory(directory), { code: 'EISDIR' });
+    assert.deepEqual(readdirSync(directory), ['journal.lock']);
   });
 });

@@ -73,7 +73,7 @@ export class MemoryJournalDisk implements JournalDisk {
   }
 
   close(handle: number): void {
-    this.#pathOf(handle);
+    void this.fault?.('close', this.#pathOf(handle));
     this.#handles.delete(handle);
   }
 

@@ -18,6 +18,7 @@ import type { Admission } from '../overload/fair-gate.ts';
 import { readRequest } from '../read-request.ts';
 import type { RequestTarget } from '../request-target.ts';
 import { alwaysHealthy } from '../routing/always-healthy.ts';
+import { notAChat } from '../routing/not-a-chat.ts';
 import { rankTargets, unknownModel } from '../routing/rank-targets.ts';
 import type { Target } from '../routing/routing-table.ts';
 import type { CallReport } from '../telemetry/call-report.ts';
@@ -129,13 +130,6 @@ async function takeSlot(gateway: Gateway, { caller }: EnteredCall): Promise<{ re
   return { release: () => taken?.reservation.release() };
 }
 
-/** What routing looks at in chats and sound does not have. */
-const routed = {
-  id: 'openai-chat',
-  readFeatures: () => ({ images: false, documents: false, audio: false, tools: false }),
-  readConversation: () => '',
-} as const;
-
 /** The targets that have the route, best first. @throws GatewayError where there is none */
 function chooseTargets(gateway: Gateway, { caller, request }: EnteredCall, { operation, facts }: AudioJob): readonly Target[] {
   const { routing, retries } = gateway.settings();
@@ -143,7 +137,7 @@ function chooseTargets(gateway: Gateway, { caller, request }: EnteredCall, { ope
   if (!mayCall(caller, requestedModel)) throw unknownModel(requestedModel);
   const targets = rankTargets({
     table: routing,
-    dialect: routed,
+    dialect: notAChat,
     facts,
     request: { operation: 'generate', body: {}, headers: headersOf(request) },
     caller,

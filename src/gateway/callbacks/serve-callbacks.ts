@@ -38,9 +38,8 @@ export async function serveCallbacks(gateway: Gateway, action: CallbackAction, h
   checkCaller(caller, request, gateway.clock.nowMs(), gateway.settings().isProxy);
   const { callbacks } = gateway;
   if (callbacks === undefined) throw new GatewayError('route_not_found', 'callbacks are not sent by this gateway');
-  const report = { refused: () => {}, whenClosed: (then: () => void) => void response.once('close', then) };
   const dialect = chatDialects['openai-chat'];
-  const admission = await enterGate(gateway.gatekeeper, { callId, request, response, dialect }, report, caller.userId);
+  const admission = await enterGate(gateway.gatekeeper, { callId, request, response, dialect }, undefined, caller.userId);
   if (admission === undefined) return;
   const answer = await act(callbacks, action, { userName: caller.userName, id, query: target.query }).catch((cause: unknown) => {
     if (cause instanceof GatewayError) throw cause;

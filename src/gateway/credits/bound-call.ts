@@ -54,6 +54,15 @@ export function forecastUsage({ facts, input, outputTokensDefault }: ForecastCal
   });
 }
 
+/** A model whose window is not known is reckoned with the usual one. */
+const unknownWindowTokens = 200_000;
+
+/** The same with as much input as the model can read: for what is not seen here, as a conversation that only the upstream keeps. */
+export function withWholeWindow(bounds: UsageBounds, { upstream, upstreamModel }: Target): UsageBounds {
+  const window = upstream.traitsOf(upstreamModel).contextTokensMax ?? unknownWindowTokens;
+  return { ...bounds, most: { ...bounds.most, inputTokens: Math.max(window, bounds.most.inputTokens ?? 0) } };
+}
+
 /** What so much costs at a target. */
 export function boundAtTarget(
   { priceBook, ...purchase }: Purchase,

@@ -10,7 +10,7 @@ import type { Gateway, GatewaySettings } from '../gateway.ts';
 import type { Translation } from '../exchange/translate/translation.ts';
 import type { Target } from '../routing/routing-table.ts';
 import type { ResponseTurn } from '../stored-responses/response-turn.ts';
-import { boundAtTarget, boundDearest, forecastUsage, outputTokensAtFirst, type Purchase } from './bound-call.ts';
+import { boundAtTarget, boundDearest, forecastUsage, outputTokensAtFirst, type Purchase, withWholeWindow } from './bound-call.ts';
 import { type CallCredit, type HeldPlan, takeCredit } from './call-credit.ts';
 import { defaultCredits } from './credit-settings.ts';
 import { withSentBound } from './sent-bound.ts';
@@ -113,13 +113,9 @@ export function createStreamBudget(call: HeldChat, attempt: ChatAttempt): Stream
 function forecastChat({ facts, settings, framing }: Omit<ChatPurchase, 'targets'>, { input }: HeldPlan, target: Target): UsageBounds {
   const outputTokensDefault = outputTokensAtFirst(settings.credits ?? defaultCredits, framing !== undefined, target);
   const bounds = forecastUsage({ facts, input, outputTokensDefault }, target);
-  if (facts.continues === undefined) return bounds;
   // A reply that only the upstream keeps may be as long as its model can read.
-  const window = target.upstream.traitsOf(target.upstreamModel).contextTokensMax ?? unknownWindowTokens;
-  return { ...bounds, most: { ...bounds.most, inputTokens: Math.max(window, bounds.most.inputTokens ?? 0) } };
+  return facts.continues === undefined ? bounds : withWholeWindow(bounds, target);
 }
-
-const unknownWindowTokens = 200_000;
 
 function purchaseOf({ settings, caller, facts, acceptedAtMs }: Omit<ChatPurchase, 'targets'>, { serviceTier }: HeldPlan): Purchase {
   return {

@@ -28,7 +28,7 @@ export function describeCreditRefusal(refusal: CreditRefusal, neededNanoUsd: big
   }
   const { scope, period, resetsAtMs } = refusal;
   const limitUsd = usdDecimal(refusal.limitNanoUsd);
-  const message = `Spend limit reached for ${whose[scope]}: $${limitUsd} ${periods[period]}. This request ${needed}.`;
+  const message = `Spend limit reached for ${whose[scope]}: $${limitUsd} ${periods[period]}. This request ${needed}. Shorten the input, ask for less output, or have the limit raised.`;
   return new GatewayError('spend_limit_reached', message, {
     exceededSpend: { scope, period, limitUsd },
     headers: notAgain,

@@ -29,9 +29,8 @@ export async function serveCredits(gateway: Gateway, { request, response, callId
   const caller = await authenticate(request, target.queryKeys, gateway.callers);
   const nowMs = gateway.clock.nowMs();
   checkCaller(caller, request, nowMs, gateway.settings().isProxy);
-  const report = { refused: () => {}, whenClosed: (then: () => void) => void response.once('close', then) };
   const dialect = chatDialects['openai-responses'];
-  const admission = await enterGate(gateway.gatekeeper, { callId, request, response, dialect }, report, caller.userId);
+  const admission = await enterGate(gateway.gatekeeper, { callId, request, response, dialect }, undefined, caller.userId);
   if (admission === undefined) return;
   if (gateway.spending === undefined) throw new GatewayError('route_not_found', 'this gateway keeps no accounts');
   const overview = await gateway.spending.read(caller, nowMs).catch((cause: unknown) => {

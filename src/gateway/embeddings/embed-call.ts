@@ -20,6 +20,7 @@ import { readPrices } from '../read-prices.ts';
 import { decideRetry, isWithinReach } from '../retry/retry-policy.ts';
 import { forbidsRetry, parseRetryAfter } from '../retry/parse-retry-after.ts';
 import { alwaysHealthy } from '../routing/always-healthy.ts';
+import { notAChat } from '../routing/not-a-chat.ts';
 import { rankTargets, unknownModel } from '../routing/rank-targets.ts';
 import { subjectOf } from '../routing/route.ts';
 import type { Target } from '../routing/routing-table.ts';
@@ -50,13 +51,6 @@ export type EmbedCall = {
 
 export type Embedded = { readonly body: JsonObject; readonly headers: Readonly<Record<string, string>> };
 
-/** What routing looks at in chats and embeddings do not have. */
-const routed = {
-  id: 'openai-chat',
-  readFeatures: () => ({ images: false, documents: false, audio: false, tools: false }),
-  readConversation: () => '',
-} as const;
-
 /**
  * Makes one call for embeddings: routed by model like any other, tried at one target after the other, limited, and settled once in the books.
  * @throws GatewayError
@@ -72,7 +66,7 @@ export async function embed(gateway: Gateway, call: EmbedCall): Promise<Embedded
   const request = { operation: 'generate', body, headers: call.headers } as const;
   const ranking = {
     table: settings.routing,
-    dialect: routed,
+    dialect: notAChat,
     facts,
     request,
     caller,
@@ -93,15 +87,16 @@ export async function embed(gateway: Gateway, call: EmbedCall): Promise<Embedded
     facts,
     target: targets[0],
   });
+  const { priceBook } = settings.routing;
   let credit: CallCredit | undefined;
   let attempts: EmbedAttempts | undefined;
   try {
     credit = await takeCredit(gateway, caller, call.acceptedAtMs, () => {
       const bounds = boundEmbeddings(body, inputCharacters);
-      const purchase = { priceBook: settings.routing.priceBook, requestedModel, acceptedAtMs: call.acceptedAtMs };
+      const purchase = { priceBook, requestedModel, acceptedAtMs: call.acceptedAtMs };
       return boundDearest({ ...purchase, userName: caller.userName, keyId: caller.id }, targets, () => bounds);
     });
-    attempts = new EmbedAttempts(gateway, call, { facts, credit, encoding });
+    attempts = new EmbedAttempts(gateway, call, { facts, credit, priceBook, encoding });
     const reply = await attempts.run(targets);
     return { body: reply.body, headers: { ...taken?.headers } };
   } finally {
@@ -115,6 +110,8 @@ export async function embed(gateway: Gateway, call: EmbedCall): Promise<Embedded
 type KnownEmbedding = {
   readonly facts: CallFacts;
   readonly credit: CallCredit | undefined;
+  /** What it is held by: a reload of the prices changes no call under way. */
+  readonly priceBook: PriceBook;
   readonly encoding: 'float' | 'base64';
 };
 
@@ -123,8 +120,6 @@ class EmbedAttempts {
   readonly #gateway: Gateway;
   readonly #call: EmbedCall;
   readonly #known: KnownEmbedding;
-  /** Pinned: a reload of the prices changes no call under way. */
-  readonly #priceBook: PriceBook;
   readonly #failed: FailedAttempt[] = [];
   #usedTokens = 0;
 
@@ -132,7 +127,6 @@ class EmbedAttempts {
     this.#gateway = gateway;
     this.#call = call;
     this.#known = known;
-    this.#priceBook = gateway.settings().routing.priceBook;
   }
 
   /** Tokens that are charged for it, once it is in the books. */
@@ -197,7 +191,7 @@ class EmbedAttempts {
   #open(target: Target): Promise<CallOpening> {
     const { callId, acceptedAtMs, caller } = this.#call;
     const { journal } = this.#gateway;
-    const priceBook = this.#priceBook;
+    const { priceBook } = this.#known;
     readPrices(priceBook, { target, requestedModel: this.#known.facts.requestedModel, acceptedAtMs }, undefined);
     const priceVersion = priceBook.version;
     const failedAttempts = this.#failed.length === 0 ? undefined : [...this.#failed];
@@ -235,7 +229,7 @@ class EmbedAttempts {
     const durationMs = Math.round(clock.monotonicMs() - this.#call.startedMs);
     const left = this.#call.client?.left;
     const outcome = left === undefined ? told : endLeft(told);
-    const charged = settleCall(opening, outcome, { upstreamStatus, durationMs }, this.#priceBook, false);
+    const charged = settleCall(opening, outcome, { upstreamStatus, durationMs }, this.#known.priceBook, false);
     const entry = left === undefined ? charged : { ...charged, disconnect: describeLeaving(left, reportsUsage(outcome), durationMs) };
     this.#usedTokens = countUsedTokens(entry.usage);
     this.#known.credit?.charge(entry);

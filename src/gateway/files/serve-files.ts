@@ -72,8 +72,7 @@ export async function serveFiles(gateway: Gateway, http: Http): Promise<void> {
   const dialect = chatDialects['openai-responses'];
   const gone = new AbortController();
   response.once('close', () => gone.abort());
-  const report = { refused: () => {}, whenClosed: (then: () => void) => void response.once('close', then) };
-  const admission = await enterGate(gateway.gatekeeper, { callId, request, response, dialect }, report, caller.userId);
+  const admission = await enterGate(gateway.gatekeeper, { callId, request, response, dialect }, undefined, caller.userId);
   if (admission === undefined) return;
   const context: FilesContext = {
     gateway,

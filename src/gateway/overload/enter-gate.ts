@@ -16,16 +16,14 @@ type ArrivingCall = {
   readonly dialect: ChatDialect;
 };
 
+type GateReport = Pick<CallReport, 'refused' | 'whenClosed'>;
+
 /**
  * Lets a call in, until its reply is over. Undefined: it was refused and has its answer, or its client has left; nothing more is to be done.
+ * @param report undefined for what is no call: nothing is told of it
  * @param tenantId whose share of the process it uses
  */
-export function enterGate(
-  gatekeeper: Gatekeeper,
-  call: ArrivingCall,
-  report: Pick<CallReport, 'refused' | 'whenClosed'>,
-  tenantId: string,
-): AdmitResult {
+export function enterGate(gatekeeper: Gatekeeper, call: ArrivingCall, report: GateReport | undefined, tenantId: string): AdmitResult {
   const { request, response } = call;
   if (gatekeeper.closesConnections()) response.shouldKeepAlive = false;
   const bytes = expectedBytes(request);
@@ -38,12 +36,13 @@ export function enterGate(
 function settle(
   gatekeeper: Gatekeeper,
   { request, response, dialect, callId }: ArrivingCall,
-  report: Pick<CallReport, 'refused' | 'whenClosed'>,
+  report: GateReport | undefined,
   { bytes, admission }: { readonly bytes: number; readonly admission: Admission | undefined },
 ): Admission | undefined {
   if (admission === undefined) {
     gatekeeper.wasRefused(request, bytes);
-    report.refused(shedCall(response, dialect, callId, gatekeeper.retryAfterSeconds()));
+    const refusal = shedCall(response, dialect, callId, gatekeeper.retryAfterSeconds());
+    report?.refused(refusal);
     return undefined;
   }
   // A client that left before somebody listened for it: nothing will tell again.
@@ -51,6 +50,8 @@ function settle(
     admission.release();
     return undefined;
   }
-  report.whenClosed(() => admission.release());
+  const leave = (): void => admission.release();
+  if (report === undefined) response.once('close', leave);
+  else report.whenClosed(leave);
   return admission;
 }

@@ -6,7 +6,7 @@ import { type InputMeasure, measureInput } from '../../inference/measure-input.t
 import { createTranslationNotes, type TranslationNote } from '../../inference/translation-notes.ts';
 import type { JsonValue } from '../../platform/json/json-value.ts';
 import type { StreamFraming } from '../../platform/frames.ts';
-import { forecastUsage, outputTokensAtFirst } from '../credits/bound-call.ts';
+import { forecastUsage, outputTokensAtFirst, withWholeWindow } from '../credits/bound-call.ts';
 import { defaultCredits } from '../credits/credit-settings.ts';
 import { type SentRequest, withSentBound } from '../credits/sent-bound.ts';
 import { mayCall } from '../limits/check-caller.ts';
@@ -27,9 +27,6 @@ export type ChatPath = {
   readonly pathModel?: string | undefined;
   readonly pathFraming?: StreamFraming | undefined;
 };
-
-/** A model whose window is not known is reckoned with the usual one. */
-const unknownWindowTokens = 200_000;
 
 /**
  * Reads a chat as a call of it would be read, up to where it would be sent.
@@ -119,10 +116,8 @@ function factsAsSent({ facts }: ReadChat, { upstream, upstreamModel }: Target, s
 /** @param outputTokensDefault what is held for at first where there is no bound; undefined: all that its model can write */
 function boundUsage({ facts, input, isLoop, keptAt }: ChatPathFacts, outputTokensDefault: number | undefined, target: Target): UsageBounds {
   const bounds = forecastUsage({ facts, input, outputTokensDefault }, target);
-  if (!isLoop && keptAt === undefined) return bounds;
   // What only the upstream keeps, and what tools bring in later rounds, may be as long as the model can read.
-  const window = target.upstream.traitsOf(target.upstreamModel).contextTokensMax ?? unknownWindowTokens;
-  return { ...bounds, most: { ...bounds.most, inputTokens: Math.max(window, bounds.most.inputTokens ?? 0) } };
+  return isLoop || keptAt !== undefined ? withWholeWindow(bounds, target) : bounds;
 }
 
 type ChatPathFacts = Pick<ReadChat, 'facts' | 'input' | 'isLoop' | 'keptAt'>;

@@ -2,16 +2,10 @@ import type { CallFacts } from '../../inference/call-facts.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import { mayCall } from '../limits/check-caller.ts';
 import { alwaysHealthy } from '../routing/always-healthy.ts';
+import { notAChat } from '../routing/not-a-chat.ts';
 import { rankTargets, unknownModel } from '../routing/rank-targets.ts';
 import type { Target } from '../routing/routing-table.ts';
 import type { Asked } from './quoted-call.ts';
-
-/** What routing looks at in chats and what is none does not have. */
-const routed = {
-  id: 'openai-chat',
-  readFeatures: () => ({ images: false, documents: false, audio: false, tools: false }),
-  readConversation: () => '',
-} as const;
 
 /**
  * The targets of a call that is no chat, best first, however they are at the moment; never none.
@@ -28,7 +22,7 @@ export function rankRouted(
   if (!mayCall(caller, requestedModel)) throw unknownModel(requestedModel);
   const request = { operation: 'generate', body: {}, headers } as const;
   const nowMs = gateway.clock.monotonicMs();
-  const call = { table: settings.routing, dialect: routed, facts, request, caller, health: alwaysHealthy, nowMs, random: () => 0 };
+  const call = { table: settings.routing, dialect: notAChat, facts, request, caller, health: alwaysHealthy, nowMs, random: () => 0 };
   const targets = rankTargets(call).filter(isSuitable);
   if (targets.length > 0) return targets;
   throw new GatewayError('no_suitable_target', `no upstream of ${requestedModel.slice(0, 256)} ${does}`, { param: 'model' });

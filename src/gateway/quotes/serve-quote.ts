@@ -47,9 +47,8 @@ export async function serveQuote(gateway: Gateway, http: Http, findRoute: (metho
   const caller = await authenticate(request, target.queryKeys, gateway.callers);
   const nowMs = gateway.clock.nowMs();
   checkCaller(caller, request, nowMs, settings.isProxy);
-  const report = { refused: () => {}, whenClosed: (then: () => void) => void response.once('close', then) };
   const dialect = chatDialects['openai-responses'];
-  const admission = await enterGate(gateway.gatekeeper, { callId, request, response, dialect }, report, caller.userId);
+  const admission = await enterGate(gateway.gatekeeper, { callId, request, response, dialect }, undefined, caller.userId);
   if (admission === undefined) return;
   const limited = await countRequest(gateway, caller);
   const read = await readRequest(request, settings.limits, (held) => admission.holdBytes(held));

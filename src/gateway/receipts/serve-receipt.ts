@@ -35,9 +35,8 @@ export async function serveReceipt(gateway: Gateway, http: Http, id: string): Pr
   const { request, response, callId, target } = http;
   const caller = await authenticate(request, target.queryKeys, gateway.callers);
   checkCaller(caller, request, gateway.clock.nowMs(), gateway.settings().isProxy);
-  const report = { refused: () => {}, whenClosed: (then: () => void) => void response.once('close', then) };
   const dialect = chatDialects['openai-responses'];
-  const admission = await enterGate(gateway.gatekeeper, { callId, request, response, dialect }, report, caller.userId);
+  const admission = await enterGate(gateway.gatekeeper, { callId, request, response, dialect }, undefined, caller.userId);
   if (admission === undefined) return;
   const gone = new AbortController();
   response.once('close', () => gone.abort());

@@ -79,8 +79,7 @@ export async function serveVideos(
 
 async function admit({ gatekeeper }: Gateway, { request, response, callId }: Http, tenantId: string, report: CallReport | undefined) {
   const dialect = chatDialects['openai-chat'];
-  const followed = report ?? { refused: () => {}, whenClosed: (then: () => void) => void response.once('close', then) };
-  return await enterGate(gatekeeper, { callId, request, response, dialect }, followed, tenantId);
+  return await enterGate(gatekeeper, { callId, request, response, dialect }, report, tenantId);
 }
 
 /** Aborts when the client has left. */

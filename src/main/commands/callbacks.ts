@@ -7,8 +7,7 @@ import { createCallbackVault } from '../../tasks/callbacks/callback-vault.ts';
 import { type Callbacks, createCallbacks } from '../../tasks/callbacks/create-callbacks.ts';
 import { type Environment, StartError } from '../environment.ts';
 import { loadStoreKey } from '../load-store-key.ts';
-import { ensureDataDirectory, openDatabase } from '../open-data-directory.ts';
-import { printTable } from './with-accounts.ts';
+import { findUserName, printTable, withStore } from './with-accounts.ts';
 
 const listed = 50;
 
@@ -67,16 +66,10 @@ async function withCallbacks<Result>(
   user: string,
   use: (callbacks: Callbacks, userName: string) => Promise<Result>,
 ): Promise<Result> {
-  ensureDataDirectory(environment.dataDirectory);
-  const store = await openDatabase(environment);
-  try {
-    const userName = user.normalize('NFC');
-    if (!(await store.listUsers()).some(({ name }) => name === userName))
-      throw new StartError(`there is no user "${user}"; weir users list shows them`);
+  return await withStore(environment, async (store) => {
+    const userName = await findUserName(store, user);
     const vault = createCallbackVault({ store, key: loadStoreKey(environment), randomBytes, clock: systemClock });
     // Nothing is checked or sent here.
     return await use(createCallbacks({ store, vault, clock: systemClock, allowPrivate: () => false }), userName);
-  } finally {
-    await store.close();
-  }
+  });
 }

@@ -11,10 +11,9 @@ import { systemClock } from '../../platform/clock.ts';
 import type { Store } from '../../store/store.ts';
 import { readCreditUnit } from '../config/read-credit-unit.ts';
 import { type Environment, StartError } from '../environment.ts';
-import { ensureDataDirectory, openDatabase } from '../open-data-directory.ts';
 import { inert } from '../usage/terminal-text.ts';
 import { nameActor } from './name-actor.ts';
-import { printTable } from './with-accounts.ts';
+import { findUserName, printTable, withStore } from './with-accounts.ts';
 
 const listedMax = 1000;
 const verifyRows = 1000;
@@ -26,27 +25,10 @@ type Posting = Pick<NewTransaction, 'kind' | 'against' | 'amountNanoUsd'> & {
   readonly callId?: string;
 };
 
-/** Opens the store of the data directory for one command. */
-async function withStore<Result>(environment: Environment, use: (store: Store) => Promise<Result>): Promise<Result> {
-  ensureDataDirectory(environment.dataDirectory);
-  const store = await openDatabase(environment);
-  try {
-    return await use(store);
-  } finally {
-    await store.close();
-  }
-}
-
-async function findUser(store: Store, name: string): Promise<string> {
-  const userName = name.normalize('NFC');
-  if ((await store.listUsers()).some((user) => user.name === userName)) return userName;
-  throw new StartError(`there is no user "${name}"; weir users list shows them, and weir keys create makes them`);
-}
-
 /** Posts a transaction and says how the balance stands. The same reference again posts nothing. */
 async function post(environment: Environment, { userName: name, note, reference, ...posting }: Posting): Promise<void> {
   await withStore(environment, async (store) => {
-    const userName = await findUser(store, name);
+    const userName = await findUserName(store, name);
     const id = reference ?? randomBytes(8).toString('hex');
     const { status, balanceNanoUsd } = await store.postTransaction({
       ...posting,
@@ -99,30 +81,15 @@ function addPostCommands(credits: Command, environment: Environment): void {
       .description(description)
       .option('--note <text>', 'why')
       .option('--reference <id>', 'what it is known by elsewhere: the same again posts nothing');
-  posting('top-up', 'adds what a user has paid to its balance')
-    .argument('<user>')
-    .argument('<usd>')
-    .action((userName: string, usd: string, options: PostOptions) =>
-      post(environment, {
-        ...options,
-        userName,
-        kind: 'top_up',
-        against: 'deposits',
-        amountNanoUsd: readAmount(usd, { mayBeNegative: false }),
-      }),
-    );
-  posting('grant', 'adds to the balance of a user what nobody has paid')
-    .argument('<user>')
-    .argument('<usd>')
-    .action((userName: string, usd: string, options: PostOptions) =>
-      post(environment, {
-        ...options,
-        userName,
-        kind: 'promo',
-        against: 'promo',
-        amountNanoUsd: readAmount(usd, { mayBeNegative: false }),
-      }),
-    );
+  const adding = (name: string, description: string, books: Pick<Posting, 'kind' | 'against'>): Command =>
+    posting(name, description)
+      .argument('<user>')
+      .argument('<usd>')
+      .action((userName: string, usd: string, options: PostOptions) =>
+        post(environment, { ...options, ...books, userName, amountNanoUsd: readAmount(usd, { mayBeNegative: false }) }),
+      );
+  adding('top-up', 'adds what a user has paid to its balance', { kind: 'top_up', against: 'deposits' });
+  adding('grant', 'adds to the balance of a user what nobody has paid', { kind: 'promo', against: 'promo' });
   posting('correct', 'adds to or takes from a balance what was booked wrongly; write -- before an amount below 0')
     .argument('<user>')
     .argument('<usd>')
@@ -174,7 +141,7 @@ function addListCommands(credits: Command, environment: Environment): void {
     .option('--json', 'as JSON')
     .action(async (user: string | undefined, { json }: { readonly json?: boolean }) => {
       const rows = await withStore(environment, async (store) =>
-        store.readBalances({ limit: listedMax, ...(user === undefined ? {} : { userName: await findUser(store, user) }) }),
+        store.readBalances({ limit: listedMax, ...(user === undefined ? {} : { userName: await findUserName(store, user) }) }),
       );
       const shown = rows.map(({ userName, balanceNanoUsd, leasedNanoUsd, videosNanoUsd }) => ({
         user: userName,
@@ -204,7 +171,7 @@ function addListCommands(credits: Command, environment: Environment): void {
     .action(async (user: string, { limit, json }: { readonly limit: string; readonly json?: boolean }) => {
       if (!/^[1-9][0-9]{0,3}$/.test(limit)) throw new StartError('--limit takes a number from 1 to 9999');
       const posted = await withStore(environment, async (store) =>
-        store.listTransactions({ userName: await findUser(store, user), limit: Number(limit) }),
+        store.listTransactions({ userName: await findUserName(store, user), limit: Number(limit) }),
       );
       if (json === true)
         return console.log(

@@ -15,9 +15,9 @@ import type { Store } from '../../store/store.ts';
 import { buildPriceBook } from '../config/build-price-book.ts';
 import { readCreditUnit } from '../config/read-credit-unit.ts';
 import { type Environment, StartError } from '../environment.ts';
-import { ensureDataDirectory, openDatabase } from '../open-data-directory.ts';
 import { describeReceipt } from './describe-receipt.ts';
 import { loadConfigAndPrices, readPriceBooks } from './stored-prices.ts';
+import { withStore } from './with-accounts.ts';
 
 /** What `weir receipt verify` ends with: all is right, something differs, or it could not be looked at. */
 const exitCodes = { right: 0, differs: 1, trouble: 2 } as const;
@@ -46,17 +46,11 @@ export function addReceiptCommands(program: Command, environment: Environment, c
 }
 
 async function showReceipt(environment: Environment, id: string, json: boolean): Promise<void> {
-  ensureDataDirectory(environment.dataDirectory);
-  const store = await openDatabase(environment);
-  try {
-    const [call, ...parts] = await findRows(store, id);
-    if (call === undefined)
-      throw new StartError(`the ledger has no call "${id}"; one that has just ended, or is under way, is booked in a moment`);
-    const receipt = showCredits(buildReceipt([call, ...parts], true), readCreditUnit(environment));
-    console.log(json ? JSON.stringify(receipt, undefined, 2) : describeReceipt(receipt).join('\n'));
-  } finally {
-    await store.close();
-  }
+  const [call, ...parts] = await withStore(environment, (store) => findRows(store, id));
+  if (call === undefined)
+    throw new StartError(`the ledger has no call "${id}"; one that has just ended, or is under way, is booked in a moment`);
+  const receipt = showCredits(buildReceipt([call, ...parts], true), readCreditUnit(environment));
+  console.log(json ? JSON.stringify(receipt, undefined, 2) : describeReceipt(receipt).join('\n'));
 }
 
 /** The rows of a call, by its own id or by one that its client was given in the reply. */

@@ -10,6 +10,7 @@ import { vendorExports } from '../../billing/reconciliation/vendor-exports.ts';
 import type { VendorCosts } from '../../billing/reconciliation/vendor-costs.ts';
 import { ExportError, startOfDay, type VendorUsage } from '../../billing/reconciliation/vendor-usage.ts';
 import type { LedgerStore } from '../../billing/ledger/ledger-store.ts';
+import { describeFailure } from '../describe-failure.ts';
 import { type Environment, StartError } from '../environment.ts';
 import { openDatabase } from '../open-data-directory.ts';
 import { describeCosts, isCostOver, writeCosts } from './describe-costs.ts';
@@ -55,8 +56,8 @@ export function addReconcileCommand(program: Command, environment: () => Environ
       try {
         process.exitCode = await reconcile(environment(), file, options);
       } catch (error) {
-        if (!(error instanceof ExportError) && !(error instanceof StartError)) throw error;
-        console.error(`weir: ${error instanceof ExportError ? `${file}: ` : ''}${error.message}`);
+        // Whatever it is: 1 would say that the accounts were compared and differ.
+        console.error(`weir: ${error instanceof ExportError ? `${file}: ${error.message}` : describeFailure(error)}`);
         process.exitCode = exitCodes.trouble;
       }
     });

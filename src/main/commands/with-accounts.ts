@@ -2,18 +2,31 @@ import { randomBytes } from 'node:crypto';
 
 import { type Accounts, createAccounts } from '../../accounts/create-accounts.ts';
 import { systemClock } from '../../platform/clock.ts';
-import type { Environment } from '../environment.ts';
+import type { Store } from '../../store/store.ts';
+import { type Environment, StartError } from '../environment.ts';
 import { ensureDataDirectory, openDatabase } from '../open-data-directory.ts';
 
-/** Opens the accounts of the data directory for one command. A running gateway shares the database and notices what changes. */
-export async function withAccounts<Result>(environment: Environment, use: (accounts: Accounts) => Promise<Result>): Promise<Result> {
+/** Opens the store of the data directory for one command, and closes it whatever becomes of that. */
+export async function withStore<Result>(environment: Environment, use: (store: Store) => Promise<Result>): Promise<Result> {
   ensureDataDirectory(environment.dataDirectory);
   const store = await openDatabase(environment);
   try {
-    return await use(createAccounts({ store, clock: systemClock, random: randomBytes }));
+    return await use(store);
   } finally {
     await store.close();
   }
+}
+
+/** Opens the accounts of the data directory for one command. A running gateway shares the database and notices what changes. */
+export async function withAccounts<Result>(environment: Environment, use: (accounts: Accounts) => Promise<Result>): Promise<Result> {
+  return await withStore(environment, (store) => use(createAccounts({ store, clock: systemClock, random: randomBytes })));
+}
+
+/** The name of a user as the store has it. Throws StartError where there is no such user. */
+export async function findUserName(store: Pick<Store, 'listUsers'>, name: string): Promise<string> {
+  const userName = name.normalize('NFC');
+  if ((await store.listUsers()).some((user) => user.name === userName)) return userName;
+  throw new StartError(`there is no user "${name}"; weir users list shows them, and weir keys create makes them`);
 }
 
 /** Prints rows as columns of even width. */

@@ -1,11 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 
 import { type Environment, StartError } from '../environment.ts';
+import type { Config } from './config-schema.ts';
 import type { DatabaseConfig } from './database-schema.ts';
 import { readConfig } from './read-config.ts';
 
 /** The configuration file in use: the one that WEIR_CONFIG names, else weir.yaml where there is one. Throws StartError for a name without a file. */
-export function findConfigPath({ configPath }: Pick<Environment, 'configPath'>): string | undefined {
+function findConfigPath({ configPath }: Pick<Environment, 'configPath'>): string | undefined {
   if (configPath === undefined) return existsSync('weir.yaml') ? 'weir.yaml' : undefined;
   if (!existsSync(configPath)) throw new StartError(`WEIR_CONFIG names ${configPath}, which does not exist`);
   return configPath;
@@ -25,12 +26,18 @@ export function withConfigPath(environment: Environment): Environment {
 }
 
 /**
- * Which database the configuration names; undefined for the file of the data directory. A configuration that says nothing of databases is not looked at further: commands about keys work where
- * the secrets of upstreams are not known. Throws ConfigError, StartError.
+ * The configuration, for a command that wants one setting of it. Undefined where its text does not hold the name of that setting: then it is not looked at further, because the secrets of
+ * upstreams may not be known here.
+ * @throws ConfigError, StartError
  */
-export function readDatabaseConfig(environment: Environment): DatabaseConfig | undefined {
+export function readConfigNaming(setting: string, environment: Environment): Config | undefined {
   const file = findConfigPath(environment);
   const text = file === undefined ? '' : readFileSync(file, 'utf8');
-  if (file === undefined || !/\bdatabase\b/.test(text)) return undefined;
-  return readConfig({ text, file, variable: environment.variable }).database;
+  if (file === undefined || !new RegExp(`\\b${setting}\\b`).test(text)) return undefined;
+  return readConfig({ text, file, variable: environment.variable });
+}
+
+/** Which database the configuration names; undefined for the file of the data directory. Throws ConfigError, StartError. */
+export function readDatabaseConfig(environment: Environment): DatabaseConfig | undefined {
+  return readConfigNaming('database', environment)?.database;
 }

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import type { BillingRecords } from '../../billing/statistics/billing-record.ts';
 import { bucketsBetween } from '../../billing/statistics/buckets-between.ts';
 import { formatBucketTime } from '../../billing/statistics/format-bucket-time.ts';
@@ -12,6 +11,7 @@ import { pricesOf } from '../config/prices-schema.ts';
 import { creditUnitOf } from '../config/read-credit-unit.ts';
 import { type Environment, StartError } from '../environment.ts';
 import { openDatabase } from '../open-data-directory.ts';
+import { printTexts } from './print-texts.ts';
 import { type Span, readGranularity, readSpan } from './read-span.ts';
 import { renderUsage } from './render-usage.ts';
 import { type Terminal, inert } from './terminal-text.ts';
@@ -40,12 +40,12 @@ export async function showUsage(environment: Environment, options: UsageOptions)
   const granularity = readGranularity(options.by);
   const span = readSpan(options, granularity, timeZone, systemClock.nowMs());
   const records = await queryRecords(environment, options, granularity, span, timeZone);
-  if (options.json === true) return await print([JSON.stringify([...records], undefined, 2), '\n']);
-  if (options.csv === true) return await print(createCsvText(billColumns, records));
+  if (options.json === true) return await printTexts(process.stdout, [JSON.stringify([...records], undefined, 2), '\n']);
+  if (options.csv === true) return await printTexts(process.stdout, createCsvText(billColumns, records));
   const title = describe(options, granularity, span, timeZone);
   const unit = creditUnitOf(pricesOf(config.prices));
   const usage = { records, buckets: listBuckets(granularity, span, timeZone), title, unit };
-  return await print([renderUsage(usage, findTerminal(environment))]);
+  return await printTexts(process.stdout, [renderUsage(usage, findTerminal(environment))]);
 }
 
 async function queryRecords(
@@ -91,18 +91,4 @@ function describe({ user, token, model }: UsageOptions, granularity: Granularity
 function findTerminal({ variable }: Environment): Terminal {
   const isTerminal = process.stdout.isTTY;
   return { columns: isTerminal ? process.stdout.columns : pipedColumns, isRich: isTerminal && variable('NO_COLOR') === undefined };
-}
-
-/** Writes no faster than they are read. A reader who has seen enough, such as head, is no failure. */
-async function print(texts: Iterable<string> | AsyncIterable<string>): Promise<void> {
-  const { stdout } = process;
-  let isGone = false;
-  stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-    isGone = true;
-  });
-  for await (const text of texts) {
-    if (isGone) return;
-    if (!stdout.write(text)) await Promise.race([once(stdout, 'drain'), once(stdout, 'close')]);
-  }
 }

@@ -1,6 +1,7 @@
 import type { CallFacts } from '../../../inference/call-facts.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import { alwaysHealthy } from '../../routing/always-healthy.ts';
+import { notAChat } from '../../routing/not-a-chat.ts';
 import { rankTargets, unknownModel } from '../../routing/rank-targets.ts';
 import type { RoutingTable, Target } from '../../routing/routing-table.ts';
 import type { VideoContext } from '../video-context.ts';
@@ -14,13 +15,6 @@ const contractModelMeans = 'grok-imagine-video';
 export function routedName(table: Pick<RoutingTable, 'routeOf'>, requestedModel: string): string {
   return requestedModel === contractModel && table.routeOf(requestedModel) === undefined ? contractModelMeans : requestedModel;
 }
-
-/** What routing looks at in chats and videos do not have. */
-const routed = {
-  id: 'openai-chat',
-  readFeatures: () => ({ images: false, documents: false, audio: false, tools: false }),
-  readConversation: () => '',
-} as const;
 
 /**
  * The targets that can make a video, best first; before all others those that keep the video which is to be changed.
@@ -41,7 +35,7 @@ export function rankVideoTargets(
   const targets = rank(facts.requestedModel, () =>
     rankTargets({
       table,
-      dialect: routed,
+      dialect: notAChat,
       facts: { ...facts, requestedModel: routedName(table, facts.requestedModel) },
       request: { operation: 'generate', body: {}, headers },
       caller,
