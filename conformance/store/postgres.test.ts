@@ -1,7 +1,9 @@
-import { after, before, describe } from 'node:test';
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
 
 import { openPostgresStore } from '../../src/store/postgres/open-postgres-store.ts';
 import type { Store } from '../../src/store/store.ts';
+import { eventually } from '../support/http.ts';
 import { type PostgresServer, skipPostgres, startPostgres } from '../support/start-postgres.ts';
 import { runStoreSuite } from './store-suite.ts';
 import type { StoreUnderTest } from './store-under-test.ts';
@@ -47,4 +49,16 @@ describe('on a real server', { skip: skipPostgres }, () => {
   }
 
   runStoreSuite('postgres', open);
+
+  test('a database of a newer program is refused, and no connection stays that would keep the refused program', async () => {
+    if (server === undefined) throw new Error('The server was not started.');
+    const { createDatabase, query } = await server;
+    const url = await createDatabase('newer', 'schema');
+    await query("insert into schema_migrations (version, name) values (999, 'later')", { database: 'newer' });
+    await assert.rejects(openPostgresStore({ url }), { kind: 'too-new', message: /schema version 999/ });
+    await eventually(
+      () => query("select count(*) from pg_stat_activity where datname = 'newer'"),
+      (connections) => connections === '0',
+    );
+  });
 });

@@ -19,7 +19,11 @@ const open = async () => {
   try {
     await migrated.migrate();
   } catch (error) {
-    if (!options.mayBeAway || !(error instanceof StoreError) || error.kind !== 'unavailable') throw error;
+    if (!options.mayBeAway || !(error instanceof StoreError) || error.kind !== 'unavailable') {
+      // A connection that is kept would keep this thread, and with it the program. Nobody waits for its end.
+      pool.close().catch(() => undefined);
+      throw error;
+    }
   }
   return { operations: createStoreOperations(createPostgresDatabase(migrated)), close: pool.close };
 };

@@ -71,7 +71,7 @@ export async function* readPieces(query: Query, { name, columns, key, hasBytes }
 /** How many rows a table has, and a sum that any other value of any of them changes. */
 export type TableSum = { readonly rows: number; readonly sum: string };
 
-/** Adds rows up to a sum that does not depend on how they come. */
+/** Adds rows up to a sum that does not depend on the pieces in which they come, only on their order. */
 export function createTableSum(columns: readonly string[]) {
   const hash = createHash('sha256');
   let rows = 0;
