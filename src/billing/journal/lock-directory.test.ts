@@ -16,18 +16,33 @@ function statusOf(processId: number): { readonly state: string; readonly start: 
   return { state, start: rest.split(' ')[18] ?? '' };
 }
 
-/** A process that lives until `end`, and a child of its own that has ended and that it never asks about. */
+async function until(condition: () => boolean): Promise<void> {
+  const deadline = performance.now() + 5000;
+  while (!condition()) {
+    assert.ok(performance.now() < deadline, 'waited too long');
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+}
+
+/**
+ * A process that lives until `end`, and a child of its own that has ended and that it never asks about: a shell would, so it has become another program
+ * before its child is let go.
+ */
 async function startParent() {
-  const parent = spawn('sh', ['-c', 'true & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const [output] = (await once(parent.stdout, 'data')) as [Buffer];
-  const child = Number(String(output));
-  while (statusOf(child).state !== 'Z') await new Promise((resolve) => setTimeout(resolve, 1));
+  const parent = spawn('sh', ['-c', 'read line <&3 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'inherit', 'pipe'] });
   const exited = once(parent, 'exit');
   const end = async (): Promise<void> => {
     parent.kill('SIGKILL');
     await exited;
   };
-  return { living: parent.pid ?? 0, dead: child, end };
+  const living = parent.pid ?? 0;
+  assert.ok(parent.stdout);
+  const [output] = (await once(parent.stdout, 'data')) as [Buffer];
+  const dead = Number(String(output));
+  await until(() => readFileSync(`/proc/${living}/comm`, 'utf8').trim() === 'sleep');
+  parent.stdio[3]?.destroy();
+  await until(() => statusOf(dead).state === 'Z');
+  return { living, dead, end };
 }
 
 describe('the lock of a journal directory', () => {
