@@ -25,7 +25,7 @@ async function openDesk() {
     nowMs: Date.UTC(2026, 10, 22),
     asked: 0,
     log: [] as string[],
-    change: memory.changeLeases.bind(memory) as Change,
+    change: memory.changeLeases.bind(memory),
   };
   const note = (facts: { err?: unknown }, text: string): void =>
     void world.log.push(facts.err instanceof Error ? `${text} ${facts.err.message}` : text);
