@@ -5,6 +5,7 @@ import { createCreditDesk, type CreditDeskOptions } from './create-credit-desk.t
 import type { CreditHold, CreditRefusal } from './credit-desk.ts';
 import type { LeaseStore } from './credit-store.ts';
 import { MemoryCreditStore } from './memory-credit-store.ts';
+import { potsOf } from './pots.ts';
 import { payerOf } from './simulation/simulated-nodes.ts';
 
 const payer = payerOf('ann', 'k', undefined, { prepaid: true });
@@ -164,6 +165,24 @@ test('a desk that closes waits for one answer of a store that is away, not for o
   await desk.close();
   await sweep;
   assert.deepEqual(world.asked, ['signals', 'lease', 'ship', 'release']);
+});
+
+test('F9: what is given back to a store that is away is told again when it is back', async () => {
+  const { world, memory, desk, tickAfter, admitted } = createWorld();
+  await tickAfter(0);
+  (await admitted(10n)).end();
+  const [pot] = potsOf(payer, world.nowMs);
+  const other = { nodeId: 'o', sessionId: 't', nowMs: world.nowMs, userName: 'ann' };
+  await memory.openCreditNode(other);
+  const wish = { pot: pot ?? assert.fail(), version: 0, generation: 't:1', keep: 0n, need: 1000n, recentSpend: 0n, close: false };
+  await memory.changeLeases(other, [wish]);
+  world.failing.add('lease');
+  await tickAfter(1000);
+  assert.equal(desk.figures().free, 0n);
+  assert.ok(memory.leasedBy('n') > 0n, 'the store has not heard of it');
+  world.failing.clear();
+  await tickAfter(10_000);
+  assert.equal(memory.leasedBy('n'), desk.figures().free);
 });
 
 test('a life that another has ended refuses everything, says so once and asks for nothing more', async () => {

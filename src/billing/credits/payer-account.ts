@@ -132,6 +132,8 @@ export class PayerAccount {
         const reply = await this.#ask(requests);
         if (reply === undefined || reply.status === 'fenced') {
           if (reply !== undefined) this.#context.onFenced();
+          // What was given back is out of reach here, and whether the store has it is not known: it is told again at the next look, or nobody could use it until then.
+          else for (const pot of asked) pot.stale = true;
           this.#fail();
           return;
         }
