@@ -39,16 +39,17 @@ export function createFakeTaskStore(): FakeTaskStore {
 
 function createSubmissions(tables: Tables): Pick<TaskStore, 'findKeyedTask' | 'insertTask' | 'acceptTask' | 'refuseTask'> {
   const { rows, keys } = tables;
-  const findKeyedTask: TaskStore['findKeyedTask'] = async (asked) => {
+  // At once: between looking and inserting nobody else is to insert.
+  const findKeyed = (asked: Parameters<TaskStore['findKeyedTask']>[0]): Awaited<ReturnType<TaskStore['findKeyedTask']>> => {
     const known = keys.get(keyName(asked));
     const existing = known === undefined || known.untilMs <= asked.nowMs ? undefined : rows.get(known.taskId);
     if (known === undefined || existing === undefined) return undefined;
     return known.bodyHash === asked.bodyHash ? { type: 'existing', task: structuredClone(existing.task) } : { type: 'conflict' };
   };
   return {
-    findKeyedTask,
+    findKeyedTask: (asked) => Promise.resolve(findKeyed(asked)),
     insertTask: async (task, lease, idempotency) => {
-      const known = idempotency === undefined ? undefined : await findKeyedTask({ ...idempotency, nowMs: task.createdAtMs });
+      const known = idempotency === undefined ? undefined : findKeyed({ ...idempotency, nowMs: task.createdAtMs });
       if (known !== undefined) return known;
       if (rows.has(task.id)) throw new Error(`There is a task ${task.id} already.`);
       if (idempotency !== undefined) keys.set(keyName(idempotency), { ...idempotency, taskId: task.id });

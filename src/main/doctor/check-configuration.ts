@@ -59,7 +59,7 @@ export async function checkConfiguration(options: ConfigurationOptions): Promise
     const told: Finding = {
       verdict: 'good',
       subject,
-      says: `${describeSource(source)}; prices, without those that the store has published, ${settings.routing.priceBook.version}`,
+      says: `${describeSource(source)}; prices ${settings.routing.priceBook.version}, without those that the store has published`,
     };
     return { findings: [file, told, ...findWarnings(usable, path, environment)], usable };
   } catch (error) {
