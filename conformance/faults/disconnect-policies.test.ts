@@ -10,6 +10,7 @@ import type { CallEntry } from '../../src/billing/ledger/call-entry.ts';
 import { estimateTokens } from '../../src/inference/count-text-characters.ts';
 import { isExact, plannedUsage, priceBound } from '../support/audit.ts';
 import { eventually } from '../support/http.ts';
+import { type OpenCall, openCall } from '../support/open-call.ts';
 import { cleanEnvironment, program } from '../support/start-weir.ts';
 import { startAudioWeir } from '../audio/audio-weir.ts';
 import { makeWav } from '../audio/start-audio-upstream.ts';
@@ -270,16 +271,15 @@ describe('M8: the client of a call for sound or embeddings leaves', () => {
     const open = new RegExp(`^\\s*\\d+: [0-9A-F]+:${port} [0-9A-F]+:[0-9A-F]{4} (?:01|08) `, 'gm');
     return readFileSync('/proc/net/tcp', 'utf8').match(open)?.length ?? 0;
   };
-  const ask = (policy: string, what: 'embeddings' | 'audio/transcriptions', signal: AbortSignal): Promise<Response> => {
+  /** On a connection of its own: a pool that loses one may open another, and keep it. */
+  const ask = async (policy: string, what: 'embeddings' | 'audio/transcriptions'): Promise<OpenCall> => {
     const form = new FormData();
     for (const [name, value] of Object.entries({ model: 'gpt-4o-transcribe', stream: 'true' })) form.set(name, value);
     form.set('file', new Blob([Uint8Array.from(makeWav(2))]), 'a.wav');
-    const json = { 'content-type': 'application/json' };
-    return fetch(`${running.weir.gatewayUrl}/v1/${what}`, {
-      method: 'POST',
-      signal,
-      headers: { authorization: `Bearer ${keys[policy]}`, ...(what === 'embeddings' ? json : {}) },
-      body: what === 'embeddings' ? JSON.stringify({ model: 'embedder', input: 'what is to be found' }) : form,
+    const sent = what === 'embeddings' ? Response.json({ model: 'embedder', input: 'what is to be found' }) : new Response(form);
+    return openCall(`${running.weir.gatewayUrl}/v1/${what}`, {
+      headers: { authorization: `Bearer ${keys[policy]}`, 'content-type': sent.headers.get('content-type') ?? '' },
+      body: Buffer.from(await sent.arrayBuffer()),
     });
   };
 
@@ -298,15 +298,13 @@ describe('M8: the client of a call for sound or embeddings leaves', () => {
         goOn = Promise.withResolvers<void>();
         const before = (await running.rows(0)).length;
         const [asked, left] = [running.upstream.calls.length, running.upstream.left];
-        const client = new AbortController();
-        const replying = ask(policy, what, client.signal);
-        replying.catch(() => {});
+        const client = await ask(policy, what);
         await eventually(
           () => running.upstream.calls.length,
           (calls) => calls > asked,
         );
-        if (what === 'audio/transcriptions') await (await replying).body?.getReader().read();
-        client.abort();
+        if (what === 'audio/transcriptions') await client.until((text) => text.includes('Twelve words'));
+        client.leave('fin');
         if (policy === 'drain') {
           await eventually(openConnections, (connections) => connections === 0);
           goOn.resolve();

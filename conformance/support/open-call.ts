@@ -31,7 +31,7 @@ export type OpenCall = {
 
 export type OpenCallOptions = {
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body: string;
+  readonly body: string | Buffer;
   /** Nothing may hang: after this the connection is destroyed and the reply counts as broken. */
   readonly limitMs?: number;
   /** Reads nothing, not even what the kernel would take by itself. */

@@ -301,6 +301,8 @@ function refuseSlowBody({ request, response, reason }: SlowBody, callId: string)
   const dialect = errorDialectOf(target?.path ?? '/', request.headers);
   const error = new GatewayError('request_timeout', reason, { headers: { connection: 'close' } });
   writeError(response, dialect, error, callId, askedFraming(dialect, target));
+  // Node forgets a request that has been answered: whoever still takes its body, and holds what came of it, would wait for ever.
+  request.socket.once('close', () => request.destroy());
   // What has been written leaves with the end of the sending side; a client that does not read it is not waited for.
   request.socket.destroySoon();
   setTimeout(() => request.socket.destroy(), second).unref();
