@@ -269,7 +269,8 @@ describe('attempts to leave the sandbox', { timeout: 170_000 }, () => {
   let bench: Bench;
   before(async () => {
     host = await openHost();
-    bench = await openBench();
+    // Some of them search through all there is, beside other suites.
+    bench = await openBench({ timeoutMs: 40_000 });
   });
   after(async () => {
     await bench.close();
