@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { describe, test, type TestContext } from 'node:test';
 import { Worker } from 'node:worker_threads';
 
-import type { Worlds } from '../../src/billing/simulation/live-in-thread.ts';
+import type { Worlds } from '../../src/billing/simulation/thread-of-worlds.ts';
 
 const firstSeed = Number(process.env['WEIR_SIMULATION_SEED'] ?? 20_261_122);
 const worlds = Number(process.env['WEIR_SIMULATION_WORLDS'] ?? 20);

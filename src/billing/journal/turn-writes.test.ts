@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 
 import { silentLogger } from '../../platform/log.ts';
-import type { CallEntry, CallOpening } from '../ledger/call-entry.ts';
+import type { CallEntry } from '../ledger/call-entry.ts';
 import { decodeForLedger } from '../ledger/ledger-form.ts';
 import { createPriceBook } from '../rating/price-book.ts';
+import { entry, opening } from './call-kit.ts';
 import { createJournal } from './create-journal.ts';
 import { recordTypes, scanSegment } from './journal-record.ts';
 import { type Journal, JournalUnavailableError } from './journal.ts';
@@ -13,32 +14,6 @@ import { createLostCallSettler } from './settle-lost-call.ts';
 
 const directory = '/journal';
 const priceBook = createPriceBook({ book: { version: 'test', currency: 'USD', entries: [] } });
-
-const opening = (callId: string): CallOpening => ({
-  callId,
-  acceptedAtMs: 1,
-  userName: 'alice',
-  keyId: 'key_1',
-  keyName: 'ci',
-  dialect: 'openai-chat',
-  requestedModel: 'm',
-  upstream: 'one',
-  vendor: 'acme',
-  upstreamModel: 'm',
-  stream: false,
-  inputCharacters: 4,
-  priceVersion: 'test',
-});
-
-const entry = (callId: string): CallEntry => ({
-  ...opening(callId),
-  end: 'finished',
-  upstreamStatus: 200,
-  usage: { outputTokens: 1 },
-  estimated: false,
-  durationMs: 1,
-  charge: { amountNanoUsd: 5n, lines: [] },
-});
 
 const started: Journal[] = [];
 afterEach(async () => {

@@ -9,7 +9,12 @@ const nanoUsdPerUsd = 1_000_000_000n;
  * quantity that is not a count or a price that is not a decimal, because neither can come out of a price book.
  */
 export function recomputeAmount(lines: readonly ChargeLine[]): bigint {
-  const { numerator, denominator } = sumLines(lines);
+  return roundToNanoUsd(sumLines(lines));
+}
+
+/** USD in nano-USD, rounded half up, away from zero below it. */
+export function roundToNanoUsd({ numerator, denominator }: Fraction): bigint {
+  if (numerator < 0n) return -roundToNanoUsd({ numerator: -numerator, denominator });
   return (2n * numerator * nanoUsdPerUsd + denominator) / (2n * denominator);
 }
 

@@ -2,7 +2,7 @@ import { type CallEntry, isBilled } from '../ledger/call-entry.ts';
 import type { Fraction } from '../rating/decimal.ts';
 import { add, zero } from '../rating/fraction.ts';
 import type { PriceBook } from '../rating/rating.ts';
-import { sumLines } from '../rating/recompute-amount.ts';
+import { roundToNanoUsd, sumLines } from '../rating/recompute-amount.ts';
 import { createModelMatcher } from './match-models.ts';
 import { noModel, type VendorCosts } from './vendor-costs.ts';
 import { dayIn } from './vendor-usage.ts';
@@ -82,7 +82,7 @@ export class CostReconciliation {
   costs(): readonly ComparedCost[] {
     return [...this.#sums.values()]
       .map(({ day, model, item, list, theirs }) => {
-        const [listNanoUsd, theirNanoUsd] = [toNanoUsd(list), toNanoUsd(theirs)];
+        const [listNanoUsd, theirNanoUsd] = [roundToNanoUsd(list), roundToNanoUsd(theirs)];
         return { day, model, item, listNanoUsd, theirNanoUsd, differenceNanoUsd: theirNanoUsd - listNanoUsd };
       })
       .toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
@@ -101,12 +101,3 @@ export class CostReconciliation {
 }
 
 const keyOf = ({ day, model, item }: Pick<Sums, 'day' | 'model' | 'item'>): string => `${day}\n${model}\n${item}`;
-
-const nanoUsdPerUsd = 1_000_000_000n;
-
-/** Rounded half up, away from zero below it. */
-function toNanoUsd({ numerator, denominator }: Fraction): bigint {
-  const size = numerator < 0n ? -numerator : numerator;
-  const nano = (2n * size * nanoUsdPerUsd + denominator) / (2n * denominator);
-  return numerator < 0n ? -nano : nano;
-}

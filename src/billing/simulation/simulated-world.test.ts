@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 
-import type { Worlds } from './live-in-thread.ts';
+import type { Worlds } from './thread-of-worlds.ts';
 
 /** A short form of conformance/audit/simulation.test.ts, which lives through many more calls. */
 test('kills, power losses, outages and clock jumps leave the books exact', { timeout: 50_000 }, async (context) => {
