@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import { runWeir } from '../programs/run-weir.ts';
 import { assertDescribed, assertRequestDescribed } from '../gateway/described-answers.ts';
 import { type Ledger, openLedger } from '../support/audit.ts';
-import { type Answer, eventually, post } from '../support/http.ts';
+import { type Answer, call, eventually, post } from '../support/http.ts';
 import { chatInterfaces } from '../support/interfaces.ts';
 import { type SimulatedWeir, startSimulatedWeir } from '../support/start-simulated-weir.ts';
 
@@ -46,8 +46,11 @@ describe('what a call would cost is told without making it', () => {
   /** What a call cost that was made, in nano-USD. */
   const costOf = async (answer: Answer): Promise<bigint> => {
     assert.equal(answer.status, 200, answer.text.slice(0, 300));
-    const { callId } = await ledger.row(String(answer.headers['x-weir-request-id']));
-    return (await ledger.store.listCallRows(callId)).reduce((sum, { charge }) => sum + charge.amountNanoUsd, 0n);
+    const receipt = await call(`${running.weir.gatewayUrl}${String(answer.headers['x-weir-receipt'])}`, {
+      headers: { authorization: `Bearer ${running.weir.apiKey}` },
+    });
+    const rows = await ledger.rows(String(answer.headers['x-weir-request-id']), receipt.json.rows.length);
+    return rows.reduce((sum, { charge }) => sum + charge.amountNanoUsd, 0n);
   };
 
   async function compare(path: string, body: object, headers: Readonly<Record<string, string>> = {}): Promise<Answer['json']> {

@@ -62,8 +62,7 @@ describe('every call has a receipt, from the moment that it has ended', () => {
   async function compareWithLedger(receipt: Receipt, what: string): Promise<void> {
     const { problems, rerated } = verifyReceiptText(JSON.stringify(receipt), [book]);
     assert.deepEqual([problems, rerated], [[], receipt.rows.length], what);
-    await ledger.row(receipt.request_id);
-    const rows = await ledger.store.listCallRows(receipt.request_id);
+    const rows = await ledger.rows(receipt.request_id, receipt.rows.length);
     assert.deepEqual(
       receipt.rows.map(({ id, amount }) => [id, amount.nano_usd]),
       rows.map(({ callId, charge }) => [callId, charge.amountNanoUsd.toString()]),

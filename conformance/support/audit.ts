@@ -37,6 +37,8 @@ export type Ledger = {
   readonly all: () => Promise<readonly CallEntry[]>;
   /** Waits until a call has its row. */
   readonly row: (callId: string, limitMs?: number) => Promise<CallEntry>;
+  /** Waits until a call has `count` rows, its parts included: they are booked one after the other. */
+  readonly rows: (callId: string, count: number) => Promise<readonly CallEntry[]>;
   readonly close: () => Promise<void>;
 };
 
@@ -63,7 +65,12 @@ export function readLedger(store: Store): Ledger {
     if (found === undefined) throw new Error(`call ${callId} has no row`);
     return found;
   };
-  return { store, all, row, close: () => store.close() };
+  const rows = (callId: string, count: number): Promise<readonly CallEntry[]> =>
+    eventually(
+      () => store.listCallRows(callId),
+      (found) => found.length >= count,
+    );
+  return { store, all, row, rows, close: () => store.close() };
 }
 
 const priceBook = createPriceBook({ book: loadShippedPriceBook() });
