@@ -1,8 +1,9 @@
 // What the books add to a call: `node bench/books.ts [--quick]`. Weir beside itself, pinned to one core in turn.
+import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 
 import { writePart } from './benchmark-page.ts';
-import { loadCore, startPinned, startWeirGateway } from './contestants.ts';
+import { loadCore, proxyCore, startPinned, startWeirGateway } from './contestants.ts';
 import { lowerQuartile, type Measured, measure, type Work } from './measure-load.ts';
 
 const quick = process.argv.includes('--quick');
@@ -38,6 +39,20 @@ function section(work: Work): string {
   ].join('\n');
 }
 
+/** What bench/books-in-thread.ts prints. */
+type InThread = readonly { readonly name: string; readonly micros: number }[];
+
+function inThread(): string {
+  const program = join(import.meta.dirname, 'books-in-thread.ts');
+  const { stdout } = spawnSync('taskset', ['-c', proxyCore, process.execPath, program], { encoding: 'utf8', timeout: 120_000 });
+  return [
+    '| 1.5 KB call, the books alone | CPU µs of the gateway’s thread |',
+    '|---|---|',
+    ...(JSON.parse(stdout) as InThread).map(({ name, micros }) => `| ${name} | ${micros.toFixed(1)} |`),
+    '',
+  ].join('\n');
+}
+
 try {
   for (const contestant of contestants) measure(contestant, { title: 'warm-up', connections: 32, bodyBytes: 1500 }, secondsPerRound);
   const page = [
@@ -47,6 +62,9 @@ try {
     'all else is the same.',
     '',
     ...(quick ? works.slice(0, 1) : works).map(section),
+    'The same books in a thread that does nothing else, with the journal on the disk and the copy for the thread of the store: what a call costs the thread that everybody waits for.',
+    '',
+    inThread(),
   ].join('\n');
   console.log(page);
   if (!quick) writePart('books', page);

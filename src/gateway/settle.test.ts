@@ -46,6 +46,7 @@ function prices() {
     parametersOf: () => [],
     rateTools: () => ({ amountNanoUsd: 0n, lines: [] }),
     bound: () => ({ minimumNanoUsd: 0n, expectedNanoUsd: 0n, maximumNanoUsd: 0n }),
+    most: () => 0n,
     rate: (call) => {
       rated.push(call);
       return { amountNanoUsd: BigInt(call.usage.outputTokens ?? 0), lines: [] };

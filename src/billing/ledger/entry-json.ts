@@ -83,7 +83,6 @@ export function encodeEntry(entry: CallEntry, opening: string = encodeOpening(en
   const closing = JSON.stringify({
     end: entry.end,
     upstreamStatus: entry.upstreamStatus,
-    upstreamRequestId: entry.upstreamRequestId,
     servedModel: entry.servedModel,
     replyId: entry.replyId,
     stopReason: entry.stopReason,
@@ -98,8 +97,10 @@ export function encodeEntry(entry: CallEntry, opening: string = encodeOpening(en
     disconnect: entry.disconnect,
     firstByteMs: entry.firstByteMs,
     charge: { amountNanoUsd: charge.amountNanoUsd.toString(), lines: charge.lines, priceId: charge.priceId },
-  } satisfies Record<Exclude<keyof CallEntry, keyof CallOpening>, unknown>);
-  return `${opening.slice(0, -1)},${closing.slice(1)}`;
+  } satisfies Record<Exclude<keyof CallEntry, keyof CallOpening | 'upstreamRequestId'>, unknown>);
+  // A piece of a head's text, as this id is, among them would have V8 write all of them in its slow way: it takes twice as long.
+  const requestId = entry.upstreamRequestId === undefined ? '' : `"upstreamRequestId":${JSON.stringify(entry.upstreamRequestId)},`;
+  return `${opening.slice(0, -1)},${requestId}${closing.slice(1)}`;
 }
 
 /** An entry as it comes out of a parser. */

@@ -90,6 +90,7 @@ function assertHeld(
   });
   assert.ok(charge.amountNanoUsd <= maximumNanoUsd, `${charge.amountNanoUsd} of ${JSON.stringify(usage)} is held with ${maximumNanoUsd}`);
   assert.ok(minimumNanoUsd <= expectedNanoUsd && expectedNanoUsd <= maximumNanoUsd);
+  assert.equal(book.most(plan), maximumNanoUsd, 'what is held is what a quote tells');
 }
 
 describe('M13 F14 a hold is never less than the charge', () => {

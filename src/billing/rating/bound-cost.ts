@@ -7,6 +7,9 @@ import type { CostBounds, PlannedCall, RatedCall } from './rating.ts';
 import { recomputeAmount } from './recompute-amount.ts';
 import { tokensPerPrice } from './token-lines.ts';
 
+/** What boundCost needs of a call for its maximum. */
+export type CallAtMost = Omit<PlannedCall, 'expected'>;
+
 const nothingPriced: CostBounds = { minimumNanoUsd: 0n, expectedNanoUsd: 0n, maximumNanoUsd: 0n };
 
 /**
@@ -22,10 +25,10 @@ export function boundCost(
   rate: (call: RatedCall) => Charge,
 ): CostBounds {
   if (pricings === undefined) return nothingPriced;
-  const { expected, most } = call;
+  const { expected } = call;
   const expectedNanoUsd = rate({ ...call, usage: expected }).amountNanoUsd;
   const emptyNanoUsd = rate({ ...call, usage: { outputTokens: 0 } }).amountNanoUsd;
-  const dearestNanoUsd = dearestAmount(call, most, pricings, payer);
+  const dearestNanoUsd = mostOfCall(call, pricings, payer);
   return {
     minimumNanoUsd: emptyNanoUsd < expectedNanoUsd ? emptyNanoUsd : expectedNanoUsd,
     expectedNanoUsd,
@@ -33,7 +36,10 @@ export function boundCost(
   };
 }
 
-function dearestAmount(call: PlannedCall, most: Usage, pricings: readonly Pricing[], payer: ChargeLine['multipliers']): bigint {
+/** The maximum alone, as every call is held for: an expectation that stays within `most` has no part in it. */
+export function mostOfCall(call: CallAtMost, pricings: readonly Pricing[] | undefined, payer: ChargeLine['multipliers']): bigint {
+  if (pricings === undefined) return 0n;
+  const { most } = call;
   const scope = scopeOfPlan(most, call.pricingParameters);
   let dearest = 0n;
   for (const pricing of pricings) {
@@ -47,7 +53,7 @@ function dearestAmount(call: PlannedCall, most: Usage, pricings: readonly Pricin
   return dearest;
 }
 
-function mostOfPricing(pricing: Pricing, call: PlannedCall, most: Usage, known: Pick<ChargeBasis, 'payer' | 'scope'>): bigint {
+function mostOfPricing(pricing: Pricing, call: CallAtMost, most: Usage, known: Pick<ChargeBasis, 'payer' | 'scope'>): bigint {
   const basis = {
     ...known,
     // An answer without a single count has been used all the same.
@@ -55,15 +61,20 @@ function mostOfPricing(pricing: Pricing, call: PlannedCall, most: Usage, known: 
     parameters: call.pricingParameters,
     serviceTier: dearestServiceTier(pricing, call.serviceTier),
   };
-  const tiers = reachableTiers(pricing.tiers, most);
-  if (tiers.length === 0) return recomputeAmount(chargeLines(pricing, basis, () => []));
-  return tiers
-    .map((tier) => recomputeAmount(chargeLines(pricing, basis, (multipliers) => dearestTokens(tier, most, multipliers))))
-    .reduce((dearest, amount) => (amount > dearest ? amount : dearest));
+  const amountAt = (tier: PricingTier | undefined): bigint =>
+    recomputeAmount(chargeLines(pricing, basis, (multipliers) => (tier === undefined ? [] : dearestTokens(tier, most, multipliers))));
+  const [first, ...others] = reachableTiers(pricing.tiers, most);
+  let dearest = amountAt(first);
+  for (const tier of others) {
+    const amount = amountAt(tier);
+    if (amount > dearest) dearest = amount;
+  }
+  return dearest;
 }
 
 /** The tiers that a call can come to be priced at: whatever the kinds of its input, it has at most so much. */
 function reachableTiers(tiers: readonly PricingTier[], most: Usage): readonly PricingTier[] {
+  if (tiers.length < 2) return tiers;
   const total = totalInput(most);
   return tiers.filter(({ inputAbove }, index) => index === 0 || total > inputAbove);
 }
@@ -82,7 +93,9 @@ function dearestTokens({ dearestInput, dearestOutput }: PricingTier, most: Usage
     per: tokensPerPrice,
     multipliers: multipliers ?? {},
   });
+  const lines = [lineOf(inputTokens, dearestInput), lineOf(outputTokens, dearestOutput)];
   // One by one: their sum may be more than a line can hold.
-  const input = [inputTokens, cacheReadTokens, cacheWrite5mTokens, cacheWrite1hTokens];
-  return [...input.map((quantity) => lineOf(quantity, dearestInput)), lineOf(outputTokens, dearestOutput)];
+  for (const quantity of [cacheReadTokens, cacheWrite5mTokens, cacheWrite1hTokens])
+    if (quantity !== 0) lines.push(lineOf(quantity, dearestInput));
+  return lines;
 }

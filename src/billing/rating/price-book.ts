@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
+import { inOnePiece } from '../../platform/json/in-one-piece.ts';
 import type { Charge, ChargeLine } from '../ledger/call-entry.ts';
-import { boundCost, totalInput } from './bound-cost.ts';
+import { boundCost, mostOfCall, totalInput } from './bound-cost.ts';
 import { chargeLines, judge, serviceTierMultiplier } from './charge-lines.ts';
 import { scopeOfCall } from './expressions/compile-expression.ts';
 import type { ExpressionScope } from './expressions/evaluate-expression.ts';
@@ -49,7 +50,7 @@ export function createPriceBook({
   };
   const hasFactors = factors.users !== undefined || factors.keys !== undefined;
   return {
-    version: `${book.version}+${contentHash({ book, overrides, toolPrices, ...(hasFactors ? { factors } : {}) })}`,
+    version: inOnePiece(`${book.version}+${contentHash({ book, overrides, toolPrices, ...(hasFactors ? { factors } : {}) })}`),
     unlisted,
     ...(credits === undefined ? {} : { credits }),
     models: (vendor) => listModels(book.entries, vendor),
@@ -59,6 +60,7 @@ export function createPriceBook({
     rateTools: (usage, payer = {}) => rateTools(usage, toolPrices ?? {}, payerOf(payer)),
     rate,
     bound: (call) => boundCost(call, find(call), payerOf(call), rate),
+    most: (call) => mostOfCall(call, find(call), payerOf(call)),
   };
 }
 

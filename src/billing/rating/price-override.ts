@@ -1,3 +1,4 @@
+import { inOnePiece } from '../../platform/json/in-one-piece.ts';
 import { isDecimal } from './decimal.ts';
 import type { Fees, MediaPrices, TokenPrices } from './price-book-schema.ts';
 import { type Pricing, type PricingTier, prepareTier } from './pricing.ts';
@@ -37,7 +38,7 @@ function prepareOverride(override: PriceOverride): PreparedOverride {
   ) as MediaPrices;
   const prices: TokenPrices | undefined = input === undefined || output === undefined ? undefined : { input, output, ...rest };
   return {
-    priceId: `override/${model}`,
+    priceId: inOnePiece(`override/${model}`),
     tiers: prices === undefined ? undefined : [prepareTier(0, prices)],
     media: Object.keys(media).length === 0 ? undefined : media,
     fees: webSearch === undefined ? undefined : { web_search: webSearch },

@@ -1,3 +1,4 @@
+import { inOnePiece } from '../../platform/json/in-one-piece.ts';
 import { entryId } from './entry-problems.ts';
 import { compileExpression, type Expression } from './expressions/compile-expression.ts';
 import { isDearer } from './media-lines.ts';
@@ -67,7 +68,7 @@ export function preparePricing(entry: PriceBookEntry): Pricing {
     ...lines.flatMap((each) => [each.when, each.quantity]),
   ];
   return {
-    priceId: entryId(entry),
+    priceId: inOnePiece(entryId(entry)),
     when,
     tiers: (entry.tiers ?? []).map(({ inputAbove, prices }) => prepareTier(inputAbove, prices)),
     media: entry.media,

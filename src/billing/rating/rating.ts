@@ -60,6 +60,8 @@ export type PriceBook = {
   readonly rate: (call: RatedCall) => Charge;
   /** What a call may cost, by the same prices: its charge is at most `maximumNanoUsd`, whatever of its input comes from a cache and whatever its tier. */
   readonly bound: (call: PlannedCall) => CostBounds;
+  /** The same maximum alone, for what is held: in nano-USD. */
+  readonly most: (call: Omit<PlannedCall, 'expected'>) => bigint;
   /** Prices what tools did that the gateway ran. */
   readonly rateTools: (usage: ToolUsage, payer?: Pick<RatedCall, 'userName' | 'keyId'>) => Charge;
 };

@@ -200,7 +200,7 @@ export class SimulatedWorld {
     const prices = this.#prices;
     const priced = { vendor: 'acme', upstreamModel: 'm-1', requestedModel: 'm-1', acceptedAtMs: this.nowMs };
     const most = { inputTokens, outputTokens: outputTokensMax };
-    const { maximumNanoUsd } = prices.book.bound({ ...priced, expected: most, most });
+    const maximumNanoUsd = prices.book.most({ ...priced, most });
     const begin = (hold: CreditHold | undefined): void => {
       const opening: CallOpening = {
         ...priced,

@@ -26,7 +26,7 @@ function boundAudio({ caller, settings, job, targets, acceptedAtMs }: AudioPurch
   const purchase = { priceBook, requestedModel, acceptedAtMs, userName: caller.userName, keyId: caller.id };
   const costs = targets.map((target) => {
     try {
-      return boundAtTarget(purchase, target, job.prepare(target).bounds()).maximumNanoUsd;
+      return boundAtTarget(purchase, target, job.prepare(target).bounds());
     } catch (error) {
       // A target that cannot do what is asked is not asked.
       if (error instanceof GatewayError) return 0n;

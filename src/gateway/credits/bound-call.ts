@@ -1,5 +1,5 @@
 import { estimateUsage, type UsageBounds } from '../../billing/metering/estimate-usage.ts';
-import type { CostBounds, PlannedCall, PriceBook } from '../../billing/rating/rating.ts';
+import type { PlannedCall, PriceBook } from '../../billing/rating/rating.ts';
 import type { CallFacts } from '../../inference/call-facts.ts';
 import type { InputMeasure } from '../../inference/measure-input.ts';
 import type { CreditSettings } from './credit-settings.ts';
@@ -63,21 +63,21 @@ export function withWholeWindow(bounds: UsageBounds, { upstream, upstreamModel }
   return { ...bounds, most: { ...bounds.most, inputTokens: Math.max(window, bounds.most.inputTokens ?? 0) } };
 }
 
-/** What so much costs at a target. */
+/** What so much costs at a target at most, in nano-USD. */
 export function boundAtTarget(
   { priceBook, ...purchase }: Purchase,
   { upstream, upstreamModel }: Pick<Target, 'upstream' | 'upstreamModel'>,
-  bounds: UsageBounds & Pick<PlannedCall, 'pricingParameters'>,
-): CostBounds {
-  return priceBook.bound({ ...purchase, vendor: upstream.vendor.id, upstreamModel, ...bounds });
+  { most, pricingParameters }: Pick<UsageBounds, 'most'> & Pick<PlannedCall, 'pricingParameters'>,
+): bigint {
+  return priceBook.most({ ...purchase, vendor: upstream.vendor.id, upstreamModel, most, pricingParameters });
 }
 
 /** What a call costs at most, wherever of its targets it is answered: the next attempt may go to a dearer one. */
 export function boundDearest(purchase: Purchase, targets: readonly Target[], usageAt: (target: Target) => UsageBounds): bigint {
   let dearest = 0n;
   for (const target of targets) {
-    const { maximumNanoUsd } = boundAtTarget(purchase, target, usageAt(target));
-    if (maximumNanoUsd > dearest) dearest = maximumNanoUsd;
+    const nanoUsd = boundAtTarget(purchase, target, usageAt(target));
+    if (nanoUsd > dearest) dearest = nanoUsd;
   }
   return dearest;
 }

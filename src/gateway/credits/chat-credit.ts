@@ -74,7 +74,7 @@ export function coverAttempt(call: HeldChat, attempt: ChatAttempt): ReturnType<C
   const { target, plan, pricingParameters } = attempt;
   if (credit?.plan === undefined) return undefined;
   if (pricingParameters === undefined && plan.translation === undefined && !mayHaveBeenLoop(call)) return undefined;
-  return credit.cover(boundAtTarget(purchaseOf(call, credit.plan), target, boundAttempt(call, credit.plan, attempt)).maximumNanoUsd);
+  return credit.cover(boundAtTarget(purchaseOf(call, credit.plan), target, boundAttempt(call, credit.plan, attempt)));
 }
 
 /** A call whose tools nobody can run is made once after all: as a whole reply, where it was held for as streams. */

@@ -112,7 +112,7 @@ export class StreamBudget {
     const told = countInput(usageReport?.usage);
     // What is told before a vendor's own tools have run is not all that is read.
     const most: Usage = { ...bounds.most, inputTokens: told === undefined || toolCalls > 0 ? inputTokens : told, outputTokens };
-    return boundAtTarget(purchase, target, { ...bounds, most }).maximumNanoUsd;
+    return boundAtTarget(purchase, target, { ...bounds, most });
   }
 }
 

@@ -49,7 +49,7 @@ export function priceQuote(
       quoted,
       pricingParameters,
       bounds: { ...others, maximumNanoUsd: maximumNanoUsd * BigInt(roundsMax) + toolsNanoUsd },
-      heldNanoUsd: priceBook.bound({ ...rated, ...firstRound }).maximumNanoUsd,
+      heldNanoUsd: priceBook.most({ ...rated, most: firstRound.most }),
       expected: priceBook.rate({ ...rated, usage: usage.expected }),
     };
   });

@@ -150,7 +150,7 @@ export class VideoAttempts {
       priceVersion: priceBook.version,
       pricingParameters,
       heldUsage: usage,
-      heldNanoUsd: priceBook.bound({ ...planned, expected: usage, most: usage }).maximumNanoUsd,
+      heldNanoUsd: priceBook.most({ ...planned, most: usage }),
       request: { ...toSealed(request, fitted), ...retentionOf(caller) },
     };
     this.#attempts += 1;
