@@ -43,10 +43,10 @@ export type CrashFigures = {
 };
 
 const tokensPerSecond = 300;
-/** What the crowd may spend for each of its calls: about half of what it holds. */
-const crowdNanoUsdEach = 400_000n;
 const crowdAttempts = 10;
 const crowdModel = { model: 'claude-sonnet-4-5', max_tokens: 60 };
+/** What a call of the crowd costs: the simulated vendor counts four characters a token, and answers with some 35. It holds about four times as much. */
+const crowdCost = { nanoUsdPerCharacter: 3_750 / 4, nanoUsdOfOutput: 35 * 15_000 };
 
 const usd = (nanoUsd: bigint): string => `${nanoUsd / 1_000_000_000n}.${String(nanoUsd % 1_000_000_000n).padStart(9, '0')}`;
 const sumOf = (entries: readonly CallEntry[]): bigint => entries.reduce((sum, { charge }) => sum + charge.amountNanoUsd, 0n);
@@ -63,6 +63,13 @@ class Audit {
     this.#fleet = fleet;
     this.#options = options;
     this.#random = createRandom(options.seed);
+  }
+
+  /** What the crowd may spend: enough for about half of it. Calls tell each other apart by their length, so the later ones cost more. */
+  crowdNanoUsd(): bigint {
+    const { crowd } = this.#options;
+    const charactersEach = this.#number + crowd / 2;
+    return BigInt(Math.ceil((crowd / 2) * (charactersEach * crowdCost.nanoUsdPerCharacter + crowdCost.nanoUsdOfOutput)));
   }
 
   async #call(more: Partial<Parameters<typeof makeCall>[2]> & { readonly tokensMax: number }): Promise<ClientView> {
@@ -202,7 +209,7 @@ export async function auditCrashes(options: CrashOptions): Promise<CrashFigures>
     await untilAllEnded(simulator);
     await fleet.stop();
     const spent = sumOf(await readEntries(fleet));
-    const limit = spent + BigInt(options.crowd) * crowdNanoUsdEach;
+    const limit = spent + audit.crowdNanoUsd();
     let crowd: readonly ClientView[] = [];
     if (options.crowd > 0) {
       await limitKey(fleet, { spendTotal: usd(limit) });
