@@ -41,23 +41,38 @@ export function startKeyUpkeep({ store, clock, logger, owner, deadPrefix, leaseM
   let measureAtMs = clock.monotonicMs();
   let knowsDead = deadPrefix === undefined;
   let running: Promise<void> | undefined;
-  const tick = async (): Promise<void> => {
-    try {
-      if (held > 0) await store.renewIdempotencyKeys({ owner, untilMs: clock.nowMs() + leaseMs });
-      while (unwritten.length > 0) {
-        await unwritten[0]?.();
-        unwritten.shift();
+  const renew = (): Promise<unknown> => store.renewIdempotencyKeys({ owner, untilMs: clock.nowMs() + leaseMs });
+  const tellUnwritten = async (): Promise<void> => {
+    for (let work = unwritten.shift(); work !== undefined; work = unwritten.shift()) {
+      try {
+        await work();
+      } catch (error) {
+        // Behind the others: the store may never take this one.
+        unwritten.push(work);
+        throw error;
       }
-      if (!knowsDead && deadPrefix !== undefined) await store.endIdempotencyLeases({ ownerPrefix: deadPrefix, except: owner });
-      knowsDead = true;
-      if (clock.monotonicMs() >= sweepAtMs) await sweep();
-      if (clock.monotonicMs() >= measureAtMs) {
-        measureAtMs = clock.monotonicMs() + measureEveryMs;
-        room.learn(await store.measureReplies());
-      }
-    } catch (error) {
-      logger.warn({ err: error }, 'idempotency keys cannot be kept up at the moment; it is tried again');
     }
+  };
+  const endDead = async (ownerPrefix: string): Promise<void> => {
+    await store.endIdempotencyLeases({ ownerPrefix, except: owner });
+    knowsDead = true;
+  };
+  const measure = async (): Promise<void> => {
+    measureAtMs = clock.monotonicMs() + measureEveryMs;
+    room.learn(await store.measureReplies());
+  };
+  const tick = async (): Promise<void> => {
+    const failures: unknown[] = [];
+    // Each by itself: what fails for ever keeps none of the others from being done.
+    const attempt = (step: () => Promise<unknown>): Promise<unknown> => step().catch((error: unknown) => failures.push(error));
+    if (held > 0) await attempt(renew);
+    if (unwritten.length > 0) await attempt(tellUnwritten);
+    if (!knowsDead && deadPrefix !== undefined) await attempt(() => endDead(deadPrefix));
+    if (clock.monotonicMs() >= sweepAtMs) await attempt(sweep);
+    if (clock.monotonicMs() >= measureAtMs) await attempt(measure);
+    const [err] = failures;
+    if (err !== undefined)
+      logger.warn({ err, failures: failures.length }, 'idempotency keys cannot be kept up at the moment; it is tried again');
   };
   const sweep = async (): Promise<void> => {
     sweepAtMs = clock.monotonicMs() + sweepEveryMs;

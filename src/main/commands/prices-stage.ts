@@ -14,7 +14,6 @@ import { usdDecimal } from '../../billing/statistics/usd-decimal.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { buildPriceBook } from '../config/build-price-book.ts';
 import { type Environment, StartError } from '../environment.ts';
-import { openDatabase } from '../open-data-directory.ts';
 import { inert } from '../usage/terminal-text.ts';
 import { findUrl, type UrlOption, urlText } from './database.ts';
 import { nameActor } from './name-actor.ts';
@@ -22,7 +21,7 @@ import { dayOf } from './prices-list.ts';
 import { publishToFile, publishToStore } from './prices-publish.ts';
 import { readPriceFile } from './read-price-file.ts';
 import { loadConfigAndPrices } from './stored-prices.ts';
-import { alignColumns } from './with-accounts.ts';
+import { alignColumns, readStore } from './with-accounts.ts';
 
 const dayMs = 86_400_000;
 const daysMax = 3660;
@@ -93,12 +92,9 @@ async function stagePrices(environment: Environment, file: string, options: Stag
     current: buildPriceBook(loaded.config, loaded.priceBookData),
     atMs: Date.parse(`${from}T00:00:00Z`),
   });
-  const store = await openDatabase(environment, { readOnly: true });
-  try {
+  await readStore(environment, async (store) => {
     for await (const entry of readEntries(store, { startMs: nowMs - days * dayMs, endMs: nowMs + 1 })) comparison.add(entry);
-  } finally {
-    await store.close();
-  }
+  });
   const result = comparison.result();
   const title = `calls of the last ${days} days as booked, and as if accepted on ${from} with ${inForce.version}`;
   console.log(options.json === true ? describeAsJson(result, grouping, title) : describe(result, grouping, title).join('\n'));

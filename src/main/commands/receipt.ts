@@ -17,7 +17,7 @@ import { readCreditUnit } from '../config/read-credit-unit.ts';
 import { type Environment, StartError } from '../environment.ts';
 import { describeReceipt } from './describe-receipt.ts';
 import { loadConfigAndPrices, readPriceBooks } from './stored-prices.ts';
-import { withStore } from './with-accounts.ts';
+import { readStore } from './with-accounts.ts';
 
 /** What `weir receipt verify` ends with: all is right, something differs, or it could not be looked at. */
 const exitCodes = { right: 0, differs: 1, trouble: 2 } as const;
@@ -46,7 +46,7 @@ export function addReceiptCommands(program: Command, environment: Environment, c
 }
 
 async function showReceipt(environment: Environment, id: string, json: boolean): Promise<void> {
-  const [call, ...parts] = await withStore(environment, (store) => findRows(store, id));
+  const [call, ...parts] = await readStore(environment, (store) => findRows(store, id));
   if (call === undefined)
     throw new StartError(`the ledger has no call "${id}"; one that has just ended, or is under way, is booked in a moment`);
   const receipt = showCredits(buildReceipt([call, ...parts], true), readCreditUnit(environment));

@@ -12,10 +12,10 @@ import { ExportError, startOfDay, type VendorUsage } from '../../billing/reconci
 import type { LedgerStore } from '../../billing/ledger/ledger-store.ts';
 import { describeFailure } from '../describe-failure.ts';
 import { type Environment, StartError } from '../environment.ts';
-import { openDatabase } from '../open-data-directory.ts';
 import { describeCosts, isCostOver, writeCosts } from './describe-costs.ts';
 import { loadConfigAndPrices, readNamedBook } from './stored-prices.ts';
 import { describeCalls, describeCells, isOver, writeCalls, writeCells } from './describe-reconciliation.ts';
+import { readStore } from './with-accounts.ts';
 
 /** What `weir reconcile` ends with: both accounts agree, they differ, or they could not be compared. */
 const exitCodes = { agree: 0, differ: 1, trouble: 2 } as const;
@@ -74,8 +74,7 @@ async function reconcile(environment: Environment, file: string, options: Reconc
   if (costs !== undefined) return await reconcileCosts(environment, costs, { ...options, account, tolerance });
   const theirs = limitRows(source.read(text), options);
   const reconciliation = new Reconciliation(theirs, account);
-  const store = await openDatabase(environment, { readOnly: true });
-  try {
+  return await readStore(environment, async (store) => {
     for await (const entry of readEntries(store, theirs)) reconciliation.add(entry);
     const cells = reconciliation.cells();
     if (options.calls === undefined) {
@@ -87,9 +86,7 @@ async function reconcile(environment: Environment, file: string, options: Reconc
       console.log(options.json === true ? writeCalls(cell, calls) : describeCalls(cell, calls));
     }
     return cells.some(({ usage }) => usage.some((compared) => isOver(compared, tolerance))) ? exitCodes.differ : exitCodes.agree;
-  } finally {
-    await store.close();
-  }
+  });
 }
 
 function readText(file: string): string {
@@ -115,12 +112,9 @@ async function reconcileCosts(
   const { prices } = options;
   const book = prices === undefined ? (await loadConfigAndPrices(environment)).priceBookData : await readNamedBook(environment, prices);
   const reconciliation = new CostReconciliation(theirs, { ...options.account, listPrices: createPriceBook({ book }) });
-  const store = await openDatabase(environment, { readOnly: true });
-  try {
+  await readStore(environment, async (store) => {
     for await (const entry of readEntries(store, theirs)) reconciliation.add(entry);
-  } finally {
-    await store.close();
-  }
+  });
   console.log((options.json === true ? writeCosts : describeCosts)(reconciliation, theirs, options.tolerance));
   return reconciliation.costs().some((cost) => isCostOver(cost, options.tolerance)) ? exitCodes.differ : exitCodes.agree;
 }

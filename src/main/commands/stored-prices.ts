@@ -8,8 +8,9 @@ import { readDatabaseConfig } from '../config/find-config.ts';
 import { type LoadedConfig, loadConfig } from '../config/load-config.ts';
 import { type Environment, StartError } from '../environment.ts';
 import { readKeptPrices } from '../kept-prices.ts';
-import { databasePath, openDatabase } from '../open-data-directory.ts';
+import { databasePath } from '../open-data-directory.ts';
 import { readPriceFile } from './read-price-file.ts';
+import { readStore } from './with-accounts.ts';
 
 /** Reads price books of the store, for one command. Undefined where there is no database yet. */
 export async function readPriceBooks<Result>(
@@ -17,12 +18,7 @@ export async function readPriceBooks<Result>(
   read: (store: PriceBookStore) => Promise<Result>,
 ): Promise<Result | undefined> {
   if (readDatabaseConfig(environment) === undefined && !existsSync(databasePath(environment.dataDirectory))) return undefined;
-  const store = await openDatabase(environment, { readOnly: true });
-  try {
-    return await read(store);
-  } finally {
-    await store.close();
-  }
+  return await readStore(environment, read);
 }
 
 /** The newest published book of a store. */

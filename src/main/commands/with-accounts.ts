@@ -17,6 +17,16 @@ export async function withStore<Result>(environment: Environment, use: (store: S
   }
 }
 
+/** The same for a command that only reads: with the rights of a monitor, and beside whatever has the database. There has to be one. */
+export async function readStore<Result>(environment: Environment, use: (store: Store) => Promise<Result>): Promise<Result> {
+  const store = await openDatabase(environment, { readOnly: true });
+  try {
+    return await use(store);
+  } finally {
+    await store.close();
+  }
+}
+
 /** Opens the accounts of the data directory for one command. A running gateway shares the database and notices what changes. */
 export async function withAccounts<Result>(environment: Environment, use: (accounts: Accounts) => Promise<Result>): Promise<Result> {
   return await withStore(environment, (store) => use(createAccounts({ store, clock: systemClock, random: randomBytes })));
