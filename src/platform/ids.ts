@@ -1,6 +1,7 @@
 import { randomFillSync } from 'node:crypto';
 
 import type { Clock } from './clock.ts';
+import { inOnePiece } from './json/in-one-piece.ts';
 
 /** Crockford's alphabet: no letters that look alike, sorts by value. */
 const alphabet = Buffer.from('0123456789abcdefghjkmnpqrstvwxyz');
@@ -46,5 +47,5 @@ export function timeOfId(id: string): number | undefined {
 
 /** The id of something that is one with what an id of createIds names, so that each leads to the other; undefined for any other id. */
 export function siblingId(id: string, prefix: string): string | undefined {
-  return /^[a-z]+_[0-9a-hjkmnp-tv-z]{26}$/.test(id) ? `${prefix}${id.slice(id.indexOf('_'))}` : undefined;
+  return /^[a-z]+_[0-9a-hjkmnp-tv-z]{26}$/.test(id) ? inOnePiece(`${prefix}${id.slice(id.indexOf('_'))}`) : undefined;
 }

@@ -2,6 +2,7 @@ import type { UsageReport } from '../../../inference/usage.ts';
 import { meaningOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { ReplyWriting } from '../../chat-codec.ts';
+import { inOnePiece } from '../../../platform/json/in-one-piece.ts';
 
 /** The members that a reply and all chunks of a stream begin with. */
 export function encodeHead(
@@ -10,7 +11,7 @@ export function encodeHead(
   { replyId, servedModel }: { readonly replyId?: string; readonly servedModel?: string },
 ): JsonObject {
   return {
-    id: replyId ?? `chatcmpl-${writing.requestId}`,
+    id: replyId ?? inOnePiece(`chatcmpl-${writing.requestId}`),
     object,
     created: Math.floor(writing.createdAtMs / 1000),
     model: servedModel ?? writing.requestedModel,
