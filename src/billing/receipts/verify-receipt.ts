@@ -1,5 +1,5 @@
 import { JsonProblemError, scanJson } from '../../platform/json/scan-json.ts';
-import { compileCheck } from '../../platform/schema/compile-check.ts';
+import { compileCheckLater } from '../../platform/schema/compile-check.ts';
 import { describeProblems } from '../../platform/schema/describe-problems.ts';
 import type { ChargeLine } from '../ledger/call-entry.ts';
 import { creditsOf } from '../rating/format-credits.ts';
@@ -23,7 +23,7 @@ export type Verification = {
   readonly receipt?: Receipt;
 };
 
-const hasForm = compileCheck(receiptSchema);
+const hasForm = compileCheckLater(receiptSchema);
 const problemsMax = 50;
 const textLimits = { depthMax: 64, tokensMax: 250_000 } as const;
 

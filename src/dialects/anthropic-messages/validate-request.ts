@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import { isJsonObject, type JsonObject } from '../../platform/json/json-value.ts';
-import { compileCheck } from '../../platform/schema/compile-check.ts';
+import { compileCheck, compileCheckLater } from '../../platform/schema/compile-check.ts';
 import { describeProblems } from '../../platform/schema/describe-problems.ts';
 import type { SchemaProblem } from '../../platform/schema/schema-problem.ts';
 import type { Operation, ValidationMode, WireRequest } from '../chat-dialect.ts';
@@ -13,7 +13,7 @@ type CheckedSchema = { readonly schema: TSchema; readonly check: (value: unknown
 
 function prepare(operation: Operation, mode: ValidationMode): CheckedSchema {
   const schema = buildRequestSchema(operation, mode);
-  return { schema, check: compileCheck(schema) };
+  return { schema, check: mode === 'compatible' ? compileCheck(schema) : compileCheckLater(schema) };
 }
 
 const schemas: Readonly<Record<Operation, Readonly<Record<ValidationMode, CheckedSchema>>>> = {

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../inference/gateway-error.ts';
 import type { JsonObject } from '../../platform/json/json-value.ts';
-import { compileCheck } from '../../platform/schema/compile-check.ts';
+import { compileCheck, compileCheckLater } from '../../platform/schema/compile-check.ts';
 import { describeProblems } from '../../platform/schema/describe-problems.ts';
 import type { Operation, ValidationMode, WireRequest } from '../chat-dialect.ts';
 import { canonicalizeRequest } from './canonicalize-request.ts';
@@ -11,7 +11,7 @@ type Check = (value: unknown) => boolean;
 
 const compile = (operation: Operation): Readonly<Record<ValidationMode, Check>> => ({
   compatible: compileCheck(requestSchema(operation, 'compatible')),
-  documented: compileCheck(requestSchema(operation, 'documented')),
+  documented: compileCheckLater(requestSchema(operation, 'documented')),
 });
 
 const checks: Readonly<Record<Operation, Readonly<Record<ValidationMode, Check>>>> = {

@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox';
 import { GatewayError } from '../../inference/gateway-error.ts';
-import { compileCheck } from '../../platform/schema/compile-check.ts';
+import { compileCheck, compileCheckLater } from '../../platform/schema/compile-check.ts';
 import { describeProblems } from '../../platform/schema/describe-problems.ts';
 import type { Operation, ValidationMode, WireRequest } from '../chat-dialect.ts';
 import { buildRequestSchema } from './request-schema.ts';
@@ -10,7 +10,7 @@ type CheckedSchema = { readonly schema: TSchema; readonly check: (value: unknown
 
 function prepare(mode: ValidationMode): CheckedSchema {
   const schema = buildRequestSchema(mode);
-  return { schema, check: compileCheck(schema) };
+  return { schema, check: mode === 'compatible' ? compileCheck(schema) : compileCheckLater(schema) };
 }
 
 const schemas: Readonly<Record<ValidationMode, CheckedSchema>> = {

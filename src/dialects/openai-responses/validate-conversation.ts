@@ -3,7 +3,7 @@ import type { TSchema } from 'typebox';
 
 import { GatewayError } from '../../inference/gateway-error.ts';
 import type { JsonObject } from '../../platform/json/json-value.ts';
-import { compileCheck } from '../../platform/schema/compile-check.ts';
+import { compileCheckLater } from '../../platform/schema/compile-check.ts';
 import { describeProblems } from '../../platform/schema/describe-problems.ts';
 import type { ValidationMode } from '../chat-dialect.ts';
 import { createSchemaKit, nullable, orNull } from '../schema-kit.ts';
@@ -34,7 +34,7 @@ const kinds = ['create', 'update', 'add-items'] as const;
 const schemas = new Map(
   kinds.flatMap((kind) => (['compatible', 'documented'] as const).map((mode) => [`${kind} ${mode}`, createSchema(kind, mode)])),
 );
-const checks = new Map([...schemas].map(([name, schema]) => [name, compileCheck(schema)]));
+const checks = new Map([...schemas].map(([name, schema]) => [name, compileCheckLater(schema)]));
 
 /**
  * Refuses a body that the conversations interface does not take, in the words of the Responses interface.

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../inference/gateway-error.ts';
 import { isJsonObject } from '../../platform/json/json-value.ts';
 import type { JsonObject, JsonValue } from '../../platform/json/json-value.ts';
-import { compileCheck } from '../../platform/schema/compile-check.ts';
+import { compileCheck, compileCheckLater } from '../../platform/schema/compile-check.ts';
 import { describeProblems } from '../../platform/schema/describe-problems.ts';
 import type { ValidationMode, WireRequest } from '../chat-dialect.ts';
 import { requestSchema } from './request-schema.ts';
@@ -9,7 +9,7 @@ import { wordRequestProblem } from './word-request-problem.ts';
 
 const checks: Readonly<Record<ValidationMode, (body: unknown) => boolean>> = {
   compatible: compileCheck(requestSchema('generate', 'compatible')),
-  documented: compileCheck(requestSchema('generate', 'documented')),
+  documented: compileCheckLater(requestSchema('generate', 'documented')),
 };
 
 const isAbsent = (value: JsonValue | undefined): value is null | undefined => value === undefined || value === null;

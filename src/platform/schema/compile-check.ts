@@ -14,3 +14,10 @@ export function compileCheck<Type extends TSchema>(schema: Type): (value: unknow
   const validator = Compile(schema);
   return (value): value is Static<Type> => validator.Check(value);
 }
+
+/** The same for a check that most processes never make: it is compiled when it is made first. */
+export function compileCheckLater<Type extends TSchema>(schema: Type): (value: unknown) => value is Static<Type> {
+  assertDescribable(schema);
+  let validator: ReturnType<typeof Compile<Type>> | undefined;
+  return (value): value is Static<Type> => (validator ??= Compile(schema)).Check(value);
+}
