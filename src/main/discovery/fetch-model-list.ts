@@ -1,8 +1,7 @@
-import { request } from 'undici';
-
 import type { DiscoveredModel } from '../../gateway/routing/routing-table.ts';
 import { isJsonObject, type JsonValue } from '../../platform/json/json-value.ts';
 import { parseJson } from '../../platform/json/parse-json.ts';
+import { loadUndici } from '../../platform/http/load-undici.ts';
 
 /** Where an upstream lists its models in OpenAI's form. */
 export type ModelListSource = {
@@ -50,6 +49,7 @@ function readModel(entry: JsonValue): DiscoveredModel | undefined {
  * @throws Error saying what went wrong, for the log: no connection, another status than 200, a redirect, no list, or one beyond 8 MiB or 5,000 models.
  */
 export async function fetchModelList(source: ModelListSource, signal: AbortSignal): Promise<readonly DiscoveredModel[]> {
+  const { request } = await loadUndici();
   const { statusCode, body } = await request(source.url, { headers: { accept: 'application/json', ...source.headers }, signal });
   // Redirects count as failures: following one could carry the credential elsewhere.
   if (statusCode !== 200) {

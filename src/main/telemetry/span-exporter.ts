@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Agent, request } from 'undici';
+import type { Agent } from 'undici';
 
 import type { OtlpSpan } from '../../gateway/telemetry/call-spans.ts';
 import type { Logger } from '../../platform/log.ts';
 import type { Tracing } from './read-tracing.ts';
+import { loadUndici } from '../../platform/http/load-undici.ts';
 
 /** Answers on which OTLP asks to try again (https://opentelemetry.io/docs/specs/otlp/#retryable-response-codes). */
 const retryable: ReadonlySet<number> = new Set([429, 502, 503, 504]);
@@ -13,10 +14,11 @@ const warnIntervalMs = 60_000;
 const answerBytesMax = 64 * 1024;
 
 /** Posts a text. Returns the status, or the kind of failure: the words of an error may repeat an address that holds a credential. */
-async function post(tracing: Tracing, dispatcher: Agent, body: string, stopped: AbortSignal): Promise<number | string> {
+async function post(tracing: Tracing, connection: Promise<Agent>, body: string, stopped: AbortSignal): Promise<number | string> {
   const { url, headers, timeoutMs } = tracing;
   try {
     const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), stopped]);
+    const [{ request }, dispatcher] = await Promise.all([loadUndici(), connection]);
     const answer = await request(url, {
       method: 'POST',
       headers: { ...headers, 'content-type': 'application/json' },
@@ -40,7 +42,7 @@ export class SpanExporter {
   readonly #tracing: Tracing;
   readonly #logger: Pick<Logger, 'warn'>;
   readonly #monotonicMs: () => number;
-  readonly #dispatcher = new Agent({ connections: 1 });
+  readonly #connection = loadUndici().then(({ Agent }) => new Agent({ connections: 1 }));
   readonly #stopped = new AbortController();
   #queue: OtlpSpan[] = [];
   #timer: NodeJS.Timeout | undefined;
@@ -81,7 +83,7 @@ export class SpanExporter {
     } finally {
       clearTimeout(limit);
       this.#stopped.abort();
-      await this.#dispatcher.destroy();
+      await (await this.#connection).destroy();
     }
   }
 
@@ -106,7 +108,7 @@ export class SpanExporter {
     const body = JSON.stringify({ resourceSpans: [{ resource: { attributes }, scopeSpans: [{ scope: { name: 'weir' }, spans: batch }] }] });
     const { signal } = this.#stopped;
     for (let attempt = 1; ; attempt++) {
-      const answer = await post(this.#tracing, this.#dispatcher, body, signal);
+      const answer = await post(this.#tracing, this.#connection, body, signal);
       if (typeof answer === 'number' && answer >= 200 && answer < 300) {
         this.#sent += batch.length;
         return;

@@ -1,10 +1,11 @@
 import { isIP } from 'node:net';
 import type { LookupFunction } from 'node:net';
 
-import { buildConnector, Client, type Dispatcher } from 'undici';
+import type { buildConnector, Dispatcher } from 'undici';
 
 import { waitFor } from '../wait-for.ts';
 import { FetchMediaError } from './fetch-media-error.ts';
+import { loadUndici } from './load-undici.ts';
 
 /** An address of a host. */
 type HostAddress = { readonly address: string; readonly family: number };
@@ -100,8 +101,9 @@ async function requestGuarded(
   request: { readonly method: 'GET' | 'POST'; readonly body?: string },
 ): Promise<GuardedAnswer> {
   const pinned = await resolveHost(url, options);
-  const client = new Client(url.origin, {
-    connect: createPinnedConnector(pinned, url, options),
+  const undici = await loadUndici();
+  const client = new undici.Client(url.origin, {
+    connect: createPinnedConnector(undici, pinned, url, options),
     allowH2: false,
     maxHeaderSize: headerBytesMax,
     headersTimeout: 0,
@@ -164,13 +166,18 @@ function forbidden(cause?: unknown): FetchMediaError {
 }
 
 /** Connects to the checked addresses, whatever the name leads to by now. */
-function createPinnedConnector(pinned: readonly HostAddress[], url: URL, options: GuardedFetchOptions): buildConnector.connector {
+function createPinnedConnector(
+  undici: Pick<Awaited<ReturnType<typeof loadUndici>>, 'buildConnector'>,
+  pinned: readonly HostAddress[],
+  url: URL,
+  options: GuardedFetchOptions,
+): buildConnector.connector {
   const lookup: LookupFunction = (_hostname, { all }, callback) => {
     const [first] = pinned;
     if (all === true || first === undefined) callback(null, [...pinned]);
     else callback(null, first.address, first.family);
   };
-  const connect = buildConnector({ lookup, timeout: options.timeoutMs, allowH2: false, maxCachedSessions: 0 });
+  const connect = undici.buildConnector({ lookup, timeout: options.timeoutMs, allowH2: false, maxCachedSessions: 0 });
   return (target, callback) =>
     connect(target, (...[error, socket]) => {
       if (error !== null) {

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 
 import type { S3Config } from 's3mini';
-import { request } from 'undici';
+import { loadUndici } from '../../platform/http/load-undici.ts';
 
 type Fetch = NonNullable<S3Config['fetch']>;
 
@@ -17,6 +17,7 @@ export async function sendS3Request(
   const sent = init?.body ?? null;
   if (sent !== null && typeof sent !== 'string' && !(sent instanceof Uint8Array)) throw new TypeError('Only bytes and text are sent.');
   const address = input instanceof Request ? input.url : input;
+  const { request } = await loadUndici();
   const { statusCode, headers, body } = await request(address, {
     method: init?.method ?? 'GET',
     headers: { ...Object.fromEntries(new Headers(init?.headers)), 'accept-encoding': 'identity' },

@@ -4,7 +4,11 @@ const unspaced =
 const korean = /\p{Script=Hangul}+/gu;
 const words = /[\p{L}\p{N}\p{M}]+/gu;
 
-const segmenter = new Intl.Segmenter('ja', { granularity: 'word' });
+let segmenter: Intl.Segmenter | undefined;
+
+/** Pieces of a text by the dictionary, which is loaded when it is used first. */
+const piecesOf = (text: string): Iterable<Intl.SegmentData> =>
+  (segmenter ??= new Intl.Segmenter('ja', { granularity: 'word' })).segment(text);
 
 /**
  * A text as the index reads it: its words set apart. Chinese, Japanese and the like are cut by dictionary, long words also into overlapping
@@ -13,7 +17,7 @@ const segmenter = new Intl.Segmenter('ja', { granularity: 'word' });
 export function toTerms(text: string): string {
   return text
     .normalize('NFKC')
-    .replaceAll(unspaced, (run) => ` ${Array.from(segmenter.segment(run), ({ segment }) => withParts(segment)).join(' ')} `)
+    .replaceAll(unspaced, (run) => ` ${Array.from(piecesOf(run), ({ segment }) => withParts(segment)).join(' ')} `)
     .replaceAll(korean, (run) => ` ${pairs(run)} `);
 }
 

@@ -1,7 +1,6 @@
-import { request } from 'undici';
-
 import type { JsonValue } from '../../platform/json/json-value.ts';
 import type { SearchProblem, SearchProvider, SearchQuery, SearchResult } from './search-provider.ts';
+import { loadUndici } from '../../platform/http/load-undici.ts';
 
 /** A search service as the operator has configured it. */
 export type ConfiguredProvider = {
@@ -69,6 +68,7 @@ async function send(
   signal: AbortSignal,
 ): Promise<{ readonly status: number; readonly body: JsonValue | undefined }> {
   const { method, path, headers, body } = provider.buildRequest(query, apiKey);
+  const { request } = await loadUndici();
   const answer = await request(`${baseUrl.replace(/\/+$/, '')}${path}`, {
     method,
     headers: {
