@@ -133,7 +133,7 @@ async function book(caller: ApiKey): Promise<void> {
   });
   const credit = taken instanceof Promise ? await taken : taken;
   const opened = credit === undefined ? opening : { ...opening, ...credit.describe() };
-  const { startedMs = systemClock.monotonicMs(), vendor } = { vendor: upstream.vendor };
+  const startedMs = systemClock.monotonicMs();
   await new Promise<void>((resolve, reject) => {
     journal.open(opened, (refusal) => {
       if (refusal !== undefined) return reject(refusal);
@@ -141,7 +141,7 @@ async function book(caller: ApiKey): Promise<void> {
         gateway,
         opening: opened,
         upstreamDialect: 'openai-chat',
-        vendor,
+        vendor: upstream.vendor,
         priceBook,
         keepsReply: false,
         startedMs,
