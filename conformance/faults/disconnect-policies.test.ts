@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 
@@ -11,6 +10,7 @@ import { estimateTokens } from '../../src/inference/count-text-characters.ts';
 import { isExact, plannedUsage, priceBound } from '../support/audit.ts';
 import { call, eventually } from '../support/http.ts';
 import { type OpenCall, openCall } from '../support/open-call.ts';
+import { openConnections } from '../support/open-connections.ts';
 import { cleanEnvironment, program } from '../support/start-weir.ts';
 import { startAudioWeir } from '../audio/audio-weir.ts';
 import { makeWav } from '../audio/start-audio-upstream.ts';
@@ -273,12 +273,6 @@ describe('M8: the client of a call for sound or embeddings leaves', () => {
   });
   after(() => running[Symbol.asyncDispose]());
 
-  /** Connections of clients that the gateway has not seen the end of, as the system counts them. */
-  const openConnections = (): number => {
-    const port = Number(new URL(running.weir.gatewayUrl).port).toString(16).toUpperCase().padStart(4, '0');
-    const open = new RegExp(`^\\s*\\d+: [0-9A-F]+:${port} [0-9A-F]+:[0-9A-F]{4} (?:01|08) `, 'gm');
-    return readFileSync('/proc/net/tcp', 'utf8').match(open)?.length ?? 0;
-  };
   /** On a connection of its own: a pool that loses one may open another, and keep it. */
   const ask = async (policy: string, what: 'embeddings' | 'audio/transcriptions'): Promise<OpenCall> => {
     const form = new FormData();
@@ -314,7 +308,10 @@ describe('M8: the client of a call for sound or embeddings leaves', () => {
         if (what === 'audio/transcriptions') await client.until((text) => text.includes('Twelve words'));
         client.leave('fin');
         if (policy === 'drain') {
-          await eventually(openConnections, (connections) => connections === 0);
+          await eventually(
+            () => openConnections(running.weir.gatewayUrl),
+            (connections) => connections === 0,
+          );
           goOn.resolve();
         } else
           await eventually(
