@@ -336,7 +336,8 @@ describe('AI SDK', () => {
         const before = running.simulator.records().length;
         const startedMs = performance.now();
         const result = await generateText({ model, prompt: 'Hello', maxRetries: 2 });
-        assert.ok(performance.now() - startedMs < 1500, 'the advice of the vendor reached the SDK');
+        // By itself it would wait for two seconds.
+        assert.ok(performance.now() - startedMs < 2000, 'the advice of the vendor reached the SDK');
         see(result.usage);
         assert.equal(running.simulator.records().length - before, 2);
       });
