@@ -19,7 +19,7 @@ const streamBytes = 64 * mebibyte;
 const stalledReaderMs = Number(process.env['WEIR_STALLED_MS'] ?? 4000);
 const skip = residentBytes(process.pid) === undefined ? 'this system does not tell the memory of a process' : false;
 
-describe('clients that never read', { skip, timeout: 170_000 }, () => {
+describe('clients that never read', { skip, timeout: 600_000 }, () => {
   let upstream: Server;
   let weir: RunningWeir;
   let ledger: Ledger;

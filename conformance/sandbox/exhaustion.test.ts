@@ -104,7 +104,7 @@ const attempts: readonly Attempt[] = [
   { name: 'a value that cannot be described', code: 'class V:\n  def __repr__(self):\n    while True: pass\nV()', ends: 'times out' },
 ];
 
-describe('attempts to exhaust, break or fool the runner', { timeout: 230_000 }, () => {
+describe('attempts to exhaust, break or fool the runner', { timeout: 600_000 }, () => {
   let host: Host;
   let impatient: Bench;
   let patient: Bench;

@@ -42,7 +42,7 @@ type Ask = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-/** Asks with a fault and watches until the connection ends, or until `leaveAfterMs` and then leaves. */
+/** Asks with a fault and watches until the connection ends, or until `leaveAfterMs` after the call was seen and then leaves. */
 async function see(fault: string | undefined, ask: Ask = {}): Promise<Seen> {
   const body = JSON.stringify({
     model: 'claude-test',
@@ -65,6 +65,7 @@ async function see(fault: string | undefined, ask: Ask = {}): Promise<Seen> {
 }
 
 async function exchange(server: Server, path: string, body: string, headers: Record<string, string>, leaveAfterMs?: number): Promise<Seen> {
+  const before = state.records.list().at(-1);
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
   const chunks: Buffer[] = [];
   let ending: Seen['ending'] = 'open';
@@ -80,9 +81,12 @@ async function exchange(server: Server, path: string, body: string, headers: Rec
   };
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.write(`POST ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body}`);
-  const timer = leaveAfterMs === undefined ? undefined : setTimeout(() => socket.destroy(), leaveAfterMs);
-  await once(socket, 'close').catch(() => undefined);
-  clearTimeout(timer);
+  const closed = once(socket, 'close').catch(() => undefined);
+  if (leaveAfterMs !== undefined) {
+    while (state.records.list().at(-1) === before) await new Promise((resolve) => setImmediate(resolve));
+    setTimeout(() => socket.destroy(), leaveAfterMs);
+  }
+  await closed;
   const bytes = Buffer.concat(chunks);
   const text = bytes.toString();
   const split = text.indexOf('\r\n\r\n');
@@ -357,7 +361,7 @@ test('pace: tokens come no faster than asked', async () => {
 });
 
 test('a client that leaves in the middle is noticed, and what it was sent is known', async () => {
-  await see(undefined, { leaveAfterMs: 60, headers: { 'x-simulator-pace': 'tokensPerSecond=100', 'x-simulator-output-tokens': '400' } });
+  await see(undefined, { leaveAfterMs: 200, headers: { 'x-simulator-pace': 'tokensPerSecond=100', 'x-simulator-output-tokens': '400' } });
   const call = await lastCall();
   assert.equal(call.ending, 'client-closed');
   assert.ok(call.emittedTokens > 0 && call.emittedTokens < 400);

@@ -182,10 +182,10 @@ test('a server that drips is cut off by the limit for all of it', async (context
 test('who is slow to take the pieces is not held for a silent server', async (context) => {
   const film = Buffer.alloc(2_000_000, 1);
   const { at } = await serveMedia(context, (_request, response) => void response.end(film));
-  const { content } = await openGuarded(at(), { ...options, idleMs: 600 });
+  const { content } = await openGuarded(at(), { ...options, idleMs: 1200 });
   let length = 0;
   for await (const piece of content) {
-    if (length === 0) await new Promise((resolve) => void setTimeout(resolve, 1200));
+    if (length === 0) await new Promise((resolve) => void setTimeout(resolve, 2000));
     length += piece.length;
   }
   assert.equal(length, film.length);

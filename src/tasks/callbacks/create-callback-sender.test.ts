@@ -117,7 +117,7 @@ for (const [what, answer, status, lastStatus] of failures) {
 test('a receiver that answers with gigabytes has taken the event, and is not read', async (context) => {
   const closed = Promise.withResolvers<unknown>();
   const { url } = await startReceiver(context, (response) => {
-    closed.resolve(once(response, 'close', { signal: AbortSignal.timeout(5000) }));
+    closed.resolve(once(response, 'close', { signal: AbortSignal.timeout(30_000) }));
     response.writeHead(200);
     const pour = (): void => {
       while (!response.destroyed && response.write(Buffer.alloc(1_000_000)));

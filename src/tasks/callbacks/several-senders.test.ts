@@ -69,11 +69,12 @@ test('a user whose receivers hang under many names holds up nobody else', async 
 });
 
 test('a sender that is closed ends what is under way and does not count it', async (context) => {
-  const { url } = await startReceiver(context, () => undefined);
+  const { url, received } = await startReceiver(context, () => undefined);
   const bench = createSenderBench({ timeoutMs: 60_000 });
   await bench.queue(url);
   bench.sender.start();
-  await new Promise((resolve) => void setTimeout(resolve, 50));
+  const waited = AbortSignal.timeout(30_000);
+  while (received.length === 0 && !waited.aborted) await new Promise((resolve) => void setTimeout(resolve, 5));
   await bench.sender.close();
   const { status, attempts } = await bench.only();
   assert.deepEqual([status, attempts], ['waiting', 0]);
