@@ -175,7 +175,7 @@ test('a server that drips is cut off by the limit for all of it', async (context
     const drip = setInterval(() => void socket.write('x'), 20);
     socket.once('close', () => clearInterval(drip));
   });
-  const { content } = await openGuarded(url, { ...options, totalMs: 500 });
+  const { content } = await openGuarded(url, { ...options, totalMs: 1500 });
   await assert.rejects(collect(content), { problem: 'timeout' });
 });
 
@@ -206,7 +206,7 @@ test('a file that is left, never begun, or no longer wanted has its connection c
   const { content } = await openGuarded(at(), { ...options, signal: abort.signal });
   abort.abort(new Error('not wanted'));
   await assert.rejects(collect(content), /not wanted/);
-  await openGuarded(at(), { ...options, totalMs: 1000 });
+  await openGuarded(at(), { ...options, totalMs: 2000 });
   await Promise.all(closed);
   assert.equal(closed.length, 4);
   await assert.rejects(openGuarded(at(), { ...options, signal: AbortSignal.abort(new Error('too late')) }), /too late/);

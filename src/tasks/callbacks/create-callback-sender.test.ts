@@ -105,7 +105,7 @@ const failures: readonly [what: string, answer: (response: ServerResponse) => vo
 for (const [what, answer, status, lastStatus] of failures) {
   test(`a receiver that ${what} has not taken the event`, async (context) => {
     const { url, received } = await startReceiver(context, answer);
-    const bench = createSenderBench();
+    const bench = createSenderBench(what === 'hangs' ? { timeoutMs: 1500 } : {});
     await bench.queue(url);
     await bench.sender.round();
     const delivery = await bench.only();
