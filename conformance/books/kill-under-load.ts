@@ -83,7 +83,8 @@ export async function killUnderLoad(context: TestContext, options: KillOptions):
     );
     delays.disable();
     const bound = lostTokensMax(delays.max / 1e6);
-    const judge = (rows: readonly CallEntry[]) => auditBooks({ entries: rows, truths: simulator.truths(), clients: views, lostTokensMax: bound });
+    const judge = (rows: readonly CallEntry[]) =>
+      auditBooks({ entries: rows, truths: simulator.truths(), clients: views, lostTokensMax: bound });
     const entries = await readEntries(dataDirectory, (rows) => judge(rows).problems.length === 0);
     const audit = judge(entries);
     const shortfalls = audit.shortfalls.toSorted((left, right) => left - right);

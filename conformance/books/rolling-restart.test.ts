@@ -45,7 +45,11 @@ async function assertNothingFailed(
 test('SIGUSR2 replaces every worker and no call fails', async (context) => {
   const directory = mkdtempSync(join(tmpdir(), 'weir-roll-'));
   await using simulator = await startSimulatorProcess(join(directory, 'truth.jsonl'));
-  const config = JSON.stringify({ upstreams: simulatedUpstreams(simulator.addresses), timeouts: { drainDelayMs: 500 }, overload: neverOverloaded });
+  const config = JSON.stringify({
+    upstreams: simulatedUpstreams(simulator.addresses),
+    timeouts: { drainDelayMs: 500 },
+    overload: neverOverloaded,
+  });
   const weir = await startWeir({
     dataDirectory: directory,
     config,
@@ -84,7 +88,11 @@ test('SIGUSR2 replaces every worker and no call fails', async (context) => {
 test('two gateways behind a balancer, each restarted in turn: no call fails', async (context) => {
   const directory = mkdtempSync(join(tmpdir(), 'weir-roll-'));
   await using simulator = await startSimulatorProcess(join(directory, 'truth.jsonl'));
-  const config = JSON.stringify({ upstreams: simulatedUpstreams(simulator.addresses), timeouts: { drainDelayMs: 1000 }, overload: neverOverloaded });
+  const config = JSON.stringify({
+    upstreams: simulatedUpstreams(simulator.addresses),
+    timeouts: { drainDelayMs: 1000 },
+    overload: neverOverloaded,
+  });
   const directories = [mkdtempSync(join(directory, 'one-')), mkdtempSync(join(directory, 'two-'))];
   const start = (index: number, port = '0'): Promise<RunningWeir> =>
     startWeir({ dataDirectory: directories[index] ?? '', config, command: 'gateway', environment: { WEIR_PORT: port } });

@@ -36,7 +36,10 @@ describe('the client leaves', { concurrency: 8 }, () => {
         assert.ok(noticedMs <= noticedWithinMs, `noticed after ${noticedMs} ms`);
         assertPartly(entry, truth, 'client-left');
         const visible = truth.emittedTokens - (truth.plannedUsage?.reasoningTokens ?? 0);
-        assert.ok((entry.usage.outputTokens ?? 0) >= visible - inFlightTokens(noticedMs), `booked ${entry.usage.outputTokens} of ${visible}`);
+        assert.ok(
+          (entry.usage.outputTokens ?? 0) >= visible - inFlightTokens(noticedMs),
+          `booked ${entry.usage.outputTokens} of ${visible}`,
+        );
         assert.ok((entry.usage.inputTokens ?? 0) + (entry.usage.cacheReadTokens ?? 0) > 0, 'its input is known');
         if (how === 'half') assert.notEqual((await call.done).end, 'complete');
       });

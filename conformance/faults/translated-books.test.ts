@@ -67,7 +67,10 @@ describe('books of translated calls', { concurrency: 6 }, () => {
       'stall-mid-stream;after=5',
     ]) {
       test(`${title}: ${fault}: the client's error event, and a charge for what was delivered`, async () => {
-        const reply = await bench.send(mode, { model, steer: { fault, 'output-tokens': '120', pace: 'tokensPerSecond=60;tokensPerFrame=4' } });
+        const reply = await bench.send(mode, {
+          model,
+          steer: { fault, 'output-tokens': '120', pace: 'tokensPerSecond=60;tokensPerFrame=4' },
+        });
         assertErrorEvent(mode, reply);
         assertPartly(await bench.rowOf(reply), await bench.truthOf(reply.tag));
       });

@@ -64,10 +64,13 @@ export function openCall(url: string, options: OpenCallOptions): OpenCall {
     agent: false,
     headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(options.body), ...options.headers },
   });
-  const timer = setTimeout(() => {
-    finish('broken');
-    outgoing.destroy();
-  }, options.limitMs ?? 2 * patienceMs);
+  const timer = setTimeout(
+    () => {
+      finish('broken');
+      outgoing.destroy();
+    },
+    options.limitMs ?? 2 * patienceMs,
+  );
   outgoing.on('socket', (opened) => (socket = opened));
   outgoing.on('error', () => finish('broken'));
   outgoing.on('close', () => finish('broken'));

@@ -110,10 +110,13 @@ describe('callbacks of videos over the real program', () => {
     assert.deepEqual([third.status, third.last_status, third.attempts], ['given_up', 410, 1]);
     assert.deepEqual([fourth.status, fourth.attempts], ['waiting', 0], 'one that hangs holds up nobody');
     // That it was delivered is written when its receiver has answered.
-    const [delivered] = first.status === 'delivered' ? [first] : await eventually(
-      () => eventsOf(ids[0] ?? ''),
-      ([only]) => only?.status === 'delivered',
-    );
+    const [delivered] =
+      first.status === 'delivered'
+        ? [first]
+        : await eventually(
+            () => eventsOf(ids[0] ?? ''),
+            ([only]) => only?.status === 'delivered',
+          );
     assert.deepEqual([delivered.attempts, elsewhere.received.length, gone.received.length], [2, 0, 1]);
   });
 

@@ -151,7 +151,9 @@ const answers: readonly [what: string, bytes: string, then: (socket: Socket) => 
 for (const [what, bytes, then, problem] of answers) {
   test(`an answer that ${what} fails, and its connection is closed`, async (context) => {
     const { url, sockets } = await serveRaw(context, bytes, then);
-    await assert.rejects(async () => collect((await openGuarded(url, { ...options, firstByteMs: 1200, idleMs: 1200 })).content), { problem });
+    await assert.rejects(async () => collect((await openGuarded(url, { ...options, firstByteMs: 1200, idleMs: 1200 })).content), {
+      problem,
+    });
     for (const socket of sockets) if (!socket.destroyed) await once(socket, 'close', { signal: AbortSignal.timeout(20_000) });
   });
 }
