@@ -54,7 +54,6 @@ export async function startSimulatedWeir(options: StartSimulatedWeirOptions = {}
       ]),
     );
     const config = {
-      overload: neverOverloaded,
       ...(options.runsTools === true
         ? { tools: { ...toolsOf(simulator), ...(options.toolPrices === undefined ? {} : { prices: options.toolPrices }) } }
         : {}),
@@ -63,6 +62,7 @@ export async function startSimulatedWeir(options: StartSimulatedWeirOptions = {}
       ...(options.models === undefined ? {} : { models: options.models }),
       ...(options.timeouts === undefined ? {} : { timeouts: options.timeouts }),
       retries: options.retries ?? { attemptsMax: 1, avoidFailing: false },
+      overload: options.config?.['overload'] ?? neverOverloaded,
     };
     // JSON is YAML, so nothing has to be quoted by hand.
     const weir = await startWeir({ ...options.weir, config: JSON.stringify(config) });
