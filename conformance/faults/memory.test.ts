@@ -90,7 +90,7 @@ describe('memory', { skip }, () => {
           neverRead: true,
           steer: { 'output-tokens': '800000' },
           body: streamModes[index % streamModes.length]?.api.dialect === 'anthropic-messages' ? { max_tokens: 1_000_000 } : {},
-          limitMs: 60_000,
+          limitMs: 180_000,
         }),
       );
       tags = calls.map(({ tag }) => tag);
@@ -111,7 +111,7 @@ describe('memory', { skip }, () => {
     const { tag, call } = bench.open(messages, {
       steer: { 'output-tokens': '100000' },
       body: { max_tokens: 1_000_000 },
-      limitMs: 60_000,
+      limitMs: 180_000,
     });
     await call.head;
     for (let pauses = 0; pauses < 6; pauses++) {
