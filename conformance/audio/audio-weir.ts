@@ -5,6 +5,7 @@ import OpenAI from 'openai';
 import type { CallEntry } from '../../src/billing/ledger/call-entry.ts';
 import { openDatabase } from '../../src/store/sqlite/open-database.ts';
 import { eventually } from '../support/http.ts';
+import { neverOverloaded } from '../support/start-simulated-weir.ts';
 import { type RunningWeir, startWeir, type StartWeirOptions } from '../support/start-weir.ts';
 import { type Answer, type AudioUpstream, startAudioUpstream } from './start-audio-upstream.ts';
 
@@ -51,6 +52,7 @@ export async function startAudioWeir(answer: Answer, options: AudioWeirOptions =
   const second = await startAudioUpstream(answer);
   const config = {
     retries: { attemptsMax: 3, avoidFailing: false },
+    overload: neverOverloaded,
     ...options.config,
     upstreams: {
       vendor: { vendor: 'openai', baseUrl: upstream.url, apiKey: audioKey },
@@ -73,7 +75,6 @@ export async function startAudioWeir(answer: Answer, options: AudioWeirOptions =
       eventually(
         () => readRows(weir.dataDirectory),
         (rows) => rows.length >= count,
-        15_000,
       ),
     [Symbol.asyncDispose]: async () => {
       await weir[Symbol.asyncDispose]();
@@ -85,7 +86,7 @@ export async function startAudioWeir(answer: Answer, options: AudioWeirOptions =
 
 /** The rows of a ledger, oldest first. */
 export function readRows(dataDirectory: string): readonly CallEntry[] {
-  const database = openDatabase(join(dataDirectory, 'weir.sqlite'), { readOnly: true, busyTimeoutMs: 5000 });
+  const database = openDatabase(join(dataDirectory, 'weir.sqlite'), { readOnly: true, busyTimeoutMs: 30_000 });
   try {
     return database
       .all('select entry from calls order by accepted_at_ms, call_id')

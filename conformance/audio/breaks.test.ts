@@ -8,6 +8,7 @@ import { toFile } from 'openai';
 
 import { call, eventually } from '../support/http.ts';
 import { residentBytes } from '../support/process-memory.ts';
+import { readJournal } from '../support/read-files.ts';
 import { startWeir } from '../support/start-weir.ts';
 import { type AudioWeir, readRows, startAudioWeir } from './audio-weir.ts';
 import { makeWav, sendJson } from './start-audio-upstream.ts';
@@ -36,7 +37,8 @@ describe('calls that go wrong', () => {
 
   before(async () => {
     running = await startAudioWeir((_, response) => sendJson(response, 200, { text: 'Hello.' }), {
-      config: { timeouts: { firstByteMs: 600, idleMs: 600, stalledReaderMs: 700 }, retries: { attemptsMax: 1, avoidFailing: false } },
+      // Of what is well, too, nothing may take longer, however busy the machine is.
+      config: { timeouts: { firstByteMs: 2500, idleMs: 2500, stalledReaderMs: 700 }, retries: { attemptsMax: 1, avoidFailing: false } },
     });
   });
   after(() => running[Symbol.asyncDispose]());
@@ -154,6 +156,12 @@ describe('calls that go wrong', () => {
     const reply = await running.client.audio.speech.create({ model: 'tts-1', input: 'hello', voice: 'alloy' });
     await reply.body?.getReader().read();
     const { dataDirectory } = running.weir;
+    // What was answered is written a moment after the client has begun to receive it.
+    const measured = new RegExp(`"callId":"${reply.headers.get('x-weir-request-id')}",(?:"attempt":\\d+,)?"usage"`);
+    await eventually(
+      () => readJournal(dataDirectory),
+      (journal) => measured.test(journal),
+    );
     await running.weir.stop('SIGKILL');
     assert.deepEqual(readdirSync(`${dataDirectory}/uploads`), []);
     const next = await startWeir({ dataDirectory });

@@ -1,22 +1,14 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdirSync } from 'node:fs';
 import { test } from 'node:test';
 
 import { toFile } from 'openai';
 
 import { eventually } from '../support/http.ts';
+import { readJournal } from '../support/read-files.ts';
 import { startWeir } from '../support/start-weir.ts';
 import { readRows, startAudioWeir } from './audio-weir.ts';
 import { makeWav } from './start-audio-upstream.ts';
-
-/** What the journal holds that has not been shipped, as text. */
-function readJournal(dataDirectory: string): string {
-  const directory = join(dataDirectory, 'journal');
-  return readdirSync(directory)
-    .map((name) => readFileSync(join(directory, name), 'latin1'))
-    .join('\n');
-}
 
 /** Answers well and never ends: the model is at work. */
 const begun = { 'content-type': 'audio/mpeg' };
@@ -49,7 +41,10 @@ test('kill -9 with six calls under way: what an upstream had answered is charged
   // What is measured is written a moment after the answer began.
   await eventually(
     () => readJournal(dataDirectory),
-    (journal) => journal.includes('"inputAudioMs":5000') && journal.includes('"inputAudioTokens":50'),
+    (journal) =>
+      ['"inputAudioMs":5000', '"inputAudioTokens":50', '"usage":{"inputCharacters":7}', '"outputAudioTokens":23'].every((words) =>
+        journal.includes(words),
+      ),
   );
   await weir.stop('SIGKILL');
   assert.deepEqual(readdirSync(`${dataDirectory}/uploads`), []);

@@ -9,7 +9,7 @@ import { type SimulatedWeir, startSimulatedWeir } from '../support/start-simulat
 
 const model = 'gpt-4.1';
 const text = Array.from({ length: 60 }, (_, index) => `word${index}`).join(' ');
-const slow = { headers: { 'x-simulator-text': encodeURIComponent(text), 'x-simulator-pace': 'tokensPerSecond=60;tokensPerFrame=1' } };
+const slow = { headers: { 'x-simulator-text': encodeURIComponent(text), 'x-simulator-pace': 'tokensPerSecond=20;tokensPerFrame=1' } };
 const saying = (words: string) => ({ headers: { 'x-simulator-text': encodeURIComponent(words) } });
 
 type StreamEvent = OpenAI.Responses.ResponseStreamEvent;
@@ -24,13 +24,12 @@ describe('background responses', () => {
     eventually(
       async () => (await ledger.all()).filter(({ requestedModel }) => requestedModel === name),
       (rows) => rows.length > 0,
-      10_000,
     );
   const poll = (id: string): Promise<OpenAI.Responses.Response> =>
     eventually(
       () => client.responses.retrieve(id),
       ({ status }) => status !== 'queued' && status !== 'in_progress',
-      20_000,
+      60_000,
     );
   before(async () => {
     const models = Object.fromEntries(names.map((name) => [name, { targets: [{ upstream: 'openai', model }] }]));

@@ -64,7 +64,7 @@ async function begin(weir: RunningWeir, url: string, input = 'Hello', more: obje
   return json.id;
 }
 
-const first = (received: readonly Received[], limitMs = 15_000): Promise<Received | undefined> =>
+const first = (received: readonly Received[], limitMs = 60_000): Promise<Received | undefined> =>
   eventually(
     () => received[0],
     (one) => one !== undefined,

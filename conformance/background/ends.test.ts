@@ -58,7 +58,7 @@ describe('how background responses end', { concurrency: true }, () => {
       const killedAtMs = performance.now();
       // On a busy machine it is killed before more than its beginning is kept.
       const followed = await follow(second, id, 0);
-      assert.ok(performance.now() - killedAtMs < 25_000, 'it is seen within its lease');
+      assert.ok(performance.now() - killedAtMs < 45_000, 'it is seen within its lease, and not when its call would have been over');
       assert.match(followed.text, /event: response\.failed\n[^]*$/);
       const { json } = await show(second, id);
       assert.equal(json.status, 'failed');
@@ -103,7 +103,6 @@ describe('how background responses end', { concurrency: true }, () => {
     await eventually(
       () => running.simulator.records().filter((record) => record.method === 'POST'),
       (records) => records.length === 2 && records.every(({ ending }) => ending !== 'open'),
-      15_000,
     );
   });
 });

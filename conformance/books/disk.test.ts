@@ -35,12 +35,15 @@ function unmount(directory: string): void {
 function fill(directory: string): () => void {
   const path = join(directory, 'filler');
   const file = openSync(path, 'w');
-  for (const bytes of [65_536, 4096, 512, 1]) {
-    const block = Buffer.alloc(bytes);
-    try {
-      for (;;) writeSync(file, block);
-    } catch {
-      // Full for blocks of this size.
+  // Whoever else works there may free something meanwhile.
+  for (let round = 0; round < 100 && statfsSync(directory).bfree > 0; round += 1) {
+    for (const bytes of [65_536, 4096, 512, 1]) {
+      const block = Buffer.alloc(bytes);
+      try {
+        for (;;) writeSync(file, block);
+      } catch {
+        // Full for blocks of this size.
+      }
     }
   }
   closeSync(file);
@@ -78,7 +81,7 @@ for (const [name, mounted, size] of filled) {
           makeCall(weir.gatewayUrl, weir.apiKey, { ...modeOf(number), number, steer });
         const views = [await ask(1)];
         assert.ok(views[0]?.complete);
-        const running = Array.from({ length: 10 }, (_, index) => ask(10 + index, { 'output-tokens': '200', pace: 'tokensPerSecond=150' }));
+        const running = Array.from({ length: 10 }, (_, index) => ask(10 + index, { 'output-tokens': '200', pace: 'tokensPerSecond=40' }));
         await eventually(
           () => simulator.records().filter(({ headersAtMs }) => headersAtMs !== undefined).length,
           (count) => count >= 11,
@@ -115,7 +118,6 @@ for (const [name, mounted, size] of filled) {
         const ids = [...finished, late, ...views].map(({ callId }) => callId ?? '');
         for (const id of ids) assert.equal((await ledger.row(id)).end, 'finished');
         const entries = await ledger.all();
-        await ledger.close();
         const known = new Set(ids);
         const truths = simulator.records().filter(({ tag }) => tag !== 'load-0');
         const audit = auditBooks({
@@ -125,7 +127,10 @@ for (const [name, mounted, size] of filled) {
           lostTokensMax: 0,
         });
         assert.deepEqual(audit.problems, []);
-        assert.deepEqual(await compareStatistics(weir.monitorUrl, weir.billingToken, entries), []);
+        // Calls that were made to find out whether it is full may still be on their way.
+        const differences = async () => compareStatistics(weir.monitorUrl, weir.billingToken, await ledger.all());
+        await eventually(differences, ({ length }) => length === 0);
+        await ledger.close();
         assert.doesNotMatch(weir.output(), /unhandled|uncaught|TypeError/i);
         assert.equal(await weir.stop('SIGTERM'), 0);
       } finally {
@@ -159,7 +164,7 @@ test('F55, F57: the database is locked by somebody for seconds: calls go on, and
     assert.equal((await call(`${weir.gatewayUrl}/health/ready`)).status, 200, 'the journal has the books meanwhile');
     database.exec('rollback');
     const ledger = await openLedger(weir.dataDirectory);
-    for (const view of views) assert.equal((await ledger.row(view.callId ?? '', 10_000)).end, 'finished');
+    for (const view of views) assert.equal((await ledger.row(view.callId ?? '')).end, 'finished');
     const audit = auditBooks({ entries: await ledger.all(), truths: simulated.simulator.records(), clients: views, lostTokensMax: 0 });
     await ledger.close();
     assert.deepEqual(audit.problems, []);

@@ -54,6 +54,7 @@ describe('Idempotency-Key, when a process is killed', () => {
       const late = await eventually(
         () => post(urlOf(weir), stream, headersOf('killed')),
         ({ json }) => json.error.code === 'idempotency_spent',
+        20_000,
       );
       assert.equal(late.status, 409);
       assert.match(late.json.error.message, new RegExp(callId));

@@ -31,6 +31,8 @@ export type LoadCall = {
   readonly leaveAfterMs?: number;
   readonly body?: Readonly<Record<string, unknown>>;
   readonly limitMs?: number;
+  /** Told when the head of the reply has come. */
+  readonly onHead?: () => void;
 };
 
 /** The interfaces in turn, whole and streamed. */
@@ -65,7 +67,8 @@ export function prepareCall(gatewayUrl: string, apiKey: string, call: LoadCall) 
 export async function makeCall(gatewayUrl: string, apiKey: string, call: LoadCall): Promise<ClientView & { readonly text: string }> {
   const { number } = call;
   const { url, headers, body, known, isComplete } = prepareCall(gatewayUrl, apiKey, call);
-  const open = openCall(url, { headers, body, limitMs: call.limitMs ?? 20_000 });
+  const open = openCall(url, { headers, body, limitMs: call.limitMs ?? 60_000 });
+  if (call.onHead !== undefined) open.head.then(call.onHead, () => {});
   const timer =
     call.leaveAfterMs === undefined ? undefined : setTimeout(() => open.leave(number % 2 === 0 ? 'fin' : 'rst'), call.leaveAfterMs);
   const reply = await open.done;

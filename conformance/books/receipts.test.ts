@@ -128,7 +128,7 @@ describe('every call has a receipt, from the moment that it has ended', () => {
 
   test('a video leads to its own receipt, which ends with this form', async () => {
     const body = { model: 'grok-imagine-video', prompt: 'a red kite', duration: 2 };
-    const made = await send('/v1/video/generations', body, { 'x-simulator-video': 'ms=3000' });
+    const made = await send('/v1/video/generations', body, { 'x-simulator-video': 'ms=6000' });
     const path = String(made.headers['x-weir-receipt']);
     assert.equal(path, `/v1/videos/${made.json.id}/receipt`);
     for (const id of [made.json.id, made.headers['x-weir-request-id']]) {
@@ -167,7 +167,8 @@ describe('every call has a receipt, from the moment that it has ended', () => {
     for (const [what, reply, id] of [...replies, ['streamed', streamed, found] as const]) {
       assert.match(id, /^(?:resp|msg)_/, what);
       const callId = String(reply.headers['x-weir-request-id']);
-      await ledger.row(callId);
+      const { json } = await ask(`/v1/receipts/${callId}`);
+      await ledger.rows(callId, json.rows.length);
       const byCall = await ask(`/v1/receipts/${callId}`);
       assert.equal(byCall.json.request_id, callId, what);
       assert.equal((await ask(`/v1/receipts/${id}`)).text, byCall.text, what);

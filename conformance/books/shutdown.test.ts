@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { test } from 'node:test';
 
 import { auditBooks, type ClientView, openLedger } from '../support/audit.ts';
@@ -9,7 +10,7 @@ import { createRandom, makeCall, modeOf } from './load.ts';
 
 type View = Awaited<ReturnType<typeof makeCall>>;
 
-/** Starts `count` calls that take a while, and waits until the upstream has them all. */
+/** Starts `count` calls that take a while, and waits until the upstream has them all and the streams have begun. */
 async function startCalls(
   simulated: SimulatedWeir,
   count: number,
@@ -19,10 +20,12 @@ async function startCalls(
 ): Promise<readonly Promise<View>[]> {
   const { weir, simulator } = simulated;
   const before = simulator.records().length;
+  let heads = 0;
   const calls = Array.from({ length: count }, (_, index) =>
     makeCall(weir.gatewayUrl, weir.apiKey, {
       ...modeOf(first + index),
       number: first + index,
+      onHead: () => (heads += 1),
       body: modeOf(first + index).api.dialect === 'anthropic-messages' ? { max_tokens: 100_000 } : {},
       steer: {
         'output-tokens': String(outputTokens),
@@ -35,6 +38,11 @@ async function startCalls(
   await eventually(
     () => simulator.records().filter(({ headersAtMs }) => headersAtMs !== undefined).length,
     (running) => running >= before + count,
+  );
+  const streams = calls.filter((_, index) => modeOf(first + index).stream).length;
+  await eventually(
+    () => heads,
+    (begun) => begun >= streams,
   );
   return calls;
 }
@@ -64,12 +72,12 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
 }
 
 test('after the grace, what still runs gets its terminal error event or a 503, and is booked', async () => {
-  await using simulated = await startSimulatedWeir({ timeouts: { drainMs: 600 } });
+  await using simulated = await startSimulatedWeir({ timeouts: { drainMs: 1500 } });
   const calls = await startCalls(simulated, 40, 20_000, 200);
-  await new Promise((resolve) => setTimeout(resolve, 300));
   const startedAtMs = performance.now();
   assert.equal(await simulated.weir.stop('SIGTERM'), 0);
-  assert.ok(performance.now() - startedAtMs < 5000);
+  // By themselves they would go on for more than a minute.
+  assert.ok(performance.now() - startedAtMs < 20_000);
   const views = await Promise.all(calls);
   for (const [index, view] of views.entries()) {
     const { api, stream } = modeOf(1 + index);
@@ -99,11 +107,18 @@ test('after the grace, what still runs gets its terminal error event or a 503, a
 test('a new call during the drain is refused and not half done, and readiness says so', async () => {
   await using simulated = await startSimulatedWeir();
   const { weir } = simulated;
-  const calls = await startCalls(simulated, 4, 400, 300);
+  const calls = await startCalls(simulated, 4, 1800, 300);
   const stopped = weir.stop('SIGTERM');
-  await new Promise((resolve) => setTimeout(resolve, 100));
   // The door is shut: a balancer sees refused connections and goes elsewhere.
-  await assert.rejects(call(`${weir.gatewayUrl}/health`));
+  await eventually(
+    () =>
+      call(`${weir.gatewayUrl}/health`).then(
+        () => false,
+        () => true,
+      ),
+    (isRefused) => isRefused,
+  );
+  assert.equal(weir.process.exitCode, null, 'while calls are still running');
   const late = await makeCall(weir.gatewayUrl, weir.apiKey, { ...modeOf(0), number: 999 });
   assert.ok(late.status === 0 || late.status === 503);
   const views = await Promise.all(calls);
@@ -115,14 +130,17 @@ test('a new call during the drain is refused and not half done, and readiness sa
 test('the signal again ends it at once, and the next start settles what was running', async () => {
   await using simulated = await startSimulatedWeir();
   const { weir } = simulated;
+  const delays = monitorEventLoopDelay({ resolution: 10 });
+  delays.enable();
   const calls = await startCalls(simulated, 10, 20_000, 200);
-  await new Promise((resolve) => setTimeout(resolve, 300));
   weir.process.kill('SIGTERM');
   // A repetition at once is the echo of the same keystroke, passed on by whoever runs the program.
   await new Promise((resolve) => setTimeout(resolve, 1500));
   const startedAtMs = performance.now();
   assert.equal(await weir.stop('SIGTERM'), 130);
-  assert.ok(performance.now() - startedAtMs < 2000);
+  // By themselves they would go on for more than a minute.
+  assert.ok(performance.now() - startedAtMs < 10_000);
+  delays.disable();
   const views = await Promise.all(calls);
   await using again = await startWeir({
     dataDirectory: weir.dataDirectory,
@@ -137,15 +155,17 @@ test('the signal again ends it at once, and the next start settles what was runn
     },
     (rows) => rows >= 10,
   );
-  assert.match(again.output(), /settled from the journal/);
+  await eventually(again.output, (output) => output.includes('settled from the journal'));
   const ledger = await openLedger(weir.dataDirectory);
-  const audit = auditBooks({ entries: await ledger.all(), truths: simulated.simulator.records(), clients: views, lostTokensMax: 150 });
+  // What the machine takes the processor away for is not written in time, either.
+  const lostTokensMax = 150 + delays.max / 5e6;
+  const audit = auditBooks({ entries: await ledger.all(), truths: simulated.simulator.records(), clients: views, lostTokensMax });
   await ledger.close();
   assert.deepEqual(audit.problems, []);
 });
 
 test('SIGTERM in the middle of a load loses nothing: every call was answered completely or refused, and all are booked', async () => {
-  await using simulated = await startSimulatedWeir({ timeouts: { drainMs: 5000 } });
+  await using simulated = await startSimulatedWeir({ timeouts: { drainMs: 20_000 } });
   const { weir } = simulated;
   const random = createRandom(11);
   const views: View[] = [];

@@ -27,7 +27,7 @@ describe('a bad link between client and gateway', () => {
 
   /** Unique among the calls: it tells them apart where the client never saw an id. */
   let number = 0;
-  async function ask(mode: Mode, trouble: Trouble, steer: Readonly<Record<string, string>> = {}, limitMs = 8000): Promise<ReceivedReply> {
+  async function ask(mode: Mode, trouble: Trouble, steer: Readonly<Record<string, string>> = {}, limitMs = 60_000): Promise<ReceivedReply> {
     const { api, stream } = mode;
     number += 1;
     const tag = `link-${number}`;

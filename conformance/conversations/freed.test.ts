@@ -9,7 +9,7 @@ import { type SimulatedWeir, startSimulatedWeir } from '../support/start-simulat
 
 const model = 'gpt-4.1';
 const text = Array.from({ length: 200 }, (_, index) => `word${index}`).join(' ');
-const slow = { headers: { 'x-simulator-text': encodeURIComponent(text), 'x-simulator-pace': 'tokensPerSecond=20;tokensPerFrame=1' } };
+const slow = { headers: { 'x-simulator-text': encodeURIComponent(text), 'x-simulator-pace': 'tokensPerSecond=5;tokensPerFrame=1' } };
 
 /** A lock that stays costs its user the conversation until the time of a whole call is over: these are shorter than that by far. */
 describe('a conversation is free again, however the response that held it ended', () => {
@@ -29,7 +29,8 @@ describe('a conversation is free again, however the response that held it ended'
           return undefined;
         }),
       (response) => response !== undefined,
-      15_000,
+      // The slow responses would go on for longer.
+      30_000,
     );
 
   test('it was deleted while it ran in the background', async () => {
@@ -71,7 +72,7 @@ describe('a conversation is free again, however the response that held it ended'
     assert.equal(items.data.length, 2);
   });
 
-  const slowly = () => ({ headers: { 'x-simulator-text': 'ten%20words', 'x-simulator-pace': 'tokensPerSecond=5;tokensPerFrame=1' } });
+  const slowly = () => ({ headers: { 'x-simulator-text': 'ten%20words', 'x-simulator-pace': 'tokensPerSecond=1;tokensPerFrame=1' } });
 
   /** Sends a request and leaves after a while, whatever has come. */
   async function leave(body: object, afterMs: number): Promise<void> {

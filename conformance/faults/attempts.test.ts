@@ -23,7 +23,7 @@ describe('while a call waits at its first target', { concurrency: 8 }, () => {
   for (const which of leaving) {
     test(`${which.mode.title}: a client that leaves is not answered by another target, and pays nothing`, async () => {
       const { tag, call } = bench.open(which);
-      await new Promise((resolve) => setTimeout(resolve, 400));
+      await bench.reached(tag);
       call.leave('rst');
       const { first, second } = await bench.truthsOf(tag);
       assert.deepEqual([first.length, second.length], [1, 0]);

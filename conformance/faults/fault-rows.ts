@@ -100,7 +100,7 @@ export const beforeContent: readonly FaultRow[] = [
 ];
 
 /** Slow enough for each event to reach the client by itself: what breaks in the same breath as it begins has delivered nothing. */
-const paced = 'tokensPerSecond=800;tokensPerFrame=4';
+const paced = 'tokensPerSecond=60;tokensPerFrame=4';
 
 const breaksOff: readonly FaultRow[] = [
   { id: 'mid-reset', name: 'reset between events', fault: 'reset-mid-stream;after=5', only: 'stream' },

@@ -10,7 +10,7 @@ const heartbeatMs = 150;
 describe('heartbeats', { concurrency: 8 }, () => {
   let bench: FaultBench;
   before(async () => {
-    bench = await startFaultBench({ timeouts: { heartbeatMs, idleMs: 1500 } });
+    bench = await startFaultBench({ timeouts: { heartbeatMs, idleMs: 6000 } });
   });
   after(() => bench[Symbol.asyncDispose]());
 
@@ -28,24 +28,26 @@ describe('heartbeats', { concurrency: 8 }, () => {
   }
 
   for (const mode of streamModes) {
-    for (const fault of ['stall-after-headers;ms=700', 'stall-mid-stream;after=3;ms=700']) {
+    for (const fault of ['stall-after-headers;ms=1500', 'stall-mid-stream;after=3;ms=1500']) {
       test(`${mode.title}: ${fault}: heartbeats come at frame boundaries and nothing else changes`, async () => {
         const steer = { 'output-tokens': '40' };
         const calm = await bench.send(mode, { steer });
+        const askedMs = performance.now();
         const reply = await bench.send(mode, { steer: { ...steer, fault } });
+        const beatsMax = (performance.now() - askedMs) / heartbeatMs + 1;
         assert.equal(reply.end, 'complete');
         const variable = /"[^"]*(?:id|Id)":\s*"[^"]*"|"obfuscation":"[^"]*"|"created(?:_at)?":\d+|"completed_at":\d+| +$/gm;
         const beat = form(mode);
         if (mode.api === arrayInterface) {
           // A lone line end inside the array, where white space means nothing.
           const extra = reply.text.length - calm.text.length;
-          assert.ok(extra >= 2 && extra <= 8, `${extra} heartbeats`);
+          assert.ok(extra >= 2 && extra <= beatsMax, `${extra} heartbeats`);
           const plain = (text: string): unknown => JSON.parse(text.replaceAll(variable, '"x":1'));
           assert.deepEqual(plain(reply.text), plain(calm.text));
         } else {
           const own = calm.text.split(beat).length - 1;
           const beats = reply.text.split(beat).length - 1 - own;
-          assert.ok(beats >= 2 && beats <= 8, `${beats} heartbeats`);
+          assert.ok(beats >= 2 && beats <= beatsMax, `${beats} heartbeats`);
           const bare = (text: string): string => text.replaceAll(beat, '').replaceAll(variable, '');
           assert.equal(bare(reply.text), bare(calm.text));
         }

@@ -15,7 +15,7 @@ const leavings: readonly Leaving[] = [
 ];
 
 /** What such calls cost is asserted in client-leaves and translated-books. */
-describe('a client that leaves is noticed at once', { timeout: 120_000 }, () => {
+describe('a client that leaves is noticed at once', { timeout: 600_000 }, () => {
   let bench: FaultBench;
   before(async () => {
     bench = await startFaultBench(translating);

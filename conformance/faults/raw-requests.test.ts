@@ -116,7 +116,7 @@ describe('requests that are written by hand', () => {
 
   for (const [hazard, request, expected] of cases) {
     test(hazard, async () => {
-      const answer = await rawExchange(bench.weir.gatewayUrl, Buffer.from(write(request), 'latin1'), { limitMs: 5000 });
+      const answer = await rawExchange(bench.weir.gatewayUrl, Buffer.from(write(request), 'latin1'));
       assert.match(answer, expected);
       if (/^HTTP\/1\.1 [45]/.test(answer)) assert.doesNotMatch(answer, /"content":\[/, 'nothing was served besides');
     });
@@ -128,7 +128,7 @@ describe('requests that are written by hand', () => {
       { headers: [chunked], body: `0\r\n\r\n${smuggled}` },
       { length: ['content-length: 3', 'content-length: 5'], body: smuggled },
     ]) {
-      const answer = await rawExchange(bench.weir.gatewayUrl, write(request).replace('connection: close\r\n', ''), { limitMs: 5000 });
+      const answer = await rawExchange(bench.weir.gatewayUrl, write(request).replace('connection: close\r\n', ''));
       assert.equal(answer.match(/^HTTP\/1\.1 /gm)?.length, 1, answer);
     }
   });
@@ -137,7 +137,6 @@ describe('requests that are written by hand', () => {
     const count = 2000;
     const flood = rawExchange(bench.weir.gatewayUrl, 'GET /health HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(count), {
       until: (text) => text.split('HTTP/1.1 200').length > count,
-      limitMs: 10_000,
     });
     const other = await fetch(`${bench.weir.gatewayUrl}/health`);
     assert.equal(other.status, 200);

@@ -24,7 +24,7 @@ const [messages, responses] = chatInterfaces;
 assert.ok(messages !== undefined && responses !== undefined);
 
 // The one that is served mostly waits.
-describe('clients that send slowly', { timeout: 120_000, concurrency: 2 }, () => {
+describe('clients that send slowly', { timeout: 600_000, concurrency: 2 }, () => {
   let bench: SimulatedWeir;
   before(async () => {
     bench = await startSimulatedWeir();

@@ -19,7 +19,7 @@ const streamBytes = 64 * mebibyte;
 const stalledReaderMs = Number(process.env['WEIR_STALLED_MS'] ?? 4000);
 const skip = residentBytes(process.pid) === undefined ? 'this system does not tell the memory of a process' : false;
 
-describe('clients that never read', { skip, timeout: 170_000 }, () => {
+describe('clients that never read', { skip, timeout: 600_000 }, () => {
   let upstream: Server;
   let weir: RunningWeir;
   let ledger: Ledger;
@@ -123,7 +123,7 @@ describe('clients that never read', { skip, timeout: 170_000 }, () => {
       const told = `${each.toFixed(2)} MB each at most; the upstream could send ${taken.toFixed(1)} MB each; settled and closed after ${seconds.toFixed(1)} s`;
       process.stdout.write(`${from} from ${to}, events of ${frameBytes}: ${told}\n`);
       assert.ok(taken < 40, told);
-      assert.ok((await ledger.all()).slice(-count).every(({ end }) => end === 'client-left'));
+      assert.ok((await ledger.all()).slice(0, count).every(({ end }) => end === 'client-left'));
       // A translation keeps the text that it has passed on, which is what the system's buffers took; the memory of a process that has just begun grows by itself.
       const eachMax = from === to ? 1 : 1 + taken;
       assert.ok(peak - before < count * eachMax * mebibyte + 60 * mebibyte, told);

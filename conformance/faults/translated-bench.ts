@@ -5,7 +5,7 @@ import type { DialectId } from '../../src/dialects/chat-dialect.ts';
 import { openLedger, type Ledger } from '../support/audit.ts';
 import { arrayInterface, type ChatInterface, chatInterfaces } from '../support/interfaces.ts';
 import { openCall, type OpenCall, type ReceivedReply } from '../support/open-call.ts';
-import { upstreamKey } from '../support/start-simulated-weir.ts';
+import { neverOverloaded, upstreamKey } from '../support/start-simulated-weir.ts';
 import { type RunningWeir, startWeir } from '../support/start-weir.ts';
 import type { Mode } from './fault-bench.ts';
 
@@ -90,7 +90,7 @@ export async function startScriptedWeir(
   );
   const models = Object.fromEntries(dialects.map((to) => [modelFor(to), { targets: [{ upstream: to, model: upstreamModel[to] }] }]));
   const weir = await startWeir({
-    config: JSON.stringify({ retries: { attemptsMax: 1, avoidFailing: false }, ...config, upstreams, models }),
+    config: JSON.stringify({ retries: { attemptsMax: 1, avoidFailing: false }, overload: neverOverloaded, ...config, upstreams, models }),
     nodeArguments,
   });
   const ledger = await openLedger(weir.dataDirectory);

@@ -111,7 +111,7 @@ describe('a hostile client of a translated model', { concurrency: 2 }, () => {
         got = received;
         answers(200, 'application/json', JSON.stringify(speeches[to].whole('words')))(response, received, request);
       },
-      { body: body as Record<string, unknown>, headers, limitMs: 20_000 },
+      { body: body as Record<string, unknown>, headers },
     );
     return { reply, got, ms: performance.now() - startedMs };
   }
@@ -172,7 +172,8 @@ describe('a hostile client of a translated model', { concurrency: 2 }, () => {
       const { reply, got, ms } = await ask(from, to, words[from].functions(names, anyObject));
       assert.match(String(reply.status), /^(?:200|400)$/, reply.text.slice(0, 300));
       if (reply.status === 200) for (const name of ['function_0', 'function_9999']) assert.ok(got?.includes(`"${name}"`), name);
-      assert.ok(ms < 5000, `${ms} ms`);
+      // What costs the square of it takes minutes; what it costs exactly is measured in translated-complexity.timing.
+      assert.ok(ms < 20_000, `${ms} ms`);
     });
 
     test(`${title}: a forged proof of reasoning does not reach the upstream`, async () => {

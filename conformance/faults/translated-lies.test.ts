@@ -135,7 +135,7 @@ const lies: readonly Lie[] = [
     name: 'a connection that is reset',
     script: (speech) => (reply) => {
       reply.writeHead(200, { 'content-type': 'text/event-stream' });
-      reply.write(speech.start + speech.text('words'), () => setTimeout(() => reply.socket?.resetAndDestroy(), 30));
+      reply.write(speech.start + speech.text('words'), () => setTimeout(() => reply.socket?.resetAndDestroy(), 1000));
     },
     expected: 'cut',
   },
@@ -179,7 +179,7 @@ const bookedEnd = { whole: 'finished', cut: 'cut', error: 'failed' } as const;
 describe('an upstream of another dialect that lies', { concurrency: 4 }, () => {
   let bench: ScriptedWeir;
   before(async () => {
-    bench = await startScriptedWeir({ timeouts: { idleMs: 1500, firstByteMs: 1500 } });
+    bench = await startScriptedWeir({ timeouts: { idleMs: 5000, firstByteMs: 5000 } });
   });
   after(() => bench[Symbol.asyncDispose]());
 

@@ -7,6 +7,7 @@ import { after, before, describe, test } from 'node:test';
 import type { DialectId } from '../../src/dialects/chat-dialect.ts';
 import { eventually } from '../support/http.ts';
 import { chatInterfaces } from '../support/interfaces.ts';
+import { openConnections } from '../support/open-connections.ts';
 import type { Mode } from './fault-bench.ts';
 import { answers, type ScriptedWeir, speeches, startScriptedWeir } from './translated-bench.ts';
 
@@ -173,9 +174,12 @@ describe('pictures that the gateway fetches', () => {
       () => waiting.length,
       (count) => count === 1,
     );
-    call.leave('rst');
+    call.leave('fin');
     await call.done;
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await eventually(
+      () => openConnections(bench.weir.gatewayUrl),
+      (connections) => connections === 0,
+    );
     waiting[0]?.writeHead(200, { 'content-type': 'image/png' }).end(Buffer.from('89504e470d0a1a0a0000000d', 'hex'));
     waiting = [];
     const next = await bench.send(mode, 'openai-chat', plain);

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 
 import { runWeir } from '../programs/run-weir.ts';
 import { eventually } from '../support/http.ts';
 import { chatInterfaces } from '../support/interfaces.ts';
+import { filesBelow, readIfThere } from '../support/read-files.ts';
 import type { Mode } from './fault-bench.ts';
 import { answers, type ScriptedWeir, startScriptedWeir } from './translated-bench.ts';
 
@@ -94,12 +94,10 @@ describe('kept proofs', () => {
   test('are nowhere in clear: not in files, not in what is printed', async () => {
     const directory = bench.weir.dataDirectory;
     await new Promise((resolve) => setTimeout(resolve, 300));
-    const files = readdirSync(directory, { recursive: true, encoding: 'utf8' })
-      .map((name) => join(directory, name))
-      .filter((path) => statSync(path).isFile());
+    const files = filesBelow(directory);
     assert.ok(files.some((path) => path.endsWith('weir.sqlite')));
     for (const path of files) {
-      const bytes = readFileSync(path);
+      const bytes = readIfThere(path);
       for (const secret of [signature, thoughts, 'toolu_shared']) assert.ok(!bytes.includes(secret), `${secret} stands in ${path}`);
     }
     for (const secret of [signature, thoughts]) assert.ok(!bench.weir.output().includes(secret));

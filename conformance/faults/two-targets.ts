@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 
 import { type RunningSimulator, startSimulator } from 'weir-simulator';
 
@@ -11,7 +9,7 @@ import { type ChaosProxyProcess, startChaosProxyProcess } from '../support/chaos
 import { eventually } from '../support/http.ts';
 import { arrayInterface } from '../support/interfaces.ts';
 import { type OpenCall, openCall, type ReceivedReply } from '../support/open-call.ts';
-import { upstreamKey } from '../support/start-simulated-weir.ts';
+import { neverOverloaded, upstreamKey } from '../support/start-simulated-weir.ts';
 import { type RunningWeir, startWeir } from '../support/start-weir.ts';
 import { assertErrorEvent, type Mode } from './fault-bench.ts';
 import { concerns, type FaultRow } from './fault-rows.ts';
@@ -55,6 +53,8 @@ export type TwoTargets = {
   readonly ledger: Ledger;
   readonly open: (which: FaultCase) => { readonly tag: string; readonly call: OpenCall };
   readonly run: (which: FaultCase) => Promise<Seen>;
+  /** Waits until the first target has a call. */
+  readonly reached: (tag: string) => Promise<void>;
   /** What each simulated vendor knows of a call, once all of it has ended there. */
   readonly truthsOf: (tag: string) => Promise<Pick<Seen, 'first' | 'second'>>;
   readonly assertSound: () => Promise<void>;
@@ -104,9 +104,10 @@ export async function startTwoTargets(
       price,
     };
   }
-  const timeouts = { connectMs: 500, firstByteMs: 900, idleMs: 900, ...ownTimeouts };
+  // Of what is well, too, nothing may take longer, however busy the machine is.
+  const timeouts = { connectMs: 1000, firstByteMs: 2000, idleMs: 2000, ...ownTimeouts };
   const limits = { eventBytesMax: 1_000_000, replyBytesMax: 1_000_000 };
-  const weir = await startWeir({ config: JSON.stringify({ upstreams, models, timeouts, limits }) });
+  const weir = await startWeir({ config: JSON.stringify({ overload: neverOverloaded, upstreams, models, timeouts, limits }) });
   const ledger = await openLedger(weir.dataDirectory);
   let lastTag = 0;
   const open: TwoTargets['open'] = (which) => {
@@ -124,10 +125,15 @@ export async function startTwoTargets(
         ...Object.fromEntries(Object.entries(row.steer ?? {}).map(([name, value]) => [`x-simulator-${name}`, value])),
       },
       body: JSON.stringify({ ...api.body(model, 'Hello there', stream), ...row.body?.[api.dialect] }),
-      limitMs: 15_000,
+      limitMs: 60_000,
     });
     return { tag, call };
   };
+  const reached: TwoTargets['reached'] = async (tag) =>
+    void (await eventually(
+      () => first.records().some((record) => record.tag === tag),
+      (isThere) => isThere,
+    ));
   const truthsOf: TwoTargets['truthsOf'] = async (tag) => {
     const of = (simulator: RunningSimulator): readonly Truth[] => simulator.records().filter((record) => record.tag === tag);
     await eventually(
@@ -147,6 +153,7 @@ export async function startTwoTargets(
     ledger,
     open,
     run,
+    reached,
     truthsOf,
     assertSound: async () => {
       const differences = async () => compareStatistics(weir.monitorUrl, weir.billingToken, await ledger.all());
@@ -168,10 +175,8 @@ async function openPlaces(): Promise<{
   readonly baseUrl: (address: string, place: FaultRow['place']) => string;
   readonly close: () => Promise<void>;
 }> {
-  const closed = createServer().listen(0, '127.0.0.1');
-  await once(closed, 'listening');
-  const nobody = (closed.address() as AddressInfo).port;
-  closed.close();
+  // A port that no program is given when it asks for any.
+  const nobody = 9;
   const open = async (trouble: Trouble) => {
     const proxy = await startChaosProxy(nobody);
     await proxy.set(trouble);

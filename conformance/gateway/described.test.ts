@@ -228,7 +228,16 @@ test('metrics know sound and videos by their own names, and a video once', async
   const { weir } = running;
   const read = async () => readExposition((await call(weir.metricsUrl ?? '')).text);
   const booked = async () => sumSamples(await read(), 'weir_calls_total', { dialect: 'video-generations' });
-  const shown = await eventually(read, (samples) => sumSamples(samples, 'weir_calls_total', { dialect: 'video-generations' }) >= 1);
+  // Who has its answer may be a moment ahead of what is counted.
+  const shown = await eventually(
+    read,
+    (samples) =>
+      sumSamples(samples, 'weir_calls_total', { dialect: 'video-generations' }) >= 1 &&
+      sumSamples(samples, 'weir_calls_total', { dialect: 'xai-videos', end: 'finished' }) >= 3 &&
+      sumSamples(samples, 'weir_unbooked_calls_total', { dialect: 'video-tasks', end: 'finished' }) >= 6 &&
+      sumSamples(samples, 'weir_calls_total', { dialect: 'openai-audio' }) > 10 &&
+      sumSamples(samples, 'weir_calls_total', { dialect: 'openai-chat' }) >= 1,
+  );
   assert.equal(sumSamples(shown, 'weir_calls_total', { dialect: 'video-generations', model: 'vendor-imagine-video', end: 'finished' }), 1);
   assert.equal(sumSamples(shown, 'weir_calls_total', { dialect: 'xai-videos', end: 'finished' }), 3);
   assert.ok(sumSamples(shown, 'weir_cost_usd_total', { dialect: 'video-generations' }) > 0);

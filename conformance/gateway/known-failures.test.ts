@@ -68,7 +68,6 @@ describe('known failures of gateways', () => {
         rawExchange(
           bench.weir.gatewayUrl,
           `POST ${target} HTTP/1.1\r\nhost: ${host}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`,
-          { limitMs: 3000 },
         );
       const hosts = ['a/../health?x', 'localhost/health', 'x\\..\\health', '[::1]', 'evil.example:80', '127.0.0.1@evil.example', ''];
       for (const host of hosts) assert.match(await ask('/v1/chat/completions', host), /^HTTP\/1\.1 40[01] /, `Host: ${host}`);

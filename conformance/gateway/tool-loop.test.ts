@@ -96,7 +96,7 @@ async function run(dialectId: keyof typeof bodies, model: string, stream: boolea
     ended.resolve();
   };
   await runToolLoop(gateway, known, { request, asked: request });
-  const late = setTimeout(() => ended.reject(new Error(`no end: ${response.text()}`)), 10_000);
+  const late = setTimeout(() => ended.reject(new Error(`no end: ${response.text()}`)), 60_000);
   await ended.promise;
   clearTimeout(late);
   return { text: response.text(), status: response.status, headers: response.headers, entries };

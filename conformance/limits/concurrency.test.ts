@@ -9,21 +9,24 @@ import { by, type LimitsBench, nameOf, startLimitsBench } from './limits-bench.t
 const foreignModel = ({ api }: Mode): string => (api.dialect === 'anthropic-messages' ? 'gpt-4.1' : 'claude-sonnet-4-5');
 
 const slow = { pace: 'tokensPerSecond=20;tokensPerFrame=1', 'output-tokens': '2000' };
-const freeWithinMs = 1000;
+/** Well before the gateway would have given up a silent upstream by itself. */
+const freeWithinMs = 2500;
+/** Well before the end of a stream of 2,000 tokens. */
+const streamFreeWithinMs = 20_000;
 
 /** A slot is taken while a call runs and free when it has ended, however it ended, on every interface, passed through and translated. */
 describe('concurrency', { concurrency: 6 }, () => {
   let bench: LimitsBench;
   before(async () => {
-    bench = await startLimitsBench({ timeouts: { idleMs: 700, firstByteMs: 3000 } });
+    bench = await startLimitsBench({ timeouts: { idleMs: 2500, firstByteMs: 4000 } });
   });
   after(() => bench[Symbol.asyncDispose]());
 
-  const becomesFree = (mode: Mode, key: string, model: string): Promise<number> =>
+  const becomesFree = (mode: Mode, key: string, model: string, withinMs: number): Promise<number> =>
     eventually(
       async () => (await bench.send(mode, { ...by(key), model })).status,
       (status) => status === 200,
-      freeWithinMs,
+      withinMs,
     );
   const isTaken = async (mode: Mode, key: string, model: string): Promise<void> => {
     const { status, text, headers } = await bench.send(mode, { ...by(key), model });
@@ -44,14 +47,16 @@ describe('concurrency', { concurrency: 6 }, () => {
           await call.until((text) => text.length > 200);
           await isTaken(mode, key, model);
           call.leave(how);
-          await becomesFree(mode, key, model);
+          await becomesFree(mode, key, model, streamFreeWithinMs);
         }
       });
 
       test(`${mode.title}, ${way}: free when the stream breaks or stalls`, async () => {
         const key = await bench.createKey(`breaks ${way} ${nameOf(mode)}`, { concurrency: '1' });
         for (const fault of ['reset-mid-stream', 'truncate', 'error-event', 'stall-mid-stream;ms=5000']) {
-          const broken = await bench.send(mode, { ...by(key), model: modelOf(mode), steer: { fault } });
+          // Slow enough for the stream to reach its client before it breaks.
+          const steer = { fault, pace: 'tokensPerSecond=100;tokensPerFrame=4', 'output-tokens': '60' };
+          const broken = await bench.send(mode, { ...by(key), model: modelOf(mode), steer });
           assert.equal(broken.status, 200, `${fault}: ${broken.text}`);
           assert.equal((await bench.send(mode, { ...by(key), model: modelOf(mode) })).status, 200, `free after ${fault}`);
         }
@@ -80,7 +85,7 @@ describe('concurrency', { concurrency: 6 }, () => {
         );
         await isTaken(mode, key, model);
         call.leave('rst');
-        await becomesFree(mode, key, model);
+        await becomesFree(mode, key, model, freeWithinMs);
       });
     }
   }

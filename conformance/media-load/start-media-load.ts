@@ -28,7 +28,7 @@ export type MediaLoad = {
 };
 
 const repository = join(import.meta.dirname, '../..');
-const readyWithinMs = 20_000;
+const readyWithinMs = 60_000;
 const submissionsAtOnce = 20;
 
 /** Keeps a process and all of its threads on one processor; what it starts stays there too. */

@@ -30,7 +30,7 @@ describe('two gateways and a monitor on one PostgreSQL, each with a role that ha
       [],
     );
     const ledger = await openSharedLedger(parts());
-    const entries = await eventually(ledger.all, (rows) => rows.length === clients.length, 15_000);
+    const entries = await eventually(ledger.all, (rows) => rows.length === clients.length);
     await ledger.close();
     const truths = parts()
       .simulator.records()
@@ -84,7 +84,7 @@ describe('two gateways and a monitor on one PostgreSQL, each with a role that ha
     const receiptOf = async (url: string) => {
       const reply = await post(`${url}/v1/chat/completions`, { model: 'gpt-5-mini', messages: [{ role: 'user', content: 'Hello' }] }, auth);
       const receipt = () => call(`${url}/v1/receipts/${String(reply.headers['x-weir-request-id'])}`, { headers: auth });
-      return (await eventually(receipt, ({ status }) => status === 200, 10_000)).text;
+      return (await eventually(receipt, ({ status }) => status === 200)).text;
     };
     let receipt = '';
     for (const [price, book] of [
@@ -97,7 +97,6 @@ describe('two gateways and a monitor on one PostgreSQL, each with a role that ha
         const found = await eventually(
           () => receiptOf(gatewayUrl),
           (text) => text.includes(book),
-          10_000,
         );
         if (receipt === '') receipt = found;
       }
@@ -120,7 +119,7 @@ describe('two gateways and a monitor on one PostgreSQL, each with a role that ha
     const ended = await eventually(
       () => call(`${second.gatewayUrl}/v1/video/generations/${id}`, { headers: auth }),
       ({ text }) => /"status":"(?:completed|succeeded)"/.test(text),
-      30_000,
+      60_000,
     );
     assert.equal(ended.status, 200, ended.text);
     const rows = await parts().server.query(`select count(*) from calls where requested_model = 'kite-video'`, { role: 'weir_monitor' });

@@ -51,11 +51,11 @@ async function publishBook(url: string): Promise<void> {
 /** What holds while the store is away. */
 async function checkOutage(weir: RunningWeir, load: ReturnType<typeof startLoad>): Promise<void> {
   const before = load.count();
-  await eventually(load.count, (count) => count > before + 20, 20_000);
+  await eventually(load.count, (count) => count > before + 20, 60_000);
   const unknown = await eventually(
     () => post(`${weir.gatewayUrl}/v1/chat/completions`, chat, unknownKey),
     ({ status }) => status === 503,
-    20_000,
+    60_000,
   );
   assert.equal(unknown.status, 503, unknown.text);
   assert.equal((await call(`${weir.gatewayUrl}/health/ready`)).status, 200);
@@ -73,14 +73,14 @@ describe('PostgreSQL is away for a while, at load', { skip: skipPostgres }, () =
     await using monitor = await startShared(parts(), { command: 'monitor' });
     const { server, simulator } = parts();
     const load = startLoad(weir, 0);
-    await eventually(load.count, (count) => count > 10, 20_000);
+    await eventually(load.count, (count) => count > 10, 60_000);
 
     server.signal('SIGKILL');
     await checkOutage(weir, load);
     await server.restart();
 
     const between = load.count();
-    await eventually(load.count, (count) => count > between + 10, 20_000);
+    await eventually(load.count, (count) => count > between + 10, 60_000);
 
     server.signal('SIGSTOP');
     await checkOutage(weir, load);
@@ -93,7 +93,7 @@ describe('PostgreSQL is away for a while, at load', { skip: skipPostgres }, () =
       'no call of a known key failed',
     );
     const ledger = await openSharedLedger(parts());
-    const entries = await eventually(ledger.all, (rows) => rows.length >= clients.length, 30_000);
+    const entries = await eventually(ledger.all, (rows) => rows.length >= clients.length, 60_000);
     await ledger.close();
     const truths = simulator.records().filter(({ tag }) => tag !== undefined);
     assert.deepEqual(auditBooks({ entries, truths, clients, lostTokensMax: 0 }).problems, []);
@@ -102,7 +102,7 @@ describe('PostgreSQL is away for a while, at load', { skip: skipPostgres }, () =
     const answered = await eventually(
       () => post(`${weir.gatewayUrl}/v1/chat/completions`, chat, unknownKey),
       ({ status }) => status !== 503,
-      20_000,
+      60_000,
     );
     assert.equal(answered.status, 401, 'unknown keys are told so again');
   });
@@ -121,7 +121,7 @@ describe('PostgreSQL is away for a while, at load', { skip: skipPostgres }, () =
     await eventually(
       () => existsSync(join(first.dataDirectory, 'prices.published.json')),
       (isThere) => isThere,
-      20_000,
+      60_000,
     );
     await first.stop();
 
@@ -134,14 +134,14 @@ describe('PostgreSQL is away for a while, at load', { skip: skipPostgres }, () =
 
     await server.restart();
     const ledger = await openSharedLedger(parts());
-    const row = await ledger.row(view.callId ?? '', 20_000);
+    const row = await ledger.row(view.callId ?? '', 60_000);
     await ledger.close();
     assert.equal(row.end, 'finished');
     assert.match(row.priceVersion, /\+store-1\+/, 'priced as before, with what was published');
     await eventually(
       () => post(`${again.gatewayUrl}/v1/chat/completions`, chat, unknownKey),
       ({ status }) => status === 401,
-      20_000,
+      60_000,
     );
   });
 });

@@ -86,7 +86,7 @@ const jumpingClock = `
 
 test('a wall clock that jumps by an hour back and forth: no call ends early, no time is negative, nothing is booked twice or lost', async () => {
   await using simulated = await startSimulatedWeir({
-    timeouts: { idleMs: 3000, firstByteMs: 3000 },
+    timeouts: { idleMs: 10_000, firstByteMs: 10_000 },
     weir: { nodeArguments: ['--import', `data:text/javascript,${encodeURIComponent(jumpingClock)}`] },
   });
   const { weir, simulator } = simulated;
@@ -109,7 +109,7 @@ test('a wall clock that jumps by an hour back and forth: no call ends early, no 
     const row = await ledger.row(view.callId ?? '');
     const truth = truths.get(view.tag);
     assert.ok(truth);
-    assert.ok(row.durationMs >= 0 && row.durationMs < 10_000, `${row.durationMs} ms`);
+    assert.ok(row.durationMs >= 0 && row.durationMs < 600_000, `${row.durationMs} ms`);
     assert.ok((row.firstByteMs ?? 0) >= 0);
     // An input that the vendor's cache holds is another's price, and the same sum.
     assert.equal(row.end, 'finished');

@@ -162,7 +162,7 @@ export async function examine(
     checks: [],
     model: undefined,
     mayCall: true,
-    timeoutMs: 10_000,
+    timeoutMs: 60_000,
     onStep: () => {},
     ...changes,
   });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 
@@ -7,6 +7,7 @@ import { call, eventually, post } from '../support/http.ts';
 import { openLedger } from '../support/audit.ts';
 import { arrayInterface, chatInterfaces } from '../support/interfaces.ts';
 import { openCall } from '../support/open-call.ts';
+import { filesBelow, readIfThere } from '../support/read-files.ts';
 import { type Collector, startCollector } from '../support/start-collector.ts';
 import { type SimulatedWeir, startSimulatedWeir, upstreamKey } from '../support/start-simulated-weir.ts';
 import { runWeir } from './run-weir.ts';
@@ -100,13 +101,6 @@ async function makeTrouble(): Promise<void> {
   }
 }
 
-function* filesOf(directory: string): Generator<string> {
-  for (const name of readdirSync(directory, { recursive: true, encoding: 'utf8' })) {
-    const path = join(directory, name);
-    if (statSync(path).isFile()) yield path;
-  }
-}
-
 test('F86: no secret and no prompt is in the data directory, in the log, or in an answer to somebody else', async () => {
   const made = await runWeir(['keys', 'create', '--user', madeUser, '--name', 'one'], { WEIR_DATA_DIR: simulated.weir.dataDirectory });
   madeSecret = made.stdout.trim();
@@ -133,9 +127,9 @@ test('F86: no secret and no prompt is in the data directory, in the log, or in a
   const all = Object.keys(secrets);
   const found: string[] = [];
   const inFiles = (): void => {
-    for (const path of filesOf(simulated.weir.dataDirectory)) {
+    for (const path of filesBelow(simulated.weir.dataDirectory)) {
       // The configuration is the operator's own file; this test's is there because it has to be somewhere.
-      if (!path.endsWith('weir.yaml')) found.push(...look(path, readFileSync(path), all));
+      if (!path.endsWith('weir.yaml')) found.push(...look(path, readIfThere(path), all));
     }
   };
   inFiles();
@@ -156,7 +150,7 @@ test('F86: no secret and no prompt is in the data directory, in the log, or in a
 });
 
 test('the files of the data directory are for their owner only', () => {
-  for (const path of filesOf(simulated.weir.dataDirectory)) {
+  for (const path of filesBelow(simulated.weir.dataDirectory)) {
     // The operator's own file, and the lock, which is empty and gets its mode from the database engine.
     if (path.endsWith('weir.yaml') || path.endsWith('weir.lock')) continue;
     assert.equal(statSync(path).mode & 0o077, 0, path);

@@ -156,7 +156,7 @@ describe('weir gateway --workers', () => {
             (await call(`${simulated.weir.gatewayUrl}/v1/models`, { headers: { 'x-api-key': secret, connection: 'close' } })).status,
         ),
       );
-    await eventually(seen, (all) => all.every((status) => status === 200), 5000);
+    await eventually(seen, (all) => all.every((status) => status === 200));
   });
 
   test('a second gateway on the same data directory is refused in words', async () => {

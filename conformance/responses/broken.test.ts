@@ -46,7 +46,8 @@ describe('responses that break after their client saw them begin', () => {
       test(`${model}, ${fault}: failed, with its error and what was said`, async () => {
         const stream = await client.responses.create(
           { model, input: 'Tell a story.', stream: true },
-          steer({ 'output-tokens': 60, pace: 'tokensPerFrame=2', fault }),
+          // Slow enough for what comes before the break to reach the client by itself.
+          steer({ 'output-tokens': 60, pace: 'tokensPerSecond=20;tokensPerFrame=2', fault }),
         );
         const told = await readBroken(stream);
         assert.notEqual(told.text, '');

@@ -255,11 +255,11 @@ describe('conversations over stored responses', () => {
     assert.equal(items.data.length, 5);
     const slow = client.responses.create(
       { model: 'chat', input: 'Slow', conversation: conversation.id },
-      saying('slow', { pace: 'firstTokenMs=1500' }),
+      saying('slow', { pace: 'firstTokenMs=5000' }),
     );
     const started = Date.now();
     let locked: unknown;
-    while (locked === undefined && Date.now() - started < 1400) {
+    while (locked === undefined && Date.now() - started < 4800) {
       locked = await client.responses
         .create({ model: 'chat', input: 'Too early', conversation: conversation.id }, saying('no'))
         .then(() => undefined)

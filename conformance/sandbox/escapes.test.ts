@@ -264,7 +264,7 @@ except BaseException as error:
   { name: 'random numbers that others have too', code: 'import random\nrandom.random()', says: /result:\n0\.\d+/ },
 ];
 
-describe('attempts to leave the sandbox', { timeout: 170_000 }, () => {
+describe('attempts to leave the sandbox', { timeout: 600_000 }, () => {
   let host: Host;
   let bench: Bench;
   before(async () => {

@@ -39,10 +39,10 @@ async function waitUntil(what: string, condition: () => boolean): Promise<void> 
 
 const openDescriptors = (): number => readdirSync('/proc/self/fd').length;
 
-describe('sandboxes and the process that has them', { timeout: 170_000, skip: process.platform !== 'linux' }, () => {
+describe('sandboxes and the process that has them', { timeout: 600_000, skip: process.platform !== 'linux' }, () => {
   let bench: Bench;
   before(async () => {
-    bench = await openBench({ timeoutMs: 20_000 }, 0, 3, 1500);
+    bench = await openBench({ timeoutMs: 20_000 }, 0, 3, 6000);
   });
   after(() => bench.close());
 

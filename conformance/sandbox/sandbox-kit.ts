@@ -65,10 +65,10 @@ export type Bench = {
   readonly close: () => Promise<void>;
 };
 
-export const usualLimits: SandboxLimits = { timeoutMs: 10_000, memoryMb: 128, outputBytesMax: 20_000 };
+export const usualLimits: SandboxLimits = { timeoutMs: 30_000, memoryMb: 128, outputBytesMax: 20_000 };
 
 /** Makes code execution with one tool for all runs, as one request has it. */
-export async function openBench(limits: Partial<SandboxLimits> = {}, poolSize = 1, concurrencyMax = 4, waitMs = 10_000): Promise<Bench> {
+export async function openBench(limits: Partial<SandboxLimits> = {}, poolSize = 1, concurrencyMax = 4, waitMs = 30_000): Promise<Bench> {
   const execution = createCodeExecution({
     limits: { ...usualLimits, ...limits },
     poolSize,

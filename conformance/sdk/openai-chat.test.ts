@@ -301,7 +301,7 @@ describe('openai SDK, chat completions', () => {
       { ...steer({ fault: 'stall-before-headers', tag: 'left-early' }), signal: controller.signal },
     );
     const find = () => running.simulator.records().find(({ tag }) => tag === 'left-early');
-    await eventually(find, (found) => found !== undefined, 1000);
+    await eventually(find, (found) => found !== undefined);
     const leftAtMs = Date.now();
     controller.abort();
     await assert.rejects(call, OpenAI.APIUserAbortError);

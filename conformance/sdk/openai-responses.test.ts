@@ -267,7 +267,6 @@ describe('openai SDK, Responses', () => {
     const record = await eventually(
       () => recordOf('left-helper'),
       (found) => found?.ending !== 'open',
-      1000,
     );
     assert.equal(record?.ending, 'client-closed');
   });

@@ -19,7 +19,7 @@ describe('rate limits in the official SDKs', { concurrency: 3 }, () => {
   after(() => bench[Symbol.asyncDispose]());
 
   /** Tells of the first refusal that an SDK gets to see, before it decides what to do. */
-  const watch = (onRefusal: () => void): typeof fetch => {
+  const watch = (onRefusal: () => unknown): typeof fetch => {
     return async (input, init) => {
       const reply = await fetch(input, init);
       if (reply.status === 429) onRefusal();
@@ -28,7 +28,7 @@ describe('rate limits in the official SDKs', { concurrency: 3 }, () => {
   };
 
   const clients = {
-    openai: (apiKey: string, maxRetries = 0, onRefusal = (): void => {}) => {
+    openai: (apiKey: string, maxRetries = 0, onRefusal = (): unknown => undefined) => {
       const client = new OpenAI({ baseURL: `${bench.weir.gatewayUrl}/v1`, apiKey, maxRetries, fetch: watch(onRefusal) });
       return {
         ask: () => client.chat.completions.create({ model: 'gpt-4.1', messages }).withResponse(),
@@ -37,7 +37,7 @@ describe('rate limits in the official SDKs', { concurrency: 3 }, () => {
         limited: OpenAI.RateLimitError,
       };
     },
-    anthropic: (apiKey: string, maxRetries = 0, onRefusal = (): void => {}) => {
+    anthropic: (apiKey: string, maxRetries = 0, onRefusal = (): unknown => undefined) => {
       const client = new Anthropic({ baseURL: bench.weir.gatewayUrl, apiKey, maxRetries, fetch: watch(onRefusal) });
       const model = 'claude-sonnet-4-5';
       return {
@@ -70,14 +70,14 @@ describe('rate limits in the official SDKs', { concurrency: 3 }, () => {
       // The stream that holds the slot is left while the SDK waits for its one retry.
       await connect(key, 1, () => holding.abort()).ask();
       const waitedMs = performance.now() - startedMs;
-      assert.ok(waitedMs >= 1000 && waitedMs < 3000, `waited ${waitedMs} ms`);
+      assert.ok(waitedMs >= 1000 && waitedMs < 15_000, `waited ${waitedMs} ms`);
     });
 
     test(`${name}: a call larger than its limit is not tried again`, async () => {
       const key = await bench.createKey(`${name} large`, { tpm: '10' });
-      const before = performance.now();
-      await assert.rejects(connect(key, 5).ask(), connect(key).limited);
-      assert.ok(performance.now() - before < 400);
+      let refusals = 0;
+      await assert.rejects(connect(key, 5, () => (refusals += 1)).ask(), connect(key).limited);
+      assert.equal(refusals, 1);
     });
   }
 

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { post } from '../support/http.ts';
 import type { SimulatedWeir } from '../support/start-simulated-weir.ts';
 
-/** A Weir that gives up on a silent vendor soon. */
-export const impatient = { timeouts: { firstByteMs: 400, idleMs: 400 } } as const;
+/** A Weir that gives up on a silent vendor soon, and on none that is well, however busy the machine is. */
+export const impatient = { timeouts: { firstByteMs: 1500, idleMs: 1500 } } as const;
 
 /** Faults of a vendor that is away or lies, of which nothing may be shown but that it is so. */
 export const awayFaults: readonly string[] = [

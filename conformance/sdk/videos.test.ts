@@ -39,7 +39,7 @@ describe('SDKs that make videos', () => {
     eventually(
       () => client.videos.retrieve(id),
       ({ status }) => status === 'completed',
-      30_000,
+      60_000,
     );
 
   test('openai: three videos, a remix, pages in both directions, a part of a file', async () => {
@@ -84,7 +84,7 @@ describe('SDKs that make videos', () => {
     const failed = await eventually(
       () => client.videos.retrieve(id),
       ({ status }) => status === 'failed',
-      30_000,
+      60_000,
     );
     assert.ok(failed.error?.code && failed.error.message);
     await assert.rejects(client.videos.downloadContent(id), (error) => error instanceof OpenAI.NotFoundError);
@@ -129,7 +129,7 @@ describe('SDKs that make videos', () => {
     const done = await eventually(
       () => bench.ask('GET', `/videos/${made.json.request_id}`),
       ({ status }) => status === 200,
-      30_000,
+      60_000,
     );
     cost('vendor-imagine-video', 0.1);
     const videoUrl: string = done.json.video.url;

@@ -24,7 +24,7 @@ async function open(): Promise<StoreUnderTest> {
       return another;
     },
     tamper: async (sql) => {
-      const database = openDatabase(path, { readOnly: false, busyTimeoutMs: 1000 });
+      const database = openDatabase(path, { readOnly: false, busyTimeoutMs: 30_000 });
       try {
         database.execute(sql);
       } finally {

@@ -70,7 +70,8 @@ async function fillQueue(port: number): Promise<readonly Socket[]> {
     socket.on('error', () => {});
     sockets.push(socket);
     const answered = await new Promise<boolean>((resolve) => {
-      const timer = setTimeout(resolve, unansweredMs, false);
+      // This process may have stood still for so long: then the answer is there, and only has not been looked at yet.
+      const timer = setTimeout(() => setImmediate(() => resolve(!socket.connecting)), unansweredMs);
       socket.once('connect', () => {
         clearTimeout(timer);
         resolve(true);

@@ -31,6 +31,11 @@ export function post(url: string, value: unknown, headers: Readonly<Record<strin
   return call(url, { headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(value) });
 }
 
+/**
+ * What protects against hanging only: on a machine that is busy with other suites everything takes several times as long. Who has to prove that something is quick says how quick.
+ */
+export const patienceMs = 30_000;
+
 /** Sends raw bytes to a server and collects what comes back until it closes, or until `until` is satisfied, or the time is over. */
 export function rawExchange(
   url: string,
@@ -46,7 +51,7 @@ export function rawExchange(
       socket.destroy();
       resolve(text);
     };
-    const timer = setTimeout(finish, options.limitMs ?? 5000);
+    const timer = setTimeout(finish, options.limitMs ?? patienceMs);
     socket.on('connect', () => {
       socket.write(bytes);
       if (options.end === true) socket.end();
@@ -67,7 +72,7 @@ export function rawExchange(
 export async function eventually<Value>(
   read: () => Promise<Value> | Value,
   isThere: (value: Value) => boolean,
-  limitMs = 5000,
+  limitMs = patienceMs,
 ): Promise<Value> {
   const deadline = performance.now() + limitMs;
   for (;;) {

@@ -1,6 +1,8 @@
 import { type IncomingMessage, request } from 'node:http';
 import type { Socket } from 'node:net';
 
+import { patienceMs } from './http.ts';
+
 /** How a reply's transport ended, as its client saw it. `left`: the client itself went away. */
 type ReplyEnd = 'complete' | 'broken' | 'left';
 
@@ -62,10 +64,13 @@ export function openCall(url: string, options: OpenCallOptions): OpenCall {
     agent: false,
     headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(options.body), ...options.headers },
   });
-  const timer = setTimeout(() => {
-    finish('broken');
-    outgoing.destroy();
-  }, options.limitMs ?? 10_000);
+  const timer = setTimeout(
+    () => {
+      finish('broken');
+      outgoing.destroy();
+    },
+    options.limitMs ?? 2 * patienceMs,
+  );
   outgoing.on('socket', (opened) => (socket = opened));
   outgoing.on('error', () => finish('broken'));
   outgoing.on('close', () => finish('broken'));
@@ -86,7 +91,7 @@ export function openCall(url: string, options: OpenCallOptions): OpenCall {
     head: head.promise,
     done: done.promise,
     received: () => Buffer.concat(chunks),
-    until: (condition, limitMs = 5000) =>
+    until: (condition, limitMs = patienceMs) =>
       new Promise((resolve, reject) => {
         const stop = (): void => {
           clearTimeout(limit);

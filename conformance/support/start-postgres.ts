@@ -75,7 +75,7 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
   return server;
 }
 
-const startTimeoutMs = 30_000;
+const startTimeoutMs = 60_000;
 
 function createServer(binaries: string, folder: string, data: string, settings: readonly string[]): PostgresServer {
   let child: ReturnType<typeof spawn> | undefined;
@@ -90,15 +90,18 @@ function createServer(binaries: string, folder: string, data: string, settings: 
   const start = async (): Promise<void> => {
     const options = [`unix_socket_directories=${folder}`, 'listen_addresses=', 'max_connections=60', 'shared_buffers=32MB', ...settings];
     const [command, parameters] = asServerUser(join(binaries, 'postgres'), ['-D', data, ...options.flatMap((option) => ['-c', option])]);
-    child = spawn(command, parameters, { cwd: folder, stdio: 'ignore', detached: true });
+    const launch = (): ReturnType<typeof spawn> => spawn(command, parameters, { cwd: folder, stdio: 'ignore', detached: true });
+    child = launch();
     const deadline = performance.now() + startTimeoutMs;
     for (;;) {
       try {
         await query('select 1', { database: 'postgres' });
         return;
       } catch (error) {
-        if (performance.now() > deadline || child.exitCode !== null) throw error;
+        if (performance.now() > deadline) throw error;
         await new Promise((resolve) => setTimeout(resolve, 20));
+        // It refuses to start while a process of the one that was killed still has its memory.
+        if (child.exitCode !== null) child = launch();
       }
     }
   };

@@ -15,7 +15,7 @@ export type SimulatorProcess = {
 };
 
 const main = join(import.meta.dirname, '../../simulator/src/main.ts');
-const readyWithinMs = 20_000;
+const readyWithinMs = 60_000;
 
 export async function startSimulatorProcess(recordFile: string, options: { readonly pace?: string } = {}): Promise<SimulatorProcess> {
   const child = spawn(process.execPath, [main, '--record-file', recordFile, '--pace', options.pace ?? ''], {

@@ -43,7 +43,9 @@ for (const client of translationClients) {
       for (const { name, fault, not } of breaks) {
         if (to === not) continue;
         test(`${to}: ${name}`, async () => {
-          const { answer } = await bench.send({ ...call, stream: true, steering: { fault, pace: 'tokensPerFrame=2' } });
+          // Slow enough for the first words to reach the client by themselves.
+          const pace = 'tokensPerSecond=40;tokensPerFrame=2';
+          const { answer } = await bench.send({ ...call, stream: true, steering: { fault, pace, 'output-tokens': '40' } });
           assert.equal(answer.status, 200, answer.text);
           assert.match(client.readBrokenStream(answer.text).message, /./);
         });

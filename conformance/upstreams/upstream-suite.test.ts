@@ -18,7 +18,7 @@ import { chatInterfaces } from '../support/interfaces.ts';
  * The servers know one key, so that a credential in the wrong place is a refusal.
  */
 const apiKey = 'sk-known-0123456789';
-const timeoutMs = 5000;
+const timeoutMs = 60_000;
 
 /** A compatible server is whoever speaks its interface: OpenAI's for two of them, Anthropic's, whose paths begin with `/v1`, for the third. */
 function baseUrlOf(vendor: UpstreamVendor, dialect: DialectId, { addresses }: RunningSimulator): string {

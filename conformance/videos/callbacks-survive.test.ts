@@ -35,7 +35,7 @@ describe('callbacks of videos, whatever becomes of the gateway', { concurrency: 
     await eventually(
       () => before.ask('GET', `/callbacks?subject=${id}`),
       ({ json }) => json.data[0]?.attempts === 1,
-      20_000,
+      60_000,
     );
     await before.stop('SIGKILL');
     isUp = true;
@@ -43,7 +43,7 @@ describe('callbacks of videos, whatever becomes of the gateway', { concurrency: 
     const { json } = await eventually(
       () => after.ask('GET', `/callbacks?subject=${id}`),
       (answer) => answer.json.data[0]?.status === 'delivered',
-      30_000,
+      60_000,
     );
     assert.deepEqual([json.data.length, json.data[0].attempts, json.data[0].type], [1, 2, 'video.failed']);
     assert.deepEqual(new Set(received.map(({ headers }) => headers['webhook-id'])), new Set([json.data[0].id]));
@@ -58,7 +58,7 @@ describe('callbacks of videos, whatever becomes of the gateway', { concurrency: 
     await eventually(
       () => received.length,
       (count) => count >= ids.length,
-      30_000,
+      60_000,
     );
     const events = async () => (await weir.ask('GET', '/callbacks?limit=100')).json.data as readonly Record<string, unknown>[];
     const all = await eventually(events, (list) => list.every(({ status }) => status === 'delivered'));
@@ -101,7 +101,7 @@ describe('callbacks of videos, whatever becomes of the gateway', { concurrency: 
     const { json } = await eventually(
       () => weir.ask('GET', `/callbacks?subject=${id}`),
       (answer) => answer.json.data[0]?.attempts === 1,
-      30_000,
+      60_000,
     );
     assert.match(json.data[0].last_problem, /no public internet address/);
     assert.equal(json.data[0].status, 'waiting');

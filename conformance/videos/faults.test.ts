@@ -39,7 +39,7 @@ describe('videos whose upstreams misbehave', () => {
       await eventually(
         () => bench.ask('GET', `/videos/${id}`),
         ({ json }) => json.progress >= 99,
-        30_000,
+        60_000,
       );
       const content = await bench.ask('GET', `/videos/${id}/content`);
       assert.equal(content.status, 400, content.text);
@@ -77,7 +77,7 @@ describe('videos whose upstreams misbehave', () => {
       await eventually(
         () => told.length,
         (count) => count > 0,
-        15_000,
+        60_000,
       );
       const event = JSON.parse(told[0]?.body ?? '') as { type: string; data: { id: string } };
       assert.deepEqual([event.type, event.data.id], ['video.completed', id]);

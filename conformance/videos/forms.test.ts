@@ -28,7 +28,7 @@ describe('the three interfaces of videos', () => {
     eventually(
       () => client.videos.retrieve(id),
       ({ status }) => status === 'completed',
-      30_000,
+      60_000,
     );
 
   test('OpenAI’s SDK: create, retrieve, list, download, remix, delete', async () => {
@@ -73,7 +73,7 @@ describe('the three interfaces of videos', () => {
   test('xAI’s form: a request id, 202 while it is pending, then the video', async () => {
     const made = await bench.ask('POST', '/videos/generations', {
       body: { model: 'vendor-imagine-video', prompt: 'a hill', duration: 2 },
-      headers: { 'x-simulator-video': 'ms=1500' },
+      headers: { 'x-simulator-video': 'ms=4000' },
     });
     assert.deepEqual([made.status, Object.keys(made.json)], [200, ['request_id']]);
     const path = `/videos/${made.json.request_id}`;
@@ -82,7 +82,7 @@ describe('the three interfaces of videos', () => {
     const done = await eventually(
       () => bench.ask('GET', path),
       ({ status }) => status === 200,
-      30_000,
+      60_000,
     );
     assert.equal(done.json.status, 'done');
     // Its clients download it without a key.

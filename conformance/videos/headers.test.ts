@@ -111,7 +111,7 @@ describe('F52, S5: what passes of an upstream’s answers', () => {
       await eventually(
         () => ask('GET', at),
         ({ json }) => json.status === 'completed',
-        20_000,
+        60_000,
       );
       const content = await ask('GET', `${at}/content`);
       assert.deepEqual([content.status, content.text, content.headers['cache-control']], [200, file.toString(), 'private, no-store']);

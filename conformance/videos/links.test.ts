@@ -28,7 +28,7 @@ describe('links that open the file of a video without a key', () => {
     const done = await eventually(
       () => bench.ask('GET', `/videos/${id}`, { key }),
       ({ status }) => status === 200,
-      30_000,
+      60_000,
     );
     return { id, link: done.json.video.url };
   }

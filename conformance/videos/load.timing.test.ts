@@ -15,7 +15,7 @@ test('many videos at once: polled in time, downloaded together in little memory,
   await eventually(
     async () => (await load.store.countTasks(Date.now())).open,
     (open) => open === 0,
-    30_000,
+    60_000,
   );
   const ids = await load.submit(tasks, `bytes=${megabyte}`);
   const watched = watchTasks(load, ids.slice(0, 40));

@@ -84,7 +84,7 @@ describe('videos in an object store', () => {
       return true;
     });
     const waiting = await weir.make({ duration: 1 }, 'ms=100');
-    await eventually(weir.output, (output) => output.includes('the file of a video could not be copied'), 30_000);
+    await eventually(weir.output, (output) => output.includes('the file of a video could not be copied'), 60_000);
     assert.equal((await weir.ask('GET', `/videos/${waiting}`)).json.status, 'in_progress');
     const refused = await content(id);
     assert.ok(refused.status >= 500 && !refused.bytes.includes('SlowDown'), `${refused.status} ${refused.bytes.toString()}`);
@@ -102,7 +102,7 @@ describe('videos in an object store', () => {
     const one = async function* () {
       yield Buffer.from('x');
     };
-    const options = { mediaType: 'video/mp4', bytesMax: 9, signal: AbortSignal.timeout(10_000) };
+    const options = { mediaType: 'video/mp4', bytesMax: 9, signal: AbortSignal.timeout(60_000) };
     const own = name.slice(0, name.lastIndexOf('/') + 1);
     const another = `${prefix}${'0'.repeat(16)}/media_of_another_database`;
     const names = [`${own}media_orphan`, `${own}media_young`, another, 'other/media_of_another', 'media_of_a_third'];
@@ -119,7 +119,7 @@ describe('videos in an object store', () => {
     await eventually(
       () => [`${own}media_orphan`, name].filter((gone) => existsSync(store.pathOf(gone))),
       ({ length }) => length === 0,
-      20_000,
+      60_000,
     );
     for (const kept of [...names.slice(1), putNames()[0] ?? '']) assert.ok(existsSync(store.pathOf(kept)), kept);
     assert.equal((await content(video)).status, 410);
@@ -136,7 +136,7 @@ describe('videos in an object store', () => {
     const unknown = { accessKeyId: 'NOBODY', secretAccessKey: 'a-secret-that-is-wrong' };
     await using wrong = await startVideosWorld({ mediaStorage: { s3: { ...store.settings, ...unknown } } });
     const started = await wrong.start();
-    await eventually(started.output, (output) => output.includes('the object store of mediaStorage cannot be used'), 20_000);
+    await eventually(started.output, (output) => output.includes('the object store of mediaStorage cannot be used'), 60_000);
     assert.match(started.output(), /status 403, code InvalidAccessKeyId/);
     const bad = rowOf((await doctor(wrong.dataDirectory)).stdout);
     assert.equal(bad.verdict, 'bad');

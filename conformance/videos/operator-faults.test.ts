@@ -9,7 +9,7 @@ import { eventually } from '../support/http.ts';
 import { startVideosBench, type VideosBench } from './start-videos-bench.ts';
 import { auditTasks, type MadeVideo, steerJob } from './task-books.ts';
 
-const soonMs = 30_000;
+const soonMs = 60_000;
 
 /** Has the folder where files are written run full, by a tiny file system of its own; or, where nobody may mount one, not be a folder. Returns what mends it. */
 function fillDisk(dataDirectory: string): { readonly how: string; readonly mend: () => void } {
@@ -46,11 +46,13 @@ describe('M12, F46: faults of the gateway and its operator end no video', () => 
     return id;
   };
   const configure = (config: object): void => {
-    writeFileSync(path, JSON.stringify(config));
+    // Whole at any moment: the gateway looks at it by itself, too.
+    writeFileSync(`${path}.new`, JSON.stringify(config));
+    renameSync(`${path}.new`, path);
     bench.weir.process.kill('SIGHUP');
   };
   const alertOf = (id: string): string => {
-    const database = openDatabase(join(bench.weir.dataDirectory, 'weir.sqlite'), { readOnly: true, busyTimeoutMs: 5000 });
+    const database = openDatabase(join(bench.weir.dataDirectory, 'weir.sqlite'), { readOnly: true, busyTimeoutMs: 30_000 });
     try {
       return String(database.first('select alert_reason from video_tasks where id = ?', id)?.['alert_reason'] ?? '');
     } finally {
@@ -66,7 +68,7 @@ describe('M12, F46: faults of the gateway and its operator end no video', () => 
   const statusOf = async (id: string): Promise<string> => (await bench.ask('GET', `/videos/${id}`)).json.status;
 
   test('an upstream that a reload removes: the video waits with an alert and goes on when it is back', async () => {
-    const id = await make('removed', 'ms=1000');
+    const id = await make('removed', 'ms=6000');
     const { xai: _xai, ...others } = good.upstreams;
     const models = { 'sora-2': { targets: [{ upstream: 'openai', model: 'sora-2' }] } };
     configure({ ...good, upstreams: others, models });

@@ -91,7 +91,7 @@ describe('M12: what an upstream says of a video', () => {
       make('taken back', 'ms=100;turn=failed'),
     ]);
     // The clock is the machine's: instead of waiting, the tasks are made older.
-    const database = openDatabase(join(bench.weir.dataDirectory, 'weir.sqlite'), { readOnly: false, busyTimeoutMs: 5000 });
+    const database = openDatabase(join(bench.weir.dataDirectory, 'weir.sqlite'), { readOnly: false, busyTimeoutMs: 30_000 });
     const age = (id: string, minutes: number) =>
       database.run('update video_tasks set created_at_ms = created_at_ms - ? where id = ?', minutes * 60_000, id);
     const rowOf = (id: string) => database.first('select alert_reason, missing_since_ms from video_tasks where id = ?', id);
@@ -101,7 +101,7 @@ describe('M12: what an upstream says of a video', () => {
       await eventually(
         () => rowOf(id)?.['missing_since_ms'],
         (since) => since !== null,
-        15_000,
+        60_000,
       );
       assert.equal((await bench.ask('GET', `/videos/${id}`)).json.error, undefined);
       database.run('update video_tasks set missing_since_ms = missing_since_ms - 600000 where id = ?', id);
@@ -109,7 +109,7 @@ describe('M12: what an upstream says of a video', () => {
     await eventually(
       () => rowOf(late)?.['alert_reason'],
       (reason) => String(reason).includes('not finished within its time'),
-      15_000,
+      60_000,
     );
     database.close();
     assert.equal((await bench.ask('GET', `/videos/${late}`)).json.error, undefined);

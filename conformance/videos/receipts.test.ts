@@ -34,7 +34,7 @@ describe('what is held for a video, and what it costs', () => {
     eventually(
       () => receiptOf(id),
       ({ state, charged }) => state !== 'held' && charged !== null,
-      30_000,
+      60_000,
     );
 
   test('every row is held in full, and settled by what was delivered', async () => {
@@ -43,7 +43,7 @@ describe('what is held for a video, and what it costs', () => {
         name,
         held,
         charged,
-        id: await bench.make(body, { headers: { 'x-simulator-video': 'ms=1500' } }),
+        id: await bench.make(body, { headers: { 'x-simulator-video': 'ms=5000' } }),
       })),
     );
     for (const { id, name, held } of made) {

@@ -65,7 +65,7 @@ export async function startVideosBench(
       eventually(
         async () => (await ask('GET', `/videos/${id}`, options)).json,
         (task) => task?.status === 'completed' || task?.status === 'failed',
-        30_000,
+        90_000,
       ),
   };
 }

@@ -75,7 +75,7 @@ function extend(weir: RunningWeir): WorldGateway {
       if (status !== 200) throw new Error(`${status} ${text}`);
       return json.id;
     },
-    ended: (id, limitMs = 30_000) =>
+    ended: (id, limitMs = 90_000) =>
       eventually(
         async () => (await ask('GET', `/videos/${id}`)).json,
         (task) => task?.status === 'completed' || task?.status === 'failed',

@@ -17,7 +17,7 @@ export type TestSocket = {
   readonly close: () => Promise<void>;
 };
 
-const limitMs = 20_000;
+const limitMs = 60_000;
 const endings = new Set(['response.completed', 'response.incomplete', 'response.failed', 'error']);
 
 export async function openSocket(gatewayUrl: string, apiKey: string, headers: Readonly<Record<string, string>> = {}): Promise<TestSocket> {

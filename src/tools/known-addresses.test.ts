@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { threadMs } from '../platform/thread-ms.ts';
 import { KnownAddresses } from './known-addresses.ts';
 
 const knowing = (text: string): KnownAddresses => {
@@ -44,7 +45,7 @@ for (const [text, asked] of foreign) {
 }
 
 test('a hostile text is read in time', () => {
-  const startedMs = performance.now();
+  const startedMs = threadMs();
   for (const piece of ['a.', 'a-', 'https://', '))', 'a', '.', 'www.a-b.']) knowing(piece.repeat(300_000 / piece.length));
-  assert.ok(performance.now() - startedMs < 5000);
+  assert.ok(threadMs() - startedMs < 5000);
 });

@@ -14,7 +14,7 @@ const signal = new AbortController().signal;
 const options = { signal, isWanted: everywhere };
 
 function open(context: TestContext, changes: Partial<PageReaderOptions> = {}): PageReader {
-  const reader = createPageReader({ timeoutMs: 5000, bytesMax: 200_000, trustedOrigins: [], ...changes });
+  const reader = createPageReader({ timeoutMs: 30_000, bytesMax: 200_000, trustedOrigins: [], ...changes });
   context.after(() => reader.close());
   return reader;
 }

@@ -15,7 +15,7 @@ const grownMaxKb = 128 * 1024;
 
 async function storeLargeFile(place: string): Promise<void> {
   const main = fileURLToPath(new URL('./store-large-file-main.ts', import.meta.url));
-  const { stdout } = await promisify(execFile)(process.execPath, [main, place, String(bytes)], { timeout: 120_000 });
+  const { stdout } = await promisify(execFile)(process.execPath, [main, place, String(bytes)], { timeout: 200_000 });
   const { grownKb, ...result } = JSON.parse(stdout);
   assert.deepEqual(result, { same: true, bytes });
   assert.ok(grownKb < grownMaxKb, `memory grew by ${grownKb} kB`);

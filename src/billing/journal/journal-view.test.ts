@@ -42,7 +42,7 @@ async function openJournal(limits: JournalOptions['limits'] = {}) {
   });
   const ship = async (): Promise<void> => {
     isDown = false;
-    await journal.drain(AbortSignal.timeout(5000));
+    await journal.drain(AbortSignal.timeout(30_000));
   };
   return { journal, ship, shipped };
 }

@@ -67,10 +67,10 @@ function written(disk: MemoryJournalDisk): readonly string[] {
 
 const pathOf = (segment: number): string => `${directory}/segment-000000000${segment}.v1`;
 const idsOf = (journal: JournalView, callId: string): readonly string[] => journal.pendingRows(callId).map((row) => row.callId);
-const soon = (): AbortSignal => AbortSignal.timeout(2000);
+const soon = (): AbortSignal => AbortSignal.timeout(30_000);
 
 async function until(condition: () => boolean): Promise<void> {
-  const deadline = performance.now() + 2000;
+  const deadline = performance.now() + 30_000;
   while (!condition()) {
     assert.ok(performance.now() < deadline, 'waited too long');
     await new Promise((resolve) => setTimeout(resolve, 1));

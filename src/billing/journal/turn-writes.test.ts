@@ -126,7 +126,7 @@ test('disk-full: every opening of the turn is refused and forgotten, and every e
   assert.throws(() => journal.open(opening('c'), () => assert.fail('it was refused already')), JournalUnavailableError);
   journal.done(entry('late'), () => (done += 1));
   assert.equal(done, 2, 'an entry that is refused at once does not keep its reply waiting');
-  await journal.drain(AbortSignal.timeout(2000));
+  await journal.drain(AbortSignal.timeout(30_000));
   assert.deepEqual([...rows.keys()].toSorted(), ['late', 'old']);
   writes.refuses = false;
   while (journal.unavailableReason() !== undefined) await new Promise((resolve) => setTimeout(resolve, 1));
@@ -146,7 +146,7 @@ test('disk-full while the memory for entries is full: an entry is not left to a 
   writes.refuses = true;
   journal.done(entry('a'), () => {});
   await turnEnds();
-  await journal.drain(AbortSignal.timeout(2000));
+  await journal.drain(AbortSignal.timeout(30_000));
   assert.deepEqual([...rows.keys()], ['a']);
 });
 

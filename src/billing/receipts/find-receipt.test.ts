@@ -44,7 +44,7 @@ function finderOf(...readings: readonly [Known, ...Known[]]) {
     clock: { nowMs: () => 1_000_000 },
   });
   return {
-    find: (isUnderWay = false, userName = 'alice', callId = 'req_1', signal = AbortSignal.timeout(5000)) =>
+    find: (isUnderWay = false, userName = 'alice', callId = 'req_1', signal = AbortSignal.timeout(30_000)) =>
       finder.find(callId, userName, isUnderWay, signal),
     readings: () => reading,
   };

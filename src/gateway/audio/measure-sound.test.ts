@@ -40,7 +40,7 @@ describe('recordings that lie about their length', () => {
   const measure = async (bytes: Buffer): Promise<SoundLength> => {
     const upload = spool.begin();
     await upload.write(bytes);
-    const length = await measureSound(upload, 'wav', AbortSignal.timeout(10_000));
+    const length = await measureSound(upload, 'wav', AbortSignal.timeout(30_000));
     await upload.discard();
     return length;
   };

@@ -54,7 +54,7 @@ async function follow({ runs, id }: Pick<Bench, 'runs' | 'id'>, after = -1): Pro
   const source = createEventSource(runs, { userName, id });
   const all: JsonObject[] = [];
   for (;;) {
-    const { events, ended } = await source.next(after + all.length, AbortSignal.timeout(10_000));
+    const { events, ended } = await source.next(after + all.length, AbortSignal.timeout(30_000));
     all.push(...events.map((event) => parseJsonObject(event) ?? {}));
     if (ended) return all;
   }

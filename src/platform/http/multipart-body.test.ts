@@ -63,7 +63,7 @@ describe('bodies that are read while they are sent', () => {
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const client = createUpstreamClient({ origin, connectTimeoutMs: 1000, headerBytesMax: 16_384 });
+    const client = createUpstreamClient({ origin, connectTimeoutMs: 20_000, headerBytesMax: 16_384 });
     const outcomes = [];
     try {
       for (const sent of [{ streamedBody: body, body: undefined }, { body: Buffer.from('12345') }]) {

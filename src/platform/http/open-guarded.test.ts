@@ -9,9 +9,9 @@ import { openGuarded, type OpenGuardedOptions } from './open-guarded.ts';
 
 const { signal } = new AbortController();
 const options: OpenGuardedOptions = {
-  firstByteMs: 5000,
-  idleMs: 5000,
-  totalMs: 10_000,
+  firstByteMs: 20_000,
+  idleMs: 20_000,
+  totalMs: 30_000,
   signal,
   allowPrivateAddresses: true,
   lookUp: async () => [{ address: '127.0.0.1', family: 4 }],
@@ -151,8 +151,10 @@ const answers: readonly [what: string, bytes: string, then: (socket: Socket) => 
 for (const [what, bytes, then, problem] of answers) {
   test(`an answer that ${what} fails, and its connection is closed`, async (context) => {
     const { url, sockets } = await serveRaw(context, bytes, then);
-    await assert.rejects(async () => collect((await openGuarded(url, { ...options, firstByteMs: 400, idleMs: 300 })).content), { problem });
-    for (const socket of sockets) if (!socket.destroyed) await once(socket, 'close', { signal: AbortSignal.timeout(3000) });
+    await assert.rejects(async () => collect((await openGuarded(url, { ...options, firstByteMs: 1200, idleMs: 1200 })).content), {
+      problem,
+    });
+    for (const socket of sockets) if (!socket.destroyed) await once(socket, 'close', { signal: AbortSignal.timeout(20_000) });
   });
 }
 
@@ -175,17 +177,17 @@ test('a server that drips is cut off by the limit for all of it', async (context
     const drip = setInterval(() => void socket.write('x'), 20);
     socket.once('close', () => clearInterval(drip));
   });
-  const { content } = await openGuarded(url, { ...options, idleMs: 5000, totalMs: 500 });
+  const { content } = await openGuarded(url, { ...options, totalMs: 1500 });
   await assert.rejects(collect(content), { problem: 'timeout' });
 });
 
 test('who is slow to take the pieces is not held for a silent server', async (context) => {
   const film = Buffer.alloc(2_000_000, 1);
   const { at } = await serveMedia(context, (_request, response) => void response.end(film));
-  const { content } = await openGuarded(at(), { ...options, idleMs: 60 });
+  const { content } = await openGuarded(at(), { ...options, idleMs: 1200 });
   let length = 0;
   for await (const piece of content) {
-    if (length === 0) await new Promise((resolve) => void setTimeout(resolve, 200));
+    if (length === 0) await new Promise((resolve) => void setTimeout(resolve, 2000));
     length += piece.length;
   }
   assert.equal(length, film.length);
@@ -194,7 +196,7 @@ test('who is slow to take the pieces is not held for a silent server', async (co
 test('a file that is left, never begun, or no longer wanted has its connection closed', async (context) => {
   const closed: Promise<unknown>[] = [];
   const { at } = await serveMedia(context, (_request, response) => {
-    closed.push(once(response, 'close', { signal: AbortSignal.timeout(5000) }));
+    closed.push(once(response, 'close', { signal: AbortSignal.timeout(20_000) }));
     response.write(Buffer.alloc(100_000));
   });
   for await (const piece of (await openGuarded(at(), options)).content) {
@@ -206,7 +208,7 @@ test('a file that is left, never begun, or no longer wanted has its connection c
   const { content } = await openGuarded(at(), { ...options, signal: abort.signal });
   abort.abort(new Error('not wanted'));
   await assert.rejects(collect(content), /not wanted/);
-  await openGuarded(at(), { ...options, totalMs: 200 });
+  await openGuarded(at(), { ...options, totalMs: 2000 });
   await Promise.all(closed);
   assert.equal(closed.length, 4);
   await assert.rejects(openGuarded(at(), { ...options, signal: AbortSignal.abort(new Error('too late')) }), /too late/);

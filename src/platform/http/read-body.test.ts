@@ -80,12 +80,12 @@ describe('reading a body', () => {
     ['in chunks', 'POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n9\r\n{"model":\r\n'],
   ] as const) {
     for (const Request of [IncomingMessage, DirectRequest]) {
-      test(`a body ${name} that is cut is never taken for a whole one (${Request.name})`, { timeout: 5000 }, async () => {
+      test(`a body ${name} that is cut is never taken for a whole one (${Request.name})`, { timeout: 60_000 }, async () => {
         const error = await cut(Request, bytes, (request) => readBody(request, 1000));
         assert.equal((error as { problem?: string }).problem, 'incomplete');
       });
 
-      test(`a body ${name} whose client had gone before it was read is not waited for (${Request.name})`, { timeout: 5000 }, async () => {
+      test(`a body ${name} whose client had gone before it was read is not waited for (${Request.name})`, { timeout: 60_000 }, async () => {
         const error = await cut(Request, bytes, async (request, gone) => {
           await gone;
           return readBody(request, 1000);

@@ -32,7 +32,7 @@ before(async () => {
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   port = (server.address() as AddressInfo).port;
-  client = createUpstreamClient({ origin: `http://127.0.0.1:${port}`, connectTimeoutMs: 1000, headerBytesMax });
+  client = createUpstreamClient({ origin: `http://127.0.0.1:${port}`, connectTimeoutMs: 20_000, headerBytesMax });
 });
 after(async () => {
   await client.close();

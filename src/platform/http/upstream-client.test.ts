@@ -33,7 +33,7 @@ after(() => {
   server.close();
 });
 
-const open = (to = origin) => createUpstreamClient({ origin: to, connectTimeoutMs: 1000, headerBytesMax: 8192 });
+const open = (to = origin) => createUpstreamClient({ origin: to, connectTimeoutMs: 30_000, headerBytesMax: 8192 });
 
 function send(client: ReturnType<typeof open>, request: Partial<UpstreamRequest>): Promise<Heard & { readonly statuses: number[] }> {
   const { promise, resolve } = Promise.withResolvers<Heard & { readonly statuses: number[] }>();

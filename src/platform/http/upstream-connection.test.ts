@@ -39,7 +39,7 @@ describe('a connection to an upstream', () => {
   beforeEach(async (context) => {
     sockets.length = 0;
     answer = (socket) => void socket.write(whole);
-    client = createUpstreamClient({ origin, connectTimeoutMs: 1000, headerBytesMax: 8192 });
+    client = createUpstreamClient({ origin, connectTimeoutMs: 30_000, headerBytesMax: 8192 });
     (context as { after: (done: () => Promise<void>) => void }).after(async () => {
       await client.close();
       for (const socket of sockets) socket.destroy();

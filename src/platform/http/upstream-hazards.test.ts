@@ -34,7 +34,7 @@ afterEach(async () => {
   await client.close();
 });
 
-const open = (origin: string): UpstreamClient => createUpstreamClient({ origin, connectTimeoutMs: 300, headerBytesMax: 8192 });
+const open = (origin: string): UpstreamClient => createUpstreamClient({ origin, connectTimeoutMs: 1500, headerBytesMax: 8192 });
 
 function send(body: Buffer = Buffer.from('hello'), through: UpstreamClient = client): Promise<Answer> {
   const { promise, resolve } = Promise.withResolvers<Answer>();

@@ -27,7 +27,7 @@ after(() => void server.close());
 type Told = { readonly body: string; readonly code: string | undefined };
 
 const open = (host: string, to = port): UpstreamClient =>
-  createUpstreamClient({ origin: `https://${host}:${to}`, connectTimeoutMs: 5000, headerBytesMax: 8192 });
+  createUpstreamClient({ origin: `https://${host}:${to}`, connectTimeoutMs: 30_000, headerBytesMax: 8192 });
 
 function send(client: UpstreamClient): Promise<Told> {
   const { promise, resolve } = Promise.withResolvers<Told>();

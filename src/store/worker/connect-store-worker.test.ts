@@ -6,7 +6,7 @@ import type { StoreError } from '../store-error.ts';
 import { connectStoreWorker } from './connect-store-worker.ts';
 import type { StoreWorkerOptions } from './connect-store-worker.ts';
 
-const limits: StoreWorkerOptions = { openTimeoutMs: 5000, callTimeoutMs: 5000, closeTimeoutMs: 20, pendingCallsMax: 3 };
+const limits: StoreWorkerOptions = { openTimeoutMs: 60_000, callTimeoutMs: 60_000, closeTimeoutMs: 20, pendingCallsMax: 3 };
 
 /** A worker that opens and then treats each message as `body` says. */
 function startWorker(context: TestContext, body: string): Worker {
@@ -44,8 +44,8 @@ test('worker-hangs: a call is given up after its time, its late answer is droppe
     context,
     `if (request.id === 2) { for (const id of [1, 2]) parentPort.postMessage({ type: 'result', id, result: id }); }`,
   );
-  const impatient = await connectStoreWorker(worker, { ...limits, callTimeoutMs: 10 });
-  await assert.rejects(impatient.pepper(), { kind: 'unavailable', message: /did not answer pepper within 10 ms/ });
+  const impatient = await connectStoreWorker(worker, { ...limits, callTimeoutMs: 1500 });
+  await assert.rejects(impatient.pepper(), { kind: 'unavailable', message: /did not answer pepper within 1500 ms/ });
   assert.equal(await impatient.keysVersion(), 2);
   await impatient.close();
 });

@@ -105,7 +105,7 @@ const failures: readonly [what: string, answer: (response: ServerResponse) => vo
 for (const [what, answer, status, lastStatus] of failures) {
   test(`a receiver that ${what} has not taken the event`, async (context) => {
     const { url, received } = await startReceiver(context, answer);
-    const bench = createSenderBench();
+    const bench = createSenderBench(what === 'hangs' ? { timeoutMs: 1500 } : {});
     await bench.queue(url);
     await bench.sender.round();
     const delivery = await bench.only();
@@ -117,7 +117,7 @@ for (const [what, answer, status, lastStatus] of failures) {
 test('a receiver that answers with gigabytes has taken the event, and is not read', async (context) => {
   const closed = Promise.withResolvers<unknown>();
   const { url } = await startReceiver(context, (response) => {
-    closed.resolve(once(response, 'close', { signal: AbortSignal.timeout(5000) }));
+    closed.resolve(once(response, 'close', { signal: AbortSignal.timeout(30_000) }));
     response.writeHead(200);
     const pour = (): void => {
       while (!response.destroyed && response.write(Buffer.alloc(1_000_000)));

@@ -37,7 +37,7 @@ export function createSenderBench(options: Partial<CallbackSenderOptions> = {}):
       logger: { info: log, warn: log, error: log },
       random: () => 0.5,
       allowPrivate: () => true,
-      timeoutMs: 500,
+      timeoutMs: 20_000,
       ...options,
       ...more,
     });

@@ -35,11 +35,11 @@ test('a sender that dies after sending is followed by another attempt, under the
 test('a receiver that hangs holds up neither others nor more of the sender than its share', async (context) => {
   const dead = await startReceiver(context, () => undefined);
   const alive = await startReceiver(context);
-  const bench = createSenderBench({ perHostMax: 2, inFlightMax: 4, timeoutMs: 1000 });
+  const bench = createSenderBench({ perHostMax: 2, inFlightMax: 4, timeoutMs: 20_000 });
   for (let index = 0; index < 30; index += 1) await bench.queue(dead.url, `dead_${index}`);
   await bench.queue(alive.url, 'video_alive');
   bench.sender.start();
-  const waited = AbortSignal.timeout(5000);
+  const waited = AbortSignal.timeout(30_000);
   while (alive.received.length === 0 && !waited.aborted) await new Promise((resolve) => void setTimeout(resolve, 10));
   await bench.sender.close();
   assert.equal(alive.received.length, 1);
@@ -55,13 +55,13 @@ test('a user whose receivers hang under many names holds up nobody else', async 
   const bench = createSenderBench({
     inFlightMax: 6,
     perUserMax: 3,
-    timeoutMs: 1000,
+    timeoutMs: 20_000,
     lookUp: async () => [{ address: '127.0.0.1', family: 4 }],
   });
   for (let index = 0; index < 30; index += 1) await bench.queue(`http://n${index}.example:${port}/`, `dead_${index}`);
   await bench.queue(alive.url, 'video_alive', 'bob');
   bench.sender.start();
-  const waited = AbortSignal.timeout(5000);
+  const waited = AbortSignal.timeout(30_000);
   while (alive.received.length === 0 && !waited.aborted) await new Promise((resolve) => void setTimeout(resolve, 10));
   await bench.sender.close();
   assert.equal(alive.received.length, 1);
@@ -69,11 +69,12 @@ test('a user whose receivers hang under many names holds up nobody else', async 
 });
 
 test('a sender that is closed ends what is under way and does not count it', async (context) => {
-  const { url } = await startReceiver(context, () => undefined);
+  const { url, received } = await startReceiver(context, () => undefined);
   const bench = createSenderBench({ timeoutMs: 60_000 });
   await bench.queue(url);
   bench.sender.start();
-  await new Promise((resolve) => void setTimeout(resolve, 50));
+  const waited = AbortSignal.timeout(30_000);
+  while (received.length === 0 && !waited.aborted) await new Promise((resolve) => void setTimeout(resolve, 5));
   await bench.sender.close();
   const { status, attempts } = await bench.only();
   assert.deepEqual([status, attempts], ['waiting', 0]);
@@ -126,7 +127,7 @@ test('a store that is down is waited out', async (context) => {
     fails-- > 0 ? Promise.reject(new Error('down')) : bench.store.claimDeliveries(claim);
   const sender = bench.another({ store: { ...bench.store, claimDeliveries }, pollMs: 5 });
   sender.start();
-  const waited = AbortSignal.timeout(5000);
+  const waited = AbortSignal.timeout(30_000);
   while (received.length === 0 && !waited.aborted) await new Promise((resolve) => void setTimeout(resolve, 5));
   await sender.close();
   assert.equal(received.length, 1);

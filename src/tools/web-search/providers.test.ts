@@ -235,5 +235,5 @@ test('time and refused connections: both end with an error that says which', asy
   await assert.rejects(askProvider({ ...configured, timeoutMs: 60_000 }, query, leave), { name: 'TimeoutError' });
   server.closeAllConnections();
   server.close();
-  await assert.rejects(askProvider(configured, query, signal), { problem: 'unavailable' });
+  await assert.rejects(askProvider({ ...configured, timeoutMs: 60_000 }, query, signal), { problem: 'unavailable' });
 });

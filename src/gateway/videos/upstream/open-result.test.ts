@@ -46,16 +46,16 @@ const redirect =
   };
 
 const guarded: OpenAddress = async (url, signal, isTrusted) => {
-  const opened = await openGuarded(url, { isTrusted, firstByteMs: 2000, idleMs: 2000, totalMs: 5000, signal });
+  const opened = await openGuarded(url, { isTrusted, firstByteMs: 30_000, idleMs: 30_000, totalMs: 60_000, signal });
   return { mediaType: opened.mediaType ?? '', bytes: opened.bytes, content: opened.content };
 };
 
 async function open(own: Served, result: Parameters<typeof openResult>[0], configured: readonly string[] = []): Promise<OpenedResult> {
-  const client = createUpstreamClient({ origin: own.origin, connectTimeoutMs: 1000, headerBytesMax: 16_384 });
+  const client = createUpstreamClient({ origin: own.origin, connectTimeoutMs: 30_000, headerBytesMax: 16_384 });
   const upstream = { ...createFakeUpstream({ vendor: 'xai', apiKey: key }, client), origin: own.origin, basePath: '/v1' };
   return openResult(result, {
     upstream,
-    timeouts: { firstByteMs: 2000, idleMs: 2000 },
+    timeouts: { firstByteMs: 30_000, idleMs: 30_000 },
     openAddress: guarded,
     isConfigured: (origin) => origin === own.origin || configured.includes(origin),
     signal: new AbortController().signal,

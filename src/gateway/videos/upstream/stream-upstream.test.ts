@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { createUpstreamClient } from '../../../platform/http/upstream-client.ts';
 import { discard, streamUpstream } from './stream-upstream.ts';
 
-const timeouts = { firstByteMs: 2000, idleMs: 2000 };
+const timeouts = { firstByteMs: 20_000, idleMs: 20_000 };
 const request = { path: '/', method: 'GET', headers: {}, body: undefined } as const;
 
 async function serving(listener: RequestListener): Promise<{ server: Server; origin: string } & AsyncDisposable> {
@@ -24,7 +24,7 @@ async function serving(listener: RequestListener): Promise<{ server: Server; ori
 }
 
 const open = (origin: string, limits = timeouts, signal = new AbortController().signal) =>
-  streamUpstream(createUpstreamClient({ origin, connectTimeoutMs: 1000, headerBytesMax: 16_384 }), request, { timeouts: limits, signal });
+  streamUpstream(createUpstreamClient({ origin, connectTimeoutMs: 20_000, headerBytesMax: 16_384 }), request, { timeouts: limits, signal });
 
 test('a large body arrives whole, and its sender waits for the reader', async () => {
   const size = 64 * 1024 * 1024;
@@ -59,7 +59,7 @@ test('a body that stops coming ends the reading', async () => {
     response.writeHead(200, { 'content-length': '100' });
     response.write('half');
   });
-  const { content } = await open(upstream.origin, { firstByteMs: 2000, idleMs: 50 });
+  const { content } = await open(upstream.origin, { ...timeouts, idleMs: 50 });
   await assert.rejects(async () => {
     for await (const piece of content) assert.equal(piece.toString(), 'half');
   }, /nothing came/);
