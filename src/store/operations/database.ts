@@ -29,7 +29,7 @@ export type Database = {
   readonly all: (sql: string, ...parameters: readonly SqlParameter[]) => Promise<readonly SqlRow[]>;
   /**
    * Rows as their columns' values in order, for answers of many rows: each costs half as much. A number comes as the engine hands it over: number, bigint or the text of its
-   * digits. What it selects is a `valueList` of EngineWords.
+   * digits.
    */
   readonly rows: (sql: string, ...parameters: readonly SqlParameter[]) => Promise<readonly ValueRow[]>;
   /**

@@ -10,8 +10,6 @@ export type EngineWords = {
   readonly forUpdateOfFree: (table: string) => string;
   /** A column of integers in the form that many rows are read in for the least: as the nearest doubles, or as they are. */
   readonly fastNumber: (column: string) => string;
-  /** What a query selects whose rows are read as lists of values: see Database.rows. @param columns without names of their own */
-  readonly valueList: (columns: readonly string[]) => string;
   /** The sum of a column of integers as the nearest double. It never fails for its size. */
   readonly realSum: (column: string) => string;
   /** A source of rows `bucket`, `from_unit`, `until_unit` out of one parameter: triples of integers as JSON. */

@@ -102,10 +102,11 @@ async function sumSegments(
     parameters.push(JSON.stringify(perUnit ? listUnits(source, sourceSegments, dayMinutes) : sourceSegments), ...filter.parameters);
   }
   if (parts.length === 0) return [];
-  const { realSum, valueList } = database.words;
-  const counts = ['prompt_tokens', 'completion_tokens', 'cache_tokens', 'cache_creation_tokens', 'use_time_ms'].map(realSum);
-  const columns = ['bucket', 'user_name', 'token_name', 'model_name', ...counts, 'sum(call_count)', 'sum(amount_nano_usd)'];
-  const sql = `select ${valueList(columns)}
+  const { realSum } = database.words;
+  const sql = `select bucket, user_name, token_name, model_name,
+      ${realSum('prompt_tokens')} as prompt_tokens, ${realSum('completion_tokens')} as completion_tokens, ${realSum('cache_tokens')} as cache_tokens,
+      ${realSum('cache_creation_tokens')} as cache_creation_tokens, ${realSum('use_time_ms')} as use_time_ms,
+      sum(call_count) as call_count, sum(amount_nano_usd) as amount_nano_usd
     from (${parts.join(' union all ')}) as parts
     group by bucket, user_name, token_name, model_name
     order by bucket, user_name, token_name, model_name
@@ -122,10 +123,8 @@ function isDayByDay({ days }: Segments, bounds: readonly number[]): boolean {
 /** The rows of adjacent days as they are kept. */
 async function readDays(database: Database, query: StatisticsQuery, days: Segments['days']): Promise<readonly ValueRow[]> {
   const filter = createFilter(daySource, query);
-  const { fastNumber, valueList } = database.words;
-  const counts = sumColumns.filter((column) => column !== 'amount_nano_usd').map(fastNumber);
-  const columns = [fastNumber('source.day * 60'), 'user_name', 'token_name', 'model_name', ...counts, 'amount_nano_usd'];
-  const sql = `select ${valueList(columns)}
+  const counts = sumColumns.filter((column) => column !== 'amount_nano_usd').map(database.words.fastNumber);
+  const sql = `select ${database.words.fastNumber('source.day * 60')}, user_name, token_name, model_name, ${counts.join(', ')}, amount_nano_usd
     from usage_days as source
     where source.day >= ? and source.day < ? ${filter.conditions}
     order by source.day, user_name, token_name, model_name

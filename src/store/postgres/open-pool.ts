@@ -1,7 +1,6 @@
 import { Pool } from 'pg';
 import type { PoolClient } from 'pg';
 import type { SqlParameter, SqlRow, ValueRow } from '../operations/database.ts';
-import { readComposite } from './composite-text.ts';
 import { toClientConfig } from './connection-options.ts';
 import type { PostgresOptions } from './connection-options.ts';
 import { isConnectionLost, toStoreError } from './postgres-error.ts';
@@ -15,7 +14,7 @@ type Outcome = { readonly command: string; readonly rows: readonly SqlRow[]; rea
 export type Session = {
   /** Runs one statement with `?` for its parameters, prepared once for each connection. */
   readonly query: (sql: string, parameters: readonly SqlParameter[]) => Promise<Outcome>;
-  /** The same for a statement that selects whole rows as text: the lists of their values, which are the server's texts as they come. */
+  /** The same with rows as lists of their values, which are the server's texts as they come. */
   readonly queryRows: (sql: string, parameters: readonly SqlParameter[]) => Promise<readonly ValueRow[]>;
   /** Runs fixed statements without parameters. */
   readonly execute: (sql: string) => Promise<string>;
@@ -79,7 +78,7 @@ function createSession(client: PoolClient, prepare: (sql: string) => { readonly 
     queryRows: async (sql, parameters) => {
       try {
         const config = { ...prepare(sql), values: parameters.map(toText), rowMode: 'array', types: { getTypeParser: keepText } } as const;
-        return (await client.query<[string]>(config)).rows.map(([row]) => readComposite(row));
+        return (await client.query<SqlParameter[]>(config)).rows;
       } catch (error) {
         throw toStoreError(error);
       }

@@ -14,7 +14,6 @@ const words: EngineWords = {
   realSum: (column) => `cast(sum(${column}) as double precision)`,
   // The server takes longer to write a double than an integer.
   fastNumber: (column) => column,
-  valueList: (columns) => `cast(row(${columns.join(', ')}) as text)`,
   segments: `(select cast(value ->> 0 as bigint) as bucket, cast(value ->> 1 as bigint) as from_unit, cast(value ->> 2 as bigint) as until_unit
     from jsonb_array_elements(cast(? as jsonb)) as value)`,
   textOfBytes: "convert_from(?, 'UTF8')",

@@ -14,7 +14,6 @@ const words: EngineWords = {
   // total() is the exact sum up to 2^63 given as the nearest double, and unlike sum() it does not fail beyond.
   realSum: (column) => `total(${column})`,
   fastNumber: (column) => `cast(${column} as double precision)`,
-  valueList: (columns) => columns.join(', '),
   segments: '(select value ->> 0 as bucket, value ->> 1 as from_unit, value ->> 2 as until_unit from json_each(?))',
   textOfBytes: 'cast(? as text)',
   // Most of the way to what more would save, and rarely more than there are.
