@@ -17,7 +17,7 @@ export async function withStore<Result>(environment: Environment, use: (store: S
   }
 }
 
-/** The same for a command that only reads: with the rights of a monitor, and beside whatever has the database. There has to be one. */
+/** The same for a command that only reads: with the rights of a monitor, and beside whatever has the database. */
 export async function readStore<Result>(environment: Environment, use: (store: Store) => Promise<Result>): Promise<Result> {
   const store = await openDatabase(environment, { readOnly: true });
   try {
