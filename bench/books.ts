@@ -44,7 +44,11 @@ type InThread = readonly { readonly name: string; readonly micros: number }[];
 
 function inThread(): string {
   const program = join(import.meta.dirname, 'books-in-thread.ts');
-  const { stdout } = spawnSync('taskset', ['-c', proxyCore, process.execPath, program], { encoding: 'utf8', timeout: 120_000 });
+  const { stdout } = spawnSync('taskset', ['-c', proxyCore, process.execPath, program], {
+    encoding: 'utf8',
+    timeout: 120_000,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   return [
     '| 1.5 KB call, the books alone | CPU µs of the gateway’s thread |',
     '|---|---|',

@@ -83,7 +83,8 @@ async function exchange(server: Server, path: string, body: string, headers: Rec
   socket.write(`POST ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body}`);
   const closed = once(socket, 'close').catch(() => undefined);
   if (leaveAfterMs !== undefined) {
-    while (state.records.list().at(-1) === before) await new Promise((resolve) => setImmediate(resolve));
+    for (let tries = 0; state.records.list().at(-1) === before && tries < 6000; tries++)
+      await new Promise((resolve) => setTimeout(resolve, 5));
     setTimeout(() => socket.destroy(), leaveAfterMs);
   }
   await closed;

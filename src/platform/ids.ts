@@ -1,7 +1,6 @@
 import { randomFillSync } from 'node:crypto';
 
 import type { Clock } from './clock.ts';
-import { inOnePiece } from './json/in-one-piece.ts';
 
 /** Crockford's alphabet: no letters that look alike, sorts by value. */
 const alphabet = Buffer.from('0123456789abcdefghjkmnpqrstvwxyz');
@@ -24,8 +23,7 @@ export function createIds(clock: Clock): (prefix: string) => string {
       randomFillSync(pool);
       position = 0;
     }
-    const draft = drafts.get(prefix) ?? createDraft(prefix);
-    drafts.set(prefix, draft);
+    const draft = drafts.getOrInsertComputed(prefix, createDraft);
     const randomAt = draft.length - randomCharacters;
     let time = clock.nowMs();
     for (let at = randomAt - 1; at >= randomAt - timeCharacters; at--) {
@@ -47,5 +45,5 @@ export function timeOfId(id: string): number | undefined {
 
 /** The id of something that is one with what an id of createIds names, so that each leads to the other; undefined for any other id. */
 export function siblingId(id: string, prefix: string): string | undefined {
-  return /^[a-z]+_[0-9a-hjkmnp-tv-z]{26}$/.test(id) ? inOnePiece(`${prefix}${id.slice(id.indexOf('_'))}`) : undefined;
+  return /^[a-z]+_[0-9a-hjkmnp-tv-z]{26}$/.test(id) ? `${prefix}${id.slice(id.indexOf('_'))}` : undefined;
 }

@@ -3,12 +3,9 @@ import type { Charge, ChargeLine } from '../ledger/call-entry.ts';
 import { type ChargeBasis, chargeLines, dearestServiceTier, judge } from './charge-lines.ts';
 import { scopeOfPlan } from './expressions/compile-expression.ts';
 import type { Pricing, PricingTier } from './pricing.ts';
-import type { CostBounds, PlannedCall, RatedCall } from './rating.ts';
+import type { CallAtMost, CostBounds, PlannedCall, RatedCall } from './rating.ts';
 import { recomputeAmount } from './recompute-amount.ts';
 import { tokensPerPrice } from './token-lines.ts';
-
-/** What boundCost needs of a call for its maximum. */
-export type CallAtMost = Omit<PlannedCall, 'expected'>;
 
 const nothingPriced: CostBounds = { minimumNanoUsd: 0n, expectedNanoUsd: 0n, maximumNanoUsd: 0n };
 
