@@ -33,6 +33,8 @@ export function createClaim(parts: ClaimParts): IdempotencyClaim {
       onEnded();
     } catch {
       onEnded(again);
+    } finally {
+      recorder.close();
     }
   };
   const spend = (): Promise<unknown> => store.closeIdempotencyKey({ ...holder, kept: undefined, last: [] });

@@ -1,5 +1,5 @@
 import type { IdempotencyStore, KeyName, ReplyChunk } from './idempotency-store.ts';
-import type { ReplyRoom } from './reply-room.ts';
+import type { ReplyRoom, RoomShare } from './reply-room.ts';
 import type { ReplySeal } from './reply-seal.ts';
 
 /** What is sealed and stored at a time. */
@@ -17,12 +17,13 @@ export type RecorderParts = {
   /** The most bytes of a body that are kept. */
   readonly bytesMax: number;
   /** What may be kept altogether. */
-  readonly room: Pick<ReplyRoom, 'take' | 'giveBack'>;
+  readonly room: Pick<ReplyRoom, 'open'>;
 };
 
 /** Takes in the body of an answer while it is sent, and stores it chunk by chunk, so that a long one never lies in memory whole. */
 export class ReplyRecorder {
   readonly #parts: RecorderParts;
+  readonly #share: RoomShare;
   #held: Buffer[] = [];
   #heldBytes = 0;
   #bytes = 0;
@@ -35,13 +36,13 @@ export class ReplyRecorder {
 
   constructor(parts: RecorderParts) {
     this.#parts = parts;
+    this.#share = parts.room.open(parts.holder.keyId);
   }
 
   /** Adds to the end of the body. False when the store does not keep up: `whenRoom` tells when to go on. */
   add(bytes: Uint8Array): boolean {
     if (this.#isTooLarge) return true;
-    const { bytesMax, room, holder } = this.#parts;
-    if (this.#bytes + bytes.length > bytesMax || !room.take(holder.keyId, bytes.length)) {
+    if (this.#bytes + bytes.length > this.#parts.bytesMax || !this.#share.take(bytes.length)) {
       this.forget();
       return true;
     }
@@ -54,12 +55,16 @@ export class ReplyRecorder {
 
   /** Nothing of it is kept: its room is free for others. */
   forget(): void {
-    const { room, holder } = this.#parts;
-    room.giveBack(holder.keyId, this.#bytes);
+    this.#share.giveBack();
     this.#isTooLarge = true;
     this.#bytes = 0;
     this.#held = [];
     this.#heldBytes = 0;
+  }
+
+  /** How it ended is with the store, or never will be. */
+  close(): void {
+    this.#share.close();
   }
 
   /** Resolves when the store has taken what was waiting, or has refused it. */
