@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 
+import manifest from '../../package.json' with { type: 'json' };
 import { startWeir } from '../support/start-weir.ts';
 import { runWeir } from './run-weir.ts';
 
@@ -35,6 +36,8 @@ describe('commands', { concurrency: 3 }, () => {
     const keys = await runWeir(['keys', '--help'], {}, base);
     assert.equal(keys.code, 0);
     for (const command of ['create', 'list', 'disable', 'enable', 'delete']) assert.match(keys.stdout, new RegExp(`^  ${command}\\b`, 'm'));
+    const version = await runWeir(['--version'], {}, base);
+    assert.deepEqual([version.code, version.stdout], [0, `${manifest.version}\n`]);
     const unknown = await runWeir(['strat'], {}, base);
     assert.notEqual(unknown.code, 0);
     assert.match(unknown.stderr, /strat/);
