@@ -78,6 +78,10 @@ function watchPace({ wait, clock }: Pick<TaskParts, 'wait' | 'clock'>, idleMs: n
   return {
     signal: AbortSignal.any([outer, standing.signal]),
     pace: () => (lastMs = clock.monotonicMs()),
-    stop: () => stopped.abort(),
+    stop: () => {
+      stopped.abort();
+      // A file that was opened and refused, or that nobody began to store, has a connection that nobody else ends.
+      standing.abort(new ResultError('nobody reads on', { isGone: false }));
+    },
   };
 }

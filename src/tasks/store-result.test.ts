@@ -81,8 +81,13 @@ async function* standing(signal: AbortSignal): AsyncIterable<Uint8Array> {
 
 for (const [what, open] of bad) {
   test(`a file that ${what} completes nothing and is tried again, with an alert`, async () => {
+    let refused: AbortSignal | undefined;
     const { world, task, attempts } = await finish(
-      async (attempt, signal) => (attempt === 1 ? await open(attempt, signal) : whole()),
+      async (attempt, signal) => {
+        if (attempt > 1) return whole();
+        refused = signal;
+        return await open(attempt, signal);
+      },
       {},
       { fileBytesMax: 10_000 },
     );
@@ -92,6 +97,7 @@ for (const [what, open] of bad) {
     await world.time.pass(hourMs);
     assert.deepEqual([task().phase, task().media?.bytes, attempts()], ['completed', 3000, 2]);
     assert.equal(world.storage.files.size, 1);
+    assert.equal(refused?.aborted, true, 'what was opened of it is let go');
     world.time.clear();
   });
 }

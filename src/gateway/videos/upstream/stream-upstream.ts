@@ -20,6 +20,8 @@ export type StreamedAnswer = {
 /** Pieces that may lie unread before the upstream has to wait. */
 const queuedPiecesMax = 4;
 
+const unread = (): AskError => new AskError('ABORTED', 'nobody reads on', undefined);
+
 /** One exchange whose body somebody takes piece by piece. */
 class StreamedBody implements AsyncIterable<Buffer> {
   readonly head = Promise.withResolvers<{ readonly status: number; readonly headers: ReplyHeaders }>();
@@ -88,7 +90,19 @@ class StreamedBody implements AsyncIterable<Buffer> {
     this.#wake?.();
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<Buffer> {
+  [Symbol.asyncIterator](): AsyncIterator<Buffer, undefined> {
+    const reading = this.#read();
+    return {
+      next: () => reading.next(),
+      return: () => {
+        // The generator has nothing to clean up before it has begun, but the connection is there already.
+        this.#giveUp(unread());
+        return reading.return(undefined);
+      },
+    };
+  }
+
+  async *#read(): AsyncGenerator<Buffer, undefined> {
     try {
       for (;;) {
         const piece = this.#pieces.shift();
@@ -97,11 +111,11 @@ class StreamedBody implements AsyncIterable<Buffer> {
           continue;
         }
         if (this.#error !== undefined) throw this.#error;
-        if (this.#isOver) return;
+        if (this.#isOver) return undefined;
         await this.#more();
       }
     } finally {
-      this.#giveUp(new AskError('ABORTED', 'nobody reads on', undefined));
+      this.#giveUp(unread());
     }
   }
 
