@@ -1,8 +1,7 @@
-import { ALL_FORMATS, CustomSource, Input } from 'mediabunny';
-
 import { billedAudioMs } from '../../dialects/openai-audio/audio-usage.ts';
 import type { AudioContainer } from '../../dialects/openai-audio/sniff-audio.ts';
 import { countMpegFrames } from './count-mpeg-frames.ts';
+import { loadMediabunny } from '../../platform/load-mediabunny.ts';
 import { waitFor } from '../../platform/wait-for.ts';
 import type { SpooledUpload } from './upload-spool.ts';
 
@@ -37,6 +36,7 @@ async function countFrames(upload: SpooledUpload, signal: AbortSignal): Promise<
 }
 
 async function readSeconds(upload: SpooledUpload, signal: AbortSignal): Promise<number | undefined> {
+  const { ALL_FORMATS, CustomSource, Input } = await loadMediabunny();
   const source = new CustomSource({
     getSize: () => upload.bytes,
     read: (start, end) => upload.readAt(start, end),

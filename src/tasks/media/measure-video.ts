@@ -1,5 +1,4 @@
-import { ALL_FORMATS, CustomSource, Input } from 'mediabunny';
-
+import { loadMediabunny } from '../../platform/load-mediabunny.ts';
 import type { StoredMedia } from '../video-task.ts';
 import type { MediaStorage } from './media-storage.ts';
 
@@ -20,6 +19,7 @@ export async function measureVideo(
   signal: AbortSignal,
 ): Promise<number | undefined> {
   let left = readBytesMax;
+  const { ALL_FORMATS, CustomSource, Input } = await loadMediabunny();
   const source = new CustomSource({
     getSize: () => media.bytes,
     read: (start, end) => {
