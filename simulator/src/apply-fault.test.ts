@@ -38,11 +38,13 @@ after(() => {
 type Ask = {
   readonly stream?: boolean;
   readonly text?: string;
+  /** Leaves so many milliseconds after the call was seen and `leaveOnce` has come. */
   readonly leaveAfterMs?: number;
+  readonly leaveOnce?: RegExp;
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-/** Asks with a fault and watches until the connection ends, or until `leaveAfterMs` after the call was seen and then leaves. */
+/** Asks with a fault and watches until the connection ends, or until it is time to leave. */
 async function see(fault: string | undefined, ask: Ask = {}): Promise<Seen> {
   const body = JSON.stringify({
     model: 'claude-test',
@@ -60,11 +62,17 @@ async function see(fault: string | undefined, ask: Ask = {}): Promise<Seen> {
       ...(fault !== undefined && { 'x-simulator-fault': fault }),
       ...ask.headers,
     },
-    ask.leaveAfterMs,
+    ask,
   );
 }
 
-async function exchange(server: Server, path: string, body: string, headers: Record<string, string>, leaveAfterMs?: number): Promise<Seen> {
+async function exchange(
+  server: Server,
+  path: string,
+  body: string,
+  headers: Record<string, string>,
+  { leaveAfterMs, leaveOnce = /^/ }: Pick<Ask, 'leaveAfterMs' | 'leaveOnce'> = {},
+): Promise<Seen> {
   const before = state.records.list().at(-1);
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
   const chunks: Buffer[] = [];
@@ -83,8 +91,8 @@ async function exchange(server: Server, path: string, body: string, headers: Rec
   socket.write(`POST ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body}`);
   const closed = once(socket, 'close').catch(() => undefined);
   if (leaveAfterMs !== undefined) {
-    for (let tries = 0; state.records.list().at(-1) === before && tries < 6000; tries++)
-      await new Promise((resolve) => setTimeout(resolve, 5));
+    const isTime = (): boolean => state.records.list().at(-1) !== before && leaveOnce.test(Buffer.concat(chunks).toString());
+    for (let tries = 0; !isTime() && tries < 6000; tries++) await new Promise((resolve) => setTimeout(resolve, 5));
     setTimeout(() => socket.destroy(), leaveAfterMs);
   }
   await closed;
@@ -172,7 +180,7 @@ for (const stream of [true, false]) {
   });
 
   test(`stall-after-headers, stream ${stream}: headers and nothing else`, async () => {
-    const seen = await see('stall-after-headers', { stream, leaveAfterMs: 300 });
+    const seen = await see('stall-after-headers', { stream, leaveAfterMs: 300, leaveOnce: /\r\n\r\n/ });
     assert.match(seen.head, /^HTTP\/1\.1 200 /);
     // A whole reply promises its length, or it would end here.
     if (!stream) assert.match(seen.head, /content-length: [1-9]/i);
@@ -201,14 +209,14 @@ test('html, empty-body, redirect and echo-credentials', async () => {
 });
 
 test('stall-mid-stream: so many content frames, then silence', async () => {
-  const seen = await see('stall-mid-stream;after=2', { leaveAfterMs: 400 });
+  const seen = await see('stall-mid-stream;after=2', { leaveAfterMs: 400, leaveOnce: /text_delta[^]*text_delta/ });
   assert.equal(contentFrames(seen), 2);
   const call = await lastCall();
   assert.deepEqual([call.ending, call.emittedTokens], ['client-closed', 8]);
 });
 
 test('stall-mid-stream with after=0: the opening frames, but no content', async () => {
-  const seen = await see('stall-mid-stream;after=0', { leaveAfterMs: 400 });
+  const seen = await see('stall-mid-stream;after=0', { leaveAfterMs: 400, leaveOnce: /event: ping/ });
   assert.match(seen.body, /event: ping/);
   assert.equal(contentFrames(seen), 0);
 });
@@ -280,7 +288,7 @@ test('huge-event: one event of the size asked for, in a stream and in a whole re
 });
 
 test('slow-drip: a few bytes at a time until the client has enough', async () => {
-  const seen = await see('slow-drip;rate=100', { leaveAfterMs: 150 });
+  const seen = await see('slow-drip;rate=100', { leaveAfterMs: 150, leaveOnce: /\r\n\r\n./ });
   assert.ok(seen.body.length > 0 && seen.body.length <= 25, `${seen.body.length} bytes`);
   assert.equal((await lastCall()).ending, 'client-closed');
 });
@@ -362,7 +370,8 @@ test('pace: tokens come no faster than asked', async () => {
 });
 
 test('a client that leaves in the middle is noticed, and what it was sent is known', async () => {
-  await see(undefined, { leaveAfterMs: 200, headers: { 'x-simulator-pace': 'tokensPerSecond=100', 'x-simulator-output-tokens': '400' } });
+  const headers = { 'x-simulator-pace': 'tokensPerSecond=10', 'x-simulator-output-tokens': '400' };
+  await see(undefined, { leaveAfterMs: 0, leaveOnce: /text_delta/, headers });
   const call = await lastCall();
   assert.equal(call.ending, 'client-closed');
   assert.ok(call.emittedTokens > 0 && call.emittedTokens < 400);

@@ -14,7 +14,8 @@ type Reply = { readonly status: number; readonly body?: unknown };
  * credentials: it belongs on loopback.
  */
 export function createControlServer(state: SimulatorState): Server {
-  return createServer((request, response) => {
+  // Whoever asks now and then does so on one connection, and may have been held up for some seconds.
+  return createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
     readText(request)
       .then((text) => send(response, answer(state, request, text)))
       .catch((error: unknown) => send(response, { status: 400, body: { error: error instanceof Error ? error.message : String(error) } }));

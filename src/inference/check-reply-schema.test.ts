@@ -41,6 +41,22 @@ describe('a reply and its schema', () => {
   });
 });
 
+test('a process that stands still for a moment has not worked for too long', () => {
+  // Not when the schema is looked up, but when it is read for the first time.
+  const pauses = [0, 1500];
+  const schema = {
+    type: 'object',
+    properties: {
+      get name() {
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pauses.shift() ?? 0);
+        return { type: 'string' };
+      },
+    },
+  };
+  assert.equal(checkReplySchema('{"name":1}', schema).kind, 'fails');
+  assert.deepEqual(pauses, []);
+});
+
 describe('a hostile schema', () => {
   test('that refers elsewhere is not followed', () => {
     assert.equal(checkReplySchema('{}', { $ref: 'https://example.org/schema.json' }).kind, 'unchecked');

@@ -25,7 +25,7 @@ test('out of memory, out of time: the quick reading is what is left, and the nex
 });
 
 test('leaving: a page that is given up, waiting or under way, makes room, and too many are refused', async (context) => {
-  const pool = createExtractionPool({ threadsMax: 1, waitingMax: 2 });
+  const pool = createExtractionPool({ threadsMax: 1, waitingMax: 2, pageTimeoutMs: 60_000 });
   context.after(() => pool.close());
   const leave = new AbortController();
   const left = [pool.extract(heavy, leave.signal), pool.extract(good, leave.signal)];

@@ -25,7 +25,7 @@ const rank = createRanker(allDocuments);
  * Faults are those of the vendors, as `vendor: search`, or named in the query: `[[simulator fault=status;status=429]]`. It does not listen yet.
  */
 export function createSearchServer(state: SimulatorState): Server {
-  const server = createServer((request, response) => {
+  const server = createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
     readBody(request)
       .then((body) => answer(state, server, request, response, body))
       .catch(() => response.destroy());

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
 import { GatewayError } from '../../inference/gateway-error.ts';
+import { seededRandom } from '../../platform/seeded-random.ts';
 import { setUpHealth, subject } from '../health/fake-health.ts';
 import type { HealthSubject } from '../health/health.ts';
 import { decideRetry, type FailedAttempt, isWithinReach, type RetryReach } from './retry-policy.ts';
@@ -21,7 +22,8 @@ const lastly = { 'rate-limited': 1, failing: 2, rejected: 3 } as const;
 
 /** A gateway with these targets, first choice first, by the words of the seams: what a call does until it succeeds or gives up. */
 function createRoad(targets: readonly HealthSubject[], isDead: (upstreamId: string, nowMs: number) => keyof typeof deaths | undefined) {
-  const { health, clock } = setUpHealth({}, Math.random);
+  const random = seededRandom(20_261_122);
+  const { health, clock } = setUpHealth({}, random);
   const budget = createRetryBudget();
   const rankOf = (target: HealthSubject, isFirst: boolean): number => {
     const seen = health.of(target).availability(clock.ms);
@@ -73,7 +75,7 @@ function createRoad(targets: readonly HealthSubject[], isDead: (upstreamId: stri
         hasClientLeft: false,
         ...(death.status === undefined ? {} : { upstreamStatus: death.status }),
       };
-      const decision = decideRetry(failure, Math.random);
+      const decision = decideRetry(failure, random);
       ticket.end(decision.verdict);
       const next: HealthSubject | undefined = decision.retry ? retryTarget(target, decision.reach, tried) : undefined;
       grant = next === undefined || !decision.retry ? undefined : budget.take(next.upstreamId, decision.cost, 20);

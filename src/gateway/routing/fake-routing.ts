@@ -58,7 +58,7 @@ export function rankFake(table: RoutingTable, call: FakeCall = {}): readonly Tar
     caller: { userId: 'user' },
     health: alwaysHealthy,
     nowMs: 0,
-    random: Math.random,
+    random: () => 0.5,
     ...more,
   });
 }

@@ -24,6 +24,9 @@ import { findNewest } from './stored-prices.ts';
 const dayMs = 86_400_000;
 const dayFromNow = (days: number): string => new Date(systemClock.nowMs() + days * dayMs).toISOString().slice(0, 10);
 
+/** No midnight comes between what a test says and what a command makes of it. */
+const stopClock = (context: TestContext): void => context.mock.timers.enable({ apis: ['Date'], now: Date.UTC(2026, 10, 22, 12) });
+
 /** A price of input for models of a vendor that the shipped book does not know. */
 const bookText = (version: string, prices: Readonly<Record<string, string>>): string =>
   JSON.stringify({
@@ -36,6 +39,7 @@ const bookText = (version: string, prices: Readonly<Record<string, string>>): st
 
 /** A data directory, and the commands over it. */
 function setUp(context: TestContext, config = 'upstreams: {}\n') {
+  stopClock(context);
   const directory = mkdtempSync(join(tmpdir(), 'weir-publish-'));
   context.after(() => rmSync(directory, { recursive: true, force: true }));
   const write = (name: string, text: string): void => writeFileSync(join(directory, name), text);

@@ -19,8 +19,12 @@ const bookText = (version: string, ...entries: Record<string, unknown>[]): strin
 const dayMs = 86_400_000;
 const dayFromNow = (days: number): string => new Date(systemClock.nowMs() + days * dayMs).toISOString().slice(0, 10);
 
+/** No midnight comes between what a test says and what a command makes of it. */
+const stopClock = (context: TestContext): void => context.mock.timers.enable({ apis: ['Date'], now: Date.UTC(2026, 10, 22, 12) });
+
 /** A data directory with calls of two users, a price file of its own and the commands over them. */
 async function setUp(context: TestContext, config = 'prices: { file: own.json }\n') {
+  stopClock(context);
   const directory = mkdtempSync(join(tmpdir(), 'weir-stage-'));
   context.after(() => rmSync(directory, { recursive: true, force: true }));
   writeFileSync(join(directory, 'own.json'), bookText('ours-1', plainEntry()));

@@ -52,6 +52,7 @@ async function run(
   const discovery = createModelDiscovery({
     logger: { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') },
     onChange: happened,
+    timeoutMs: 60_000,
     ...options,
   });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/models`;

@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, test } from 'node:test';
+import { afterEach, beforeEach, describe, mock, test } from 'node:test';
 
 import { readEnvironment } from '../environment.ts';
 import { checkClock } from './check-clock.ts';
@@ -74,6 +74,10 @@ describe('the data directory', () => {
 });
 
 describe('the running gateway', () => {
+  // The doctor waits for an answer for a few seconds; here one comes, however busy the machine is.
+  beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
+  afterEach(() => mock.timers.reset());
+
   const ask = async (answers: Readonly<Record<string, unknown>>): Promise<readonly string[]> => {
     const server = createServer((request, response) => response.end(JSON.stringify(answers[request.url ?? ''] ?? {}))).listen(
       0,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { afterEach, beforeEach, describe, mock, test } from 'node:test';
 
 import fc from 'fast-check';
 
@@ -39,9 +39,16 @@ function setUp(workers: number, clock = { monotonicMs: () => 0 }) {
 }
 
 const key = (limits: LimitedSubject['limits']): LimitedSubject => ({ scope: 'key', id: 'k', limits });
-const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5));
+/** Lets every message arrive that is on its way, and what is answered to it. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
 
 describe('limits across workers', () => {
+  // Nobody is given up for being slow, unless a test says so.
+  beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
+  afterEach(() => mock.timers.reset());
+
   test('whatever workers do and whenever they die, no limit is exceeded, and what is free can be had', async () => {
     const step = fc.record({
       worker: fc.nat(2),
@@ -133,12 +140,13 @@ describe('limits across workers', () => {
       primary: createIpc<PrimaryTopics, Nothing>({ channel: ends[0], onFailure: () => {}, handlers: {} }),
     });
     const subject = key({ concurrency: 1, requestsPerMinute: 1 });
-    await assert.rejects(
-      async () => await shared.reserve([subject], 1),
-      (error) => error instanceof GatewayError && error.code === 'accounts_unavailable',
-    );
+    const asking = Promise.resolve(shared.reserve([subject], 1));
+    await settle();
+    assert.equal(held.length, 1);
+    mock.timers.tick(1000);
+    await assert.rejects(asking, (error) => error instanceof GatewayError && error.code === 'accounts_unavailable');
     for (const answer of held) answer();
-    await turn();
+    await settle();
     const free = limiter.reserve([subject], 1);
     assert.ok(free.admitted, 'nothing is left taken');
   });
@@ -150,7 +158,7 @@ describe('limits across workers', () => {
     taken.settle(10);
     taken.release();
     taken.finish();
-    await turn();
+    await settle();
     const next = limiter.reserve([subject], 90);
     assert.ok(next.admitted, '10 of 100 are used');
   });

@@ -9,7 +9,7 @@ import { readBody } from './read-body.ts';
 
 /** Answers each request with its body, or with the name of what is wrong with it; a request to `/late` is read some turns after it came. */
 function createEcho(): Server {
-  return createServer({ IncomingMessage: DirectRequest }, (request, response) => {
+  return createServer({ IncomingMessage: DirectRequest, keepAliveTimeout: 120_000 }, (request, response) => {
     const echo = async (): Promise<void> => {
       if (request.url === '/late') for (let turn = 0; turn < 5; turn++) await nextTurn();
       try {
@@ -84,7 +84,7 @@ describe('bodies that are taken as they come', { timeout: 120_000 }, () => {
 
 describe('bodies whose end is held back', { timeout: 120_000 }, () => {
   /** Answers with the body and what was seen of it, once it is known what the request is; `/refuse` and `/refuse-late` are told that it cannot be read. */
-  const server = createServer({ IncomingMessage: DirectRequest }, (request, response) => {
+  const server = createServer({ IncomingMessage: DirectRequest, keepAliveTimeout: 120_000 }, (request, response) => {
     if (!(request instanceof DirectRequest)) return;
     let seen = '';
     const decide = async (): Promise<void> => {

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import { createServer } from 'node:http';
 import type { RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { createServer as createTcpServer } from 'node:net';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
@@ -226,11 +224,8 @@ test('a server that lies about its length, breaks off or is not there is unreach
     } else if (request.url === '/headers') response.writeHead(200, { 'x-wide': 'x'.repeat(20_000) }).end();
     else request.destroy();
   });
-  const closed = createServer();
-  await new Promise<void>((resolve) => void closed.listen(0, '127.0.0.1', resolve));
-  const { port } = closed.address() as AddressInfo;
-  await new Promise((resolve) => void closed.close(resolve));
-  for (const url of [at('/cut'), at('/headers'), at('/reset'), `http://media.example:${port}/`]) {
+  // Nobody listens at port 1; one that was free a moment ago may be somebody's by now.
+  for (const url of [at('/cut'), at('/headers'), at('/reset'), 'http://media.example:1/']) {
     await assert.rejects(fetchMedia(url, options), { problem: 'unreachable', message: "the URL's server cannot be reached" }, url);
   }
 });

@@ -35,8 +35,8 @@ async function answering(context: TestContext, status: number, body: string) {
     server.close();
   });
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const ask = (id: SearchProviderId, timeoutMs = 5000) =>
-    askProvider({ provider: searchProviders[id], baseUrl: `${baseUrl}/`, apiKey: 'key-1234', timeoutMs }, query, signal);
+  const ask = (id: SearchProviderId) =>
+    askProvider({ provider: searchProviders[id], baseUrl: `${baseUrl}/`, apiKey: 'key-1234', timeoutMs: 60_000 }, query, signal);
   return { ask, asked };
 }
 
