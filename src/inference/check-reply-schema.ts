@@ -23,6 +23,8 @@ const compileMsMax = 500;
 const checkMsMax = 250;
 
 const schemasKeptMax = 128;
+/** How many times as long an action may be waited for that was kept from working. */
+const factorMax = 8;
 
 /** Runs an action that is stopped after so long, whatever it is at: a pattern that backtracks for ever included. */
 function runOnce<Result>(msMax: number, action: () => Result): Result {
@@ -41,15 +43,15 @@ const isTimeout = (error: unknown): boolean =>
 
 /**
  * Runs an action that is stopped after so long. One that was stopped while the system ran other programs in its place has worked for less than a quarter of that: it is
- * begun anew, with twice the time.
+ * begun anew with twice the time, three times at most.
  */
 function runWithin<Result>(msMax: number, action: () => Result): Result {
-  for (let givenMs = msMax; ; givenMs *= 2) {
+  for (let factor = 1; ; factor *= 2) {
     const startedMs = threadMs();
     try {
-      return runOnce(givenMs, action);
+      return runOnce(factor * msMax, action);
     } catch (error) {
-      if (!isTimeout(error) || threadMs() - startedMs >= msMax / 4) throw error;
+      if (factor === factorMax || !isTimeout(error) || threadMs() - startedMs >= msMax / 4) throw error;
     }
   }
 }
