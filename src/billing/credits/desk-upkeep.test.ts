@@ -153,7 +153,9 @@ test('who waits for money of another process is told in time while the store ans
   await sweep;
 });
 
-test('a desk that closes waits for one answer of a store that is away, not for one about each user', async () => {
+test('a desk that closes waits for one answer of a store that is away, not for one about each user', async (context) => {
+  // The store is given up when the test says so, and not before the desk is closed.
+  context.mock.timers.enable({ apis: ['setTimeout'] });
   const { world, desk, tickAfter, leaveIdle } = createWorld({ idleMs: 5000, storeTimeoutMs: 50 });
   await tickAfter(0);
   await leaveIdle('bea');
@@ -161,8 +163,11 @@ test('a desk that closes waits for one answer of a store that is away, not for o
   world.asked.length = 0;
   world.monotonicMs = 10_000;
   const sweep = desk.tick();
-  while (!world.asked.includes('lease')) await turn();
-  await desk.close();
+  await turn();
+  assert.deepEqual(world.asked, ['signals', 'lease']);
+  const closing = desk.close();
+  context.mock.timers.tick(50);
+  await closing;
   await sweep;
   assert.deepEqual(world.asked, ['signals', 'lease', 'ship', 'release']);
 });

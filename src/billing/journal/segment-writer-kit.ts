@@ -58,7 +58,7 @@ export const isSynced = (disk: MemoryJournalDisk, segment: number): boolean => {
 };
 
 export async function until(condition: () => boolean): Promise<void> {
-  const deadline = performance.now() + 2000;
+  const deadline = performance.now() + 30_000;
   while (!condition()) {
     assert.ok(performance.now() < deadline, 'waited too long');
     await new Promise((resolve) => setTimeout(resolve, 1));
