@@ -252,8 +252,8 @@ function createAiReaders({ gatewayUrl, apiKey }: Weir): readonly Reader[] {
     },
   });
   return [
-    reader('broken-ai-chat', openai.chat),
-    reader('broken-ai-responses', openai.responses),
+    reader('broken-ai-chat', (model) => openai.chat(model)),
+    reader('broken-ai-responses', (model) => openai.responses(model)),
     reader('broken-ai-messages', anthropic),
     reader('broken-ai-generate', google),
   ];
