@@ -5,6 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import OpenAI from 'openai';
 
 import { call, eventually } from '../support/http.ts';
+import { type HeldUpstream, startHeldUpstream } from '../support/start-held-upstream.ts';
 import { type SimulatedWeir, startSimulatedWeir } from '../support/start-simulated-weir.ts';
 
 const model = 'gpt-4.1';
@@ -13,13 +14,21 @@ const slow = { headers: { 'x-simulator-text': encodeURIComponent(text), 'x-simul
 
 /** A lock that stays costs its user the conversation until the time of a whole call is over: these are shorter than that by far. */
 describe('a conversation is free again, however the response that held it ended', () => {
+  let held: HeldUpstream;
   let running: SimulatedWeir;
   let client: OpenAI;
   before(async () => {
-    running = await startSimulatedWeir();
+    held = await startHeldUpstream();
+    running = await startSimulatedWeir({
+      upstreams: () => ({ held: held.upstream }),
+      models: { held: { targets: [{ upstream: 'held', model: 'held' }] } },
+    });
     client = new OpenAI({ baseURL: `${running.weir.gatewayUrl}/v1`, apiKey: running.weir.apiKey, maxRetries: 0 });
   });
-  after(() => running[Symbol.asyncDispose]());
+  after(async () => {
+    await running[Symbol.asyncDispose]();
+    await held.close();
+  });
 
   const goesOn = (conversation: string) =>
     eventually(
@@ -64,15 +73,14 @@ describe('a conversation is free again, however the response that held it ended'
 
   test('of two at once one is refused, and what was said by the other is there', async () => {
     const { id: conversation } = await client.conversations.create();
+    // The one is answered when the other has been refused, however late that comes.
     const both = await Promise.allSettled(
-      [1, 2].map((one) => client.responses.create({ model, conversation, input: `from ${one}` }, slowly())),
+      [1, 2].map((one) => client.responses.create({ model: 'held', conversation, input: `from ${one}` }).finally(held.release)),
     );
     assert.equal(both.filter(({ status }) => status === 'fulfilled').length, 1);
     const items = await client.conversations.items.list(conversation);
     assert.equal(items.data.length, 2);
   });
-
-  const slowly = () => ({ headers: { 'x-simulator-text': 'ten%20words', 'x-simulator-pace': 'tokensPerSecond=1;tokensPerFrame=1' } });
 
   /** Sends a request and leaves after a while, whatever has come. */
   async function leave(body: object, afterMs: number): Promise<void> {

@@ -4,6 +4,8 @@ import { after, before, describe, test } from 'node:test';
 import OpenAI from 'openai';
 
 import { saying, steer } from '../sdk/steer.ts';
+import { eventually } from '../support/http.ts';
+import { type HeldUpstream, startHeldUpstream } from '../support/start-held-upstream.ts';
 import { startSimulatedWeir, type SimulatedWeir } from '../support/start-simulated-weir.ts';
 import { chatOnly, modelNames, models, modelTargets } from './models.ts';
 
@@ -19,24 +21,30 @@ const sumTool = {
 const storeOf = (response: OpenAI.Responses.Response): unknown => ('store' in response ? response.store : undefined);
 
 describe('conversations over stored responses', () => {
+  let held: HeldUpstream;
   let running: SimulatedWeir;
   let client: OpenAI;
   const sentFor = (wanted: string): string =>
     JSON.stringify(running.simulator.records().findLast(({ tag }) => tag === wanted)?.requestBody ?? {});
   before(async () => {
+    held = await startHeldUpstream();
     running = await startSimulatedWeir({
       models: {
         ...models,
         kept: { targets: [modelTargets.responses], responseState: 'gateway' },
         upstream: { targets: [modelTargets.responses], responseState: 'upstream' },
         both: { targets: [modelTargets.responses, modelTargets.messages] },
+        held: { targets: [{ upstream: 'held', model: 'held' }] },
       },
-      upstreams: ({ openai }) => chatOnly(openai),
+      upstreams: ({ openai }) => ({ ...chatOnly(openai), held: held.upstream }),
       retries: {},
     });
     client = new OpenAI({ baseURL: `${running.weir.gatewayUrl}/v1`, apiKey: running.weir.apiKey, maxRetries: 0 });
   });
-  after(() => running[Symbol.asyncDispose]());
+  after(async () => {
+    await running[Symbol.asyncDispose]();
+    await held.close();
+  });
 
   test('a conversation goes on across models and upstreams, tools and their outputs included', async () => {
     let previous: string | undefined;
@@ -253,20 +261,13 @@ describe('conversations over stored responses', () => {
     assert.match(sentFor('conversation'), /My name is Trent\..*Hello.*Hi Trent.*Who am I\?/);
     const items = await client.conversations.items.list(conversation.id, { order: 'asc' });
     assert.equal(items.data.length, 5);
-    const slow = client.responses.create(
-      { model: 'chat', input: 'Slow', conversation: conversation.id },
-      saying('slow', { pace: 'firstTokenMs=5000' }),
+    const slow = client.responses.create({ model: 'held', input: 'Slow', conversation: conversation.id });
+    await eventually(held.asked, (asked) => asked === 1);
+    await assert.rejects(
+      client.responses.create({ model: 'chat', input: 'Too early', conversation: conversation.id }, saying('no')),
+      (error) => error instanceof OpenAI.BadRequestError && error.code === 'conversation_locked',
     );
-    const started = Date.now();
-    let locked: unknown;
-    while (locked === undefined && Date.now() - started < 4800) {
-      locked = await client.responses
-        .create({ model: 'chat', input: 'Too early', conversation: conversation.id }, saying('no'))
-        .then(() => undefined)
-        .catch((error: unknown) => error);
-    }
-    assert.ok(locked instanceof OpenAI.BadRequestError);
-    assert.equal(locked.code, 'conversation_locked');
+    held.release();
     await slow;
     await client.responses.create({ model: 'chat', input: 'Now', conversation: conversation.id }, saying('yes'));
   });

@@ -8,6 +8,7 @@ import OpenAI from 'openai';
 import { type RunningSimulator, startSimulator } from 'weir-simulator';
 
 import { saying } from '../sdk/steer.ts';
+import { neverOverloaded } from '../support/start-simulated-weir.ts';
 import { type RunningWeir, startWeir } from '../support/start-weir.ts';
 
 /** What was said is there for the next turn, whatever happened to the process between. */
@@ -22,11 +23,14 @@ describe('stored responses outlive the process', () => {
         anthropic: { vendor: 'anthropic', baseUrl: simulator.addresses.anthropic, apiKey: 'sk-1', forwardHeaders: ['x-simulator-*'] },
       },
       models: { m: { targets: [{ upstream: 'anthropic', model: 'claude-sonnet-4-5' }] } },
+      overload: neverOverloaded,
+      timeouts: { drainDelayMs: 0, connectMs: 60_000 },
     });
   });
   after(async () => {
     await simulator.close();
-    rmSync(dataDirectory, { recursive: true, force: true });
+    // Workers whose primary was killed may live a moment longer, and write.
+    rmSync(dataDirectory, { recursive: true, force: true, maxRetries: 20 });
   });
   const connect = (weir: RunningWeir): OpenAI => new OpenAI({ baseURL: `${weir.gatewayUrl}/v1`, apiKey: weir.apiKey, maxRetries: 0 });
 
@@ -66,7 +70,7 @@ describe('stored responses outlive the process', () => {
       const items = await connect(weir).responses.inputItems.list(previous ?? '', { order: 'asc', limit: 100 });
       assert.equal(items.data.length, 23);
     } finally {
-      await weir.stop('SIGKILL');
+      await weir.stop();
     }
   });
 });

@@ -7,7 +7,7 @@ import { startSimulatedWeir, type SimulatedWeir } from '../support/start-simulat
 import { assertBooksAgree, createSeenUsage } from './seen-usage.ts';
 import { steer } from './steer.ts';
 import { testErrorClasses } from './test-error-classes.ts';
-import { assertNotAsked, failNext, impatient } from './vendor-failures.ts';
+import { assertNotAsked, failNext, impatientWith } from './vendor-failures.ts';
 
 const model = 'claude-sonnet-5';
 const params = { model, max_tokens: 500, messages: [{ role: 'user' as const, content: 'Hello' }] };
@@ -20,7 +20,7 @@ describe('Anthropic SDK, errors', () => {
   const connect = (options: object = {}): Anthropic =>
     new Anthropic({ baseURL: running.weir.gatewayUrl, apiKey: running.weir.apiKey, maxRetries: 0, ...options });
   before(async () => {
-    running = await startSimulatedWeir(impatient);
+    running = await startSimulatedWeir(impatientWith('anthropic', model));
     client = connect();
   });
   after(() => running[Symbol.asyncDispose]());
@@ -30,15 +30,26 @@ describe('Anthropic SDK, errors', () => {
     running: () => running,
     connect,
     calls: [
-      { name: 'whole', call: (options, from = client) => from.messages.create(params, options), isWhole: true },
+      {
+        name: 'whole',
+        call: (options, from = client, of = model) => from.messages.create({ ...params, model: of }, options),
+        isWhole: true,
+      },
       {
         name: 'streamed',
-        call: async (options, from = client) => {
-          for await (const _ of await from.messages.create({ ...params, stream: true }, options));
+        call: async (options, from = client, of = model) => {
+          for await (const _ of await from.messages.create({ ...params, model: of, stream: true }, options));
         },
       },
-      { name: 'stream helper', call: (options, from = client) => from.messages.stream(params, options).finalMessage() },
-      { name: 'beta', call: (options, from = client) => from.beta.messages.create(params, options), isWhole: true },
+      {
+        name: 'stream helper',
+        call: (options, from = client, of = model) => from.messages.stream({ ...params, model: of }, options).finalMessage(),
+      },
+      {
+        name: 'beta',
+        call: (options, from = client, of = model) => from.beta.messages.create({ ...params, model: of }, options),
+        isWhole: true,
+      },
     ],
     statuses: [
       [400, Anthropic.BadRequestError, { type: 'invalid_request_error' }],

@@ -6,7 +6,16 @@ import { ApiError, type GenerateContentConfig, GoogleGenAI } from '@google/genai
 import { startSimulatedWeir, type SimulatedWeir, upstreamKey } from '../support/start-simulated-weir.ts';
 import { assertBooksAgree, createSeenUsage } from './seen-usage.ts';
 import { brokenReplies, steer } from './steer.ts';
-import { assertNotAsked, assertOutsideWords, awayFaults, credentialFaults, failNext, impatient, silentFaults } from './vendor-failures.ts';
+import {
+  assertNotAsked,
+  assertOutsideWords,
+  awayFaults,
+  credentialFaults,
+  failNext,
+  hastyModel,
+  impatientWith,
+  silentFaults,
+} from './vendor-failures.ts';
 
 const model = 'gemini-2.5-flash';
 
@@ -23,7 +32,7 @@ describe('Google GenAI SDK, errors', () => {
   const connect = (apiKey: string, baseUrl = running.weir.gatewayUrl, more: object = {}): GoogleGenAI =>
     new GoogleGenAI({ apiKey, httpOptions: { baseUrl, ...more } });
   before(async () => {
-    running = await startSimulatedWeir(impatient);
+    running = await startSimulatedWeir(impatientWith('gemini', model));
     client = connect(running.weir.apiKey);
   });
   after(() => running[Symbol.asyncDispose]());
@@ -133,7 +142,7 @@ describe('Google GenAI SDK, errors', () => {
 
   test('a vendor that says nothing is a time-out with words, wherever it falls silent', async () => {
     const silent = async (call: (typeof calls)[number][1], fault: string): Promise<void> =>
-      assert.rejects(call(steered(fault)), (error) => {
+      assert.rejects(call(steered(fault), client, hastyModel), (error) => {
         assert.ok(error instanceof ApiError, `${fault} raises an ApiError, not ${String(error)}`);
         assert.equal(error.status, 504);
         assert.match(error.message, /Upstream connection error: .*timeout/);
@@ -144,7 +153,7 @@ describe('Google GenAI SDK, errors', () => {
 
   test('a whole reply that breaks is a server error', async () => {
     const raise = (fault: string): Promise<void> =>
-      assert.rejects(client.models.generateContent({ model, contents: 'Hello', config: steered(fault) }), (error) => {
+      assert.rejects(client.models.generateContent({ model: hastyModel, contents: 'Hello', config: steered(fault) }), (error) => {
         assert.ok(error instanceof ApiError && error.status >= 500, `${fault}: ${String(error)}`);
         return true;
       });

@@ -7,7 +7,7 @@ import { startSimulatedWeir, type SimulatedWeir } from '../support/start-simulat
 import { assertBooksAgree, createSeenUsage } from './seen-usage.ts';
 import { steer } from './steer.ts';
 import { testErrorClasses } from './test-error-classes.ts';
-import { assertNotAsked, failNext, impatient } from './vendor-failures.ts';
+import { assertNotAsked, failNext, impatientWith } from './vendor-failures.ts';
 
 const model = 'gpt-4.1';
 const messages = [{ role: 'user' as const, content: 'Hello' }];
@@ -20,28 +20,38 @@ describe('openai SDK, errors', () => {
   const connect = (options: object = {}): OpenAI =>
     new OpenAI({ baseURL: `${running.weir.gatewayUrl}/v1`, apiKey: running.weir.apiKey, maxRetries: 0, ...options });
   before(async () => {
-    running = await startSimulatedWeir(impatient);
+    running = await startSimulatedWeir(impatientWith('openai', model));
     client = connect();
   });
   after(() => running[Symbol.asyncDispose]());
 
-  const chat = { model, messages };
-  const question = { model, input: 'Hello' };
+  const chat = (of: string) => ({ model: of, messages });
+  const question = (of: string) => ({ model: of, input: 'Hello' });
   testErrorClasses<OpenAI>({
     classes: OpenAI,
     running: () => running,
     connect,
     calls: [
-      { name: 'chat completions', call: (options, from = client) => from.chat.completions.create(chat, options), isWhole: true },
+      {
+        name: 'chat completions',
+        call: (options, from = client, of = model) => from.chat.completions.create(chat(of), options),
+        isWhole: true,
+      },
       {
         name: 'chat completions, streamed',
-        call: async (options, from = client) => {
-          for await (const _ of await from.chat.completions.create({ ...chat, stream: true }, options));
+        call: async (options, from = client, of = model) => {
+          for await (const _ of await from.chat.completions.create({ ...chat(of), stream: true }, options));
         },
       },
-      { name: 'chat stream helper', call: (options, from = client) => from.chat.completions.stream(chat, options).finalChatCompletion() },
-      { name: 'Responses', call: (options, from = client) => from.responses.create(question, options), isWhole: true },
-      { name: 'Responses, streamed', call: (options, from = client) => from.responses.stream(question, options).finalResponse() },
+      {
+        name: 'chat stream helper',
+        call: (options, from = client, of = model) => from.chat.completions.stream(chat(of), options).finalChatCompletion(),
+      },
+      { name: 'Responses', call: (options, from = client, of = model) => from.responses.create(question(of), options), isWhole: true },
+      {
+        name: 'Responses, streamed',
+        call: (options, from = client, of = model) => from.responses.stream(question(of), options).finalResponse(),
+      },
     ],
     statuses: [
       [400, OpenAI.BadRequestError],

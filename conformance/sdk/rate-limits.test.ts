@@ -9,6 +9,10 @@ import { type LimitsBench, startLimitsBench } from '../limits/limits-bench.ts';
 import { longReply, steer } from './steer.ts';
 
 const messages = [{ role: 'user' as const, content: 'Hello' }];
+/** Timers and the clock round differently. */
+const earlyMs = 10;
+
+type OnRefusal = (reply: globalThis.Response) => void | Promise<void>;
 
 /** What the official SDKs make of the gateway's own rate limits. */
 describe('rate limits in the official SDKs', { concurrency: 3 }, () => {
@@ -18,31 +22,31 @@ describe('rate limits in the official SDKs', { concurrency: 3 }, () => {
   });
   after(() => bench[Symbol.asyncDispose]());
 
-  /** Tells of the first refusal that an SDK gets to see, before it decides what to do. */
-  const watch = (onRefusal: () => unknown): typeof fetch => {
+  /** Tells of each refusal, before the SDK gets to see it and decides what to do. */
+  const watch = (onRefusal: OnRefusal): typeof fetch => {
     return async (input, init) => {
       const reply = await fetch(input, init);
-      if (reply.status === 429) onRefusal();
+      if (reply.status === 429) await onRefusal(reply);
       return reply;
     };
   };
 
   const clients = {
-    openai: (apiKey: string, maxRetries = 0, onRefusal = (): unknown => undefined) => {
+    openai: (apiKey: string, maxRetries = 0, onRefusal: OnRefusal = () => {}) => {
       const client = new OpenAI({ baseURL: `${bench.weir.gatewayUrl}/v1`, apiKey, maxRetries, fetch: watch(onRefusal) });
       return {
         ask: () => client.chat.completions.create({ model: 'gpt-4.1', messages }).withResponse(),
-        hold: async () => (await client.responses.create({ model: 'gpt-4.1', input: 'Hello', stream: true }, steer(longReply))).controller,
+        hold: () => client.responses.create({ model: 'gpt-4.1', input: 'Hello', stream: true }, steer(longReply)).withResponse(),
         left: 'x-ratelimit-remaining-requests',
         limited: OpenAI.RateLimitError,
       };
     },
-    anthropic: (apiKey: string, maxRetries = 0, onRefusal = (): unknown => undefined) => {
+    anthropic: (apiKey: string, maxRetries = 0, onRefusal: OnRefusal = () => {}) => {
       const client = new Anthropic({ baseURL: bench.weir.gatewayUrl, apiKey, maxRetries, fetch: watch(onRefusal) });
       const model = 'claude-sonnet-4-5';
       return {
         ask: () => client.messages.create({ model, max_tokens: 50, messages }).withResponse(),
-        hold: async () => (await client.messages.create({ model, max_tokens: 900, messages, stream: true }, steer(longReply))).controller,
+        hold: () => client.messages.create({ model, max_tokens: 900, messages, stream: true }, steer(longReply)).withResponse(),
         left: 'anthropic-ratelimit-requests-remaining',
         limited: Anthropic.RateLimitError,
       };
@@ -65,18 +69,24 @@ describe('rate limits in the official SDKs', { concurrency: 3 }, () => {
 
     test(`${name}: retries wait as long as retry-after says, and then succeed`, async () => {
       const key = await bench.createKey(`${name} slot`, { concurrency: '1' });
-      const holding = await connect(key).hold();
-      const startedMs = performance.now();
-      // The stream that holds the slot is left while the SDK waits for its one retry.
-      await connect(key, 1, () => holding.abort()).ask();
-      const waitedMs = performance.now() - startedMs;
-      assert.ok(waitedMs >= 1000 && waitedMs < 15_000, `waited ${waitedMs} ms`);
+      const { data, response } = await connect(key).hold();
+      let told: { readonly seconds: number; readonly atMs: number } | undefined;
+      // The stream that holds the slot is left, and booked, before the SDK begins to wait for its one retry.
+      const leave: OnRefusal = async ({ headers }) => {
+        data.controller.abort();
+        await bench.ledger.row(response.headers.get('x-weir-request-id') ?? '');
+        told = { seconds: Number(headers.get('retry-after')), atMs: performance.now() };
+      };
+      await connect(key, 1, leave).ask();
+      assert.ok(told !== undefined && told.seconds >= 1 && told.seconds < 15, JSON.stringify(told));
+      const waitedMs = performance.now() - told.atMs;
+      assert.ok(waitedMs >= told.seconds * 1000 - earlyMs, `waited ${waitedMs} ms`);
     });
 
     test(`${name}: a call larger than its limit is not tried again`, async () => {
       const key = await bench.createKey(`${name} large`, { tpm: '10' });
       let refusals = 0;
-      await assert.rejects(connect(key, 5, () => (refusals += 1)).ask(), connect(key).limited);
+      await assert.rejects(connect(key, 5, () => void (refusals += 1)).ask(), connect(key).limited);
       assert.equal(refusals, 1);
     });
   }

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { type SimulatedWeir, upstreamKey } from '../support/start-simulated-weir.ts';
 import { brokenReplies, steer } from './steer.ts';
-import { assertNotAsked, assertOutsideWords, awayFaults, credentialFaults, silentFaults } from './vendor-failures.ts';
+import { assertNotAsked, assertOutsideWords, awayFaults, credentialFaults, hastyModel, silentFaults } from './vendor-failures.ts';
 
 /** What the errors of these SDKs hold besides a message. */
 type Raised = Error & {
@@ -34,10 +34,10 @@ type ErrorClasses = Readonly<
 
 export type CallOptions = { headers?: Record<string, string>; timeout?: number; signal?: AbortSignal };
 
-/** One way to make a call with the SDK, with the suite's client or another. */
+/** One way to make a call with the SDK, with the suite's client or another, and of its model or another. */
 export type SdkCall<Client> = {
   readonly name: string;
-  readonly call: (options: CallOptions, from?: Client) => Promise<unknown>;
+  readonly call: (options: CallOptions, from?: Client, model?: string) => Promise<unknown>;
   /** Its reply is read whole, so that a break in its middle is known before anything is returned. */
   readonly isWhole?: boolean;
 };
@@ -138,13 +138,13 @@ export function testErrorClasses<Client>(suite: ErrorClassSuite<Client>): void {
   test('a whole reply that breaks is a server error', async () => {
     const whole = calls.filter(({ isWhole }) => isWhole === true);
     const raise = ({ call }: SdkCall<Client>, fault: string): Promise<void> =>
-      assertRaises(call(steer({ fault })), classes.InternalServerError, fault);
+      assertRaises(call(steer({ fault }), undefined, hastyModel), classes.InternalServerError, fault);
     await Promise.all(whole.flatMap((way) => brokenReplies.map((fault) => raise(way, fault))));
   });
 
   test('a vendor that says nothing is a time-out with words, wherever it falls silent', async () => {
     const raise = ({ call }: SdkCall<Client>, fault: string): Promise<void> =>
-      assertRaises(call(steer({ fault })), classes.InternalServerError, fault, (error) => {
+      assertRaises(call(steer({ fault }), undefined, hastyModel), classes.InternalServerError, fault, (error) => {
         assert.equal(error.status, 504);
         assert.match(error.message, /Upstream connection error: .*timeout/);
       });

@@ -3,8 +3,13 @@ import assert from 'node:assert/strict';
 import { post } from '../support/http.ts';
 import type { SimulatedWeir } from '../support/start-simulated-weir.ts';
 
-/** A Weir that gives up on a silent vendor soon, and on none that is well, however busy the machine is. */
-export const impatient = { timeouts: { firstByteMs: 1500, idleMs: 1500 } } as const;
+/** A model whose vendor is given up soon when it says nothing. It is asked for silence alone: on a machine that stands still for a while, vendors that are well are silent, too. */
+export const hastyModel = 'soon-given-up';
+
+/** `models` of weir.yaml, with the hasty one. */
+export const impatientWith = (upstream: string, model: string) => ({
+  models: { [hastyModel]: { targets: [{ upstream, model }], timeouts: { firstByteMs: 1500, idleMs: 1500 } } },
+});
 
 /** Faults of a vendor that is away or lies, of which nothing may be shown but that it is so. */
 export const awayFaults: readonly string[] = [

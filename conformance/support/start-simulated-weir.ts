@@ -80,8 +80,15 @@ export async function startSimulatedWeir(options: StartSimulatedWeirOptions = {}
   }
 }
 
+/** The simulated web is in the test's own process: where that stands still for some seconds, the gateway waits. */
+const webTimeoutMs = 120_000;
+
 /** `tools` of weir.yaml by which the gateway runs all that it can, over the simulated web. */
 function toolsOf({ search }: RunningSimulator): object {
   const modes = { webSearch: 'gateway', urlContext: 'gateway', codeExecution: 'gateway' };
-  return { modes, webSearch: { provider: 'searxng', baseUrl: search.url }, pages: { trustedOrigins: [search.pageOrigin] } };
+  return {
+    modes,
+    webSearch: { provider: 'searxng', baseUrl: search.url, timeoutMs: webTimeoutMs },
+    pages: { trustedOrigins: [search.pageOrigin], timeoutMs: webTimeoutMs },
+  };
 }
