@@ -7,7 +7,7 @@ import { describeRoles } from '../../src/store/postgres/roles.ts';
 import { simulatedUpstreams } from '../books/load.ts';
 import { type Ledger, readLedger } from '../support/audit.ts';
 import { type PostgresServer, startPostgres } from '../support/start-postgres.ts';
-import { neverOverloaded, neverTooLate } from '../support/start-simulated-weir.ts';
+import { neverOverloaded } from '../support/start-simulated-weir.ts';
 import { type RunningWeir, startWeir, type StartWeirOptions } from '../support/start-weir.ts';
 
 /** A server with a database whose owner made the schema and the two roles, and simulated vendors. */
@@ -44,7 +44,6 @@ export function startShared(
   const url = server.url('weir', options.command === 'monitor' ? 'weir_monitor' : 'weir_gateway');
   const text = {
     overload: neverOverloaded,
-    timeouts: neverTooLate,
     ...config,
     database: { url, monitorUrl: server.url('weir', 'weir_monitor'), poolSize: 4, ...database },
     upstreams: simulatedUpstreams(simulator.addresses),

@@ -36,9 +36,6 @@ export type SimulatedWeir = {
 /** `overload` of weir.yaml for suites that are about something else: on a busy machine the gate would refuse some of their calls, and rightly. */
 export const neverOverloaded = { loopDelayMs: 60_000 } as const;
 
-/** `timeouts` of weir.yaml for suites that are about something else: a machine that stands still for some seconds takes as long to connect. */
-export const neverTooLate = { connectMs: 60_000 } as const;
-
 /** The credential that the upstreams get to see. No client of a test may ever see it. */
 export const upstreamKey = 'sk-upstream-0123456789abcdef';
 
@@ -63,7 +60,7 @@ export async function startSimulatedWeir(options: StartSimulatedWeirOptions = {}
       ...options.config,
       upstreams: { ...upstreams, ...options.upstreams?.(simulator.addresses) },
       ...(options.models === undefined ? {} : { models: options.models }),
-      timeouts: { ...neverTooLate, ...options.timeouts },
+      ...(options.timeouts === undefined ? {} : { timeouts: options.timeouts }),
       retries: options.retries ?? { attemptsMax: 1, avoidFailing: false },
       overload: options.config?.['overload'] ?? neverOverloaded,
     };
