@@ -71,7 +71,8 @@ test('F9, F59, M6, M7: a prepaid balance is never overdrawn by many calls at onc
   const after = await callOften({ ...again, apiKey: simulated.weir.apiKey }, 60, { 'x-simulator-output-tokens': '60' });
   assert.ok(after.includes(402), `not all are admitted: ${after.join()}`);
   assert.ok(
-    [...before, ...after].every((status) => [0, 200, 402].includes(status)),
+    // Where the machine stands still for seconds, so do the books, and calls are told to come again: 503.
+    [...before, ...after].every((status) => [0, 200, 402, 503].includes(status)),
     [...before, ...after].join(),
   );
   assert.ok(after.includes(200), after.join());

@@ -6,14 +6,14 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { test } from 'node:test';
 
 import { auditBooks, openLedger } from '../support/audit.ts';
-import { call, eventually } from '../support/http.ts';
+import { call, eventually, untilRefused } from '../support/http.ts';
 import { startSimulatorProcess } from '../support/start-simulator-process.ts';
 import { startWeir } from '../support/start-weir.ts';
 import { makeCall, modeOf, simulatedUpstreams } from './load.ts';
 
 const streams = Number(process.env['WEIR_STREAMS'] ?? 500);
-/** As long as the test needs to see what is said meanwhile, however busy the machine is. */
-const drainDelayMs = 5000;
+/** As long as the test needs to see what is said meanwhile, however busy the machine is; shorter than the streams, so that it takes no time of its own. */
+const drainDelayMs = 12_000;
 
 for (const commandArguments of [[], ['--workers', '2']]) {
   test(`weir gateway ${commandArguments.join(' ')}: SIGTERM with ${streams} live streams cuts none, and is told before anything is closed`, async (context) => {
@@ -57,10 +57,7 @@ for (const commandArguments of [[], ['--workers', '2']]) {
       const late = await makeCall(weir.gatewayUrl, weir.apiKey, { ...modeOf(1), number: streams + 1, steer: { 'output-tokens': '5' } });
       assert.ok(late.complete, `calls are taken while others still come here: ${late.status} ${late.text.slice(0, 300)}`);
       // Then the door is shut.
-      await eventually(
-        () => call(`${weir.gatewayUrl}/health`).catch(() => undefined),
-        (answer) => answer === undefined,
-      );
+      await untilRefused(weir.gatewayUrl);
       assert.ok(performance.now() - startedMs >= drainDelayMs - 200);
       const views = [...(await Promise.all(calls)), late];
       assert.deepEqual(
@@ -91,28 +88,29 @@ test('weir gateway --workers: after the grace streams get their terminal error e
       command: 'gateway',
       commandArguments: ['--workers', '2'],
     });
+  let heads = 0;
   const stream = (weir: Awaited<ReturnType<typeof start>>, number: number) =>
     makeCall(weir.gatewayUrl, weir.apiKey, {
       ...modeOf(number),
       stream: true,
       number,
+      onHead: () => (heads += 1),
       body: modeOf(number).api.dialect === 'anthropic-messages' ? { max_tokens: 100_000 } : {},
       steer: { 'output-tokens': '20000' },
       limitMs: 60_000,
     });
-  const running = (count: number) =>
+  const untilBegun = (count: number) =>
     eventually(
-      () => simulator.truths().filter(({ ending }) => ending === 'open').length,
-      (found) => found >= count,
+      () => heads,
+      (begun) => begun === count,
     );
   const delays = monitorEventLoopDelay({ resolution: 10 });
   delays.enable();
-  // The upstream has a call before its client has the head of the reply.
   let weir = await start({ drainDelayMs: 0, drainMs: 3000 });
   try {
     const numbers = Array.from({ length: 20 }, (_, index) => index + 1);
     const cut = numbers.map((number) => stream(weir, number));
-    await running(20);
+    await untilBegun(20);
     assert.equal(await weir.stop('SIGTERM'), 0);
     const views = await Promise.all(cut);
     for (const [index, view] of views.entries()) {
@@ -121,8 +119,9 @@ test('weir gateway --workers: after the grace streams get their terminal error e
     }
     weir = await start({ drainDelayMs: 0, drainMs: 60_000 });
     const killed = numbers.map((number) => stream(weir, number + 100));
-    await running(20);
+    await untilBegun(40);
     weir.process.kill('SIGTERM');
+    await untilRefused(weir.gatewayUrl);
     await new Promise((resolve) => setTimeout(resolve, 1500));
     assert.equal(await weir.stop('SIGTERM'), 130);
     views.push(...(await Promise.all(killed)));

@@ -191,8 +191,10 @@ describe('what a key may spend, on every road', () => {
     await Promise.all(crowded.map((road) => untilKnown(keyOf(nameOf(road)))));
     for (const road of crowded) {
       const replies = await Promise.all(Array.from({ length: crowd }, () => road.go(walker(keyOf(nameOf(road))))));
-      // A machine that is busy with other suites may be too slow for so many.
-      const refused = replies.filter(({ status, text }) => status >= 300 && !text.includes('The gateway is overloaded'));
+      // A machine that is busy with other suites, or stands still, may be too slow for so many, and its books with it.
+      const refused = replies.filter(
+        ({ status, text }) => status >= 300 && !/The gateway is overloaded|cannot set credit aside/.test(text),
+      );
       for (const reply of refused) assert.equal(describeRefusal(reply), refusals[road.family].spent, `${road.name}: ${reply.text}`);
       assert.ok(refused.length < crowd, `${road.name}: ${replies[0]?.text}`);
     }
@@ -228,9 +230,11 @@ describe('what a key may spend, on every road', () => {
       assert.equal(reply.status, 200, reply.text);
       assert.match(reply.text, /"status":\s*"incomplete"/, road.name);
       assert.match(reply.text, /"reason":\s*"max_output_tokens"/, road.name);
-      await assertWithin([name]);
-      const rows = await rowsOf(name);
+      // Its rows are booked one after the other; the receipt has all of them at once.
+      const receipt = await call(`${base()}${String(reply.headers['x-weir-receipt'])}`, { headers: bearer(keyOf(name)) });
+      const rows = await readLedger(store).rows(String(reply.headers['x-weir-request-id']), receipt.json.rows.length);
       assert.ok(rows.length > 1, `${road.name}: its tools ran, and its model was asked again`);
+      await assertWithin([name]);
     }
   });
 

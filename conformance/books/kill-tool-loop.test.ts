@@ -10,6 +10,7 @@ import { type RunningSimulator, startSimulator } from 'weir-simulator';
 import type { CallEntry } from '../../src/billing/ledger/call-entry.ts';
 import { openLedger } from '../support/audit.ts';
 import { eventually, post } from '../support/http.ts';
+import { neverOverloaded } from '../support/start-simulated-weir.ts';
 import { type RunningWeir, startWeir } from '../support/start-weir.ts';
 
 /** A search service that answers when the test says so. */
@@ -43,6 +44,7 @@ describe('kill -9 in a tool loop', () => {
       upstreams: {
         anthropic: { vendor: 'anthropic', baseUrl: simulator.addresses.anthropic, apiKey: 'sk-1', forwardHeaders: ['x-simulator-*'] },
       },
+      overload: neverOverloaded,
       models: { m: { targets: [{ upstream: 'anthropic', model: 'claude-sonnet-4-5' }] } },
       tools: {
         modes: { webSearch: 'gateway' },

@@ -128,7 +128,8 @@ describe('every call has a receipt, from the moment that it has ended', () => {
 
   test('a video leads to its own receipt, which ends with this form', async () => {
     const body = { model: 'grok-imagine-video', prompt: 'a red kite', duration: 2 };
-    const made = await send('/v1/video/generations', body, { 'x-simulator-video': 'ms=6000' });
+    // It is made for as long as the test says.
+    const made = await send('/v1/video/generations', body, { 'x-simulator-video': 'end=never' });
     const path = String(made.headers['x-weir-receipt']);
     assert.equal(path, `/v1/videos/${made.json.id}/receipt`);
     for (const id of [made.json.id, made.headers['x-weir-request-id']]) {
@@ -138,10 +139,13 @@ describe('every call has a receipt, from the moment that it has ended', () => {
       assertDescribed('GET', '/v1/receipts/{id}', making);
       assert.equal((await ask(`/v1/receipts/${String(id)}`, stranger)).status, 404);
     }
+    const job = running.simulator.videos()[0]?.['id'];
+    assert.ok(typeof job === 'string');
+    const changed = await post(`${running.simulator.controlUrl}/videos/${job}`, { video: 'end=done;ms=0' });
+    assert.equal(changed.status, 200, changed.text);
     const { json } = await eventually(
       () => ask(path),
       (answer) => answer.json.receipt !== null,
-      30_000,
     );
     await compareWithLedger(json.receipt, 'video');
     for (const id of [json.request_id, json.id]) assert.deepEqual((await ask(`/v1/receipts/${id}`)).json, json.receipt);
@@ -197,10 +201,10 @@ describe('every call has a receipt, from the moment that it has ended', () => {
       headers: {
         authorization: `Bearer ${running.weir.apiKey}`,
         'anthropic-version': '2023-06-01',
-        'x-simulator-pace': 'tokensPerSecond=40',
-        'x-simulator-output-tokens': '400',
+        'x-simulator-pace': 'tokensPerSecond=20',
+        'x-simulator-output-tokens': '2000',
       },
-      body: JSON.stringify({ model: 'claude-sonnet-4-5', max_tokens: 500, stream: true, messages: [{ role: 'user', content: 'hello' }] }),
+      body: JSON.stringify({ model: 'claude-sonnet-4-5', max_tokens: 3000, stream: true, messages: [{ role: 'user', content: 'hello' }] }),
       limitMs: 60_000,
     });
     const path = String((await open.head).headers['x-weir-receipt']);

@@ -28,6 +28,13 @@ describe("the ledger and the vendors' own accounts of the same calls", () => {
   let running: SimulatedWeir;
   /** The gateway's ids of the calls, by the tag that the vendor saw. */
   const ids = new Map<string, string>();
+  /** When the gateway accepted them. A vendor gets a call a moment later, which may be after a midnight; here its clock is ours. */
+  const acceptedAtMs = new Map<string, number>();
+  const billed = (vendor: string) =>
+    billedCalls(running.simulator.records(), vendor).map((truth) => ({
+      ...truth,
+      receivedAtMs: acceptedAtMs.get(ids.get(truth.tag ?? '') ?? '') ?? assert.fail(truth.tag),
+    }));
   before(async () => {
     running = await startSimulatedWeir();
     const { gatewayUrl, apiKey, dataDirectory } = running.weir;
@@ -53,10 +60,11 @@ describe("the ledger and the vendors' own accounts of the same calls", () => {
       await send('/v1/messages', asked, { 'anthropic-version': '2023-06-01' });
     }
     const ledger = await openLedger(dataDirectory);
-    await eventually(
+    const rows = await eventually(
       () => ledger.all(),
-      (rows) => rows.length === ids.size,
+      ({ length }) => length === ids.size,
     );
+    for (const { callId, acceptedAtMs: atMs } of rows) acceptedAtMs.set(callId, atMs);
     await ledger.close();
   });
   after(() => running[Symbol.asyncDispose]());
@@ -71,7 +79,7 @@ describe("the ledger and the vendors' own accounts of the same calls", () => {
 
   for (const { vendor, ledgerVendor, write } of vendors)
     test(`${vendor}: what was booked is what the vendor counted, and a call that is taken out of its account is found`, async () => {
-      const truths = billedCalls(running.simulator.records(), ledgerVendor);
+      const truths = billed(ledgerVendor);
       assert.ok(truths.length >= 3);
       const equal = await reconcile(vendor, write(truths), '--json');
       const report = JSON.parse(equal.stdout) as { cells: readonly CellReport[] };
@@ -98,7 +106,7 @@ describe("the ledger and the vendors' own accounts of the same calls", () => {
     });
 
   test('usage that did not go through the gateway, and what a tolerance is for', async () => {
-    const truths = billedCalls(running.simulator.records(), 'openai');
+    const truths = billed('openai');
     const [first] = truths;
     assert.ok(first?.plannedUsage !== undefined);
     const foreign: BilledTruth = { ...first, plannedUsage: { ...first.plannedUsage, inputTokens: 0, outputTokens: 1 } };
@@ -117,7 +125,7 @@ describe("the ledger and the vendors' own accounts of the same calls", () => {
       const bucket = { starting_at: `${day}T00:00:00Z`, ending_at: new Date(Date.parse(day) + 2 * 86_400_000).toISOString(), results };
       return JSON.stringify({ data: [bucket], has_more: false, next_page: null });
     };
-    const billed = (model: string, tokenType: string, usd: number) => ({
+    const costOf = (model: string, tokenType: string, usd: number) => ({
       amount: (usd * 100).toFixed(10),
       currency: 'USD',
       cost_type: 'tokens',
@@ -131,10 +139,10 @@ describe("the ledger and the vendors' own accounts of the same calls", () => {
       input: 'uncached_input_tokens',
       output: 'output_tokens',
     };
-    const alone = await reconcile('anthropic', write([billed('nothing', 'output_tokens', 0)]), '--json');
+    const alone = await reconcile('anthropic', write([costOf('nothing', 'output_tokens', 0)]), '--json');
     const ours = (JSON.parse(alone.stdout) as CostReport).costs.filter(({ ours_usd }) => ours_usd !== '0');
     assert.ok(new Set(ours.map(({ item }) => item)).isSupersetOf(new Set(Object.keys(tokenTypes))), alone.stdout);
-    const results = ours.map(({ model, item, ours_usd }) => billed(model, tokenTypes[item] ?? item, Number(ours_usd)));
+    const results = ours.map(({ model, item, ours_usd }) => costOf(model, tokenTypes[item] ?? item, Number(ours_usd)));
     assert.equal((await reconcile('anthropic', write(results))).code, 0);
     const dearer = [...results.slice(1), { ...results[0], amount: '7' }];
     const differing = await reconcile('anthropic', write(dearer));
@@ -149,14 +157,9 @@ describe("the ledger and the vendors' own accounts of the same calls", () => {
     const wrong: readonly (readonly [string, string, readonly string[], RegExp])[] = [
       ['openai', 'no export', [], /is no JSON/],
       ['nobody', '{}', [], /--vendor must be one of openai, anthropic, google/],
-      ['openai', exportOpenAi(billedCalls(running.simulator.records(), 'openai')), ['--tolerance', 'much'], /--tolerance/],
-      [
-        'openai',
-        exportOpenAi(billedCalls(running.simulator.records(), 'openai')),
-        ['--calls', 'm:2026-01-01'],
-        /neither side has this model/,
-      ],
-      ['openai', exportOpenAi(billedCalls(running.simulator.records(), 'openai')), ['--from', 'soon'], /is no day/],
+      ['openai', exportOpenAi(billed('openai')), ['--tolerance', 'much'], /--tolerance/],
+      ['openai', exportOpenAi(billed('openai')), ['--calls', 'm:2026-01-01'], /neither side has this model/],
+      ['openai', exportOpenAi(billed('openai')), ['--from', 'soon'], /is no day/],
     ];
     for (const [vendor, text, words, problem] of wrong) {
       const { code, stderr } = await reconcile(vendor, text, ...words);

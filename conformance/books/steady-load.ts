@@ -6,6 +6,13 @@ import { modeOf, prepareCall } from './load.ts';
 /** How a call went for a client that tries nothing twice. */
 export type SteadyView = ClientView & { readonly text: string; readonly failure: string | undefined };
 
+/** How often it is looked whether a call is due. */
+const lookMs = 5;
+/** A look that is so late says that this process, or the whole machine, stood still. */
+const stoodStillMs = 100;
+/** As long as a client that slept needs to learn which connections were closed and which servers have left meanwhile: a real one would not have slept with them. */
+const awakeMs = 500;
+
 /**
  * Calls at a steady rate, whatever becomes of them, over connections that are kept and used again, by clients that try nothing twice; half are streams of up to two seconds. Ends after
  * `during` has, with every call ended.
@@ -19,11 +26,15 @@ export async function runSteadyLoad(options: {
   const { gatewayUrl, apiKey, callsPerSecond } = options;
   const agent = new Agent({ connections: 256, pipelining: 1 });
   const calls: Promise<SteadyView>[] = [];
-  const startedMs = performance.now();
+  let lookedMs = performance.now();
+  let dueMs = lookedMs;
   const timer = setInterval(() => {
-    const due = ((performance.now() - startedMs) / 1000) * callsPerSecond;
-    while (calls.length < due) calls.push(callOnce(agent, gatewayUrl, apiKey, calls.length + 1));
-  }, 5);
+    const nowMs = performance.now();
+    // What was not called in time is not made up for: it would all come at once.
+    if (nowMs - lookedMs > stoodStillMs) dueMs = nowMs + awakeMs;
+    lookedMs = nowMs;
+    for (; dueMs <= nowMs; dueMs += 1000 / callsPerSecond) calls.push(callOnce(agent, gatewayUrl, apiKey, calls.length + 1));
+  }, lookMs);
   try {
     await options.during();
   } finally {

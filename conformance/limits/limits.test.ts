@@ -89,15 +89,22 @@ describe('limits', { concurrency: 4 }, () => {
   });
 
   test('all keys of a user share its limits, and what was refused for one reason burns nothing of another', async () => {
-    const first = await bench.createKey('shared', { rpm: '5' });
+    const rpm = 5000;
+    const first = await bench.createKey('shared', { rpm: String(rpm) });
     const second = await bench.command('keys', 'create', '--user', 'shared', '--name', 'second');
     await bench.command('users', 'limit', 'shared', '--rpm', '2');
+    // It is the older key that is to show the change: one that the gateway has not seen before is looked up, and brings it along at once.
+    let served = 0;
     await eventually(
-      async () => standingHeaders(await bench.send(chatMode, by(second)))['x-ratelimit-limit-requests'],
+      async () => {
+        const reply = await bench.send(chatMode, by(first));
+        if (reply.status === 200) served += 1;
+        return standingHeaders(reply)['x-ratelimit-limit-requests'];
+      },
       (limit) => limit === '2',
       effectWithinMs,
     );
-    await bench.send(chatMode, by(first));
+    assert.equal((await bench.send(chatMode, by(second))).status, 200);
     for (let tries = 0; tries < 8; tries += 1) {
       const refused = await bench.send(chatMode, by(first));
       assert.equal(refused.status, 429);
@@ -109,7 +116,7 @@ describe('limits', { concurrency: 4 }, () => {
       (left) => left !== '0' && left !== undefined,
       effectWithinMs,
     );
-    assert.equal(remaining, '3', 'only the two calls that were served count for the key');
+    assert.equal(remaining, String(rpm - served - 1), 'only calls that were served count for the key');
   });
 
   test('tokens: the estimate is corrected by what was used', async () => {
@@ -179,7 +186,8 @@ describe('limits', { concurrency: 4 }, () => {
   });
 
   test('an expired key is a 401', async () => {
-    const key = await bench.createKey('brief', { expires: new Date(Date.now() + 6000).toISOString() });
+    // It has to be used once before, also where the machine stands still for seconds.
+    const key = await bench.createKey('brief', { expires: new Date(Date.now() + 15_000).toISOString() });
     assert.equal((await bench.send(chatMode, by(key))).status, 200);
     const send = () => bench.send(chatMode, by(key));
     const refused = await eventually(send, ({ status }) => status !== 200);

@@ -103,7 +103,12 @@ describe('spending within limits', { concurrency: 4 }, () => {
       ({ status }) => status === 200,
     );
     const replies = await Promise.all(Array.from({ length: 60 }, () => send(mode, 'crowd')));
-    assert.ok(replies.every(({ status }) => status === 200 || status === 429));
+    // Where the machine stands still for seconds, so do the books, and calls are told to come again.
+    const odd = replies.filter(({ status, text }) => status !== 200 && status !== 429 && !text.includes('credits_unavailable'));
+    assert.deepEqual(
+      odd.map(({ status, text }) => `${status} ${text}`),
+      [],
+    );
     const admitted = 1 + replies.filter(({ status }) => status === 200).length;
     // A reply may be there a moment before its row.
     const rows = await eventually(

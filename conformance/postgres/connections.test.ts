@@ -5,6 +5,7 @@ import { readBigInt } from '../../src/store/operations/read-column.ts';
 import { openPool, type ConnectionPool } from '../../src/store/postgres/open-pool.ts';
 import { createPostgresDatabase } from '../../src/store/postgres/postgres-database.ts';
 import { StoreError } from '../../src/store/store-error.ts';
+import { eventually, patienceMs } from '../support/http.ts';
 import { type PostgresServer, skipPostgres, startPostgres } from '../support/start-postgres.ts';
 
 describe('transactions and connections of PostgreSQL', { skip: skipPostgres }, () => {
@@ -12,16 +13,18 @@ describe('transactions and connections of PostgreSQL', { skip: skipPostgres }, (
   let pool: ConnectionPool | undefined;
   const postgres = (): PostgresServer => server ?? assert.fail();
   const openDatabase = () => createPostgresDatabase(pool ?? assert.fail());
-  const open = (url: string): ConnectionPool =>
+  /** A pool that gives up nothing because the machine stands still for seconds, but what a test says. */
+  const open = (url: string, limits: Partial<Parameters<typeof openPool>[0]> = {}): ConnectionPool =>
     openPool({
       url,
       poolMax: 8,
-      connectTimeoutMs: 2000,
-      statementTimeoutMs: 2000,
-      lockTimeoutMs: 300,
+      connectTimeoutMs: patienceMs,
+      statementTimeoutMs: patienceMs,
+      lockTimeoutMs: patienceMs,
       readOnly: false,
       mayBeAway: false,
       applicationName: 'test',
+      ...limits,
     });
   before(async () => {
     server = await startPostgres(['fsync=off', 'deadlock_timeout=50ms']);
@@ -89,6 +92,10 @@ describe('transactions and connections of PostgreSQL', { skip: skipPostgres }, (
       await transaction.run("insert into numbers values ('f', 1)");
       await postgres().query("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'test'");
       // The end of the connection arrives while nothing is asked of it.
+      await eventually(
+        () => postgres().query("select count(*) from pg_stat_activity where application_name = 'test'"),
+        (connections) => connections === '0',
+      );
       await new Promise((resolve) => setTimeout(resolve, 50));
       await transaction.run("insert into numbers values ('g', 1)");
     });
@@ -96,9 +103,13 @@ describe('transactions and connections of PostgreSQL', { skip: skipPostgres }, (
     assert.equal((await database.all("select 1 from numbers where name in ('f', 'g')")).length, 0);
   });
 
-  test('errors have kinds, and their messages no values', async () => {
-    const database = openDatabase();
-    const kindOf = async (sql: string): Promise<string> => {
+  test('errors have kinds, and their messages no values', async (context) => {
+    const openImpatient = (limits: Partial<Parameters<typeof openPool>[0]>) => {
+      const opened = open(postgres().url(), limits);
+      context.after(() => opened.close());
+      return createPostgresDatabase(opened);
+    };
+    const kindOf = async (sql: string, database = openDatabase()): Promise<string> => {
       const error: unknown = await database.all(sql).catch((reason: unknown) => reason);
       assert.ok(error instanceof StoreError, sql);
       assert.doesNotMatch(error.message, /secret/);
@@ -107,10 +118,11 @@ describe('transactions and connections of PostgreSQL', { skip: skipPostgres }, (
     assert.equal(await kindOf("select cast('secret' as bigint)"), 'constraint');
     assert.equal(await kindOf("insert into numbers values ('a', 1)"), 'constraint');
     assert.equal(await kindOf('select nothing from nowhere'), 'internal');
-    assert.equal(await kindOf('select cast(pg_sleep(5) as text)'), 'unavailable');
+    assert.equal(await kindOf('select cast(pg_sleep(100) as text)', openImpatient({ statementTimeoutMs: 1000 })), 'unavailable');
+    const database = openImpatient({ lockTimeoutMs: 300 });
     await database.transact(async (transaction) => {
       await transaction.first("select value from numbers where name = 'a' for update");
-      assert.equal(await kindOf("update numbers set value = 1 where name = 'a'"), 'busy');
+      assert.equal(await kindOf("update numbers set value = 1 where name = 'a'", database), 'busy');
     }, 'read-committed');
     await assert.rejects(
       open('postgresql://nobody@127.0.0.1:1/none').use((session) => session.execute('select 1')),

@@ -40,11 +40,13 @@ export function fileSearchSuite(open: () => Promise<StoreUnderTest>): void {
         files: ids.map((fileId) => ({ fileId, attributes: { name: fileId }, chunking: autoChunking })),
         nowMs,
       });
-  const index = async (text: string, vector?: Float32Array): Promise<void> => {
+  /** Indexes the next file that waits, with its text and vector. Those that came at the same moment wait in no order. */
+  const index = async (contents: Readonly<Record<string, readonly [text: string, vector: Float32Array]>>): Promise<void> => {
     const store = engine().store();
     const task = await store.claimIndexing({ ...claim, owner: 'me' });
     assert.ok(task !== undefined);
-    const chunk = { text, terms: text, ...(vector === undefined ? {} : { vector }) };
+    const [text, vector] = contents[task.fileId] ?? assert.fail(task.fileId);
+    const chunk = { text, terms: text, vector };
     assert.equal(await store.addChunks({ ...task, firstIndex: 0, chunks: [chunk] }), true);
     assert.equal(await store.finishIndexing({ ...task, status: 'completed' }), true);
   };
@@ -107,9 +109,12 @@ export function fileSearchSuite(open: () => Promise<StoreUnderTest>): void {
     assert.equal(await add('vs_1', 'bob', 'file-z'), 'no-store');
     assert.deepEqual(await add('vs_1', 'ann', 'file-x', 'file-y'), []);
     assert.deepEqual(await add('vs_2', 'bob', 'file-z'), []);
-    await index('the quick brown fox', Float32Array.of(1, 0));
-    await index('a slow blue whale', Float32Array.of(0, 1));
-    await index('a fox of bob', Float32Array.of(1, 0));
+    const contents = {
+      'file-x': ['the quick brown fox', Float32Array.of(1, 0)],
+      'file-y': ['a slow blue whale', Float32Array.of(0, 1)],
+      'file-z': ['a fox of bob', Float32Array.of(1, 0)],
+    } as const;
+    for (const _ of Object.keys(contents)) await index(contents);
     assert.equal(await store.claimIndexing({ ...claim, owner: 'me' }), undefined);
     const search = async (query: object): Promise<readonly string[]> => {
       const { byText, byVector } = await store.searchChunks({ userName: 'ann', storeIds: ['vs_1', 'vs_2'], candidatesMax: 10, ...query });

@@ -26,7 +26,9 @@ describe('on a real server', { skip: skipPostgres }, () => {
     const database = `suite_${(databases += 1)}`;
     const url = await createDatabase(database, 'schema');
     const others: Store[] = [];
-    const openOne = (): Promise<Store> => openPostgresStore({ url, poolMax: 4 });
+    // Who waits for a lock, or a connection, while the machine stands still for seconds is not to give up.
+    const patience = { connectTimeoutMs: 60_000, lockTimeoutMs: 60_000, statementTimeoutMs: 60_000, callTimeoutMs: 120_000 };
+    const openOne = (): Promise<Store> => openPostgresStore({ url, poolMax: 4, ...patience });
     let store = await openOne();
     return {
       store: () => store,

@@ -112,9 +112,9 @@ export function proofSuite(open: () => Promise<StoreUnderTest>): void {
     const stores = [engine().store(), await engine().openAnother()];
     const nowMs = 0;
     await Promise.all(
-      Array.from({ length: 40 }, (_, index) => {
+      Array.from({ length: 200 }, (_, index) => {
         const store = stores[index % 2] ?? assert.fail();
-        const proofs = Array.from({ length: 10 }, (__, row) => createProof(`r-${(index * 7 + row) % 50}`, 1000 + row, 10 + index));
+        const proofs = Array.from({ length: 10 }, (__, row) => createProof(`r-${(index * 7 + row) % 50}`, 1000 + row, 10 + (index % 40)));
         return index % 5 === 4 ? store.sweepProofs({ nowMs, bytesMax: 200, rowsMax: 10 }) : store.putProofs(proofs);
       }),
     );

@@ -68,6 +68,18 @@ export function rawExchange(
   });
 }
 
+/** Waits until nobody takes connections any more: the gateway has heard the signal that was sent to it. */
+export async function untilRefused(gatewayUrl: string): Promise<void> {
+  await eventually(
+    () =>
+      call(`${gatewayUrl}/health`).then(
+        () => false,
+        () => true,
+      ),
+    (isRefused) => isRefused,
+  );
+}
+
 /** Polls until a value is there. Fails with the last value when it is not in time. */
 export async function eventually<Value>(
   read: () => Promise<Value> | Value,

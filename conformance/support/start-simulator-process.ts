@@ -40,8 +40,8 @@ export async function startSimulatorProcess(recordFile: string, options: { reado
     addresses: addresses as RunningSimulator['addresses'],
     truths: () => {
       const last = new Map<number, Truth>();
-      for (const line of readFileSync(recordFile, 'utf8').split('\n')) {
-        if (!line.endsWith('}')) continue;
+      // What stands behind the last end of a line is still being written.
+      for (const line of readFileSync(recordFile, 'utf8').split('\n').slice(0, -1)) {
         const truth = JSON.parse(line) as Truth;
         last.set(truth.id, truth);
       }

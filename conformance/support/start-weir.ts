@@ -55,9 +55,30 @@ export function cleanEnvironment(extra: Readonly<Record<string, string>> = {}): 
   };
 }
 
+/** A process may be gone before all that it printed was read; who is killed may leave others that still hold its output. */
+const lastWordsWithinMs = 5000;
+
+/** Resolves when what a process that has ended printed was read. */
+function untilRead(child: ChildProcess): Promise<void> {
+  if (child.stdout?.closed !== false && child.stderr?.closed !== false) return Promise.resolve();
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, lastWordsWithinMs);
+    child.once('close', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
+
+/** The exit code of a process that has ended by itself, all that it printed having been read; undefined of one that was killed. */
+async function readEnd(child: ChildProcess, code: number | null): Promise<number | undefined> {
+  if (code === null) return undefined;
+  await untilRead(child);
+  return code;
+}
+
 function waitForEnd(child: ChildProcess): Promise<number | undefined> {
-  if (child.exitCode !== null) return Promise.resolve(child.exitCode);
-  if (child.signalCode !== null) return Promise.resolve(undefined);
+  if (child.exitCode !== null || child.signalCode !== null) return readEnd(child, child.exitCode);
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       child.kill('SIGKILL');
@@ -65,7 +86,7 @@ function waitForEnd(child: ChildProcess): Promise<number | undefined> {
     }, stopWithinMs);
     child.once('exit', (code) => {
       clearTimeout(timer);
-      resolve(code ?? undefined);
+      resolve(readEnd(child, code));
     });
   });
 }
@@ -78,7 +99,7 @@ function waitForReadyLine(child: ChildProcess, output: () => string, limitMs: nu
       fail('Weir was not ready in time');
     }, limitMs);
     const look = (): void => {
-      const line = /^weir ready: .*$/m.exec(output())?.[0];
+      const line = /^weir ready: .*(?=\n)/m.exec(output())?.[0];
       if (line === undefined) return;
       clearTimeout(timer);
       resolve(line);
@@ -86,7 +107,7 @@ function waitForReadyLine(child: ChildProcess, output: () => string, limitMs: nu
     child.stdout?.on('data', look);
     child.once('exit', (code) => {
       clearTimeout(timer);
-      fail(`Weir ended with code ${String(code)} before it was ready`);
+      void readEnd(child, code).then(() => fail(`Weir ended with code ${String(code)} before it was ready`));
     });
   });
 }
@@ -116,9 +137,9 @@ export async function startWeir(options: StartWeirOptions = {}): Promise<Running
     },
   );
   let printed = '';
-  const collect = (chunk: Buffer): void => void (printed += chunk.toString());
-  child.stdout.on('data', collect);
-  child.stderr.on('data', collect);
+  const collect = (text: string): void => void (printed += text);
+  child.stdout.setEncoding('utf8').on('data', collect);
+  child.stderr.setEncoding('utf8').on('data', collect);
   const line = await waitForReadyLine(child, () => printed, options.readyWithinMs ?? readyWithinMs);
   const stop = (signal: NodeJS.Signals = 'SIGTERM'): Promise<number | undefined> => {
     child.kill(signal);
@@ -136,7 +157,8 @@ export async function startWeir(options: StartWeirOptions = {}): Promise<Running
     stop,
     [Symbol.asyncDispose]: async () => {
       await stop('SIGKILL');
-      if (options.dataDirectory === undefined) rmSync(dataDirectory, { recursive: true, force: true });
+      // Workers whose primary was killed still write for a moment.
+      if (options.dataDirectory === undefined) rmSync(dataDirectory, { recursive: true, force: true, maxRetries: 20 });
     },
   };
 }

@@ -9,13 +9,23 @@ const upsertProof = `insert into reasoning_proofs (lookup, sealed, bytes, expire
 /** Sealed reasoning proofs on a connection. */
 export function createProofOperations(database: Database): ProofStoreOperations {
   return {
-    putProofs: (proofs) => database.transact((transaction) => putProofs(transaction, proofs)),
+    putProofs: (proofs) => database.transact((transaction) => putProofs(transaction, proofs), 'read-committed'),
     findProofs: (query) => findProofs(database, query),
-    sweepProofs: (limits) => database.transact((transaction) => sweepProofs(transaction, limits)),
+    sweepProofs: (limits) => database.transact((transaction) => sweepProofs(transaction, limits), 'read-committed'),
   };
 }
 
+/** The sum of the bytes. Everybody who writes changes it: they take turns at it from their beginning, and so nobody has to begin again because of another. */
+async function lockBytes(database: Database): Promise<number> {
+  const counter = await database.first(
+    `select value from counters where name = 'reasoning_proofs_bytes' ${database.words.forUpdate('counters')}`,
+  );
+  return counter === undefined ? 0 : readInteger(counter, 'value');
+}
+
 async function putProofs(database: Database, proofs: readonly SealedProof[]): Promise<void> {
+  if (proofs.length === 0) return;
+  await lockBytes(database);
   let addedBytes = 0;
   for (const { lookup, sealed, expiresAtMs } of proofs) {
     const replaced = await database.first('select bytes from reasoning_proofs where lookup = ?', lookup);
@@ -42,8 +52,7 @@ async function findProofs(database: Database, query: Parameters<ProofStoreOperat
 
 async function sweepProofs(database: Database, limits: Parameters<ProofStoreOperations['sweepProofs']>[0]): Promise<number> {
   const { nowMs, bytesMax, rowsMax } = limits;
-  const counter = await database.first("select value from counters where name = 'reasoning_proofs_bytes'");
-  let leftBytes = counter === undefined ? 0 : readInteger(counter, 'value');
+  let leftBytes = await lockBytes(database);
   let deletedBytes = 0;
   let deleted = 0;
   const oldest = 'select lookup, bytes, expires_at_ms from reasoning_proofs order by expires_at_ms limit ?';
