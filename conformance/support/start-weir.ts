@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,9 +41,13 @@ export type StartWeirOptions = {
 export const program = join(import.meta.dirname, '../../src/main/weir.ts');
 const readyWithinMs = 60_000;
 const stopWithinMs = 60_000;
+const outputWithinMs = 5000;
 
 /** Hundreds of programs are started in a run of the tests, and half of the time that each needs goes into compiling the same sources. */
 const compileCache = fileURLToPath(new URL('../../node_modules/.cache/compiled', import.meta.url));
+
+/** What a killed program started may live a moment longer, and write. */
+export const removal = { recursive: true, force: true, maxRetries: 20, retryDelay: 100 } as const;
 
 /** The environment of a test's Weir: none of the machine's vendor keys or settings. */
 export function cleanEnvironment(extra: Readonly<Record<string, string>> = {}): Record<string, string> {
@@ -55,9 +60,14 @@ export function cleanEnvironment(extra: Readonly<Record<string, string>> = {}): 
   };
 }
 
-function waitForEnd(child: ChildProcess): Promise<number | undefined> {
-  if (child.exitCode !== null) return Promise.resolve(child.exitCode);
-  if (child.signalCode !== null) return Promise.resolve(undefined);
+async function waitForEnd(child: ChildProcess): Promise<number | undefined> {
+  const hasEnded = child.exitCode !== null || child.signalCode !== null;
+  const code = hasEnded ? (child.exitCode ?? undefined) : await waitForExit(child);
+  await waitForOutput(child);
+  return code;
+}
+
+function waitForExit(child: ChildProcess): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       child.kill('SIGKILL');
@@ -70,6 +80,15 @@ function waitForEnd(child: ChildProcess): Promise<number | undefined> {
   });
 }
 
+/** What a program printed last may be read after its end is known. A process that it started may hold the streams open for longer: that one is not waited for. */
+async function waitForOutput({ stdout, stderr }: ChildProcess): Promise<void> {
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(), outputWithinMs);
+  const open = [stdout, stderr].flatMap((stream) => (stream === null || stream.closed ? [] : [stream]));
+  await Promise.all(open.map((stream) => once(stream, 'close', { signal: late.signal }).catch(() => undefined)));
+  clearTimeout(timer);
+}
+
 function waitForReadyLine(child: ChildProcess, output: () => string, limitMs: number): Promise<string> {
   return new Promise((resolve, reject) => {
     const fail = (reason: string): void => reject(new Error(`${reason}; it printed:\n${output()}`));
@@ -78,7 +97,7 @@ function waitForReadyLine(child: ChildProcess, output: () => string, limitMs: nu
       fail('Weir was not ready in time');
     }, limitMs);
     const look = (): void => {
-      const line = /^weir ready: .*$/m.exec(output())?.[0];
+      const line = /^weir ready: .*\n/m.exec(output())?.[0];
       if (line === undefined) return;
       clearTimeout(timer);
       resolve(line);
@@ -116,9 +135,8 @@ export async function startWeir(options: StartWeirOptions = {}): Promise<Running
     },
   );
   let printed = '';
-  const collect = (chunk: Buffer): void => void (printed += chunk.toString());
-  child.stdout.on('data', collect);
-  child.stderr.on('data', collect);
+  // What is read may end within a character.
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => void (printed += text));
   const line = await waitForReadyLine(child, () => printed, options.readyWithinMs ?? readyWithinMs);
   const stop = (signal: NodeJS.Signals = 'SIGTERM'): Promise<number | undefined> => {
     child.kill(signal);
@@ -136,7 +154,7 @@ export async function startWeir(options: StartWeirOptions = {}): Promise<Running
     stop,
     [Symbol.asyncDispose]: async () => {
       await stop('SIGKILL');
-      if (options.dataDirectory === undefined) rmSync(dataDirectory, { recursive: true, force: true });
+      if (options.dataDirectory === undefined) rmSync(dataDirectory, removal);
     },
   };
 }
