@@ -173,7 +173,7 @@ describe('M8: the client leaves, by the policy of its key', { concurrency: 16 },
         model: translatedModel('anthropic-messages'),
         text: 'Search the web for the swing bridge of Eastquay',
         body: { tools: [{ type: 'web_search' }] },
-        steer: { pace: 'tokensPerSecond=40;tokensPerFrame=2' },
+        steer: { pace: 'tokensPerSecond=10;tokensPerFrame=2' },
         headers: { authorization: `Bearer ${keys[policy]}` },
       });
       await call.until((text) => text.split('response.output_text.delta').length > 10);

@@ -20,6 +20,7 @@ describe('books of translated calls', { concurrency: 16 }, () => {
   after(() => bench[Symbol.asyncDispose]());
 
   const pace = 'tokensPerSecond=200;tokensPerFrame=4';
+  const slow = 'tokensPerSecond=100;tokensPerFrame=4';
   const streamed = translations.filter(({ mode }) => mode.stream);
 
   for (const { mode, to, title } of translations) {
@@ -86,8 +87,12 @@ describe('books of translated calls', { concurrency: 16 }, () => {
         'gemini-generate-content': { generationConfig: { stopSequences: ['HALT'] } },
         'openai-responses': {},
       }[mode.api.dialect];
-      const said = `${'word '.repeat(40)}HALT ${'unheard '.repeat(400)}`;
-      const reply = await bench.send(mode, { model: translatedModel(to), steer: { text: encodeURIComponent(said), pace }, body: stop });
+      const said = `${'word '.repeat(40)}HALT ${'unheard '.repeat(800)}`;
+      const reply = await bench.send(mode, {
+        model: translatedModel(to),
+        steer: { text: encodeURIComponent(said), pace: slow },
+        body: stop,
+      });
       assert.match(reply.text, mode.api.terminal);
       assert.doesNotMatch(reply.text, /HALT(?!")|unheard/);
       const [entry, truth] = [await bench.rowOf(reply), await bench.truthOf(reply.tag)];
