@@ -8,6 +8,7 @@ import { type Ledger, openLedger } from '../support/audit.ts';
 import { eventually } from '../support/http.ts';
 import { chatInterfaces } from '../support/interfaces.ts';
 import { residentBytes } from '../support/process-memory.ts';
+import { neverOverloaded } from '../support/start-simulated-weir.ts';
 import { type RunningWeir, startWeir } from '../support/start-weir.ts';
 import { speeches } from './translated-bench.ts';
 
@@ -61,7 +62,7 @@ describe('clients that never read', { skip, timeout: 600_000 }, () => {
       'of-messages': { targets: [{ upstream: 'messages', model: 'claude-sonnet-4-5' }] },
       'of-chat': { targets: [{ upstream: 'chat', model: 'gpt-4.1' }] },
     };
-    weir = await startWeir({ config: JSON.stringify({ timeouts: { stalledReaderMs }, upstreams, models }) });
+    weir = await startWeir({ config: JSON.stringify({ overload: neverOverloaded, timeouts: { stalledReaderMs }, upstreams, models }) });
     ledger = await openLedger(weir.dataDirectory);
   });
   after(async () => {
