@@ -58,7 +58,8 @@ export async function startObjectStore(): Promise<ObjectStore> {
       void serveFirstByte(join(directory, `${url.pathname}._S3rver_object`), response);
     else serve(request, response);
   };
-  const server = createServer(listener);
+  // Longer than its clients keep idle connections: they must not meet the closing of one.
+  const server = createServer({ keepAliveTimeout: 120_000 }, listener);
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
