@@ -11,7 +11,7 @@ const silent: FaultRow = { id: 'silent', name: 'silence before headers', fault: 
 const openings: FaultRow = { id: 'openings', name: 'silence after the opening events', fault: 'stall-mid-stream;after=0', only: 'stream' };
 
 /** What happens between two attempts of one call. */
-describe('while a call waits at its first target', { concurrency: 8 }, () => {
+describe('while a call waits at its first target', { concurrency: 16 }, () => {
   let bench: TwoTargets;
   const leaving = casesOf([silent], allModes, ['same']);
   const kept = casesOf([{ ...silent, id: 'kept' }, openings], streamModes, ['same', 'translated']);

@@ -42,8 +42,6 @@ test(`F88, F90: ${callsTotal} calls at once, of which some leave anywhere: nobod
     return { mode, tag, canary, reply: await call.done };
   });
   const done = await Promise.all(calls);
-  const rows = await bench.ledger.all();
-  assert.ok(rows.length > 0);
   for (const { mode, tag, canary, reply } of done) {
     const seen = new Set(reply.text.replaceAll(/"\}?\}?[^“]{0,400}?"(?:text|content|delta)":\s*"/g, '').match(/canary\d+x\d+end/g) ?? []);
     seen.delete(canary);

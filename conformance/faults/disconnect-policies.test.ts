@@ -18,13 +18,13 @@ import { type FaultBench, type Mode, startFaultBench, streamModes, wholeModes } 
 import { translatedModel, translating, translations } from './translated-models.ts';
 
 const run = promisify(execFile);
-/** Slow enough for a client to have left long before the end, however busy the machine is. */
-const pace = { pace: 'tokensPerSecond=100;tokensPerFrame=4', 'output-tokens': '240' };
+/** Slow enough for a client to have left long before the end, also where the machine stands still for some seconds: what is due then comes at once. */
+const pace = { pace: 'tokensPerSecond=25;tokensPerFrame=4', 'output-tokens': '240' };
 /** One that has not ended when its upstream is stopped, however busy the machine is. */
 const long = { ...pace, 'output-tokens': '2000' };
 const shown = (text: string): number => text.split(/"(?:text|content|delta)"\s*:\s*"/).length;
 /** Beside other tests; that it takes 200 ms at most is measured in leaving.timing. */
-const noticedWithinMs = 5000;
+const noticedWithinMs = 15_000;
 const policies = ['abort', 'drain', 'deliver'] as const;
 
 /** Makes a key with a policy, whose calls have a hold. */
@@ -41,7 +41,7 @@ const roads = [
 ];
 
 /** M8: what is done with a call whose client leaves is the key's choice, and its row says what was done. */
-describe('M8: the client leaves, by the policy of its key', { concurrency: 8 }, () => {
+describe('M8: the client leaves, by the policy of its key', { concurrency: 16 }, () => {
   let bench: FaultBench;
   const keys: Record<string, string> = {};
   before(async () => {
@@ -91,7 +91,7 @@ describe('M8: the client leaves, by the policy of its key', { concurrency: 8 }, 
     });
 
     test(`F29, ${mode.title}: drop just before the usage event, with drain`, async () => {
-      const { tag, call } = open(mode, 'drain', { ...pace, pace: 'tokensPerSecond=2000;tokensPerFrame=4' });
+      const { tag, call } = open(mode, 'drain', { pace: 'tokensPerSecond=2000;tokensPerFrame=4', 'output-tokens': '240' });
       await call.until((text) => shown(text) > 45);
       const head = await call.head;
       call.leave('fin');
@@ -144,7 +144,7 @@ describe('M8: the client leaves, by the policy of its key', { concurrency: 8 }, 
       const whole = await bench.send(mode, { steer: quick, ...(model === undefined ? {} : { model }) });
       for (const [at, policy] of (['deliver', index % 2 === 0 ? 'abort' : 'drain'] as const).entries()) {
         const place = places[index * 2 + at] ?? 500;
-        const bytes = Math.floor((whole.bytes.length * place) / 1000);
+        const bytes = Math.floor((whole.text.length * place) / 1000);
         const { tag, call } = open(mode, policy, quick, undefined, model);
         await call.until((text) => text.length >= bytes);
         const head = await call.head;
@@ -173,7 +173,7 @@ describe('M8: the client leaves, by the policy of its key', { concurrency: 8 }, 
         model: translatedModel('anthropic-messages'),
         text: 'Search the web for the swing bridge of Eastquay',
         body: { tools: [{ type: 'web_search' }] },
-        steer: { pace: 'tokensPerSecond=40;tokensPerFrame=2' },
+        steer: { pace: 'tokensPerSecond=10;tokensPerFrame=2' },
         headers: { authorization: `Bearer ${keys[policy]}` },
       });
       await call.until((text) => text.split('response.output_text.delta').length > 10);
@@ -209,7 +209,7 @@ describe('M8: the client leaves, by the policy of its key', { concurrency: 8 }, 
   for (const [index, { mode, title, model }] of roads.filter((road) => !road.mode.stream).entries()) {
     test(`F21, ${title}: drain reads a whole reply on, also one of which nothing had come`, async () => {
       const characters = 20_000 + index * 1000;
-      const { tag, call } = open(mode, 'drain', { fault: 'stall-before-headers;ms=2500' }, 'x'.repeat(characters), model);
+      const { tag, call } = open(mode, 'drain', { fault: 'stall-before-headers;ms=6000' }, 'x'.repeat(characters), model);
       await eventually(
         () => bench.simulator.records().find((record) => record.tag === tag),
         (record) => record !== undefined,

@@ -53,7 +53,7 @@ export const beforeContent: readonly FaultRow[] = [
   { id: 'silent', name: 'the request is read, and nothing comes', place: 'silent' },
   { id: 'reset', name: 'reset before headers', fault: 'reset-before-headers' },
   { id: 'stall', name: 'silence before headers', fault: 'stall-before-headers' },
-  { id: 'stall-after-headers', name: 'silence after headers', fault: 'stall-after-headers;ms=5000' },
+  { id: 'stall-after-headers', name: 'silence after headers', fault: 'stall-after-headers;ms=60000' },
   { id: '429', name: '429 without advice', fault: 'status;status=429', aboutCredential: true },
   { id: '429-soon', name: '429, again in a second', fault: 'status;status=429;retry-after=1', aboutCredential: true },
   { id: '429-late', name: '429, again in a minute', fault: 'status;status=429;retry-after=60', aboutCredential: true },

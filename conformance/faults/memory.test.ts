@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 
 import { eventually } from '../support/http.ts';
 import { arrayInterface } from '../support/interfaces.ts';
+import { openConnections } from '../support/open-connections.ts';
 import { residentBytes } from '../support/process-memory.ts';
 import {
   assertErrorEvent,
@@ -24,7 +24,8 @@ const skip = residentBytes(process.pid) === undefined ? 'this system does not te
 describe('memory', { skip }, () => {
   let bench: FaultBench;
   before(async () => {
-    bench = await startFaultBench({ timeouts: { stalledReaderMs } });
+    // Before it begins, the simulator makes up all that it will say, for one stream after the other.
+    bench = await startFaultBench({ timeouts: { stalledReaderMs, firstByteMs: 180_000 } });
     // The first calls load code, which is not what is measured.
     await bench.assertSound();
   });
@@ -45,13 +46,12 @@ describe('memory', { skip }, () => {
     return Math.max(peak, resident()) - before;
   }
 
-  /** Connections of clients that the gateway still has, as the system counts them. A client that never reads cannot see that it was closed. */
-  const openConnections = (): number => {
-    const port = Number(new URL(bench.weir.gatewayUrl).port).toString(16).toUpperCase().padStart(4, '0');
-    const established = new RegExp(`^\\s*\\d+: [0-9A-F]+:${port} [0-9A-F]+:[0-9A-F]{4} 01 `, 'gm');
-    return readFileSync('/proc/net/tcp', 'utf8').match(established)?.length ?? 0;
-  };
-  const allClosed = () => eventually(openConnections, (connections) => connections === 0);
+  /** A client that never reads cannot see that it was closed. */
+  const allClosed = () =>
+    eventually(
+      () => openConnections(bench.weir.gatewayUrl),
+      (connections) => connections === 0,
+    );
 
   for (const mode of streamModes) {
     test(`${mode.title}: an event of 100 MB is refused and not collected`, async () => {
@@ -76,9 +76,6 @@ describe('memory', { skip }, () => {
       assert.ok(growth < 160 * mebibyte, `${Math.round(growth / mebibyte)} MB`);
     });
   }
-
-  const [messages] = streamModes;
-  assert.ok(messages);
 
   test('F60: clients that never read their streams: the upstream waits, memory stays bounded, and the calls are closed and settled', async () => {
     const count = 12;
@@ -105,42 +102,6 @@ describe('memory', { skip }, () => {
       for (const { call } of calls) call.leave('rst');
     });
     assert.ok(growth < count * 4 * mebibyte + 60 * mebibyte, `${Math.round(growth / mebibyte)} MB for ${count} clients`);
-  });
-
-  test('a client that reads slowly is served to the end', async () => {
-    const { tag, call } = bench.open(messages, {
-      steer: { 'output-tokens': '100000' },
-      body: { max_tokens: 1_000_000 },
-      limitMs: 180_000,
-    });
-    await call.head;
-    for (let pauses = 0; pauses < 6; pauses++) {
-      call.pause();
-      await new Promise((resolve) => setTimeout(resolve, stalledReaderMs / 4));
-      call.resume();
-      await new Promise((resolve) => setTimeout(resolve, 30));
-    }
-    const reply = await call.done;
-    assert.equal(reply.end, 'complete');
-    assert.match(reply.text, messages.api.terminal);
-    const [entry, truth] = [await bench.rowOf(reply), await bench.truthOf(tag)];
-    assert.equal(entry.end, 'finished');
-    assert.equal(entry.usage.outputTokens, 100_000);
-    assert.equal(truth.ending, 'completed');
-  });
-
-  test('a client that never reads a whole reply is closed', async () => {
-    const [mode] = wholeModes;
-    assert.ok(mode);
-    await allClosed();
-    const { call } = bench.open(mode, { neverRead: true, steer: { fault: `huge-event;bytes=${40 * mebibyte}` } });
-    await call.head;
-    try {
-      assert.equal(openConnections(), 1);
-      await allClosed();
-    } finally {
-      call.leave('rst');
-    }
   });
 
   test('limits.eventBytesMax counts', async () => {

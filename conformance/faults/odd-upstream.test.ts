@@ -189,7 +189,7 @@ describe('an odd upstream', () => {
       config: JSON.stringify({
         upstreams: { odd: { vendor: 'openai-compatible', baseUrl: `http://127.0.0.1:${port}/v1`, apiKey: upstreamKey } },
         models: { odd: { targets: [{ upstream: 'odd' }], price: { input: '1', output: '1' } } },
-        timeouts: { firstByteMs: 2000, idleMs: 2000 },
+        timeouts: { firstByteMs: 20_000, idleMs: 20_000 },
         // Each oddity for itself: the next must not find its upstream left out for the last one.
         retries: { attemptsMax: 1, avoidFailing: false },
       }),

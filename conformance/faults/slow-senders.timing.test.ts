@@ -92,13 +92,12 @@ describe('clients that send slowly', { timeout: 600_000, concurrency: 2 }, () =>
     await eventually(
       () => drippers.filter(({ closedAfterMs }) => closedAfterMs === undefined).length,
       (left) => left === 0,
-      20_000,
     );
     for (const kind of kinds) {
       const all = drippers.filter((dripper) => dripper.kind === kind);
       const longest = Math.max(...all.map(({ closedAfterMs }) => closedAfterMs ?? Infinity));
       process.stdout.write(`${kind}: closed after at most ${(longest / 1000).toFixed(1)} s\n`);
-      assert.ok(longest < 16_000, `${kind}: ${longest} ms`);
+      assert.ok(longest < 25_000, `${kind}: ${longest} ms`);
       for (const { answer } of all) {
         if (kind === 'body' || kind === 'chunks')
           assert.match(answer, /^HTTP\/1\.1 408 .*connection: close.*"type":"error".*10240 are expected/is);

@@ -78,7 +78,8 @@ export async function startScriptedWeir(
   const scripts = new Map<string, Script>();
   let reached = 0;
   let lastTag = 0;
-  const server = createServer((request, response) => {
+  // Longer than a gateway keeps idle connections: it must not meet the closing of one.
+  const server = createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
     reached += 1;
     response.on('error', () => {});
     readAll(request, (body) => scripts.get(String(request.headers['x-script']))?.(response, body, request));

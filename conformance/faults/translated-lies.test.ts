@@ -179,7 +179,7 @@ const bookedEnd = { whole: 'finished', cut: 'cut', error: 'failed' } as const;
 describe('an upstream of another dialect that lies', { concurrency: 4 }, () => {
   let bench: ScriptedWeir;
   before(async () => {
-    bench = await startScriptedWeir({ timeouts: { idleMs: 5000, firstByteMs: 5000 } });
+    bench = await startScriptedWeir({ timeouts: { idleMs: 12_000, firstByteMs: 12_000 } });
   });
   after(() => bench[Symbol.asyncDispose]());
 

@@ -4,6 +4,9 @@ import { allModes } from './fault-bench.ts';
 import { afterContent, beforeContent, refusals, tooLarge } from './fault-rows.ts';
 import { assertHonest, assertInvisible, assertRefused, assertTooLarge, casesOf, startTwoTargets, type TwoTargets } from './two-targets.ts';
 
+/** Most of them wait for a limit to pass. */
+const waitingAtOnce = 24;
+
 const invisible = casesOf(beforeContent, allModes, ['same']);
 const honest = casesOf(afterContent, allModes, ['same']);
 const refused = casesOf(refusals, allModes, ['same']);
@@ -17,21 +20,21 @@ describe('one of two targets fails', () => {
   });
   after(() => bench[Symbol.asyncDispose]());
 
-  describe('F31, F62, F63, F66, F91, before content: the client never knows', { concurrency: 8 }, () => {
+  describe('F31, F62, F63, F66, F91, before content: the client never knows', { concurrency: waitingAtOnce }, () => {
     for (const which of invisible) {
       test(`${which.row.name}, ${which.mode.title}`, async () => assertInvisible(which, await bench.run(which)));
     }
   });
 
-  describe('F41, after content: the client is told, and nothing is tried again', { concurrency: 8 }, () => {
+  describe('F41, after content: the client is told, and nothing is tried again', { concurrency: waitingAtOnce }, () => {
     for (const which of honest) test(`${which.row.name}, ${which.mode.title}`, async () => assertHonest(which, await bench.run(which)));
   });
 
-  describe("the caller's mistakes are told as they are", { concurrency: 8 }, () => {
+  describe("the caller's mistakes are told as they are", { concurrency: waitingAtOnce }, () => {
     for (const which of refused) test(`${which.row.name}, ${which.mode.title}`, async () => assertRefused(which, await bench.run(which)));
   });
 
-  describe('answers that are too large are not asked for again', { concurrency: 8 }, () => {
+  describe('answers that are too large are not asked for again', { concurrency: waitingAtOnce }, () => {
     for (const which of large) test(`${which.row.name}, ${which.mode.title}`, async () => assertTooLarge(which, await bench.run(which)));
   });
 

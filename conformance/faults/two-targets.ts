@@ -104,8 +104,8 @@ export async function startTwoTargets(
       price,
     };
   }
-  // Of what is well, too, nothing may take longer, however busy the machine is.
-  const timeouts = { connectMs: 1000, firstByteMs: 2000, idleMs: 2000, ...ownTimeouts };
+  // Of what is well, too, nothing may take longer, however busy the machine is, and however long it stands still.
+  const timeouts = { connectMs: 3000, firstByteMs: 7000, idleMs: 7000, ...ownTimeouts };
   const limits = { eventBytesMax: 1_000_000, replyBytesMax: 1_000_000 };
   const weir = await startWeir({ config: JSON.stringify({ overload: neverOverloaded, upstreams, models, timeouts, limits }) });
   const ledger = await openLedger(weir.dataDirectory);

@@ -63,7 +63,9 @@ export function rawExchange(
     socket.on('close', finish);
     socket.on('error', (error) => {
       clearTimeout(timer);
-      reject(error);
+      // Who has answered and closes does not read on, which resets what is still on its way to it.
+      if (text !== '') resolve(text);
+      else reject(error);
     });
   });
 }

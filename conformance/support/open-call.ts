@@ -73,7 +73,8 @@ export function openCall(url: string, options: OpenCallOptions): OpenCall {
   );
   outgoing.on('socket', (opened) => (socket = opened));
   outgoing.on('error', () => finish('broken'));
-  outgoing.on('close', () => finish('broken'));
+  // A reply that has begun has an end of its own: it may be read long after its connection has closed.
+  outgoing.on('close', () => reply === undefined && finish('broken'));
   outgoing.on('response', (incoming) => {
     reply = incoming;
     head.resolve(incoming);

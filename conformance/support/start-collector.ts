@@ -30,7 +30,8 @@ type Written = Omit<CollectedSpan, 'attributes'> & {
 export async function startCollector(): Promise<Collector> {
   const spans: CollectedSpan[] = [];
   let received = '';
-  const server = createServer((request, response) => {
+  // Longer than an exporter keeps idle connections: it must not meet the closing of one.
+  const server = createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => void chunks.push(chunk));
     request.on('end', () => {

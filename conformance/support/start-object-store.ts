@@ -5,6 +5,8 @@ import { join } from 'node:path';
 
 import S3rver from 's3rver';
 
+import { removal } from './start-weir.ts';
+
 /** Takes over a request in place of the object store. False leaves it alone. */
 type Interference = (request: IncomingMessage, response: ServerResponse, url: URL) => boolean;
 
@@ -56,7 +58,8 @@ export async function startObjectStore(): Promise<ObjectStore> {
       void serveFirstByte(join(directory, `${url.pathname}._S3rver_object`), response);
     else serve(request, response);
   };
-  const server = createServer(listener);
+  // Longer than its clients keep idle connections: they must not meet the closing of one.
+  const server = createServer({ keepAliveTimeout: 120_000 }, listener);
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
@@ -77,7 +80,7 @@ export async function startObjectStore(): Promise<ObjectStore> {
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections();
       server.close();
-      await rm(directory, { recursive: true, force: true });
+      await rm(directory, removal);
     },
   };
 }
@@ -86,8 +89,11 @@ async function listUploads(uploads: string, response: ServerResponse): Promise<v
   const names = await readdir(uploads).catch(() => []);
   const entries = await Promise.all(
     names.map(async (id) => {
-      const [key, { mtime }] = await Promise.all([readFile(join(uploads, id, 'key'), 'utf8'), stat(join(uploads, id))]);
-      return `<Upload><Key>${key}</Key><UploadId>${id}</UploadId><Initiated>${mtime.toISOString()}</Initiated></Upload>`;
+      // One may end, or only just begin, while they are listed.
+      const key = await readFile(join(uploads, id, 'key'), 'utf8').catch(() => undefined);
+      const found = await stat(join(uploads, id)).catch(() => undefined);
+      if (key === undefined || found === undefined) return '';
+      return `<Upload><Key>${key}</Key><UploadId>${id}</UploadId><Initiated>${found.mtime.toISOString()}</Initiated></Upload>`;
     }),
   );
   response.setHeader('content-type', 'application/xml');
@@ -98,7 +104,8 @@ async function listUploads(uploads: string, response: ServerResponse): Promise<v
 
 async function abortUpload(directory: string, response: ServerResponse): Promise<void> {
   const known = await stat(directory).catch(() => undefined);
-  await rm(directory, { recursive: true, force: true });
+  // A part may be on its way.
+  await rm(directory, removal);
   response.statusCode = known === undefined ? 404 : 204;
   response.end();
 }

@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
+import { removal } from './start-weir.ts';
+
 const run = promisify(execFile);
 
 /** A PostgreSQL server of a test's own, reached by a socket in a folder of its own. */
@@ -107,13 +109,9 @@ function createServer(binaries: string, folder: string, data: string, settings: 
   };
   /** The server and what it started: those of a process group of their own, and those that left it. */
   const signal: PostgresServer['signal'] = (name) => {
-    for (const pid of listFamily(child?.pid)) {
-      try {
-        process.kill(pid, name);
-      } catch {
-        // It ended by itself.
-      }
-    }
+    // Stopped first, it starts nobody while its family is listed.
+    if (name !== 'SIGCONT') tell(child?.pid, 'SIGSTOP');
+    for (const pid of listFamily(child?.pid)) tell(pid, name);
   };
   const end = async (name: 'SIGQUIT' | 'SIGINT'): Promise<void> => {
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
@@ -133,9 +131,18 @@ function createServer(binaries: string, folder: string, data: string, settings: 
     close: async () => {
       signal('SIGCONT');
       await end('SIGQUIT');
-      rmSync(folder, { recursive: true, force: true });
+      rmSync(folder, removal);
     },
   };
+}
+
+function tell(pid: number | undefined, name: NodeJS.Signals): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(pid, name);
+  } catch {
+    // It ended by itself.
+  }
 }
 
 /** A process and its children, by id. */

@@ -26,22 +26,23 @@ export async function startSimulatorProcess(recordFile: string, options: { reado
   const addresses = await new Promise<Record<string, string>>((resolve, reject) => {
     const fail = (reason: string): void => reject(new Error(`the simulator ${reason}: ${printed}`));
     const timer = setTimeout(() => fail('was not ready in time'), readyWithinMs);
-    const collect = (chunk: Buffer): void => {
-      printed += chunk.toString();
+    const collect = (text: string): void => {
+      printed += text;
       if (!/^control \S+\n/m.test(printed)) return;
       clearTimeout(timer);
       resolve(Object.fromEntries([...printed.matchAll(/^(\S+) (http\S+)$/gm)].map(([, name, address]) => [name, address])));
     };
-    child.stdout.on('data', collect);
-    child.stderr.on('data', collect);
+    child.stdout.setEncoding('utf8').on('data', collect);
+    child.stderr.setEncoding('utf8').on('data', collect);
     child.once('exit', () => fail('ended'));
   });
   return {
     addresses: addresses as RunningSimulator['addresses'],
     truths: () => {
       const last = new Map<number, Truth>();
-      // What stands behind the last end of a line is still being written.
       for (const line of readFileSync(recordFile, 'utf8').split('\n').slice(0, -1)) {
+        // The last may be half written, and one before it where its writer was killed.
+        if (!line.endsWith('}')) continue;
         const truth = JSON.parse(line) as Truth;
         last.set(truth.id, truth);
       }

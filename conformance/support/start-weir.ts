@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,9 +41,13 @@ export type StartWeirOptions = {
 export const program = join(import.meta.dirname, '../../src/main/weir.ts');
 const readyWithinMs = 60_000;
 const stopWithinMs = 60_000;
+const outputWithinMs = 5000;
 
 /** Hundreds of programs are started in a run of the tests, and half of the time that each needs goes into compiling the same sources. */
 const compileCache = fileURLToPath(new URL('../../node_modules/.cache/compiled', import.meta.url));
+
+/** What a killed program started may live a moment longer, and write. */
+export const removal = { recursive: true, force: true, maxRetries: 20, retryDelay: 100 } as const;
 
 /** The environment of a test's Weir: none of the machine's vendor keys or settings. */
 export function cleanEnvironment(extra: Readonly<Record<string, string>> = {}): Record<string, string> {
@@ -55,30 +60,14 @@ export function cleanEnvironment(extra: Readonly<Record<string, string>> = {}): 
   };
 }
 
-/** A process may be gone before all that it printed was read; who is killed may leave others that still hold its output. */
-const lastWordsWithinMs = 5000;
-
-/** Resolves when what a process that has ended printed was read. */
-function untilRead(child: ChildProcess): Promise<void> {
-  if (child.stdout?.closed !== false && child.stderr?.closed !== false) return Promise.resolve();
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, lastWordsWithinMs);
-    child.once('close', () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
-}
-
-/** The exit code of a process that has ended by itself, all that it printed having been read; undefined of one that was killed. */
-async function readEnd(child: ChildProcess, code: number | null): Promise<number | undefined> {
-  if (code === null) return undefined;
-  await untilRead(child);
+async function waitForEnd(child: ChildProcess): Promise<number | undefined> {
+  const hasEnded = child.exitCode !== null || child.signalCode !== null;
+  const code = hasEnded ? (child.exitCode ?? undefined) : await waitForExit(child);
+  await waitForOutput(child);
   return code;
 }
 
-function waitForEnd(child: ChildProcess): Promise<number | undefined> {
-  if (child.exitCode !== null || child.signalCode !== null) return readEnd(child, child.exitCode);
+function waitForExit(child: ChildProcess): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       child.kill('SIGKILL');
@@ -86,9 +75,18 @@ function waitForEnd(child: ChildProcess): Promise<number | undefined> {
     }, stopWithinMs);
     child.once('exit', (code) => {
       clearTimeout(timer);
-      resolve(readEnd(child, code));
+      resolve(code ?? undefined);
     });
   });
+}
+
+/** What a program printed last may be read after its end is known. A process that it started may hold the streams open for longer: that one is not waited for. */
+async function waitForOutput({ stdout, stderr }: ChildProcess): Promise<void> {
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(), outputWithinMs);
+  const open = [stdout, stderr].flatMap((stream) => (stream === null || stream.closed ? [] : [stream]));
+  await Promise.all(open.map((stream) => once(stream, 'close', { signal: late.signal }).catch(() => undefined)));
+  clearTimeout(timer);
 }
 
 function waitForReadyLine(child: ChildProcess, output: () => string, limitMs: number): Promise<string> {
@@ -107,7 +105,7 @@ function waitForReadyLine(child: ChildProcess, output: () => string, limitMs: nu
     child.stdout?.on('data', look);
     child.once('exit', (code) => {
       clearTimeout(timer);
-      void readEnd(child, code).then(() => fail(`Weir ended with code ${String(code)} before it was ready`));
+      void waitForOutput(child).then(() => fail(`Weir ended with code ${String(code)} before it was ready`));
     });
   });
 }
@@ -137,9 +135,8 @@ export async function startWeir(options: StartWeirOptions = {}): Promise<Running
     },
   );
   let printed = '';
-  const collect = (text: string): void => void (printed += text);
-  child.stdout.setEncoding('utf8').on('data', collect);
-  child.stderr.setEncoding('utf8').on('data', collect);
+  // What is read may end within a character.
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => void (printed += text));
   const line = await waitForReadyLine(child, () => printed, options.readyWithinMs ?? readyWithinMs);
   const stop = (signal: NodeJS.Signals = 'SIGTERM'): Promise<number | undefined> => {
     child.kill(signal);
@@ -157,8 +154,7 @@ export async function startWeir(options: StartWeirOptions = {}): Promise<Running
     stop,
     [Symbol.asyncDispose]: async () => {
       await stop('SIGKILL');
-      // Workers whose primary was killed still write for a moment.
-      if (options.dataDirectory === undefined) rmSync(dataDirectory, { recursive: true, force: true, maxRetries: 20 });
+      if (options.dataDirectory === undefined) rmSync(dataDirectory, removal);
     },
   };
 }

@@ -18,6 +18,8 @@ const fillChunk = Buffer.alloc(65_536, 'x');
 /** Time for bytes to leave before a reset, which would discard them. */
 const settleMs = 10;
 const dripTickMs = 50;
+/** Who is later than this stood still, or was not read. */
+const lateMsMax = 250;
 
 /** Writes a reply with its faults at its pace. Resolves when nothing more will be written; never rejects. */
 export async function writeReply(response: ServerResponse, wire: WireReply, pace: Pace, observer: WriteObserver): Promise<void> {
@@ -76,7 +78,7 @@ async function play(connection: Connection, wire: WireReply, pace: Pace, observe
   response.flushHeaders();
   observer.onHeaders();
   const writer = createPieceWriter(connection, wire, pace);
-  const startMs = performance.now();
+  let startMs = performance.now();
   let tokens = 0;
   for (let index = 0; index <= wire.pieces.length; index++) {
     const action = wire.actions?.get(index);
@@ -87,8 +89,11 @@ async function play(connection: Connection, wire: WireReply, pace: Pace, observe
     }
     const piece = wire.pieces[index];
     if (piece === undefined) break;
-    await connection.sleep(dueMs(wire, pace, index, tokens) - (performance.now() - startMs));
+    const lateMs = (): number => performance.now() - startMs - dueMs(wire, pace, index, tokens);
+    await connection.sleep(-lateMs());
     if (connection.isClosed()) return 'client-closed';
+    // What was due meanwhile is not said in one breath: the rest follows at its pace.
+    if (lateMs() > lateMsMax) startMs += lateMs();
     await writer.write(piece);
     if (connection.isClosed()) return 'client-closed';
     tokens += wire.tokens[index] ?? 0;
