@@ -11,6 +11,14 @@ import { type SimulatedWeir, startSimulatedWeir } from '../support/start-simulat
 
 const effectWithinMs = 20_000;
 
+test('who hears that it is ready may have it reload at once', async () => {
+  for (const weir of [{}, { command: 'gateway', commandArguments: ['--workers', '1'] }] as const) {
+    await using simulated = await startSimulatedWeir({ weir });
+    simulated.weir.process.kill('SIGHUP');
+    assert.equal(await simulated.weir.stop('SIGTERM'), 0);
+  }
+});
+
 /** weir.yaml changed under a running gateway. */
 describe('reload', () => {
   let simulated: SimulatedWeir;
