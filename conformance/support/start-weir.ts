@@ -78,7 +78,8 @@ function waitForReadyLine(child: ChildProcess, output: () => string, limitMs: nu
       fail('Weir was not ready in time');
     }, limitMs);
     const look = (): void => {
-      const line = /^weir ready: .*$/m.exec(output())?.[0];
+      // With its end: output comes in pieces.
+      const line = /^weir ready: .*(?=\n)/m.exec(output())?.[0];
       if (line === undefined) return;
       clearTimeout(timer);
       resolve(line);
@@ -116,9 +117,9 @@ export async function startWeir(options: StartWeirOptions = {}): Promise<Running
     },
   );
   let printed = '';
-  const collect = (chunk: Buffer): void => void (printed += chunk.toString());
-  child.stdout.on('data', collect);
-  child.stderr.on('data', collect);
+  const collect = (chunk: string): void => void (printed += chunk);
+  child.stdout.setEncoding('utf8').on('data', collect);
+  child.stderr.setEncoding('utf8').on('data', collect);
   const line = await waitForReadyLine(child, () => printed, options.readyWithinMs ?? readyWithinMs);
   const stop = (signal: NodeJS.Signals = 'SIGTERM'): Promise<number | undefined> => {
     child.kill(signal);
