@@ -183,11 +183,12 @@ export function told(
   return { verdict: finding.verdict, words: `${finding.says ?? ''} -> ${finding.advice ?? ''}` };
 }
 
-/** A port that nothing listens on, nor will while this process lives: a connection goes out from it. One that was only looked for would be somebody else's soon. */
-export async function unusedPort(): Promise<number> {
+/** A port that nothing listens on, nor will while this process lives: a connection goes out from it. One that was only looked for would be somebody else's soon. @param localPort one that was in use */
+export async function unusedPort(localPort?: number): Promise<number> {
   const server = createTcpServer((accepted) => void accepted.on('error', () => {}).unref()).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const held = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  const { port } = server.address() as AddressInfo;
+  const held = connect({ port, host: '127.0.0.1', ...(localPort === undefined ? {} : { localPort }) });
   await Promise.all([once(held, 'connect'), once(server, 'connection')]);
   server.close();
   held.on('error', () => {}).unref();
