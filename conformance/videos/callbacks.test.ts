@@ -121,10 +121,7 @@ describe('callbacks of videos over the real program', () => {
     const third = await attempted(ids[2]);
     assert.deepEqual([third.status, third.last_status, third.attempts], ['given_up', 410, 1]);
     const delivered = await attempted(ids[0], 2);
-    assert.deepEqual(
-      [delivered.status, delivered.attempts, elsewhere.received.length, gone.received.length],
-      ['delivered', 2, 0, 1],
-    );
+    assert.deepEqual([delivered.status, delivered.attempts, elsewhere.received.length, gone.received.length], ['delivered', 2, 0, 1]);
   });
 
   test('during a rotation both secrets verify; an event is sent again over HTTP and by the command, and to nobody else', async (context) => {
