@@ -29,7 +29,9 @@ function open(tools: NonNullable<Config['tools']> = {}): WebTools {
   const note = (...parts: unknown[]): void => void logged.push(JSON.stringify(parts));
   const logger = { debug: note, info: note, warn: note, error: note };
   const config = { tools: { ...tools, pages: { trustedOrigins: [simulator.search.pageOrigin], timeoutMs: pageMs, ...tools.pages } } };
-  const made = openWebTools({ config, variable: () => undefined, simulated: simulator.search, logger });
+  // What is in a page is another's test: here nothing is left out because the machine was busy.
+  const extraction = { pageTimeoutMs: 60_000 };
+  const made = openWebTools({ config, variable: () => undefined, simulated: simulator.search, logger, extraction });
   opened.push(made);
   return made;
 }
