@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
-import { post } from '../support/http.ts';
+import { eventually, post } from '../support/http.ts';
 import { startSimulatedWeir, type SimulatedWeir, upstreamKey } from '../support/start-simulated-weir.ts';
 import { agentUpstreams } from './benches.ts';
 import { oddRequests } from './odd-requests.ts';
@@ -58,7 +58,11 @@ describe('requests of agent programs', () => {
           });
           assert.equal(answer.status, 200, answer.text);
           if (sent['stream'] === true || path.includes('stream')) assert.match(answer.text, terminals[request.dialect] ?? /^$/);
-          const truth = running.simulator.records().find((record) => record.tag === tag);
+          // That its reply is over is known there a moment later.
+          const truth = await eventually(
+            () => running.simulator.records().find((record) => record.tag === tag),
+            (record) => record?.ending !== 'open',
+          );
           assert.ok(truth, 'it reached the upstream');
           assert.deepEqual([truth.status, truth.ending], [200, 'completed']);
           const isForeign = request.dialect !== upstream.dialect;

@@ -19,7 +19,6 @@ const faults: Readonly<Record<string, Answer>> = {
   'status 500': (_, response) => sendJson(response, 500, { error: { message: 'broken' } }),
   'status 429': (_, response) => sendJson(response, 429, { error: { message: 'slow down' } }),
   'a reset before the head': (_, response) => void response.destroy(),
-  silence: () => {},
   'an error in JSON as 200': (_, response) => sendAs(response, 'application/json', jsonError),
   'an error in JSON under the type of sound': (_, response) => sendAs(response, 'audio/mpeg', jsonError),
   'a page as 200': (_, response) => sendAs(response, 'text/html', page),
@@ -27,10 +26,10 @@ const faults: Readonly<Record<string, Answer>> = {
   'nothing as 200': (_, response) => sendAs(response, 'audio/mpeg', ''),
 };
 
-describe('audio when the first of two upstreams fails', () => {
+/** A Weir with two upstreams, for the tests of a suite one after the other. */
+function startBoth(config: Readonly<Record<string, unknown>> = {}) {
   let running: AudioWeir;
   let rowsSoFar = 0;
-  const nextRow = async () => (await running.rows((rowsSoFar += 1))).at(-1);
   before(async () => {
     const both = (model: string) => ({
       targets: [
@@ -39,7 +38,7 @@ describe('audio when the first of two upstreams fails', () => {
       ],
     });
     running = await startAudioWeir(usual, {
-      config: { timeouts: { firstByteMs: 2000, idleMs: 2000 }, retries: { attemptsMax: 2, avoidFailing: false } },
+      config: { retries: { attemptsMax: 2, avoidFailing: false }, ...config },
       models: { 'two-voices': both('tts-1'), 'two-targets': both('whisper-1'), 'two-texts': both('whisper-1') },
     });
   });
@@ -47,9 +46,13 @@ describe('audio when the first of two upstreams fails', () => {
   beforeEach(() => {
     running.upstream.answer = usual;
   });
+  return { weir: () => running, nextRow: async () => (await running.rows((rowsSoFar += 1))).at(-1) };
+}
 
-  for (const [name, answer] of Object.entries(faults)) {
+function testFaults({ weir, nextRow }: ReturnType<typeof startBoth>, which: typeof faults): void {
+  for (const [name, answer] of Object.entries(which)) {
     test(`${name}: another reads the text out, and the call is charged once`, async () => {
+      const running = weir();
       running.upstream.answer = answer;
       const reply = await running.client.audio.speech.create({ model: 'two-voices', voice: 'alloy', input: 'hello' });
       assert.equal(Buffer.from(await reply.arrayBuffer()).toString('latin1', 0, 4), 'RIFF');
@@ -61,6 +64,7 @@ describe('audio when the first of two upstreams fails', () => {
     });
 
     test(`${name}: another writes the same recording down, byte for byte`, async () => {
+      const running = weir();
       running.upstream.answer = answer;
       const wav = makeWav(12);
       wav.fill(7, 1000, 300_000);
@@ -78,6 +82,17 @@ describe('audio when the first of two upstreams fails', () => {
       );
     });
   }
+}
+
+describe('audio when the first of two upstreams says nothing', () => {
+  // As long as the one that answers is given, too: of the other faults none takes any time, and there nobody is given so little.
+  testFaults(startBoth({ timeouts: { firstByteMs: 5000, idleMs: 5000 } }), { silence: () => {} });
+});
+
+describe('audio when the first of two upstreams fails', () => {
+  const both = startBoth();
+  const { weir, nextRow } = both;
+  testFaults(both, faults);
 
   for (const [format, body, isGood] of [
     ['srt', 'Internal error', false],
@@ -89,6 +104,7 @@ describe('audio when the first of two upstreams fails', () => {
     ['vtt', 'WEBVTT\n\n', true],
   ] as const)
     test(`${format} of an upstream that says ${JSON.stringify(body.slice(0, 30))} is ${isGood ? 'delivered' : 'an error, and free'}`, async () => {
+      const running = weir();
       running.upstream.answer = (_, response) => sendAs(response, 'text/plain', body);
       const asked = running.client.audio.transcriptions.create({
         model: 'whisper-1',
@@ -102,6 +118,7 @@ describe('audio when the first of two upstreams fails', () => {
     });
 
   test('a reset after half the sound breaks the client’s connection, and no other upstream is asked', async () => {
+    const running = weir();
     const seen = running.second.calls.length;
     let reset = (): void => {};
     running.upstream.answer = (_, response) => {

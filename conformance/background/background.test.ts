@@ -9,7 +9,10 @@ import { type SimulatedWeir, startSimulatedWeir } from '../support/start-simulat
 
 const model = 'gpt-4.1';
 const text = Array.from({ length: 60 }, (_, index) => `word${index}`).join(' ');
-const slow = { headers: { 'x-simulator-text': encodeURIComponent(text), 'x-simulator-pace': 'tokensPerSecond=20;tokensPerFrame=1' } };
+const pacedAs = (words: string, tokensPerSecond: number) => ({
+  headers: { 'x-simulator-text': encodeURIComponent(words), 'x-simulator-pace': `tokensPerSecond=${tokensPerSecond};tokensPerFrame=1` },
+});
+const slow = pacedAs(text, 20);
 const saying = (words: string) => ({ headers: { 'x-simulator-text': encodeURIComponent(words) } });
 
 type StreamEvent = OpenAI.Responses.ResponseStreamEvent;
@@ -43,7 +46,7 @@ describe('background responses', () => {
   });
 
   test('answered at once as queued, then polled to its end, and booked once', async () => {
-    const queued = await client.responses.create({ model: 'polled', input: 'Hello', background: true }, slow);
+    const queued = await client.responses.create({ model: 'polled', input: 'Hello', background: true }, pacedAs(text, 8));
     assert.deepEqual([queued.status, queued.output, queued.background], ['queued', [], true]);
     assert.equal(queued.usage, null);
     const early = await client.responses.retrieve(queued.id);
@@ -104,7 +107,9 @@ describe('background responses', () => {
   });
 
   test('cancelled: the upstream is left, the output so far is kept and paid for, and again is the same', async () => {
-    const stream = await client.responses.create({ model: 'cancelled', input: 'Hello', background: true, stream: true }, slow);
+    // It is far from its end when it is cancelled, however long that takes.
+    const long = pacedAs(text.repeat(10), 20);
+    const stream = await client.responses.create({ model: 'cancelled', input: 'Hello', background: true, stream: true }, long);
     let id = '';
     let deltas = '';
     const types: string[] = [];

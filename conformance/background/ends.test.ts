@@ -66,7 +66,8 @@ describe('how background responses end', { concurrency: true }, () => {
       const cancelled = await cancel(second, id);
       assert.deepEqual([cancelled.status, cancelled.json.error.message], [400, 'Cannot cancel a failed response.']);
       const ledger = await openLedger(second.dataDirectory);
-      assert.equal((await ledger.all()).length, 1);
+      const rows = await eventually(ledger.all, ({ length }) => length > 0);
+      assert.equal(rows.length, 1);
       await ledger.close();
     }));
 

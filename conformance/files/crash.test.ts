@@ -8,6 +8,9 @@ import OpenAI, { toFile } from 'openai';
 
 import { startWeir } from '../support/start-weir.ts';
 
+/** So many that they take seconds: this process may stand still for one between two looks at how far they are. */
+const filesCount = 30;
+
 test('what was to be indexed when the process was killed is indexed by the next one', async () => {
   const dataDirectory = mkdtempSync(join(tmpdir(), 'weir-crash-'));
   try {
@@ -18,7 +21,7 @@ test('what was to be indexed when the process was killed is indexed by the next 
     const paragraphs = (name: string): string =>
       Array.from({ length: 4000 }, (_, index) => `${name} says sentence number ${index}.`).join('\n\n');
     const files = await Promise.all(
-      Array.from({ length: 12 }, async (_, index) =>
+      Array.from({ length: filesCount }, async (_, index) =>
         before.files.create({ file: await toFile(Buffer.from(paragraphs(`file${index}`)), `f${index}.txt`), purpose: 'assistants' }),
       ),
     );
@@ -27,13 +30,13 @@ test('what was to be indexed when the process was killed is indexed by the next 
     while (counts.completed < 2)
       counts = (await before.vectorStores.fileBatches.retrieve(batch.id, { vector_store_id: store.id })).file_counts;
     await first.stop('SIGKILL');
-    assert.ok(counts.completed < 12, 'it was killed in the middle');
+    assert.ok(counts.completed < filesCount, 'it was killed in the middle');
 
     const second = await startWeir({ dataDirectory });
     const after = connect(second.gatewayUrl, second.apiKey);
     const done = await after.vectorStores.fileBatches.poll(store.id, batch.id, { pollIntervalMs: 200 });
     assert.equal(done.status, 'completed');
-    assert.equal(done.file_counts.completed, 12);
+    assert.equal(done.file_counts.completed, filesCount);
     for (const [index, file] of files.entries()) {
       const texts: string[] = [];
       for await (const part of after.vectorStores.files.content(file.id, { vector_store_id: store.id })) texts.push(part.text ?? '');

@@ -5,9 +5,8 @@ import { promisify } from 'node:util';
 
 import OpenAI, { toFile } from 'openai';
 
-import { openDatabase } from '../../src/store/sqlite/open-database.ts';
 import { chatOnly, modelNames, models } from '../responses/models.ts';
-import { eventually } from '../support/http.ts';
+import { openLedger } from '../support/audit.ts';
 import { type SimulatedWeir, startSimulatedWeir } from '../support/start-simulated-weir.ts';
 import { cleanEnvironment, program } from '../support/start-weir.ts';
 import { makeDocx, makePdf } from './documents.ts';
@@ -196,24 +195,19 @@ describe('file search, from the upload to the books', () => {
     }
   });
 
-  test('the books have a row for each time that the model was asked, and a line for the search', async () => {
-    const response = await client.responses.create(ask('chat', 'ferry'));
-    assert.ok(response.usage !== undefined && response.usage.input_tokens > 0);
-    const read = (): readonly string[] => {
-      const database = openDatabase(`${running.weir.dataDirectory}/weir.sqlite`, { readOnly: true, busyTimeoutMs: 5000 });
-      try {
-        return database
-          .all("select entry from calls where requested_model = 'chat' order by rowid desc limit 2")
-          .map((row) => String(row['entry']));
-      } finally {
-        database.close();
-      }
-    };
-    const entries = await eventually(read, (found) => found.some((entry) => entry.includes('gateway_file_search')));
-    assert.equal(entries.length, 2, 'one for the call of the search, and one for the answer');
-    const [searched] = entries.filter((entry) => entry.includes('gateway_file_search'));
-    assert.match(searched ?? '', /"meter":"gateway_file_search","quantity":1,"unitPrice":"0\.0025"/);
-    assert.equal(entries.filter((entry) => entry.includes('gateway_file_search')).length, 1, 'the search is charged once');
+  test('the books have a row for each time that the model was asked, and one for the search', async () => {
+    const { data, response } = await client.responses.create(ask('chat', 'ferry')).withResponse();
+    assert.ok(data.usage !== undefined && data.usage.input_tokens > 0);
+    const ledger = await openLedger(running.weir.dataDirectory);
+    const rows = await ledger.rows(response.headers.get('x-weir-request-id') ?? '', 3);
+    await ledger.close();
+    assert.equal(rows.length, 3, 'one for the call of the search, one for the search, and one for the answer');
+    const searches = rows.flatMap(({ charge }) => charge.lines.filter(({ meter }) => meter === 'gateway_file_search'));
+    assert.deepEqual(
+      searches.map(({ quantity, unitPrice }) => [quantity, unitPrice]),
+      [[1, '0.0025']],
+      'the search is charged once',
+    );
   });
 
   test('a deleted file is no longer found', async () => {

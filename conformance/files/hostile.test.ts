@@ -8,6 +8,7 @@ import { deflateSync } from 'node:zlib';
 import OpenAI, { toFile } from 'openai';
 
 import { openDatabase } from '../../src/store/sqlite/open-database.ts';
+import { eventually } from '../support/http.ts';
 import { cleanEnvironment, program, type RunningWeir, startWeir } from '../support/start-weir.ts';
 import { makeDocx, makePdf } from './documents.ts';
 
@@ -203,13 +204,9 @@ describe('hostile uploads and strangers', () => {
   });
 });
 
-/** Waits for a condition, at most 20 seconds. */
+/** Waits for a condition. */
 async function until(holds: () => boolean): Promise<void> {
-  const deadline = performance.now() + 20_000;
-  while (!holds()) {
-    if (performance.now() > deadline) assert.fail('it did not come to be in time');
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+  await eventually(holds, (isSo) => isSo);
 }
 
 /** One page object, named a million times. */

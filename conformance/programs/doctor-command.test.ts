@@ -113,6 +113,7 @@ describe('weir doctor', { concurrency: 3 }, () => {
     assert.match(ended.stdout, /✓ gateway +Weir.* is ready/);
     assert.ok(ended.stdout.includes(`in use by a gateway: process ${weir.process.pid ?? 0}`), ended.stdout);
     await weir.stop('SIGKILL');
+    await unusedPort(Number(port));
     const later = await runWeir(['doctor', '--no-calls'], { WEIR_PORT: port, WEIR_DATA_DIR: weir.dataDirectory }, fresh());
     assert.match(later.stdout, /– gateway +none runs/);
     assert.match(later.stdout, /is gone: it was killed/);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -183,12 +183,14 @@ export function told(
   return { verdict: finding.verdict, words: `${finding.says ?? ''} -> ${finding.advice ?? ''}` };
 }
 
-/** A port that nothing listens on. */
-export async function unusedPort(): Promise<number> {
-  const server = createTcpServer().listen(0, '127.0.0.1');
+/** A port that nothing listens on, nor will while this process lives: a connection goes out from it. One that was only looked for would be somebody else's soon. @param localPort one that was in use */
+export async function unusedPort(localPort?: number): Promise<number> {
+  const server = createTcpServer((accepted) => void accepted.on('error', () => {}).unref()).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
+  const held = connect({ port, host: '127.0.0.1', ...(localPort === undefined ? {} : { localPort }) });
+  await Promise.all([once(held, 'connect'), once(server, 'connection')]);
   server.close();
-  await once(server, 'close');
-  return port;
+  held.on('error', () => {}).unref();
+  return held.localPort ?? assert.fail('the connection has no port');
 }

@@ -20,8 +20,9 @@ export function runToEnd(
   });
   let stdout = '';
   let stderr = '';
-  child.stdout.on('data', (chunk: Buffer) => void (stdout += chunk.toString()));
-  child.stderr.on('data', (chunk: Buffer) => void (stderr += chunk.toString()));
+  // Signs of several bytes may come in two pieces.
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => void (stdout += chunk));
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => void (stderr += chunk));
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       child.kill('SIGKILL');

@@ -38,7 +38,7 @@ describe('weir gateway --workers', () => {
   const send = (model: string, more: { readonly headers?: Record<string, string>; readonly stream?: boolean } = {}) =>
     openCall(`${simulated.weir.gatewayUrl}${chat.path(model)}`, {
       // As long as a connection may wait for a worker: three of them start at a time, on a machine that runs other suites.
-      limitMs: 30_000,
+      limitMs: soonMs,
       headers: { authorization: `Bearer ${simulated.weir.apiKey}`, ...more.headers },
       body: JSON.stringify(chat.body(model, 'Hello', more.stream === true)),
     });

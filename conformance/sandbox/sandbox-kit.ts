@@ -31,15 +31,7 @@ export async function openHost(): Promise<Host> {
   await writeFile(join(folder, 'journal'), secret);
   process.env['WEIR_CANARY'] = secret;
   let calls = 0;
-  const server: Server = createServer((socket) => {
-    calls += 1;
-    socket.destroy();
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  const udp: Socket = createSocket('udp4');
-  udp.on('message', () => (calls += 1));
-  await new Promise<void>((resolve) => udp.bind(port, '127.0.0.1', resolve));
+  const { server, udp, port } = await listenTwice(() => (calls += 1));
   return {
     folder,
     secret,
@@ -58,10 +50,32 @@ export async function openHost(): Promise<Host> {
   };
 }
 
+/** A server of TCP and one of UDP on the same port: one that is free for the first may be taken for the second, by a look-up of a name for instance. */
+async function listenTwice(onCall: () => void): Promise<{ readonly server: Server; readonly udp: Socket; readonly port: number }> {
+  for (;;) {
+    const server = createServer((socket) => {
+      onCall();
+      socket.destroy();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const udp = createSocket('udp4').on('message', onCall);
+    const isBound = await new Promise<boolean>((resolve) => {
+      udp.once('error', () => resolve(false));
+      udp.bind(port, '127.0.0.1', () => resolve(true));
+    });
+    if (isBound) return { server, udp, port };
+    server.close();
+    udp.close();
+  }
+}
+
 /** A tool with what tests ask of it. */
 export type Bench = {
   readonly run: (code: string, signal?: AbortSignal) => Promise<ToolOutcome>;
   readonly newTool: () => Promise<GatewayTool>;
+  /** How long each further run may take. */
+  readonly allow: (timeoutMs: number) => void;
   readonly close: () => Promise<void>;
 };
 
@@ -69,8 +83,9 @@ export const usualLimits: SandboxLimits = { timeoutMs: 30_000, memoryMb: 128, ou
 
 /** Makes code execution with one tool for all runs, as one request has it. */
 export async function openBench(limits: Partial<SandboxLimits> = {}, poolSize = 1, concurrencyMax = 4, waitMs = 30_000): Promise<Bench> {
+  const own = { ...usualLimits, ...limits };
   const execution = createCodeExecution({
-    limits: { ...usualLimits, ...limits },
+    limits: own,
     poolSize,
     concurrencyMax,
     waitMs,
@@ -79,7 +94,12 @@ export async function openBench(limits: Partial<SandboxLimits> = {}, poolSize = 
   });
   const newTool = async (): Promise<GatewayTool> => execution.make({ kind: 'code-execution' }, { userName: 'a', keyId: 'key_a' });
   const tool = await newTool();
-  return { run: (code, signal) => runCode(tool, code, signal), newTool, close: execution.close };
+  return {
+    run: (code, signal) => runCode(tool, code, signal),
+    newTool,
+    allow: (timeoutMs) => void (own.timeoutMs = timeoutMs),
+    close: execution.close,
+  };
 }
 
 /** Runs a piece of code as the tool loop does. */

@@ -115,7 +115,7 @@ describe('what belongs to one user is to another what does not exist, on every r
     await eventually(
       () => owner.videos.retrieve(made.id),
       ({ status }) => status === 'completed',
-      30_000,
+      90_000,
     );
     return made.id;
   }

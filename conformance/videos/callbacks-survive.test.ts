@@ -34,10 +34,12 @@ describe('callbacks of videos, whatever becomes of the gateway', { concurrency: 
     await before.ended(id);
     await eventually(
       () => before.ask('GET', `/callbacks?subject=${id}`),
-      ({ json }) => json.data[0]?.attempts === 1,
+      ({ json }) => json.data[0]?.attempts >= 1,
       60_000,
     );
     await before.stop('SIGKILL');
+    // One; more where the machine stood still for five seconds before the kill.
+    const failed = received.length;
     isUp = true;
     const after = await world.start();
     const { json } = await eventually(
@@ -45,9 +47,10 @@ describe('callbacks of videos, whatever becomes of the gateway', { concurrency: 
       (answer) => answer.json.data[0]?.status === 'delivered',
       60_000,
     );
-    assert.deepEqual([json.data.length, json.data[0].attempts, json.data[0].type], [1, 2, 'video.failed']);
+    assert.deepEqual([json.data.length, json.data[0].type], [1, 'video.failed']);
+    assert.ok(json.data[0].attempts >= 2);
     assert.deepEqual(new Set(received.map(({ headers }) => headers['webhook-id'])), new Set([json.data[0].id]));
-    assert.equal(received.length, 2);
+    assert.equal(received.length, failed + 1);
   });
 
   test('of two workers one sends, under one secret', async (context) => {
@@ -100,7 +103,7 @@ describe('callbacks of videos, whatever becomes of the gateway', { concurrency: 
     const id = await weir.make({ callback_url: `https://${name}/` }, failing);
     const { json } = await eventually(
       () => weir.ask('GET', `/callbacks?subject=${id}`),
-      (answer) => answer.json.data[0]?.attempts === 1,
+      (answer) => answer.json.data[0]?.attempts >= 1,
       60_000,
     );
     assert.match(json.data[0].last_problem, /no public internet address/);

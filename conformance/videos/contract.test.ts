@@ -135,7 +135,9 @@ for (const validation of ['compatible', 'documented'])
         async () => {
           const [one, other] = await Promise.all(['videos', 'video/generations'].map((path) => bench.ask('GET', `/${path}/${made.id}`)));
           assert.deepEqual([one?.status, other?.status], [200, 200]);
-          assert.deepEqual(Object.keys(one?.json).toSorted(), Object.keys(other?.json).toSorted());
+          // It may have gone on between the two.
+          if (one?.json.status === other?.json.status)
+            assert.deepEqual(Object.keys(one?.json).toSorted(), Object.keys(other?.json).toSorted());
           const { status, progress, metadata, error } = one?.json ?? {};
           if (seen.at(-1) !== status) seen.push(status);
           assert.ok(Number.isInteger(progress) && progress >= 0 && progress <= 100, String(progress));
@@ -145,7 +147,7 @@ for (const validation of ['compatible', 'documented'])
           return one?.json;
         },
         ({ status }) => status === 'completed',
-        30_000,
+        60_000,
       );
       const states = ['queued', 'in_progress', 'completed', 'failed'];
       assert.deepEqual(

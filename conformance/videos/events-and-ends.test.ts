@@ -5,6 +5,7 @@ import { request } from 'undici';
 
 import { eventually } from '../support/http.ts';
 import { startVideosWorld, type WorldGateway } from './start-videos-world.ts';
+import { steerJob } from './task-books.ts';
 
 /** Generous, and far below the half minute that a drain may take. */
 const quickMs = 25_000;
@@ -28,7 +29,7 @@ describe('videos that are under way while the gateway ends', { concurrency: 2 },
     test(`who follows one is let go at once with a whole answer, asks the next gateway and misses nothing (${command})`, async () => {
       await using world = await startVideosWorld({ timeouts: { drainDelayMs: 0, heartbeatMs: 100 } });
       const before = await world.start({ command, ...(command === 'gateway' ? { commandArguments: ['--workers', '2'] } : {}) });
-      const id = await before.make({}, 'ms=9000;end=failed');
+      const id = await before.make({ prompt: 'followed' }, 'end=never');
       const followed = await follow(before, id);
       assert.equal(followed.statusCode, 200);
       await eventually(followed.text, (text) => /event: video\.\w+\n/.test(text) && text.includes(': heartbeat\n\n'));
@@ -40,6 +41,8 @@ describe('videos that are under way while the gateway ends', { concurrency: 2 },
       assert.doesNotMatch(followed.text(), /video\.(?:failed|completed)/);
       const after = await world.start();
       const again = await follow(after, id, { 'last-event-id': '7' });
+      await eventually(again.text, (text) => text.includes('event: '));
+      await steerJob(world.simulator, 'followed', 'end=failed');
       await again.over;
       const events = [...again.text().matchAll(/^data: (.*)$/gm)].map(([, data = '']) => JSON.parse(data) as Record<string, unknown>);
       assert.deepEqual([events[0]?.['sequence'], events.at(-1)?.['status']], [0, 'failed']);
@@ -54,7 +57,7 @@ describe('videos that are under way while the gateway ends', { concurrency: 2 },
     const id = await before.make({ duration: 1 }, 'ms=100;content=slow;content-rate=200');
     await eventually(
       () => world.simulator.videos()[0]?.['downloads'],
-      (downloads) => downloads === 1,
+      (downloads) => Number(downloads) >= 1,
       60_000,
     );
     const begunMs = performance.now();

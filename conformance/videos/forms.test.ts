@@ -6,6 +6,7 @@ import { request } from 'undici';
 
 import { eventually } from '../support/http.ts';
 import { startVideosBench, type VideosBench } from './start-videos-bench.ts';
+import { steerJob } from './task-books.ts';
 
 /** A picture of one white dot. */
 const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==', 'base64');
@@ -73,12 +74,13 @@ describe('the three interfaces of videos', () => {
   test('xAI’s form: a request id, 202 while it is pending, then the video', async () => {
     const made = await bench.ask('POST', '/videos/generations', {
       body: { model: 'vendor-imagine-video', prompt: 'a hill', duration: 2 },
-      headers: { 'x-simulator-video': 'ms=4000' },
+      headers: { 'x-simulator-video': 'end=never' },
     });
     assert.deepEqual([made.status, Object.keys(made.json)], [200, ['request_id']]);
     const path = `/videos/${made.json.request_id}`;
     const pending = await bench.ask('GET', path);
     assert.deepEqual([pending.status, pending.json.status], [202, 'pending']);
+    await steerJob(bench.simulator, 'a hill', 'end=done');
     const done = await eventually(
       () => bench.ask('GET', path),
       ({ status }) => status === 200,
@@ -119,12 +121,17 @@ describe('the three interfaces of videos', () => {
   });
 
   test('events: the state at once, each change, and an end', async () => {
-    const id = await bench.make({}, { headers: { 'x-simulator-video': 'ms=4000' } });
+    const id = await bench.make({ prompt: 'told' }, { headers: { 'x-simulator-video': 'end=never' } });
     const url = `${bench.weir.gatewayUrl}/v1/videos/${id}/events`;
     const { statusCode, headers, body } = await request(url, { headers: { authorization: `Bearer ${bench.weir.apiKey}` } });
     assert.equal(statusCode, 200);
     assert.match(String(headers['content-type']), /^text\/event-stream/);
-    const frames = (await body.text()).split('\n\n').filter((frame) => frame.startsWith('event:'));
+    let text = '';
+    for await (const piece of body) {
+      if (text === '') await steerJob(bench.simulator, 'told', 'end=done');
+      text += String(piece);
+    }
+    const frames = text.split('\n\n').filter((frame) => frame.startsWith('event:'));
     const events = frames.map((frame) => {
       const [, name, data] = /^event: (.*)\ndata: (.*)$/.exec(frame) ?? [];
       return { name, task: JSON.parse(data ?? '') as { id: string; status: string; progress: number; sequence: number } };

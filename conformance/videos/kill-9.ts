@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync, statSync, utimesSync } from 'node:fs';
+import { readFileSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 
@@ -11,9 +11,6 @@ import { auditTasks, type MadeVideo, mediaFiles, steerJob } from './task-books.t
 
 // As long as the lease of a dead process, which the next one waits for, and then some.
 const recoveredWithinMs = 120_000;
-
-/** How long the file takes to come whose task is to be cut off before it is settled: longer than the test needs to see that it comes. */
-const settlingSeconds = 8;
 
 const idOf = (bench: VideosBench, prompt: string): unknown => bench.simulator.videos().find((job) => job['prompt'] === prompt)?.['id'];
 
@@ -53,14 +50,14 @@ export async function killEverywhere(context: TestContext): Promise<void> {
   const progressOf = (id: string) => bench.ask('GET', `/videos/${id}`).then(({ json }) => Number(json.progress));
 
   await bench.ended(await make('finished before', 'ms=100'));
-  await make('polling', 'ms=30000');
+  await make('polling', 'end=never');
   const copying = await make('copying', 'ms=100;content=slow;content-rate=500');
   // The answers of these are still on their way when the process dies, and their clients never learn an id.
   for (const [prompt, model] of [
     ['submitting, makes twice', 'vendor-imagine-video'],
     ['submitting, makes nothing twice', 'chained'],
   ] as const) {
-    bench.make({ prompt, model, duration: 1 }, { headers: { 'x-simulator-video': 'ms=100;accept-ms=60000' } }).catch(() => undefined);
+    bench.make({ prompt, model, duration: 1 }, { headers: { 'x-simulator-video': 'ms=100;accept-ms=600000' } }).catch(() => undefined);
     await eventually(
       () => idOf(bench, prompt),
       (id) => id !== undefined,
@@ -71,8 +68,7 @@ export async function killEverywhere(context: TestContext): Promise<void> {
     (progress) => progress === 99,
     40_000,
   );
-  const rate = Math.ceil(statSync(mediaFiles(dataDirectory).whole[0] ?? '').size / settlingSeconds);
-  const settling = await make('settling', `ms=100;content=slow;content-rate=${rate}`);
+  const settling = await make('settling', 'ms=100;content=slow;content-rate=500');
   await eventually(
     () => mediaFiles(dataDirectory).unfinished.length,
     (count) => count === 2,
@@ -81,6 +77,8 @@ export async function killEverywhere(context: TestContext): Promise<void> {
   assert.equal(await progressOf(settling), 99);
   const before = mediaFiles(dataDirectory).whole.length;
   await withStoreLocked(dataDirectory, async () => {
+    // Not before nobody can write that it is there.
+    await steerJob(bench.simulator, 'settling', 'content-rate=10000000');
     await eventually(
       () => mediaFiles(dataDirectory).whole.length,
       (count) => count > before,
@@ -93,6 +91,7 @@ export async function killEverywhere(context: TestContext): Promise<void> {
   assert.deepEqual([left.whole.length - before, left.unfinished.length], [1, 1], 'one file that no row knows, one that is half there');
   const aged = ageFiles(dataDirectory);
   await steerJob(bench.simulator, 'copying', 'content=no-length');
+  await steerJob(bench.simulator, 'polling', 'end=done');
 
   const restartedAt = performance.now();
   await using again = await startWeir({ dataDirectory, config });

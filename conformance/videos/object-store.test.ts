@@ -94,7 +94,7 @@ describe('videos in an object store', () => {
     assert.equal(broken.status, refused.status);
     store.interfere(undefined);
     assert.ok((await content(id)).bytes.equals(file));
-    assert.equal((await weir.ended(waiting, 60_000)).status, 'completed');
+    assert.equal((await weir.ended(waiting)).status, 'completed');
   });
 
   test('what has expired and what is nobody’s is deleted, and no other gateway’s files', async () => {

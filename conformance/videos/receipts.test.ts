@@ -3,6 +3,7 @@ import { after, before, describe, test } from 'node:test';
 
 import { eventually } from '../support/http.ts';
 import { startVideosBench, type VideosBench } from './start-videos-bench.ts';
+import { steerJob } from './task-books.ts';
 
 const picture = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 const remix = { video: 'https://files.example/in.mp4' };
@@ -43,13 +44,14 @@ describe('what is held for a video, and what it costs', () => {
         name,
         held,
         charged,
-        id: await bench.make(body, { headers: { 'x-simulator-video': 'ms=5000' } }),
+        id: await bench.make({ prompt: name, ...body }, { headers: { 'x-simulator-video': 'end=never' } }),
       })),
     );
     for (const { id, name, held } of made) {
       const receipt = await receiptOf(id);
       assert.deepEqual([receipt.state, receipt.held.amount_usd, receipt.charged, receipt.settled_at], ['held', held, null, null], name);
     }
+    for (const { name } of made) await steerJob(bench.simulator, name, 'end=done');
     for (const { id, name, held, charged } of made) {
       const receipt = await closed(id);
       assert.deepEqual([receipt.state, receipt.held.amount_usd, receipt.charged.amount_usd], ['settled', held, charged], name);

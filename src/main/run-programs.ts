@@ -44,6 +44,8 @@ export async function runPrograms(environment: Environment, parts: Parts): Promi
     });
   if (parts.monitor) monitor = await assembleMonitor({ environment, logger, uses: store, clock: systemClock, opened });
 
+  // Before anybody knows that it is ready: until then the signal would end it.
+  process.on('SIGHUP', () => gateway?.reload());
   console.log(
     describeWelcome({
       gatewayUrl: gateway?.url,
@@ -55,7 +57,6 @@ export async function runPrograms(environment: Environment, parts: Parts): Promi
       examples: gateway?.examples ?? {},
     }),
   );
-  process.on('SIGHUP', () => gateway?.reload());
   const recovery = gateway === undefined ? undefined : recoverLeftSlots(environment.dataDirectory, gateway, logger);
   const signal = await stopSignal;
   recovery?.close();

@@ -87,7 +87,8 @@ async function choose(call: Call, job: VideoJob): Promise<Serving> {
 }
 
 /** The file with what its script does to it; undefined if that is nothing. */
-function spoil({ script }: VideoJob, file: Uint8Array): Serving | undefined {
+function spoil(job: VideoJob, file: Uint8Array): Serving | undefined {
+  const { script } = job;
   const { content } = script;
   // A status has been answered before.
   if (content === undefined || typeof content === 'number') return undefined;
@@ -99,7 +100,7 @@ function spoil({ script }: VideoJob, file: Uint8Array): Serving | undefined {
     case 'stall':
       return { status: 200, headers, bytes: half, breaksOff: 'stall' };
     case 'slow':
-      return { status: 200, headers, bytes: drip(file, script.contentRate ?? slowRate) };
+      return { status: 200, headers, bytes: drip(file, () => job.script.contentRate ?? slowRate) };
     case 'huge': {
       const length = Math.max(script.contentBytes ?? hugeBytes, file.length + 16);
       return { status: 200, headers: { ...headers, 'content-length': String(length) }, bytes: enlarge(file, length) };
@@ -150,10 +151,13 @@ function* enlarge(file: Uint8Array, length: number): Generator<Uint8Array> {
   for (let left = length - file.length - box.length; left > 0; left -= zeros.length) yield zeros.subarray(0, Math.min(left, zeros.length));
 }
 
-async function* drip(file: Uint8Array, rate: number): AsyncGenerator<Uint8Array> {
-  const step = Math.max(1, Math.floor((rate * slowTickMs) / 1000));
-  for (let start = 0; start < file.length; start += step) {
+/** The rate is asked for at each piece: a download that is under way can be steered, too. */
+async function* drip(file: Uint8Array, rateNow: () => number): AsyncGenerator<Uint8Array> {
+  for (let start = 0; start < file.length;) {
+    const rate = rateNow();
+    const step = Math.max(1, Math.floor((rate * slowTickMs) / 1000));
     yield file.subarray(start, start + step);
+    start += step;
     await sleep((step * 1000) / rate);
   }
 }

@@ -1,6 +1,6 @@
 import type { Logger } from '../../platform/log.ts';
 import type { ToolShed } from '../../tools/gateway-tool.ts';
-import { createPageReader } from '../../tools/page-reader.ts';
+import { createPageReader, type PageReaderOptions } from '../../tools/page-reader.ts';
 import { createUrlContext } from '../../tools/url-context/create-url-context.ts';
 import { createWebSearch } from '../../tools/web-search/create-web-search.ts';
 import type { Config } from '../config/config-schema.ts';
@@ -22,6 +22,8 @@ export function openWebTools(options: {
   readonly variable: (name: string) => string | undefined;
   readonly simulated: SimulatedSearch | undefined;
   readonly logger: Logger;
+  /** Limits of taking the text out of a page; absent where the usual ones hold. */
+  readonly extraction?: PageReaderOptions['extraction'];
 }): WebTools {
   const { config, simulated, logger } = options;
   const { webSearch, urlContext = {}, pages = {} } = config.tools ?? {};
@@ -30,6 +32,7 @@ export function openWebTools(options: {
     timeoutMs: pages.timeoutMs ?? defaultPageTimeoutMs,
     bytesMax: pages.bytesMax ?? defaultPageBytesMax,
     trustedOrigins: [...(pages.trustedOrigins ?? []), ...(simulated === undefined ? [] : [simulated.pageOrigin])],
+    ...(options.extraction === undefined ? {} : { extraction: options.extraction }),
   });
   const { charactersMax } = urlContext;
   return {

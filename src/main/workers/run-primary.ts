@@ -57,6 +57,9 @@ export async function runPrimary(environment: Environment, workers: number): Pro
     throw error instanceof WorkerFailedError ? new StartError(error.message, { cause: error }) : error;
   });
   const metricsUrl = await serveMetricsOf(pool, { environment, logger, opened });
+  // Before anybody knows that it is ready: until then these signals would end it.
+  process.on('SIGHUP', pool.reload);
+  process.on('SIGUSR2', () => void pool.replaceAll());
   console.log(
     describeWelcome({
       gatewayUrl: formatUrl(listening.host, listening.port),
@@ -68,8 +71,6 @@ export async function runPrimary(environment: Environment, workers: number): Pro
       examples: ready.examples,
     }),
   );
-  process.on('SIGHUP', pool.reload);
-  process.on('SIGUSR2', () => void pool.replaceAll());
   const signal = await stopSignal;
   const times = await pool.leave();
   const delayMs = delayAfter(signal, times);
