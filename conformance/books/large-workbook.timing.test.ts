@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { encodeBillingRecords } from '../../src/billing/statistics/billing-record.ts';
+import { fakeRow } from '../../src/billing/statistics/fake-row.ts';
 import { createWorkbookStream } from '../../src/monitor/workbook/workbook-stream.ts';
 import { measureBest } from '../support/measure-best.ts';
 
@@ -9,19 +10,9 @@ import { measureBest } from '../support/measure-best.ts';
 const cpuMsMax = 6000;
 const moreBytesMax = 200_000_000;
 
-const rows = Array.from({ length: 100_000 }, (_, index) => ({
-  bucketStartSeconds: 1_769_443_200 + 60 * Math.floor(index / 50),
-  userName: 'alice',
-  tokenName: 'ci',
-  modelName: 'm-flash',
-  promptTokens: 1200,
-  completionTokens: 340,
-  cacheTokens: 800,
-  cacheCreationTokens: 0,
-  useTimeMs: 17_999,
-  callCount: index + 1,
-  amountNanoUsd: 1_230_000n,
-}));
+const rows = Array.from({ length: 100_000 }, (_, index) =>
+  fakeRow({ bucketStartSeconds: 1_769_443_200 + 60 * Math.floor(index / 50), callCount: index + 1 }),
+);
 
 /** What it takes to write all of them, and how long the workbook is. */
 async function writeAll() {

@@ -5,9 +5,10 @@ import { test } from 'node:test';
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import readXlsxFile from 'read-excel-file/node';
+import { fakeRow } from '../billing/statistics/fake-row.ts';
 import { type CountedCall, createMemoryStatisticsStore } from '../billing/statistics/memory-statistics-store.ts';
 import { type Statistics, createStatistics, statisticsLimitsDefault } from '../billing/statistics/statistics.ts';
-import type { StatisticsRow, StatisticsStore } from '../billing/statistics/statistics-store.ts';
+import type { StatisticsStore } from '../billing/statistics/statistics-store.ts';
 import type { Clock } from '../platform/clock.ts';
 import { silentLogger } from '../platform/log.ts';
 import { closeMonitor } from './close-monitor.ts';
@@ -270,19 +271,7 @@ test('the workbook has the contract’s type, a name by dates and granularity, a
 });
 
 function manyRows(count: number): StatisticsStore {
-  const row: StatisticsRow = {
-    bucketStartSeconds: startTime,
-    userName: 'alice',
-    tokenName: 'ci',
-    modelName: 'm',
-    promptTokens: 1,
-    completionTokens: 1,
-    cacheTokens: 0,
-    cacheCreationTokens: 0,
-    useTimeMs: 1,
-    callCount: 1,
-    amountNanoUsd: 1n,
-  };
+  const row = fakeRow({ callCount: 1, amountNanoUsd: 1n });
   return { queryStatistics: () => Promise.resolve(Array.from({ length: count }, () => row)) };
 }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { billingRecordFields, encodeBillingRecords } from '../billing/statistics/billing-record.ts';
+import { fakeRow } from '../billing/statistics/fake-row.ts';
 import { monitorOpenApi } from './open-api.ts';
 
 type Document = { readonly components: { readonly schemas: Readonly<Record<string, object>> } };
@@ -23,24 +24,7 @@ test('every reference in the description leads somewhere', () => {
 });
 
 test('a real answer fits the published schemas, and the record lists the contract’s fields in their order', () => {
-  const [record] = encodeBillingRecords(
-    [
-      {
-        bucketStartSeconds: 1_769_443_200,
-        userName: 'alice',
-        tokenName: 'ci',
-        modelName: 'm',
-        promptTokens: 1,
-        completionTokens: 1,
-        cacheTokens: 0,
-        cacheCreationTokens: 0,
-        useTimeMs: 1,
-        callCount: 1,
-        amountNanoUsd: 1n,
-      },
-    ],
-    'UTC',
-  );
+  const [record] = encodeBillingRecords([fakeRow()], 'UTC');
   const answer: unknown = JSON.parse(JSON.stringify({ code: 200, message: 'success', data: [record] }));
   assert.equal(compile('StatsReply')?.(answer), true);
   const schema = (monitorOpenApi() as Document).components.schemas['BillingRecord'] as { required: string[]; properties: object };

@@ -9,29 +9,13 @@ import { inflateRawSync, crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import readXlsxFile from 'read-excel-file/node';
 import { billingRecordFields, encodeBillingRecords } from '../../billing/statistics/billing-record.ts';
+import { fakeRow } from '../../billing/statistics/fake-row.ts';
 import type { StatisticsRow } from '../../billing/statistics/statistics-store.ts';
 import { createWorkbookStream } from './workbook-stream.ts';
 
 type CountedRecords = Parameters<typeof createWorkbookStream>[0];
 
 const modifiedAtMs = Date.UTC(2026, 0, 29, 12, 34, 56);
-
-function row(changes: Partial<StatisticsRow> = {}): StatisticsRow {
-  return {
-    bucketStartSeconds: 1_769_443_200,
-    userName: 'alice',
-    tokenName: 'ci',
-    modelName: 'm-flash',
-    promptTokens: 1200,
-    completionTokens: 340,
-    cacheTokens: 800,
-    cacheCreationTokens: 0,
-    useTimeMs: 17_999,
-    callCount: 5,
-    amountNanoUsd: 1_230_000n,
-    ...changes,
-  };
-}
 
 async function makeWorkbook(rows: readonly StatisticsRow[], recordsPerSheet?: number): Promise<Buffer> {
   const pieces: Buffer[] = [];
@@ -100,7 +84,7 @@ async function readSheets(archive: Buffer): Promise<{ sheet: string; data: unkno
 }
 
 test('headers are the contract’s field names, numbers are numbers and the amount keeps every digit', async () => {
-  const sheets = await readSheets(await makeWorkbook([row(), row({ tokenName: 'z', amountNanoUsd: 1n })]));
+  const sheets = await readSheets(await makeWorkbook([fakeRow(), fakeRow({ tokenName: 'z', amountNanoUsd: 1n })]));
   assert.deepEqual(sheets, [
     {
       sheet: 'Bill',
@@ -119,7 +103,7 @@ test('no records make a header and nothing else', async () => {
 });
 
 test('the header is frozen and filtered, and amounts are dollars with six decimals', async () => {
-  const files = unzip(await makeWorkbook([row()]));
+  const files = unzip(await makeWorkbook([fakeRow()]));
   const sheet = files.get('xl/worksheets/sheet1.xml') ?? '';
   assert.match(sheet, /<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"\/>/);
   assert.match(sheet, /<autoFilter ref="A1:L2"\/>/);
@@ -129,7 +113,7 @@ test('the header is frozen and filtered, and amounts are dollars with six decima
 });
 
 test('a full sheet continues on the next, and no record is lost or doubled', async () => {
-  const rows = Array.from({ length: 7 }, (_, index) => row({ callCount: index + 1 }));
+  const rows = Array.from({ length: 7 }, (_, index) => fakeRow({ callCount: index + 1 }));
   const archive = await makeWorkbook(rows, 3);
   const sheets = await readSheets(archive);
   assert.deepEqual(
@@ -190,7 +174,7 @@ function shown(name: string): string {
 
 test('S8, F94: ten thousand hostile names stay text, in well-formed XML without a single formula', async () => {
   const names = hostileNames();
-  const archive = await makeWorkbook(names.map((name) => row({ userName: name, tokenName: name, modelName: name })));
+  const archive = await makeWorkbook(names.map((name) => fakeRow({ userName: name, tokenName: name, modelName: name })));
   const files = unzip(archive);
   for (const [name, xml] of files) assertWellFormed(xml, name);
   const sheet = files.get('xl/worksheets/sheet1.xml') ?? '';
@@ -205,7 +189,7 @@ test('S8, F94: ten thousand hostile names stay text, in well-formed XML without 
 
 test('a second reader sees hostile names as strings too', async () => {
   const names = nasty.filter((name) => name.trim() !== '');
-  const [sheet] = await readSheets(await makeWorkbook(names.map((name) => row({ userName: name }))));
+  const [sheet] = await readSheets(await makeWorkbook(names.map((name) => fakeRow({ userName: name }))));
   const read = sheet?.data.slice(1).map((cells) => cells[2]) ?? [];
   assert.deepEqual(
     read.map((cell) => (typeof cell === 'string' ? cell.trim() : cell)),
@@ -215,7 +199,7 @@ test('a second reader sees hostile names as strings too', async () => {
 
 test('a name longer than a cell is cut between characters, since Excel would call the workbook damaged', async () => {
   for (const name of ['x'.repeat(40_000), `${'x'.repeat(32_765)}😀${'y'.repeat(100)}`]) {
-    const [sheet] = await readSheets(await makeWorkbook([row({ userName: name })]));
+    const [sheet] = await readSheets(await makeWorkbook([fakeRow({ userName: name })]));
     const text = sheet?.data[1]?.[2];
     assert.ok(typeof text === 'string' && text.length <= 32_767 && text.endsWith('…') && text.isWellFormed());
   }
@@ -224,7 +208,7 @@ test('a name longer than a cell is cut between characters, since Excel would cal
 test('records are read no faster than the archive', async () => {
   let taken = 0;
   const inner = encodeBillingRecords(
-    Array.from({ length: 50_000 }, () => row()),
+    Array.from({ length: 50_000 }, () => fakeRow()),
     'UTC',
   );
   const records: CountedRecords = {
@@ -251,7 +235,7 @@ test('records are read no faster than the archive', async () => {
 
 test('a failure on the way breaks the archive off, whatever was sent before', async () => {
   const inner = encodeBillingRecords(
-    Array.from({ length: 25_000 }, (_, index) => row({ callCount: index + 1 })),
+    Array.from({ length: 25_000 }, (_, index) => fakeRow({ callCount: index + 1 })),
     'UTC',
   );
   const broken = (failAfter: number, how: (index: number) => void): CountedRecords => ({
@@ -307,7 +291,7 @@ test('LibreOffice reads the same cells', { skip: office === undefined ? 'LibreOf
   try {
     writeFileSync(
       join(folder, 'bill.xlsx'),
-      await makeWorkbook([row(), row({ userName: '=1+1', tokenName: 'tab\there', modelName: '+1' })]),
+      await makeWorkbook([fakeRow(), fakeRow({ userName: '=1+1', tokenName: 'tab\there', modelName: '+1' })]),
     );
     execFileSync(office ?? '', ['--headless', '--convert-to', 'csv', '--outdir', folder, join(folder, 'bill.xlsx')], {
       env: { ...process.env, HOME: folder },
@@ -328,7 +312,7 @@ test(
   { skip: office === undefined ? 'LibreOffice is not installed' : false },
   async () => {
     const rows = Array.from({ length: 500 }, (_, index) =>
-      row({ tokenName: `=SUM(A${index})`, promptTokens: index, amountNanoUsd: BigInt(index) * 1_000_001n }),
+      fakeRow({ tokenName: `=SUM(A${index})`, promptTokens: index, amountNanoUsd: BigInt(index) * 1_000_001n }),
     );
     const records = encodeBillingRecords(rows, 'UTC');
     const pieces: Buffer[] = [];
