@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { autoChunking, type StoredFile } from '../../src/tools/file-search/file-objects.ts';
+import type { Store } from '../../src/store/store.ts';
 import { type StoreUnderTest, useEngine } from './store-under-test.ts';
 
 const nowMs = 1_000_000;
@@ -80,6 +81,29 @@ export function fileSearchSuite(open: () => Promise<StoreUnderTest>): void {
     assert.equal(await store.finishUpload({ ...file, id: 'file-b' }, 5), 'no-room');
     assert.equal(await store.finishUpload({ ...file, id: 'file-b' }, 6), true);
     for (const fileId of ['file-a', 'file-b']) assert.equal(await store.deleteFile({ userName: 'ann', fileId }), true);
+  });
+
+  test('uploads of one user that end at once, in several processes, are all kept, and no more than there is room for', async () => {
+    const others = await Promise.all(Array.from({ length: 3 }, () => engine().openAnother()));
+    const stores = [engine().store(), ...others];
+    const upload = async (store: Store, fileId: string): Promise<unknown> => {
+      await store.beginUpload({ userName: 'many', fileId, startedAtMs: nowMs });
+      assert.equal(await store.appendPiece({ fileId, index: 0, sealed: Buffer.from('abc') }), true);
+      const file = {
+        id: fileId,
+        userName: 'many',
+        filename: 'x',
+        purpose: 'assistants',
+        mediaType: 'text/plain',
+        bytes: 3,
+        createdAtMs: nowMs,
+      };
+      return await store.finishUpload(file, 300);
+    };
+    const ends = await Promise.all(
+      stores.flatMap((store, at) => Array.from({ length: 30 }, (_, index) => upload(store, `m-${at}-${index}`))),
+    );
+    assert.deepEqual([ends.filter((end) => end === true).length, ends.filter((end) => end === 'no-room').length], [100, 20]);
   });
 
   test('lists go by time and id, in both orders, from both sides', async () => {

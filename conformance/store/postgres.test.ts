@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
+import type { Database } from '../../src/store/operations/database.ts';
+import { openPool } from '../../src/store/postgres/open-pool.ts';
 import { openPostgresStore } from '../../src/store/postgres/open-postgres-store.ts';
+import { createPostgresDatabase } from '../../src/store/postgres/postgres-database.ts';
 import type { Store } from '../../src/store/store.ts';
 import { eventually } from '../support/http.ts';
 import { type PostgresServer, skipPostgres, startPostgres } from '../support/start-postgres.ts';
@@ -62,5 +65,29 @@ describe('on a real server', { skip: skipPostgres }, () => {
       () => query("select count(*) from pg_stat_activity where datname = 'newer'"),
       (connections) => connections === '0',
     );
+  });
+
+  test('transactions that all contradict each other are all done, none twice', async () => {
+    if (server === undefined) throw new Error('The server was not started.');
+    const { createDatabase, query } = await server;
+    const url = await createDatabase('crowd');
+    await query('create table numbers (value bigint not null primary key)', { database: 'crowd' });
+    const limits = { connectTimeoutMs: 60_000, statementTimeoutMs: 60_000, lockTimeoutMs: 60_000 };
+    const pools = [1, 2, 3].map(() =>
+      openPool({ url, poolMax: 10, ...limits, readOnly: false, mayBeAway: false, applicationName: 'crowd' }),
+    );
+    const databases = pools.map(createPostgresDatabase);
+    const addNext = (database: Database): Promise<number> =>
+      database.transact(async (transaction) => {
+        const row = await transaction.first('select count(*) as count from numbers');
+        return await transaction.run(
+          'insert into numbers (value) select coalesce(max(value), 0) + 1 from numbers where ? >= 0',
+          row?.['count'] ?? 0n,
+        );
+      });
+    const added = await Promise.all(databases.flatMap((database) => Array.from({ length: 60 }, () => addNext(database))));
+    assert.equal(added.length, 180);
+    assert.equal(await query('select count(*) || max(value)::text from numbers', { database: 'crowd' }), '180180');
+    await Promise.all(pools.map((pool) => pool.close()));
   });
 });

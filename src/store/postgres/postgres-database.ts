@@ -29,15 +29,50 @@ export function createPostgresDatabase(pool: ConnectionPool): Database {
     first: async (sql, ...parameters) => await pool.use(async (session) => (await session.query(sql, parameters)).rows[0]),
     all: async (sql, ...parameters) => await pool.use(async (session) => (await session.query(sql, parameters)).rows),
     rows: async (sql, ...parameters) => await pool.use((session) => session.queryRows(sql, parameters)),
-    transact: async (work, isolation = 'serializable') => {
-      const begin = isolation === 'serializable' ? 'begin isolation level serializable' : 'begin isolation level read committed';
-      return await retryCollisions(() => pool.use((session) => runTransaction(session, begin, work)));
-    },
+    transact: async (work, isolation = 'serializable') =>
+      await retryCollisions(async (attempt) =>
+        isolation === 'serializable' && attempt > attemptsTogetherMax
+          ? await pool.use((session) => runAlone(session, work))
+          : await pool.use((session) => runTransaction(session, begins[isolation], work)),
+      ),
     words,
     termIndex,
     // Rows that are deleted are overwritten when the server vacuums; it cannot be told when.
     forgetErased: () => Promise.resolve(true),
   };
+}
+
+/** Two numbers that stand for all serializable transactions among the server's advisory locks. */
+const turnLock = '1466263922, 2';
+/** How often a serializable transaction is tried beside others. */
+const attemptsTogetherMax = 2;
+
+const begins = {
+  serializable: `begin isolation level serializable; select pg_advisory_xact_lock_shared(${turnLock})`,
+  'read-committed': 'begin isolation level read committed',
+} as const;
+
+/**
+ * A serializable transaction that keeps all others waiting: while it runs there is nobody whom it could meet. The server compares what transactions have read by whole pages, so that on small
+ * tables also those meet that have nothing to do with each other, the more often the more of them there are.
+ */
+async function runAlone<Result>(session: Session, work: (transaction: Database) => Promise<Result>): Promise<Result> {
+  // Before the transaction begins: it sees what was there when it got its lock, and not when it asked for it.
+  await session.execute(`select pg_advisory_lock(${turnLock})`);
+  try {
+    return await runTransaction(session, 'begin isolation level serializable', work);
+  } finally {
+    await unlock(session);
+  }
+}
+
+async function unlock(session: Session): Promise<void> {
+  try {
+    await session.execute(`select pg_advisory_unlock(${turnLock})`);
+  } catch (cause) {
+    // Such a connection is closed, and its lock with it.
+    throw new StoreError('unavailable', 'A connection to PostgreSQL was lost with its lock.', { cause });
+  }
 }
 
 /** A transaction on one connection. */
@@ -103,10 +138,10 @@ const attemptsMax = 12;
 const firstPauseMs = 2;
 const pauseMaxMs = 200;
 
-async function retryCollisions<Result>(attempt: () => Promise<Result>): Promise<Result> {
+async function retryCollisions<Result>(attempt: (attempts: number) => Promise<Result>): Promise<Result> {
   for (let attempts = 1; ; attempts += 1) {
     try {
-      return await attempt();
+      return await attempt(attempts);
     } catch (error) {
       if (!(error instanceof CollisionError) || attempts === attemptsMax) throw error;
       // Those that met do not meet again when each waits for a time of its own.
