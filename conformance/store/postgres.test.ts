@@ -5,11 +5,21 @@ import type { Database } from '../../src/store/operations/database.ts';
 import { openPool } from '../../src/store/postgres/open-pool.ts';
 import { openPostgresStore } from '../../src/store/postgres/open-postgres-store.ts';
 import { createPostgresDatabase } from '../../src/store/postgres/postgres-database.ts';
+import { CollisionError } from '../../src/store/postgres/postgres-error.ts';
 import type { Store } from '../../src/store/store.ts';
 import { eventually } from '../support/http.ts';
 import { type PostgresServer, skipPostgres, startPostgres } from '../support/start-postgres.ts';
 import { runStoreSuite } from './store-suite.ts';
 import type { StoreUnderTest } from './store-under-test.ts';
+
+const crowdOptions = {
+  connectTimeoutMs: 60_000,
+  statementTimeoutMs: 60_000,
+  lockTimeoutMs: 60_000,
+  readOnly: false,
+  mayBeAway: false,
+  applicationName: 'crowd',
+};
 
 describe('on a real server', { skip: skipPostgres }, () => {
   let server: Promise<PostgresServer> | undefined;
@@ -72,10 +82,7 @@ describe('on a real server', { skip: skipPostgres }, () => {
     const { createDatabase, query } = await server;
     const url = await createDatabase('crowd');
     await query('create table numbers (value bigint not null primary key)', { database: 'crowd' });
-    const limits = { connectTimeoutMs: 60_000, statementTimeoutMs: 60_000, lockTimeoutMs: 60_000 };
-    const pools = [1, 2, 3].map(() =>
-      openPool({ url, poolMax: 10, ...limits, readOnly: false, mayBeAway: false, applicationName: 'crowd' }),
-    );
+    const pools = [1, 2, 3].map(() => openPool({ ...crowdOptions, url, poolMax: 10 }));
     const databases = pools.map(createPostgresDatabase);
     const addNext = (database: Database): Promise<number> =>
       database.transact(async (transaction) => {
@@ -89,5 +96,33 @@ describe('on a real server', { skip: skipPostgres }, () => {
     assert.equal(added.length, 180);
     assert.equal(await query('select count(*) || max(value)::text from numbers', { database: 'crowd' }), '180180');
     await Promise.all(pools.map((pool) => pool.close()));
+  });
+
+  test('who waits too long for its turn is told so, and its connection goes on', async () => {
+    if (server === undefined) throw new Error('The server was not started.');
+    const url = await (await server).createDatabase('turns');
+    const [first, second] = [
+      openPool({ ...crowdOptions, url, poolMax: 1 }),
+      openPool({ ...crowdOptions, url, poolMax: 1, lockTimeoutMs: 100 }),
+    ];
+    const [begun, mayEnd] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let attempts = 0;
+    const alone = createPostgresDatabase(first).transact(async () => {
+      attempts += 1;
+      if (attempts < 3) throw new CollisionError('busy', 'met another one');
+      begun.resolve();
+      await mayEnd.promise;
+    });
+    await begun.promise;
+    const connection = (): Promise<unknown> => second.use(({ query }) => query('select pg_backend_pid() as pid', []));
+    const before = await connection();
+    const database = createPostgresDatabase(second);
+    const one = (): Promise<unknown> => database.transact((transaction) => transaction.first('select 1 as one'));
+    await assert.rejects(one(), { kind: 'busy' });
+    mayEnd.resolve();
+    await alone;
+    assert.deepEqual(await one(), { one: 1n });
+    assert.deepEqual(await connection(), before);
+    await Promise.all([first.close(), second.close()]);
   });
 });

@@ -21,12 +21,10 @@ export function createFileOperations(database: Database): FileOperations {
     },
     appendPiece: ({ fileId, index, sealed }) =>
       database.transact(async (transaction) => {
-        // It can be neither finished nor discarded before the piece is there.
-        const upload = `select 1 from files where id = ? and is_finished = 0 ${transaction.words.forShare}`;
-        if ((await transaction.first(upload, fileId)) === undefined) return false;
+        if ((await transaction.first('select 1 from files where id = ? and is_finished = 0', fileId)) === undefined) return false;
         await transaction.run('insert into file_pieces (file_id, piece_index, sealed) values (?, ?, ?)', fileId, index, sealed);
         return true;
-      }, 'read-committed'),
+      }),
     finishUpload: (file, userBytesMax) => database.transact((transaction) => finishUpload(transaction, file, userBytesMax)),
     discardUpload: (fileId) =>
       database.transact(async (transaction) => {

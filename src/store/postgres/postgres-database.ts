@@ -77,9 +77,9 @@ async function unlock(session: Session): Promise<void> {
 
 /** A transaction on one connection. */
 async function runTransaction<Result>(session: Session, begin: string, work: (transaction: Database) => Promise<Result>): Promise<Result> {
-  await session.execute(begin);
   let result: Result;
   try {
+    await session.execute(begin);
     result = await work(createTransaction(session));
   } catch (error) {
     // A connection that was lost is not waited for again: the server undoes what was done on it.
