@@ -26,7 +26,6 @@ export class ReplyRecorder {
   readonly #share: RoomShare;
   #held: Buffer[] = [];
   #heldBytes = 0;
-  #bytes = 0;
   #sequence = 0;
   #waiting = 0;
   #writing: Promise<void> = Promise.resolve();
@@ -42,11 +41,10 @@ export class ReplyRecorder {
   /** Adds to the end of the body. False when the store does not keep up: `whenRoom` tells when to go on. */
   add(bytes: Uint8Array): boolean {
     if (this.#isTooLarge) return true;
-    if (this.#bytes + bytes.length > this.#parts.bytesMax || !this.#share.take(bytes.length)) {
+    if (this.#share.bytes + bytes.length > this.#parts.bytesMax || !this.#share.take(bytes.length)) {
       this.forget();
       return true;
     }
-    this.#bytes += bytes.length;
     this.#held.push(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
     this.#heldBytes += bytes.length;
     if (this.#heldBytes >= chunkBytes) this.#store(this.#takeChunks());
@@ -57,7 +55,6 @@ export class ReplyRecorder {
   forget(): void {
     this.#share.giveBack();
     this.#isTooLarge = true;
-    this.#bytes = 0;
     this.#held = [];
     this.#heldBytes = 0;
   }

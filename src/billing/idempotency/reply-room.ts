@@ -5,6 +5,8 @@ export type KeptBytes = { readonly keyId: string; readonly bytes: number };
 
 /** What one answer that is being recorded takes. */
 export type RoomShare = {
+  /** How much that is. */
+  readonly bytes: number;
   /** Takes room for a part of the answer. False where there is none: then nothing is taken. */
   readonly take: (bytes: number) => boolean;
   /** Gives all of it back: the answer is not kept after all. */
@@ -15,8 +17,8 @@ export type RoomShare = {
 
 /**
  * How much may still be kept of answers, by all API keys and by each. It counts what this process keeps, on top of what was in the store when it was looked at last: what other processes keep in
- * between, and what expires, is seen at the next look. What is being recorded during a look is counted whole, with those of its parts that were in the store already twice until the next: rather too
- * little is kept than too much.
+ * between, and what expires, is seen at the next look. What is still being recorded when a look ends is counted whole, with those of its parts that were in the store already twice until the next:
+ * rather too little is kept than too much. Of a recording that ends during a look the last part may be missed until the next.
  */
 export class ReplyRoom {
   readonly #settings: () => Pick<IdempotencySettings, 'totalBytesMax' | 'apiKeyBytesMax'>;
@@ -33,6 +35,9 @@ export class ReplyRoom {
     const share = { keyId, bytes: 0 };
     this.#recording.add(share);
     return {
+      get bytes() {
+        return share.bytes;
+      },
       take: (bytes) => {
         const { totalBytesMax, apiKeyBytesMax } = this.#settings();
         const own = (this.#byKey.get(keyId) ?? 0) + bytes;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { encodeBillingRecords } from '../../billing/statistics/billing-record.ts';
+import { fakeRow } from '../../billing/statistics/fake-row.ts';
 import type { StatisticsRow } from '../../billing/statistics/statistics-store.ts';
 import { readGranularity, readSpan } from './read-span.ts';
 import { renderUsage } from './render-usage.ts';
@@ -10,22 +11,8 @@ const day = 86_400;
 const startSeconds = Date.UTC(2026, 0, 26) / 1000;
 const piped: Terminal = { columns: 100, isRich: false };
 
-function row(changes: Partial<StatisticsRow> = {}): StatisticsRow {
-  return {
-    bucketStartSeconds: startSeconds,
-    userName: 'alice',
-    tokenName: 'ci',
-    modelName: 'm-flash',
-    promptTokens: 1_234_567,
-    completionTokens: 340,
-    cacheTokens: 800,
-    cacheCreationTokens: 0,
-    useTimeMs: 17_999,
-    callCount: 5,
-    amountNanoUsd: 1_230_000n,
-    ...changes,
-  };
-}
+const row = (changes: Partial<StatisticsRow> = {}): StatisticsRow =>
+  fakeRow({ bucketStartSeconds: startSeconds, promptTokens: 1_234_567, ...changes });
 
 function render(rows: readonly StatisticsRow[], terminal: Terminal = piped): string {
   const buckets = ['2026-01-26 00:00:00', '2026-01-27 00:00:00'];

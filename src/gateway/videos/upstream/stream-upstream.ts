@@ -20,8 +20,6 @@ export type StreamedAnswer = {
 /** Pieces that may lie unread before the upstream has to wait. */
 const queuedPiecesMax = 4;
 
-const unread = (): AskError => new AskError('ABORTED', 'nobody reads on', undefined);
-
 /** One exchange whose body somebody takes piece by piece. */
 class StreamedBody implements AsyncIterable<Buffer> {
   readonly head = Promise.withResolvers<{ readonly status: number; readonly headers: ReplyHeaders }>();
@@ -95,27 +93,23 @@ class StreamedBody implements AsyncIterable<Buffer> {
     return {
       next: () => reading.next(),
       return: () => {
-        // The generator has nothing to clean up before it has begun, but the connection is there already.
-        this.#giveUp(unread());
+        // Not left to the generator: one that has not begun cleans up nothing, but the connection is there already.
+        this.#giveUp(new AskError('ABORTED', 'nobody reads on', undefined));
         return reading.return(undefined);
       },
     };
   }
 
   async *#read(): AsyncGenerator<Buffer, undefined> {
-    try {
-      for (;;) {
-        const piece = this.#pieces.shift();
-        if (piece !== undefined) {
-          yield piece;
-          continue;
-        }
-        if (this.#error !== undefined) throw this.#error;
-        if (this.#isOver) return undefined;
-        await this.#more();
+    for (;;) {
+      const piece = this.#pieces.shift();
+      if (piece !== undefined) {
+        yield piece;
+        continue;
       }
-    } finally {
-      this.#giveUp(unread());
+      if (this.#error !== undefined) throw this.#error;
+      if (this.#isOver) return undefined;
+      await this.#more();
     }
   }
 
