@@ -137,6 +137,9 @@ describe('refusals', () => {
         assert.equal(answer.status, 405);
         assert.match(String(answer.headers['allow']), /POST/);
         assert.ok(api.errorType(answer.json));
+        const read = await call(url(), { method: 'GET', headers: auth });
+        assert.deepEqual([read.status, read.headers['allow']], [405, 'POST']);
+        assert.ok(api.errorType(read.json));
       });
     });
   }
@@ -144,6 +147,9 @@ describe('refusals', () => {
   test('an unknown route is a 404 in the shape of its interface', async () => {
     assert.equal((await post(`${weir.gatewayUrl}/v1/messages/unknown`, {}, auth)).json.type, 'error');
     assert.equal((await post(`${weir.gatewayUrl}/v1beta/models/gemini-2.5-flash:unknown`, {}, auth)).json.error.status, 'NOT_FOUND');
+    const upload = await post(`${weir.gatewayUrl}/upload/v1beta/files?key=${weir.apiKey}`, {});
+    assert.deepEqual([upload.status, upload.json.error.code, upload.json.error.status], [404, 404, 'NOT_FOUND']);
+    assert.match(upload.json.error.message, /inlineData/);
     const other = await post(`${weir.gatewayUrl}/v1/nothing`, {}, auth);
     assert.equal(other.status, 404);
     assert.equal(other.json.error.type, 'invalid_request_error');

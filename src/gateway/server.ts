@@ -272,9 +272,15 @@ function modelName(rest: string): string {
   }
 }
 
+/** Where the SDKs of generate-content upload files. */
+const uploadPath = /^(?:\/upload)?\/v1(?:alpha|beta)\/files(?:\/|:|$)/;
+
 function noRoute(request: IncomingMessage, path: string, match: Extract<RouteMatch, { found: false }>): GatewayError {
   const shown = path.slice(0, 200);
-  if (match.allowedMethods.length === 0) return new GatewayError('route_not_found', `there is nothing at ${shown}`);
+  if (match.allowedMethods.length === 0) {
+    const advice = uploadPath.test(path) ? ": this interface takes no uploads. Send a file's content in the request, as inlineData" : '';
+    return new GatewayError('route_not_found', `there is nothing at ${shown}${advice}`);
+  }
   const allow = match.allowedMethods.join(', ');
   return new GatewayError('method_not_allowed', `${shown} does not take ${request.method ?? 'this method'}; it takes ${allow}`, {
     headers: { allow },

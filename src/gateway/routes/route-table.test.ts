@@ -33,8 +33,12 @@ for (const [method, path, allowedMethods] of [
   ['OPTIONS', '/v1/chat/completions', ['POST']],
   ['HEAD', '/v1/responses', ['POST']],
   ['POST', '/v1/models', ['GET', 'HEAD']],
-  ['DELETE', '/v1/models/x', ['GET', 'POST', 'HEAD']],
-  ['PUT', '/v1beta/models/x:generateContent', ['GET', 'POST', 'HEAD']],
+  ['DELETE', '/v1/models/x', ['GET', 'HEAD']],
+  ['PUT', '/v1beta/models/x:generateContent', ['POST']],
+  ['GET', '/v1beta/models/x:generateContent', ['POST']],
+  ['HEAD', '/v1beta/models/x:generateContent/', ['POST']],
+  ['GET', '/v1/models/models/x%3AstreamGenerateContent', ['POST']],
+  ['GET', '/v1alpha/models/x:countTokens', ['POST']],
   ['POST', '/', ['GET', 'HEAD']],
   ['NONSENSE', '/health', ['GET', 'HEAD']],
   ['GET', '/nothing', []],
@@ -48,6 +52,21 @@ for (const [method, path, allowedMethods] of [
     assert.deepEqual(findRoute(method, path), { found: false, allowedMethods });
   });
 }
+
+test('a GET on any route that is only posted to is refused with its methods, whatever pattern matches its path', () => {
+  const posted = routes.filter(({ method, path }) => method === 'POST' && !routes.some((other) => other.method === 'GET' && other.path === path));
+  for (const { path } of posted) {
+    const concrete = path.replace('*', 'some-model:generateContent').replaceAll(/:[a-zA-Z]*[iI]d\b/g, 'some-id');
+    const match = findRoute('GET', concrete);
+    assert.ok(!match.found, concrete);
+    assert.ok(match.allowedMethods.includes('POST'), concrete);
+  }
+});
+
+test('the name of a model may hold a colon', () => {
+  assert.equal(findRoute('GET', '/v1/models/llama3:8b').found, true);
+  assert.equal(findRoute('GET', '/v1/models/generateContent').found, true);
+});
 
 test('the rest of a model path is what was sent, undecoded', () => {
   for (const [path, rest] of [
@@ -84,6 +103,8 @@ for (const [path, headers, dialect] of [
   ['/v1/models/x%3AgenerateContent', {}, 'gemini-generate-content'],
   ['/v1beta/models', { 'anthropic-version': '2023-06-01' }, 'gemini-generate-content'],
   ['/v1alpha/nothing', {}, 'gemini-generate-content'],
+  ['/upload/v1beta/files', {}, 'gemini-generate-content'],
+  ['/upload/v1/files', {}, 'openai-chat'],
 ] as const) {
   test(`errors at ${path} ${JSON.stringify(headers)} are worded as ${dialect}`, () => assert.equal(dialectOfPath(path, headers), dialect));
 }

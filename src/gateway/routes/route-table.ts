@@ -98,6 +98,9 @@ export const routes: readonly { readonly method: 'GET' | 'POST' | 'DELETE'; read
 
 const routedMethods = ['GET', 'POST', 'DELETE'] as const;
 
+/** The methods of a model, which come after its name and are only posted to. A model's own name may hold a colon too. */
+const modelMethod = /(?::|%3a)(?:generateContent|streamGenerateContent|countTokens)\/?$/i;
+
 /** Longer segments name nothing that is stored; the words for what is unknown are for them too. */
 const segmentCharactersMax = 4096;
 
@@ -107,14 +110,25 @@ export function createRouter(): (method: string, path: string) => RouteMatch {
   const ignored = (_request: IncomingMessage): void => {};
   /** Most calls go to a plain path: one look-up finds it. */
   const plain = new Map<string, RouteMatch>();
+  const plainPaths = new Set<string>();
   for (const { method, path, route } of routes) {
     router.on(method, path, ignored, route);
-    if (!/[*:]/.test(path)) plain.set(`${method} ${path}`, { found: true, route, rest: '', params: {} });
+    if (/[*:]/.test(path)) continue;
+    plain.set(`${method} ${path}`, { found: true, route, rest: '', params: {} });
+    plainPaths.add(path);
   }
+  const find = (method: string, path: string): ReturnType<typeof router.find> => {
+    const match = router.find(method as HTTPMethod, path);
+    if (match === null) return null;
+    const { type } = match.store as Route;
+    // A pattern also matches the paths of routes that take other methods only: nobody is called `gemini-x:generateContent`, and no response `compact`.
+    if (type === 'model' && modelMethod.test(path)) return null;
+    return Object.keys(match.params).length > 0 && plainPaths.has(path.replace(/\/$/, '')) ? null : match;
+  };
   return (method, path) => {
     const known = plain.get(`${method} ${path}`);
     if (known !== undefined) return known;
-    const match = router.find((method === 'HEAD' ? 'GET' : method) as HTTPMethod, path);
+    const match = find(method === 'HEAD' ? 'GET' : method, path);
     if (match !== null) {
       // The rest is cut from the raw path, because the router has already decoded its own copy.
       const star = match.params['*'];
@@ -125,14 +139,17 @@ export function createRouter(): (method: string, path: string) => RouteMatch {
         params: match.params,
       };
     }
-    const allowedMethods = routedMethods.filter((other) => router.find(other, path) !== null);
+    const allowedMethods = routedMethods.filter((other) => {
+      const allowed = find(other, path);
+      return allowed !== null && ((allowed.store as Route).type !== 'generate-content' || modelMethod.test(path));
+    });
     return { found: false, allowedMethods: allowedMethods.includes('GET') ? [...allowedMethods, 'HEAD'] : allowedMethods };
   };
 }
 
 /** The dialect whose errors a path answers with, also where there is no route: what lies under an interface's path speaks its dialect. */
 export function dialectOfPath(path: string, headers: Readonly<Record<string, string | readonly string[] | undefined>>): DialectId {
-  if (path.startsWith('/v1beta') || path.startsWith('/v1alpha') || /^\/v1\/models\/.*(?::|%3a)/i.test(path))
+  if (/^(?:\/upload)?\/v1(?:alpha|beta)/.test(path) || /^\/v1\/models\/.*(?::|%3a)/i.test(path))
     return 'gemini-generate-content';
   if (/^\/v1\/(?:files|vector_stores|receipts|quote|credits)(?:\/|$)/.test(path)) return 'openai-responses';
   if (headers['x-goog-api-key'] !== undefined && path.startsWith('/v1/models')) return 'gemini-generate-content';
