@@ -250,7 +250,7 @@ describe('overrides', () => {
 
   test('any change of content is another version; the same content is the same version', () => {
     const version = (overrides: PriceOverride[]) => createPriceBook({ book: loadShippedPriceBook(), overrides }).version;
-    assert.match(version([]), /^2026-11-22\+[0-9a-f]{8}$/);
+    assert.match(version([]), /^2026-11-23\+[0-9a-f]{8}$/);
     assert.equal(version([override]), version([{ ...override }]));
     assert.equal(new Set([version([]), version([override]), version([{ ...override, input: '2' }])]).size, 3);
   });

@@ -55,6 +55,9 @@ const published: readonly (readonly [vendor: string, model: string, day: string,
     ['gemini', 'gemini-3-flash-preview', '2026-06-10', { inputTokens: million, inputAudioTokens: million, outputTokens: million }, '4'],
     ['gemini', 'gemini-2.5-flash', '2026-06-10', { inputTokens: million, webSearches: 5 }, '0.335'],
     ['gemini', 'gemini-2.5-flash-image', '2026-06-10', { outputTokens: 1290, outputImageTokens: 1290 }, '0.0387'],
+    ['gemini', 'gemini-3.1-flash-image-preview', '2026-06-10', { inputTokens: 1000, outputTokens: 1220, outputImageTokens: 1120 }, '0.068'],
+    ['gemini', 'gemini-3-pro-image-preview', '2026-06-10', { outputTokens: 1120, outputImageTokens: 1120 }, '0.1344'],
+    ['gemini', 'gemini-2.0-flash', '2026-03-10', { inputTokens: million, inputAudioTokens: 100_000, outputTokens: million }, '0.56'],
     ['xai', 'grok-4.5', '2026-08-10', { inputTokens: million, cacheReadTokens: million, outputTokens: million }, '8.5'],
     ['xai', 'grok-4.3', '2026-08-10', { inputTokens: 200_000 }, '0.5'],
     [
@@ -75,3 +78,23 @@ for (const [vendor, model, day, usage, usd, more] of published) {
     assert.equal(charge.amountNanoUsd, BigInt(whole + decimals.padEnd(9, '0')));
   });
 }
+
+/** Every model that the documents of the interface name, by the vendor's own name. */
+const contracted: readonly (readonly [vendor: string, models: string])[] = [
+  ['gemini', 'gemini-3.1-pro-preview gemini-3.1-flash-image-preview gemini-3-flash-preview gemini-3-pro-image-preview'],
+  ['gemini', 'gemini-2.5-pro gemini-2.5-flash gemini-2.5-flash-lite gemini-2.0-flash'],
+  ['openai', 'tts-1 tts-1-hd whisper-1'],
+  ['xai', 'grok-imagine-video'],
+];
+
+test('every model that the interface names is in the shipped book, with its source, the day it was checked, and its first day', () => {
+  const entries = loadShippedPriceBook().entries;
+  for (const [vendor, models] of contracted) {
+    for (const model of models.split(' ')) {
+      const entry = entries.find((candidate) => candidate.vendor === vendor && candidate.model === model);
+      assert.ok(entry, model);
+      assert.match(entry.source, /\w/, model);
+      for (const day of [entry.checked, entry.effectiveFrom]) assert.match(day, /^\d{4}-\d\d-\d\d$/, model);
+    }
+  }
+});

@@ -54,7 +54,9 @@ for (const [method, path, allowedMethods] of [
 }
 
 test('a GET on any route that is only posted to is refused with its methods, whatever pattern matches its path', () => {
-  const posted = routes.filter(({ method, path }) => method === 'POST' && !routes.some((other) => other.method === 'GET' && other.path === path));
+  const posted = routes.filter(
+    ({ method, path }) => method === 'POST' && !routes.some((other) => other.method === 'GET' && other.path === path),
+  );
   for (const { path } of posted) {
     const concrete = path.replace('*', 'some-model:generateContent').replaceAll(/:[a-zA-Z]*[iI]d\b/g, 'some-id');
     const match = findRoute('GET', concrete);
