@@ -1,0 +1,91 @@
+export type FairTurnsLimits = {
+  /** Turns that are taken at a time, by all tenants. */
+  readonly atOnceMax: number;
+  /** Turns that one tenant has at a time. Less than `atOnceMax` keeps one free for others. */
+  readonly atOncePerTenantMax: number;
+  readonly waitingMax: number;
+  readonly waitingPerTenantMax: number;
+};
+
+type Tenant = { readonly name: string; atOnce: number; readonly waiting: (() => void)[] };
+
+/** Lets so many in at a time. Tenants take turns, however much one of them asks for. */
+export class FairTurns {
+  readonly #limits: FairTurnsLimits;
+  /** In the order of their turns. A tenant that has nothing is forgotten. */
+  readonly #tenants = new Map<string, Tenant>();
+  #atOnce = 0;
+  #waiting = 0;
+
+  constructor(limits: FairTurnsLimits) {
+    this.#limits = limits;
+  }
+
+  get atOnce(): number {
+    return this.#atOnce;
+  }
+
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  /** Resolves when it is this tenant's turn, with how to give the turn back. Undefined where too many wait already. Rejects with the signal's reason. */
+  async enter(name: string, signal: AbortSignal): Promise<(() => void) | undefined> {
+    signal.throwIfAborted();
+    const { atOnceMax, atOncePerTenantMax, waitingMax, waitingPerTenantMax } = this.#limits;
+    const tenant = this.#tenants.get(name) ?? { name, atOnce: 0, waiting: [] };
+    if (this.#atOnce < atOnceMax && tenant.atOnce < atOncePerTenantMax) return this.#take(tenant);
+    if (this.#waiting >= waitingMax || tenant.waiting.length >= waitingPerTenantMax) return undefined;
+    this.#tenants.set(name, tenant);
+    return await this.#wait(tenant, signal);
+  }
+
+  #take(tenant: Tenant): () => void {
+    this.#atOnce += 1;
+    tenant.atOnce += 1;
+    this.#moveToEnd(tenant);
+    let isLeft = false;
+    return () => {
+      if (isLeft) return;
+      isLeft = true;
+      this.#atOnce -= 1;
+      tenant.atOnce -= 1;
+      this.#moveToEnd(tenant);
+      this.#admitNext();
+    };
+  }
+
+  /** Whoever had a turn is the last to have the next: after those that came while it lasted, too. */
+  #moveToEnd(tenant: Tenant): void {
+    this.#tenants.delete(tenant.name);
+    if (tenant.atOnce > 0 || tenant.waiting.length > 0) this.#tenants.set(tenant.name, tenant);
+  }
+
+  #admitNext(): void {
+    const { atOnceMax, atOncePerTenantMax } = this.#limits;
+    if (this.#atOnce >= atOnceMax || this.#waiting === 0) return;
+    for (const tenant of this.#tenants.values()) {
+      if (tenant.waiting.length === 0 || tenant.atOnce >= atOncePerTenantMax) continue;
+      this.#waiting -= 1;
+      tenant.waiting.shift()?.();
+      return;
+    }
+  }
+
+  #wait(tenant: Tenant, signal: AbortSignal): Promise<() => void> {
+    const { promise, resolve, reject } = Promise.withResolvers<() => void>();
+    const admit = (): void => resolve(this.#take(tenant));
+    const giveUp = (): void => {
+      const place = tenant.waiting.indexOf(admit);
+      if (place < 0) return;
+      tenant.waiting.splice(place, 1);
+      this.#waiting -= 1;
+      if (tenant.atOnce === 0 && tenant.waiting.length === 0) this.#tenants.delete(tenant.name);
+      reject(signal.reason);
+    };
+    signal.addEventListener('abort', giveUp, { once: true });
+    tenant.waiting.push(admit);
+    this.#waiting += 1;
+    return promise.finally(() => signal.removeEventListener('abort', giveUp));
+  }
+}

@@ -1,0 +1,80 @@
+/** What a job may use beside its input. */
+export type JobContext<Question = never, Answer = never> = {
+  /**
+   * Asks whoever started the job, who answers on the main thread: for a piece of a file, for example. Rejects where the answer is a refusal. Bytes that are
+   * `transferred` go over without a copy.
+   */
+  readonly ask: (question: Question, transferred?: readonly ArrayBuffer[]) => Promise<Answer>;
+};
+
+/** A module that does a job. It is loaded only in threads. `run` does one job; what it returns or throws must survive structured cloning. */
+export type JobModule = { readonly run: (input: never, context: never) => unknown };
+
+/** Names a job without loading what does it. */
+export type IsolatedJob<Module extends JobModule> = {
+  /** In metrics and errors. */
+  readonly name: string;
+  readonly moduleUrl: string;
+  /** Never set: it carries the types of input and output. */
+  readonly module?: Module;
+};
+
+export type JobInput<Module extends JobModule> = Parameters<Module['run']>[0];
+export type JobOutput<Module extends JobModule> = Awaited<ReturnType<Module['run']>>;
+type Asks<Module extends JobModule> = Module['run'] extends (input: never, context: JobContext<infer Question, infer Answer>) => unknown
+  ? { readonly question: Question; readonly answer: Answer }
+  : never;
+export type JobQuestion<Module extends JobModule> = Asks<Module>['question'];
+export type JobAnswer<Module extends JobModule> = Asks<Module>['answer'];
+
+/**
+ * Declares a job: `isolatedJob<typeof MeasureJob>('measure-sound', new URL('./measure-job.ts', import.meta.url))`. The module is only imported as a type.
+ */
+export function isolatedJob<Module extends JobModule>(name: string, module: URL): IsolatedJob<Module> {
+  return { name, moduleUrl: module.href };
+}
+
+/** Why a job came to nothing. */
+export type JobFailure =
+  /** It took longer than it may. Its thread was ended. */
+  | 'too-long'
+  /** It took more memory than it may. Its thread was ended. */
+  | 'too-much-memory'
+  /** What it came to is larger than it may be. */
+  | 'too-much-output'
+  /** It threw. */
+  | 'threw'
+  /** Its thread ended by itself, or did not start. */
+  | 'crashed'
+  /** Too many jobs wait, of all tenants or of this one. It was not begun. */
+  | 'too-busy'
+  /** The pool is closed. */
+  | 'closed';
+
+export class JobError extends Error {
+  readonly failure: JobFailure;
+  constructor(failure: JobFailure, message: string, options?: { readonly cause?: unknown }) {
+    super(message, options);
+    this.name = 'JobError';
+    this.failure = failure;
+  }
+}
+
+/** To a thread. It has one job at a time. */
+export type ThreadOrder =
+  | {
+      readonly type: 'run';
+      readonly id: number;
+      readonly moduleUrl: string;
+      readonly input: unknown;
+      readonly outputBytesMax: number;
+    }
+  | { readonly type: 'answer'; readonly question: number; readonly value: unknown }
+  | { readonly type: 'refusal'; readonly question: number; readonly message: string };
+
+/** From a thread. `began` comes when the job's module is loaded: the time before is not the job's. */
+export type ThreadReport =
+  | { readonly type: 'began'; readonly id: number }
+  | { readonly type: 'ask'; readonly id: number; readonly question: number; readonly value: unknown }
+  | { readonly type: 'done'; readonly id: number; readonly output: Uint8Array }
+  | { readonly type: 'failed'; readonly id: number; readonly failure: JobFailure; readonly message: string };

@@ -1,0 +1,165 @@
+import { waitFor } from '../wait-for.ts';
+import { FairTurns } from './fair-turns.ts';
+import {
+  type IsolatedJob,
+  type JobAnswer,
+  JobError,
+  type JobInput,
+  type JobModule,
+  type JobOutput,
+  type JobQuestion,
+} from './isolated-job.ts';
+import { type JobOrder, JobThread } from './job-thread.ts';
+import { figuresOf } from './pool-figures.ts';
+
+export type JobPoolOptions = {
+  /** What its threads and metrics are called. */
+  readonly name: string;
+  readonly threadsMax: number;
+  /** Memory of a thread for objects, and again for buffers. */
+  readonly memoryMegabytes: number;
+  /** For one job, from when its module is loaded. A call may say less or more. */
+  readonly timeoutMs: number;
+  /** What a job may come to. The main thread has to read it at once. */
+  readonly outputBytesMax: number;
+  /** Jobs that wait for a thread, of all tenants and of each. */
+  readonly waitingMax: number;
+  readonly waitingPerTenantMax: number;
+  /** Threads that one tenant has at a time. Default: all but one, or the only one. */
+  readonly threadsPerTenantMax?: number;
+  /** How long a thread is kept without work. */
+  readonly idleMs?: number;
+};
+
+type JobOptions<Module extends JobModule> = {
+  /** Whose job it is: tenants take turns. */
+  readonly tenant: string;
+  readonly signal: AbortSignal;
+  /** Buffers of the input that are handed over without a copy when the job begins. */
+  readonly transferred?: readonly ArrayBuffer[];
+  readonly timeoutMs?: number;
+  /** Answers the job's questions, on the main thread. */
+  readonly answer?: (question: JobQuestion<Module>) => JobAnswer<Module> | Promise<JobAnswer<Module>>;
+};
+
+/** Threads that run jobs on foreign bytes. */
+export type JobPool = {
+  /** Rejects with JobError, or with the signal's reason: then the job has ended too, and its thread with it. */
+  readonly run: <Module extends JobModule>(
+    job: IsolatedJob<Module>,
+    input: JobInput<Module>,
+    options: JobOptions<Module>,
+  ) => Promise<JobOutput<Module>>;
+  /** Ends all threads. Jobs that wait or run reject. */
+  readonly close: () => Promise<void>;
+};
+
+const idleMsDefault = 15_000;
+/** Then a thread is replaced, whatever libraries have kept of their files. */
+const jobsPerThreadMax = 2000;
+/** A thread that is in the system cannot be ended at once. Its place is given to another one after so long. */
+const endMsMax = 2000;
+
+export function createJobPool(options: JobPoolOptions): JobPool {
+  const { threadsMax, waitingMax, waitingPerTenantMax, idleMs = idleMsDefault } = options;
+  const atOncePerTenantMax = options.threadsPerTenantMax ?? Math.max(1, threadsMax - 1);
+  const turns = new FairTurns({ atOnceMax: threadsMax, atOncePerTenantMax, waitingMax, waitingPerTenantMax });
+  const threads = createThreads(options, idleMs);
+  const figures = figuresOf(options.name);
+  const closing = new AbortController();
+
+  const count = (outcome: string): void => void figures.outcomes.set(outcome, (figures.outcomes.get(outcome) ?? 0) + 1);
+  const runOnThread = async (order: JobOrder, signal: AbortSignal, leave: () => void): Promise<unknown> => {
+    if (signal.aborted) leave();
+    signal.throwIfAborted();
+    const thread = threads.take();
+    const giveUp = (): void => void thread.end(signal.reason);
+    signal.addEventListener('abort', giveUp, { once: true });
+    figures.running += 1;
+    try {
+      return await thread.run(order);
+    } finally {
+      figures.running -= 1;
+      signal.removeEventListener('abort', giveUp);
+      if (!thread.isUsable) figures.terminated += 1;
+      void threads.giveBack(thread).finally(leave);
+    }
+  };
+  const waitForTurn = async (tenant: string, signal: AbortSignal): Promise<() => void> => {
+    figures.waiting += 1;
+    const leave = await turns.enter(tenant, signal).finally(() => (figures.waiting -= 1));
+    if (leave === undefined) throw new JobError('too-busy', `too many jobs wait for the threads of ${options.name}`);
+    return leave;
+  };
+  return {
+    run: async <Module extends JobModule>(
+      job: IsolatedJob<Module>,
+      input: JobInput<Module>,
+      { tenant, signal: asked, transferred = [], timeoutMs = options.timeoutMs, answer }: JobOptions<Module>,
+    ): Promise<JobOutput<Module>> => {
+      const { name, moduleUrl } = job;
+      const { outputBytesMax } = options;
+      const signal = AbortSignal.any([asked, closing.signal]);
+      const order = { name, moduleUrl, input, transferred, timeoutMs, outputBytesMax, answer };
+      try {
+        const output = await runOnThread(order, signal, await waitForTurn(tenant, signal));
+        count('done');
+        return output as JobOutput<Module>;
+      } catch (error) {
+        count(error instanceof JobError ? error.failure : 'aborted');
+        throw error;
+      }
+    },
+    close: async () => {
+      closing.abort(new JobError('closed', `the threads of ${options.name} are closed`));
+      await threads.close();
+    },
+  };
+}
+
+/** Starts a thread when there is work for it, and ends it when there was none for a while. */
+function createThreads({ name, memoryMegabytes }: JobPoolOptions, idleMs: number) {
+  const figures = figuresOf(name);
+  const all = new Set<JobThread>();
+  const idle: { readonly thread: JobThread; readonly timer: NodeJS.Timeout }[] = [];
+
+  const end = async (thread: JobThread): Promise<void> => {
+    if (all.delete(thread)) figures.threads -= 1;
+    await thread.end(new JobError('closed', 'its thread was ended'));
+  };
+  const takeIdle = (): JobThread | undefined => {
+    for (let last = idle.pop(); last !== undefined; last = idle.pop()) {
+      clearTimeout(last.timer);
+      if (last.thread.isUsable) return last.thread;
+      void end(last.thread);
+    }
+    return undefined;
+  };
+  return {
+    take: (): JobThread => {
+      const thread = takeIdle() ?? new JobThread(name, memoryMegabytes);
+      if (!all.has(thread)) figures.threads += 1;
+      all.add(thread);
+      return thread;
+    },
+    /** Resolves when its place is free for another. */
+    giveBack: async (thread: JobThread): Promise<void> => {
+      if (!thread.isUsable || thread.jobs >= jobsPerThreadMax) {
+        await waitFor(end(thread), endMsMax).catch(() => {
+          // It will end when the system lets it.
+        });
+        return;
+      }
+      const endIdle = (): void => {
+        const place = idle.findIndex((entry) => entry.thread === thread);
+        if (place >= 0) idle.splice(place, 1);
+        void end(thread);
+      };
+      idle.push({ thread, timer: setTimeout(endIdle, idleMs).unref() });
+    },
+    close: async (): Promise<void> => {
+      for (const { timer } of idle.splice(0)) clearTimeout(timer);
+      await Promise.all([...all].map((thread) => end(thread)));
+    },
+  };
+}

@@ -1,0 +1,167 @@
+import { deserialize } from 'node:v8';
+import { Worker } from 'node:worker_threads';
+
+import { JobError, type ThreadOrder, type ThreadReport } from './isolated-job.ts';
+
+/** A job as a thread is given it. */
+export type JobOrder = {
+  readonly name: string;
+  readonly moduleUrl: string;
+  readonly input: unknown;
+  readonly transferred: readonly ArrayBuffer[];
+  /** From when the job's module is loaded. */
+  readonly timeoutMs: number;
+  readonly outputBytesMax: number;
+  readonly answer: ((question: unknown) => unknown) | undefined;
+};
+
+/** Starting a thread and loading a module may take so long, on a machine that is busy with something else. */
+const startMsMax = 20_000;
+/** How often memory of buffers is looked at, which the limits of a thread do not cover. */
+const watchMs = 50;
+/** No job has a reason to ask more often; one that does is caught in a loop. */
+const questionsMax = 1_000_000;
+const megabyte = 1024 * 1024;
+
+type Current = {
+  readonly id: number;
+  readonly order: JobOrder;
+  readonly resolve: (output: unknown) => void;
+  readonly reject: (reason: unknown) => void;
+  timer: NodeJS.Timeout | undefined;
+  watch: NodeJS.Timeout | undefined;
+  questions: number;
+};
+
+let lastId = 0;
+
+/** A thread that does one job at a time. It keeps the process alive only while it has one. */
+export class JobThread {
+  readonly #worker: Worker;
+  readonly #memoryMegabytes: number;
+  #current: Current | undefined;
+  #ending: Promise<void> | undefined;
+  /** Jobs that it has begun. */
+  jobs = 0;
+
+  constructor(name: string, memoryMegabytes: number) {
+    this.#memoryMegabytes = memoryMegabytes;
+    this.#worker = new Worker(new URL('./thread-main.ts', import.meta.url), {
+      env: {},
+      execArgv: [],
+      name,
+      resourceLimits: { maxOldGenerationSizeMb: memoryMegabytes, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 },
+      // What libraries say of strange files is of no use to anybody.
+      stdout: true,
+      stderr: true,
+    });
+    this.#worker.stdout.resume();
+    this.#worker.stderr.resume();
+    this.#worker.unref();
+    this.#worker.on('message', (report: ThreadReport) => this.#hear(report));
+    this.#worker.on(
+      'messageerror',
+      (error) => void this.end(new JobError('crashed', 'its thread said nothing readable', { cause: error })),
+    );
+    this.#worker.on('error', (error) => void this.end(this.#describe(error)));
+    this.#worker.on('exit', (code) => void this.end(new JobError('crashed', `its thread ended with code ${code}`)));
+  }
+
+  /** Whether it can do another job. */
+  get isUsable(): boolean {
+    return this.#ending === undefined;
+  }
+
+  /** Does a job. Rejects with JobError, or with what `end` was given. */
+  run(order: JobOrder): Promise<unknown> {
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    const id = (lastId += 1);
+    const current: Current = { id, order, resolve, reject, timer: undefined, watch: undefined, questions: 0 };
+    this.#current = current;
+    this.jobs += 1;
+    current.timer = setTimeout(() => void this.end(new JobError('crashed', `${order.name} was not begun in time`)), startMsMax);
+    this.#worker.ref();
+    const { moduleUrl, input, outputBytesMax } = order;
+    try {
+      this.#say({ type: 'run', id, moduleUrl, input, outputBytesMax }, order.transferred);
+    } catch (error) {
+      this.#settle(id)?.reject(error);
+    }
+    return promise;
+  }
+
+  /** Ends the thread, whatever it is doing; its job, if any, rejects with `reason`. Resolves when the thread is gone. */
+  end(reason: unknown): Promise<void> {
+    const current = this.#current;
+    if (current !== undefined) this.#settle(current.id)?.reject(reason);
+    this.#ending ??= this.#worker.terminate().then(() => {});
+    return this.#ending;
+  }
+
+  #say(order: ThreadOrder, transferred: readonly ArrayBuffer[] = []): void {
+    this.#worker.postMessage(order, transferred);
+  }
+
+  #hear(report: ThreadReport): void {
+    const current = this.#current;
+    // What a finished job left behind is of no interest.
+    if (current?.id !== report.id) return;
+    if (report.type === 'began') this.#limit(current);
+    else if (report.type === 'ask') void this.#answer(current, report.question, report.value);
+    else if (report.type === 'failed')
+      this.#settle(report.id)?.reject(new JobError(report.failure, `${current.order.name}: ${report.message}`));
+    else this.#settle(report.id)?.resolve(deserialize(report.output));
+  }
+
+  #limit(current: Current): void {
+    const { name, timeoutMs } = current.order;
+    clearTimeout(current.timer);
+    current.timer = setTimeout(() => void this.end(new JobError('too-long', `${name} took longer than ${timeoutMs} ms`)), timeoutMs);
+    current.watch = setInterval(() => this.#watchMemory(current), watchMs);
+  }
+
+  #watchMemory({ id }: Current): void {
+    this.#worker.getHeapStatistics().then(
+      ({ external_memory: bytes }) => {
+        if (this.#current?.id === id && bytes > this.#memoryMegabytes * megabyte) void this.end(this.#tooMuchMemory());
+      },
+      () => {
+        // The thread is gone, which its own events tell.
+      },
+    );
+  }
+
+  async #answer(current: Current, question: number, value: unknown): Promise<void> {
+    current.questions += 1;
+    if (current.questions > questionsMax) {
+      await this.end(new JobError('too-long', `${current.order.name} asked more than ${questionsMax} times`));
+      return;
+    }
+    let reply: ThreadOrder;
+    try {
+      reply = { type: 'answer', question, value: await current.order.answer?.(value) };
+    } catch (error) {
+      reply = { type: 'refusal', question, message: error instanceof Error ? error.message : String(error) };
+    }
+    if (this.#current?.id === current.id) this.#say(reply);
+  }
+
+  #settle(id: number): Current | undefined {
+    const current = this.#current;
+    if (current?.id !== id) return undefined;
+    clearTimeout(current.timer);
+    clearInterval(current.watch);
+    this.#current = undefined;
+    this.#worker.unref();
+    return current;
+  }
+
+  #describe(error: unknown): JobError {
+    if (error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY') return this.#tooMuchMemory();
+    return new JobError('crashed', `its thread died: ${error instanceof Error ? error.message : 'unknown error'}`, { cause: error });
+  }
+
+  #tooMuchMemory(): JobError {
+    return new JobError('too-much-memory', `${this.#current?.order.name ?? 'it'} took more than ${this.#memoryMegabytes} MB of memory`);
+  }
+}

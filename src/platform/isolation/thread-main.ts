@@ -1,0 +1,63 @@
+import { setPriority } from 'node:os';
+import { serialize } from 'node:v8';
+import { parentPort } from 'node:worker_threads';
+
+import type { JobContext, JobFailure, ThreadOrder, ThreadReport } from './isolated-job.ts';
+
+/** The program of a thread that does jobs. Whatever foreign bytes do to their parser, they do it here. */
+
+type Run = (input: unknown, context: JobContext<unknown, unknown>) => unknown;
+
+/** How much a job yields to the event loop of the gateway where both want the same processor. */
+const niceness = 10;
+
+const modules = new Map<string, Promise<{ readonly run: Run }>>();
+const questions = new Map<number, PromiseWithResolvers<unknown>>();
+let lastQuestion = 0;
+
+function tell(report: ThreadReport, transferred: readonly ArrayBuffer[] = []): void {
+  parentPort?.postMessage(report, [...transferred]);
+}
+
+async function load(moduleUrl: string): Promise<Run> {
+  const loading = modules.get(moduleUrl) ?? (import(moduleUrl) as Promise<{ readonly run: Run }>);
+  modules.set(moduleUrl, loading);
+  return (await loading).run;
+}
+
+async function work(order: Extract<ThreadOrder, { type: 'run' }>): Promise<void> {
+  const { id, outputBytesMax } = order;
+  const fail = (failure: JobFailure, message: string): void => tell({ type: 'failed', id, failure, message });
+  try {
+    const run = await load(order.moduleUrl);
+    tell({ type: 'began', id });
+    const output = serialize(await run(order.input, { ask: (value, transferred) => ask(id, value, transferred) }));
+    if (output.length > outputBytesMax) fail('too-much-output', `what it came to is larger than ${outputBytesMax} bytes`);
+    else tell({ type: 'done', id, output }, [output.buffer]);
+  } catch (error) {
+    fail('threw', error instanceof Error ? error.message : String(error));
+  }
+}
+
+async function ask(id: number, value: unknown, transferred?: readonly ArrayBuffer[]): Promise<unknown> {
+  const question = (lastQuestion += 1);
+  const asked = Promise.withResolvers<unknown>();
+  questions.set(question, asked);
+  tell({ type: 'ask', id, question, value }, transferred);
+  return await asked.promise.finally(() => questions.delete(question));
+}
+
+parentPort?.on('message', (order: ThreadOrder) => {
+  if (order.type === 'run') void work(order);
+  else if (order.type === 'answer') questions.get(order.question)?.resolve(order.value);
+  else questions.get(order.question)?.reject(new Error(order.message));
+});
+
+// On Linux this is about the calling thread; elsewhere about the whole process, which is to stay as it is.
+if (process.platform === 'linux') {
+  try {
+    setPriority(niceness);
+  } catch {
+    // Not allowed here: the thread then competes like any other.
+  }
+}
