@@ -9,7 +9,12 @@ const configured = (name: keyof GatewayTimeouts): readonly [string, string] => [
 /** Every wait of the gateway: what for, how long, what changes it, and what happens then. */
 function listWaits(): readonly (readonly [wait: string, limit: string, setting: string, then: string])[] {
   return [
-    ['the head of a request', seconds(serverSettings.headersTimeout), '', '408, and the connection ends; looked at every two seconds'],
+    [
+      'the head of a request',
+      seconds(serverSettings.headersTimeout),
+      '',
+      '408, and the connection ends; without a word where nothing was ever sent on it. Looked at every two seconds',
+    ],
     [
       'the body of a request',
       `${kibibytes(bodyPace.bytesMin)} in each ${seconds(bodyPace.windowMs)}, and ${seconds(bodyPace.totalMs)} for all of it`,

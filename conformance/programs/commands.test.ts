@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -68,6 +68,23 @@ describe('commands', { concurrency: 3 }, () => {
     await first.stop('SIGKILL');
     await using second = await startWeir({ dataDirectory });
     assert.equal(second.process.exitCode, null);
+  });
+
+  test('a data directory that cannot be made ends every program at once, with one line that names it', async () => {
+    const file = configFile('');
+    const places = [file, join(file, 'below'), ...(existsSync('/proc/self/stat') ? ['/proc', '/proc/weir', '/proc/weir/below'] : [])];
+    const commands = [['start'], ['gateway'], ['gateway', '--workers', '2'], ['monitor'], ['keys', 'list']];
+    for (const place of places) {
+      const ended = await Promise.all(
+        commands.map((command) => runWeir(command, { ...free, WEIR_DATA_DIR: place, OPENAI_API_KEY: 'sk-none-0123456789' }, base)),
+      );
+      for (const [index, { code, stdout, stderr }] of ended.entries()) {
+        const what = `${commands[index]?.join(' ')} in ${place}: ${stderr}`;
+        assert.deepEqual([code, stdout], [1, ''], what);
+        assert.match(stderr, /^weir: [^\n]+\n$/, what);
+        assert.ok(stderr.includes(place), what);
+      }
+    }
   });
 
   for (const [variable, what] of [

@@ -8,6 +8,7 @@ import { GatewayError } from '../inference/gateway-error.ts';
 import type { StreamFraming } from '../platform/frames.ts';
 import { type ConnectionGuard, guardConnections, type SlowBody } from '../platform/http/connection-guard.ts';
 import { DirectRequest } from '../platform/http/direct-request.ts';
+import { closeIfSilent } from '../platform/http/silent-connection.ts';
 import { isAudioPath } from './audio/audio-error-dialect.ts';
 import { serveAudio } from './audio/serve-audio.ts';
 import { authenticate } from './authenticate.ts';
@@ -316,6 +317,7 @@ function refuseSlowBody({ request, response, reason }: SlowBody, callId: string)
 
 /** Bytes that are no HTTP request never reach a route; they are answered in the shape most clients read, and the connection ends. */
 function refuseMalformed(error: Error & { code?: string }, socket: Duplex, { telemetry }: Gateway): void {
+  if (closeIfSilent(error, socket)) return;
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;

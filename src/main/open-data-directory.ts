@@ -1,7 +1,8 @@
-import { accessSync, constants, mkdirSync } from 'node:fs';
+import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
 
 import type { Logger } from '../platform/log.ts';
+import { makeDirectory } from '../platform/make-directory.ts';
 import { openPostgresStore, type PostgresStoreOptions } from '../store/postgres/open-postgres-store.ts';
 import { lockDataDirectory } from '../store/sqlite/data-directory-lock.ts';
 import { openSqliteStore, type SqliteStoreOptions } from '../store/sqlite/open-sqlite-store.ts';
@@ -20,7 +21,7 @@ export function databasePath(dataDirectory: string): string {
 /** Makes sure that the data directory exists and can be written. Throws StartError naming it. */
 export function ensureDataDirectory(dataDirectory: string): void {
   try {
-    mkdirSync(dataDirectory, { recursive: true, mode: 0o700 });
+    makeDirectory(dataDirectory);
     accessSync(dataDirectory, constants.W_OK | constants.X_OK);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);

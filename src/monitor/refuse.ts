@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ConnectionError, FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { closeIfSilent } from '../platform/http/silent-connection.ts';
 import type { Logger } from '../platform/log.ts';
 import { MonitorError, type MonitorErrorStatus, encodeRefusal } from './monitor-error.ts';
 
@@ -61,6 +62,7 @@ export function refuseBadUrl(_error: FastifyError, _request: FastifyRequest, rep
 
 /** Node's handler for bytes that are no HTTP request, or not a whole one in time. Fastify does not see them. */
 export function refuseMalformed(error: ConnectionError, socket: Socket): void {
+  if (closeIfSilent(error, socket)) return;
   if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) {
     socket.destroy();
     return;

@@ -2,12 +2,10 @@ import {
   accessSync,
   closeSync,
   constants,
-  existsSync,
   fdatasync,
   fsync,
   fsyncSync,
   ftruncateSync,
-  mkdirSync,
   openSync,
   readFileSync,
   readSync,
@@ -17,6 +15,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { promisify } from 'node:util';
+import { makeDirectory } from '../../platform/make-directory.ts';
 import { lockDirectory } from './lock-directory.ts';
 
 /** The file operations of the journal, and nothing more, so that tests can tear, fail and lose what it writes. */
@@ -49,7 +48,7 @@ const syncAll = promisify(fsync);
 /** The real disk. */
 export const nodeJournalDisk: JournalDisk = {
   prepare: (directory) => {
-    if (!existsSync(directory)) mkdirSync(directory, { recursive: true, mode: 0o700 });
+    makeDirectory(directory);
     accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK);
   },
   lock: lockDirectory,

@@ -1,8 +1,9 @@
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { GatewayError } from '../../inference/gateway-error.ts';
+import { makeDirectory } from '../../platform/make-directory.ts';
 
 /** Smaller uploads stay in memory. */
 export const heldBytesMax = 256 * 1024;
@@ -25,7 +26,7 @@ export class UploadSpool {
   constructor(directory: string, bytesMax: () => number) {
     this.#directory = directory;
     this.#bytesMax = bytesMax;
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    makeDirectory(directory);
     for (const name of readdirSync(directory)) if (name.startsWith('upload-')) rmSync(join(directory, name), { force: true });
   }
 

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
+import { closeIfSilent } from '../../platform/http/silent-connection.ts';
 import type { MetricsSnapshot } from '../../platform/metrics/metrics-snapshot.ts';
 import { metricsContentType, renderMetrics } from '../../platform/metrics/render-metrics.ts';
 import type { Logger } from '../../platform/log.ts';
@@ -47,6 +48,12 @@ export async function serveMetrics(options: {
     });
   });
   server.maxConnections = connectionsMax;
+  server.on('clientError', (error, socket) => {
+    if (closeIfSilent(error, socket)) return;
+    const status = 'code' in error && error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? '408 Request Timeout' : '400 Bad Request';
+    if (socket.writable) socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
+    else socket.destroy();
+  });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(listenError(error, 'WEIR_METRICS_PORT', host, port)));
     server.listen(port, host, resolve);

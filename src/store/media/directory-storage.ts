@@ -1,7 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
+import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
+import { makeDirectoryAsync } from '../../platform/make-directory.ts';
 import { type MediaStorage, MediaStorageError } from '../../tasks/media/media-storage.ts';
 import { listDirectory, unfinishedFolder } from './list-directory.ts';
 import { measureSource } from './measure-source.ts';
@@ -20,7 +21,7 @@ export async function openDirectoryStorage(directory: string): Promise<MediaStor
     const hash = createHash('sha256').update(key).digest('hex');
     return join(directory, hash.slice(0, 2), hash.slice(2, 4), key);
   };
-  await onDisk(() => mkdir(unfinished, { recursive: true, mode: 0o700 }));
+  await onDisk(() => makeDirectoryAsync(unfinished));
   return {
     write: async (key, source, { bytesMax, signal }) => {
       const place = placeOf(key);
@@ -88,7 +89,7 @@ async function writePiece(handle: FileHandle, piece: Uint8Array): Promise<void> 
 
 async function publish(temporary: string, place: string): Promise<void> {
   const folder = dirname(place);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await makeDirectoryAsync(folder);
   await rename(temporary, place);
   // The name has to reach the disk too, and those of folders that are new.
   for (const path of [folder, dirname(folder), dirname(dirname(folder))]) await syncFolder(path);

@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { makeDirectory } from '../../platform/make-directory.ts';
 import { StoreError } from '../store-error.ts';
 import { openDatabase } from './open-database.ts';
 import type { SqliteConnection } from './open-database.ts';
@@ -29,11 +30,11 @@ const holderFileName = 'weir.lock.holder';
  */
 export function lockDataDirectory(directory: string): DataDirectoryLock {
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    makeDirectory(directory);
   } catch (error) {
     throw new StoreError('disk', `The data directory ${directory} cannot be created.`, { cause: error });
   }
-  const database = openDatabase(join(directory, lockFileName), { readOnly: false, busyTimeoutMs: 0 });
+  const database = openLockFile(directory);
   takeWriteLock(database, directory);
   const holderPath = join(directory, holderFileName);
   try {
@@ -53,6 +54,15 @@ export function lockDataDirectory(directory: string): DataDirectoryLock {
   // Besides tidying up, this keeps the connection reachable: were a caller to drop the lock, collecting it would silently give it up.
   process.on('exit', release);
   return { release };
+}
+
+function openLockFile(directory: string): SqliteConnection {
+  try {
+    return openDatabase(join(directory, lockFileName), { readOnly: false, busyTimeoutMs: 0 });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new StoreError('disk', `The data directory ${directory} cannot be written (${lockFileName}: ${reason}).`, { cause: error });
+  }
 }
 
 function takeWriteLock(database: SqliteConnection, directory: string): void {

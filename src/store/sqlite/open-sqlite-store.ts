@@ -1,6 +1,7 @@
-import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { makeDirectory } from '../../platform/make-directory.ts';
 import { StoreError } from '../store-error.ts';
 import { connectStoreWorker } from '../worker/connect-store-worker.ts';
 import type { WorkerStore } from '../worker/connect-store-worker.ts';
@@ -63,7 +64,7 @@ function openThread(
  */
 function createPrivateFile(path: string): void {
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeDirectory(dirname(path));
     closeSync(openSync(path, 'wx', 0o600));
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return;
