@@ -240,6 +240,21 @@ test('records of other vendors’ tools, and parts of other dialects, are left o
   assert.throws(() => encode({ turns: [user(vendor('refuse'))] }), { code: 'untranslatable_field', param: 'p2' });
 });
 
+test('code that ran elsewhere goes on as text', () => {
+  const run: Part = {
+    kind: 'server-tool',
+    tool: 'code-execution',
+    id: 'c',
+    input: ['print(1)'],
+    results: [{ text: '1' }],
+    wire: [],
+    path: 'p1',
+  };
+  const { body, notes } = encode({ turns: [user(text('Hi')), assistant(text('B'), run, text('C')), user(text('?'))] });
+  assert.match(JSON.stringify(body.messages), /"B".*Code that was run.*print\(1\).*Its output.*"C"/);
+  assert.deepEqual(notes, ['adapted p1']);
+});
+
 test('the beginning of a reply: kept where the model continues it, asked for otherwise', () => {
   const turns = [user(text('Hi')), assistant(text('Well, \n'))];
   const kept = encode({ turns });

@@ -1,5 +1,6 @@
 import { arrangeTurns } from '../../../inference/arrange-turns.ts';
-import type { Part, Turn } from '../../../inference/inference-request.ts';
+import { codeAsText, codeAsTextReason } from '../../../inference/code-as-text.ts';
+import type { Part, ServerToolPart, Turn } from '../../../inference/inference-request.ts';
 import type { RequestFit } from '../../chat-codec.ts';
 import { isForeignServerTool, nativeBlocks } from './server-tools.ts';
 
@@ -8,9 +9,19 @@ import { isForeignServerTool, nativeBlocks } from './server-tools.ts';
  * vendors proved or nobody did, the records of other vendors' tools.
  */
 export function prepareTurns(turns: readonly Turn[], fit: RequestFit, isOwn: boolean): readonly Turn[] {
-  const readable = turns.map((turn) => ({ ...turn, parts: turn.parts.filter((part) => isReadable(part, turn, fit, isOwn)) }));
+  const readable = turns.map((turn) => ({ ...turn, parts: turn.parts.flatMap((part) => keepReadable(part, turn, fit, isOwn)) }));
   return arrangeTurns(readable, { alternate: true, startsWithUser: true, systemTurns: 'as-user' }, fit.notes);
 }
+
+/** A part that the vendor can read; what ran elsewhere as text. */
+function keepReadable(part: Part, turn: Turn, fit: RequestFit, isOwn: boolean): readonly Part[] {
+  const told = part.kind === 'server-tool' && !isReplayable(part) ? codeAsText(part) : undefined;
+  if (told === undefined) return isReadable(part, turn, fit, isOwn) ? [part] : [];
+  fit.notes.adapted({ path: part.path, otherwise: 'turns' }, codeAsTextReason);
+  return [told];
+}
+
+const isReplayable = (part: ServerToolPart): boolean => nativeBlocks(part)?.every((block) => !isForeignServerTool(block)) === true;
 
 function isReadable(part: Part, { role }: Turn, { notes, proofOrigin }: RequestFit, isOwn: boolean): boolean {
   const place = { path: 'path' in part ? part.path : undefined, otherwise: 'turns' } as const;
@@ -25,7 +36,7 @@ function isReadable(part: Part, { role }: Turn, { notes, proofOrigin }: RequestF
       if (role === 'assistant') notes.dropped(place, `the vendor of this model takes no ${part.media} in an assistant turn`);
       return role !== 'assistant';
     case 'server-tool':
-      if (nativeBlocks(part)?.every((block) => !isForeignServerTool(block)) === true) return true;
+      if (isReplayable(part)) return true;
       notes.dropped(place, 'what tools of another vendor did cannot be replayed here');
       return false;
     case 'vendor':

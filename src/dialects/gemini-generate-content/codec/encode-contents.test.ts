@@ -285,8 +285,8 @@ test('records of tools that other vendors ran', () => {
     { codeExecutionResult: { outcome: 'OUTCOME_OK', output: '1' } },
     { text: 'x' },
   ]);
-  assert.deepEqual(partsOf(turns, 1), [{ text: 'x' }]);
-  assert.deepEqual(encode({ turns }).notes, ['dropped contents']);
+  assert.deepEqual(partsOf(turns, 1), [{ text: '[Code that was run]\n```\nprint(1)\n```\n[Its output]\n```\n1\n```' }, { text: 'x' }]);
+  assert.deepEqual(encode({ turns }).notes, ['adapted contents', 'dropped contents']);
   const vendor = (elsewhere: 'drop' | 'refuse'): Part => ({ kind: 'vendor', name: 'computer_call', wire: {}, elsewhere, path: 'input[1]' });
   assert.deepEqual(encode({ turns: [user(text('q')), assistant(vendor('drop'))] }).notes, ['dropped input[1]']);
   assert.throws(

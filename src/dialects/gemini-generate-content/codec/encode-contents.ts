@@ -1,5 +1,6 @@
 import type { MediaPart, Part, ReasoningPart, ToolCallPart, ToolResultPart, Turn } from '../../../inference/inference-request.ts';
 import type { Proof } from '../../../inference/proof.ts';
+import { codeAsText, codeAsTextReason } from '../../../inference/code-as-text.ts';
 import { readToolArguments } from '../../../inference/tool-arguments.ts';
 import { resultObject } from '../../../inference/tool-results.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
@@ -40,10 +41,16 @@ function keepPart(part: Part, fit: RequestFit, { runsCode, isOwn: isOwnRequest }
       const { proof: _foreign, ...rest } = part;
       return [rest];
     }
-    case 'server-tool':
+    case 'server-tool': {
       if (part.tool === 'code-execution' && runsCode) return [part];
+      const told = codeAsText(part);
+      if (told !== undefined) {
+        fit.notes.adapted(place, codeAsTextReason);
+        return [told];
+      }
       fit.notes.dropped(place, 'what a tool of another vendor did cannot be replayed');
       return [];
+    }
     case 'vendor':
       if (isOwnRequest) return [part];
       if (part.elsewhere === 'refuse')

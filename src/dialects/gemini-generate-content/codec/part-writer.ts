@@ -26,6 +26,8 @@ type OpenBlock = {
   hasOutcome: boolean;
 };
 
+const paragraphBreak = '\n\n';
+
 /** A text as a stream and a whole reply count its bytes. */
 type KeptText = CitedText & { readonly bytesInPart: number };
 
@@ -44,6 +46,9 @@ export class PartWriter {
   /** The bytes of the last part, if it is text that more text may go on in. */
   #joinableBytes: number | undefined;
   #textBytes = 0;
+  /** A tool that no part shows has run since the last text: what is said next is another paragraph of it. */
+  #hasRunTool = false;
+  #endsLine = false;
   readonly #texts: KeptText[] = [];
   readonly #tools: ServerToolPart[] = [];
 
@@ -124,10 +129,19 @@ export class PartWriter {
     // Clients that put marks into the text of a whole reply take it for one text, whatever was searched for in between.
     const joined = open.partIndex === undefined && open.block.kind === 'text' && !this.#lastSigned ? this.#joinableBytes : undefined;
     const continues = (open.partIndex !== undefined || joined !== undefined) && signature === undefined;
-    const written = this.#add(signature === undefined ? part : { ...part, thoughtSignature: signature }, continues);
-    if (open.partIndex === undefined && continues) open.bytesInPart = joined ?? 0;
+    const paragraph = joined !== undefined && continues && this.#hasRunTool ? this.#beginParagraph(part) : part;
+    if (open.block.kind === 'text') this.#hasRunTool = false;
+    const written = this.#add(signature === undefined ? paragraph : { ...part, thoughtSignature: signature }, continues);
+    if (open.partIndex === undefined && continues) open.bytesInPart = (joined ?? 0) + (paragraph === part ? 0 : paragraphBreak.length);
     open.partIndex ??= this.#partCount - 1;
     return written;
+  }
+
+  /** What is said before and after the run of a tool are paragraphs of one text. */
+  #beginParagraph(part: JsonObject): JsonObject {
+    if (this.#endsLine || typeof part.text !== 'string' || part.text.startsWith('\n')) return part;
+    this.#textBytes += paragraphBreak.length;
+    return { ...part, text: paragraphBreak + part.text };
   }
 
   #add(part: JsonObject, continues: boolean): WrittenPart {
@@ -185,6 +199,7 @@ export class PartWriter {
     }
     const bytes = Buffer.byteLength(text);
     this.#textBytes += bytes;
+    if (text !== '') this.#endsLine = text.endsWith('\n');
     if (block.kind === 'text' && text !== '') this.#joinableBytes = bytesInPart + bytes;
   }
 
@@ -201,6 +216,7 @@ export class PartWriter {
   #writePart(part: ServerToolPart | MediaPart): readonly WrittenPart[] {
     if (part.kind === 'media') return part.source.kind === 'vendor-file' ? [] : [this.#add(encodeSource(part.source), false)];
     if (part.tool === 'code-execution') return encodeCode(part).map((wire) => this.#add(wire, false));
+    this.#hasRunTool = true;
     if (part.tool !== 'other') this.#tools.push(part);
     return [];
   }

@@ -253,6 +253,11 @@ function insertMarks(text: string, metadata: JsonObject | undefined): string {
   return bytes.toString();
 }
 
+test('a text that is cut where its sources change is one paragraph, whatever was searched before it', () => {
+  const parts: InferenceReply['parts'] = [tool('web-search'), { kind: 'text', text: 'One.' }, { kind: 'text', text: ' Two.' }];
+  assert.deepEqual(partsOf(candidateOf(parts)), [{ text: 'One. Two.' }]);
+});
+
 test('marks that a client inserts by the contract stand behind the words, in whole replies and in streams', () => {
   const character = fc.constantFrom('a', ' ', 'é', '東', '👩', '\u0301', '\u200d', '\n', '𝕏');
   const sentence = fc.array(character, { minLength: 1, maxLength: 12 }).map((characters) => characters.join(''));
@@ -260,8 +265,13 @@ test('marks that a client inserts by the contract stand behind the words, in who
     fc.property(fc.array(fc.array(sentence, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 3 }), (blocks) => {
       let number = 0;
       let expected = '';
+      let text = '';
       const parts = blocks.flatMap((sentences): InferenceReply['parts'] => {
         let start = 0;
+        // What is said before and after a search are paragraphs.
+        const paragraphBreak = text === '' || text.endsWith('\n') || sentences[0]?.startsWith('\n') === true ? '' : '\n\n';
+        expected += paragraphBreak;
+        text += paragraphBreak + sentences.join('');
         const citations: Citation[] = [];
         for (const words of sentences) {
           const end = start + Array.from(words).length;
@@ -271,7 +281,6 @@ test('marks that a client inserts by the contract stand behind the words, in who
         }
         return [{ kind: 'text', text: sentences.join(''), citations }, tool('web-search')];
       });
-      const text = blocks.flat().join('');
       const whole = candidateOf(parts);
       assert.deepEqual(partsOf(whole), [{ text }], 'nothing but a search stood between the texts');
       assert.equal(insertMarks(text, metadataOf(whole)), expected);

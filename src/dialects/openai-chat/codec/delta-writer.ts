@@ -18,6 +18,8 @@ type OpenBlock = {
   /** Text so far, cut at paragraphs. */
   readonly paragraphs: string[];
   readonly citations: Citation[];
+  /** Characters of a break that was written before its text, and belongs to the content but not to the text. */
+  breakCharacters: number;
   proof: Proof | undefined;
   /** The index of a call among the calls. */
   readonly callIndex: number;
@@ -38,6 +40,9 @@ export class DeltaWriter {
   #calls = 0;
   #hasRefusal = false;
   #contentCharacters = 0;
+  /** A tool has run since the last text: what is said next is another paragraph. */
+  #hasRunTool = false;
+  #endsLine = false;
   /** Thoughts have been shown, and more of them begin a new paragraph. */
   #hasThoughts = false;
   #breakIsDue = false;
@@ -74,6 +79,7 @@ export class DeltaWriter {
       case 'part':
       case 'tool-outcome':
         if (event.part.kind === 'media') this.#readMedia(event.part);
+        else this.#hasRunTool = true;
         return undefined;
       case 'started':
       case 'usage':
@@ -100,7 +106,8 @@ export class DeltaWriter {
   }
 
   #startBlock(start: BlockStart): JsonObject | undefined {
-    this.#block = { start, paragraphs: [''], citations: [], proof: undefined, callIndex: this.#calls };
+    this.#block = { start, paragraphs: [''], citations: [], breakCharacters: 0, proof: undefined, callIndex: this.#calls };
+    if (start.kind === 'server-tool') this.#hasRunTool = true;
     if (start.kind === 'refusal') this.#hasRefusal = true;
     if (start.kind === 'reasoning' && this.#hasThoughts) this.#breakIsDue = true;
     return start.kind === 'tool-call' ? this.#startCall(start) : undefined;
@@ -120,7 +127,7 @@ export class DeltaWriter {
     block.paragraphs.push((block.paragraphs.pop() ?? '') + text);
     switch (block.start.kind) {
       case 'text':
-        return { content: text };
+        return { content: this.#breakContent(block, text) + text };
       case 'server-tool':
         return undefined;
       case 'refusal':
@@ -130,6 +137,15 @@ export class DeltaWriter {
       case 'tool-call':
         return this.#writeArguments(block, text);
     }
+  }
+
+  /** What is said before and after the run of a tool are paragraphs of their own. */
+  #breakContent(block: OpenBlock, text: string): string {
+    if (!this.#hasRunTool) return '';
+    this.#hasRunTool = false;
+    if (this.#contentCharacters === 0 || this.#endsLine || text.startsWith('\n')) return '';
+    block.breakCharacters = paragraphBreak.length;
+    return paragraphBreak;
   }
 
   /** A break is written before the thoughts that follow it: no text ends with one. */
@@ -164,7 +180,7 @@ export class DeltaWriter {
     const text = block.paragraphs.join('');
     switch (block.start.kind) {
       case 'text':
-        this.#endText(block.citations, text);
+        this.#endText(block, text);
         return undefined;
       case 'reasoning':
         this.#endReasoning(block);
@@ -178,9 +194,10 @@ export class DeltaWriter {
     }
   }
 
-  #endText(citations: readonly Citation[], text: string): void {
-    const start = this.#contentCharacters;
-    this.#contentCharacters += countCodePoints(text);
+  #endText({ citations, breakCharacters }: OpenBlock, text: string): void {
+    const start = this.#contentCharacters + breakCharacters;
+    this.#contentCharacters = start + countCodePoints(text);
+    if (text !== '') this.#endsLine = text.endsWith('\n');
     const span = { start, end: this.#contentCharacters };
     // A source that is named twice at one place is shown once.
     const known = new Set<string>();

@@ -1,5 +1,6 @@
 import { arrangeTurns } from '../../../inference/arrange-turns.ts';
 import { fitCallId } from '../../../inference/call-ids.ts';
+import { codeAsText, codeAsTextReason } from '../../../inference/code-as-text.ts';
 import type { InferenceRequest, MediaPart, Part, ReasoningPart, ToolResultPart, Turn } from '../../../inference/inference-request.ts';
 import { readToolArguments } from '../../../inference/tool-arguments.ts';
 import { resultText } from '../../../inference/tool-results.ts';
@@ -88,11 +89,11 @@ function encodeResult(result: ToolResultPart): JsonObject {
 function encodeAssistantTurn(turn: Turn, fit: MessageFit): readonly JsonObject[] {
   const { parts } = turn;
   for (const part of parts) {
-    if (part.kind === 'vendor' || part.kind === 'server-tool') refuseVendorPart(part, fit.notes);
+    if (part.kind === 'vendor' || (part.kind === 'server-tool' && codeAsText(part) === undefined)) refuseVendorPart(part, fit.notes);
     if (part.kind === 'media')
       fit.notes.dropped({ path: part.path, otherwise: 'turns' }, 'media that a model made cannot be shown to this one');
   }
-  const content = parts.flatMap((part) => (part.kind === 'text' ? [part.text] : [])).join('');
+  const content = joinAnswer(parts, fit);
   const refusal = parts.flatMap((part) => (part.kind === 'refusal' ? [part.text] : [])).join('');
   const calls = parts.flatMap((part) => (part.kind === 'tool-call' ? [encodeCall(part, fit)] : []));
   const reasoning = encodeReasoning(parts, calls.length > 0, fit);
@@ -109,6 +110,19 @@ function encodeAssistantTurn(turn: Turn, fit: MessageFit): readonly JsonObject[]
       ...nameOf(turn),
     },
   ];
+}
+
+/** The texts of a turn as one; what is said before and after the run of a tool are paragraphs of their own. */
+function joinAnswer(parts: readonly Part[], { notes }: MessageFit): string {
+  const paragraphs = [''];
+  for (const part of parts) {
+    if (part.kind === 'text') paragraphs.push((paragraphs.pop() ?? '') + part.text);
+    if (part.kind !== 'server-tool') continue;
+    const told = codeAsText(part);
+    if (told !== undefined) notes.adapted({ path: part.path, otherwise: 'turns' }, codeAsTextReason);
+    paragraphs.push(told?.text ?? '', '');
+  }
+  return paragraphs.filter((paragraph) => paragraph !== '').join('\n\n');
 }
 
 function encodeCall(part: Extract<Part, { kind: 'tool-call' }>, fit: MessageFit): JsonObject {

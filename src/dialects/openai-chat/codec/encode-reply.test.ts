@@ -240,6 +240,24 @@ test('pictures and sound; film is named as lost; what the vendor’s tools did i
   assert.equal(writing.notes.list().length, 1);
 });
 
+test('what is said before and after the run of a tool are paragraphs, and offsets of sources count the break', () => {
+  const search = { kind: 'server-tool', tool: 'web-search', id: 's', input: ['q'], wire: [] } as const;
+  const cited = {
+    kind: 'text',
+    text: 'Found.',
+    citations: [{ source: { kind: 'url', url: 'https://a.example/' }, start: 0, end: 6 }],
+  } as const;
+  const contentOf = (parts: InferenceReply['parts']): unknown => {
+    const [choice] = encodeReply(replyOf(parts), createWriting()).choices as readonly { readonly message: JsonObject }[];
+    return choice?.message;
+  };
+  const { content, annotations } = contentOf([{ kind: 'text', text: 'I look.' }, search, cited]) as JsonObject;
+  assert.equal(content, 'I look.\n\nFound.');
+  assert.match(JSON.stringify(annotations), /"start_index":9,"end_index":15/);
+  const lines = contentOf([{ kind: 'text', text: 'I look:\n' }, search, cited, { kind: 'text', text: ' More.' }]) as JsonObject;
+  assert.equal(lines.content, 'I look:\nFound. More.');
+});
+
 test('the tier that was used, where the vendor has a word for it', () => {
   const of = (serviceTier: string): unknown =>
     encodeReply({ ...replyOf([]), usageReport: { ...usageReport, serviceTier } }, createWriting()).service_tier;

@@ -248,6 +248,21 @@ test('what another vendor’s tools did is left out and named; what means nothin
   ]);
 });
 
+test('code that ran elsewhere goes on as text between the texts around it, each a paragraph', () => {
+  const run: Part = {
+    kind: 'server-tool',
+    tool: 'code-execution',
+    id: 'c',
+    input: ['print(1)'],
+    results: [{ text: '1' }],
+    wire: [],
+    path: 'p1',
+  };
+  const { messages, notes } = write({ turns: [user(text('A')), assistant(text('B'), run, text('C'), text('D')), user(text('E'))] });
+  assert.equal(messages[1]?.content, `B\n\n${'[Code that was run]\n```\nprint(1)\n```\n[Its output]\n```\n1\n```'}\n\nCD`);
+  assert.deepEqual(notes, ['adapted p1']);
+});
+
 test('names of speakers pass where they are such', () => {
   const named = (name: string): unknown => messagesOf([{ role: 'user', parts: [text('A')], name }])[0]?.name;
   assert.deepEqual(['ann', 'two words'].map(named), ['ann', undefined]);

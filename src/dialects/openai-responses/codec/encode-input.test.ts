@@ -133,6 +133,21 @@ describe('history', () => {
     assert.equal(refusalOf(() => encode({ turns: [user({ ...gone, elsewhere: 'refuse' })] })).param, 'messages.1.content.1');
   });
 
+  test('code that another vendor ran goes on as text', () => {
+    const run: Part = {
+      kind: 'server-tool',
+      tool: 'code-execution',
+      id: 'c',
+      input: ['print(1)'],
+      results: [{ text: '1' }],
+      wire: [],
+      path: 'p1',
+    };
+    const { body, notes } = encode({ turns: [user(text('a')), assistant(text('b'), run, text('c')), user(text('d'))] });
+    assert.match(JSON.stringify(body.input), /"b".*Code that was run.*print\(1\).*Its output.*"c"/);
+    assert.deepEqual(notes, ['adapted p1']);
+  });
+
   test('what the model drew is shown by the user', () => {
     assert.deepEqual(inputOf([user(text('a')), assistant(media('image', png)), user(text('b'))]), [
       says('user', input('a')),

@@ -1,5 +1,6 @@
 import { arrangeTurns } from '../../../inference/arrange-turns.ts';
 import { fitCallId } from '../../../inference/call-ids.ts';
+import { codeAsText, codeAsTextReason } from '../../../inference/code-as-text.ts';
 import { countCodePoints } from '../../../inference/count-code-points.ts';
 import type {
   MediaPart,
@@ -84,7 +85,7 @@ function encodeOwnMedia(part: MediaPart, writing: Writing): void {
 }
 
 function encodeAssistantPart(part: Part, writing: Writing): void {
-  const { fit, writer } = writing;
+  const { writer } = writing;
   switch (part.kind) {
     case 'text':
       return writer.say('assistant', encodeAnswerPart(part));
@@ -96,9 +97,7 @@ function encodeAssistantPart(part: Part, writing: Writing): void {
       writer.add(encodeCall(part, writing));
       return;
     case 'server-tool':
-      if (isReplayable(part, writing)) writer.add(...part.wire);
-      else dropPart(part, 'what a tool of another vendor did cannot be replayed to this one', fit);
-      return;
+      return encodeToolRun(part, writing);
     case 'media':
       return encodeOwnMedia(part, writing);
     case 'vendor':
@@ -107,6 +106,19 @@ function encodeAssistantPart(part: Part, writing: Writing): void {
       // Results stand in user turns: arrangeTurns has seen to it.
       return;
   }
+}
+
+/** What a built-in tool did: as the vendor's own items, or code and its output as text. */
+function encodeToolRun(part: ServerToolPart, writing: Writing): void {
+  const { fit, writer } = writing;
+  if (isReplayable(part, writing)) {
+    writer.add(...part.wire);
+    return;
+  }
+  const told = codeAsText(part);
+  if (told === undefined) return dropPart(part, 'what a tool of another vendor did cannot be replayed to this one', fit);
+  fit.notes.adapted({ path: part.path, otherwise: 'turns' }, codeAsTextReason);
+  writer.say('assistant', encodeAnswerPart(told));
 }
 
 function dropPart(part: Part, reason: string, fit: RequestFit): void {

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { codeAsText } from './code-as-text.ts';
+import type { ServerToolPart } from './inference-request.ts';
+
+const run: ServerToolPart = {
+  kind: 'server-tool',
+  tool: 'code-execution',
+  id: 'c',
+  input: ['print(40 + 2)'],
+  results: [{ text: '42\n' }],
+  wire: [],
+};
+
+test('code and its output are told as text that a model can read', () => {
+  assert.equal(codeAsText(run)?.text, '[Code that was run]\n```\nprint(40 + 2)\n```\n[Its output]\n```\n42\n```');
+});
+
+test('code that failed says so, and code without output invents none', () => {
+  assert.equal(
+    codeAsText({ ...run, results: [{ text: '' }], failed: true })?.text,
+    '[Code that was run]\n```\nprint(40 + 2)\n```\n[It failed.]',
+  );
+});
+
+test('a huge output is cut', () => {
+  const told = codeAsText({ ...run, results: [{ text: 'x'.repeat(1_000_000) }] });
+  assert.ok((told?.text.length ?? 0) < 21_000);
+});
+
+test('other tools and empty runs are nothing', () => {
+  assert.equal(codeAsText({ ...run, tool: 'web-search' }), undefined);
+  assert.equal(codeAsText({ ...run, input: [], results: [] }), undefined);
+});
