@@ -16,7 +16,7 @@ function writingOf(dialect: DialectId) {
   let made = 0;
   const newId = (prefix: string): string => `${prefix}_${++made}`;
   const notes = createTranslationNotes(chatDialects[dialect].codec.fieldNames, false);
-  return { requestId: 'req_1', requestedModel: 'm', request: {}, createdAtMs: 0, inputTokensEstimate: 10, newId, notes };
+  return { requestId: 'req_1', requestedModel: 'm', request: {}, createdAtMs: 0, nowMs: () => 0, inputTokensEstimate: 10, newId, notes };
 }
 
 /** The frames of a reply of many small deltas, as an upstream of this dialect sends them. */

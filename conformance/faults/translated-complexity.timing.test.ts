@@ -239,7 +239,7 @@ function translationOf(from: DialectId, to: DialectId, framing: 'sse' | undefine
     upstream: chatDialects[to],
     encoded: { body: {}, cutAt },
     reading: { proofOrigin: 'vendor', newId, notes },
-    writing: { requestId: 'req_1', requestedModel: 'm', request: {}, createdAtMs: 0, inputTokensEstimate: 7, newId, notes },
+    writing: { requestId: 'req_1', requestedModel: 'm', request: {}, createdAtMs: 0, nowMs: () => 0, inputTokensEstimate: 7, newId, notes },
     notes,
     replyNotes: notes,
     framing,

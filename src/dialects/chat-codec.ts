@@ -6,7 +6,7 @@ import type { ModelTraits } from '../inference/model-traits.ts';
 import type { FieldNames, TranslationNotes } from '../inference/translation-notes.ts';
 import type { Usage } from '../inference/usage.ts';
 import type { Frame, StreamFraming } from '../platform/frames.ts';
-import type { JsonObject } from '../platform/json/json-value.ts';
+import type { JsonObject, JsonValue } from '../platform/json/json-value.ts';
 import type { WireRequest } from './chat-dialect.ts';
 
 /** What a request is fitted to when it is written for an upstream of another dialect. */
@@ -41,6 +41,16 @@ export type ReplyReading = {
   readonly notes: TranslationNotes;
 };
 
+/** What the reply to a compaction is written with. */
+export type CompactionWriting = {
+  /** A response with one item, or the object of the endpoint for compactions. */
+  readonly form: 'response' | 'compacted';
+  /** The input as it was sent, the whole conversation in it. */
+  readonly input: JsonValue | undefined;
+  /** Makes a summary unreadable to its client, who keeps it. */
+  readonly seal: (summary: string) => string;
+};
+
 /** What writing a reply for a client needs. */
 export type ReplyWriting = {
   readonly requestId: string;
@@ -48,12 +58,16 @@ export type ReplyWriting = {
   /** The request as the client sent it: some dialects echo it, or let it decide which events are sent. */
   readonly request: JsonObject;
   readonly createdAtMs: number;
+  /** The time of day, for dialects that tell when a reply was complete. */
+  readonly nowMs: () => number;
   /** What the input is estimated to be, for dialects that tell it before the upstream has. */
   readonly inputTokensEstimate: number;
   readonly newId: (prefix: string) => string;
   readonly notes: TranslationNotes;
   /** The id that the reply shall have, where the gateway had to know it before. */
   readonly replyId?: string;
+  /** Set where the reply is to be the summary of a conversation. */
+  readonly compaction?: CompactionWriting;
 };
 
 /** Reads the frames of an upstream's stream. Pure and synchronous; never throws for what an upstream sends. */
@@ -102,6 +116,8 @@ export type ChatCodec = {
   readonly decodeCount?: (reply: unknown) => number | undefined;
   /** Writes the counter's answer for a client; absent where the dialect has no counter. */
   readonly encodeCount?: (inputTokens: number) => JsonObject;
+  /** Whether a request asks for its conversation to be compacted, and in which form its reply is. Absent where the dialect has no such request. */
+  readonly compactionOf?: (request: WireRequest) => CompactionWriting['form'] | undefined;
   readonly decodeReply: (reply: unknown, reading: ReplyReading) => InferenceReply;
   readonly encodeReply: (reply: InferenceReply, writing: ReplyWriting) => JsonObject;
   readonly createEventDecoder: (reading: ReplyReading, framing: StreamFraming) => EventDecoder;

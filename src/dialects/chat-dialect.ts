@@ -11,8 +11,8 @@ import type { ChatCodec } from './chat-codec.ts';
 
 export type DialectId = 'anthropic-messages' | 'openai-responses' | 'openai-chat' | 'gemini-generate-content';
 
-/** `generate` asks for a reply and is billed; `count-tokens` asks for a count and is free. */
-export type Operation = 'generate' | 'count-tokens';
+/** `generate` asks for a reply and `compact` for a shorter conversation, both billed; `count-tokens` asks for a count and is free. */
+export type Operation = 'generate' | 'compact' | 'count-tokens';
 
 /**
  * How strictly bounds are read where the contract is narrower than what real clients send. `compatible` accepts what the vendor

@@ -221,6 +221,7 @@ function writing(request: JsonObject): ReplyWriting {
     requestedModel: 'model',
     request,
     createdAtMs: 1_785_963_542_000,
+    nowMs: () => 1_785_963_542_000 + 2000,
     inputTokensEstimate: 1,
     newId: (prefix) => `${prefix}_${++lastId}`,
     notes: createTranslationNotes(ownNames, false),

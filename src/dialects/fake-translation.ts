@@ -49,6 +49,7 @@ export function createFakeTranslation(options: FakeTranslationOptions): FakeTran
       requestedModel: 'asked',
       request,
       createdAtMs: 1_794_000_000_500,
+      nowMs: () => 1_794_000_000_500 + 2000,
       inputTokensEstimate: 7,
       newId: countIds(),
       notes: createTranslationNotes(fieldNames, false),

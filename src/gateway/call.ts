@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 
 import type { ApiKey } from '../accounts/api-key.ts';
 import type { ChatDialect, Operation, WireRequest } from '../dialects/chat-dialect.ts';
+import { hasCompaction } from '../dialects/openai-responses/compaction.ts';
 import type { CallFacts } from '../inference/call-facts.ts';
 import { GatewayError } from '../inference/gateway-error.ts';
 import type { StreamFraming } from '../platform/frames.ts';
@@ -15,6 +16,7 @@ import type { CallCredit } from './credits/call-credit.ts';
 import { takeChatCredit } from './credits/chat-credit.ts';
 import { requestIdHeader } from './exchange/reply-headers.ts';
 import { tokenCountHeader } from './exchange/translate/count-relay.ts';
+import { openSummaries } from './compaction/open-summaries.ts';
 import { createInlineFiles, type InlineFiles, mayNameFiles } from './files/inline-files.ts';
 import type { Gateway, GatewaySettings } from './gateway.ts';
 import { checkCaller, mayCall } from './limits/check-caller.ts';
@@ -157,9 +159,13 @@ function routeCall(gateway: Gateway, read: ReadCall, report: CallReport): Routed
     bytesMax: settings.limits.requestBytesMax,
     mayHold: read.mayHold,
   });
-  const going = { ...read, facts, inlineFiles };
+  // What stands for something kept elsewhere: files under their ids, and summaries of conversations that were sealed here.
+  const fill: InlineFiles = async (body, param) =>
+    openSummaries(await inlineFiles(body, param), { sealer: gateway.summaries, userName: caller.userName, param });
+  const hasSummaries = call.dialect.id === 'openai-responses' && hasCompaction(request.body.input);
+  const going = { ...read, facts, inlineFiles: fill };
   const route = (namesFiles: boolean): RoutedCall | Promise<RoutedCall> =>
-    namesFiles ? routeWithFiles(gateway, going, report) : routeFilled(gateway, going, read.request);
+    namesFiles || hasSummaries ? routeWithFiles(gateway, going, report) : routeFilled(gateway, going, read.request);
   const looking = mayNameFiles(read.bytes);
   return looking instanceof Promise ? looking.then(route) : route(looking);
 }

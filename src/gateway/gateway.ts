@@ -7,6 +7,7 @@ import type { ValidationMode } from '../dialects/chat-dialect.ts';
 import type { Journal } from '../billing/journal/journal.ts';
 import type { SpendingReader } from '../billing/credits/spending-overview.ts';
 import type { ReceiptFinder } from '../billing/receipts/find-receipt.ts';
+import type { CompactionSealer } from './compaction/compaction-sealer.ts';
 import type { Conversations } from '../conversations/response-store.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Deadlines } from '../platform/http/deadlines.ts';
@@ -84,6 +85,8 @@ export type Gateway = {
   /** The built-in tools that it can run itself. */
   readonly tools?: Partial<ToolShed>;
   readonly proofVault: ProofVault;
+  /** Seals the summaries of compacted conversations; absent where only vendors make any. */
+  readonly summaries?: CompactionSealer;
   readonly storedObjects: StoredObjects;
   readonly fetchMedia: FetchMedia;
   readonly settings: () => GatewaySettings;

@@ -1,6 +1,7 @@
 import type { ChatDialect, DialectId, WireRequest } from '../dialects/chat-dialect.ts';
 import { chatDialects } from '../dialects/registry.ts';
 import type { CallFacts } from '../inference/call-facts.ts';
+import { GatewayError } from '../inference/gateway-error.ts';
 import { estimateTokens } from '../inference/count-text-characters.ts';
 import type { StreamFraming } from '../platform/frames.ts';
 import type { UpstreamRequest } from '../platform/http/upstream-client.ts';
@@ -30,7 +31,7 @@ export type ExchangePlan = {
 export type EstimatedCount = { readonly kind: 'estimate'; readonly inputTokens: number };
 
 export type PlanOptions = {
-  readonly gateway: Pick<Gateway, 'newId' | 'proofVault' | 'fetchMedia'>;
+  readonly gateway: Pick<Gateway, 'newId' | 'proofVault' | 'fetchMedia' | 'summaries' | 'clock'>;
   readonly requestId: string;
   readonly dialect: ChatDialect;
   readonly request: WireRequest;
@@ -57,11 +58,23 @@ export type PlanOptions = {
  */
 export function planExchange(options: PlanOptions): ExchangePlan | EstimatedCount | Promise<ExchangePlan | EstimatedCount> {
   const { dialect, target, request } = options;
-  if (options.translate !== true && target.upstream.dialects.includes(dialect.id)) {
+  if (options.translate !== true && target.upstream.dialects.includes(dialect.id) && mayPass(options)) {
     const passed = withoutForeignProofs(options);
     return passed instanceof Promise ? passed.then((own) => planPassthrough(options, own)) : planPassthrough(options, passed);
   }
   return request.operation === 'count-tokens' ? planCount(options) : planTranslation(options);
+}
+
+/** A server may speak the dialect without compacting conversations. */
+function mayPass({ facts, target }: PlanOptions): boolean {
+  if (facts.compacts !== true || target.upstream.vendor.compacts === true) return true;
+  const { continues } = facts;
+  if (continues === undefined) return false;
+  throw new GatewayError(
+    'untranslatable_field',
+    `${continues.param}: the upstream of this model keeps the conversation and cannot compact it; send the whole conversation in input.`,
+    { param: continues.param },
+  );
 }
 
 /** The body as it goes on, and what it says. */
@@ -102,8 +115,10 @@ function translationOptions(options: PlanOptions): TranslationOptions {
     client: dialect,
     upstream: dialectOf(target),
     newId: gateway.newId,
+    nowMs: () => gateway.clock.nowMs(),
     vault: gateway.proofVault,
     fetchMedia: gateway.fetchMedia,
+    summaries: gateway.summaries,
   };
 }
 

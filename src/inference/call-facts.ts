@@ -16,6 +16,8 @@ export type CallFacts = {
   readonly needs: readonly CallNeed[];
   /** Built-in tools that the request offers the model, each kind once; absent where it offers none. */
   readonly builtInTools?: readonly BuiltInToolKind[];
+  /** Whether the conversation is to be compacted rather than continued. Absent: no. */
+  readonly compacts?: boolean;
   /** Whether the reply has to fit a JSON schema, and no other. Absent: no. */
   readonly strictSchema?: boolean;
   /** The stored reply that this call continues, kept by the upstream. It must be the caller's own. */

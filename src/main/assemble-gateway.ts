@@ -47,6 +47,8 @@ import { openIdempotency } from './open-idempotency.ts';
 import { keepStatisticsDays } from './keep-statistics-days.ts';
 import { openStoredObjects } from './open-stored-objects.ts';
 import { openPrices, type OpenedPrices } from './open-prices.ts';
+import { createCompactionSealer } from '../gateway/compaction/compaction-sealer.ts';
+import { loadStoreKey } from './load-store-key.ts';
 import { openProofVault } from './open-proof-vault.ts';
 import { openVideos } from './open-videos.ts';
 import { rememberKeys } from './remember-keys.ts';
@@ -225,6 +227,7 @@ export async function assembleGateway(options: {
     gatekeeper: openGatekeeper(live, clock, logger, opened),
     replyOwners: createReplyOwners({ store }),
     proofVault,
+    summaries: createCompactionSealer(loadStoreKey(environment)),
     ...(await openWhatIsKept({ environment, nodeId, store, clock, logger, live, telemetry }, opened)),
     fetchMedia: (url) => fetchNamedMedia(url, live.config().media),
     settings: live.settings,

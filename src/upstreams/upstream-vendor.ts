@@ -35,6 +35,8 @@ export type UpstreamVendor = {
   readonly offers: readonly CallNeed[];
   /** Whether it keeps responses, so that a later call may go on from one by its id. */
   readonly keepsResponses?: boolean;
+  /** Whether it compacts conversations itself, on request and at a route of its own. Absent: no. */
+  readonly compacts?: boolean;
   /** The path and query that follow the configured base address, or undefined where the vendor has no such route. */
   readonly locate: (route: UpstreamRoute) => string | undefined;
   /** Where embeddings are made, below the base address. Absent where the vendor has no such route in OpenAI's form. */

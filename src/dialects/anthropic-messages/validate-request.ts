@@ -5,6 +5,7 @@ import { compileCheck, compileCheckLater } from '../../platform/schema/compile-c
 import { describeProblems } from '../../platform/schema/describe-problems.ts';
 import type { SchemaProblem } from '../../platform/schema/schema-problem.ts';
 import type { Operation, ValidationMode, WireRequest } from '../chat-dialect.ts';
+import { type KnownOperation, knownOperation } from '../known-operation.ts';
 import { wordProblem } from '../word-problem.ts';
 import { checkHeaders } from './check-headers.ts';
 import { buildRequestSchema } from './request-schema.ts';
@@ -16,13 +17,13 @@ function prepare(operation: Operation, mode: ValidationMode): CheckedSchema {
   return { schema, check: mode === 'compatible' ? compileCheck(schema) : compileCheckLater(schema) };
 }
 
-const schemas: Readonly<Record<Operation, Readonly<Record<ValidationMode, CheckedSchema>>>> = {
+const schemas: Readonly<Record<KnownOperation, Readonly<Record<ValidationMode, CheckedSchema>>>> = {
   generate: { compatible: prepare('generate', 'compatible'), documented: prepare('generate', 'documented') },
   'count-tokens': { compatible: prepare('count-tokens', 'compatible'), documented: prepare('count-tokens', 'documented') },
 };
 
 export function requestSchema(operation: Operation, mode: ValidationMode): TSchema {
-  return schemas[operation][mode].schema;
+  return schemas[knownOperation(operation)][mode].schema;
 }
 
 /**
@@ -32,7 +33,7 @@ export function requestSchema(operation: Operation, mode: ValidationMode): TSche
  */
 export function validateRequest(request: WireRequest, mode: ValidationMode): void {
   checkHeaders(request.headers, mode);
-  const { schema, check } = schemas[request.operation][mode];
+  const { schema, check } = schemas[knownOperation(request.operation)][mode];
   if (!check(request.body)) {
     const problem = pickProblem(describeProblems(schema, request.body));
     throw problem === undefined ? new GatewayError('invalid_value', 'the body is not a Messages request') : toError(problem);

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import type { TSchema } from 'typebox';
 import type { Operation, ValidationMode } from '../chat-dialect.ts';
+import { type KnownOperation, knownOperation } from '../known-operation.ts';
 import { createContentSchema, createSystemInstructionSchema } from './content-schemas.ts';
 import { createGenerationConfigSchema } from './generation-config-schema.ts';
 import { createSchemaKit } from '../schema-kit.ts';
@@ -38,12 +39,12 @@ function createCountSchema(mode: ValidationMode): TSchema {
   });
 }
 
-const schemas: Readonly<Record<Operation, Readonly<Record<ValidationMode, TSchema>>>> = {
+const schemas: Readonly<Record<KnownOperation, Readonly<Record<ValidationMode, TSchema>>>> = {
   generate: { compatible: createGenerateSchema('compatible'), documented: createGenerateSchema('documented') },
   'count-tokens': { compatible: createCountSchema('compatible'), documented: createCountSchema('documented') },
 };
 
 /** The schema of a request in its canonical form: what validation checks and the interface description shows. */
 export function requestSchema(operation: Operation, mode: ValidationMode): TSchema {
-  return schemas[operation][mode];
+  return schemas[knownOperation(operation)][mode];
 }

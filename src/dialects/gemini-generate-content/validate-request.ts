@@ -3,6 +3,7 @@ import type { JsonObject } from '../../platform/json/json-value.ts';
 import { compileCheck, compileCheckLater } from '../../platform/schema/compile-check.ts';
 import { describeProblems } from '../../platform/schema/describe-problems.ts';
 import type { Operation, ValidationMode, WireRequest } from '../chat-dialect.ts';
+import { type KnownOperation, knownOperation } from '../known-operation.ts';
 import { canonicalizeRequest } from './canonicalize-request.ts';
 import { requestSchema } from './request-schema.ts';
 import { wordRequestProblem } from './word-request-problem.ts';
@@ -14,7 +15,7 @@ const compile = (operation: Operation): Readonly<Record<ValidationMode, Check>> 
   documented: compileCheckLater(requestSchema(operation, 'documented')),
 });
 
-const checks: Readonly<Record<Operation, Readonly<Record<ValidationMode, Check>>>> = {
+const checks: Readonly<Record<KnownOperation, Readonly<Record<ValidationMode, Check>>>> = {
   generate: compile('generate'),
   'count-tokens': compile('count-tokens'),
 };
@@ -41,7 +42,7 @@ function checkCountChoice(canonical: JsonObject): void {
 export function validateRequest({ operation, body }: WireRequest, mode: ValidationMode): void {
   const schema = requestSchema(operation, mode);
   const canonical = canonicalizeRequest(body, schema, mode === 'compatible');
-  if (!checks[operation][mode](canonical)) {
+  if (!checks[knownOperation(operation)][mode](canonical)) {
     const [problem] = describeProblems(schema, canonical, 1);
     throw problem === undefined
       ? new GatewayError('invalid_value', 'The request body does not fit the interface.')

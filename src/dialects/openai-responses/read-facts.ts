@@ -4,20 +4,25 @@ import { countTextCharacters } from '../../inference/count-text-characters.ts';
 import { isJsonObject, type JsonValue } from '../../platform/json/json-value.ts';
 import type { WireRequest } from '../chat-dialect.ts';
 import { listBuiltInTools } from './built-in-tools.ts';
+import { compactionOf, compactionPrompt } from './compaction.ts';
 
 /** Reads what routing and pricing need. The history behind `previous_response_id` is not in the body and is not counted. */
-export function readFacts({ body }: WireRequest): CallFacts {
+export function readFacts({ operation, body }: WireRequest): CallFacts {
   const { model, max_output_tokens: outputTokensMax } = body;
   if (typeof model !== 'string') throw new GatewayError('internal_error', 'The request was read before it was validated.');
-  const builtInTools = listBuiltInTools(body.tools);
+  const compacts = compactionOf({ operation, body }) !== undefined;
+  // A conversation that is compacted runs no tool, and its summary is free text.
+  const builtInTools = compacts ? [] : listBuiltInTools(body.tools);
   return {
     requestedModel: model,
-    stream: body.stream === true,
+    stream: operation === 'generate' && body.stream === true,
     ...(typeof outputTokensMax === 'number' && { outputTokensMax }),
-    inputCharacters: countTextCharacters([body.instructions, body.input, body.tools, body.text, body.prompt]),
+    inputCharacters:
+      countTextCharacters([body.instructions, body.input, body.tools, body.text, body.prompt]) + (compacts ? compactionPrompt.length : 0),
     needs: [],
-    keepsReply: body.store !== false,
-    ...(isStrict(body.text) && { strictSchema: true }),
+    keepsReply: operation === 'generate' && body.store !== false,
+    ...(compacts && { compacts }),
+    ...(!compacts && isStrict(body.text) && { strictSchema: true }),
     ...(builtInTools.length > 0 && { builtInTools }),
     ...(typeof body.previous_response_id === 'string' && {
       continues: { replyId: body.previous_response_id, param: 'previous_response_id' },

@@ -101,7 +101,7 @@ const schemas: Readonly<Record<ValidationMode, TSchema>> = {
   documented: createRequestSchema('documented'),
 };
 
-/** The schema of a request. Counting tokens takes the same body as generating. */
-export function requestSchema(_operation: Operation, mode: ValidationMode): TSchema {
-  return schemas[mode];
+/** The schema of a request. Counting and compacting take the same body as generating, and are not in the contract. */
+export function requestSchema(operation: Operation, mode: ValidationMode): TSchema {
+  return schemas[operation === 'generate' ? mode : 'compatible'];
 }

@@ -3,14 +3,17 @@ import { isJsonObject } from '../../platform/json/json-value.ts';
 import type { JsonObject, JsonValue } from '../../platform/json/json-value.ts';
 import { compileCheck, compileCheckLater } from '../../platform/schema/compile-check.ts';
 import { describeProblems } from '../../platform/schema/describe-problems.ts';
-import type { ValidationMode, WireRequest } from '../chat-dialect.ts';
+import type { Operation, ValidationMode, WireRequest } from '../chat-dialect.ts';
+import { requireTriggerLast } from './compaction.ts';
 import { requestSchema } from './request-schema.ts';
 import { wordRequestProblem } from './word-request-problem.ts';
 
-const checks: Readonly<Record<ValidationMode, (body: unknown) => boolean>> = {
-  compatible: compileCheck(requestSchema('generate', 'compatible')),
-  documented: compileCheckLater(requestSchema('generate', 'documented')),
-};
+const compatible = compileCheck(requestSchema('generate', 'compatible'));
+const documented = compileCheckLater(requestSchema('generate', 'documented'));
+
+/** The contract describes requests that generate; the others are the vendor's alone. */
+const checkOf = (operation: Operation, mode: ValidationMode): ((body: unknown) => boolean) =>
+  mode === 'documented' && operation === 'generate' ? documented : compatible;
 
 const isAbsent = (value: JsonValue | undefined): value is null | undefined => value === undefined || value === null;
 
@@ -61,13 +64,15 @@ function requireJsonInstruction(body: JsonObject): void {
  * @throws GatewayError missing_required_field, unknown_field or invalid_value
  */
 export function validateRequest({ operation, body }: WireRequest, mode: ValidationMode): void {
-  if (!checks[mode](body)) {
+  if (!checkOf(operation, mode)(body)) {
     const [problem] = describeProblems(requestSchema(operation, mode), body, 1);
     throw problem === undefined
       ? new GatewayError('invalid_value', 'The request body does not fit the interface.')
       : wordRequestProblem(problem);
   }
-  requireInput(body);
+  // Instructions and tools can be counted without any input.
+  if (operation !== 'count-tokens') requireInput(body);
+  requireTriggerLast(body.input);
   refuseTwoHistories(body);
   requireJsonInstruction(body);
 }

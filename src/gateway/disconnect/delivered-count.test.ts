@@ -49,6 +49,7 @@ test('by the encoders of the dialects: arguments that are wanted whole count at 
     requestedModel: 'm',
     request: {},
     createdAtMs: 0,
+    nowMs: () => 2000,
     inputTokensEstimate: 1,
     newId: (prefix: string) => `${prefix}_1`,
     notes: { adapted: () => {}, emulated: () => {}, dropped: () => {}, list: () => [], refuse: (): never => assert.fail() },

@@ -38,6 +38,7 @@ function writeStream({ dialect, framing, request }: Case): Buffer {
       requestedModel: 'm',
       request: request as never,
       createdAtMs: 0,
+      nowMs: () => 2000,
       inputTokensEstimate: 5,
       newId: (prefix) => `${prefix}_1`,
       notes: createTranslationNotes(dialect.codec.fieldNames, false),

@@ -24,18 +24,24 @@ const securitySchemes = {
 
 const errorStatuses = [400, 401, 404, 405, 413, 415, 500, 502, 503, 504];
 
+const operationSummaries: Readonly<Record<Operation, string>> = {
+  generate: 'generate a reply',
+  compact: 'compact a conversation',
+  'count-tokens': 'count input tokens (free)',
+};
+
 function chatOperation(dialect: DialectId, operation: Operation, streams: boolean): object {
   const { title, requestSchema } = chatDialects[dialect];
   const json = { 'application/json': {} };
   return {
-    summary: operation === 'generate' ? `${title}: generate a reply` : `${title}: count input tokens (free)`,
+    summary: `${title}: ${operationSummaries[operation]}`,
     security: carriers,
     requestBody: { required: true, content: { 'application/json': { schema: requestSchema(operation, 'documented') } } },
     responses: {
       200: {
         description: "The upstream's reply, unchanged.",
         content: streams ? { ...json, 'text/event-stream': {} } : json,
-        ...(operation === 'generate' ? { headers: receiptHeaders } : {}),
+        ...(operation === 'count-tokens' ? {} : { headers: receiptHeaders }),
       },
       ...Object.fromEntries(
         errorStatuses.map((status) => [status, { description: `See docs/reference/errors.md. Body in the ${title} error shape.` }]),

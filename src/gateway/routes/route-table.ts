@@ -44,6 +44,8 @@ export const routes: readonly { readonly method: 'GET' | 'POST' | 'DELETE'; read
   { method: 'POST', path: '/v1/messages', route: { type: 'chat', dialect: 'anthropic-messages', operation: 'generate' } },
   { method: 'POST', path: '/v1/messages/count_tokens', route: { type: 'chat', dialect: 'anthropic-messages', operation: 'count-tokens' } },
   { method: 'POST', path: '/v1/responses', route: { type: 'chat', dialect: 'openai-responses', operation: 'generate' } },
+  { method: 'POST', path: '/v1/responses/compact', route: { type: 'chat', dialect: 'openai-responses', operation: 'compact' } },
+  { method: 'POST', path: '/v1/responses/input_tokens', route: { type: 'chat', dialect: 'openai-responses', operation: 'count-tokens' } },
   { method: 'POST', path: '/v1/chat/completions', route: { type: 'chat', dialect: 'openai-chat', operation: 'generate' } },
   { method: 'GET', path: '/v1/responses/:id', route: { type: 'stored', stored: { object: 'response', action: 'show' } } },
   { method: 'DELETE', path: '/v1/responses/:id', route: { type: 'stored', stored: { object: 'response', action: 'delete' } } },

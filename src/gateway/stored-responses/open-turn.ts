@@ -1,6 +1,7 @@
 import type { ApiKey } from '../../accounts/api-key.ts';
 import { isItemReference } from '../../conversations/to-stored-item.ts';
 import type { Conversations, ResponseKeeper, StoredResponse } from '../../conversations/response-store.ts';
+import { sinceCompaction } from '../../dialects/openai-responses/compaction.ts';
 import type { WireRequest } from '../../dialects/chat-dialect.ts';
 import type { CallFacts } from '../../inference/call-facts.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
@@ -52,7 +53,7 @@ type Continued = {
 export function openTurn(asked: OpenTurn): Promise<ResponseTurn> | undefined {
   const open: OpenTurn = asked.isBackground ? { ...asked, state: 'gateway' } : asked;
   const { request, state, call } = open;
-  if (call.dialect.id !== 'openai-responses' || request.operation !== 'generate' || state === 'upstream') return undefined;
+  if (call.dialect.id !== 'openai-responses' || state === 'upstream') return undefined;
   const { body } = request;
   const continues = isPresent(body.previous_response_id) || isPresent(body.conversation);
   if (!continues && !keepsReply(open) && !hasReference(body.input)) return undefined;
@@ -67,7 +68,11 @@ function hasReference(input: JsonValue | undefined): boolean {
 
 /** Whose answers are never kept has a retention of nothing. */
 function keepsReply({ request, caller, settings }: OpenTurn): boolean {
-  return request.body.store !== false && (caller.responseRetentionDays ?? settings.responseRetentionDays) !== 0;
+  return (
+    request.operation === 'generate' &&
+    request.body.store !== false &&
+    (caller.responseRetentionDays ?? settings.responseRetentionDays) !== 0
+  );
 }
 
 async function openKnown(open: OpenTurn): Promise<ResponseTurn> {
@@ -75,7 +80,8 @@ async function openKnown(open: OpenTurn): Promise<ResponseTurn> {
   const continued = await findContinued(open);
   // Its call is found by it, and has its receipt.
   const replyId = siblingId(open.call.callId, 'resp') ?? gateway.newId('resp');
-  const recorder = createRecorder(open, continued, replyId);
+  const isReply = open.request.operation === 'generate';
+  const recorder = createRecorder(open, isReply ? continued : { ...continued, conversationId: undefined }, replyId);
   try {
     return await createTurn(open, continued, { ...recorder, replyId });
   } catch (error) {
@@ -92,7 +98,7 @@ async function createTurn(open: OpenTurn, continued: Continued, recorder: Record
   const isExpanded = continued.previous !== undefined || continued.conversationId !== undefined || continued.hasReferences;
   let expanded: Promise<WireRequest> | undefined;
   const expand = async (): Promise<WireRequest> => {
-    const items = await loadHistory(gateway.conversations, caller.userName, continued);
+    const items = sinceCompaction(await loadHistory(gateway.conversations, caller.userName, continued));
     requireOutputs(items, continued.input);
     const body = expandBody(request.body, [...items, ...continued.input]);
     return { ...request, body: await open.inlineFiles(body, namesHistory(request.body)) };
@@ -137,7 +143,8 @@ function requestFor(
   },
 ): TurnRequest | Promise<TurnRequest> {
   const { request, bytes, state } = open;
-  const passes = state === 'auto' && (!isExpanded || isKeeper(target, keeper));
+  const isCompacted = open.facts.compacts === true && target.upstream.vendor.compacts !== true;
+  const passes = state === 'auto' && (!isExpanded || isKeeper(target, keeper)) && !isCompacted;
   if (passes) return { request, bytes, translate: false };
   if (!isExpanded) return { request, bytes, translate: true };
   return writeWhole(whole());
@@ -174,7 +181,8 @@ async function findContinued(open: OpenTurn): Promise<Continued> {
   const conversationId = readConversationId(body.conversation);
   const items = listInputItems(body.input);
   const resolved = await resolveReferences(gateway.conversations, caller.userName, items);
-  if (conversationId !== undefined) await takeConversation(open, conversationId);
+  // Only a reply adds to it.
+  if (conversationId !== undefined && request.operation === 'generate') await takeConversation(open, conversationId);
   return { previous, conversationId, input: nameItems(resolved, gateway.newId), hasReferences: resolved !== items };
 }
 

@@ -120,6 +120,7 @@ export async function startLoop(options: FakeLoopOptions = {}) {
         requestedModel: 'm',
         request: asked.body,
         createdAtMs: 0,
+        nowMs: () => 2000,
         inputTokensEstimate: 1,
         newId: gateway.newId,
         notes: noNotes(),

@@ -31,6 +31,7 @@ function start(framing: 'sse' | undefined) {
       request: {},
       replyId: 'resp_1',
       createdAtMs: 0,
+      nowMs: () => 2000,
       inputTokensEstimate: 1,
       newId: (prefix) => `${prefix}_1`,
       notes: createTranslationNotes(dialect.codec.fieldNames, false),

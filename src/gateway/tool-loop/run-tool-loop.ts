@@ -193,6 +193,7 @@ function createReply(gateway: Gateway, known: KnownCall, { asked }: ToolLoopOpti
       request: asked.body,
       ...(turn === undefined ? {} : { replyId: turn.replyId }),
       createdAtMs: acceptedAtMs,
+      nowMs: () => gateway.clock.nowMs(),
       inputTokensEstimate: estimateTokens(facts.inputCharacters),
       newId: gateway.newId,
       notes: createTranslationNotes(call.dialect.codec.fieldNames, false),

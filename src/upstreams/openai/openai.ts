@@ -3,6 +3,8 @@ import { locateOpenaiInterface, openaiRequestHeaders } from '../openai-interface
 import type { UpstreamVendor } from '../upstream-vendor.ts';
 import { traitsOfGpt } from './model-traits.ts';
 
+const responsesPaths = { generate: '/responses', compact: '/responses/compact', 'count-tokens': '/responses/input_tokens' } as const;
+
 /** OpenAI's own service. Its SDK's base address ends in `/v1`. */
 export const openai: UpstreamVendor = {
   id: 'openai',
@@ -13,9 +15,10 @@ export const openai: UpstreamVendor = {
   optionalDialects: [],
   offers: [],
   keepsResponses: true,
+  compacts: true,
   locate: (route) => {
-    const counts = route.operation === 'count-tokens' && route.dialect === 'openai-responses';
-    return counts ? '/responses/input_tokens' : locateOpenaiInterface(route);
+    if (route.dialect !== 'openai-responses') return locateOpenaiInterface(route);
+    return responsesPaths[route.operation];
   },
   embeddingsPath: '/embeddings',
   authorize: (apiKey) => ({ authorization: `Bearer ${apiKey}` }),

@@ -59,7 +59,18 @@ function writeUsage({ usage }: ReplyPlan, reportsCacheWrites: boolean): JsonReco
   };
 }
 
+/** What the vendor's encryption is played by. */
+const compactionPrefix = 'simulated-compaction.';
+
+/** An item that stands for a conversation. */
+export function writeCompaction(plan: ReplyPlan): JsonRecord {
+  const sealed = compactionPrefix + Buffer.from(plan.text ?? '').toString('base64url');
+  return { id: `cmp_${plan.id}00`, type: 'compaction', encrypted_content: sealed };
+}
+
 function writeOutput(body: ResponsesRequest, plan: ReplyPlan, query: string): JsonRecord[] {
+  const trigger = Array.isArray(body.input) ? toJson(body.input.at(-1)) : undefined;
+  if (isRecord(trigger) && trigger.type === 'compaction_trigger') return [writeCompaction(plan)];
   const items: JsonRecord[] = [];
   // Ids differ within a response by their last letters, as the vendor's do.
   const id = (prefix: string): string => `${prefix}_${plan.id}${items.length.toString().padStart(2, '0')}`;

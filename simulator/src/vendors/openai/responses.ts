@@ -4,7 +4,7 @@ import { checkContext, checkRequest } from './responses-check.ts';
 import { deleteStoredResponse, gatherContext, readStoredResponse, type StoredResponse, storeResponse } from './responses-context.ts';
 import { refuse } from './responses-error.ts';
 import { frameEvent, unfinished, writeEvents, writeFailure } from './responses-events.ts';
-import { writeResponse } from './responses-object.ts';
+import { writeCompaction, writeResponse } from './responses-object.ts';
 import { toPlanRequest } from './responses-plan-request.ts';
 
 const itemsPerPageDefault = 20;
@@ -17,6 +17,7 @@ const itemsPerPageMax = 100;
 export function handleResponses(request: SimulatedRequest, planReply: PlanReply): SimulatedReply | undefined {
   if (request.path === '/v1/responses') return request.method === 'POST' ? createResponse(request, planReply) : undefined;
   if (request.path === '/v1/responses/input_tokens' && request.method === 'POST') return countInputTokens(request);
+  if (request.path === '/v1/responses/compact' && request.method === 'POST') return compactConversation(request, planReply);
   const [, id, action] = /^\/v1\/responses\/([^/]+)(?:\/(cancel|input_items))?$/.exec(request.path) ?? [];
   if (id === undefined) return undefined;
   switch (`${request.method} ${action ?? ''}`) {
@@ -60,6 +61,17 @@ function createResponse(request: SimulatedRequest, planReply: PlanReply): Simula
     };
   }
   return { ...whole(body.background === true ? unfinished(response, 'queued') : response), plan };
+}
+
+/** Answers with the messages of the user and one item that stands for the rest. */
+function compactConversation(request: SimulatedRequest, planReply: PlanReply): SimulatedReply {
+  const body = checkRequest(request.body);
+  const context = gatherContext(request, body);
+  const planRequest = toPlanRequest(body, context);
+  const plan = planReply(planRequest);
+  const { id, created_at, usage } = writeResponse(body, plan, planRequest.lastUserText);
+  const kept = [...context.earlierItems, ...context.inputItems].filter((item) => item.role === 'user');
+  return { ...whole({ id, object: 'response.compaction', created_at, output: [...kept, writeCompaction(plan)], usage }), plan };
 }
 
 function countInputTokens(request: SimulatedRequest): SimulatedReply {

@@ -2,6 +2,7 @@ import type { InferenceRequest } from '../../../inference/inference-request.ts';
 import { countOf, membersOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { ChatCodec, RequestFit } from '../../chat-codec.ts';
+import { compactionOf } from '../compaction.ts';
 import { decodeError } from './decode-error.ts';
 import { decodeReply } from './decode-reply.ts';
 import { decodeRequest } from './decode-request.ts';
@@ -34,15 +35,15 @@ function encodeCountRequest(request: InferenceRequest, fit: RequestFit): JsonObj
   return Object.fromEntries(Object.entries(body).filter(([field]) => countedFields.has(field)));
 }
 
-/**
- * Responses to and from the neutral form. Clients of this dialect are offered no counter; its vendor has one that others are counted with.
- */
+/** Responses to and from the neutral form. */
 export const codec: ChatCodec = {
   fieldNames,
   decodeRequest,
   encodeRequest,
   encodeCountRequest,
+  encodeCount: (inputTokens) => ({ object: 'response.input_tokens', input_tokens: inputTokens }),
   decodeCount: (reply) => countOf(membersOf(reply).input_tokens),
+  compactionOf,
   decodeReply,
   encodeReply,
   createEventDecoder,

@@ -13,6 +13,7 @@ import { filledText, membersOf, textOf, textsOf } from '../../../platform/json/j
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
 import type { WireRequest } from '../../chat-dialect.ts';
 import { openaiHarmlessFields } from '../../openai-harmless-fields.ts';
+import { compactionOf, compactionPrompt, withoutTrigger } from '../compaction.ts';
 import { decodeInput } from './decode-input.ts';
 import { decodeToolChoice, decodeTools } from './decode-tools.ts';
 import { ownDialect } from './own-dialect.ts';
@@ -154,9 +155,34 @@ function decodeSettings(body: JsonObject): Partial<InferenceRequest> {
  *
  * @throws GatewayError untranslatable_field for what the vendor keeps: items that were not put in place of their references, prompts, containers
  */
-export function decodeRequest({ body }: WireRequest): InferenceRequest {
+export function decodeRequest({ operation, body }: WireRequest): InferenceRequest {
+  const read = readRequest(operation === 'generate' ? body : { ...body, stream: false });
+  return compactionOf({ operation, body }) === undefined ? read : askForSummary(read);
+}
+
+/**
+ * The conversation with a request for its summary at its end. Functions stay as they are, because the calls before need them and a prompt cache knows them; none may be
+ * called.
+ */
+function askForSummary({
+  outputFormat: _format,
+  verbosity: _verbosity,
+  toolChoice: _choice,
+  ...request
+}: InferenceRequest): InferenceRequest {
+  const tools = request.tools.filter(({ kind }) => kind === 'function');
+  return {
+    ...request,
+    turns: [...request.turns, { role: 'user', parts: [{ kind: 'text', text: compactionPrompt }] }],
+    tools,
+    ...(tools.length > 0 && { toolChoice: { kind: 'none' } }),
+    vendorFields: [],
+  };
+}
+
+function readRequest(body: JsonObject): InferenceRequest {
   refusePrompt(body);
-  const { instructions, turns } = decodeInput(body.input);
+  const { instructions, turns } = decodeInput(withoutTrigger(body.input));
   const { tools, fields: toolFields } = decodeTools(body.tools);
   const { choice, fields: choiceFields } = decodeToolChoice(body.tool_choice);
   return {

@@ -22,7 +22,7 @@ describe('the response object', () => {
       id: 'resp_1',
       object: 'response',
       created_at: 1_794_000_000,
-      completed_at: null,
+      completed_at: 1_794_000_002,
       status: 'completed',
       error: null,
       incomplete_details: null,

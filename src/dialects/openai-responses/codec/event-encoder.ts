@@ -8,6 +8,7 @@ import { textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { EventEncoder, ReplyWriting, StreamPosition } from '../../chat-codec.ts';
 import { encodeAnnotations } from './citations.ts';
+import { createCompactionEncoder } from './compaction-encoder.ts';
 import { ownReasoningPrefix, showItem } from '../show-item.ts';
 import { describeProgress, echoRequest } from './response-object.ts';
 import { encodeEnding, type ResponseEnding } from './stop-reasons.ts';
@@ -55,6 +56,7 @@ export class ResponseWriter {
   #hasRefusal = false;
   #usageReport: UsageReport | undefined;
   #end: ResponseEnding | undefined;
+  #completedAtMs: number | undefined;
 
   constructor(writing: ReplyWriting) {
     this.#writing = writing;
@@ -113,7 +115,7 @@ export class ResponseWriter {
   #progress(): JsonObject {
     const end = this.#end === undefined ? {} : { end: this.#end };
     const running = { id: this.#id, model: this.#model, writing: this.#writing, output: this.#output };
-    return describeProgress({ ...running, ...end, usageReport: this.#usageReport });
+    return describeProgress({ ...running, ...end, usageReport: this.#usageReport, completedAtMs: this.#completedAtMs });
   }
 
   /** One event. `members` is JSON text without braces that follows the number. */
@@ -382,6 +384,7 @@ export class ResponseWriter {
     const end = encodeEnding(event, this.#hasRefusal);
     const closed = this.#closeItem(end.status === 'incomplete' ? 'incomplete' : 'completed');
     this.#end = end;
+    if (end.status === 'completed') this.#completedAtMs = this.#writing.nowMs();
     return closed + this.#sendResponse(`response.${end.status}`);
   }
 }
@@ -392,6 +395,7 @@ function writeMessage({ id, content }: OpenMessage, status: 'in_progress' | 'com
 
 /** Writes the client's stream, from `response.created` to `response.completed` or what stands for it. */
 export function createEventEncoder(writing: ReplyWriting): EventEncoder {
+  if (writing.compaction !== undefined) return createCompactionEncoder(writing, writing.compaction);
   const writer = new ResponseWriter(writing);
   return { write: (event) => writer.write(event), position: () => writer.position(), kept: () => writer.kept() };
 }

@@ -75,16 +75,18 @@ export type Snapshot = {
   /** Absent while the response runs. */
   readonly end?: ResponseEnding;
   readonly usageReport?: UsageReport | undefined;
+  /** When it was completed; absent where it is not, or was cut. */
+  readonly completedAtMs?: number | undefined;
 };
 
 /** The members of a response that change while it runs. */
-export function describeProgress({ id, model, writing, output, end, usageReport }: Snapshot): JsonObject {
+export function describeProgress({ id, model, writing, output, end, usageReport, completedAtMs }: Snapshot): JsonObject {
   const asked = writing.request.service_tier;
   return {
     id,
     object: 'response',
     created_at: Math.floor(writing.createdAtMs / 1000),
-    completed_at: null,
+    completed_at: completedAtMs === undefined ? null : Math.floor(completedAtMs / 1000),
     status: end?.status ?? 'in_progress',
     error: end?.error ?? null,
     incomplete_details: end?.incompleteReason === undefined ? null : { reason: end.incompleteReason },

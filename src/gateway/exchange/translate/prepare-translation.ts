@@ -1,13 +1,15 @@
-import type { RequestFit } from '../../../dialects/chat-codec.ts';
+import type { ReplyWriting, RequestFit } from '../../../dialects/chat-codec.ts';
 import type { ChatDialect, WireRequest } from '../../../dialects/chat-dialect.ts';
 import type { CallFacts } from '../../../inference/call-facts.ts';
 import { estimateTokens } from '../../../inference/count-text-characters.ts';
 import { watchedSequencesMax } from '../../../inference/cut-at-sequences.ts';
+import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { InferenceRequest } from '../../../inference/inference-request.ts';
 import { createTranslationNotes, type TranslationNotes } from '../../../inference/translation-notes.ts';
 import type { UpstreamRequest } from '../../../platform/http/upstream-client.ts';
 import type { StreamFraming } from '../../../platform/frames.ts';
 import { writeJson } from '../../../platform/json/write-json.ts';
+import type { CompactionSealer } from '../../compaction/compaction-sealer.ts';
 import { createUpstreamHeaders } from '../../prepare-request.ts';
 import type { ProofVault } from '../../proof-vault/proof-vault.ts';
 import type { Target } from '../../routing/routing-table.ts';
@@ -29,9 +31,13 @@ export type TranslationOptions = {
   readonly framing: StreamFraming | undefined;
   readonly caller: { readonly userName: string; readonly strictTranslation: boolean };
   readonly acceptedAtMs: number;
+  /** The time of day. */
+  readonly nowMs: () => number;
   readonly newId: (prefix: string) => string;
   readonly vault: ProofVault;
   readonly fetchMedia: FetchMedia;
+  /** Seals the summaries of conversations; absent where none are made here. */
+  readonly summaries?: CompactionSealer | undefined;
   /** The request as the client sent it, where `request` was made from it: replies repeat it. */
   readonly asked?: WireRequest;
   /** The id of the reply where the gateway gives it one. */
@@ -87,7 +93,9 @@ export async function prepareTranslation(
       requestedModel: options.facts.requestedModel,
       request: (options.asked ?? request).body,
       ...(options.replyId === undefined ? {} : { replyId: options.replyId }),
+      ...writeCompaction(options, fit.notes),
       createdAtMs: options.acceptedAtMs,
+      nowMs: options.nowMs,
       inputTokensEstimate: estimateTokens(options.facts.inputCharacters),
       newId,
       notes: replyNotes,
@@ -101,6 +109,26 @@ export async function prepareTranslation(
   const upstreamRequest = addressRequest(options, await writeJson(encoded.body), encoded.headers);
   if (upstreamRequest === undefined) throw new Error(`${target.upstream.vendor.id} speaks ${upstream.id} and has no route for it`);
   return { translation, upstreamRequest };
+}
+
+/** How the reply to a compaction is written. @throws GatewayError where no summary can be sealed here */
+function writeCompaction(
+  { client, request, summaries, caller }: TranslationOptions,
+  notes: TranslationNotes,
+): Pick<ReplyWriting, 'compaction'> {
+  const form = client.codec.compactionOf?.(request);
+  if (form === undefined) return {};
+  if (summaries === undefined)
+    throw new GatewayError(
+      'untranslatable_field',
+      'input: the upstream of this model cannot compact a conversation, and neither can this gateway.',
+      {
+        param: 'input',
+      },
+    );
+  notes.emulated({ path: 'input', otherwise: 'turns' }, 'the model summarizes the conversation; its vendor compacts none');
+  const seal = (summary: string): string => summaries.seal(caller.userName, summary);
+  return { compaction: { form, input: request.body.input, seal } };
 }
 
 /** Watching costs time for every sequence and every character of the reply: no client shall hold up the others with it. */
@@ -121,7 +149,9 @@ export function addressRequest(
   demanded: Readonly<Record<string, string>> = {},
 ): UpstreamRequest | undefined {
   const upstreamFraming = framing === undefined ? {} : ({ framing: 'sse' } as const);
-  const route = { dialect: upstream.id, operation: request.operation, upstreamModel: target.upstreamModel, ...upstreamFraming };
+  // Written anew, a compaction is a request for a reply like any other.
+  const operation = request.operation === 'compact' ? 'generate' : request.operation;
+  const route = { dialect: upstream.id, operation, upstreamModel: target.upstreamModel, ...upstreamFraming };
   const path = target.upstream.vendor.locate(route);
   if (path === undefined) return undefined;
   return {

@@ -42,10 +42,16 @@ export function createTranslateRelay(translation: Translation): ReplyRelay {
 }
 
 /** The upstream's own report; a reply that failed and that the client's dialect cannot say so of is an error inside. */
-function readReply({ upstream, client, reading }: Translation, reply: unknown): ReplyReport {
+function readReply({ upstream, client, reading, writing }: Translation, reply: unknown): ReplyReport {
   refuseDeepReply(reply);
   const report = upstream.readReply(reply);
-  if (report.error !== undefined || client.codec.saysFailure) return report;
+  if (report.error !== undefined) return report;
+  if (writing.compaction !== undefined) {
+    const { parts } = upstream.codec.decodeReply(reply, reading);
+    const hasSummary = parts.some((part) => part.kind === 'text' && part.text.trim() !== '');
+    return hasSummary ? report : { ...report, error: { message: 'the model wrote no summary of the conversation', status: 502 } };
+  }
+  if (client.codec.saysFailure) return report;
   const { stopReason, stopDetail } = upstream.codec.decodeReply(reply, reading);
   return stopReason === 'failed' ? { ...report, error: failureOf(stopDetail) } : report;
 }

@@ -1,0 +1,121 @@
+import { GatewayError } from '../../inference/gateway-error.ts';
+import { textOf } from '../../platform/json/json-readers.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../platform/json/json-value.ts';
+import type { CompactionWriting } from '../chat-codec.ts';
+import type { WireRequest } from '../chat-dialect.ts';
+
+const triggerType = 'compaction_trigger';
+const compactionType = 'compaction';
+
+const itemsOfInput = (input: JsonValue | undefined): readonly JsonValue[] => (Array.isArray(input) ? (input as readonly JsonValue[]) : []);
+
+const isOfType = (item: JsonValue | undefined, type: string): item is JsonObject => isJsonObject(item) && item.type === type;
+
+/** Whether a request asks for its conversation to be compacted, and in which form; undefined where it asks for a reply. */
+export function compactionOf({ operation, body }: Pick<WireRequest, 'operation' | 'body'>): CompactionWriting['form'] | undefined {
+  if (operation === 'compact') return 'compacted';
+  return operation === 'generate' && isOfType(itemsOfInput(body.input).at(-1), triggerType) ? 'response' : undefined;
+}
+
+/** Refuses a trigger that does not stand at the end of the input. @throws GatewayError `invalid_value` */
+export function requireTriggerLast(input: JsonValue | undefined): void {
+  const items = itemsOfInput(input);
+  const at = items.findIndex((item) => isOfType(item, triggerType));
+  if (at === -1 || at === items.length - 1) return;
+  const param = `input[${at}]`;
+  throw new GatewayError('invalid_value', `Invalid '${param}': an item of type '${triggerType}' must be the last item of 'input'.`, {
+    param,
+  });
+}
+
+/** The input without the item that only asks for a compaction. */
+export function withoutTrigger(input: JsonValue | undefined): JsonValue | undefined {
+  const items = itemsOfInput(input);
+  return items.some((item) => isOfType(item, triggerType)) ? items.filter((item) => !isOfType(item, triggerType)) : input;
+}
+
+/** What the model is asked for at the end of a conversation that is to be compacted. */
+export const compactionPrompt = `Summarize the conversation above, so that another model can continue it from your summary alone, without seeing the conversation.
+
+Include, as far as they occur:
+- what the user asked for, with all constraints, preferences and corrections, in the user's own words where the wording matters;
+- what was done and decided, and why, in order;
+- results that are still needed: names, paths, identifiers, values, code and error messages, exactly as they were;
+- the current state, and the next steps that remain.
+
+Write only the summary, as plain text. Do not continue the task and do not call tools.`;
+
+const summaryOpening = '<conversation_summary>';
+const summaryIntroduction = 'The earlier part of this conversation was compacted into the following summary.';
+
+function summaryMessage(summary: string): JsonObject {
+  const text = `${summaryOpening}\n${summaryIntroduction}\n\n${summary}\n</conversation_summary>`;
+  return { type: 'message', role: 'user', content: [{ type: 'input_text', text }] };
+}
+
+function isSummaryMessage({ content }: JsonObject): boolean {
+  const [part] = itemsOfInput(content);
+  return isJsonObject(part) && textOf(part.text)?.startsWith(`${summaryOpening}\n${summaryIntroduction}`) === true;
+}
+
+/** Whether the input holds a compaction of any vendor. */
+export function hasCompaction(input: JsonValue | undefined): boolean {
+  return itemsOfInput(input).some((item) => isOfType(item, compactionType));
+}
+
+/**
+ * Puts summaries in place of compaction items. What `open` does not know as its own stays: it belongs to the vendor that made it.
+ * @param open the summary in a sealed text; undefined where it was not sealed here; throws for one that cannot be read
+ */
+export function openCompactions(
+  body: JsonObject,
+  open: (sealed: string, param: string) => string | undefined,
+  paramOf: (index: number) => string = (index) => `input[${index}].encrypted_content`,
+): JsonObject {
+  if (!hasCompaction(body.input)) return body;
+  let isOpened = false;
+  const input = itemsOfInput(body.input).map((item, index) => {
+    const sealed = isOfType(item, compactionType) ? item.encrypted_content : undefined;
+    const summary = typeof sealed === 'string' ? open(sealed, paramOf(index)) : undefined;
+    if (summary === undefined) return item;
+    isOpened = true;
+    return summaryMessage(summary);
+  });
+  return isOpened ? { ...body, input } : body;
+}
+
+/**
+ * A stored conversation from its last compaction on: the item stands for everything before it. Triggers are requests and no part of what
+ * was said.
+ */
+export function sinceCompaction(items: readonly JsonObject[]): readonly JsonObject[] {
+  let begin = 0;
+  for (const [at, item] of items.entries()) {
+    if (item.type === triggerType && isOfType(items[at + 1], compactionType)) begin = at + 1;
+  }
+  return items.slice(begin).filter((item) => !isOfType(item, triggerType));
+}
+
+/** Characters of user messages that stay beside a compaction: the newest that fit. The vendor keeps 64,000 tokens of them. */
+const retainedCharactersMax = 256_000;
+
+/** The messages of the user that a compacted conversation keeps as they were. */
+export function retainedMessages(input: JsonValue | undefined, newId: (prefix: string) => string): readonly JsonObject[] {
+  const items: readonly JsonValue[] = typeof input === 'string' ? [{ role: 'user', content: input }] : itemsOfInput(input);
+  const retained: JsonObject[] = [];
+  let characters = 0;
+  for (const item of items.toReversed()) {
+    if (!isJsonObject(item) || item.role !== 'user' || isSummaryMessage(item)) continue;
+    characters += JSON.stringify(item.content ?? '').length;
+    if (characters > retainedCharactersMax) break;
+    const { content } = item;
+    const parts = typeof content === 'string' ? [{ type: 'input_text', text: content }] : (content ?? []);
+    retained.push({ id: textOf(item.id) ?? newId('msg'), type: 'message', status: 'completed', role: 'user', content: parts });
+  }
+  return retained.toReversed();
+}
+
+/** A compaction as an item of a response. */
+export function writeCompactionItem(id: string, encryptedContent: string): JsonObject {
+  return { id, type: compactionType, encrypted_content: encryptedContent };
+}
