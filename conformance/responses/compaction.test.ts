@@ -92,10 +92,7 @@ describe('a conversation is compacted on every upstream', () => {
     });
 
     test(`${model}: POST /v1/responses/compact answers the user's messages and one compaction item, metered like any call`, async () => {
-      const compacted = await client.responses.compact(
-        { model, input: conversation as any },
-        saying('THE SUMMARY', { tag: `compact-${model}` }),
-      );
+      const compacted = await client.responses.compact({ model, input: conversation }, saying('THE SUMMARY', { tag: `compact-${model}` }));
       assert.equal(compacted.object, 'response.compaction');
       assert.deepEqual(
         compacted.output.map((item: any) => item.role ?? item.type),
@@ -159,7 +156,7 @@ describe('a conversation is compacted on every upstream', () => {
     const [sent] = sentFor('native');
     assert.deepEqual([sent.path, sent.requestBody.input.at(-1)], ['/v1/responses', trigger]);
     const compacted = await client.responses.compact(
-      { model: 'responses', input: conversation as any },
+      { model: 'responses', input: conversation },
       saying('THE SUMMARY', { tag: 'native-compact' }),
     );
     assert.equal(compacted.object, 'response.compaction');
@@ -173,7 +170,7 @@ describe('a conversation is compacted on every upstream', () => {
   });
 
   test('a vendor that compacts itself reads a summary that was made here', async () => {
-    const made = await client.responses.compact({ model: 'messages', input: conversation as any }, saying('THE SUMMARY'));
+    const made = await client.responses.compact({ model: 'messages', input: conversation }, saying('THE SUMMARY'));
     await client.responses.create(
       { model: 'responses', input: [...made.output, said('user', 'Go on.')] as any },
       saying('Gone on.', { tag: 'moved' }),
@@ -182,7 +179,7 @@ describe('a conversation is compacted on every upstream', () => {
   });
 
   test('a compaction of another user, and one that was changed, are refused and reach no upstream', async () => {
-    const made = await client.responses.compact({ model: 'messages', input: conversation as any }, saying('THE SUMMARY'));
+    const made = await client.responses.compact({ model: 'messages', input: conversation }, saying('THE SUMMARY'));
     const item: any = made.output.at(-1);
     const input = [item, said('user', 'Go on.')];
     const stranger = await create({ model: 'messages', input, store: false }, 'x', 'stranger', strangerKey);

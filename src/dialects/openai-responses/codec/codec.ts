@@ -3,6 +3,7 @@ import { countOf, membersOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { ChatCodec, RequestFit } from '../../chat-codec.ts';
 import { compactionOf } from '../compaction.ts';
+import { createCompactionEncoder } from './compaction-encoder.ts';
 import { decodeError } from './decode-error.ts';
 import { decodeReply } from './decode-reply.ts';
 import { decodeRequest } from './decode-request.ts';
@@ -47,7 +48,8 @@ export const codec: ChatCodec = {
   decodeReply,
   encodeReply,
   createEventDecoder,
-  createEventEncoder,
+  createEventEncoder: (writing) =>
+    writing.compaction === undefined ? createEventEncoder(writing) : createCompactionEncoder(writing, writing.compaction),
   encodeUsage,
   decodeError,
   removeForeignProofs,

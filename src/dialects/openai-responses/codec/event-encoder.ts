@@ -8,7 +8,6 @@ import { textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { EventEncoder, ReplyWriting, StreamPosition } from '../../chat-codec.ts';
 import { encodeAnnotations } from './citations.ts';
-import { createCompactionEncoder } from './compaction-encoder.ts';
 import { ownReasoningPrefix, showItem } from '../show-item.ts';
 import { describeProgress, echoRequest } from './response-object.ts';
 import { encodeEnding, type ResponseEnding } from './stop-reasons.ts';
@@ -395,7 +394,6 @@ function writeMessage({ id, content }: OpenMessage, status: 'in_progress' | 'com
 
 /** Writes the client's stream, from `response.created` to `response.completed` or what stands for it. */
 export function createEventEncoder(writing: ReplyWriting): EventEncoder {
-  if (writing.compaction !== undefined) return createCompactionEncoder(writing, writing.compaction);
   const writer = new ResponseWriter(writing);
   return { write: (event) => writer.write(event), position: () => writer.position(), kept: () => writer.kept() };
 }
