@@ -18,7 +18,7 @@ export type GatewayTimeouts = {
 export type RetrySettings = {
   /** Attempts of one call altogether, at all its targets. */
   readonly attemptsMax: number;
-  /** Whether targets that do not work are left out until they do. */
+  /** Whether targets that do not work come after all others until they do. */
   readonly avoidFailing: boolean;
 };
 

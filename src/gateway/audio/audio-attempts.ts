@@ -12,12 +12,14 @@ import { describeLeaving } from '../disconnect/describe-leaving.ts';
 import type { ClientReply } from '../exchange/client-reply.ts';
 import { passReplyHeaders, readUpstreamRequestId, receiptHeader, receiptPath } from '../exchange/reply-headers.ts';
 import type { Gateway, GatewaySettings } from '../gateway.ts';
+import { type AskingCall, createAskingCall } from '../health/asking-call.ts';
 import type { AttemptTicket } from '../health/health.ts';
 import { isUpstreamLimit } from '../limits/reserve-call.ts';
 import { forbidsRetry, parseRetryAfter } from '../retry/parse-retry-after.ts';
 import { readPrices } from '../read-prices.ts';
 import type { RetryGrant } from '../retry/retry-budget.ts';
 import { decideRetry, isWithinReach, type RetryDecision } from '../retry/retry-policy.ts';
+import { isWorthTrying, mayRepeat, seeHealth } from '../retry/see-health.ts';
 import { subjectOf } from '../routing/route.ts';
 import type { Target } from '../routing/routing-table.ts';
 import { timeoutsOf } from '../routing/target-timeouts.ts';
@@ -74,10 +76,13 @@ export class AudioAttempts {
   readonly #gateway: Gateway;
   readonly #call: AudioCall;
   readonly #failed: FailedAttempt[] = [];
+  /** What health is told of it: that its attempts are those of one call. */
+  readonly #asking: AskingCall;
 
   constructor(gateway: Gateway, call: AudioCall) {
     this.#gateway = gateway;
     this.#call = call;
+    this.#asking = createAskingCall(call.caller.userId, call.job.digest);
   }
 
   /**
@@ -126,7 +131,7 @@ export class AudioAttempts {
     const { response, settings } = this.#call;
     const { target, prepared } = candidate;
     const opening = await this.#open(target);
-    const ticket = health.of(subjectOf(target)).begin();
+    const ticket = health.of(subjectOf(target)).begin(this.#asking);
     const attempt: Attempt = {
       candidate,
       ticket,
@@ -141,7 +146,13 @@ export class AudioAttempts {
     const reply = new UpstreamReply(target, timeouts, this.#call.signal);
     try {
       const delivered = await this.#exchange(reply, opening, attempt);
-      ticket.end(delivered.end === 'finished' ? { type: 'answered' } : delivered.end === 'cut' ? { type: 'failed' } : { type: 'unknown' });
+      ticket.end(
+        delivered.end === 'finished'
+          ? { type: 'answered' }
+          : delivered.end === 'cut'
+            ? { type: 'failed', cause: 'reply' }
+            : { type: 'unknown' },
+      );
       if (delivered.end === 'finished') retryBudget.succeeded(target.upstream.id);
       const metered = await prepared.meter(delivered.report, delivered.textCharacters);
       await this.#settle(opening, attempt, { end: delivered.end, metered, error: delivered.error });
@@ -261,11 +272,14 @@ export class AudioAttempts {
   #chooseNext(failed: Candidate, others: readonly Candidate[], decision: Extract<RetryDecision, { retry: true }>) {
     const { retryBudget, deadlines } = this.#gateway;
     const { reach, cost, waitMs } = decision;
-    const candidates = others.filter(({ target }) => isWithinReach(reach, subjectOf(failed.target), subjectOf(target)));
+    const see = seeHealth(this.#gateway, this.#call.settings, this.#asking);
+    const candidates = others.filter(
+      ({ target }) => isWithinReach(reach, subjectOf(failed.target), subjectOf(target)) && isWorthTrying(see(target)),
+    );
     const [first] = candidates;
     if (first !== undefined && first.target.upstream.id !== failed.target.upstream.id)
       return retryBudget.takeFailover(first.target.upstream.id, cost) ? { candidates, grant: undefined, waitMs: 0 } : undefined;
-    const again = first ?? (reach === 'any-target' ? failed : undefined);
+    const again = first ?? (reach === 'any-target' && mayRepeat(see(failed.target)) ? failed : undefined);
     if (again === undefined) return undefined;
     const grant = retryBudget.take(again.target.upstream.id, cost, deadlines.size());
     return grant === undefined ? undefined : { candidates: first === undefined ? [failed] : candidates, grant, waitMs };

@@ -16,6 +16,8 @@ import type { UpstreamReply } from './upstream-reply.ts';
 export type AudioJob = {
   readonly operation: AudioOperation;
   readonly facts: CallFacts;
+  /** Tells the request from others of its caller. */
+  readonly digest: () => string;
   /** Fits the call to a target. @throws GatewayError (400) where the target cannot do what is asked */
   readonly prepare: (target: Target) => PreparedAudio;
 };

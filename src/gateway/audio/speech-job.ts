@@ -6,6 +6,7 @@ import type { SpeechFacts } from '../../dialects/openai-audio/speech-request.ts'
 import type { UsageReport } from '../../inference/usage.ts';
 import { estimateTokens } from '../../inference/count-text-characters.ts';
 import type { JsonObject } from '../../platform/json/json-value.ts';
+import { digestRequest } from '../health/asking-call.ts';
 import { createUpstreamHeaders } from '../prepare-request.ts';
 import type { Target } from '../routing/routing-table.ts';
 import type { AudioJob, PreparedAudio } from './audio-job.ts';
@@ -32,6 +33,7 @@ export function createSpeechJob(call: SpeechCall): AudioJob {
       needs: [],
       outputTokensMax: 0,
     },
+    digest: () => digestRequest(call.bytes),
     prepare: (target) => prepareSpeech(call, target),
   };
 }

@@ -32,6 +32,8 @@ export function createTranscriptionJob(call: TranscriptionCall): AudioJob {
   return {
     operation: task === 'translate' ? 'translations' : 'transcriptions',
     facts: { requestedModel, stream, inputCharacters: promptCharacters, needs: [], outputTokensMax: 0 },
+    // The sound may lie on the disk: its length to the byte is as good.
+    digest: () => `${task} ${requestedModel} ${promptCharacters} ${upload.bytes}`,
     prepare: (target) => new PreparedTranscription(call, length, target),
   };
 }

@@ -13,11 +13,13 @@ import { describeLeaving, endLeft, reportsUsage } from '../disconnect/describe-l
 import type { Outcome } from '../exchange/exchange-context.ts';
 import { scrubText } from '../exchange/scrub-credential.ts';
 import type { Gateway } from '../gateway.ts';
+import { type AskingCall, createAskingCall, digestRequest } from '../health/asking-call.ts';
 import { mayCall } from '../limits/check-caller.ts';
 import { countUsedTokens, reserveCall } from '../limits/reserve-call.ts';
 import { createUpstreamHeaders } from '../prepare-request.ts';
 import { readPrices } from '../read-prices.ts';
-import { decideRetry, isWithinReach } from '../retry/retry-policy.ts';
+import { decideRetry, isWithinReach, type RetryReach } from '../retry/retry-policy.ts';
+import { isWorthTrying, seeHealth } from '../retry/see-health.ts';
 import { forbidsRetry, parseRetryAfter } from '../retry/parse-retry-after.ts';
 import { alwaysHealthy } from '../routing/always-healthy.ts';
 import { notAChat } from '../routing/not-a-chat.ts';
@@ -121,12 +123,15 @@ class EmbedAttempts {
   readonly #call: EmbedCall;
   readonly #known: KnownEmbedding;
   readonly #failed: FailedAttempt[] = [];
+  /** What health is told of it: that its attempts are those of one call. */
+  readonly #asking: AskingCall;
   #usedTokens = 0;
 
   constructor(gateway: Gateway, call: EmbedCall, known: KnownEmbedding) {
     this.#gateway = gateway;
     this.#call = call;
     this.#known = known;
+    this.#asking = createAskingCall(call.caller.userId, () => digestRequest(Buffer.from(JSON.stringify(call.body))));
   }
 
   /** Tokens that are charged for it, once it is in the books. */
@@ -154,7 +159,7 @@ class EmbedAttempts {
   ): Promise<{ readonly reply: EmbeddingsReply } | { readonly next: readonly Target[] }> {
     const { clock, journal, health, random, retryBudget } = this.#gateway;
     const opening = await this.#open(target);
-    const ticket = health.of(subjectOf(target)).begin();
+    const ticket = health.of(subjectOf(target)).begin(this.#asking);
     const startedMs = clock.monotonicMs();
     let answer: WholeAnswer | undefined;
     let upstreamStatus: number | undefined;
@@ -176,7 +181,7 @@ class EmbedAttempts {
       const hasLeft = this.#call.signal.aborted || this.#call.client?.left !== undefined;
       const decision = decideRetry(describeFailure(error, answer, clock.nowMs(), this.#failed.length + 1, hasLeft), random);
       ticket.end(decision.verdict);
-      const next = decision.retry ? others.filter((other) => isWithinReach(decision.reach, subjectOf(target), subjectOf(other))) : [];
+      const next = decision.retry ? this.#withinReach(target, others, decision.reach) : [];
       const [first] = next;
       const mayGoOn = decision.retry && first !== undefined && this.#failed.length + 1 < attemptsMax;
       if (!mayGoOn || !retryBudget.takeFailover(first.upstream.id, decision.cost)) {
@@ -186,6 +191,12 @@ class EmbedAttempts {
       this.#failed.push(this.#describeAttempt(target, error, upstreamStatus, clock.monotonicMs() - startedMs));
       return { next };
     }
+  }
+
+  /** The targets that are worth trying after one has failed. */
+  #withinReach(failed: Target, others: readonly Target[], reach: RetryReach): readonly Target[] {
+    const see = seeHealth(this.#gateway, this.#gateway.settings(), this.#asking);
+    return others.filter((other) => isWithinReach(reach, subjectOf(failed), subjectOf(other)) && isWorthTrying(see(other)));
   }
 
   #open(target: Target): Promise<CallOpening> {

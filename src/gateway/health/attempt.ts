@@ -1,4 +1,9 @@
+import type { AskingCall } from './asking-call.ts';
+import type { CallerRow } from './caller-row.ts';
 import type { AttemptTicket, AttemptVerdict } from './health.ts';
+
+/** Who calls where nobody says so. */
+export const nobody = '';
 
 /** What is counted of an attempt when it is sent. */
 type SentAttempt = {
@@ -8,6 +13,8 @@ type SentAttempt = {
   /** Where it was counted: the epoch of waiting and the bucket of the window. */
   readonly epoch: number;
   readonly bucket: number;
+  /** Absent: the attempt is a call of its own, of nobody. */
+  readonly call: AskingCall | undefined;
 };
 
 /** Who hears of an attempt; each word once at most. */
@@ -25,18 +32,26 @@ export class Attempt implements AttemptTicket, SentAttempt {
   readonly bucket: number;
   /** When its head came; -1 before that. */
   headMs = -1;
+  readonly call: AskingCall | undefined;
   isProbe = false;
-  /** How many failures in a row its first content ended; -1 before that. */
-  rowBefore = -1;
+  hasContent = false;
+  /** The row of failures that its first content ended, where there was one. */
+  rowBefore: CallerRow | undefined;
   readonly #listener: AttemptListener;
   #hasEnded = false;
 
-  constructor(listener: AttemptListener, { number, sentMs, epoch, bucket }: SentAttempt) {
+  constructor(listener: AttemptListener, { number, sentMs, epoch, bucket, call }: SentAttempt) {
     this.#listener = listener;
     this.number = number;
     this.sentMs = sentMs;
     this.epoch = epoch;
     this.bucket = bucket;
+    this.call = call;
+  }
+
+  /** Whose it is. */
+  get caller(): string {
+    return this.call?.caller ?? nobody;
   }
 
   headArrived(): void {
@@ -45,8 +60,9 @@ export class Attempt implements AttemptTicket, SentAttempt {
   }
 
   contentArrived(): void {
-    if (this.#hasEnded || this.rowBefore >= 0) return;
+    if (this.#hasEnded || this.hasContent) return;
     this.headArrived();
+    this.hasContent = true;
     this.#listener.contentArrived(this);
   }
 

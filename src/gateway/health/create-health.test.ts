@@ -166,76 +166,34 @@ describe('several troubles at once', () => {
   });
 });
 
-describe('the last resort', () => {
-  test('a failing target is tried by one call a second, and is back with the first success', () => {
-    const { of, attempt, advance, clock, see } = setUpHealth();
-    for (let times = 0; times < 5; times += 1) attempt(of(), failed);
-    let tries = 0;
-    for (let calls = 0; calls < 1000; calls += 1) {
-      if (of().admitsLastResort(clock.ms)) {
-        tries += 1;
-        attempt(of(), failed);
-      }
-      advance(100);
-    }
-    assert.equal(tries, 99);
-    advance(1000);
-    assert.ok(of().admitsLastResort(clock.ms));
+describe('a target that is called although it is out, because there is no other', () => {
+  test('is back with the first success, however many fail before', () => {
+    const { of, attempt, see, lines } = setUpHealth();
+    for (let times = 0; times < 1000; times += 1) attempt(of(), failed);
+    assert.equal(see(of()), 'failing 30000');
     attempt(of(), answered);
     assert.equal(see(of()), 'healthy');
+    assert.equal(lines.length, 2, 'and nothing is logged per call');
   });
 
-  test('a target that fails half of the time takes calls when there is no other, until it fails five times in a row', () => {
-    const { of, attempt, clock, see } = setUpHealth();
-    for (let times = 0; times < 20; times += 1) attempt(of(), times % 2 === 0 ? failed : answered);
-    attempt(of(), failed);
-    assert.match(see(of()), /^failing/);
-    for (let times = 0; times < 4; times += 1) {
-      assert.ok(of().admitsLastResort(clock.ms));
-      attempt(of(), failed);
-    }
-    assert.ok(!of().admitsLastResort(clock.ms), 'now it is dead');
-  });
-
-  test('a crowd that asks in one moment gets one turn, also before it is used', () => {
-    const { of, attempt, advance, clock } = setUpHealth();
+  test('while a probe hangs, another may take its place after five seconds', () => {
+    const { of, attempt, advance, see } = setUpHealth();
     for (let times = 0; times < 5; times += 1) attempt(of(), failed);
-    assert.ok(!of().admitsLastResort(clock.ms));
-    advance(1000);
-    const admitted = Array.from({ length: 1000 }, () => of().admitsLastResort(clock.ms)).filter(Boolean);
-    assert.equal(admitted.length, 1);
-  });
-
-  test('while a try hangs, the next comes after five seconds', () => {
-    const { of, attempt, advance, clock, see } = setUpHealth();
-    for (let times = 0; times < 5; times += 1) attempt(of(), failed);
-    advance(1000);
-    assert.ok(of().admitsLastResort(clock.ms));
     const hanging = of().begin();
     advance(4999);
-    assert.ok(!of().admitsLastResort(clock.ms));
+    assert.ok(!of().begin().isProbe);
     advance(1);
-    assert.ok(of().admitsLastResort(clock.ms));
     const second = of().begin();
     assert.ok(hanging.isProbe && second.isProbe);
     second.end(answered);
     assert.equal(see(of()), 'healthy');
   });
 
-  test('a refused credential is tried every five seconds by all its models together', () => {
-    const { of, attempt, advance, clock } = setUpHealth();
-    attempt(of(), badKey);
-    advance(4999);
-    assert.ok(!of().admitsLastResort(clock.ms));
-    advance(1);
-    assert.ok(of().admitsLastResort(clock.ms));
-    assert.ok(!of('other').admitsLastResort(clock.ms));
-  });
-
-  test('a target that is only rate-limited admits every call: the vendor may take it', () => {
-    const { of, attempt, clock } = setUpHealth();
-    attempt(of(), named(60_000));
-    for (let times = 0; times < 10; times += 1) assert.ok(of().admitsLastResort(clock.ms));
+  test('an operator who has nothing avoided is told nothing of avoiding', () => {
+    const { of, attempt, lines } = setUpHealth({}, undefined, () => false);
+    for (let times = 0; times < 20; times += 1) attempt(of(), failed);
+    attempt(of(), answered);
+    assert.deepEqual(lines, []);
   });
 });
 

@@ -19,11 +19,21 @@ export function createHealth(options: {
   readonly random: () => number;
   readonly logger: Logger;
   readonly settings?: Partial<HealthSettings>;
+  /** Whether calls keep to what is known here. Absent: they do. */
+  readonly isHeeded?: () => boolean;
 }): Health {
-  const { clock, random, logger } = options;
+  const { clock, random, logger, isHeeded = () => true } = options;
   const settings = { ...defaultHealthSettings, ...options.settings };
   const memory = new TargetMemory();
-  const around: TargetSurroundings = { clock, random, logger, settings, lastNumber: 0, sweep: (nowMs) => memory.lookAtOne(nowMs) };
+  const around: TargetSurroundings = {
+    clock,
+    random,
+    logger,
+    settings,
+    isHeeded,
+    lastNumber: 0,
+    sweep: (nowMs) => memory.lookAtOne(nowMs),
+  };
 
   const create = (subject: HealthSubject): TrackedTarget => {
     const nowMs = clock.monotonicMs();

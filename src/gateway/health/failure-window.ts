@@ -35,11 +35,17 @@ export class FailureWindow {
     this.#attempts -= 1;
   }
 
-  /** Whether so large a share of at least so many attempts failed. */
-  exceeds(share: number, attemptsMin: number, nowMs: number): boolean {
+  /** Forgets what is older than the window. */
+  advance(nowMs: number): void {
     this.#advance(nowMs);
-    const attempts = Math.max(this.#attempts, this.#failures);
-    return attempts >= attemptsMin && this.#failures >= share * attempts;
+  }
+
+  get attempts(): number {
+    return Math.max(this.#attempts, this.#failures);
+  }
+
+  get failures(): number {
+    return this.#failures;
   }
 
   clear(): void {

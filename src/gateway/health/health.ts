@@ -1,3 +1,5 @@
+import type { AskingCall } from './asking-call.ts';
+
 /** What is healthy or not: a model at an upstream, reached with one of the upstream's credentials. */
 export type HealthSubject = { readonly upstreamId: string; readonly credentialId: string; readonly upstreamModel: string };
 
@@ -8,19 +10,26 @@ export type HealthSubject = { readonly upstreamId: string; readonly credentialId
  */
 export type AttemptVerdict =
   | { readonly type: 'answered' }
-  | { readonly type: 'failed' }
+  | { readonly type: 'failed'; readonly cause: FailureCause }
   | { readonly type: 'rate-limited'; readonly retryAfterMs?: number }
   | { readonly type: 'rejected'; readonly reach: 'credential' | 'model' }
   | { readonly type: 'unknown' };
 
 /**
- * Whether a target may be called now.
+ * What may have caused a failure. `connection`: no request can, none came to be. `silence`: it broke off or took too long before it said anything; the caller's calls may be of a
+ * kind that it cannot bear. `reply`: it answered with a failure, so the request itself may be to blame.
+ */
+export type FailureCause = 'connection' | 'silence' | 'reply';
+
+/**
+ * How a target is to be seen now by a caller. It decides the order of targets and whether a second attempt is worth it, and never whether a call is made: where nothing better
+ * exists, the best of what does not work is called.
  *
  * `suspect`: calls are waiting for it longer than they should; others are to be preferred, and it is never refused. `probe`: it failed, or it was suspect and
  * nobody has asked it for a while, and one call may try it. A target comes back only by its probes, so a call's first attempt prefers it to the
  * healthy ones; a retry leaves it to others, so that a call does not meet two failing targets.
  *
- * The reason of an unusable target is what holds it up longest. As a last resort `rate-limited` comes before `failing` and that before `rejected`.
+ * The reason of an unusable target is what holds it up longest. Where nothing is usable `rate-limited` comes before `failing` and that before `rejected`.
  */
 export type Availability =
   | { readonly usable: true; readonly state: 'healthy' | 'suspect' | 'probe' }
@@ -44,24 +53,23 @@ export type AttemptTicket = {
 };
 
 export type TargetHealth = {
-  /** @param nowMs monotonic, as from the clock that health was made with */
-  readonly availability: (nowMs: number) => Availability;
+  /**
+   * @param nowMs monotonic, as from the clock that health was made with
+   * @param caller the user whose call it is; absent: nobody's
+   */
+  readonly availability: (nowMs: number, caller?: string) => Availability;
   /** Attempts under way. */
   readonly inFlight: () => number;
+  /** When an attempt was last sent there, by the same clock. */
+  readonly lastSentMs: () => number;
+  /** Whether a second attempt of a call has a chance there: not where the caller's calls have failed one after the other. */
+  readonly isWorthRetry: (caller?: string) => boolean;
   /**
-   * Asked where none of a model's targets is usable, for the best of them, and for a call's first attempt only: whether this call may be sent
-   * all the same, so that a model whose only target failed is back within about a second of its recovery. True takes the turn: send it.
-   *
-   * A target that is only rate-limited always admits it: limits count tokens as well as calls, so the vendor may take this call, and where it does not,
-   * its own answer is the true one. So does one that is out for the share of its failures, without five in a row. Otherwise one call a second may try it, one in five seconds where the credential was rejected, and none
-   * while an earlier try has been waiting for less than five seconds.
+   * Counts an attempt that is about to be sent. Takes the probe where the target is on probation; so ask `availability` and begin in the same turn of the event loop, or ask
+   * again after what was waited for.
+   * @param call absent: a call of its own, of nobody
    */
-  readonly admitsLastResort: (nowMs: number) => boolean;
-  /**
-   * Counts an attempt that is about to be sent. Takes the probe where the target is on probation; so ask `availability` or `admitsLastResort` and begin in
-   * the same turn of the event loop, or ask again after what was waited for.
-   */
-  readonly begin: () => AttemptTicket;
+  readonly begin: (call?: AskingCall) => AttemptTicket;
 };
 
 /** A target's state, for people and programs that ask. */
@@ -70,6 +78,7 @@ export type HealthReport = HealthSubject & {
   /** Milliseconds until it is tried again; absent where it is used. */
   readonly againInMs?: number;
   readonly inFlight: number;
+  /** Calls that failed one after the other. */
   readonly consecutiveFailures: number;
 };
 

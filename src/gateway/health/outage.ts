@@ -14,8 +14,8 @@ const probeHoldMs = 30_000;
 const probeUnderWayMs = 1000;
 
 /**
- * Something that was found not to work: it is left alone for a time, then tried by one attempt at a time until one succeeds; after each that fails it is
- * left alone for longer. Order is told by the numbers of attempts and not by time, so that it is right at any resolution of the clock.
+ * Something that was found not to work: others are preferred for a time, then it is tried by one attempt at a time until one succeeds; after each that fails the
+ * time is longer. Order is told by the numbers of attempts and not by time, so that it is right at any resolution of the clock.
  */
 export class Outage {
   readonly #pacing: OutagePacing;
@@ -27,11 +27,10 @@ export class Outage {
   /** The attempt that is the probe; 0 for none. */
   #probe = 0;
   #probeSentMs = 0;
-  #lastTryMs = 0;
   #closedMs = -Infinity;
-  /** The last attempt that was sent before it began, and before it last began or ended. */
+  /** The last attempt that was sent before it began, and before it last ended. */
   #openedAfter = 0;
-  #changedAfter = 0;
+  #endedAfter = 0;
 
   /** @param relapseMs begun anew so soon after its end, it goes on with the time out it had reached */
   constructor(pacing: OutagePacing, relapseMs: number, random: () => number) {
@@ -44,9 +43,9 @@ export class Outage {
     return this.#isOut;
   }
 
-  /** Whether an attempt tells something that was not known: it was sent after the last beginning or end. */
+  /** Whether an attempt tells of the time since the last recovery. */
   isNews(attempt: ProbingAttempt): boolean {
-    return attempt.number > this.#changedAfter;
+    return attempt.number > this.#endedAfter;
   }
 
   /** Whether an attempt was sent since it began, so that its success is the end of it. */
@@ -59,8 +58,6 @@ export class Outage {
     if (nowMs - this.#closedMs > this.#relapseMs) this.#rounds = 0;
     this.#isOut = true;
     this.#openedAfter = lastNumber;
-    this.#changedAfter = lastNumber;
-    this.#lastTryMs = nowMs;
     this.#leaveAlone(nowMs);
   }
 
@@ -68,7 +65,7 @@ export class Outage {
     this.#isOut = false;
     this.#probe = 0;
     this.#closedMs = nowMs;
-    this.#changedAfter = lastNumber;
+    this.#endedAfter = lastNumber;
   }
 
   #leaveAlone(nowMs: number): void {
@@ -87,21 +84,10 @@ export class Outage {
 
   /** The attempt is sent. It becomes the probe unless another is, of which something may still be heard. */
   take(attempt: ProbingAttempt, takenOverAfterMs: number): boolean {
-    this.#lastTryMs = attempt.sentMs;
     if (this.#probe !== 0 && attempt.sentMs - this.#probeSentMs < takenOverAfterMs) return false;
     this.#probe = attempt.number;
     this.#probeSentMs = attempt.sentMs;
     return true;
-  }
-
-  /** Whether it is so long ago that it was last tried, and no probe has been waiting for less than `waitsMs`. */
-  mayTryAnyway(nowMs: number, spacingMs: number, waitsMs: number): boolean {
-    return nowMs - this.#lastTryMs >= spacingMs && (this.#probe === 0 || nowMs - this.#probeSentMs >= waitsMs);
-  }
-
-  /** Takes the turn of the last resort before anything is sent. */
-  claimTurn(nowMs: number): void {
-    this.#lastTryMs = nowMs;
   }
 
   /** The attempt failed: if it was the probe, it is left alone for longer. */

@@ -1,12 +1,14 @@
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/log.ts';
-import { Attempt, type AttemptListener } from './attempt.ts';
+import type { AskingCall } from './asking-call.ts';
+import { Attempt, type AttemptListener, nobody } from './attempt.ts';
+import { BlamedOutage } from './blamed-outage.ts';
+import type { CallerRow, Concerned } from './caller-row.ts';
 import { Cooling } from './cooling.ts';
 import type { CredentialHealth } from './credential-health.ts';
-import { FailureWindow } from './failure-window.ts';
-import type { AttemptTicket, AttemptVerdict, Availability, HealthReport, TargetHealth, UnusableReason } from './health.ts';
+import { FailureShare } from './failure-share.ts';
+import type { AttemptTicket, AttemptVerdict, Availability, FailureCause, HealthReport, TargetHealth, UnusableReason } from './health.ts';
 import type { HealthSettings } from './health-settings.ts';
-import { Outage } from './outage.ts';
 import { WaitWatch } from './wait-watch.ts';
 
 /** What the targets of a process have in common. */
@@ -15,6 +17,8 @@ export type TargetSurroundings = {
   readonly random: () => number;
   readonly logger: Logger;
   readonly settings: HealthSettings;
+  /** Whether calls keep to what is known here; otherwise nothing is said of targets that others are preferred to. */
+  readonly isHeeded: () => boolean;
   /** Number of the last attempt of the process. */
   lastNumber: number;
   /** Called with every attempt, so that memory follows use without a timer. */
@@ -31,15 +35,13 @@ export class TrackedTarget implements TargetHealth, AttemptListener {
   readonly credential: CredentialHealth;
   readonly upstreamModel: string;
   readonly #around: TargetSurroundings;
-  readonly #failing: Outage;
+  readonly #failing: BlamedOutage;
   /** That the upstream refuses the credential for this model. */
-  readonly #rejection: Outage;
+  readonly #rejection: BlamedOutage;
+  readonly #share: FailureShare;
   readonly #cooling: Cooling;
   readonly #watch: WaitWatch;
-  readonly #window = new FailureWindow();
   #underWay = 0;
-  #failuresInARow = 0;
-  #refusalsInARow = 0;
   /** The youngest attempt that was answered: what older ones say is no news of a row. */
   #lastAnswered = 0;
   #lastBegunMs: number;
@@ -47,11 +49,15 @@ export class TrackedTarget implements TargetHealth, AttemptListener {
 
   constructor(credential: CredentialHealth, upstreamModel: string, around: TargetSurroundings) {
     const { settings, random } = around;
+    const { relapseMs, consecutiveFailures, failuresPerCaller, modelRefusals, refusalsPerCaller } = settings;
+    const pace = { relapseMs, random };
     this.credential = credential;
     this.upstreamModel = upstreamModel;
     this.#around = around;
-    this.#failing = new Outage(settings.failing, settings.relapseMs, random);
-    this.#rejection = new Outage(settings.rejected, settings.relapseMs, random);
+    this.#failing = new BlamedOutage(settings.failing, { length: consecutiveFailures, perCallerMost: failuresPerCaller }, pace);
+    this.#rejection = new BlamedOutage(settings.rejected, { length: modelRefusals, perCallerMost: refusalsPerCaller }, pace);
+    const { failureShare: share, attemptsMin, othersMin } = settings;
+    this.#share = new FailureShare({ share, attemptsMin, othersMin });
     this.#cooling = new Cooling(settings.cooling);
     this.#watch = new WaitWatch(settings.suspicion);
     this.#lastUsedMs = around.clock.monotonicMs();
@@ -62,64 +68,58 @@ export class TrackedTarget implements TargetHealth, AttemptListener {
     return this.#underWay;
   }
 
-  availability(nowMs: number): Availability {
-    if (this.#isOut()) return this.#availabilityWhileOut(nowMs);
+  lastSentMs(): number {
+    return this.#lastBegunMs;
+  }
+
+  availability(nowMs: number, caller: string = nobody): Availability {
+    if (this.#isOutFor(caller)) return this.#availabilityWhileOut(nowMs, caller);
     const coolingMs = this.#cooling.waitMs(nowMs);
     if (coolingMs > 0) return { usable: false, reason: 'rate-limited', againInMs: coolingMs };
     if (!this.#watch.isSuspect(nowMs)) return healthy;
     return this.#isTrialDue(nowMs) ? probe : suspect;
   }
 
+  #isOutFor(caller: string): boolean {
+    return this.credential.rejection.isOut || this.#failing.isOutFor(caller) || this.#rejection.isOutFor(caller);
+  }
+
+  /** Whether it is out for anybody. */
   #isOut(): boolean {
-    return this.#failing.isOut || this.#rejection.isOut || this.credential.rejection.isOut;
+    return this.#failing.outage.isOut || this.#rejection.outage.isOut || this.credential.rejection.isOut;
   }
 
   #isTrialDue(nowMs: number): boolean {
     return nowMs - this.#lastBegunMs >= this.#around.settings.suspicion.trialMs;
   }
 
-  #availabilityWhileOut(nowMs: number): Availability {
+  #availabilityWhileOut(nowMs: number, caller: string): Availability {
     let reason: UnusableReason = 'rejected';
-    let againInMs = this.#rejectedMs(nowMs);
-    const failingMs = this.#failing.isOut ? this.#failing.waitMs(nowMs) : 0;
+    let againInMs = this.#rejectedMs(nowMs, caller);
+    const failingMs = this.#failing.isOutFor(caller) ? this.#failing.outage.waitMs(nowMs) : 0;
     if (failingMs > againInMs) [reason, againInMs] = ['failing', failingMs];
     const coolingMs = this.#cooling.waitMs(nowMs);
     if (coolingMs > againInMs) [reason, againInMs] = ['rate-limited', coolingMs];
     return againInMs === 0 ? probe : { usable: false, reason, againInMs };
   }
 
-  #rejectedMs(nowMs: number): number {
+  #rejectedMs(nowMs: number, caller?: string): number {
     const { rejection } = this.credential;
     const forAllMs = rejection.isOut ? rejection.waitMs(nowMs) : 0;
-    return this.#rejection.isOut ? Math.max(forAllMs, this.#rejection.waitMs(nowMs)) : forAllMs;
+    const own = this.#rejection;
+    const isOut = caller === undefined ? own.outage.isOut : own.isOutFor(caller);
+    return isOut ? Math.max(forAllMs, own.outage.waitMs(nowMs)) : forAllMs;
   }
 
-  admitsLastResort(nowMs: number): boolean {
-    if (!this.#isOut()) return true;
-    const { lastResortFailingMs, lastResortRejectedMs, lastResortWaitsMs } = this.#around.settings;
-    const mayTry = (outage: Outage, spacingMs: number): boolean =>
-      !outage.isOut || outage.mayTryAnyway(nowMs, spacingMs, lastResortWaitsMs);
-    const { rejection } = this.credential;
-    const admits =
-      (this.#failsOnlyPartly() || mayTry(this.#failing, lastResortFailingMs)) &&
-      mayTry(this.#rejection, lastResortRejectedMs) &&
-      mayTry(rejection, lastResortRejectedMs);
-    if (!admits) return false;
-    this.#failing.claimTurn(nowMs);
-    this.#rejection.claimTurn(nowMs);
-    rejection.claimTurn(nowMs);
-    return true;
+  isWorthRetry(caller: string = nobody): boolean {
+    return this.#failing.row.callsOf(caller) < this.#around.settings.consecutiveFailures;
   }
 
-  /** Out for the share of its failures and not for a row of them: others are better, but where there is none, much of what it is asked succeeds. */
-  #failsOnlyPartly(): boolean {
-    return this.#failuresInARow < this.#around.settings.consecutiveFailures;
-  }
-
-  begin(): AttemptTicket {
+  begin(call?: AskingCall): AttemptTicket {
     const around = this.#around;
     const sentMs = around.clock.monotonicMs();
     const isTrial = this.#watch.isSuspect(sentMs) && this.#isTrialDue(sentMs);
+    const caller = call?.caller ?? nobody;
     this.#underWay += 1;
     this.#lastUsedMs = sentMs;
     this.#lastBegunMs = sentMs;
@@ -128,19 +128,21 @@ export class TrackedTarget implements TargetHealth, AttemptListener {
       number: around.lastNumber,
       sentMs,
       epoch: this.#watch.enter(sentMs),
-      bucket: this.#window.addAttempt(sentMs),
+      bucket: this.#share.addAttempt(caller, sentMs),
+      call,
     });
     attempt.isProbe = isTrial;
-    if (this.#isOut()) this.#takeProbes(attempt);
+    if (this.#isOutFor(caller)) this.#takeProbes(attempt);
     around.sweep(sentMs);
     return attempt;
   }
 
   #takeProbes(attempt: Attempt): void {
-    const { lastResortWaitsMs } = this.#around.settings;
-    for (const outage of [this.#failing, this.#rejection, this.credential.rejection]) {
-      if (outage.isOut && outage.take(attempt, lastResortWaitsMs)) attempt.isProbe = true;
-    }
+    const { probeWaitsMs } = this.#around.settings;
+    const { rejection } = this.credential;
+    if (this.#failing.isOutFor(attempt.caller) && this.#failing.outage.take(attempt, probeWaitsMs)) attempt.isProbe = true;
+    if (this.#rejection.isOutFor(attempt.caller) && this.#rejection.outage.take(attempt, probeWaitsMs)) attempt.isProbe = true;
+    if (rejection.isOut && rejection.take(attempt, probeWaitsMs)) attempt.isProbe = true;
   }
 
   headArrived(attempt: Attempt): void {
@@ -149,8 +151,7 @@ export class TrackedTarget implements TargetHealth, AttemptListener {
   }
 
   contentArrived(attempt: Attempt): void {
-    attempt.rowBefore = this.#failuresInARow;
-    this.#hearGood(attempt);
+    attempt.rowBefore = this.#hearGood(attempt);
   }
 
   ended(attempt: Attempt, verdict: AttemptVerdict): void {
@@ -161,18 +162,18 @@ export class TrackedTarget implements TargetHealth, AttemptListener {
     switch (verdict.type) {
       case 'answered':
         // A stream that comes to its end was good news when it began: it may have begun long before the failures that it would deny.
-        if (attempt.rowBefore < 0) this.#hearGood(attempt);
+        if (!attempt.hasContent) this.#hearGood(attempt);
         return undefined;
       case 'failed':
-        return this.#failed(attempt, nowMs);
+        return this.#failed(attempt, verdict.cause, nowMs);
       case 'rate-limited':
         return this.#limited(attempt, verdict.retryAfterMs, nowMs);
       case 'rejected':
         return this.#rejected(attempt, verdict.reach, nowMs);
       case 'unknown':
         this.#uncount(attempt, nowMs);
-        this.#failing.probeVoid(attempt);
-        this.#rejection.probeVoid(attempt);
+        this.#failing.outage.probeVoid(attempt);
+        this.#rejection.outage.probeVoid(attempt);
         this.credential.rejection.probeVoid(attempt);
         return undefined;
     }
@@ -186,55 +187,79 @@ export class TrackedTarget implements TargetHealth, AttemptListener {
     } else if (type === 'answered' || type === 'unknown') this.#watch.learn(headMs - sentMs);
   }
 
-  #hearGood(attempt: Attempt): void {
-    this.#failuresInARow = 0;
-    this.#refusalsInARow = 0;
+  /** @returns the row of failures that it ends, where there is one */
+  #hearGood(attempt: Attempt): CallerRow | undefined {
+    const row = this.#failing.breakRow();
+    this.#rejection.breakRow();
     if (attempt.number > this.#lastAnswered) this.#lastAnswered = attempt.number;
     this.#cooling.answered(attempt);
     if (this.#isOut()) this.#recover(attempt, this.#around.clock.monotonicMs());
+    return row;
   }
 
   /** Ends what an attempt disproves that was sent since it began. */
   #recover(attempt: Attempt, nowMs: number): void {
     this.#showAlive(attempt, nowMs);
-    if (this.#rejection.isSentDuring(attempt)) {
-      this.#rejection.end(nowMs, this.#around.lastNumber);
-      this.#refusalsInARow = 0;
-      this.#around.logger.info(this.#names(), 'the upstream accepts the credential for the model again');
+    const { logger, lastNumber } = this.#around;
+    if (this.#rejection.outage.isSentDuring(attempt)) {
+      this.#rejection.end(nowMs, lastNumber);
+      logger.info(this.#names(), 'the upstream accepts the credential for the model again');
     }
     const { rejection } = this.credential;
     if (rejection.isSentDuring(attempt)) {
-      rejection.end(nowMs, this.#around.lastNumber);
-      this.#around.logger.info(this.#names(), 'the upstream accepts the credential again');
+      rejection.end(nowMs, lastNumber);
+      logger.info(this.#names(), 'the upstream accepts the credential again');
     }
   }
 
   /** An upstream that answers, be it with a refusal, does not fail any more. */
   #showAlive(attempt: Attempt, nowMs: number): void {
-    if (!this.#failing.isSentDuring(attempt)) return;
+    if (!this.#failing.outage.isSentDuring(attempt)) return;
     this.#failing.end(nowMs, this.#around.lastNumber);
-    this.#failuresInARow = 0;
-    this.#window.clear();
-    this.#around.logger.info(this.#names(), 'the upstream answers again and is used');
+    this.#share.clear();
+    if (this.#around.isHeeded()) this.#around.logger.info(this.#names(), 'the upstream answers again and is used');
   }
 
-  #failed(attempt: Attempt, nowMs: number): void {
+  #failed(attempt: Attempt, cause: FailureCause, nowMs: number): void {
     this.#postponeRejected(attempt, nowMs);
-    if (this.#failing.isSentDuring(attempt)) this.#failuresInARow += 1;
-    if (this.#failing.isOut) return this.#failing.probeFailed(attempt, nowMs);
+    this.#failing.outage.probeFailed(attempt, nowMs);
     // What was sent before the last recovery tells of the time before it.
-    if (!this.#failing.isNews(attempt)) return;
-    const { consecutiveFailures, failureShare, attemptsMin } = this.#around.settings;
-    this.#window.addFailure(nowMs);
+    if (!this.#failing.outage.isNews(attempt)) return;
+    const isKnown = this.#failing.isOutFor(attempt.caller);
+    if (isKnown && !this.#failing.outage.isSentDuring(attempt)) return;
+    if (this.#wasCounted(attempt)) return this.#uncount(attempt, nowMs);
+    const concerned = this.#countFailure(attempt, cause, nowMs);
+    if (concerned !== undefined) this.#leaveAlone(concerned, attempt.caller, nowMs);
+  }
+
+  /** Whether an earlier attempt of the same call failed here: the attempts of a call count once. */
+  #wasCounted({ call }: Attempt): boolean {
+    if (call === undefined) return false;
+    if (call.countedAt.includes(this)) return true;
+    call.countedAt.push(this);
+    return false;
+  }
+
+  /** @returns whom the failures concern by now */
+  #countFailure(attempt: Attempt, cause: FailureCause, nowMs: number): Concerned | undefined {
+    const { caller, call, bucket, rowBefore } = attempt;
+    const request = cause === 'connection' ? undefined : cause === 'reply' && call !== undefined ? call.digest() : `#${attempt.number}`;
+    const byShare = this.#share.addFailure(caller, bucket, request, nowMs);
     // An attempt that was sent before one that succeeded failed slowly: it counts as one of many, and is no news of a row.
+    if (attempt.number < this.#lastAnswered) return byShare;
     // One that broke off after its first content goes on with the row that the content had ended.
-    if (attempt.number >= this.#lastAnswered) this.#failuresInARow = Math.max(this.#failuresInARow, attempt.rowBefore) + 1;
-    const isOut = this.#failuresInARow >= consecutiveFailures || this.#window.exceeds(failureShare, attemptsMin, nowMs);
-    if (!isOut) return;
-    this.#failing.begin(nowMs, this.#around.lastNumber);
-    const failuresInARow = this.#failuresInARow;
-    const againInMs = Math.round(this.#failing.waitMs(nowMs));
-    this.#around.logger.warn({ ...this.#names(), failuresInARow, againInMs }, 'the upstream fails and is left alone for a time');
+    if (rowBefore !== undefined) this.#failing.resume(rowBefore);
+    this.#failing.row.add(caller, request);
+    const byRow = this.#failing.row.judge(caller);
+    return byRow === 'all' || byShare === 'all' ? 'all' : (byRow ?? byShare);
+  }
+
+  #leaveAlone(concerned: Concerned, caller: string, nowMs: number): void {
+    const { lastNumber, logger, isHeeded } = this.#around;
+    if (!this.#failing.begin(concerned, caller, nowMs, lastNumber) || !isHeeded()) return;
+    const failuresInARow = this.#failing.row.length;
+    const againInMs = Math.round(this.#failing.outage.waitMs(nowMs));
+    logger.warn({ ...this.#names(), failuresInARow, againInMs }, 'the upstream fails; others are preferred for a time where there are any');
   }
 
   #limited(attempt: Attempt, retryAfterMs: number | undefined, nowMs: number): void {
@@ -246,7 +271,7 @@ export class TrackedTarget implements TargetHealth, AttemptListener {
 
   /** What was no success is none for a credential that was refused: it is tried again later. */
   #postponeRejected(attempt: Attempt, nowMs: number): void {
-    this.#rejection.probeFailed(attempt, nowMs);
+    this.#rejection.outage.probeFailed(attempt, nowMs);
     this.credential.rejection.probeFailed(attempt, nowMs);
   }
 
@@ -254,23 +279,26 @@ export class TrackedTarget implements TargetHealth, AttemptListener {
     this.#uncount(attempt, nowMs);
     this.#showAlive(attempt, nowMs);
     this.#postponeRejected(attempt, nowMs);
-    const { settings, logger, lastNumber } = this.#around;
-    const outage = reach === 'credential' ? this.credential.rejection : this.#rejection;
-    if (outage.isOut || !outage.isNews(attempt)) return;
-    if (reach === 'credential') {
-      outage.begin(nowMs, lastNumber);
-      logger.error(this.#names(), 'the upstream refuses the credential: it has to be renewed');
-      return;
-    }
-    if (attempt.number > this.#lastAnswered) this.#refusalsInARow += 1;
-    if (this.#refusalsInARow < settings.modelRefusals) return;
-    outage.begin(nowMs, lastNumber);
+    if (reach === 'credential') return this.#refuseCredential(attempt, nowMs);
+    const { logger, lastNumber } = this.#around;
+    if (!this.#rejection.outage.isNews(attempt) || this.#rejection.isOutFor(attempt.caller)) return;
+    const { caller, call } = attempt;
+    if (attempt.number > this.#lastAnswered) this.#rejection.row.add(caller, call?.digest() ?? `#${attempt.number}`);
+    const concerned = this.#rejection.row.judge(caller);
+    if (concerned === undefined || !this.#rejection.begin(concerned, caller, nowMs, lastNumber)) return;
     logger.error(this.#names(), 'the upstream refuses the credential for the model');
+  }
+
+  #refuseCredential(attempt: Attempt, nowMs: number): void {
+    const { rejection } = this.credential;
+    if (rejection.isOut || !rejection.isNews(attempt)) return;
+    rejection.begin(nowMs, this.#around.lastNumber);
+    this.#around.logger.error(this.#names(), 'the upstream refuses the credential: it has to be renewed');
   }
 
   /** Takes an attempt out of the window that says nothing of failing or not; it is gone from there if it was sent before the last recovery. */
   #uncount(attempt: Attempt, nowMs: number): void {
-    if (this.#failing.isNews(attempt)) this.#window.takeBack(attempt.bucket, nowMs);
+    if (this.#failing.outage.isNews(attempt)) this.#share.takeBack(attempt.caller, attempt.bucket, nowMs);
   }
 
   #names(): { readonly upstream: string; readonly credential: string; readonly upstreamModel: string } {
@@ -279,7 +307,7 @@ export class TrackedTarget implements TargetHealth, AttemptListener {
 
   /** Whether nothing would be lost with it: nothing is under way and nothing was wrong lately. */
   isSpare(nowMs: number): boolean {
-    const isWell = !this.#isOut() && this.#failuresInARow === 0 && this.#refusalsInARow === 0;
+    const isWell = !this.#isOut() && this.#failing.row.length === 0 && this.#rejection.row.length === 0;
     return this.#underWay === 0 && isWell && this.#cooling.waitMs(nowMs) === 0;
   }
 
@@ -298,13 +326,13 @@ export class TrackedTarget implements TargetHealth, AttemptListener {
       credentialId,
       upstreamModel: this.upstreamModel,
       inFlight: this.#underWay,
-      consecutiveFailures: this.#failuresInARow,
+      consecutiveFailures: this.#failing.row.length,
     };
     const coolingMs = this.#cooling.waitMs(nowMs);
-    if (this.#rejection.isOut || this.credential.rejection.isOut) {
+    if (this.#rejection.outage.isOut || this.credential.rejection.isOut) {
       return { ...common, state: 'rejected', againInMs: this.#rejectedMs(nowMs) };
     }
-    if (this.#failing.isOut) return { ...common, state: 'failing', againInMs: this.#failing.waitMs(nowMs) };
+    if (this.#failing.outage.isOut) return { ...common, state: 'failing', againInMs: this.#failing.outage.waitMs(nowMs) };
     if (coolingMs > 0) return { ...common, state: 'rate-limited', againInMs: coolingMs };
     return { ...common, state: this.#watch.isSuspect(nowMs) ? 'suspect' : 'healthy' };
   }

@@ -8,10 +8,10 @@ import { receiptPath } from '../exchange/reply-headers.ts';
 import { UpstreamExchange } from '../exchange/upstream-exchange.ts';
 import { upstreamTimeout } from '../exchange/upstream-failure.ts';
 import type { Gateway } from '../gateway.ts';
+import { type AskingCall, createAskingCall, digestRequest } from '../health/asking-call.ts';
 import type { AttemptTicket } from '../health/health.ts';
 import { withOwnLimits } from '../limits/reserve-call.ts';
 import type { EstimatedCount, ExchangePlan } from '../plan-exchange.ts';
-import { alwaysHealthy } from '../routing/always-healthy.ts';
 import { subjectOf } from '../routing/route.ts';
 import type { Target } from '../routing/routing-table.ts';
 import { timeoutsOf } from '../routing/target-timeouts.ts';
@@ -25,6 +25,7 @@ import { planAttempt } from './plan-attempt.ts';
 import { forbidsRetry, parseRetryAfter } from './parse-retry-after.ts';
 import type { RetryGrant } from './retry-budget.ts';
 import { decideRetry, isWithinReach, namedWaitMsMax, type RetryDecision } from './retry-policy.ts';
+import { seeHealth } from './see-health.ts';
 
 /** Another attempt that is to follow a failed one. */
 type Pending = {
@@ -81,11 +82,17 @@ export class CallAttempts implements RunningCall {
   #overflow: GatewayError | undefined;
   /** Whether the client lets less of its request be sent. */
   #mayShorten = false;
+  /** What health is told of it: that its attempts are those of one call. */
+  readonly #asking: AskingCall;
 
   constructor(gateway: Gateway, known: KnownCall, bytes: Buffer) {
     this.#gateway = gateway;
     this.#known = known;
     this.#bytes = bytes;
+    // What broke after its first content has no request left to look at.
+    this.#asking = createAskingCall(known.caller.userId, () =>
+      this.#bytes === undefined ? known.call.callId : digestRequest(this.#bytes),
+    );
   }
 
   /**
@@ -128,7 +135,7 @@ export class CallAttempts implements RunningCall {
 
   /** Writes an attempt down and begins it, unless it is one that is no longer wanted by then. */
   async #run(target: Target, plan: ExchangePlan, pending?: Pending): Promise<undefined> {
-    const ticket = this.#gateway.health.of(subjectOf(target)).begin();
+    const ticket = this.#gateway.health.of(subjectOf(target)).begin(this.#asking);
     let opening: CallOpening | undefined;
     this.#known.report.exchanging();
     try {
@@ -272,15 +279,13 @@ export class CallAttempts implements RunningCall {
 
   /** The best target that was not tried yet; else, where that can help, the same once more. */
   #chooseNext(failed: Target, { reach, waitMs, verdict }: Extract<RetryDecision, { retry: true }>): Next | undefined {
-    const { clock } = this.#gateway;
-    const health = this.#known.settings.retries.avoidFailing ? this.#gateway.health : alwaysHealthy;
-    const nowMs = clock.monotonicMs();
+    const see = seeHealth(this.#gateway, this.#known.settings, this.#asking);
     let best: Next | undefined;
     let bestRank = Infinity;
     for (const target of this.#known.targets) {
       if (this.#tried.includes(target) || !isWithinReach(reach, subjectOf(failed), subjectOf(target))) continue;
-      const availability = health.of(subjectOf(target)).availability(nowMs);
-      if (!availability.usable) continue;
+      const { availability, isWorthRetry } = see(target);
+      if (!availability.usable || !isWorthRetry) continue;
       // What failed is likely to fail with another of its credentials too.
       const isSame = verdict.type === 'failed' && target.upstream.id === failed.upstream.id;
       const rank = nextRanks[availability.state] + (isSame ? 1 : 0);
@@ -290,7 +295,8 @@ export class CallAttempts implements RunningCall {
       }
     }
     if (best !== undefined || reach !== 'any-target') return best;
-    const availability = health.of(subjectOf(failed)).availability(nowMs);
+    const { availability, isWorthRetry } = see(failed);
+    if (!isWorthRetry) return undefined;
     if (availability.usable) return { target: failed, waitMs };
     // One that wants fewer calls takes them again after a while, which this call has as well as any other.
     if (availability.reason !== 'rate-limited' || availability.againInMs > namedWaitMsMax) return undefined;
@@ -350,9 +356,9 @@ export class CallAttempts implements RunningCall {
     const waitedMs = this.#observer?.waitedMs(nowMs);
     if (waitedMs === undefined || waitedMs < stallMs || target === undefined) return false;
     if (!settings.retries.avoidFailing || targets.length === this.#tried.length || this.#bytes === undefined) return false;
-    const { health } = this.#gateway;
+    const see = seeHealth(this.#gateway, settings, this.#asking);
     const stateOf = (each: Target): string => {
-      const availability = health.of(subjectOf(each)).availability(nowMs);
+      const { availability } = see(each);
       return availability.usable ? availability.state : availability.reason;
     };
     // A suspect that nobody has called for a while may be tried by the next call; that helps those that wait in no way.

@@ -187,6 +187,9 @@ export async function succeed(call: StartedAttempts): Promise<void> {
 /** Lets a target fail until it is left out. */
 export function breakDown(call: StartedAttempts, upstreamId: string): void {
   for (let failure = 0; failure < 5; failure += 1) {
-    call.gateway.health.of({ upstreamId, credentialId: upstreamId, upstreamModel: 'm' }).begin().end({ type: 'failed' });
+    call.gateway.health
+      .of({ upstreamId, credentialId: upstreamId, upstreamModel: 'm' })
+      .begin()
+      .end({ type: 'failed', cause: 'connection' });
   }
 }

@@ -41,7 +41,7 @@ function createRoad(targets: readonly HealthSubject[], isDead: (upstreamId: stri
       return seen.usable ? 0 : lastly[seen.reason];
     };
     const chosen = targets.toSorted((one, other) => reasonOf(one) - reasonOf(other))[0];
-    return chosen !== undefined && health.of(chosen).admitsLastResort(clock.ms) ? chosen : undefined;
+    return chosen;
   };
   const retryTarget = (failed: HealthSubject, reach: RetryReach, tried: readonly HealthSubject[]): HealthSubject | undefined => {
     const within = targets.filter((target) => isWithinReach(reach, failed, target));

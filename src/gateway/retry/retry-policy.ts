@@ -1,5 +1,5 @@
 import type { GatewayError } from '../../inference/gateway-error.ts';
-import type { AttemptVerdict, HealthSubject } from '../health/health.ts';
+import type { AttemptVerdict, FailureCause, HealthSubject } from '../health/health.ts';
 import { classifyFailure, type FailureKind } from './classify-failure.ts';
 
 /** How many attempts a call may make. */
@@ -45,11 +45,9 @@ export type RetryDecision =
       readonly cost: 5 | 10;
     };
 
-const verdicts: Readonly<Record<Exclude<FailureKind, 'rate-limited'>, AttemptVerdict>> = {
+const verdicts: Readonly<Record<Exclude<FailureKind, 'rate-limited' | 'failed' | 'timed-out'>, AttemptVerdict>> = {
   answered: { type: 'answered' },
   own: { type: 'unknown' },
-  failed: { type: 'failed' },
-  'timed-out': { type: 'failed' },
   'credential-rejected': { type: 'rejected', reach: 'credential' },
   'model-refused': { type: 'rejected', reach: 'model' },
 };
@@ -71,7 +69,7 @@ const reaches: Readonly<Partial<Record<FailureKind, RetryReach>>> = {
 export function decideRetry(failure: FailedAttempt, random: () => number): RetryDecision {
   const kind = classifyFailure(failure.error, failure.upstreamStatus);
   const namedMs = namedWaitMs(failure);
-  const verdict = judge(kind, namedMs, failure.hasClientLeft);
+  const verdict = judge(kind, namedMs, failure);
   const reach = reachOf(kind, namedMs, failure);
   if (reach === undefined) return { verdict, retry: false };
   return { verdict, retry: true, reach, waitMs: waitMsOf(kind, namedMs, failure.attempt, random), cost: kind === 'timed-out' ? 10 : 5 };
@@ -84,10 +82,16 @@ function namedWaitMs({ error, retryAfterMs, upstreamStatus }: FailedAttempt): nu
   return error.retryAfterSeconds * 1000;
 }
 
-function judge(kind: FailureKind, namedMs: number | undefined, hasClientLeft: boolean): AttemptVerdict {
+function judge(kind: FailureKind, namedMs: number | undefined, { hasClientLeft, error, upstreamStatus }: FailedAttempt): AttemptVerdict {
   if (hasClientLeft) return verdicts.own;
+  if (kind === 'failed' || kind === 'timed-out') return { type: 'failed', cause: causeOf(error, upstreamStatus) };
   if (kind !== 'rate-limited') return verdicts[kind];
   return { type: 'rate-limited', ...(namedMs === undefined ? {} : { retryAfterMs: namedMs }) };
+}
+
+function causeOf({ code }: GatewayError, upstreamStatus: number | undefined): FailureCause {
+  if (code === 'upstream_unreachable' && upstreamStatus === undefined) return 'connection';
+  return upstreamStatus === undefined && (code === 'upstream_connection_error' || code === 'upstream_timeout') ? 'silence' : 'reply';
 }
 
 function reachOf(kind: FailureKind, namedMs: number | undefined, failure: FailedAttempt): RetryReach | undefined {

@@ -5,8 +5,8 @@ import { chatDialects } from '../../dialects/registry.ts';
 import type { VendorId } from '../../upstreams/upstream-vendor.ts';
 import { createFakeUpstream } from '../exchange/fake-exchange.ts';
 import type { Availability } from '../health/health.ts';
-import { alwaysHealthy } from './always-healthy.ts';
-import { type RankedCall, type RankedHealth, rankTargets } from './rank-targets.ts';
+import { alwaysHealthy, type KnownHealth } from './always-healthy.ts';
+import { type RankedCall, rankTargets } from './rank-targets.ts';
 import { type ConfiguredModel, createRoutingTable, type RoutingTable, type Target, type Upstream } from './routing-table.ts';
 
 const priceBook = createPriceBook({ book: loadShippedPriceBook() });
@@ -28,15 +28,15 @@ export function fakeTable(targets: readonly Target[], more: Partial<ConfiguredMo
   return createRoutingTable({ upstreams, models: [{ name: 'm', targets, ordered: true, ...more }], priceBook, configuredAtMs: 0 });
 }
 
-/** What is known of a target: its state, how many calls are under way, and whether its last resort is admitted. */
-export type FakeHealthState = { readonly availability?: Availability; readonly inFlight?: number; readonly lastResort?: boolean };
+/** What is known of a target: its state, how many calls are under way, and when one was last sent. */
+export type FakeHealthState = { readonly availability?: Availability; readonly inFlight?: number; readonly lastSentMs?: number };
 
 /** Health by credential id; of others nothing bad is known. */
-export function fakeHealth(states: Readonly<Record<string, FakeHealthState>>): RankedHealth {
+export function fakeHealth(states: Readonly<Record<string, FakeHealthState>>): KnownHealth {
   return {
     of: ({ credentialId }) => {
-      const { availability = { usable: true, state: 'healthy' }, inFlight = 0, lastResort = false } = states[credentialId] ?? {};
-      return { availability: () => availability, inFlight: () => inFlight, admitsLastResort: () => lastResort };
+      const { availability = { usable: true, state: 'healthy' }, inFlight = 0, lastSentMs = 0 } = states[credentialId] ?? {};
+      return { availability: () => availability, inFlight: () => inFlight, lastSentMs: () => lastSentMs };
     },
   };
 }

@@ -78,43 +78,28 @@ describe('health', () => {
     assert.deepEqual(ranked({ a: { availability: probe }, b: { availability: suspect } }), ['a', 'c', 'b']);
   });
 
-  test('as a last resort, limited ones come before failing ones, and refused ones are the last', () => {
-    const out = (availability: Availability) => ({ availability, lastResort: true });
-    assert.deepEqual(ranked({ a: out(rejected), b: out(failing(1)), c: out(limited(9000)) }), ['c']);
-    assert.deepEqual(ranked({ a: out(rejected), b: out(failing(1)), c: { availability: limited(9000) } }), ['b']);
-    assert.deepEqual(ranked({ a: out(rejected), b: { availability: failing(1) }, c: { availability: failing(1) } }), ['a']);
+  test('where nothing works all are tried: limited ones before failing ones, and refused ones last', () => {
+    assert.deepEqual(ranked({ a: { availability: rejected }, b: { availability: failing(1) }, c: { availability: limited(9000) } }), [
+      'c',
+      'b',
+      'a',
+    ]);
   });
 
-  test('where nothing works, the first that admits a last resort is tried, alone', () => {
+  test('of several that fail, the one that was not asked for longest is the first: so it is soon known which is back', () => {
     const all = { availability: failing(1000) };
-    assert.deepEqual(ranked({ a: all, b: { ...all, lastResort: true }, c: { ...all, lastResort: true } }), ['b']);
+    assert.deepEqual(ranked({ a: { ...all, lastSentMs: 30 }, b: { ...all, lastSentMs: 10 }, c: { ...all, lastSentMs: 20 } }), [
+      'b',
+      'c',
+      'a',
+    ]);
   });
 
-  for (const [name, states, code, status, retryAfterSeconds] of [
-    ['failing', { a: failing(9000), b: failing(2001), c: failing(30_000) }, 'upstream_unreachable', 503, 3],
-    ['limited', { a: limited(9000), b: limited(1), c: limited(30_000) }, 'upstream_rate_limited', 429, 1],
-    ['refused', { a: rejected, b: rejected, c: rejected }, 'upstream_credentials_rejected', 503, undefined],
-    ['the soonest decides', { a: rejected, b: failing(30_000), c: limited(4000) }, 'upstream_rate_limited', 429, 4],
-    ['refused and failing', { a: rejected, b: failing(0), c: rejected }, 'upstream_unreachable', 503, 1],
-  ] as const) {
-    test(`nothing works and no last resort: ${name}`, () => {
-      const down = fakeHealth(Object.fromEntries(Object.entries(states).map(([id, availability]) => [id, { availability }])));
-      assert.throws(() => rankFake(table, { health: down }), { code, status, retryAfterSeconds });
-      const single = fakeTable([fakeTarget('b')]);
-      assert.throws(
-        () => rankFake(single, { health: down }),
-        (error: Error & { code?: string }) => error.code?.startsWith('upstream_') === true,
-      );
-    });
-  }
-
-  test('a single target is held to its health like others', () => {
+  test('the last target is never refused, whatever is known of it', () => {
     const single = fakeTable([fakeTarget('a')]);
-    assert.throws(() => rankFake(single, { health: fakeHealth({ a: { availability: rejected } }) }), {
-      code: 'upstream_credentials_rejected',
-    });
-    assert.deepEqual(idsOf(rankFake(single, { health: fakeHealth({ a: { availability: failing(5), lastResort: true } }) })), ['a']);
-    assert.deepEqual(idsOf(rankFake(single, { health: fakeHealth({ a: { availability: suspect } }) })), ['a']);
+    for (const availability of [rejected, failing(5000), limited(60_000), suspect, probe]) {
+      assert.deepEqual(idsOf(rankFake(single, { health: fakeHealth({ a: { availability } }) })), ['a']);
+    }
   });
 });
 
@@ -131,9 +116,9 @@ describe('calls that continue what an upstream keeps', () => {
     assert.deepEqual(idsOf(rankFake(table, { ...continued, keptAt: 'a' })), ['a']);
   });
 
-  test('are refused where the upstream does not work, rather than sent where nobody knows the reply', () => {
+  test('go there also where the upstream does not work, rather than where nobody knows the reply', () => {
     const health = fakeHealth({ a: { availability: failing(1000) } });
-    assert.throws(() => rankFake(table, { ...continued, keptAt: 'a', health }), { code: 'upstream_unreachable' });
+    assert.deepEqual(idsOf(rankFake(table, { ...continued, keptAt: 'a', health })), ['a']);
   });
 
   test('are answered as unknown where the model does not go there, or is spoken to in another interface there', () => {

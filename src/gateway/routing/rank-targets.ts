@@ -1,21 +1,13 @@
 import type { ChatDialect, RequestFeatures, WireRequest } from '../../dialects/chat-dialect.ts';
 import type { CallFacts } from '../../inference/call-facts.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
-import type { HealthSubject, TargetHealth } from '../health/health.ts';
+import type { KnownHealth } from './always-healthy.ts';
 import { describeUnknownReply } from '../reply-owners.ts';
 import { balanceTier, type Candidate } from './balance-tier.ts';
 import { findUnmetCondition } from './conditions.ts';
 import { hashConversation } from './conversation-key.ts';
 import type { Route, RoutedTarget, Tier } from './route.ts';
 import type { RoutingTable, Target } from './routing-table.ts';
-import { describeUnavailable } from './unavailable.ts';
-
-/** What ranking asks of the health of targets. */
-export type RankedHealth = {
-  readonly of: (
-    subject: HealthSubject,
-  ) => Pick<TargetHealth, 'availability' | 'inFlight'> & { readonly admitsLastResort?: (nowMs: number) => boolean };
-};
 
 /** A call that looks for its targets. */
 export type RankedCall = {
@@ -26,7 +18,7 @@ export type RankedCall = {
   readonly caller: { readonly userId: string };
   /** Id of the upstream that keeps the reply which the call continues, where it continues one. */
   readonly keptAt?: string | undefined;
-  readonly health: RankedHealth;
+  readonly health: KnownHealth;
   /** Monotonic, by the clock of `health`. */
   readonly nowMs: number;
   /** An even draw from 0 to 1. */
@@ -41,10 +33,9 @@ export function unknownModel(name: string): GatewayError {
 
 /**
  * All targets that may take a call now, in the order in which it is to try them; never none. By priority, then as the model's balance says; targets at which calls
- * wait for longer than they should come after those that are well, and those that do not work are left out. Where none works it is the one that is tried as a last resort.
- * Asked once for a call, before its first attempt: asking may take a last resort.
- * @throws GatewayError `model_not_found`, `thread_unsupported`, `reply_not_found`, `no_suitable_target`, and where no suitable target works
- * `upstream_unreachable`, `upstream_rate_limited` or `upstream_credentials_rejected`
+ * wait for longer than they should come after those that are well, and those that do not work are left out. Where none works it is all of them: health decides the order, and a
+ * call is made whatever is known.
+ * @throws GatewayError `model_not_found`, `thread_unsupported`, `reply_not_found`, `no_suitable_target`
  */
 export function rankTargets(call: RankedCall): readonly Target[] {
   const { table, dialect, facts } = call;
@@ -53,18 +44,9 @@ export function rankTargets(call: RankedCall): readonly Target[] {
   const tiers = findSuitable(call, route, route.tiersFor(dialect.id));
   const [first] = tiers;
   const [only] = first ?? [];
-  if (tiers.length === 1 && first?.length === 1 && only !== undefined) return takeOnly(call, route, only);
+  // Most models have one target, and then there is nothing to read, to hash or to copy.
+  if (tiers.length === 1 && first?.length === 1 && only !== undefined) return route.targets.length === 1 ? route.targets : [only.target];
   return rankTiers(call, route, tiers);
-}
-
-/** Most models have one target, and then there is nothing to read, to hash or to copy. */
-function takeOnly(call: RankedCall, route: Route, only: RoutedTarget): readonly Target[] {
-  const health = call.health.of(only.subject);
-  const availability = health.availability(call.nowMs);
-  if (!availability.usable && health.admitsLastResort?.(call.nowMs) !== true) {
-    throw describeUnavailable(call.facts.requestedModel, [availability]);
-  }
-  return route.targets.length === 1 ? route.targets : [only.target];
 }
 
 /** The tiers without the targets that cannot take the call, whatever their health. */
@@ -109,7 +91,7 @@ function filterTiers(tiers: readonly Tier[], isSuitable: (routed: RoutedTarget) 
 }
 
 function rankTiers(call: RankedCall, route: Route, tiers: readonly Tier[]): readonly Target[] {
-  const { health, nowMs } = call;
+  const { health, nowMs, caller } = call;
   let hash: number | undefined;
   const conversation = (): number => (hash ??= hashConversation(call.dialect, call.request, call.caller.userId));
   const balance = (candidates: readonly Candidate[]) => balanceTier(candidates, route.balance, conversation, call.random);
@@ -118,12 +100,12 @@ function rankTiers(call: RankedCall, route: Route, tiers: readonly Tier[]): read
     const candidates: Candidate[] = [];
     for (const routed of tier) {
       const target = health.of(routed.subject);
-      const availability = target.availability(nowMs);
+      const availability = target.availability(nowMs, caller.userId);
       if (availability.usable) candidates.push({ routed, state: availability.state, inFlight: target.inFlight() });
     }
     ranked.push(...balance(candidates));
   }
-  return ranked.length > 0 ? orderByState(ranked) : takeLastResort(call, tiers, balance);
+  return ranked.length > 0 ? orderByState(ranked) : orderByReason(call, tiers, balance);
 }
 
 /**
@@ -141,28 +123,27 @@ function orderByState(ranked: readonly Candidate[]): readonly Target[] {
 }
 
 /** What is likeliest to be over, or wrong, first. */
-const lastResortOrder = ['rate-limited', 'failing', 'rejected'];
+const reasonOrder = ['rate-limited', 'failing', 'rejected'];
 
-/** Where nothing works, a target is tried all the same as often as its health admits it: of those with the mildest reason the one that would have been the first choice. */
-function takeLastResort(
-  { health, nowMs, facts }: RankedCall,
+/**
+ * Where nothing works: those with the mildest reason first, and of several that fail the one that was not asked for longest, so that it is soon known which of them is back.
+ */
+function orderByReason(
+  { health, nowMs, caller }: RankedCall,
   tiers: readonly Tier[],
   balance: (candidates: readonly Candidate[]) => readonly Candidate[],
 ): readonly Target[] {
-  const tried = tiers
+  return tiers
     .flatMap((tier) => balance(tier.map((routed): Candidate => ({ routed, state: 'probe', inFlight: 0 }))))
     .map(({ routed }) => {
       const known = health.of(routed.subject);
-      const availability = known.availability(nowMs);
-      return { target: routed.target, known, availability, place: availability.usable ? -1 : lastResortOrder.indexOf(availability.reason) };
+      const availability = known.availability(nowMs, caller.userId);
+      const place = availability.usable ? -1 : reasonOrder.indexOf(availability.reason);
+      const isFailing = !availability.usable && availability.reason === 'failing';
+      return { target: routed.target, place, sentMs: isFailing ? (known.lastSentMs?.() ?? 0) : 0 };
     })
-    .toSorted((first, second) => first.place - second.place);
-  const admitted = tried.find(({ known }) => known.admitsLastResort?.(nowMs) === true);
-  if (admitted !== undefined) return [admitted.target];
-  throw describeUnavailable(
-    facts.requestedModel,
-    tried.map(({ availability }) => availability),
-  );
+    .toSorted((first, second) => first.place - second.place || first.sentMs - second.sentMs)
+    .map(({ target }) => target);
 }
 
 function describeThreadless(model: string): GatewayError {

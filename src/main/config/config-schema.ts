@@ -193,7 +193,7 @@ export const configSchema = Type.Object(
             Type.Boolean({
               default: defaultRetries.avoidFailing,
               description:
-                'Whether targets that keep failing, limit the rate of calls or refuse the credential are left out until they work again. With false every call is sent wherever it is routed to.',
+                'Whether targets that keep failing, limit the rate of calls or refuse the credential come after all others until they work again. If none works, they are called all the same. With false the order never changes.',
             }),
           ),
         },

@@ -6,8 +6,10 @@ import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { VideoRequest } from '../../../inference/video.ts';
 import type { Idempotency } from '../../../tasks/task-store.ts';
 import type { SealedVideoRequest, VideoTask } from '../../../tasks/video-task.ts';
+import { type AskingCall, createAskingCall, digestRequest } from '../../health/asking-call.ts';
 import { forbidsRetry, parseRetryAfter } from '../../retry/parse-retry-after.ts';
 import { decideRetry, isWithinReach, type RetryDecision } from '../../retry/retry-policy.ts';
+import { isWorthTrying, seeHealth } from '../../retry/see-health.ts';
 import { readPrices } from '../../read-prices.ts';
 import { subjectOf } from '../../routing/route.ts';
 import type { Target } from '../../routing/routing-table.ts';
@@ -52,11 +54,16 @@ export class VideoAttempts {
   readonly #context: VideoContext;
   readonly #wish: VideoWish;
   readonly #withdrawn = new Set<string>();
+  /** What health is told of it: that its attempts are those of one call. */
+  readonly #asking: AskingCall;
   #attempts = 0;
 
   constructor(context: VideoContext, wish: VideoWish) {
     this.#context = context;
     this.#wish = wish;
+    const { prompt, mode, requestedModel, metadata } = wish.request;
+    const digest = (): string => digestRequest(Buffer.from(JSON.stringify({ prompt, mode, requestedModel, metadata })));
+    this.#asking = createAskingCall(context.caller.userId, digest);
   }
 
   /** @throws GatewayError where no target takes it; then nothing is open and nothing is charged */
@@ -169,7 +176,7 @@ export class VideoAttempts {
 
   async #submit({ target, protocol, submission }: Fitted, task: VideoTask): Promise<Submitted> {
     const { gateway, settings, request } = this.#context;
-    const ticket = gateway.health.of(subjectOf(target)).begin();
+    const ticket = gateway.health.of(subjectOf(target)).begin(this.#asking);
     const submitted = await submit({
       target,
       protocol,
@@ -202,7 +209,8 @@ export class VideoAttempts {
     const { gateway, settings } = this.#context;
     const decision = this.#decide(submitted);
     if (submitted.type !== 'failed' || !decision.retry || this.#attempts >= settings.retries.attemptsMax) throw submitted.error;
-    const next = others.filter((other) => isWithinReach(decision.reach, subjectOf(failed), subjectOf(other)));
+    const see = seeHealth(gateway, settings, this.#asking);
+    const next = others.filter((other) => isWithinReach(decision.reach, subjectOf(failed), subjectOf(other)) && isWorthTrying(see(other)));
     const [first] = next;
     if (first === undefined || !gateway.retryBudget.takeFailover(first.upstream.id, decision.cost)) throw submitted.error;
     return next;
