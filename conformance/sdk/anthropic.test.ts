@@ -357,12 +357,13 @@ describe('Anthropic SDK', () => {
     await assert.rejects(client.models.retrieve('no-such-model'), Anthropic.NotFoundError);
   });
 
-  test('withResponse shows the ids of the call and the rate limits', async () => {
+  test('withResponse shows the ids of the call, and nothing of the operator’s account', async () => {
     const { data, response, request_id } = await client.messages.create({ model, max_tokens: 500, messages: hello }).withResponse();
     see(data);
     assert.match(response.headers.get('x-weir-request-id') ?? '', /^req_[0-9a-z]{26}$/);
     assert.equal(running.simulator.records().at(-1)?.requestId, request_id);
-    assert.ok(response.headers.get('anthropic-ratelimit-requests-remaining'));
+    assert.equal(response.headers.get('anthropic-ratelimit-requests-remaining'), null);
+    assert.equal(response.headers.get('anthropic-organization-id'), null);
   });
 
   test('a client that leaves a stream is noticed by the vendor, and pays for what it got', async () => {

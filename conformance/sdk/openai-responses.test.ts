@@ -243,7 +243,8 @@ describe('openai SDK, Responses', () => {
     see(data);
     assert.match(response.headers.get('x-weir-request-id') ?? '', /^req_[0-9a-z]{26}$/);
     assert.equal(running.simulator.records().at(-1)?.requestId, request_id);
-    assert.ok(response.headers.get('x-ratelimit-remaining-requests'));
+    assert.equal(response.headers.get('x-ratelimit-remaining-requests'), null);
+    assert.equal(response.headers.get('openai-organization'), null);
     assert.equal(response.headers.get('set-cookie'), null);
   });
 

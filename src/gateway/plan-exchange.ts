@@ -7,6 +7,7 @@ import type { StreamFraming } from '../platform/frames.ts';
 import type { UpstreamRequest } from '../platform/http/upstream-client.ts';
 import { writeJson } from '../platform/json/write-json.ts';
 import { createPassthroughRelay } from './exchange/passthrough-relay.ts';
+import { forwardReplyHeaders } from './exchange/reply-headers.ts';
 import type { ReplyRelay } from './exchange/reply-relay.ts';
 import { createCountRelay } from './exchange/translate/count-relay.ts';
 import { addressRequest, decodeForTarget, prepareTranslation, type TranslationOptions } from './exchange/translate/prepare-translation.ts';
@@ -124,8 +125,14 @@ function translationOptions(options: PlanOptions): TranslationOptions {
 
 async function planTranslation(options: PlanOptions): Promise<ExchangePlan> {
   const { translation, upstreamRequest } = await prepareTranslation(translationOptions(options));
-  const relay = createTranslateRelay(translation);
+  const relay = withListedHeaders(createTranslateRelay(translation), options.target);
   return { kind: 'exchange', upstreamRequest, relay, upstreamDialect: translation.upstream, translation };
+}
+
+/** The same relay, whose replies also have the upstream's headers that the operator has listed. What the translation writes itself goes before. */
+function withListedHeaders(relay: ReplyRelay, { upstream }: Target): ReplyRelay {
+  if (upstream.forwardsReplyHeader === undefined) return relay;
+  return { ...relay, replyHeaders: (received) => ({ ...forwardReplyHeaders(upstream, received), ...relay.replyHeaders(received) }) };
 }
 
 async function planCount(options: PlanOptions): Promise<ExchangePlan | EstimatedCount> {
@@ -136,7 +143,8 @@ async function planCount(options: PlanOptions): Promise<ExchangePlan | Estimated
   const upstreamRequest = addressRequest(translating, await writeJson(upstream.codec.encodeCountRequest(neutral, fit)));
   const estimated = estimateCount(options);
   if (upstreamRequest === undefined) return estimated;
-  const relay = createCountRelay({ client, upstream, requestId: options.requestId, estimate: estimated.inputTokens });
+  const counting = createCountRelay({ client, upstream, requestId: options.requestId, estimate: estimated.inputTokens });
+  const relay = withListedHeaders(counting, options.target);
   return { kind: 'exchange', upstreamRequest, relay, upstreamDialect: upstream };
 }
 

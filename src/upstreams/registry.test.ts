@@ -105,7 +105,9 @@ describe('credentials', () => {
       const passesRequest = compileHeaderList(vendor.requestHeaders);
       const passesReply = compileHeaderList(vendor.replyHeaders);
       for (const name of [...secrets, ...framing, ...accounts]) assert.equal(passesRequest(name), false, name);
-      for (const name of [...secrets, ...framing]) assert.equal(passesReply(name), false, name);
+      const standing = ['anthropic-organization-id', 'x-ratelimit-remaining-requests', 'anthropic-ratelimit-requests-remaining'];
+      const replies = [...secrets, ...framing, ...accounts, ...standing, 'anthropic-priority-input-tokens-remaining'];
+      for (const name of replies) assert.equal(passesReply(name), false, name);
     });
 
     test(`${vendor.id}: the lists are written so that they can match`, () => {

@@ -29,9 +29,6 @@ import { describeRefusal } from './describe-refusal.ts';
 import { type AudioOutcome, endLeftAudio, nothingUsed, settleAudio } from './settle-audio.ts';
 import { UpstreamReply } from './upstream-reply.ts';
 
-/** Reply headers that name the operator's account at the vendor. */
-const operatorsBusiness = new Set(['openai-organization', 'openai-project']);
-
 /** A call that is about to be made. */
 export type AudioCall = {
   readonly callId: string;
@@ -239,9 +236,7 @@ export class AudioAttempts {
     const { callId, limitHeaders } = this.#call;
     const passed = Object.entries(passReplyHeaders(upstream, received, callId));
     const isLimited = Object.keys(limitHeaders).length > 0;
-    const kept = passed.filter(
-      ([name]) => name !== 'content-type' && !operatorsBusiness.has(name) && !(isLimited && isUpstreamLimit(name)),
-    );
+    const kept = passed.filter(([name]) => name !== 'content-type' && !(isLimited && isUpstreamLimit(name)));
     return { ...Object.fromEntries(kept), ...limitHeaders, [receiptHeader]: receiptPath(callId) };
   }
 

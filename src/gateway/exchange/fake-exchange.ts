@@ -165,6 +165,7 @@ export function createFakeUpstream(options: Pick<FakeExchangeOptions, 'vendor' |
     passesRequestHeader: compileHeaderList(vendor.requestHeaders),
     passesForeignHeader: compileHeaderList(commonRequestHeaders),
     passesReplyHeader: compileHeaderList(vendor.replyHeaders),
+    forwardsReplyHeader: undefined,
     acceptsStreamOptions: true,
     traitsOf: vendor.traitsOf,
     proofOrigin: vendor.id,

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { upstreamVendors } from '../../upstreams/registry.ts';
+import { compileHeaderList } from '../../platform/http/header-list.ts';
 import { createFakeUpstream } from './fake-exchange.ts';
-import { passReplyHeaders, readUpstreamRequestId } from './reply-headers.ts';
+import { forwardReplyHeaders, passReplyHeaders, readUpstreamRequestId } from './reply-headers.ts';
 
 const client = { send: () => {}, close: () => Promise.resolve() };
 
@@ -16,6 +17,11 @@ test('what belongs to one connection, to one origin or to the operator stays beh
         'content-type': 'application/json',
         'retry-after': '3',
         'x-ratelimit-remaining-tokens': '5',
+        'anthropic-ratelimit-requests-remaining': '3999',
+        'anthropic-priority-input-tokens-remaining': '3',
+        'anthropic-organization-id': 'ba01',
+        'openai-organization': 'acme',
+        'openai-project': 'proj_1',
         'x-request-id': 'theirs',
         'set-cookie': ['session=1'],
         'content-length': '9',
@@ -42,7 +48,6 @@ test('what belongs to one connection, to one origin or to the operator stays beh
       {
         'content-type': 'application/json',
         'retry-after': '3',
-        'x-ratelimit-remaining-tokens': '5',
         'x-request-id': 'theirs',
         'x-weir-request-id': 'req_1',
       },
@@ -60,6 +65,20 @@ test('a list that is too generous still lets no cookie and no framing pass', () 
       'x-weir-request-id': 'req_1',
     },
   );
+});
+
+test('on a translated call only the listed headers pass, and nothing that describes the body or the connection', () => {
+  const made = createFakeUpstream({ apiKey: 'sk-operator-secret' }, client);
+  const headers = {
+    'x-ratelimit-remaining-tokens': '5',
+    'content-type': 'text/plain',
+    'set-cookie': ['a=1'],
+    'x-quota': 'of sk-operator-secret',
+    other: '1',
+  };
+  assert.deepEqual(forwardReplyHeaders(made, headers), {});
+  const listed = { ...made, forwardsReplyHeader: compileHeaderList(['x-*', 'content-*', 'set-cookie']) };
+  assert.deepEqual(forwardReplyHeaders(listed, headers), { 'x-ratelimit-remaining-tokens': '5', 'x-quota': 'of [redacted]' });
 });
 
 test("the vendor's id of a call is read from either name, bounded, and shows no credential", () => {

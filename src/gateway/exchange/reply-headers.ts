@@ -13,7 +13,10 @@ export function receiptPath(callId: string): string {
   return `/v1/receipts/${callId}`;
 }
 
-const handledHere = new Set(['content-length', 'content-encoding', 'transfer-encoding', 'connection', 'keep-alive', 'set-cookie']);
+const handledHere = new Set([
+  ...['content-length', 'content-encoding', 'transfer-encoding', 'connection', 'keep-alive', 'set-cookie'],
+  ...['trailer', 'upgrade', 'te', 'proxy-authenticate'],
+]);
 
 /** The upstream's reply headers that may pass to the client, unchanged, and the gateway's own id of the call. */
 export function passReplyHeaders(upstream: Upstream, headers: ReplyHeaders, requestId: string): Record<string, string> {
@@ -25,6 +28,18 @@ export function passReplyHeaders(upstream: Upstream, headers: ReplyHeaders, requ
     passed[name] = scrubText(typeof value === 'string' ? value : value.join(', '), upstream.apiKey);
   }
   passed[requestIdHeader] = requestId;
+  return passed;
+}
+
+/** The reply headers that pass on a translated call, where everything else that a vendor's headers say is said in the client's terms: those that the operator has listed. */
+export function forwardReplyHeaders(upstream: Upstream, headers: ReplyHeaders): Record<string, string> {
+  const { forwardsReplyHeader: forwards } = upstream;
+  if (forwards === undefined) return {};
+  const passed: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (value === undefined || !forwards(name) || handledHere.has(name) || name.startsWith('content-')) continue;
+    passed[name] = scrubText(typeof value === 'string' ? value : value.join(', '), upstream.apiKey);
+  }
   return passed;
 }
 

@@ -30,6 +30,8 @@ export type Upstream = {
   /** The same for a call that is translated: headers of the client's own vendor mean nothing to this one. */
   readonly passesForeignHeader: (name: string) => boolean;
   readonly passesReplyHeader: (name: string) => boolean;
+  /** Those among them that the operator has listed: they pass on translated calls too. Undefined where none is listed. */
+  readonly forwardsReplyHeader: ((name: string) => boolean) | undefined;
   readonly acceptsStreamOptions: boolean;
   /** How it makes videos; undefined where it makes none. */
   readonly videoProtocol: VideoProtocolId | undefined;

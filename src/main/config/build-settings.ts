@@ -82,6 +82,7 @@ function buildUpstream(id: string, configured: ConfiguredUpstream, connectMs: nu
   const preset = presetOf(configured)?.quirks;
   const quirks: Quirks = { ...preset, ...configured.quirks };
   const audio: AudioQuirks = { ...preset?.audio, ...configured.quirks?.audio };
+  const { forwardReplyHeaders = [] } = configured;
   const upstream = {
     id,
     vendor,
@@ -90,7 +91,8 @@ function buildUpstream(id: string, configured: ConfiguredUpstream, connectMs: nu
     dialects: configured.dialects ?? vendor.dialects,
     passesRequestHeader: compileHeaderList([...vendor.requestHeaders, ...(configured.forwardHeaders ?? [])]),
     passesForeignHeader: compileHeaderList([...commonRequestHeaders, ...(configured.forwardHeaders ?? [])]),
-    passesReplyHeader: compileHeaderList(vendor.replyHeaders),
+    passesReplyHeader: compileHeaderList([...vendor.replyHeaders, ...forwardReplyHeaders]),
+    forwardsReplyHeader: forwardReplyHeaders.length === 0 ? undefined : compileHeaderList(forwardReplyHeaders),
     acceptsStreamOptions: quirks.streamOptions ?? true,
     videoProtocol: quirks.videos ?? vendor.videoProtocol,
     audioPaths: applyAudioPaths(vendor.audioPaths ?? {}, audio),

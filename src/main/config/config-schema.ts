@@ -82,6 +82,12 @@ const upstreamSchema = Type.Object(
         description: 'Client headers to pass on besides the usual ones: lower-case names, or prefixes ending in *.',
       }),
     ),
+    forwardReplyHeaders: Type.Optional(
+      Type.Array(Type.String({ pattern: '^[a-z0-9-]+\\*?$' }), {
+        description:
+          'Reply headers to pass to callers besides the usual ones: lower-case names, or prefixes ending in *. Ids of the account and its rate limits (anthropic-organization-id, openai-organization, x-ratelimit-*) reach callers only if they are listed here.',
+      }),
+    ),
     preset: Type.Optional(
       Type.Enum(presetNames, {
         description: 'Which known server or service an openai-compatible upstream is: sets its quirks and, for services, its address.',

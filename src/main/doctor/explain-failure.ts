@@ -1,6 +1,6 @@
 import { chatDialects } from '../../dialects/registry.ts';
 import type { DialectId } from '../../dialects/chat-dialect.ts';
-import { scrubText } from '../../gateway/exchange/scrub-credential.ts';
+import { scrubCredential } from '../../gateway/exchange/scrub-credential.ts';
 import type { ErrorCode } from '../../inference/gateway-error.ts';
 import { filledText, membersOf } from '../../platform/json/json-readers.ts';
 import { parseJson } from '../../platform/json/parse-json.ts';
@@ -13,7 +13,7 @@ export type Explanation = { readonly says: string; readonly advice: string };
 
 /** Words of an upstream, fit to be shown: without its credential. */
 export function showWords(text: string, { upstream }: Patient): string {
-  return tidyWords(scrubText(text, upstream.apiKey));
+  return tidyWords(scrubCredential(text, upstream.apiKey));
 }
 
 /** The parsed body, undefined when it is no JSON. */

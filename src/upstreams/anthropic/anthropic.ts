@@ -20,7 +20,7 @@ export const anthropic: UpstreamVendor = {
   // The contract spells these names with the neutral word; the vendor knows only its own.
   headerAliases: { 'vendor-version': 'anthropic-version', 'vendor-beta': 'anthropic-beta' },
   requiredHeaders: { 'anthropic-version': '2023-06-01' },
-  replyHeaders: [...commonReplyHeaders, 'anthropic-*'],
+  replyHeaders: commonReplyHeaders,
   traitsOf: traitsOfClaude,
   proofsBelongTo: 'vendor',
   probePath: '/v1/models',

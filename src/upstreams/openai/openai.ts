@@ -23,7 +23,7 @@ export const openai: UpstreamVendor = {
   embeddingsPath: '/embeddings',
   authorize: (apiKey) => ({ authorization: `Bearer ${apiKey}` }),
   requestHeaders: openaiRequestHeaders,
-  replyHeaders: [...commonReplyHeaders, 'openai-*'],
+  replyHeaders: [...commonReplyHeaders, 'openai-model', 'openai-processing-ms', 'openai-version'],
   traitsOf: traitsOfGpt,
   proofsBelongTo: 'vendor',
   videoProtocol: 'openai-videos',
