@@ -75,6 +75,8 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   tool_unavailable:
     'A built-in tool was asked for that neither the upstream nor the gateway offers for this model, or that is switched off.',
   object_not_found: 'There is no such response, conversation, file, vector store, video or callback, or it belongs to somebody else.',
+  storage_unavailable:
+    'What the request needs to read or write cannot be at the moment: the database is away or busy, or its disk is full.',
   overloaded:
     'The gateway has more calls than it can serve. Nothing was read or charged. Send the request again after `retry-after`. Messages clients get their vendor’s 529.',
   shutting_down: 'The gateway is ending. Send the request again; another process or the next start takes it.',

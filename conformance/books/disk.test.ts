@@ -62,6 +62,17 @@ const skip = canMount ? false : 'mounting a small file system takes rights that 
 
 after(() => rmSync(base, { recursive: true, force: true }));
 
+/** Uploads a file that is larger than what the database has room for in its log. */
+function upload(gatewayUrl: string, apiKey: string): ReturnType<typeof call> {
+  const part = (name: string, value: string): string => `--b\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
+  const file = `--b\r\ncontent-disposition: form-data; name="file"; filename="a.txt"\r\n\r\n${'words '.repeat(100_000)}\r\n--b--\r\n`;
+  return call(`${gatewayUrl}/v1/files`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'multipart/form-data; boundary=b' },
+    body: part('purpose', 'assistants') + file,
+  });
+}
+
 const filled: readonly [name: string, mounted: (dataDirectory: string) => string, size: string][] = [
   ['the disk of the journal', (dataDirectory) => join(dataDirectory, 'journal'), '1m'],
   ['the disk of the whole data directory', (dataDirectory) => dataDirectory, '12m'],
@@ -104,6 +115,13 @@ for (const [name, mounted, size] of filled) {
           assert.doesNotMatch(refused.text, /ENOSPC|\/journal|no space/i, 'the client learns nothing of the machine');
         }
         assert.equal(simulator.records().length, reached, 'a refused call never reached the upstream');
+        const refusedUpload = point === dataDirectory ? await upload(weir.gatewayUrl, weir.apiKey) : undefined;
+        if (refusedUpload !== undefined) {
+          assert.equal(refusedUpload.status, 503, refusedUpload.text);
+          assert.equal(refusedUpload.json.error.code, 'storage_unavailable');
+          assert.ok(Number(refusedUpload.headers['retry-after']) > 0);
+          assert.doesNotMatch(refusedUpload.text, /ENOSPC|sqlite|disk/i, 'the client learns nothing of the machine');
+        }
         const health = await call(`${weir.gatewayUrl}/health`);
         assert.equal(health.status, 503);
         assert.match(health.text, /journal/);
@@ -117,6 +135,7 @@ for (const [name, mounted, size] of filled) {
         );
         const late = await ask(500);
         assert.ok(late.complete, late.text);
+        if (refusedUpload !== undefined) assert.equal((await upload(weir.gatewayUrl, weir.apiKey)).status, 200);
         const ledger = await openLedger(dataDirectory);
         const ids = [...finished, late, ...views].map(({ callId }) => callId ?? '');
         for (const id of ids) assert.equal((await ledger.row(id)).end, 'finished');

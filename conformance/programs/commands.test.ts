@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
@@ -105,6 +105,29 @@ describe('commands', { concurrency: 3 }, () => {
       }
     });
   }
+
+  test('the gateway of an all-in-one start does not listen before its monitor does', async () => {
+    const [taken, probe] = [createServer().listen(0, '127.0.0.1'), createServer().listen(0, '127.0.0.1')];
+    await Promise.all([once(taken, 'listening'), once(probe, 'listening')]);
+    const [monitorPort, port] = [taken, probe].map((server) => (server.address() as AddressInfo).port);
+    probe.close();
+    await once(probe, 'close');
+    let listened = false;
+    const knock = setInterval(() => {
+      const socket = connect(port ?? 0, '127.0.0.1');
+      socket.on('connect', () => (listened = true)).on('error', () => undefined);
+      socket.on('connect', () => socket.destroy());
+    }, 2);
+    try {
+      const environment = { WEIR_PORT: String(port), WEIR_MONITOR_PORT: String(monitorPort), WEIR_DATA_DIR: freshDirectory() };
+      const ended = await runWeir(['start'], environment, base);
+      assert.match(ended.stderr, /WEIR_MONITOR_PORT/);
+      assert.equal(listened, false, 'it said that it was ready while nobody could ask the monitor');
+    } finally {
+      clearInterval(knock);
+      taken.close();
+    }
+  });
 
   const badConfigs: readonly [name: string, text: string, position: RegExp, words: RegExp][] = [
     ['a misspelt field', 'timeouts:\n  idelMs: 5000\n', /:2:\d+ /, /idelMs/],

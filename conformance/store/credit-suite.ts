@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 
 import type { AccessLimits, AccessLimitsChange } from '../../src/accounts/access-limits.ts';
-import { type BookProblem, type NewTransaction, verifyStart } from '../../src/billing/credits/credit-books.ts';
+import { type BookProblem, type NewTransaction, transactionIdOf, verifyStart } from '../../src/billing/credits/credit-books.ts';
 import type { LeaseRequest, LeaseState } from '../../src/billing/credits/credit-store.ts';
 import { MemoryCreditStore } from '../../src/billing/credits/memory-credit-store.ts';
 import { balancePot, everyPot, type Pot } from '../../src/billing/credits/pots.ts';
@@ -111,11 +111,30 @@ export function creditSuite(open: () => Promise<StoreUnderTest>): void {
     assert.equal((await store.postTransaction(refund)).balanceNanoUsd, 530n);
     const [last] = await store.listTransactions({ userName: 'payer', limit: 1 });
     assert.deepEqual([last?.kind, last?.callId, last?.note, last?.actor], ['refund', 'c', 'broken reply', 'tester']);
+    const former = paid('payer', 500n, { transactionId: 'top_up/payer/500', formerId: 'top_up:payer:500' });
+    assert.equal((await store.postTransaction(former)).status, 'known', 'what an earlier version posted is not posted again');
+    const changed = { ...former, amountNanoUsd: 501n };
+    assert.equal((await store.postTransaction(changed)).status, 'conflict');
     const signals = { nodeId: 'watcher', sessionId: 'watcher.1', nowMs };
     await store.openCreditNode(signals);
     const before = await store.readCreditSignals(signals);
     await store.postTransaction(paid('payer', 1n));
     assert.notDeepEqual(await store.readCreditSignals(signals), before, 'running processes learn of it');
+  });
+
+  test('a reference is unique for each user: another user may have the same one', async () => {
+    const store = engine().store();
+    const pay = (userName: string, nanoUsd: bigint, reference: string) => {
+      const transactionId = transactionIdOf({ kind: 'top_up', userName, reference });
+      return store.postTransaction(paid(userName, nanoUsd, { transactionId, formerId: `top_up:${reference}` }));
+    };
+    // As an earlier version posted it.
+    await store.postTransaction(paid('elder', 7n, { transactionId: 'top_up:2026-01' }));
+    assert.deepEqual(await pay('elder', 7n, '2026-01'), { status: 'known', balanceNanoUsd: 7n });
+    assert.deepEqual(await pay('younger', 9n, '2026-01'), { status: 'posted', balanceNanoUsd: 9n });
+    assert.deepEqual(await pay('younger', 9n, '2026-01'), { status: 'known', balanceNanoUsd: 9n });
+    assert.deepEqual(await pay('elder/a', 1n, 'b'), { status: 'posted', balanceNanoUsd: 1n });
+    assert.deepEqual(await pay('elder', 1n, 'a/b'), { status: 'posted', balanceNanoUsd: 8n });
   });
 
   test('the books are append-only, and what is changed past them is found with whose it is', async () => {

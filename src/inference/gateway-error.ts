@@ -65,6 +65,7 @@ export const errorCodes = {
   accounts_unavailable: { status: 503, class: 'unavailable' },
   receipts_unavailable: { status: 503, class: 'unavailable' },
   responses_unavailable: { status: 503, class: 'unavailable' },
+  storage_unavailable: { status: 503, class: 'unavailable' },
   overloaded: { status: 503, class: 'unavailable' },
   shutting_down: { status: 503, class: 'unavailable' },
   upstream_timeout: { status: 504, class: 'timeout' },

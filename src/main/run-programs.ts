@@ -31,6 +31,8 @@ export async function runPrograms(environment: Environment, parts: Parts): Promi
   const credentials = await ensureFirstCredentials({ store, environment, clock: systemClock });
   let gateway: RunningGateway | undefined;
   let monitor: RunningMonitor | undefined;
+  // Before the gateway: whoever waits until that is ready may ask the monitor the next moment.
+  if (parts.monitor) monitor = await assembleMonitor({ environment, logger, uses: store, clock: systemClock, opened });
   if (parts.gateway)
     gateway = await assembleGateway({
       environment,
@@ -42,7 +44,6 @@ export async function runPrograms(environment: Environment, parts: Parts): Promi
       program: parts.simulator ? 'start' : 'gateway',
       opened,
     });
-  if (parts.monitor) monitor = await assembleMonitor({ environment, logger, uses: store, clock: systemClock, opened });
 
   // Before anybody knows that it is ready: until then the signal would end it.
   process.on('SIGHUP', () => gateway?.reload());

@@ -11,6 +11,8 @@ export type CommonAccount = (typeof commonAccounts)[number];
 export type NewTransaction = {
   /** Chosen by what it is for, so that posting it twice posts it once. */
   readonly transactionId: string;
+  /** The id that an earlier version chose: a transaction of this user under it is the same one. */
+  readonly formerId?: string;
   readonly kind: Exclude<TransactionKind, 'usage'>;
   readonly userName: string;
   /** What it adds to the user's balance, in nano-USD; below 0 it takes. */
@@ -98,6 +100,15 @@ export type CreditBooks = {
 
 /** Where verifying all begins. */
 export const verifyStart: VerifyCursor = { part: 'transactions', after: [''] };
+
+/** The id of what is posted to a user under a reference: two users may have the same one. */
+export function transactionIdOf({
+  kind,
+  userName,
+  reference,
+}: Pick<NewTransaction, 'kind' | 'userName'> & { readonly reference: string }): string {
+  return `${kind}/${encodeURIComponent(userName)}/${reference}`;
+}
 
 /** The account of a user. */
 export function userAccountId(userName: string): string {

@@ -13,10 +13,8 @@ export function receiptPath(callId: string): string {
   return `/v1/receipts/${callId}`;
 }
 
-const handledHere = new Set([
-  ...['content-length', 'content-encoding', 'transfer-encoding', 'connection', 'keep-alive', 'set-cookie'],
-  ...['trailer', 'upgrade', 'te', 'proxy-authenticate'],
-]);
+const framing = ['content-length', 'content-encoding', 'transfer-encoding', 'trailer', 'te'];
+const handledHere = new Set([...framing, 'connection', 'keep-alive', 'upgrade', 'proxy-authenticate', 'set-cookie']);
 
 /** The upstream's reply headers that may pass to the client, unchanged, and the gateway's own id of the call. */
 export function passReplyHeaders(upstream: Upstream, headers: ReplyHeaders, requestId: string): Record<string, string> {

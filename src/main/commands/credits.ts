@@ -2,7 +2,13 @@ import { randomBytes } from 'node:crypto';
 
 import type { Command } from 'commander';
 
-import { type CommonAccount, commonAccounts, type NewTransaction, verifyStart } from '../../billing/credits/credit-books.ts';
+import {
+  type CommonAccount,
+  commonAccounts,
+  type NewTransaction,
+  transactionIdOf,
+  verifyStart,
+} from '../../billing/credits/credit-books.ts';
 import { parseUsd } from '../../billing/credits/parse-usd.ts';
 import { creditsOf, formatCredits } from '../../billing/rating/format-credits.ts';
 import type { CreditUnit } from '../../billing/rating/rating.ts';
@@ -30,20 +36,22 @@ async function post(environment: Environment, { userName: name, note, reference,
   await withStore(environment, async (store) => {
     const userName = await findUserName(store, name);
     const id = reference ?? randomBytes(8).toString('hex');
+    const transactionId = transactionIdOf({ kind: posting.kind, userName, reference: id });
     const { status, balanceNanoUsd } = await store.postTransaction({
       ...posting,
       userName,
-      transactionId: `${posting.kind}:${id}`,
+      transactionId,
+      formerId: `${posting.kind}:${id}`,
       postedAtMs: systemClock.nowMs(),
       actor: nameActor(),
       ...(note === undefined ? {} : { note }),
     });
     if (status === 'conflict')
-      throw new StartError(`${posting.kind}:${id} was posted before, for another user or amount; weir credits history shows it`);
+      throw new StartError(`${transactionId} was posted before with another amount; weir credits history ${userName} shows it`);
     const unit = readCreditUnit(environment);
     const what = status === 'known' ? 'was posted before' : 'posted';
     console.error(
-      `${what}: ${posting.kind}:${id}, ${inWords(posting.amountNanoUsd, unit)}; balance of ${userName}: ${inWords(balanceNanoUsd, unit)}`,
+      `${what}: ${inert(transactionId)}, ${inWords(posting.amountNanoUsd, unit)}; balance of ${userName}: ${inWords(balanceNanoUsd, unit)}`,
     );
   });
 }

@@ -36,9 +36,8 @@ const columns = 'transaction_id, kind, user_name, amount_kusd, amount_nano, post
 async function post(database: Database, posted: NewTransaction): Promise<PostResult> {
   const { transactionId, kind, amountNanoUsd, against, postedAtMs, callId } = posted;
   const userName = toStorableText(posted.userName);
-  const known = await database.first(`select ${columns} from ledger_transactions where transaction_id = ?`, transactionId);
-  if (known !== undefined) {
-    const before = decodeTransaction(known);
+  const before = await findPosted(database, { transactionId, formerId: posted.formerId, userName });
+  if (before !== undefined) {
     const isSame = before.kind === kind && before.userName === userName && before.amountNanoUsd === amountNanoUsd;
     return { status: isSame ? 'known' : 'conflict', balanceNanoUsd: await readBalance(database, userName) };
   }
@@ -52,6 +51,19 @@ async function post(database: Database, posted: NewTransaction): Promise<PostRes
   await insertPostings(database, next, postings);
   await database.run("update counters set value = value + 1 where name = 'credits_version'");
   return { status: 'posted', balanceNanoUsd: await readBalance(database, userName) };
+}
+
+/** What was posted under an id, or by this user under the id that an earlier version would have chosen. */
+async function findPosted(
+  database: Database,
+  ids: { readonly transactionId: string; readonly formerId: string | undefined; readonly userName: string },
+): Promise<LedgerTransaction | undefined> {
+  const { transactionId, formerId, userName } = ids;
+  const sql = `select ${columns} from ledger_transactions where transaction_id = ?`;
+  const row =
+    (await database.first(sql, transactionId)) ??
+    (formerId === undefined ? undefined : await database.first(`${sql} and user_name = ?`, formerId, userName));
+  return row === undefined ? undefined : decodeTransaction(row);
 }
 
 async function readBalances(
