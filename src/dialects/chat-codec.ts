@@ -139,6 +139,8 @@ export type ChatCodec = {
    * complete.
    */
   readonly saysFailure: boolean;
+  /** Whether a reply of this dialect says that a stop sequence ended it, and which. Otherwise such an end looks like any other. */
+  readonly saysStopSequence: boolean;
 };
 
 export type UpstreamErrorReply = {

@@ -15,6 +15,7 @@ import { createTranslateRelay } from './exchange/translate/translate-relay.ts';
 import type { Translation } from './exchange/translate/translation.ts';
 import type { Gateway } from './gateway.ts';
 import { prepareRequest } from './prepare-request.ts';
+import type { StopSequences } from './routing/route.ts';
 import type { Target } from './routing/routing-table.ts';
 
 /** What is to be sent upstream, and how the reply comes back. */
@@ -48,6 +49,8 @@ export type PlanOptions = {
   readonly asked?: WireRequest;
   /** The id of the reply where the gateway gives it one. */
   readonly replyId?: string;
+  /** Who watches for stop sequences. Absent: the upstream, where it can. */
+  readonly stopSequences?: (() => StopSequences | undefined) | undefined;
   /** Whether the client has gone. */
   readonly hasLeft: () => boolean;
 };
@@ -120,6 +123,7 @@ function translationOptions(options: PlanOptions): TranslationOptions {
     vault: gateway.proofVault,
     fetchMedia: gateway.fetchMedia,
     summaries: gateway.summaries,
+    stopSequences: options.stopSequences?.(),
   };
 }
 

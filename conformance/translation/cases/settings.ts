@@ -1,4 +1,4 @@
-import type { TranslationCase } from '../translation-case.ts';
+import type { Pair, TranslationCase } from '../translation-case.ts';
 
 const section = 'Settings';
 const hello = { turns: [{ role: 'user', parts: ['Hello'] }] } as const;
@@ -8,12 +8,16 @@ const dropsIn =
     without.includes(to) ? { notes: [`dropped ${name}`] } : {};
 const stopText = { text: encodeURIComponent('One two STOPHERE three four'), pace: 'tokensPerFrame=1' };
 
+/** What a client that could learn of its stop sequences is told where the upstream does not say that it stopped there. */
+const untold = ({ from, to }: Pair): readonly string[] =>
+  from === 'anthropic-messages' && (to === 'openai-chat' || to === 'gemini-generate-content') ? ['adapted stop'] : [];
+
 /** The stop sequence ended the reply: Messages says which, where that is known. */
 const stopped: NonNullable<TranslationCase['expect']> = ({ from, to }) => {
   const isKnown = from === 'anthropic-messages' && (to === 'anthropic-messages' || to === 'openai-responses');
   const said = { text: 'One two ', stop: isKnown ? ('stop-sequence' as const) : ('end' as const) };
   if (to === 'openai-responses') return { said, notes: ['emulated stop'], received: { stop: [] } };
-  return { said, received: { stop: ['STOPHERE'] } };
+  return { said, notes: untold({ from, to }), received: { stop: ['STOPHERE'] } };
 };
 
 /** Limits, sampling, and what else steers a reply. */
@@ -110,7 +114,8 @@ export const settingCases: readonly TranslationCase[] = [
     name: 'a stop sequence that does not occur',
     section,
     conversation: { ...hello, stop: ['NEVER'] },
-    expect: ({ to }) => (to === 'openai-responses' ? { notes: ['emulated stop'] } : { received: { stop: ['NEVER'] } }),
+    expect: (pair) =>
+      pair.to === 'openai-responses' ? { notes: ['emulated stop'] } : { notes: untold(pair), received: { stop: ['NEVER'] } },
   },
   {
     name: 'six stop sequences',
@@ -121,7 +126,7 @@ export const settingCases: readonly TranslationCase[] = [
     conversation: { ...hello, stop: ['S1', 'S2', 'S3', 'S4', 'S5', 'STOPHERE'] },
     steering: stopText,
     only: ['anthropic-messages'],
-    expect: ({ to }) => (to === 'anthropic-messages' ? {} : { notes: ['emulated stop'], said: { text: 'One two ' } }),
+    expect: (pair) => (pair.to === 'anthropic-messages' ? {} : { notes: ['emulated stop', ...untold(pair)], said: { text: 'One two ' } }),
   },
   {
     name: 'a name of the end user',

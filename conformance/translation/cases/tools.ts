@@ -100,7 +100,7 @@ export const toolCases: readonly TranslationCase[] = [
     name: 'one call at a time',
     section,
     conversation: { ...one, parallel: false },
-    expect: ({ to }) => (to === 'gemini-generate-content' ? { notes: ['dropped parallel'] } : { received: { parallel: false } }),
+    expect: ({ to }) => (to === 'gemini-generate-content' ? { notes: ['emulated parallel'] } : { received: { parallel: false } }),
   },
   { name: 'a call', section, conversation: one, steering: { 'tool-calls': '1' } },
   { name: 'two calls at once', section, conversation: all, steering: { 'tool-calls': '2' } },

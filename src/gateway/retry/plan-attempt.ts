@@ -62,7 +62,7 @@ function keepReply(plan: Plan, turn: ResponseTurn, { call: { dialect } }: KnownC
 
 function planRequest(
   gateway: Gateway,
-  { call, facts, framing, caller, acceptedAtMs, turn }: KnownCall,
+  { call, facts, framing, caller, acceptedAtMs, turn, settings }: KnownCall,
   target: Target,
   { request, bytes, translate }: TurnRequest,
   asked: WireRequest | undefined,
@@ -79,6 +79,8 @@ function planRequest(
     framing,
     caller,
     acceptedAtMs,
+    // Looked up by translated calls alone.
+    stopSequences: () => settings.routing.routeOf(facts.requestedModel)?.stopSequences,
     hasLeft: () => response.destroyed,
     translate,
     ...(asked === undefined ? {} : { asked }),

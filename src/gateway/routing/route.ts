@@ -18,6 +18,12 @@ export type Balance = 'conversation' | 'least-loaded' | 'random';
  */
 export type ResponseState = 'auto' | 'gateway' | 'upstream';
 
+/**
+ * Who ends replies at stop sequences where the upstream does not say that it did. `upstream`: it does, and what it says is answered; `gateway`: it
+ * is not told of them, and the reply is cut here.
+ */
+export type StopSequences = 'upstream' | 'gateway';
+
 /** A target with what ranking it needs. */
 export type RoutedTarget = {
   readonly target: Target;
@@ -38,6 +44,7 @@ export type Route = {
   readonly responseState: ResponseState;
   readonly toolModes?: ToolModes | undefined;
   readonly replyCheck?: ReplyCheck | undefined;
+  readonly stopSequences?: StopSequences | undefined;
   /** Whether any target has conditions. */
   readonly isConditional: boolean;
   /** The targets as a dialect's calls are to try them, whatever their conditions. */
@@ -59,6 +66,7 @@ export function createRoute(model: Omit<ConfiguredModel, 'name'>): Route {
     responseState: model.responseState ?? 'auto',
     toolModes: model.toolModes,
     replyCheck: model.replyCheck,
+    stopSequences: model.stopSequences,
     isConditional: model.targets.some(({ when }) => when !== undefined),
     tiersFor: (dialect) => {
       const known = ordered.get(dialect);

@@ -9,7 +9,7 @@ import type { AudioPaths, UpstreamVendor } from '../../upstreams/upstream-vendor
 import type { ReplyCheck } from '../tool-loop/check-reply.ts';
 import type { ToolModes } from '../tool-loop/tool-settings.ts';
 import type { TargetConditions } from './conditions.ts';
-import { type Balance, createRoute, type ResponseState, type Route } from './route.ts';
+import { type Balance, createRoute, type ResponseState, type Route, type StopSequences } from './route.ts';
 import type { TargetTimeouts, TimeoutRule } from './target-timeouts.ts';
 
 /** One configured upstream: a vendor account or model server, reached with one of its credentials. */
@@ -71,6 +71,8 @@ export type ConfiguredModel = {
   readonly balance?: Balance;
   /** Absent: `auto`. */
   readonly responseState?: ResponseState;
+  /** Absent: `upstream`. */
+  readonly stopSequences?: StopSequences;
   /** Whether its replies are checked against schemas. Absent: as the settings say. */
   readonly replyCheck?: ReplyCheck;
   /** Who runs its built-in tools. Absent: as the settings say. */

@@ -21,6 +21,7 @@ export function buildModels(
     ...(model.balance === undefined ? {} : { balance: model.balance }),
     ...(model.tools === undefined ? {} : { toolModes: buildToolModes(model.tools) }),
     ...(model.structuredOutput?.check === undefined ? {} : { replyCheck: model.structuredOutput.check }),
+    ...(model.stopSequences === undefined ? {} : { stopSequences: model.stopSequences }),
     ...(model.responseState === undefined ? {} : { responseState: model.responseState }),
   }));
 }

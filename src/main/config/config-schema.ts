@@ -117,6 +117,13 @@ const modelSchema = Type.Object(
           'Where the conversations of stored responses are kept. auto: at the upstream while a conversation stays with one that keeps it, and in a copy here with which it can go on anywhere; gateway: here alone, nothing is stored upstream; upstream: there alone.',
       }),
     ),
+    stopSequences: Type.Optional(
+      Type.Enum(['upstream', 'gateway'], {
+        default: 'upstream',
+        description:
+          'Who ends a translated reply at a stop sequence where the interface of the upstream does not tell which one ended it (generate-content, chat completions). upstream: the upstream does, and the client is told what it says, so a stop may look like an ordinary end; gateway: the upstream is not told of them, the gateway cuts the reply exactly there, names the sequence and stops the upstream.',
+      }),
+    ),
     tools: toolModesSchema('this model'),
     structuredOutput: structuredOutputSchema('this model'),
     timeouts: ownTimeouts("Timeouts of this model's calls. They beat those for all."),

@@ -27,4 +27,5 @@ export const codec: ChatCodec = {
   decodeError,
   removeForeignProofs,
   saysFailure: false,
+  saysStopSequence: true,
 };

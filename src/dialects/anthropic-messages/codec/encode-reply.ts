@@ -9,7 +9,7 @@ import { isJsonObject, type JsonObject } from '../../../platform/json/json-value
 import type { ReplyWriting } from '../../chat-codec.ts';
 import { encodeCitation } from './citations.ts';
 import { callIdRules } from './encode-messages.ts';
-import { encodeUsage, type ToolUses } from './encode-usage.ts';
+import { encodeServiceTier, encodeUsage, type ToolUses } from './encode-usage.ts';
 import { writeCallProof, writeSignature } from './proof-fields.ts';
 import { encodeServerTool } from './write-server-tools.ts';
 import { encodeEnding } from './stop-reasons.ts';
@@ -21,7 +21,7 @@ export function encodeReply(reply: InferenceReply, writing: ReplyWriting): JsonO
     ...encodeHead(reply, writing),
     content: reply.parts.flatMap((part) => encodePart(part, writing)),
     ...encodeEnding(reply, { toolCalls: has('tool-call'), refusals: has('refusal') }),
-    usage: encodeUsage(reply.usageReport?.usage ?? {}, countToolUses(reply.parts)),
+    usage: { ...encodeUsage(reply.usageReport?.usage ?? {}, countToolUses(reply.parts)), ...encodeServiceTier(reply.usageReport) },
   };
 }
 

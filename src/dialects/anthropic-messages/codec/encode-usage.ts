@@ -1,10 +1,19 @@
-import type { Usage } from '../../../inference/usage.ts';
+import { readUsedTier } from '../../../inference/service-tier.ts';
+import type { Usage, UsageReport } from '../../../inference/usage.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 
 /** Uses of tools that stand in the reply. What the vendor counted may be more. */
 export type ToolUses = { readonly webSearches: number; readonly pagesRead: number };
 
 const noUses: ToolUses = { webSearches: 0, pagesRead: 0 };
+
+const wordByTier = { standard: 'standard', flex: 'standard', priority: 'priority', scale: 'priority', batch: 'batch' } as const;
+
+/** The tier that was used, in the vendor's words; nothing where the upstream does not say. */
+export function encodeServiceTier(report: UsageReport | undefined): JsonObject {
+  const tier = readUsedTier(report?.serviceTier);
+  return tier === undefined ? {} : { service_tier: wordByTier[tier] };
+}
 
 /**
  * Writes `usage`. `input_tokens` excludes what was read from and written to a cache, `output_tokens` includes thinking. The four counts

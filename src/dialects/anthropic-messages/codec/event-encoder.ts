@@ -14,7 +14,7 @@ import {
   encodeWholePart,
   showsThoughts,
 } from './encode-reply.ts';
-import { encodeUsage } from './encode-usage.ts';
+import { encodeServiceTier, encodeUsage } from './encode-usage.ts';
 import { writeSignature } from './proof-fields.ts';
 import { encodeEnding } from './stop-reasons.ts';
 import { foreignToolId, splitPages, wireNameOf, writeInput, writeResultBlock } from './write-server-tools.ts';
@@ -34,6 +34,8 @@ type EncoderState = {
   readonly showsThoughts: boolean;
   head: Extract<InferenceEvent, { type: 'started' }> | undefined;
   usage: Usage | undefined;
+  /** The tier that was used, as `usage` tells it. */
+  tier: JsonObject;
   block: OpenBlock | undefined;
   /** The index of the block that is being written, or comes next. */
   index: number;
@@ -49,6 +51,7 @@ export function createEventEncoder(writing: ReplyWriting): EventEncoder {
     showsThoughts: showsThoughts(writing),
     head: undefined,
     usage: undefined,
+    tier: {},
     block: undefined,
     index: 0,
     framesSent: 0,
@@ -65,6 +68,7 @@ function writeEvent(state: EncoderState, event: InferenceEvent): string {
       return '';
     case 'usage':
       state.usage = event.usageReport.usage;
+      state.tier = encodeServiceTier(event.usageReport);
       return '';
     case 'block-started':
       // Its deltas find no block and say nothing.
@@ -105,7 +109,13 @@ function writeStart(state: EncoderState): string {
   if (head === undefined) return '';
   state.head = undefined;
   const known = usage?.inputTokens === undefined ? { ...usage, inputTokens: writing.inputTokensEstimate } : usage;
-  const message = { ...encodeHead(head, writing), content: [], stop_reason: null, stop_sequence: null, usage: encodeUsage(known) };
+  const message = {
+    ...encodeHead(head, writing),
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+    usage: { ...encodeUsage(known), ...state.tier },
+  };
   return frame(state, 'message_start', `,"message":${JSON.stringify(message)}`);
 }
 
@@ -257,7 +267,7 @@ function writeWhole(state: EncoderState, block: JsonObject): string {
 
 /** Usage stands beside `delta`, where the vendor has it, and inside, where the contract shows it. */
 function writeEnd(state: EncoderState, event: Extract<InferenceEvent, { type: 'finished' }>): string {
-  const usage = encodeUsage(state.usage ?? {}, state.toolUses);
+  const usage: JsonObject = { ...encodeUsage(state.usage ?? {}, state.toolUses), ...state.tier };
   const { input_tokens: inputTokens, ...others } = usage;
   // An upstream that never told leaves the estimate standing.
   const known = state.usage?.inputTokens === undefined ? others : usage;

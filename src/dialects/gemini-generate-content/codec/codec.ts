@@ -42,4 +42,5 @@ export const codec: ChatCodec = {
   decodeError,
   removeForeignProofs,
   saysFailure: true,
+  saysStopSequence: false,
 };

@@ -290,8 +290,8 @@ test('a model that takes functions alone: its JSON answer is asked for in words,
   assert.deepEqual([called.body.generationConfig, called.notes], [undefined, ['emulated generationConfig.responseMimeType']]);
 });
 
-test('calls one at a time cannot be asked for', () => {
-  assert.deepEqual(encode({ tools: [tool('f')], parallelToolCalls: false }).notes, ['dropped parallelToolCalls']);
+test('calls one at a time cannot be asked for, and are kept by the gateway', () => {
+  assert.deepEqual(encode({ tools: [tool('f')], parallelToolCalls: false }).notes, ['emulated parallelToolCalls']);
   assert.deepEqual(encode({ tools: [tool('f')], parallelToolCalls: true }).notes, []);
   assert.deepEqual(encode({ parallelToolCalls: false }).notes, []);
 });

@@ -29,7 +29,10 @@ export function encodeTools(request: InferenceRequest, writing: ToolWriting): Js
   if (declared.length > 0) tools.push({ functionDeclarations: declared.map((tool) => encodeFunction(tool, writing)) });
   for (const tool of request.tools) if (tool.kind !== 'function') tools.push(...encodeVendorTool(tool, writing));
   if (request.parallelToolCalls === false && declared.length > 0) {
-    fit.notes.dropped('parallelToolCalls', 'this vendor has no switch for it: several calls may come in one turn');
+    fit.notes.emulated(
+      'parallelToolCalls',
+      'this vendor has no switch for it: of several calls in one reply the gateway passes on the first',
+    );
   }
   const calling = declared.length === 0 ? undefined : encodeChoice(request.toolChoice, functions.length, writing);
   if (calling?.mode !== 'ANY' && request.toolChoice !== undefined && !isLenient(request.toolChoice)) {

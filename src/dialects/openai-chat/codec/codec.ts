@@ -23,4 +23,5 @@ export const codec: ChatCodec = {
   decodeError,
   removeForeignProofs,
   saysFailure: true,
+  saysStopSequence: false,
 };

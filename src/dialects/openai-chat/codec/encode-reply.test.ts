@@ -261,7 +261,7 @@ test('what is said before and after the run of a tool are paragraphs, and offset
 test('the tier that was used, where the vendor has a word for it', () => {
   const of = (serviceTier: string): unknown =>
     encodeReply({ ...replyOf([]), usageReport: { ...usageReport, serviceTier } }, createWriting()).service_tier;
-  assert.deepEqual(['priority', 'standard', 'ON_DEMAND', 'constructor'].map(of), ['priority', 'default', undefined, undefined]);
+  assert.deepEqual(['priority', 'standard', 'ON_DEMAND', 'constructor'].map(of), ['priority', 'default', 'default', undefined]);
 });
 
 /** What the official SDK makes of a stream. */

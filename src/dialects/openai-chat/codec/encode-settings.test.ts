@@ -69,7 +69,7 @@ test('servers that know fewer fields', () => {
   const forced = settings({ tools: [lookup], toolChoice: { kind: 'required' } }, { chat: { forcedToolChoice: false } });
   assert.deepEqual([forced.body.tool_choice, forced.notes], [undefined, ['dropped tool_choice']]);
   const single = settings({ tools: [lookup], parallelToolCalls: false }, { chat: { parallelToolCallsField: false } });
-  assert.deepEqual([single.body.parallel_tool_calls, single.notes], [undefined, ['dropped parallel_tool_calls']]);
+  assert.deepEqual([single.body.parallel_tool_calls, single.notes], [undefined, ['emulated parallel_tool_calls']]);
   assert.equal(settings({ tools: [lookup], parallelToolCalls: false }).body.parallel_tool_calls, false);
   assert.deepEqual(settings({ sampling: { topK: 3 } }), { body: {}, notes: ['dropped top_k'] });
   assert.deepEqual(settings({ sampling: { topK: 3 } }, { chat: { acceptsTopK: true } }), { body: { top_k: 3 }, notes: [] });

@@ -53,7 +53,8 @@ function encodeChoice(choice: ToolChoice | undefined, { traits, notes, toWireNam
 function encodeParallel({ parallelToolCalls }: InferenceRequest, { traits, notes }: MessageFit): JsonObject {
   if (parallelToolCalls === undefined) return {};
   if (traits.chat.parallelToolCallsField) return { parallel_tool_calls: parallelToolCalls };
-  if (!parallelToolCalls) notes.dropped('parallelToolCalls', 'the upstream of this model cannot be told to make one call at a time');
+  if (!parallelToolCalls)
+    notes.emulated('parallelToolCalls', 'the upstream has no switch for it: of several calls in one reply the gateway passes on the first');
   return {};
 }
 

@@ -1,5 +1,5 @@
+import { readUsedTier } from '../../../inference/service-tier.ts';
 import type { UsageReport } from '../../../inference/usage.ts';
-import { meaningOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { ReplyWriting } from '../../chat-codec.ts';
 import { inOnePiece } from '../../../platform/json/in-one-piece.ts';
@@ -18,17 +18,11 @@ export function encodeHead(
   };
 }
 
-const tiers: Readonly<Record<string, string>> = {
-  auto: 'auto',
-  default: 'default',
-  standard: 'default',
-  flex: 'flex',
-  scale: 'scale',
-  priority: 'priority',
-};
+const wordByTier = { standard: 'default', flex: 'flex', priority: 'priority', scale: 'scale', batch: undefined } as const;
 
 /** The tier that was used, in the vendor's words. Left out where it has none for it. */
 export function encodeServiceTier(report: UsageReport | undefined): JsonObject {
-  const tier = meaningOf(report?.serviceTier?.toLowerCase(), tiers);
+  const used = readUsedTier(report?.serviceTier);
+  const tier = used === undefined ? undefined : wordByTier[used];
   return tier === undefined ? {} : { service_tier: tier };
 }

@@ -54,4 +54,5 @@ export const codec: ChatCodec = {
   decodeError,
   removeForeignProofs,
   saysFailure: true,
+  saysStopSequence: false,
 };

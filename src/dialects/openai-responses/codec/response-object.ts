@@ -1,3 +1,4 @@
+import { readUsedTier } from '../../../inference/service-tier.ts';
 import type { UsageReport } from '../../../inference/usage.ts';
 import { filledText, membersOf, objectsOf, textOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
@@ -59,10 +60,12 @@ export function echoRequest({ request }: Pick<ReplyWriting, 'request'>): JsonObj
 
 const tierWords = ['default', 'flex', 'priority', 'scale'];
 
-/** The tier in the vendor's words: what the upstream says if it is one of them, otherwise what was asked for. */
+const wordByTier = { standard: 'default', flex: 'flex', priority: 'priority', scale: 'scale', batch: 'default' } as const;
+
+/** The tier in the vendor's words: what the upstream says it used, and what was asked for where it says nothing. */
 function wordTier(asked: JsonValue | undefined, report: UsageReport | undefined): string {
-  const used = report?.serviceTier;
-  if (used !== undefined && tierWords.includes(used)) return used;
+  const used = readUsedTier(report?.serviceTier);
+  if (used !== undefined) return wordByTier[used];
   const tier = textOf(asked);
   return tier !== undefined && tierWords.includes(tier) ? tier : 'default';
 }

@@ -1,10 +1,12 @@
-import type { ReplyWriting, RequestFit } from '../../../dialects/chat-codec.ts';
+import type { EncodedRequest, ReplyWriting, RequestFit } from '../../../dialects/chat-codec.ts';
 import type { ChatDialect, WireRequest } from '../../../dialects/chat-dialect.ts';
 import type { CallFacts } from '../../../inference/call-facts.ts';
 import { estimateTokens } from '../../../inference/count-text-characters.ts';
 import { watchedSequencesMax } from '../../../inference/cut-at-sequences.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { InferenceRequest } from '../../../inference/inference-request.ts';
+import type { CallLimits } from '../../../inference/limit-calls.ts';
+import { screenToolName } from '../../../inference/screen-actions.ts';
 import { createTranslationNotes, type TranslationNotes } from '../../../inference/translation-notes.ts';
 import type { UpstreamRequest } from '../../../platform/http/upstream-client.ts';
 import type { StreamFraming } from '../../../platform/frames.ts';
@@ -12,6 +14,7 @@ import { writeJson } from '../../../platform/json/write-json.ts';
 import type { CompactionSealer } from '../../compaction/compaction-sealer.ts';
 import { createUpstreamHeaders } from '../../prepare-request.ts';
 import type { ProofVault } from '../../proof-vault/proof-vault.ts';
+import type { StopSequences } from '../../routing/route.ts';
 import type { Target } from '../../routing/routing-table.ts';
 import { type FetchMedia, inlineMedia } from './inline-media.ts';
 import { restoreProofs } from './restore-proofs.ts';
@@ -36,6 +39,8 @@ export type TranslationOptions = {
   readonly newId: (prefix: string) => string;
   readonly vault: ProofVault;
   readonly fetchMedia: FetchMedia;
+  /** Who watches for stop sequences. Absent: the upstream, where it can. */
+  readonly stopSequences?: StopSequences | undefined;
   /** Seals the summaries of conversations; absent where none are made here. */
   readonly summaries?: CompactionSealer | undefined;
   /** The request as the client sent it, where `request` was made from it: replies repeat it. */
@@ -80,13 +85,17 @@ export async function prepareTranslation(
 ): Promise<{ readonly translation: Translation; readonly upstreamRequest: UpstreamRequest }> {
   const { client, upstream, request, target, framing, caller, vault, requestId, newId } = options;
   const { neutral, fit } = await decodeForTarget(options);
-  const encoded = upstream.codec.encodeRequest(neutral, fit);
+  const stops = takeStops(options, neutral, fit.notes);
+  const written = upstream.codec.encodeRequest(stops.request, fit);
+  const encoded = stops.cutAt.length === 0 ? written : { ...written, cutAt: stops.cutAt };
+  noteUntoldStops(options, stops.request, written, fit.notes);
   refuseManySequences(encoded.cutAt ?? [], fit.notes);
   const replyNotes = createTranslationNotes(client.codec.fieldNames, false);
   const translation: Translation = {
     client,
     upstream,
     encoded,
+    callLimits: limitsOf(neutral),
     reading: { proofOrigin: fit.proofOrigin, newId, notes: replyNotes },
     writing: {
       requestId,
@@ -109,6 +118,36 @@ export async function prepareTranslation(
   const upstreamRequest = addressRequest(options, await writeJson(encoded.body), encoded.headers);
   if (upstreamRequest === undefined) throw new Error(`${target.upstream.vendor.id} speaks ${upstream.id} and has no route for it`);
   return { translation, upstreamRequest };
+}
+
+/** The sequences at which the gateway cuts because the model is configured so, and the request without them. */
+function takeStops({ upstream, stopSequences }: TranslationOptions, request: InferenceRequest, notes: TranslationNotes): TakenStops {
+  const { stopSequences: asked = [], ...rest } = request;
+  const cutAt = asked.filter((sequence) => sequence !== '');
+  if (stopSequences !== 'gateway' || cutAt.length === 0 || upstream.codec.saysStopSequence) return { request, cutAt: [] };
+  notes.emulated('stopSequences', 'the gateway cuts the reply there and stops the upstream, as this model is configured');
+  return { request: rest, cutAt };
+}
+
+type TakenStops = { readonly request: InferenceRequest; readonly cutAt: readonly string[] };
+
+/** Tells a client that could learn of its stop sequences that the upstream will not say so. */
+function noteUntoldStops(
+  { client, upstream }: TranslationOptions,
+  { stopSequences = [] }: InferenceRequest,
+  { cutAt = [] }: EncodedRequest,
+  notes: TranslationNotes,
+): void {
+  if (!client.codec.saysStopSequence || upstream.codec.saysStopSequence) return;
+  if (stopSequences.every((sequence) => sequence === '' || cutAt.includes(sequence))) return;
+  notes.adapted('stopSequences', 'the upstream stops there and may not say so: the reply then looks like one that ended by itself');
+}
+
+/** Calls of the screen come one at a time: each is answered by what the screen shows then. */
+function limitsOf({ parallelToolCalls, tools }: InferenceRequest): CallLimits | undefined {
+  const screen = tools.find((tool) => tool.kind === 'function' && tool.screen !== undefined);
+  if (parallelToolCalls !== false && screen === undefined) return undefined;
+  return { oneCall: parallelToolCalls === false, calledOnce: screen === undefined ? undefined : screenToolName };
 }
 
 /** How the reply to a compaction is written. @throws GatewayError where no summary can be sealed here */

@@ -1,6 +1,7 @@
 import type { ErrorInReply } from '../../../dialects/chat-dialect.ts';
 import { cutAtSequences } from '../../../inference/cut-at-sequences.ts';
 import type { EventStep, InferenceEvent } from '../../../inference/inference-event.ts';
+import { limitCalls } from '../../../inference/limit-calls.ts';
 import { restoreTools } from '../../../inference/restore-tools.ts';
 import { serializeBlocks } from '../../../inference/serialize-blocks.ts';
 import { createProofCollector } from './collect-proofs.ts';
@@ -28,7 +29,7 @@ function chain(steps: readonly EventStep[]): (events: readonly InferenceEvent[])
  * What happens between the upstream's words and the client's: blocks are put in line, tools get their names back, stop sequences that the
  * upstream does not know cut the text, and proofs that the client might lose are remembered before it learns of the end.
  */
-export function createEventLine({ encoded, correctUsage, rememberProofs }: Translation): EventLine {
+export function createEventLine({ encoded, callLimits, correctUsage, rememberProofs, replyNotes }: Translation): EventLine {
   const { toolNames, answerTool, cutAt } = encoded;
   const steps: EventStep[] = [serializeBlocks()];
   if (toolNames !== undefined || answerTool !== undefined) {
@@ -37,6 +38,11 @@ export function createEventLine({ encoded, correctUsage, rememberProofs }: Trans
       // A step that takes blocks out leaves gaps in their indices.
       serializeBlocks(),
     );
+  }
+  if (callLimits !== undefined) {
+    const onSurplus = (name: string): void =>
+      replyNotes.adapted('parallelToolCalls', `a surplus call of ${name} was left out of the reply; one at a time was asked for`);
+    steps.push(limitCalls(callLimits, onSurplus), serializeBlocks());
   }
   if (cutAt !== undefined && cutAt.length > 0) steps.push(cutAtSequences(cutAt));
   const run = chain(steps);

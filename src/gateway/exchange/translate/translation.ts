@@ -1,5 +1,6 @@
 import type { EncodedRequest, ReplyReading, ReplyWriting } from '../../../dialects/chat-codec.ts';
 import type { ChatDialect } from '../../../dialects/chat-dialect.ts';
+import type { CallLimits } from '../../../inference/limit-calls.ts';
 import type { TranslationNotes } from '../../../inference/translation-notes.ts';
 import type { UsageReport } from '../../../inference/usage.ts';
 import type { StreamFraming } from '../../../platform/frames.ts';
@@ -10,6 +11,8 @@ export type Translation = {
   readonly client: ChatDialect;
   readonly upstream: ChatDialect;
   readonly encoded: EncodedRequest;
+  /** How many calls the reply may make, where that is limited. */
+  readonly callLimits?: CallLimits | undefined;
   readonly reading: ReplyReading;
   readonly writing: ReplyWriting;
   /** Sets right what the upstream's vendor counts otherwise than its dialect says. */
