@@ -4,6 +4,7 @@ import type { StreamFraming } from '../platform/frames.ts';
 import { compileHeaderList } from '../platform/http/header-list.ts';
 import type { UpstreamRequest } from '../platform/http/upstream-client.ts';
 import { applyJsonEdits } from '../platform/json/json-edits.ts';
+import { identityHeaders } from '../upstreams/header-lists.ts';
 import type { Target } from './routing/routing-table.ts';
 
 /** Joins what is sent under two names of one header, each value once. */
@@ -13,13 +14,9 @@ function joinValues(first: string | undefined, second: string): string {
   return [...new Set(values)].filter((value) => value !== '').join(',');
 }
 
-/** Never passed on, however generous a configured list is: callers' credentials, and what belongs to one connection or one encoding. */
+/** Never passed on, however generous a configured list is: callers' credentials and idempotency keys, and what belongs to one connection or one encoding. */
 const keptHere = compileHeaderList([
-  'authorization',
-  'proxy-*',
-  'cookie',
-  'x-api-key',
-  'x-goog-api-key',
+  ...identityHeaders.never,
   'host',
   'connection',
   'keep-alive',

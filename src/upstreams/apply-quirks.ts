@@ -13,9 +13,11 @@ type ServerQuirks = {
   readonly audio?: AudioQuirks;
   /** The interface in which it makes videos. */
   readonly videos?: Extract<VideoProtocolId, 'video-generations' | 'openai-videos'>;
+  /** Whether a request that comes again with the same `idempotency-key` is made once. */
+  readonly idempotencyKeys?: boolean;
 };
 
-const serverNames = { audio: true, videos: true } satisfies Record<keyof ServerQuirks, true>;
+const serverNames = { audio: true, videos: true, idempotencyKeys: true } satisfies Record<keyof ServerQuirks, true>;
 
 const chatNames = {
   outputLimitField: true,

@@ -53,6 +53,8 @@ export type UpstreamVendor = {
   readonly headerAliases?: Readonly<Record<string, string>>;
   /** Headers that the vendor demands of every call; clients of its own dialect send them, clients of others cannot. */
   readonly requiredHeaders?: Readonly<Record<string, string>>;
+  /** Whether it makes a request once that comes again with the same `idempotency-key`. Absent: no. */
+  readonly takesIdempotencyKeys?: boolean;
   /** Reply headers that may pass to the client, in the same notation. */
   readonly replyHeaders: readonly string[];
   /** Corrects a usage report where this vendor counts otherwise than its dialect says. */

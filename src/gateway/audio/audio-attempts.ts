@@ -15,6 +15,7 @@ import type { Gateway, GatewaySettings } from '../gateway.ts';
 import { type AskingCall, createAskingCall } from '../health/asking-call.ts';
 import type { AttemptTicket } from '../health/health.ts';
 import { isUpstreamLimit } from '../limits/reserve-call.ts';
+import { AttemptKeys } from '../retry/attempt-keys.ts';
 import { forbidsRetry, parseRetryAfter } from '../retry/parse-retry-after.ts';
 import { readPrices } from '../read-prices.ts';
 import type { RetryGrant } from '../retry/retry-budget.ts';
@@ -75,10 +76,12 @@ export class AudioAttempts {
   readonly #failed: FailedAttempt[] = [];
   /** What health is told of it: that its attempts are those of one call. */
   readonly #asking: AskingCall;
+  readonly #keys: AttemptKeys;
 
   constructor(gateway: Gateway, call: AudioCall) {
     this.#gateway = gateway;
     this.#call = call;
+    this.#keys = new AttemptKeys(call.callId);
     this.#asking = createAskingCall(call.caller.userId, call.job.digest);
   }
 
@@ -197,7 +200,7 @@ export class AudioAttempts {
       if (attempt.isAnswered && !attempt.isSettled) recordProgress();
     });
     this.#call.client.asks();
-    const head = await reply.open(prepared.request);
+    const head = await reply.open(this.#keys.sign(target, prepared.request));
     attempt.head = head;
     const upstreamRequestId = readUpstreamRequestId(head.headers, target.upstream);
     journal.head(opening.callId, { status: head.status, ...(upstreamRequestId === undefined ? {} : { upstreamRequestId }) });
@@ -255,6 +258,7 @@ export class AudioAttempts {
       return undefined;
     }
     this.#failed.push(this.#describeAttempt(attempt, error, clock.monotonicMs()));
+    if (attempt.head !== undefined || next.candidates[0]?.target !== attempt.candidate.target) this.#keys.renew();
     return next;
   }
 

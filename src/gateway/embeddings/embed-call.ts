@@ -20,6 +20,7 @@ import { createUpstreamHeaders } from '../prepare-request.ts';
 import { readPrices } from '../read-prices.ts';
 import { decideRetry, isWithinReach, type RetryReach } from '../retry/retry-policy.ts';
 import { isWorthTrying, seeHealth } from '../retry/see-health.ts';
+import { AttemptKeys } from '../retry/attempt-keys.ts';
 import { forbidsRetry, parseRetryAfter } from '../retry/parse-retry-after.ts';
 import { alwaysHealthy } from '../routing/always-healthy.ts';
 import { notAChat } from '../routing/not-a-chat.ts';
@@ -125,12 +126,14 @@ class EmbedAttempts {
   readonly #failed: FailedAttempt[] = [];
   /** What health is told of it: that its attempts are those of one call. */
   readonly #asking: AskingCall;
+  readonly #keys: AttemptKeys;
   #usedTokens = 0;
 
   constructor(gateway: Gateway, call: EmbedCall, known: KnownEmbedding) {
     this.#gateway = gateway;
     this.#call = call;
     this.#known = known;
+    this.#keys = new AttemptKeys(call.callId);
     this.#asking = createAskingCall(call.caller.userId, () => digestRequest(Buffer.from(JSON.stringify(call.body))));
   }
 
@@ -189,6 +192,8 @@ class EmbedAttempts {
         throw error;
       }
       this.#failed.push(this.#describeAttempt(target, error, upstreamStatus, clock.monotonicMs() - startedMs));
+      // Always another target.
+      this.#keys.renew();
       return { next };
     }
   }
@@ -220,7 +225,8 @@ class EmbedAttempts {
     const path = `${upstream.basePath}${upstream.vendor.embeddingsPath ?? ''}`;
     const sent = Buffer.from(JSON.stringify({ ...body, model: upstreamModel }));
     const { timeouts, limits } = this.#gateway.settings();
-    return askTarget(target, { path, method: 'POST', headers, body: sent }, { timeouts, limits, signal, onHead });
+    const request = this.#keys.sign(target, { path, method: 'POST', headers, body: sent });
+    return askTarget(target, request, { timeouts, limits, signal, onHead });
   }
 
   #read(answer: WholeAnswer, target: Target): EmbeddingsReply {

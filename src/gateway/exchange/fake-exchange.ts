@@ -5,7 +5,7 @@ import type { ChatDialect, WireRequest } from '../../dialects/chat-dialect.ts';
 import type { StreamFraming } from '../../platform/frames.ts';
 import { compileHeaderList } from '../../platform/http/header-list.ts';
 import type { UpstreamController, UpstreamHandler, UpstreamRequest } from '../../platform/http/upstream-client.ts';
-import { commonRequestHeaders } from '../../upstreams/header-lists.ts';
+import { commonRequestHeaders, passClientHeaders } from '../../upstreams/header-lists.ts';
 import { usualAudioTraits } from '../../upstreams/audio-traits.ts';
 import { upstreamVendors } from '../../upstreams/registry.ts';
 import type { VendorId } from '../../upstreams/upstream-vendor.ts';
@@ -162,11 +162,12 @@ export function createFakeUpstream(options: Pick<FakeExchangeOptions, 'vendor' |
     apiKey: options.apiKey,
     credentialId: 'one',
     dialects: [...vendor.dialects, ...vendor.optionalDialects],
-    passesRequestHeader: compileHeaderList(vendor.requestHeaders),
-    passesForeignHeader: compileHeaderList(commonRequestHeaders),
+    passesRequestHeader: passClientHeaders(vendor.requestHeaders),
+    passesForeignHeader: passClientHeaders(commonRequestHeaders),
     passesReplyHeader: compileHeaderList(vendor.replyHeaders),
     forwardsReplyHeader: undefined,
     acceptsStreamOptions: true,
+    takesIdempotencyKeys: vendor.takesIdempotencyKeys ?? false,
     traitsOf: vendor.traitsOf,
     proofOrigin: vendor.id,
     client,

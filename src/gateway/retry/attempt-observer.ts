@@ -94,6 +94,11 @@ export class AttemptObserver implements ExchangeObserver {
     return this.#status === undefined ? nowMs - this.#startedMs : undefined;
   }
 
+  /** Whether its upstream's status line has come. */
+  get isAnswered(): boolean {
+    return this.#status !== undefined;
+  }
+
   /** Gives back what it took as an attempt that follows another. May be called again. */
   release(): void {
     this.#attempt.grant?.release();

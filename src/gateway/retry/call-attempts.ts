@@ -16,6 +16,8 @@ import { subjectOf } from '../routing/route.ts';
 import type { Target } from '../routing/routing-table.ts';
 import { timeoutsOf } from '../routing/target-timeouts.ts';
 import { toWireRequest } from '../to-wire-request.ts';
+import type { UpstreamRequest } from '../../platform/http/upstream-client.ts';
+import { AttemptKeys } from './attempt-keys.ts';
 import { AttemptObserver } from './attempt-observer.ts';
 import type { KnownCall, RunningCall } from './known-call.ts';
 import { mayShorten } from './fit-request.ts';
@@ -84,11 +86,13 @@ export class CallAttempts implements RunningCall {
   #mayShorten = false;
   /** What health is told of it: that its attempts are those of one call. */
   readonly #asking: AskingCall;
+  readonly #keys: AttemptKeys;
 
   constructor(gateway: Gateway, known: KnownCall, bytes: Buffer) {
     this.#gateway = gateway;
     this.#known = known;
     this.#bytes = bytes;
+    this.#keys = new AttemptKeys(known.round?.rowId ?? known.call.callId);
     // What broke after its first content has no request left to look at.
     this.#asking = createAskingCall(known.caller.userId, () =>
       this.#bytes === undefined ? known.call.callId : digestRequest(this.#bytes),
@@ -160,7 +164,7 @@ export class CallAttempts implements RunningCall {
     });
     this.#observer = observer;
     this.#exchange = this.#createExchange({ target, plan, opening, observer, ticket });
-    this.#begin(this.#exchange, plan);
+    this.#begin(this.#exchange, this.#keys.sign(target, plan.upstreamRequest));
     return undefined;
   }
 
@@ -198,7 +202,7 @@ export class CallAttempts implements RunningCall {
     this.#known.admission.releaseBytes();
   }
 
-  #begin(exchange: UpstreamExchange, { upstreamRequest }: ExchangePlan): void {
+  #begin(exchange: UpstreamExchange, upstreamRequest: UpstreamRequest): void {
     const { call, report } = this.#known;
     const { deadlines, telemetry } = this.#gateway;
     const request = telemetry.attempt(report, upstreamRequest);
@@ -234,6 +238,7 @@ export class CallAttempts implements RunningCall {
   #goOn(failure: UndeliveredFailure, observer: AttemptObserver, { target, waitMs }: Next, grant: RetryGrant, cost: number): true {
     this.#firstError ??= failure.error;
     this.#failed.push(observer.describeFailure(failure.error));
+    if (observer.isAnswered || target !== this.#tried.at(-1)) this.#keys.renew();
     observer.release();
     const pending = { failure, target, grant, cost, dueMs: this.#gateway.clock.monotonicMs() + waitMs };
     this.#pending = pending;

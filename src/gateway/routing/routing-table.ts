@@ -33,6 +33,8 @@ export type Upstream = {
   /** Those among them that the operator has listed: they pass on translated calls too. Undefined where none is listed. */
   readonly forwardsReplyHeader: ((name: string) => boolean) | undefined;
   readonly acceptsStreamOptions: boolean;
+  /** Whether attempts carry keys by which it knows one that is repeated. */
+  readonly takesIdempotencyKeys: boolean;
   /** How it makes videos; undefined where it makes none. */
   readonly videoProtocol: VideoProtocolId | undefined;
   /** Where it makes and reads sound, below the base path; empty where it does not. */

@@ -12,7 +12,7 @@ import { compileHeaderList } from '../../platform/http/header-list.ts';
 import type { UpstreamClient } from '../../platform/http/upstream-client.ts';
 import { applyAudioPaths, applyAudioQuirks, type AudioQuirks } from '../../upstreams/audio-traits.ts';
 import { applyQuirks, type Quirks } from '../../upstreams/apply-quirks.ts';
-import { commonRequestHeaders } from '../../upstreams/header-lists.ts';
+import { commonRequestHeaders, passClientHeaders } from '../../upstreams/header-lists.ts';
 import { upstreamVendors } from '../../upstreams/registry.ts';
 import type { ServerPreset } from '../../upstreams/upstream-vendor.ts';
 import type { ModelListSource } from '../discovery/fetch-model-list.ts';
@@ -89,11 +89,12 @@ function buildUpstream(id: string, configured: ConfiguredUpstream, connectMs: nu
     origin: base.origin,
     basePath: base.pathname.replace(/\/+$/, ''),
     dialects: configured.dialects ?? vendor.dialects,
-    passesRequestHeader: compileHeaderList([...vendor.requestHeaders, ...(configured.forwardHeaders ?? [])]),
-    passesForeignHeader: compileHeaderList([...commonRequestHeaders, ...(configured.forwardHeaders ?? [])]),
+    passesRequestHeader: passClientHeaders(vendor.requestHeaders, configured.forwardHeaders),
+    passesForeignHeader: passClientHeaders(commonRequestHeaders, configured.forwardHeaders),
     passesReplyHeader: compileHeaderList([...vendor.replyHeaders, ...forwardReplyHeaders]),
     forwardsReplyHeader: forwardReplyHeaders.length === 0 ? undefined : compileHeaderList(forwardReplyHeaders),
     acceptsStreamOptions: quirks.streamOptions ?? true,
+    takesIdempotencyKeys: quirks.idempotencyKeys ?? vendor.takesIdempotencyKeys ?? false,
     videoProtocol: quirks.videos ?? vendor.videoProtocol,
     audioPaths: applyAudioPaths(vendor.audioPaths ?? {}, audio),
     audioTraits: applyAudioQuirks(audio),

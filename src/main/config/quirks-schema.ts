@@ -61,6 +61,9 @@ const fields = {
     }),
   ),
   acceptsTopK: flag('Whether it takes top_k.'),
+  idempotencyKeys: flag(
+    'Whether it makes a request once that comes again with the same Idempotency-Key, as another Weir does. Then attempts carry keys made from the id of their call.',
+  ),
   audio: audioQuirksSchema,
   videos: Type.Optional(
     Type.Enum(['video-generations', 'openai-videos'], {

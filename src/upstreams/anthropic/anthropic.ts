@@ -20,6 +20,8 @@ export const anthropic: UpstreamVendor = {
   // The contract spells these names with the neutral word; the vendor knows only its own.
   headerAliases: { 'vendor-version': 'anthropic-version', 'vendor-beta': 'anthropic-beta' },
   requiredHeaders: { 'anthropic-version': '2023-06-01' },
+  // Its SDKs send a key with what they repeat.
+  takesIdempotencyKeys: true,
   replyHeaders: commonReplyHeaders,
   traitsOf: traitsOfClaude,
   proofsBelongTo: 'vendor',

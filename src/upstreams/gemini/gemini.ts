@@ -30,7 +30,8 @@ export const gemini: UpstreamVendor = {
   offers: [],
   locate,
   authorize: (apiKey) => ({ 'x-goog-api-key': apiKey }),
-  requestHeaders: [...commonRequestHeaders, 'x-goog-api-client', 'x-server-timeout'],
+  // `x-server-timeout` stays here: a client could make the upstream give up any call, which would look like its failure.
+  requestHeaders: [...commonRequestHeaders, 'x-goog-api-client'],
   replyHeaders: [...commonReplyHeaders, 'x-gemini-*'],
   traitsOf: traitsOfGemini,
   proofsBelongTo: 'vendor',

@@ -23,6 +23,8 @@ export const openai: UpstreamVendor = {
   embeddingsPath: '/embeddings',
   authorize: (apiKey) => ({ authorization: `Bearer ${apiKey}` }),
   requestHeaders: openaiRequestHeaders,
+  // Its SDKs send a key with what they repeat.
+  takesIdempotencyKeys: true,
   replyHeaders: [...commonReplyHeaders, 'openai-model', 'openai-processing-ms', 'openai-version'],
   traitsOf: traitsOfGpt,
   proofsBelongTo: 'vendor',

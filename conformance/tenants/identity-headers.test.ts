@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+
+import { runWeir } from '../programs/run-weir.ts';
+import { type Answer, post } from '../support/http.ts';
+import { chatInterfaces } from '../support/interfaces.ts';
+import { neverOverloaded, type SimulatedWeir, startSimulatedWeir } from '../support/start-simulated-weir.ts';
+import { type RunningWeir, startWeir } from '../support/start-weir.ts';
+
+/** A gateway whose upstream is another gateway, which answers a repeated `Idempotency-Key` with the first reply. */
+describe('a gateway behind a gateway', () => {
+  let behind: SimulatedWeir;
+  let front: RunningWeir;
+  const keys = new Map<string, string>();
+  before(async () => {
+    behind = await startSimulatedWeir();
+    const upstream = {
+      vendor: 'openai-compatible',
+      baseUrl: `${behind.weir.gatewayUrl}/v1`,
+      apiKey: behind.weir.apiKey,
+      quirks: { idempotencyKeys: true },
+    };
+    const models = { m: { targets: [{ upstream: 'behind', model: 'gpt-5-mini' }], price: { input: '1', output: '1' } } };
+    front = await startWeir({ config: JSON.stringify({ upstreams: { behind: upstream }, models, overload: neverOverloaded }) });
+    for (const user of ['one', 'other']) {
+      const made = await runWeir(['keys', 'create', '--user', user, '--name', user], { WEIR_DATA_DIR: front.dataDirectory });
+      keys.set(user, made.stdout.trim());
+    }
+  });
+  after(async () => {
+    await front[Symbol.asyncDispose]();
+    await behind[Symbol.asyncDispose]();
+  });
+
+  const ask = (user: string, text: string): Promise<Answer> =>
+    post(
+      `${front.gatewayUrl}/v1/chat/completions`,
+      { model: 'm', messages: [{ role: 'user', content: text }] },
+      { authorization: `Bearer ${keys.get(user) ?? ''}`, 'idempotency-key': 'order-1' },
+    );
+
+  test('two users with the same Idempotency-Key get their own answers, and each gets its own again', async () => {
+    const one = await ask('one', 'Hello');
+    const other = await ask('other', 'Hello');
+    const different = await ask('other', 'Something else');
+    assert.deepEqual([one.status, other.status], [200, 200], `${one.text}\n${other.text}`);
+    assert.notEqual(one.json.id, other.json.id, 'the same words are two calls');
+    assert.equal(different.status, 409, 'a key stays one request within a user');
+    assert.equal((await ask('one', 'Hello')).json.id, one.json.id);
+  });
+
+  test('vendors get a key made from the id of the call where their clients send one, and nobody gets that of the client', async () => {
+    for (const api of chatInterfaces) {
+      const tag = `identity ${api.dialect}`;
+      const answer = await post(`${behind.weir.gatewayUrl}${api.path(api.model)}`, api.body(api.model, 'Hello'), {
+        ...api.headers,
+        authorization: `Bearer ${behind.weir.apiKey}`,
+        'idempotency-key': `client's own ${api.dialect}`,
+        'x-server-timeout': '1',
+        'x-simulator-tag': tag,
+      });
+      assert.equal(answer.status, 200, answer.text);
+      const sent = behind.simulator.records().find((record) => record.tag === tag)?.requestHeaders;
+      const expected = api.dialect === 'gemini-generate-content' ? undefined : `${String(answer.headers['x-weir-request-id'])}-1`;
+      assert.equal(sent?.['idempotency-key'], expected, api.dialect);
+      assert.equal(sent?.['x-server-timeout'], undefined);
+    }
+  });
+});
