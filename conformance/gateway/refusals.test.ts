@@ -57,6 +57,35 @@ describe('refusals', () => {
         });
       }
 
+      test('an unknown model that resembles a known one leads to it, and one that resembles none does not', async () => {
+        for (const [asked, hint] of [
+          [`${api.model}s`, `did you mean ${api.model}?`],
+          [`some-vendor/${api.model}`, `did you mean ${api.model}?`],
+          ['no-such-thing', undefined],
+        ] as const) {
+          const body = JSON.stringify(api.body(asked, 'Hello'));
+          const answer = await call(`${weir.gatewayUrl}${api.path(encodeURIComponent(asked))}`, {
+            method: 'POST',
+            headers: { ...json, ...auth },
+            body,
+          });
+          assert.equal(answer.status, api.unknownModelStatus, answer.text);
+          const message = String(answer.json?.error?.message);
+          if (hint === undefined) assert.doesNotMatch(message, /did you mean/);
+          else assert.ok(message.includes(hint), message);
+        }
+      });
+
+      test('a path that a wrong base address makes leads to the right one', async () => {
+        const path = api.path(api.model);
+        const bare = path.replace(/^\/v1(?:beta)?/, '');
+        for (const wrong of [`/v1${path}`, bare, `/api${path}`]) {
+          const answer = await call(`${weir.gatewayUrl}${wrong}`, { method: 'POST', headers: { ...json, ...auth }, body: good() });
+          assert.equal(answer.status, 404, answer.text);
+          assert.match(answer.json?.error?.message ?? '', new RegExp(`did you mean ${RegExp.escape(path)}\\?`));
+        }
+      });
+
       test('a body cut in the middle is not acted on', async () => {
         const path = api.path(api.model);
         const head = `POST ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${weir.apiKey}\r\ncontent-type: application/json\r\nanthropic-version: 2023-06-01\r\ncontent-length: 500\r\n\r\n{"model":`;

@@ -40,7 +40,9 @@ describe('commands', { concurrency: 3 }, () => {
     assert.deepEqual([version.code, version.stdout], [0, `${manifest.version}\n`]);
     const unknown = await runWeir(['strat'], {}, base);
     assert.notEqual(unknown.code, 0);
-    assert.match(unknown.stderr, /strat/);
+    assert.match(unknown.stderr, /unknown command 'strat'\n\(Did you mean start\?\)/);
+    const nested = await runWeir(['keys', 'creat'], { WEIR_DATA_DIR: freshDirectory() }, base);
+    assert.match(nested.stderr, /unknown command 'creat'\n\(Did you mean create\?\)/);
     assert.doesNotMatch(unknown.stderr, /\n\s+at /);
     const lacking = await runWeir(['keys', 'create', '--user', 'bob'], { WEIR_DATA_DIR: freshDirectory() }, base);
     assert.notEqual(lacking.code, 0);
@@ -130,7 +132,7 @@ describe('commands', { concurrency: 3 }, () => {
   });
 
   const badConfigs: readonly [name: string, text: string, position: RegExp, words: RegExp][] = [
-    ['a misspelt field', 'timeouts:\n  idelMs: 5000\n', /:2:\d+ /, /idelMs/],
+    ['a misspelt field', 'timeouts:\n  idelMs: 5000\n', /:2:\d+ /, /idelMs: is not a known field; did you mean idleMs\?/],
     ['a wrong type', 'limits:\n  requestBytesMax: lots\n', /:2:20 /, /requestBytesMax/],
     ['broken YAML', 'upstreams:\n  a: [1, 2\nmodels: {}\n', /:\d+:\d+ /, /./],
     ['a field twice', 'timeZone: UTC\ntimeZone: UTC\n', /:2:1 /, /unique|twice/i],

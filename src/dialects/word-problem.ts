@@ -1,3 +1,4 @@
+import { nearestName } from '../platform/nearest-name.ts';
 import type { SchemaProblem } from '../platform/schema/schema-problem.ts';
 
 function article(typeName: string): string {
@@ -16,6 +17,13 @@ function wordTypes(expected: SchemaProblem['expected']): string {
 
 function listExpected(expected: SchemaProblem['expected'], word: (value: string | number) => string): string {
   return typeof expected === 'object' ? expected.map(word).join(', ') : word(expected);
+}
+
+/** The known field that was probably meant. */
+function suggestField({ path, expected }: SchemaProblem): string {
+  const [asked, known] = [path.at(-1), typeof expected === 'object' ? expected.map(String) : []];
+  const meant = typeof asked === 'string' ? nearestName(asked, known) : undefined;
+  return meant === undefined ? '' : `; did you mean ${meant}?`;
 }
 
 /** What is right, without the field's name: "must be at least 1". Reads after a path. */
@@ -58,7 +66,7 @@ function wordExpectation(problem: SchemaProblem): string {
     case 'pattern':
       return `must match ${bound}`;
     case 'unknown-field':
-      return 'is not a known field';
+      return `is not a known field${suggestField(problem)}`;
     case 'no-variant':
       return `must be ${typeof expected === 'object' && expected.length !== 1 ? 'one of ' : ''}${listExpected(expected, String)}`;
   }

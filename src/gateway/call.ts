@@ -150,7 +150,7 @@ function routeCall(gateway: Gateway, read: ReadCall, report: CallReport): Routed
   const { call, settings, caller, request } = read;
   const facts = call.dialect.readFacts(request);
   report.facts = facts;
-  if (!mayCall(caller, facts.requestedModel)) throw unknownModel(facts.requestedModel);
+  if (!mayCall(caller, facts.requestedModel)) throw unknownModel(facts.requestedModel, settings.routing, (model) => mayCall(caller, model));
   const inlineFiles = createInlineFiles({
     files: gateway.files,
     clock: gateway.clock,

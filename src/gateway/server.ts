@@ -29,6 +29,7 @@ import { mayBeRepeated, serveOnce } from './idempotency/serve-once.ts';
 import { checkCaller, mayCall } from './limits/check-caller.ts';
 import { enterGate } from './overload/enter-gate.ts';
 import { readAltFraming, readRequestTarget, type RequestTarget } from './request-target.ts';
+import { describeNoRoute } from './routes/describe-no-route.ts';
 import { errorDialectOf } from './routes/error-dialect.ts';
 import { readCall } from './routes/read-call.ts';
 import { createRouter, dialectOfPath, type Route, type RouteMatch } from './routes/route-table.ts';
@@ -106,7 +107,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
       throw new GatewayError('invalid_url', 'the request target must be a path that begins with "/", without a fragment');
     checkHost(request);
     const match = findRoute(request.method ?? 'GET', target.path);
-    if (!match.found) throw noRoute(request, target.path, match);
+    if (!match.found) throw describeNoRoute(request.method, target.path, match, findRoute);
     const { route } = match;
     const run = (): Promise<void> | undefined => serveRoute(options, end, handled, { target, match, findRoute });
     if (gateway.idempotency === undefined || !mayBeRepeated(request, route)) return run();
@@ -271,21 +272,6 @@ function modelName(rest: string): string {
     // A broken percent-encoding names no model: it is answered as an unknown one.
     return rest;
   }
-}
-
-/** Where the SDKs of generate-content upload files. */
-const uploadPath = /^(?:\/upload)?\/v1(?:alpha|beta)\/files(?:\/|:|$)/;
-
-function noRoute(request: IncomingMessage, path: string, match: Extract<RouteMatch, { found: false }>): GatewayError {
-  const shown = path.slice(0, 200);
-  if (match.allowedMethods.length === 0) {
-    const advice = uploadPath.test(path) ? ": this interface takes no uploads. Send a file's content in the request, as inlineData" : '';
-    return new GatewayError('route_not_found', `there is nothing at ${shown}${advice}`);
-  }
-  const allow = match.allowedMethods.join(', ');
-  return new GatewayError('method_not_allowed', `${shown} does not take ${request.method ?? 'this method'}; it takes ${allow}`, {
-    headers: { allow },
-  });
 }
 
 function writeJson(response: ClientReply, status: number, callId: string, answer: unknown): void {

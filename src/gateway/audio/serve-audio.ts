@@ -134,7 +134,7 @@ async function takeSlot(gateway: Gateway, { caller }: EnteredCall): Promise<{ re
 function chooseTargets(gateway: Gateway, { caller, request }: EnteredCall, { operation, facts }: AudioJob): readonly Target[] {
   const { routing, retries } = gateway.settings();
   const { requestedModel } = facts;
-  if (!mayCall(caller, requestedModel)) throw unknownModel(requestedModel);
+  if (!mayCall(caller, requestedModel)) throw unknownModel(requestedModel, routing, (model) => mayCall(caller, model));
   const targets = rankTargets({
     table: routing,
     dialect: notAChat,

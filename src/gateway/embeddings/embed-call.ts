@@ -64,7 +64,7 @@ export async function embed(gateway: Gateway, call: EmbedCall): Promise<Embedded
   const { requestedModel, inputCharacters, encoding } = readEmbeddings(body);
   const facts: CallFacts = { requestedModel, stream: false, inputCharacters, needs: [], outputTokensMax: 0 };
   if (call.report !== undefined) call.report.facts = facts;
-  if (!mayCall(caller, requestedModel)) throw unknownModel(requestedModel);
+  if (!mayCall(caller, requestedModel)) throw unknownModel(requestedModel, settings.routing, (model) => mayCall(caller, model));
   const health = settings.retries.avoidFailing ? gateway.health : alwaysHealthy;
   const request = { operation: 'generate', body, headers: call.headers } as const;
   const ranking = {

@@ -60,8 +60,11 @@ function withoutPort(text: string): string {
   return /^\[([^\]]*)\]/.exec(text)?.[1] ?? /^([0-9.]+):[0-9]+$/.exec(text)?.[1] ?? text;
 }
 
+/** What says which models a caller may call. */
+export type ModelLimits = Partial<Pick<ApiKey, 'limits' | 'userLimits'>>;
+
 /** Whether a caller may call a model by this name: it is on the list of the key, and on that of its owner, where there are such lists. */
-export function mayCall(caller: Pick<ApiKey, 'limits' | 'userLimits'>, model: string): boolean {
+export function mayCall(caller: ModelLimits, model: string): boolean {
   return isListed(caller.limits?.models, model) && isListed(caller.userLimits?.models, model);
 }
 

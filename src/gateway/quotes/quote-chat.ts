@@ -39,7 +39,7 @@ export async function quoteChat(asked: Asked, path: ChatPath): Promise<QuotedCal
   const wire: WireRequest = { operation: 'generate', headers, ...path, body: path.dialect === 'openai-responses' ? body : asked.body };
   dialect.validateRequest(wire, settings.validation);
   const facts = dialect.readFacts(wire);
-  if (!mayCall(caller, facts.requestedModel)) throw unknownModel(facts.requestedModel);
+  if (!mayCall(caller, facts.requestedModel)) throw unknownModel(facts.requestedModel, settings.routing, (model) => mayCall(caller, model));
   const history = await readHistory(asked, facts);
   const targets = rankTargets({
     table: settings.routing,

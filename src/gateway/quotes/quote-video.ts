@@ -32,7 +32,7 @@ export async function quoteVideo(asked: Asked, path: CreationPath, remixed: stri
     settings.validation,
   );
   const { requestedModel, video, prompt } = request;
-  if (!mayCall(caller, requestedModel)) throw unknownModel(requestedModel);
+  if (!mayCall(caller, requestedModel)) throw unknownModel(requestedModel, settings.routing, (model) => mayCall(caller, model));
   const task = video?.kind === 'task' ? (remixedTask ?? (await findTask(asked, videos, video.taskId))) : undefined;
   if (task !== undefined) mediaOf(task);
   const facts = { requestedModel, stream: false, inputCharacters: prompt.length, needs: [], outputTokensMax: 0 };

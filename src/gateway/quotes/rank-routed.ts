@@ -19,7 +19,7 @@ export function rankRouted(
   does: string,
 ): readonly Target[] {
   const { requestedModel } = facts;
-  if (!mayCall(caller, requestedModel)) throw unknownModel(requestedModel);
+  if (!mayCall(caller, requestedModel)) throw unknownModel(requestedModel, settings.routing, (model) => mayCall(caller, model));
   const request = { operation: 'generate', body: {}, headers } as const;
   const nowMs = gateway.clock.monotonicMs();
   const call = { table: settings.routing, dialect: notAChat, facts, request, caller, health: alwaysHealthy, nowMs, random: () => 0 };

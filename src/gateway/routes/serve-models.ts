@@ -22,7 +22,7 @@ export function listModels(table: RoutingTable, dialect: DialectId, query: URLSe
 export function showModel(table: RoutingTable, dialect: DialectId, name: string, configuredAtMs: number, mayCall: ModelTest): unknown {
   const listed = table.models.find((model) => model.id === name);
   const [target] = table.targetsOf(name);
-  if ((listed === undefined && target === undefined) || !mayCall(name)) throw unknownModel(name);
+  if ((listed === undefined && target === undefined) || !mayCall(name)) throw unknownModel(name, table, mayCall);
   return modelLists[dialect].encodeModel(
     listed ?? { id: name, displayName: name, createdAtMs: configuredAtMs, ownedBy: target?.upstream.vendor.id ?? 'weir' },
   );

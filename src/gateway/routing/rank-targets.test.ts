@@ -148,3 +148,18 @@ describe('calls that continue what an upstream keeps', () => {
     });
   });
 });
+
+test('a model that the caller may not call is never named as the one that was meant', () => {
+  const table = fakeTable([fakeTarget('one')], { name: 'secret-model' });
+  const refusal = (models?: readonly string[]): string => {
+    const caller = { userId: 'user', ...(models === undefined ? {} : { limits: { models } }) };
+    try {
+      rankFake(table, { facts: { requestedModel: 'secret-modle' }, caller });
+    } catch (error) {
+      return error instanceof Error ? error.message : '';
+    }
+    return 'served';
+  };
+  assert.match(refusal(), /did you mean secret-model\?/);
+  assert.doesNotMatch(refusal(['other']), /secret-model\b/);
+});

@@ -1,6 +1,8 @@
 import type { ChatDialect, RequestFeatures, WireRequest } from '../../dialects/chat-dialect.ts';
 import type { CallFacts } from '../../inference/call-facts.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
+import { nearestName } from '../../platform/nearest-name.ts';
+import { mayCall, type ModelLimits } from '../limits/check-caller.ts';
 import type { KnownHealth } from './always-healthy.ts';
 import { describeUnknownReply } from '../reply-owners.ts';
 import { balanceTier, type Candidate } from './balance-tier.ts';
@@ -11,11 +13,11 @@ import type { RoutingTable, Target } from './routing-table.ts';
 
 /** A call that looks for its targets. */
 export type RankedCall = {
-  readonly table: Pick<RoutingTable, 'routeOf'>;
+  readonly table: Pick<RoutingTable, 'routeOf' | 'models'>;
   readonly dialect: Pick<ChatDialect, 'id' | 'readFeatures' | 'readConversation'>;
   readonly facts: CallFacts;
   readonly request: WireRequest;
-  readonly caller: { readonly userId: string };
+  readonly caller: { readonly userId: string } & ModelLimits;
   /** Id of the upstream that keeps the reply which the call continues, where it continues one. */
   readonly keptAt?: string | undefined;
   readonly health: KnownHealth;
@@ -25,9 +27,16 @@ export type RankedCall = {
   readonly random: () => number;
 };
 
-/** The error for a model that nobody serves, and for one that the caller may not call: the two are answered alike. */
-export function unknownModel(name: string): GatewayError {
-  const message = `model: ${name.slice(0, 256)} is not served here; GET /v1/models lists what is`;
+/**
+ * The error for a model that nobody serves, and for one that the caller may not call: the two are answered alike.
+ * @param mayUse whether the caller may call a model
+ */
+export function unknownModel(name: string, table: Pick<RoutingTable, 'models'>, mayUse: (model: string) => boolean): GatewayError {
+  // Only a name that the caller may call: that there are others is not told.
+  const allowed = table.models.map(({ id }) => id).filter(mayUse);
+  const meant = nearestName(name, allowed) ?? nearestName(name.slice(name.lastIndexOf('/') + 1), allowed);
+  const hint = meant === undefined || meant === name ? '' : ` did you mean ${meant}?`;
+  const message = `model: ${name.slice(0, 256)} is not served here;${hint} GET /v1/models lists what is`;
   return new GatewayError('model_not_found', message, { param: 'model' });
 }
 
@@ -40,7 +49,8 @@ export function unknownModel(name: string): GatewayError {
 export function rankTargets(call: RankedCall): readonly Target[] {
   const { table, dialect, facts } = call;
   const route = table.routeOf(facts.requestedModel);
-  if (route === undefined || route.targets.length === 0) throw unknownModel(facts.requestedModel);
+  if (route === undefined || route.targets.length === 0)
+    throw unknownModel(facts.requestedModel, table, (model) => mayCall(call.caller, model));
   const tiers = findSuitable(call, route, route.tiersFor(dialect.id));
   const [first] = tiers;
   const [only] = first ?? [];

@@ -41,7 +41,7 @@ async function create(context: VideoContext, path: CreationPath): ReturnType<Vid
   const inputCharacters = request.prompt.length;
   const facts: CallFacts = { requestedModel, stream: false, inputCharacters, needs: [], outputTokensMax: 0 };
   if (report !== undefined) report.facts = facts;
-  if (!mayCall(caller, requestedModel)) throw unknownModel(requestedModel);
+  if (!mayCall(caller, requestedModel)) throw unknownModel(requestedModel, context.settings.routing, (model) => mayCall(caller, model));
   const idempotency = readIdempotency(http.headers, { caller, request, nowMs: acceptedAtMs });
   const repeated = idempotency === undefined ? undefined : await context.videos.tasks.findKeyed(idempotency);
   if (repeated !== undefined) return await answerRepeated(context, facts, repeated, ignored);

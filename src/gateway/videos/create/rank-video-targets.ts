@@ -1,8 +1,9 @@
 import type { CallFacts } from '../../../inference/call-facts.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
+import { mayCall } from '../../limits/check-caller.ts';
 import { alwaysHealthy } from '../../routing/always-healthy.ts';
 import { notAChat } from '../../routing/not-a-chat.ts';
-import { rankTargets, unknownModel } from '../../routing/rank-targets.ts';
+import { type RankedCall, rankTargets, unknownModel } from '../../routing/rank-targets.ts';
 import type { RoutingTable, Target } from '../../routing/routing-table.ts';
 import type { VideoContext } from '../video-context.ts';
 import { isKept, type VideoSource } from './video-source.ts';
@@ -32,7 +33,7 @@ export function rankVideoTargets(
 ): readonly Target[] {
   const table = settings.routing;
   const headers = request.headers as Readonly<Record<string, string | undefined>>;
-  const targets = rank(facts.requestedModel, () =>
+  const targets = rank({ requestedModel: facts.requestedModel, table, caller }, () =>
     rankTargets({
       table,
       dialect: notAChat,
@@ -52,11 +53,15 @@ export function rankVideoTargets(
 }
 
 /** Errors name the model as the client did. */
-function rank(requestedModel: string, work: () => readonly Target[]): readonly Target[] {
+function rank(
+  { requestedModel, table, caller }: Pick<RankedCall, 'table' | 'caller'> & { readonly requestedModel: string },
+  work: () => readonly Target[],
+): readonly Target[] {
   try {
     return work();
   } catch (error) {
-    if (error instanceof GatewayError && error.code === 'model_not_found') throw unknownModel(requestedModel);
+    if (error instanceof GatewayError && error.code === 'model_not_found')
+      throw unknownModel(requestedModel, table, (model) => mayCall(caller, model));
     throw error;
   }
 }
