@@ -28,6 +28,7 @@ import type { ProofVault } from './proof-vault/proof-vault.ts';
 import type { ReplyOwners } from './reply-owners.ts';
 import type { AudioSettings } from './audio/audio-settings.ts';
 import type { UploadSpool } from './audio/upload-spool.ts';
+import type { MediaMeter } from '../platform/media/media-meter.ts';
 import type { RunningCall } from './retry/known-call.ts';
 import type { RetryBudget } from './retry/retry-budget.ts';
 import type { RoutingTable } from './routing/routing-table.ts';
@@ -107,6 +108,8 @@ export type Gateway = {
   readonly files?: FileService | undefined;
   /** Where uploaded sound waits; absent where none is taken. */
   readonly uploads?: UploadSpool | undefined;
+  /** Measures sound and videos; absent where no uploads are taken. */
+  readonly mediaMeter?: MediaMeter | undefined;
   /** Video tasks and their files; absent where none are kept. */
   readonly videos?: VideoService | undefined;
   /** Requests that are safe to repeat; absent where nothing is kept of them. */

@@ -30,6 +30,7 @@ import { createDeadlines } from '../platform/http/deadlines.ts';
 import { fetchMedia } from '../platform/http/fetch-media.ts';
 import { createIds } from '../platform/ids.ts';
 import type { LogDestination, Logger } from '../platform/log.ts';
+import { createMediaMeter } from '../platform/media/media-meter.ts';
 import type { MetricRegistry } from '../platform/metrics/metric-registry.ts';
 import type { MetricsSnapshot } from '../platform/metrics/metrics-snapshot.ts';
 import type { Store } from '../store/store.ts';
@@ -212,6 +213,8 @@ export async function assembleGateway(options: {
   const keys = await openKeys({ environment, store, clock, logger }, opened);
   const deadlines = openDeadlines(clock, opened);
   const proofVault = openProofVault({ environment, store, clock, logger }, opened);
+  const mediaMeter = createMediaMeter();
+  opened.defer(() => mediaMeter.close());
 
   const gateway: Gateway = {
     credits,
@@ -228,7 +231,8 @@ export async function assembleGateway(options: {
     replyOwners: createReplyOwners({ store }),
     proofVault,
     summaries: createCompactionSealer(loadStoreKey(environment)),
-    ...(await openWhatIsKept({ environment, nodeId, store, clock, logger, live, telemetry }, opened)),
+    ...(await openWhatIsKept({ environment, nodeId, store, clock, logger, live, telemetry, meter: mediaMeter }, opened)),
+    mediaMeter,
     fetchMedia: (url) => fetchNamedMedia(url, live.config().media),
     settings: live.settings,
     clock,
@@ -262,7 +266,7 @@ async function openWhatIsKept(
   {
     live,
     ...parts
-  }: Pick<Parameters<typeof openVideos>[0], 'environment' | 'store' | 'clock' | 'logger' | 'telemetry'> & {
+  }: Pick<Parameters<typeof openVideos>[0], 'environment' | 'store' | 'clock' | 'logger' | 'telemetry' | 'meter'> & {
     readonly live: LiveSettings;
     readonly nodeId: string;
   },

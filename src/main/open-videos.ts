@@ -11,6 +11,7 @@ import { FetchMediaError } from '../platform/http/fetch-media-error.ts';
 import { openGuarded } from '../platform/http/open-guarded.ts';
 import type { Logger } from '../platform/log.ts';
 import { createSealer, deriveKey } from '../platform/seal/sealer.ts';
+import type { MediaMeter } from '../platform/media/media-meter.ts';
 import type { MediaStorage } from '../tasks/media/media-storage.ts';
 import type { Store } from '../store/store.ts';
 import type { CallbackVault } from '../tasks/callbacks/callback-vault.ts';
@@ -41,11 +42,13 @@ type Parts = {
   /** Seals the addresses of callbacks. */
   readonly sealUrl: CallbackVault['sealUrl'];
   readonly telemetry: Pick<Telemetry, 'booked'>;
+  /** Measures videos of upstreams that do not say how long they are. */
+  readonly meter: MediaMeter;
 };
 
 /** Opens the video tasks and the storage of their files, and begins to look after what is open. Closed by `opened`. Throws StartError without a usable key. */
 export async function openVideos(parts: Parts, opened: AsyncDisposableStack): Promise<VideoService> {
-  const { environment, store, clock, logger, newId, settings, config } = parts;
+  const { environment, store, clock, logger, newId, settings, config, meter } = parts;
   const key = loadStoreKey(environment);
   const storage = await openMediaStorage({
     config: config().mediaStorage,
@@ -77,7 +80,7 @@ export async function openVideos(parts: Parts, opened: AsyncDisposableStack): Pr
       return { charge: book.rate({ ...task, acceptedAtMs: task.createdAtMs, usage }), priceVersion: book.version };
     },
     sealUrl: parts.sealUrl,
-    measureMedia: (media, signal) => measureVideo(storage, media, signal),
+    measureMedia: (media, options) => measureVideo({ storage, meter }, media, options),
   });
   tasks.start();
   opened.defer(() => tasks.close());

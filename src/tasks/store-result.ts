@@ -29,17 +29,17 @@ export async function storeResult(parts: TaskParts, task: VideoTask, signal: Abo
     signal.throwIfAborted();
     return await afterFailure(parts, task, finished, { error, signal });
   }
-  const durationMs = plausibleDurationMs(finished.durationMs) ?? (await measure(parts, media, signal));
+  const durationMs = plausibleDurationMs(finished.durationMs) ?? (await measure(parts, task, media, signal));
   await complete(parts, task, { type: 'completed', media, durationMs, raw: finished.raw }, signal);
 }
 
 /** How long a stored video is. One that cannot be measured is charged as long as it was to be. */
-async function measure(parts: TaskParts, media: StoredMedia, signal: AbortSignal): Promise<number | undefined> {
+async function measure(parts: TaskParts, { userName }: VideoTask, media: StoredMedia, signal: AbortSignal): Promise<number | undefined> {
   const { measureMedia } = parts;
   if (measureMedia === undefined) return undefined;
   try {
     const limits = { ms: measureTimeoutMs, signal };
-    return plausibleDurationMs(await withinTime(parts.wait, limits, (inner) => measureMedia(media, inner)));
+    return plausibleDurationMs(await withinTime(parts.wait, limits, (inner) => measureMedia(media, { tenant: userName, signal: inner })));
   } catch (error) {
     parts.logger.warn({ media: media.key, err: error }, 'the length of a video could not be measured');
     return undefined;

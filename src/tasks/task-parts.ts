@@ -1,3 +1,4 @@
+import type { MeasureOptions } from '../platform/media/media-meter.ts';
 import type { Charge } from '../billing/ledger/call-entry.ts';
 import type { Usage } from '../inference/usage.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -62,7 +63,7 @@ export type VideoTasksOptions = TaskObserver & {
   /** Seals the address of a delivery. */
   readonly sealUrl: (url: string, deliveryId: string) => Uint8Array<ArrayBuffer>;
   /** Measures how long a stored video is, in milliseconds, for upstreams that do not say. */
-  readonly measureMedia?: (media: StoredMedia, signal: AbortSignal) => Promise<number | undefined>;
+  readonly measureMedia?: (media: StoredMedia, options: MeasureOptions) => Promise<number | undefined>;
   /** By default the timers of the process. */
   readonly wait?: Wait;
 };

@@ -1,6 +1,7 @@
 import { readDataUri } from '../media/data-uri.ts';
 import { readImage } from '../media/read-image.ts';
-import { readVideo, type VideoFacts } from '../media/read-video.ts';
+import { readForeignVideo } from '../media/read-in-thread.ts';
+import type { VideoFacts } from '../media/read-video.ts';
 import { filePath } from './video-call.ts';
 import type { VideoJobs } from './video-jobs.ts';
 import { secondsOf } from './video-shape.ts';
@@ -28,7 +29,7 @@ export type VideoInput = { readonly note: string; readonly facts?: VideoFacts };
 export async function lookAtVideo(source: string, jobs: VideoJobs): Promise<VideoInput | undefined> {
   const data = readDataUri(source);
   if (data !== undefined) {
-    const facts = await readVideo(data.bytes);
+    const facts = await readForeignVideo(data.bytes);
     return facts === undefined ? undefined : { note: noteOf(facts, `${data.bytes.length} bytes`), facts };
   }
   const host = hostOf(source);

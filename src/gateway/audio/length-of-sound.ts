@@ -1,7 +1,11 @@
 import type { AudioContainer } from '../../dialects/openai-audio/sniff-audio.ts';
-import { estimateAudioMs, measureSound, type SoundLength } from './measure-sound.ts';
+import { estimateAudioMs, type SoundLength } from './measure-sound.ts';
 import type { SpooledUpload } from './upload-spool.ts';
 
+/** How long a recording is, found out within the signal. Never rejects. */
+export type MeasureLength = (signal: AbortSignal) => Promise<SoundLength>;
+
+/** Waiting for a thread included. */
 const measureMsMax = 10_000;
 /** A call that takes longer is one of a model at work, in whose time a file can be read without anybody waiting for it. */
 const quickMs = 250;
@@ -9,14 +13,14 @@ const quickMs = 250;
 /** How long the recording of a call is: by its size until it has been measured, which is done once for all attempts and only where somebody needs it. */
 export class LengthOfSound {
   readonly #upload: SpooledUpload;
-  readonly #container: AudioContainer;
+  readonly #measure: MeasureLength;
   #known: SoundLength;
   #measuring: Promise<SoundLength> | undefined;
   #learning: Promise<void> | undefined;
 
-  constructor(upload: SpooledUpload, container: AudioContainer) {
+  constructor(upload: SpooledUpload, container: AudioContainer, measure: MeasureLength) {
     this.#upload = upload;
-    this.#container = container;
+    this.#measure = measure;
     this.#known = { audioMs: estimateAudioMs(upload.bytes, container), measured: false };
   }
 
@@ -27,9 +31,7 @@ export class LengthOfSound {
 
   /** Never rejects. Not by the call's signal: a client that leaves has to pay what it used. */
   measure(): Promise<SoundLength> {
-    this.#measuring ??= measureSound(this.#upload, this.#container, AbortSignal.timeout(measureMsMax)).then(
-      (length) => (this.#known = length),
-    );
+    this.#measuring ??= this.#measure(AbortSignal.timeout(measureMsMax)).then((length) => (this.#known = length));
     return this.#measuring;
   }
 

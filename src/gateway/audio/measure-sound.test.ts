@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 
+import { createMediaMeter } from '../../platform/media/media-meter.ts';
 import { measureSound, type SoundLength } from './measure-sound.ts';
 import { UploadSpool } from './upload-spool.ts';
 
@@ -36,11 +37,13 @@ function wavOf(seconds: number, said: number): Buffer {
 describe('recordings that lie about their length', () => {
   const directory = mkdtempSync(join(tmpdir(), 'weir-measure-'));
   const spool = new UploadSpool(directory, () => 100_000_000);
+  const meter = createMediaMeter();
+  after(() => meter.close());
   after(() => rmSync(directory, { recursive: true, force: true }));
   const measure = async (bytes: Buffer): Promise<SoundLength> => {
     const upload = spool.begin();
     await upload.write(bytes);
-    const length = await measureSound(upload, 'wav', AbortSignal.timeout(30_000));
+    const length = await measureSound(meter, { upload, container: 'wav' }, { tenant: 'user', signal: AbortSignal.timeout(30_000) });
     await upload.discard();
     return length;
   };

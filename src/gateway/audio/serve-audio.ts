@@ -28,6 +28,8 @@ import type { AudioJob } from './audio-job.ts';
 import { defaultAudioSettings } from './audio-settings.ts';
 import { takeAudioCredit } from './audio-credit.ts';
 import { discardRest } from './discard-rest.ts';
+import type { MeasureLength } from './length-of-sound.ts';
+import { measureSound } from './measure-sound.ts';
 import { receiveForm } from './receive-form.ts';
 import { createSpeechJob } from './speech-job.ts';
 import { createTranscriptionJob } from './transcription-job.ts';
@@ -104,14 +106,15 @@ async function serveSpeech(gateway: Gateway, call: EnteredCall): Promise<void> {
 async function serveTranscription(gateway: Gateway, operation: Exclude<AudioOperation, 'speech'>, call: EnteredCall): Promise<void> {
   const { request, admission, gone } = call;
   const { audio, validation } = gateway.settings();
-  const { uploads: spool } = gateway;
-  if (spool === undefined) throw new GatewayError('route_not_found', 'this gateway takes no uploads');
+  const { uploads: spool, mediaMeter: meter } = gateway;
+  if (spool === undefined || meter === undefined) throw new GatewayError('route_not_found', 'this gateway takes no uploads');
   const { uploadBytesMax } = audio ?? defaultAudioSettings;
   const slot = await takeSlot(gateway, call);
   const form = await receiveForm({ request, signal: gone.signal, admission, spool, uploadBytesMax }).finally(slot.release);
   try {
     const facts = readTranscriptionForm(form.fields, operation === 'translations' ? 'translate' : 'transcribe', validation);
-    await makeCall(gateway, call, createTranscriptionJob({ facts, form, headers: headersOf(request) }));
+    const measure: MeasureLength = (signal) => measureSound(meter, form.file, { tenant: call.caller.userId, signal });
+    await makeCall(gateway, call, createTranscriptionJob({ facts, form, headers: headersOf(request), measure }));
   } finally {
     await form.file.upload.discard();
   }

@@ -12,7 +12,7 @@ import type { Target } from '../routing/routing-table.ts';
 import type { AudioJob, Delivered, Delivery, PreparedAudio } from './audio-job.ts';
 import { deliverEvents } from './deliver-stream.ts';
 import { deliverTranscript } from './deliver-transcript.ts';
-import { LengthOfSound } from './length-of-sound.ts';
+import { LengthOfSound, type MeasureLength } from './length-of-sound.ts';
 import type { ReceivedForm } from './receive-form.ts';
 import { rebuildForm } from './rebuild-form.ts';
 import type { UpstreamReply } from './upstream-reply.ts';
@@ -22,13 +22,14 @@ export type TranscriptionCall = {
   readonly facts: TranscriptionFacts;
   readonly form: ReceivedForm;
   readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly measure: MeasureLength;
 };
 
 /** Makes the job of writing speech down, or of translating it. */
 export function createTranscriptionJob(call: TranscriptionCall): AudioJob {
   const { requestedModel, stream, promptCharacters, task } = call.facts;
   const { upload, container } = call.form.file;
-  const length = new LengthOfSound(upload, container);
+  const length = new LengthOfSound(upload, container, call.measure);
   return {
     operation: task === 'translate' ? 'translations' : 'transcriptions',
     facts: { requestedModel, stream, inputCharacters: promptCharacters, needs: [], outputTokensMax: 0 },

@@ -8,7 +8,9 @@ import type { CallEntry } from '../../billing/ledger/call-entry.ts';
 import { chatDialects } from '../../dialects/registry.ts';
 import { readSpeechRequest } from '../../dialects/openai-audio/speech-request.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
+import { createMediaMeter } from '../../platform/media/media-meter.ts';
 import type { AudioJob } from '../audio/audio-job.ts';
+import { measureSound } from '../audio/measure-sound.ts';
 import { nothingUsed, settleAudio } from '../audio/settle-audio.ts';
 import { createSpeechJob } from '../audio/speech-job.ts';
 import { createTranscriptionJob } from '../audio/transcription-job.ts';
@@ -27,6 +29,8 @@ type AudioShape = UsageShape & {
 
 const directory = mkdtempSync(join(tmpdir(), 'weir-shapes-'));
 const spool = new UploadSpool(directory, () => 1_000_000);
+const meter = createMediaMeter();
+after(() => meter.close());
 after(() => rmSync(directory, { recursive: true, force: true }));
 
 const trace = { upstreamStatus: 200, durationMs: 1 };
@@ -61,6 +65,7 @@ async function transcriptionJob(model: string, stream: boolean): Promise<AudioJo
     },
     form: { fields: [], file: { place: 0, filename: 'a.wav', declaredType: 'audio/wav', container: 'wav', upload } },
     headers: {},
+    measure: (signal) => measureSound(meter, { upload, container: 'wav' }, { tenant: 'user', signal }),
   });
 }
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 
 import { BufferTarget, EncodedPacket, EncodedVideoPacketSource, MkvOutputFormat, Mp4OutputFormat, Output } from 'mediabunny';
 
+import { createMediaMeter } from '../../platform/media/media-meter.ts';
 import type { MediaStorage } from './media-storage.ts';
 import { measureVideo } from './measure-video.ts';
 
@@ -42,6 +43,9 @@ function storageOf(bytes: Uint8Array) {
 
 const mediaOf = (bytes: number) => ({ key: 'media_1', mediaType: 'video/mp4', bytes, sha256: '' });
 const signal = new AbortController().signal;
+const tenant = 'user';
+const meter = createMediaMeter();
+after(() => meter.close());
 
 const containers: readonly (readonly [name: string, format: () => Container])[] = [
   ['mp4, tables first', () => new Mp4OutputFormat({ fastStart: 'in-memory' })],
@@ -53,7 +57,7 @@ const containers: readonly (readonly [name: string, format: () => Container])[] 
 for (const [name, format] of containers)
   test(`${name}: the length is that of the pictures`, async () => {
     const file = await makeVideo(format(), 130);
-    const measured = await measureVideo(storageOf(file).storage, mediaOf(file.length), signal);
+    const measured = await measureVideo({ storage: storageOf(file).storage, meter }, mediaOf(file.length), { tenant, signal });
     // Matroska does not say for how long its last picture is shown.
     assert.equal(measured, name === 'matroska' ? 5160 : 5200);
   });
@@ -64,13 +68,13 @@ for (const name of ['mp4, tables first', 'mp4, tables last'])
     assert.ok(format);
     const file = await makeVideo(format(), 100, 200_000);
     const { storage, seen } = storageOf(file);
-    assert.equal(await measureVideo(storage, mediaOf(file.length), signal), 4000);
+    assert.equal(await measureVideo({ storage, meter }, mediaOf(file.length), { tenant, signal }), 4000);
     assert.ok(seen.read < file.length / 10, `${seen.read} of ${file.length} bytes`);
   });
 
 test('what is no video is an error, never a length', async () => {
   const noise = Uint8Array.from({ length: 5000 }, (_, index) => (index * 7919) % 256);
-  await assert.rejects(measureVideo(storageOf(noise).storage, mediaOf(noise.length), signal));
+  await assert.rejects(measureVideo({ storage: storageOf(noise).storage, meter }, mediaOf(noise.length), { tenant, signal }));
 });
 
 test('tables that claim to be huge are not read', async () => {
@@ -93,7 +97,7 @@ test('tables that claim to be huge are not read', async () => {
       })(),
     );
   };
-  const measured = await measureVideo({ open }, mediaOf(4_000_000_100), signal).catch(() => undefined);
+  const measured = await measureVideo({ storage: { open }, meter }, mediaOf(4_000_000_100), { tenant, signal }).catch(() => undefined);
   assert.equal(measured, undefined);
   assert.ok(read <= 256 * 1024 * 1024, `${read} bytes`);
 });
@@ -101,7 +105,10 @@ test('tables that claim to be huge are not read', async () => {
 test('an aborted measurement ends with the reason', async () => {
   const file = await makeVideo(new Mp4OutputFormat(), 10);
   await assert.rejects(
-    measureVideo(storageOf(file).storage, mediaOf(file.length), AbortSignal.abort(new Error('over'))),
+    measureVideo({ storage: storageOf(file).storage, meter }, mediaOf(file.length), {
+      tenant,
+      signal: AbortSignal.abort(new Error('over')),
+    }),
     /over|disposed|abort/i,
   );
 });

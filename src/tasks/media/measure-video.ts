@@ -1,11 +1,6 @@
-import { loadMediabunny } from '../../platform/load-mediabunny.ts';
+import type { MeasureOptions, MediaMeter } from '../../platform/media/media-meter.ts';
 import type { StoredMedia } from '../video-task.ts';
 import type { MediaStorage } from './media-storage.ts';
-
-/** What a reader keeps of a file, and what it may read of it: the tables of a video of six hours are some megabytes. */
-const cacheBytes = 2 * 1024 * 1024;
-const pieceBytesMax = 32 * 1024 * 1024;
-const readBytesMax = 256 * 1024 * 1024;
 
 /**
  * Measures how long a stored video is, by the times of its pictures. Only the tables of the file are read, in parts, so that its size costs neither memory nor
@@ -14,34 +9,14 @@ const readBytesMax = 256 * 1024 * 1024;
  * @throws what the storage or the reader of the format throws, and the signal's reason
  */
 export async function measureVideo(
-  storage: Pick<MediaStorage, 'open'>,
+  { storage, meter }: { readonly storage: Pick<MediaStorage, 'open'>; readonly meter: Pick<MediaMeter, 'measurePictures'> },
   media: StoredMedia,
-  signal: AbortSignal,
+  options: MeasureOptions,
 ): Promise<number | undefined> {
-  let left = readBytesMax;
-  const { ALL_FORMATS, CustomSource, Input } = await loadMediabunny();
-  const source = new CustomSource({
-    getSize: () => media.bytes,
-    read: (start, end) => {
-      left -= end - start;
-      if (left < 0 || end - start > pieceBytesMax) throw new RangeError('the tables of the video are too large to be measured');
-      return readPart(storage, media.key, { start, end, signal });
-    },
-    maxCacheSize: cacheBytes,
-    prefetchProfile: 'fileSystem',
-    handleUnhandledError: () => {},
-  });
-  const input = new Input({ source, formats: ALL_FORMATS });
-  try {
-    const track = await input.getPrimaryVideoTrack();
-    signal.throwIfAborted();
-    if (track === null) return undefined;
-    const seconds = await track.computeDuration();
-    signal.throwIfAborted();
-    return Math.round(seconds * 1000);
-  } finally {
-    input.dispose();
-  }
+  const { signal } = options;
+  const readAt = (start: number, end: number): Promise<Uint8Array> => readPart(storage, media.key, { start, end, signal });
+  const seconds = await meter.measurePictures({ bytes: media.bytes, readAt }, options);
+  return seconds === undefined ? undefined : Math.round(seconds * 1000);
 }
 
 /** Bytes from `start` up to and not including `end`. */

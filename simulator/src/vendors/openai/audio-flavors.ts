@@ -1,7 +1,8 @@
 import { describeForm, readAudioForm, type AudioForm } from '../../media/audio-form.ts';
 import { codeOfLanguage, nameOfLanguage } from '../../media/audio-language.ts';
 import { writeSrt, writeVtt } from '../../media/audio-subtitles.ts';
-import { hearRecording, transcribeText, type Transcript } from '../../media/audio-transcript.ts';
+import { transcribeText, type Transcript } from '../../media/audio-transcript.ts';
+import { hearForeignRecording } from '../../media/read-in-thread.ts';
 import { VendorError, type JsonRecord, type MediaCall, type MediaReply, type SimulatedRequest } from '../../simulated-vendor.ts';
 import { writeSegments, type TranscriptionBody } from './audio-transcription-body.ts';
 import { toReply, translate } from './audio-transcription.ts';
@@ -77,7 +78,7 @@ async function listen(request: SimulatedRequest, call: MediaCall): Promise<{ rea
   if (form?.file === undefined) throw fail("no 'file' field in the request");
   call.keepForm(describeForm(form));
   const { text } = call.steer(valueOf(form, 'prompt') ?? '');
-  const heard = await hearRecording(form.file.bytes);
+  const heard = await hearForeignRecording(form.file.bytes);
   if (heard === undefined) throw fail('failed to read audio data');
   return { form, heard: text === undefined ? heard : transcribeText(text, heard.durationMs) };
 }

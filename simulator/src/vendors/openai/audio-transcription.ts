@@ -1,5 +1,6 @@
 import { describeForm, readAudioForm } from '../../media/audio-form.ts';
-import { hearRecording, transcribeText, type Transcript } from '../../media/audio-transcript.ts';
+import { transcribeText, type Transcript } from '../../media/audio-transcript.ts';
+import { hearForeignRecording } from '../../media/read-in-thread.ts';
 import type { MediaCall, MediaReply, PlannedMedia, SimulatedRequest, VendorError } from '../../simulated-vendor.ts';
 import { audioErrorFrame } from './audio-errors.ts';
 import { writeTranscription, writeTranscriptionEvents, writeUsage, type TranscriptionBody } from './audio-transcription-body.ts';
@@ -39,7 +40,7 @@ export function translate(heard: Transcript): Transcript {
 }
 
 async function listen(request: TranscriptionRequest, steeredText: string | undefined): Promise<Transcript> {
-  const heard = await hearRecording(request.bytes);
+  const heard = await hearForeignRecording(request.bytes);
   if (heard === undefined) throw refuseRecording(request);
   if (heard.durationMs < shortestMs) {
     throw refuse('Audio file is too short. Minimum audio length is 0.1 seconds.', { param: 'file', code: 'audio_too_short' });

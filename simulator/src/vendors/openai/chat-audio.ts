@@ -1,6 +1,6 @@
 import type { AudioFormat } from '../../media/audio-encode.ts';
 import { renderSpeech } from '../../media/audio-render.ts';
-import { hearRecording } from '../../media/audio-transcript.ts';
+import { hearForeignRecording } from '../../media/read-in-thread.ts';
 import { asText, isRecord, recordsOf } from '../../read-json.ts';
 import type { Json, JsonRecord, MediaCall, SimulatedReply, SimulatedRequest } from '../../simulated-vendor.ts';
 import { audioErrorFrame } from './audio-errors.ts';
@@ -64,7 +64,7 @@ async function hearMessage(message: JsonRecord): Promise<JsonRecord> {
 async function hearPart(part: Json): Promise<Json> {
   if (!isRecord(part) || !isRecord(part['input_audio'])) return part;
   const { data, format } = part['input_audio'];
-  const heard = await hearRecording(new Uint8Array(Buffer.from(asText(data), 'base64')));
+  const heard = await hearForeignRecording(Buffer.from(asText(data), 'base64'));
   if (heard !== undefined) return { type: 'text', text: heard.text };
   throw refuse(`The data provided for 'input_audio' is not of valid ${asText(format)} format.`, {
     param: 'messages',

@@ -1,4 +1,4 @@
-import type { SpooledUpload } from './upload-spool.ts';
+import type { ReadableFile } from './readable-file.ts';
 
 const windowBytes = 64 * 1024;
 const headerBytes = 4;
@@ -22,14 +22,13 @@ type Frame = { readonly bytes: number; readonly seconds: number };
  * The seconds of a recording that is made of MPEG audio frames (MP3), by the head of each: an hour of them takes a few milliseconds, and a file of a million tiny ones no
  * more than reading it does. Undefined where it is made of something else.
  */
-export async function countMpegFrames(upload: SpooledUpload, signal: AbortSignal): Promise<number | undefined> {
-  let at = id3Bytes(await upload.readAt(0, id3HeaderBytes));
+export async function countMpegFrames(file: ReadableFile): Promise<number | undefined> {
+  let at = id3Bytes(await readBuffer(file, 0, id3HeaderBytes));
   let seconds = 0;
   let frames = 0;
   let stray = 0;
-  while (at + headerBytes <= upload.bytes) {
-    if (signal.aborted) return undefined;
-    const window = await upload.readAt(at, at + windowBytes);
+  while (at + headerBytes <= file.bytes) {
+    const window = await readBuffer(file, at, at + windowBytes);
     if (window.length < headerBytes) break;
     let place = 0;
     while (place + headerBytes <= window.length) {
@@ -46,11 +45,16 @@ export async function countMpegFrames(upload: SpooledUpload, signal: AbortSignal
     }
     at += place;
   }
-  return frames === 0 || stray > upload.bytes * strayShareMax ? undefined : seconds;
+  return frames === 0 || stray > file.bytes * strayShareMax ? undefined : seconds;
+}
+
+export async function readBuffer(file: ReadableFile, start: number, end: number): Promise<Buffer> {
+  const piece = await file.readAt(start, end);
+  return Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
 }
 
 /** The length of the tag that a file may begin with, written in four times seven bits. */
-function id3Bytes(head: Buffer): number {
+export function id3Bytes(head: Buffer): number {
   if (head.length < id3HeaderBytes || head.toString('latin1', 0, 3) !== 'ID3') return 0;
   return id3HeaderBytes + head.subarray(6, 10).reduce((sum, byte) => sum * 128 + (byte & 0x7f), 0);
 }
