@@ -70,6 +70,9 @@ describe('speech', () => {
     ['a speed below a quarter', { ...usual, speed: 0.24 }, 'speed', 'decimal_below_min_value'],
     ['a speed over four', { ...usual, speed: 4.01 }, 'speed', 'decimal_above_max_value'],
     ['a speed as a text', { ...usual, speed: '1' }, 'speed', 'invalid_type'],
+    ['a speed that is null', { ...usual, speed: null }, 'speed', 'invalid_type'],
+    ['a format that is null', { ...usual, response_format: null }, 'response_format', 'invalid_type'],
+    ['instructions that are null', { ...usual, instructions: null }, 'instructions', 'invalid_type'],
     ['events of a model that makes none', { ...usual, stream_format: 'sse' }, 'stream_format', 'unsupported_value'],
   ] as const) {
     test(`${name} is refused in the vendor's shape, all four members texts`, async () => {

@@ -138,6 +138,12 @@ describe('transcriptions and translations', () => {
     });
   }
 
+  test('a file whose part declares no type at all, as Python clients send it, is taken by its content', async () => {
+    const reply = await send([field('model', 'whisper-1'), file(undefined, '')]);
+    assert.equal(reply.status, 200, reply.text);
+    await nextRow();
+  });
+
   for (const [name, parts, param] of [
     ['no file', [field('model', 'whisper-1')], 'file'],
     ['no model', [file()], 'model'],
@@ -149,6 +155,9 @@ describe('transcriptions and translations', () => {
       'file',
     ],
     ['an extension that contradicts the content', [field('model', 'whisper-1'), file('filename="a.mp3"')], 'file'],
+    ['a text', [field('model', 'whisper-1'), file(undefined, '\r\ncontent-type: text/plain')], 'file'],
+    ['a language that is null', [field('model', 'whisper-1'), field('language', 'null'), file()], 'language'],
+    ['a temperature that is null', [field('model', 'whisper-1'), field('temperature', 'null'), file()], 'temperature'],
     ['a declared type that contradicts it', [field('model', 'whisper-1'), file(undefined, '\r\ncontent-type: image/png')], 'file'],
     ['an extension of no format', [field('model', 'whisper-1'), file('filename="a.exe"')], 'file'],
     ['two models', [field('model', 'whisper-1'), field('model', 'other'), file()], 'model'],

@@ -103,7 +103,9 @@ describe('videos over the real gateway and simulated vendors', () => {
     assert.equal(task.status, 'failed');
     assert.equal(typeof task.error.code, 'string');
     assert.equal(typeof task.error.message, 'string');
-    assert.equal((await bench.ask('GET', `/videos/${failed}/content`)).status, 404);
+    const content = await bench.ask('GET', `/videos/${failed}/content`);
+    assert.deepEqual([content.status, content.json.code], [404, 'result_unavailable']);
+    assert.ok(content.json.message.includes(`${task.error.code}: ${task.error.message}`), content.text);
     const { json } = await bench.ask('GET', `/videos/${failed}/receipt`);
     assert.deepEqual([json.state, json.charged.amount_usd], ['released', '0']);
   });
@@ -166,8 +168,10 @@ describe('videos over the real gateway and simulated vendors', () => {
     const doomed = await bench.make({});
     await bench.ended(doomed);
     assert.deepEqual((await bench.ask('DELETE', `/videos/${doomed}`)).json, { id: doomed, object: 'video.deleted', deleted: true });
-    for (const path of ['', '/content', '/events', '/receipt'])
-      assert.equal((await bench.ask('GET', `/videos/${doomed}${path}`)).status, 404);
+    for (const path of ['', '/events', '/receipt']) assert.equal((await bench.ask('GET', `/videos/${doomed}${path}`)).status, 404);
+    const content = await bench.ask('GET', `/videos/${doomed}/content`);
+    assert.deepEqual([content.status, content.json.code], [410, 'result_unavailable']);
+    assert.match(content.json.message, /was deleted.*\/v1\/receipts\/req_/);
   });
 
   test('models tell what they can', async () => {

@@ -198,7 +198,9 @@ describe('what a file is', () => {
   for (const [filename, declaredType, isRight] of [
     ['a.wav', 'audio/wav', true],
     ['a.WAV', 'application/octet-stream', true],
-    ['a.wav', 'text/plain', true],
+    ['a.wav', '', true],
+    ['a.wav', 'text/plain', false],
+    ['a.wav', 'text/plain; charset=utf-8', false],
     ['a.wav', 'audio/x-wav; rate=16000', true],
     ['blob', 'audio/wav', true],
     ['a.wav', 'audio/unheard-of', true],

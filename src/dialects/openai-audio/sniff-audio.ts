@@ -94,7 +94,7 @@ function isMpegFrame(head: Buffer, at: number): boolean {
 export type UploadedSound = { readonly filename: string; readonly declaredType: string; readonly head: Buffer; readonly bytes: number };
 
 /**
- * Makes sure that a file is sound in one of the formats, and is what its name and its declared type say. `application/octet-stream` says nothing, nor does a name
+ * Makes sure that a file is sound in one of the formats, and is what its name and its declared type say. No type and `application/octet-stream` say nothing, nor does a name
  * without an extension.
  * @throws GatewayError `invalid_media` (400)
  */
@@ -107,7 +107,7 @@ export function checkUploadedSound({ filename, declaredType, head, bytes }: Uplo
   if (extension !== undefined && named?.includes(container) !== true)
     throw named === undefined ? unrecognized() : contradiction(`is named .${extension}`, container);
   const type = declaredType.toLowerCase().split(';', 1)[0]?.trim() ?? '';
-  if (/^(?:|text\/plain|application\/octet-stream|binary\/octet-stream)$/.test(type)) return container;
+  if (/^(?:|application\/octet-stream|binary\/octet-stream)$/.test(type)) return container;
   const [kind, subtype = ''] = type.split('/');
   const isSound = kind === 'audio' || kind === 'video' || type === 'application/ogg' || type === 'application/mp4';
   const declared = Object.hasOwn(containersOfType, subtype) ? containersOfType[subtype] : undefined;

@@ -28,6 +28,7 @@ const documentedFields = new Set(['model', 'input', 'voice', 'response_format', 
  */
 export function readSpeechRequest(body: JsonObject, mode: 'compatible' | 'documented'): SpeechFacts {
   if (mode === 'documented') for (const name of Object.keys(body)) if (!documentedFields.has(name)) throw unknownField(name);
+  refuseNulls(body);
   const requestedModel = readText(body, 'model');
   const input = readText(body, 'input');
   const inputCharacters = countCodePoints(input);
@@ -57,6 +58,18 @@ export function countCodePoints(text: string): number {
     count++;
   }
   return count;
+}
+
+/** Optional fields and what they are. A vendor refuses null in words of its own. */
+const optionalFields = {
+  response_format: 'the name of a format',
+  speed: 'a decimal',
+  instructions: 'a string',
+  stream_format: "'audio' or 'sse'",
+};
+
+function refuseNulls(body: JsonObject): void {
+  for (const [name, expected] of Object.entries(optionalFields)) if (body[name] === null) throw wrongType(name, expected, null);
 }
 
 function readText(body: JsonObject, name: string): string {
@@ -117,5 +130,9 @@ function readSpeed(speed: JsonValue): number {
 
 function wrongType(name: string, expected: string, value: JsonValue) {
   const type = value === null ? 'null' : Array.isArray(value) ? 'an array' : typeof value === 'object' ? 'an object' : `a ${typeof value}`;
-  return invalidField(name, `Invalid type for '${name}': expected ${expected}, but got ${type} instead.`, 'invalid_type');
+  return invalidField(
+    name,
+    `Invalid type for '${name}': expected ${expected}, but got ${type} instead.${value === null ? ' Leave it out for its default.' : ''}`,
+    'invalid_type',
+  );
 }

@@ -55,6 +55,7 @@ export function readTranscriptionForm(
   const single = (name: string): string | undefined => form.get(name)?.[0];
   const requestedModel = single('model');
   if (requestedModel === undefined || requestedModel === '') throw missingField('model');
+  refuseNulls(single);
   const formats: readonly TranscriptFormat[] =
     mode === 'documented' || task === 'translate' ? documentedTranscriptFormats : transcriptFormats;
   const format = readWord('response_format', single('response_format') || 'json', formats);
@@ -77,6 +78,26 @@ export function readTranscriptionForm(
     promptCharacters: prompt.length,
     includesLogprobs: form.get('include')?.some((value) => value.includes('logprobs')) ?? false,
   };
+}
+
+/** Fields that are never the word itself, and what they are instead. */
+const neverNull = {
+  response_format: 'the name of a format',
+  temperature: 'a decimal',
+  language: 'a language in ISO-639-1',
+  chunking_strategy: "'auto' or a JSON object",
+};
+
+/** Forms know texts only: programs that write down what is absent write `null`, which a vendor refuses in words of its own or takes for a name. */
+function refuseNulls(single: (name: string) => string | undefined): void {
+  for (const [name, expected] of Object.entries(neverNull)) {
+    if (single(name)?.trim() !== 'null') continue;
+    throw invalidField(
+      name,
+      `Invalid type for '${name}': expected ${expected}, but got null instead. Leave it out for its default.`,
+      'invalid_type',
+    );
+  }
 }
 
 /** The values of each field by its plain name. A second value where one is taken would be read by one server and not by another. */

@@ -6,6 +6,7 @@ import { invalidField, missingField } from '../../dialects/openai-audio/audio-er
 import { type AudioContainer, checkUploadedSound, sniffedBytes } from '../../dialects/openai-audio/sniff-audio.ts';
 import type { FormField } from '../../dialects/openai-audio/transcription-form.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
+import { followDeclaredTypes } from '../../platform/http/declared-types.ts';
 import type { Admission } from '../overload/fair-gate.ts';
 import { heldBytesMax, type SpooledUpload, type UploadSpool } from './upload-spool.ts';
 import { abortReason } from './upstream-reply.ts';
@@ -82,13 +83,14 @@ function readParts(receiving: Receiving, upload: SpooledUpload, headers: BusboyH
   let writing: Promise<void> = Promise.resolve();
   // Throws for a boundary that is none.
   const parser = createParser(headers, uploadBytesMax);
-  parser.on('file', (name, stream, filename, _encoding, declaredType) => {
+  const declaredOf = followDeclaredTypes(parser);
+  parser.on('file', (name, stream, filename, _encoding, toldType) => {
     if (name !== 'file' || form.file !== undefined) {
       reject(invalidField(name.slice(0, 80), "Expected exactly one file, in the field 'file'."));
       stream.resume();
       return;
     }
-    form.file = { place: form.fields.length, filename, declaredType };
+    form.file = { place: form.fields.length, filename, declaredType: declaredOf(toldType) ?? '' };
     writing = writeUpload(stream, upload, uploadBytesMax);
     writing.catch(reject);
   });

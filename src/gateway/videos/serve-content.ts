@@ -1,4 +1,5 @@
 import { GatewayError } from '../../inference/gateway-error.ts';
+import { siblingId } from '../../platform/ids.ts';
 import type { ByteRange } from '../../tasks/media/media-storage.ts';
 import { MediaStorageError } from '../../tasks/media/media-storage.ts';
 import type { StoredMedia, VideoTask } from '../../tasks/video-task.ts';
@@ -6,13 +7,16 @@ import { requestIdHeader } from '../exchange/reply-headers.ts';
 import { cacheHeaders, contentHeaders, entityTagOf } from './content/content-headers.ts';
 import { isKnownTo, type SelectedRange, selectRange } from './content/select-range.ts';
 import { writeContent } from './content/write-content.ts';
-import { type ContentContext, findTask, statusOf, unknownVideo } from './video-context.ts';
+import { type ContentContext, statusOf, unknownVideo } from './video-context.ts';
 
 /** A file that is there by what is known of it. @throws GatewayError where the task has none */
 function mediaOf(task: VideoTask, nowMs: number): StoredMedia {
   const status = statusOf(task);
   // A video that failed has no content, and never will have: there is nothing at this address.
-  if (status === 'failed') throw unknownVideo(task.id);
+  if (status === 'failed') {
+    const { code, message } = task.error ?? { code: 'upstream_failed', message: 'no reason is known' };
+    throw new GatewayError('result_unavailable', `This video failed and has no content. ${code}: ${message}`, { status: 404 });
+  }
   if (status !== 'completed')
     throw new GatewayError('task_not_finished', `The video is not completed yet; its status is ${status}.`, {
       param: 'id',
@@ -22,6 +26,18 @@ function mediaOf(task: VideoTask, nowMs: number): StoredMedia {
   if (task.media === undefined || isExpired)
     throw new GatewayError('result_unavailable', 'The file of this video has expired and was deleted.', { status: 410 });
   return task.media;
+}
+
+/** The task, or why there is none: what was deleted is known to its user by the books. */
+async function findContentTask(context: ContentContext, id: string): Promise<VideoTask> {
+  const { videos, caller } = context;
+  const task = await videos.tasks.find(caller.userName, id);
+  if (task !== undefined) return task;
+  const callId = siblingId(id, 'req');
+  const entry = callId === undefined ? undefined : await videos.ledger.findEntry(callId);
+  if (callId === undefined || entry?.userName !== caller.userName) throw unknownVideo(id);
+  const message = `This video was deleted, and its file with it. Its receipt is at /v1/receipts/${callId}.`;
+  throw new GatewayError('result_unavailable', message, { status: 410 });
 }
 
 /** @throws GatewayError `invalid_value` */
@@ -40,7 +56,7 @@ function oneField(field: string | readonly string[] | undefined): string | undef
 /** Answers with the file of a video, or the part of it that is asked for, at the pace at which it is read. */
 export async function serveContent(context: ContentContext, id: string): Promise<undefined> {
   const { gateway, request, response, callId, query } = context;
-  const task = await findTask(context, id);
+  const task = await findContentTask(context, id);
   checkVariant(query);
   const media = mediaOf(task, gateway.clock.nowMs());
   const entityTag = entityTagOf(media);

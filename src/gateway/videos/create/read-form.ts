@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { Busboy, type BusboyFileStream, type BusboyHeaders } from '@fastify/busboy';
 
 import { GatewayError } from '../../../inference/gateway-error.ts';
+import { followDeclaredTypes } from '../../../platform/http/declared-types.ts';
 import type { Admission } from '../../overload/fair-gate.ts';
 
 /** A file of a form, whole: it becomes a part of what is sent upstream. */
@@ -67,8 +68,9 @@ export async function readForm(
   const files: Promise<FormFile>[] = [];
   const { promise, resolve, reject } = Promise.withResolvers<undefined>();
   const parser = createParser(request.headers, bytesMax);
-  parser.on('file', (name, stream, _filename, _encoding, mediaType) => {
-    const reading = readFile({ name, mediaType }, stream, held);
+  const declaredOf = followDeclaredTypes(parser);
+  parser.on('file', (name, stream, _filename, _encoding, toldType) => {
+    const reading = readFile({ name, mediaType: declaredOf(toldType) ?? '' }, stream, held);
     reading.catch(reject);
     files.push(reading);
   });
