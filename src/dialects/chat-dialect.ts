@@ -4,7 +4,7 @@ import type { RateLimitStanding } from '../inference/rate-limit-standing.ts';
 import type { Usage, UsageReport } from '../inference/usage.ts';
 import type { Frame, StreamFraming } from '../platform/frames.ts';
 import type { JsonEdit } from '../platform/json/json-edits.ts';
-import type { JsonObject } from '../platform/json/json-value.ts';
+import type { JsonObject, JsonValue } from '../platform/json/json-value.ts';
 import type { TSchema } from 'typebox';
 
 import type { ChatCodec } from './chat-codec.ts';
@@ -99,6 +99,17 @@ export type StreamTap = {
   readonly report: () => StreamReport;
 };
 
+/** The bytes to send in place of a frame; undefined where it goes on as it is. */
+export type FrameEditor = (frame: Frame) => Buffer | undefined;
+
+/** What the contract writes and the vendor does not send. Used where the contract is kept to the letter. */
+export type ContractReply = {
+  /** The body to send in place of an upstream's error; undefined where it goes on as it is. */
+  readonly editError: (status: number, body: JsonValue) => JsonObject | undefined;
+  /** An editor for one stream. */
+  readonly createFrameEditor: () => FrameEditor;
+};
+
 /** Follows a stream that may have to be ended before its time. Pure and synchronous. */
 export type StreamCutter = {
   /** A frame that goes on to the client. It is kept as far as an end needs it, and read only then. */
@@ -182,6 +193,8 @@ export type ChatDialect = {
   readonly readReply: (reply: unknown) => ReplyReport;
   /** Rewrites a whole reply where the contract wants more than the vendor sends; returns the same buffer when nothing is to do. */
   readonly editReply: (bytes: Buffer) => Buffer;
+  /** Absent where the vendor sends all that the contract writes. */
+  readonly contractReply?: ContractReply;
   readonly createStreamTap: (options: TapOptions) => StreamTap;
   readonly createStreamCutter: (options: TapOptions) => StreamCutter;
   /**

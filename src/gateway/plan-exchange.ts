@@ -49,6 +49,8 @@ export type PlanOptions = {
   readonly asked?: WireRequest;
   /** The id of the reply where the gateway gives it one. */
   readonly replyId?: string;
+  /** Whether the contract is kept to the letter. */
+  readonly isDocumented?: boolean;
   /** Who watches for stop sequences. Absent: the upstream, where it can. */
   readonly stopSequences?: (() => StopSequences | undefined) | undefined;
   /** Whether the client has gone. */
@@ -85,7 +87,7 @@ function mayPass({ facts, target }: PlanOptions): boolean {
 type PassedRequest = Pick<PlanOptions, 'request' | 'bytes'>;
 
 function planPassthrough(options: PlanOptions, { request, bytes }: PassedRequest): ExchangePlan | EstimatedCount {
-  const { dialect, target, framing, facts, requestId } = options;
+  const { dialect, target, framing, facts, requestId, isDocumented = false } = options;
   const upstreamRequest = prepareRequest({ dialect, request, bytes, facts, target, framing });
   if (upstreamRequest === undefined) {
     // An upstream may speak the dialect without its counter, and never its counter alone.
@@ -93,7 +95,7 @@ function planPassthrough(options: PlanOptions, { request, bytes }: PassedRequest
     throw new Error(`${target.upstream.vendor.id} speaks ${dialect.id} and has no route for it`);
   }
   const streamRequest = framing === undefined ? {} : request.body;
-  const relay = createPassthroughRelay({ dialect, streamRequest, requestId, target, framing });
+  const relay = createPassthroughRelay({ dialect, streamRequest, requestId, target, framing, isDocumented });
   return { kind: 'exchange', upstreamRequest, relay, upstreamDialect: dialect };
 }
 

@@ -1,5 +1,6 @@
 import type { ChatDialect } from '../chat-dialect.ts';
 import { codec } from './codec/codec.ts';
+import { contractReply } from './contract-reply.ts';
 import { createStreamCutter } from './create-stream-cutter.ts';
 import { createStreamTap } from './create-stream-tap.ts';
 import { editRequest } from './edit-request.ts';
@@ -25,6 +26,7 @@ export const anthropicMessages: ChatDialect = {
   editRequest,
   readReply,
   editReply: (bytes) => bytes,
+  contractReply,
   createStreamTap,
   createStreamCutter,
   hasEndMark: () => true,

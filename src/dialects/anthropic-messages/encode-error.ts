@@ -41,13 +41,18 @@ export function encodeStreamError(error: GatewayError, options: StreamErrorOptio
 function encodeErrorBody(error: GatewayError, requestId: string): object {
   const isOverflow = error.code === 'context_length_exceeded';
   const details = isOverflow ? undefined : (error.details ?? (error.code === 'thread_unsupported' ? threadUnsupportedDetails : undefined));
-  const type = errorTypeByStatus[error.status] ?? (error.status >= 500 ? 'server_error' : 'invalid_request_error');
+  const type = errorTypeOf(error.status);
   const message = isOverflow ? wordOverflow(error) : error.message;
   return {
     type: 'error',
     error: { type, message, code: error.code, ...(details !== undefined && { details }) },
     request_id: requestId,
   };
+}
+
+/** The type of an error by its status. */
+export function errorTypeOf(status: number): string {
+  return errorTypeByStatus[status] ?? (status >= 500 ? 'server_error' : 'invalid_request_error');
 }
 
 /** Coding agents know by these words, with which the vendor begins, that they must shorten the conversation. */

@@ -8,8 +8,10 @@ export function cacheControlSchema(kit: SchemaKit): TSchema {
   return kit.object({ type, ttl: orNull(Type.Enum(['5m', '1h'])) });
 }
 
-export function textBlockSchema(kit: SchemaKit): TSchema {
+/** @param replayed members that the vendor's replies have and the contract does not show: documented mode takes them back */
+export function textBlockSchema(kit: SchemaKit, replayed: Readonly<Record<string, TSchema>> = {}): TSchema {
   return kit.object({
+    ...(kit.isCompatible ? {} : replayed),
     type: Type.Literal('text'),
     text: Type.String({ minLength: 1 }),
     cache_control: kit.optional(cacheControlSchema(kit)),
@@ -19,11 +21,13 @@ export function textBlockSchema(kit: SchemaKit): TSchema {
 /** Any block of a message turn: contract B 2.1. */
 export function contentBlockSchema(kit: SchemaKit): TSchema {
   return kit.variants({
-    text: textBlockSchema(kit),
+    text: textBlockSchema(kit, { citations: Type.Optional(Type.Union([Type.Array(Type.Object({})), Type.Null()])) }),
     image: imageBlock(kit),
     tool_use: toolUseBlock(kit),
     tool_result: toolResultBlock(kit),
     document: documentBlock(kit),
+    // What a reply holds comes back as it was. Compatible mode leaves its inside to the vendor.
+    ...(kit.isCompatible ? {} : { thinking: thinkingBlock(kit), redacted_thinking: redactedThinkingBlock(kit) }),
   });
 }
 
@@ -52,6 +56,8 @@ function toolUseBlock(kit: SchemaKit): TSchema {
     id: Type.String({ minLength: 1 }),
     name: Type.String({ minLength: 1 }),
     input: Type.Object({}),
+    // Who made the call: the vendor's replies say so.
+    ...(kit.isCompatible ? {} : { caller: Type.Optional(Type.Object({})) }),
     cache_control: kit.optional(cacheControlSchema(kit)),
   });
 }
@@ -67,6 +73,19 @@ function toolResultBlock(kit: SchemaKit): TSchema {
     is_error: kit.optional(Type.Boolean()),
     cache_control: kit.optional(cacheControlSchema(kit)),
   });
+}
+
+function thinkingBlock(kit: SchemaKit): TSchema {
+  return kit.object({
+    type: Type.Literal('thinking'),
+    thinking: Type.String(),
+    signature: Type.String(),
+    cache_control: kit.optional(cacheControlSchema(kit)),
+  });
+}
+
+function redactedThinkingBlock(kit: SchemaKit): TSchema {
+  return kit.object({ type: Type.Literal('redacted_thinking'), data: Type.String(), cache_control: kit.optional(cacheControlSchema(kit)) });
 }
 
 /** The contract does not show what a document source holds, so its inside is the vendor's to judge. */

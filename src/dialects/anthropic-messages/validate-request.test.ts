@@ -37,6 +37,15 @@ const accepted: readonly [string, object][] = [
   ['max_tokens 2', { max_tokens: 2 }],
   ['consecutive turns of one role', { messages: [...base.messages, ...base.messages] }],
   ['a prefilled reply', { messages: [...base.messages, { role: 'assistant', content: 'Once' }] }],
+  [
+    'what a reply held, as it was',
+    turn(
+      { type: 'thinking', thinking: '', signature: 'x' },
+      { type: 'redacted_thinking', data: 'y' },
+      { type: 'text', text: 'x', citations: [] },
+      { type: 'tool_use', id: 'a', name: 'f', input: {}, caller: { type: 'direct' } },
+    ),
+  ],
   ['system text', { system: 'Be brief.' }],
   ['user_id of 256 characters', { metadata: { user_id: long(256) } }],
   ['metadata without user_id', { metadata: {} }],
@@ -227,10 +236,10 @@ const widened: readonly [object, string][] = [
     "invalid_value tools.0.type: must be one of 'custom', 'computer_20241022', 'bash_20241022', 'text_editor_20241022', but got 'web_search_20250305'",
   ],
   [
-    turn({ type: 'thinking', thinking: '', signature: 'x' }),
-    "invalid_value messages.0.content.0.type: must be one of 'text', 'image', 'tool_use', 'tool_result', 'document', but got 'thinking'",
+    turn({ type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: {} }),
+    "invalid_value messages.0.content.0.type: must be one of 'text', 'image', 'tool_use', 'tool_result', 'document', 'thinking', 'redacted_thinking', but got 'server_tool_use'",
   ],
-  [turn({ type: 'text', text: 'x', citations: null }), 'unknown_field messages.0.content.0.citations: Extra inputs are not permitted'],
+  [turn({ type: 'thinking', thinking: '' }), 'missing_required_field messages.0.content.0.signature: Field required'],
   [
     turn({ type: 'text', text: 'x', cache_control: { type: 'ephemeral', ttl: '1h' } }),
     'unknown_field messages.0.content.0.cache_control.ttl: Extra inputs are not permitted',

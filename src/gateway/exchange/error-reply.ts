@@ -28,6 +28,12 @@ function credentialsRejected(context: ExchangeContext, status: number): GatewayE
   );
 }
 
+/** The body with what the contract writes besides, where it is kept to the letter. */
+function editBody({ relay }: ExchangeContext, status: number, parsed: JsonValue): Buffer | undefined {
+  const edited = relay.editError?.(status, parsed);
+  return edited === undefined ? undefined : Buffer.from(JSON.stringify(edited));
+}
+
 /** The head of an upstream's error answer. */
 export type ErrorAnswer = {
   readonly status: number;
@@ -60,7 +66,7 @@ export function createErrorReply(context: ExchangeContext, flow: UpstreamFlow, {
     const answer = (instead?: GatewayError): void => {
       const error = instead ?? own;
       observer.settled({ end: 'failed', complete: false, error });
-      if (instead === undefined && !response.headersSent) writeReply(response, status, headers, body);
+      if (instead === undefined && !response.headersSent) writeReply(response, status, headers, editBody(context, status, parsed) ?? body);
       else writeFailure(response, context.dialect, error, context.requestId, context.framing);
     };
     if (!context.handOver({ error: own, ...refusal, upstreamWords: wordsOf(parsed), answer })) answer();

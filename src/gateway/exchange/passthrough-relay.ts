@@ -16,11 +16,13 @@ export type PassthroughOptions = {
   readonly requestId: string;
   readonly target: Target;
   readonly framing: StreamFraming | undefined;
+  /** Whether replies get what the contract writes and the vendor does not send. Otherwise bytes out are bytes in. */
+  readonly isDocumented?: boolean;
 };
 
 /** Client and upstream speak the same dialect: bytes out are bytes in, and a tap reads the usage. */
 export function createPassthroughRelay(options: PassthroughOptions): ReplyRelay {
-  const { dialect, framing, target, requestId } = options;
+  const { dialect, framing, target, requestId, isDocumented } = options;
   return {
     upstreamFraming: framing,
     streamsWholeReplies: false,
@@ -29,6 +31,7 @@ export function createPassthroughRelay(options: PassthroughOptions): ReplyRelay 
     writeReply: (_reply, bytes) => dialect.editReply(bytes),
     openStream: (_limits, mayBeCut) => openStream(options, framing ?? 'sse', mayBeCut === true),
     readError: ({ status, body }) => findOperatorsError(dialect, status, body),
+    ...(isDocumented === true && { editError: dialect.contractReply?.editError }),
   };
 }
 
@@ -41,9 +44,14 @@ function findOperatorsError(dialect: ChatDialect, status: number, body: unknown)
   return operatorsCodes.has(error.code) ? error : undefined;
 }
 
-function openStream({ dialect, streamRequest, target }: PassthroughOptions, framing: StreamFraming, mayBeCut: boolean): StreamRelay {
+function openStream(
+  { dialect, streamRequest, target, isDocumented }: PassthroughOptions,
+  framing: StreamFraming,
+  mayBeCut: boolean,
+): StreamRelay {
   const tap = dialect.createStreamTap({ framing, request: streamRequest });
   const cutter = mayBeCut ? dialect.createStreamCutter({ framing, request: streamRequest }) : undefined;
+  const edit = isDocumented === true ? dialect.contractReply?.createFrameEditor() : undefined;
   const { apiKey } = target.upstream;
   let framesSent = 0;
   return {
@@ -52,7 +60,7 @@ function openStream({ dialect, streamRequest, target }: PassthroughOptions, fram
       if (verdict === 'hide') return undefined;
       framesSent += 1;
       cutter?.pass(frame);
-      const bytes = verdict === 'forward' ? frame.bytes : verdict.bytes;
+      const bytes = edit?.(frame) ?? (verdict === 'forward' ? frame.bytes : verdict.bytes);
       return tap.state() === 'failed' ? scrubBytes(bytes, apiKey) : bytes;
     },
     end: (rest) => rest,

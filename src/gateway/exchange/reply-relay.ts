@@ -4,7 +4,7 @@ import type { ReplyReport, StreamReport } from '../../dialects/chat-dialect.ts';
 import type { GatewayError } from '../../inference/gateway-error.ts';
 import type { Frame, StreamFraming } from '../../platform/frames.ts';
 import type { Usage } from '../../inference/usage.ts';
-import type { JsonObject } from '../../platform/json/json-value.ts';
+import type { JsonObject, JsonValue } from '../../platform/json/json-value.ts';
 import type { GatewayLimits } from '../limits.ts';
 
 /** An upstream's error answer on its way to the client. */
@@ -40,6 +40,8 @@ export type ReplyRelay = {
   readonly openStream: (limits: Pick<GatewayLimits, 'replyBytesMax'>, mayBeCut?: boolean) => StreamRelay;
   /** The error to word for the client; undefined where the upstream's own answer goes on as it is. */
   readonly readError: (answer: ErrorAnswer) => GatewayError | undefined;
+  /** The body to send in place of an upstream's error that is not worded anew; undefined, or absent, where it goes on as it is. */
+  readonly editError?: ((status: number, body: JsonValue) => JsonObject | undefined) | undefined;
 };
 
 /** One stream on its way. Pure and synchronous. */

@@ -79,6 +79,7 @@ function planRequest(
     framing,
     caller,
     acceptedAtMs,
+    isDocumented: settings.validation === 'documented',
     // Looked up by translated calls alone.
     stopSequences: () => settings.routing.routeOf(facts.requestedModel)?.stopSequences,
     hasLeft: () => response.destroyed,
