@@ -153,14 +153,16 @@ export type ContextLimits = {
   readonly contextTokensMax: number;
   /** Tokens that the reply may have, for which room is left. Absent: none is. */
   readonly outputTokensMax?: number;
+  /** Whether a request that is estimated to be longer is refused. Absent: only one that is longer with certainty. */
+  readonly refusesEstimate?: boolean;
 };
 
 /** Whether a request fits its model, and what of it does. */
 export type ContextFit =
   | { readonly kind: 'fits' }
   | { readonly kind: 'truncated'; readonly body: JsonObject; readonly dropped: number; readonly droppedIds: readonly string[] }
-  /** It is certain that it does not fit: it has at least so many tokens. */
-  | { readonly kind: 'too-long'; readonly tokensMin: number; readonly tokensMax: number };
+  /** It does not fit: with certainty, and then it has at least so many tokens, or by an estimate, where that decides. */
+  | { readonly kind: 'too-long'; readonly tokensMin: number; readonly tokensMax: number; readonly isEstimate?: boolean };
 
 /**
  * A chat dialect: everything the gateway knows of one vendor's wire format. All functions are pure and synchronous; a dialect does no

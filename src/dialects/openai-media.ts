@@ -17,6 +17,7 @@ const typesByExtension: Readonly<Record<string, string>> = {
   csv: 'text/csv',
   json: 'application/json',
   html: 'text/html',
+  docx: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
 };
 
 /** The type of a document by its name. A document without a telling name is a PDF: the first kind that the vendor took. */

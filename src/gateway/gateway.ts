@@ -17,6 +17,7 @@ import type { FileService } from '../tools/file-search/file-service.ts';
 import type { Idempotency } from '../billing/idempotency/idempotency.ts';
 import type { CallerDirectory } from './authenticate.ts';
 import type { BackgroundRuns } from './background/background-runs.ts';
+import type { DocumentReader } from './documents/document-reader.ts';
 import type { FetchMedia } from './exchange/translate/inline-media.ts';
 import type { Health } from './health/health.ts';
 import type { GatewayLimits, GatewayTimeouts, RetrySettings } from './limits.ts';
@@ -86,6 +87,8 @@ export type Gateway = {
   /** The built-in tools that it can run itself. */
   readonly tools?: Partial<ToolShed>;
   readonly proofVault: ProofVault;
+  /** Reads documents whose kind an upstream does not take; absent where none are read. */
+  readonly documents?: DocumentReader;
   /** Seals the summaries of compacted conversations; absent where only vendors make any. */
   readonly summaries?: CompactionSealer;
   readonly storedObjects: StoredObjects;

@@ -33,7 +33,7 @@ export type ExchangePlan = {
 export type EstimatedCount = { readonly kind: 'estimate'; readonly inputTokens: number };
 
 export type PlanOptions = {
-  readonly gateway: Pick<Gateway, 'newId' | 'proofVault' | 'fetchMedia' | 'summaries' | 'clock'>;
+  readonly gateway: Pick<Gateway, 'newId' | 'proofVault' | 'fetchMedia' | 'summaries' | 'documents' | 'clock'>;
   readonly requestId: string;
   readonly dialect: ChatDialect;
   readonly request: WireRequest;
@@ -125,6 +125,7 @@ function translationOptions(options: PlanOptions): TranslationOptions {
     vault: gateway.proofVault,
     fetchMedia: gateway.fetchMedia,
     summaries: gateway.summaries,
+    documents: gateway.documents,
     stopSequences: options.stopSequences?.(),
   };
 }

@@ -48,6 +48,7 @@ import { openIdempotency } from './open-idempotency.ts';
 import { keepStatisticsDays } from './keep-statistics-days.ts';
 import { openStoredObjects } from './open-stored-objects.ts';
 import { openPrices, type OpenedPrices } from './open-prices.ts';
+import { createDocumentReader } from '../gateway/documents/document-reader.ts';
 import { createCompactionSealer } from '../gateway/compaction/compaction-sealer.ts';
 import { loadStoreKey } from './load-store-key.ts';
 import { openProofVault } from './open-proof-vault.ts';
@@ -231,6 +232,7 @@ export async function assembleGateway(options: {
     replyOwners: createReplyOwners({ store }),
     proofVault,
     summaries: createCompactionSealer(loadStoreKey(environment)),
+    documents: opened.adopt(createDocumentReader(), (reader) => reader.close()),
     ...(await openWhatIsKept({ environment, nodeId, store, clock, logger, live, telemetry, meter: mediaMeter }, opened)),
     mediaMeter,
     fetchMedia: (url) => fetchNamedMedia(url, live.config().media),

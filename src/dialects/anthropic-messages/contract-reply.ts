@@ -35,7 +35,7 @@ function createFrameEditor(): FrameEditor {
     if (name !== undefined && name !== 'message_start' && name !== 'message_delta' && name !== 'error') return undefined;
     const event = parseJsonObject(data);
     if (event === undefined) return undefined;
-    switch (textOf(event.type) ?? name) {
+    switch (textOf(event.type) ?? name ?? '') {
       case 'message_start':
         inputTokens = countOf(membersOf(membersOf(event.message).usage).input_tokens);
         return undefined;

@@ -1,10 +1,33 @@
 import type { JsonEdit } from '../../platform/json/json-edits.ts';
 import { locateJson } from '../../platform/json/locate-json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../platform/json/json-value.ts';
 import type { TargetFit, WireRequest } from '../chat-dialect.ts';
 
-/** The body names the model; that is all a target may want otherwise. */
+/** The edits that fit a body to its target: the name of the model, and domains of a search, which the contract has and no vendor. */
 export function editRequest({ body }: WireRequest, bytes: Buffer, fit: TargetFit): readonly JsonEdit[] {
-  if (body.model === fit.upstreamModel) return [];
-  const span = locateJson(bytes, ['model']);
-  return span === undefined ? [] : [{ ...span, replacement: JSON.stringify(fit.upstreamModel) }];
+  return [...editModel(body, bytes, fit), ...editSearches(body, bytes)];
+}
+
+function editModel({ model }: JsonObject, bytes: Buffer, { upstreamModel }: TargetFit): readonly JsonEdit[] {
+  return model === upstreamModel ? [] : replace(bytes, ['model'], upstreamModel);
+}
+
+const isPreview = (value: JsonValue | undefined): value is JsonObject =>
+  isJsonObject(value) && typeof value.type === 'string' && value.type.startsWith('web_search_preview');
+
+/** A search with `domains` becomes the vendor's newer search, which takes them as a filter; a choice of it is that of the newer one. */
+function editSearches({ tools, tool_choice: choice }: JsonObject, bytes: Buffer): readonly JsonEdit[] {
+  if (!Array.isArray(tools)) return [];
+  const edits = (tools as readonly JsonValue[]).flatMap((tool, index) => {
+    if (!isPreview(tool) || tool.domains === undefined) return [];
+    const { type: _type, domains, ...others } = tool;
+    const isFilter = Array.isArray(domains) && domains.length > 0;
+    return replace(bytes, ['tools', index], { type: 'web_search', ...others, ...(isFilter && { filters: { allowed_domains: domains } }) });
+  });
+  return edits.length === 0 || !isPreview(choice) ? edits : [...edits, ...replace(bytes, ['tool_choice', 'type'], 'web_search')];
+}
+
+function replace(bytes: Buffer, path: readonly (string | number)[], value: JsonValue): readonly JsonEdit[] {
+  const span = locateJson(bytes, path);
+  return span === undefined ? [] : [{ ...span, replacement: JSON.stringify(value) }];
 }

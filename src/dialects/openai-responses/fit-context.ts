@@ -84,15 +84,27 @@ async function countLeast(values: readonly (JsonValue | undefined)[], contextTok
 
 /**
  * Looks whether a Responses request, its history in `input`, fits a model's window. With `truncation: "auto"` items are dropped from the
- * middle where the estimate says that it does not. What is too long with certainty is told as such; in doubt it fits, and the vendor knows.
+ * middle where the estimate says that it does not. Without it, what is too long with certainty is told as such; in doubt it fits, and the vendor knows,
+ * unless the operator has set the window: then the same estimate decides.
  * Text of many megabytes is counted in steps.
  */
-export async function fitContext(body: JsonObject, { contextTokensMax, outputTokensMax = 0 }: ContextLimits): Promise<ContextFit> {
+export async function fitContext(
+  body: JsonObject,
+  { contextTokensMax, outputTokensMax = 0, refusesEstimate }: ContextLimits,
+): Promise<ContextFit> {
   const { instructions, tools, text, input } = body;
   const judge = async (items: JsonValue | undefined): Promise<ContextFit | undefined> => {
     const tokensMin = await countLeast([instructions, items], contextTokensMax);
     return tokensMin > contextTokensMax ? { kind: 'too-long', tokensMin, tokensMax: contextTokensMax } : undefined;
   };
+  if (body.truncation !== 'auto' && refusesEstimate === true) {
+    const items = Array.isArray(input) ? (input as readonly JsonValue[]) : [input];
+    const estimated = [instructions, tools, text, ...items].reduce<number>(
+      (sum, value: JsonValue | undefined) => sum + estimateTokens(value),
+      0,
+    );
+    if (estimated > contextTokensMax) return { kind: 'too-long', tokensMin: estimated, tokensMax: contextTokensMax, isEstimate: true };
+  }
   if (body.truncation !== 'auto' || !Array.isArray(input)) return (await judge(input)) ?? { kind: 'fits' };
   // A limit of the output that fills the window is no wish for so long a reply.
   const reserved = Math.min(outputTokensMax, Math.floor(contextTokensMax / 2));

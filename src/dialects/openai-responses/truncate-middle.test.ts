@@ -137,6 +137,14 @@ describe('a request and its window', () => {
     assert.ok(long.kind === 'too-long' && long.tokensMin > 8000 && long.tokensMax === 8000);
   });
 
+  test('disabled is refused by the estimate where the operator has set the window', async () => {
+    const own = { contextTokensMax: 8000, refusesEstimate: true };
+    const long = await fitContext({ input: talk(60) }, own);
+    assert.ok(long.kind === 'too-long' && long.isEstimate === true && long.tokensMin > 8000);
+    assert.deepEqual(await fitContext({ input: talk(40) }, own), { kind: 'fits' });
+    assert.equal((await fitContext({ input: talk(60), truncation: 'auto' }, own)).kind, 'truncated');
+  });
+
   test('blanks and files, whose tokens nobody knows, prove nothing', async () => {
     const file = { role: 'user', content: [{ type: 'input_file', file_data: 'A'.repeat(2_000_000) }] };
     assert.equal((await fitContext({ input: [file] }, { contextTokensMax: 8000 })).kind, 'fits');

@@ -1,4 +1,4 @@
-import type { ContextLimits } from '../../dialects/chat-dialect.ts';
+import type { ContextFit, ContextLimits } from '../../dialects/chat-dialect.ts';
 import { countTextCharacters, estimateTokens } from '../../inference/count-text-characters.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import type { JsonObject } from '../../platform/json/json-value.ts';
@@ -38,7 +38,11 @@ export function fitRequest(
   const contextTokensMax = overflow === undefined ? ownWindow : windowAfter(overflow, body);
   // No token is less than a byte.
   if (contextTokensMax === undefined || made.bytes.length <= contextTokensMax / 2) return made;
-  const limits = { contextTokensMax, ...(facts.outputTokensMax === undefined ? {} : { outputTokensMax: facts.outputTokensMax }) };
+  const limits = {
+    contextTokensMax,
+    ...(facts.outputTokensMax === undefined ? {} : { outputTokensMax: facts.outputTokensMax }),
+    refusesEstimate: overflow === undefined && target.upstream.setsContext === true,
+  };
   return fitLong(call, made, limits, { overflow, dropsByItself: dropsByItself(target, made) });
 }
 
@@ -51,9 +55,10 @@ async function fitLong(
   const { body } = made.request;
   if (overflow === undefined && leavesAlone) {
     // Only the body's own excess counts, where that is certain.
-    const own = await call.dialect.fitContext?.({ ...body, truncation: 'disabled' }, limits);
+    const refusesEstimate = limits.refusesEstimate === true && body.truncation !== 'auto';
+    const own = await call.dialect.fitContext?.({ ...body, truncation: 'disabled' }, { ...limits, refusesEstimate });
     if (own?.kind !== 'too-long') return made;
-    if (body.truncation !== 'auto') throw tooLong(own.tokensMin, own.tokensMax);
+    if (body.truncation !== 'auto') throw tooLong(own);
   }
   const fitted = await fitBody(call, body, limits);
   if (fitted.truncated === undefined) {
@@ -83,7 +88,7 @@ export async function fitBody(
 ): Promise<{ readonly body: JsonObject; readonly truncated?: string }> {
   const fit = (await dialect.fitContext?.(body, limits)) ?? { kind: 'fits' };
   if (fit.kind === 'fits') return { body };
-  if (fit.kind === 'too-long') throw tooLong(fit.tokensMin, fit.tokensMax);
+  if (fit.kind === 'too-long') throw tooLong(fit);
   const { body: shorter, dropped, droppedIds } = fit;
   const ids = droppedIds.length === 0 ? '' : `: ${droppedIds.slice(0, idsMax).join(' ')}${droppedIds.length > idsMax ? ' ...' : ''}`;
   return { body: shorter, truncated: `${dropped} ${dropped === 1 ? 'item was' : 'items were'} left out of the middle by truncation${ids}` };
@@ -92,10 +97,10 @@ export async function fitBody(
 /** Ids that are named in a header; a long conversation may lose hundreds. */
 const idsMax = 8;
 
-function tooLong(tokens: number, tokensMax: number): GatewayError {
+function tooLong({ tokensMin: tokens, tokensMax, isEstimate }: Extract<ContextFit, { kind: 'too-long' }>): GatewayError {
   return new GatewayError(
     'context_length_exceeded',
-    `The input has at least ${tokens} tokens and the context window of this model is ${tokensMax}. Shorten it, or set truncation to auto.`,
+    `The input has ${isEstimate === true ? 'about' : 'at least'} ${tokens} tokens and the context window of this model is ${tokensMax}. Shorten it, or set truncation to auto.`,
     { param: 'input', details: { tokens, tokensMax } },
   );
 }

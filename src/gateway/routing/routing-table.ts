@@ -43,6 +43,8 @@ export type Upstream = {
   readonly audioTraits: AudioTraits;
   /** What a model accepts here, by its name here: the vendor's facts with the operator's quirks over them. */
   readonly traitsOf: (upstreamModel: string) => ModelTraits;
+  /** Whether the window of its models is the operator's own figure and no fact of the vendor's. Absent: no. */
+  readonly setsContext?: boolean;
   /** Whose proofs of reasoning this upstream makes and accepts. Equal at two upstreams exactly if one takes the other's. */
   readonly proofOrigin: string;
   readonly client: UpstreamClient;

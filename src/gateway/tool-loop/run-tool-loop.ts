@@ -93,7 +93,11 @@ async function fitToWindow(
   const contextTokensMax = target?.upstream.traitsOf(target.upstreamModel).contextTokensMax;
   if (contextTokensMax === undefined) return { request, notes: [] };
   const { outputTokensMax } = facts;
-  const fitted = await fitBody(call, request.body, { contextTokensMax, ...(outputTokensMax === undefined ? {} : { outputTokensMax }) });
+  const fitted = await fitBody(call, request.body, {
+    contextTokensMax,
+    ...(outputTokensMax === undefined ? {} : { outputTokensMax }),
+    refusesEstimate: target?.upstream.setsContext === true,
+  });
   if (fitted.truncated === undefined) return { request, notes: [] };
   return { request: { ...request, body: fitted.body }, notes: [{ kind: 'adapted', field: 'input', reason: fitted.truncated }] };
 }

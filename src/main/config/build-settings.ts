@@ -98,6 +98,7 @@ function buildUpstream(id: string, configured: ConfiguredUpstream, connectMs: nu
     videoProtocol: quirks.videos ?? vendor.videoProtocol,
     audioPaths: applyAudioPaths(vendor.audioPaths ?? {}, audio),
     audioTraits: applyAudioQuirks(audio),
+    setsContext: configured.quirks?.contextTokensMax !== undefined,
     traitsOf: (upstreamModel: string) => applyQuirks(vendor.traitsOf(upstreamModel), quirks),
     // The vendor stands before the name so that no name can pass for a vendor.
     proofOrigin: vendor.proofsBelongTo === 'vendor' ? vendor.id : `${vendor.id}/${id}`,

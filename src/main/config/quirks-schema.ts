@@ -38,7 +38,13 @@ const fields = {
   screenTool: Type.Optional(
     Type.String({ minLength: 1, description: 'The type of its own tool for steering a screen. Default: the model is offered a function.' }),
   ),
-  contextTokensMax: Type.Optional(Type.Integer({ minimum: 256, description: 'Tokens that a request and its reply may have together.' })),
+  contextTokensMax: Type.Optional(
+    Type.Integer({
+      minimum: 256,
+      description:
+        'Tokens that a request and its reply may have together. A Responses request with truncation: disabled that is estimated to exceed it (four characters a token) is refused with 400; with auto, items leave its middle.',
+    }),
+  ),
   mixesTools: flag('Whether tools of the vendor and structured output may be asked for together with functions.'),
   requiresProofs: flag('Whether calls of tools in the history must come with the signature that it made for them.'),
   outputLimitField: Type.Optional(

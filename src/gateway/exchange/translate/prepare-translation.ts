@@ -12,11 +12,13 @@ import type { UpstreamRequest } from '../../../platform/http/upstream-client.ts'
 import type { StreamFraming } from '../../../platform/frames.ts';
 import { writeJson } from '../../../platform/json/write-json.ts';
 import type { CompactionSealer } from '../../compaction/compaction-sealer.ts';
+import type { DocumentReader } from '../../documents/document-reader.ts';
 import { createUpstreamHeaders } from '../../prepare-request.ts';
 import type { ProofVault } from '../../proof-vault/proof-vault.ts';
 import type { StopSequences } from '../../routing/route.ts';
 import type { Target } from '../../routing/routing-table.ts';
 import { type FetchMedia, inlineMedia } from './inline-media.ts';
+import { readDocuments } from './read-documents.ts';
 import { restoreProofs } from './restore-proofs.ts';
 import type { Translation } from './translation.ts';
 
@@ -39,6 +41,8 @@ export type TranslationOptions = {
   readonly newId: (prefix: string) => string;
   readonly vault: ProofVault;
   readonly fetchMedia: FetchMedia;
+  /** Reads documents that upstreams do not take; absent where none are read. */
+  readonly documents?: DocumentReader | undefined;
   /** Who watches for stop sequences. Absent: the upstream, where it can. */
   readonly stopSequences?: StopSequences | undefined;
   /** Seals the summaries of conversations; absent where none are made here. */
@@ -73,7 +77,14 @@ export async function decodeForTarget(
     hasLeft: options.hasLeft,
     notes,
   });
-  const neutral = await restoreProofs(inlined, caller.userName, options.vault, proofOrigin);
+  const readable = await readDocuments(inlined, {
+    dialect: upstream.id,
+    reader: options.documents,
+    userName: caller.userName,
+    hasLeft: options.hasLeft,
+    notes,
+  });
+  const neutral = await restoreProofs(readable, caller.userName, options.vault, proofOrigin);
   return { neutral, fit: { upstreamModel: target.upstreamModel, traits, proofOrigin, notes } };
 }
 
