@@ -4,8 +4,10 @@ import { after, before, describe, test } from 'node:test';
 import type { Database } from '../../src/store/operations/database.ts';
 import { openPool } from '../../src/store/postgres/open-pool.ts';
 import { openPostgresStore } from '../../src/store/postgres/open-postgres-store.ts';
+import { openPostgresSnapshots } from '../../src/store/postgres/postgres-snapshots.ts';
 import { createPostgresDatabase } from '../../src/store/postgres/postgres-database.ts';
 import { CollisionError } from '../../src/store/postgres/postgres-error.ts';
+import type { SnapshotSource } from '../../src/store/reading/answer-reader.ts';
 import type { Store } from '../../src/store/store.ts';
 import { eventually } from '../support/http.ts';
 import { type PostgresServer, skipPostgres, startPostgres } from '../support/start-postgres.ts';
@@ -39,6 +41,7 @@ describe('on a real server', { skip: skipPostgres }, () => {
     const database = `suite_${(databases += 1)}`;
     const url = await createDatabase(database, 'schema');
     const others: Store[] = [];
+    const snapshots: SnapshotSource[] = [];
     // Who waits for a lock, or a connection, while the machine stands still for seconds is not to give up.
     const patience = { connectTimeoutMs: 60_000, lockTimeoutMs: 60_000, statementTimeoutMs: 60_000, callTimeoutMs: 120_000 };
     const openOne = (): Promise<Store> => openPostgresStore({ url, poolMax: 4, ...patience });
@@ -54,11 +57,16 @@ describe('on a real server', { skip: skipPostgres }, () => {
         others.push(another);
         return another;
       },
+      openSnapshots: () => {
+        const source = openPostgresSnapshots({ ...crowdOptions, url, poolMax: 4 });
+        snapshots.push(source);
+        return source;
+      },
       tamper: async (sql) => {
         await query(sql, { database });
       },
       close: async () => {
-        await Promise.all([store, ...others].map((opened) => opened.close()));
+        await Promise.all([store, ...others, ...snapshots].map((opened) => opened.close()));
       },
     };
   }

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDatabase } from '../../src/store/sqlite/open-database.ts';
+import { openSqliteSnapshots } from '../../src/store/sqlite/sqlite-snapshots.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { runStoreSuite } from './store-suite.ts';
@@ -23,6 +24,7 @@ async function open(): Promise<StoreUnderTest> {
       others.push(another);
       return another;
     },
+    openSnapshots: () => openSqliteSnapshots({ path, busyTimeoutMs: 30_000 }),
     tamper: async (sql) => {
       const database = openDatabase(path, { readOnly: false, busyTimeoutMs: 30_000 });
       try {

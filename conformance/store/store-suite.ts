@@ -8,6 +8,7 @@ import { idempotencySuite } from './idempotency-suite.ts';
 import { ledgerSuite } from './ledger-suite.ts';
 import { priceBookSuite } from './price-book-suite.ts';
 import { proofSuite } from './proof-suite.ts';
+import { answerReadingSuite } from './answer-reading-suite.ts';
 import { statisticsDaysSuite } from './statistics-days-suite.ts';
 import { statisticsSuite } from './statistics-suite.ts';
 import { taskSuite } from './task-suite.ts';
@@ -21,6 +22,7 @@ export function runStoreSuite(name: string, open: () => Promise<StoreUnderTest>)
     describe('credits', () => creditSuite(open));
     describe('statistics', () => statisticsSuite(open));
     describe('statistics over days', () => statisticsDaysSuite(open));
+    describe('answers', () => answerReadingSuite(open));
     describe('price books', () => priceBookSuite(open));
     describe('reasoning proofs', () => proofSuite(open));
     describe('conversations', () => conversationSuite(open));

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
 
+import type { SnapshotSource } from '../../src/store/reading/answer-reader.ts';
 import type { Store } from '../../src/store/store.ts';
 
 /** An engine under test, on a database of its own that starts empty. */
@@ -11,6 +12,8 @@ export type StoreUnderTest = {
   readonly reopen: () => Promise<void>;
   /** One more handle on the same database, as another process would have it. Closed by `close`. */
   readonly openAnother: () => Promise<Store>;
+  /** Snapshots of the same database. Closed by `close`. */
+  readonly openSnapshots: () => SnapshotSource;
   /** Runs a statement past the store, as someone with a database shell would. Throws what the engine throws. */
   readonly tamper: (sql: string) => Promise<void>;
   readonly close: () => Promise<void>;

@@ -5,17 +5,17 @@ import { createBillingTokenAuthenticator } from '../accounts/billing-token-authe
 import { billingTokenGateLimitsDefault, createBillingTokenGate } from '../accounts/billing-token-gate.ts';
 import type { BillingTokenStore } from '../accounts/billing-token-store.ts';
 import { createBillingTokenUses } from '../accounts/billing-token-uses.ts';
-import { createStatistics } from '../billing/statistics/statistics.ts';
 import { closeMonitor } from '../monitor/close-monitor.ts';
-import { type MonitorOptions, createMonitor } from '../monitor/monitor.ts';
+import { type MonitorOptions, createMonitor, monitorLimitsDefault } from '../monitor/monitor.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/log.ts';
 import { waitFor } from '../platform/wait-for.ts';
 import type { Store } from '../store/store.ts';
+import { openAnswerThreads } from './answer-threads/open-answer-threads.ts';
 import { loadConfig } from './config/load-config.ts';
 import type { Environment } from './environment.ts';
 import { formatUrl, listenError } from './listen.ts';
-import { openDatabase } from './open-data-directory.ts';
+import { describeAnswerDatabase, openDatabase } from './open-data-directory.ts';
 
 /** How long running answers may go on at shutdown. */
 const closeGraceMs = 5000;
@@ -36,7 +36,7 @@ async function checkStore(store: AccountsStore, logger: Logger): Promise<readonl
 }
 
 /**
- * Wires the monitor and begins to serve. Questions have a read-only connection of their own, so that a long one holds up neither the ledger nor those who ask for a token.
+ * Wires the monitor and begins to serve. Answers are read and written in threads of their own, so that a long one holds up neither the ledger nor those who ask for a token.
  */
 export async function assembleMonitor(options: {
   readonly environment: Environment;
@@ -48,12 +48,20 @@ export async function assembleMonitor(options: {
 }): Promise<RunningMonitor> {
   const { environment, logger, uses, clock, opened } = options;
   const { config } = loadConfig(environment.configPath, environment.variable);
-  const [store, tokens] = [await openReader(options), await openReader(options)];
+  const tokens = await openReader(options);
+  const answers = await openAnswerThreads(
+    {
+      database: describeAnswerDatabase(environment),
+      timeZone: config.timeZone ?? 'UTC',
+      totalsRow: config.monitor?.totalsRow ?? false,
+      detailCallsMax: monitorLimitsDefault.detailCallsMax,
+    },
+    logger,
+  );
+  opened.defer(() => answers.close());
   const monitor = createMonitor({
-    statistics: createStatistics({ store, timeZone: config.timeZone ?? 'UTC' }),
-    calls: store,
+    answers,
     authenticate: createGate({ store: tokens, uses, clock, logger, config }),
-    totalsRow: config.monitor?.totalsRow ?? false,
     health: () => checkStore(tokens, logger),
     clock,
     logger,

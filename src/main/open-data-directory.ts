@@ -3,11 +3,12 @@ import { join } from 'node:path';
 
 import type { Logger } from '../platform/log.ts';
 import { makeDirectory } from '../platform/make-directory.ts';
-import { openPostgresStore, type PostgresStoreOptions } from '../store/postgres/open-postgres-store.ts';
+import { openPostgresStore, postgresDefaults, type PostgresStoreOptions } from '../store/postgres/open-postgres-store.ts';
 import { lockDataDirectory } from '../store/sqlite/data-directory-lock.ts';
 import { openSqliteStore, type SqliteStoreOptions } from '../store/sqlite/open-sqlite-store.ts';
 import type { Store } from '../store/store.ts';
 import type { WorkerStore } from '../store/worker/connect-store-worker.ts';
+import type { AnswerThreadData } from './answer-threads/open-answer-threads.ts';
 import { type DatabaseConfig, defaultDatabase } from './config/database-schema.ts';
 import { readDatabaseConfig } from './config/find-config.ts';
 import { type Environment, StartError } from './environment.ts';
@@ -48,16 +49,28 @@ type DatabaseOptions = Pick<SqliteStoreOptions, 'readOnly' | 'onFailure'> &
     readonly url?: string;
   };
 
+/** The database of the monitor's answers, for threads that open it themselves. Throws ConfigError. */
+export function describeAnswerDatabase(environment: Environment): AnswerThreadData['database'] {
+  const config = readDatabaseConfig(environment);
+  if (config === undefined) return { path: databasePath(environment.dataDirectory), busyTimeoutMs: sqliteBusyMs };
+  return { ...postgresDefaults, ...postgresOptions(config, { readOnly: true }), readOnly: true };
+}
+
+const sqliteBusyMs = 5000;
+
 async function openPostgres(config: DatabaseConfig, options: DatabaseOptions): Promise<WorkerStore> {
+  return await openPostgresStore({ ...options, ...postgresOptions(config, options) });
+}
+
+function postgresOptions(config: DatabaseConfig, { readOnly }: Pick<DatabaseOptions, 'readOnly'>) {
   const { poolSize, connectMs, statementMs, lockMs } = { ...defaultDatabase, ...config };
-  return await openPostgresStore({
-    ...options,
-    url: options.readOnly === true ? (config.monitorUrl ?? config.url) : config.url,
+  return {
+    url: readOnly === true ? (config.monitorUrl ?? config.url) : config.url,
     poolMax: poolSize,
     connectTimeoutMs: connectMs,
     statementTimeoutMs: statementMs,
     lockTimeoutMs: lockMs,
-  });
+  };
 }
 
 /**

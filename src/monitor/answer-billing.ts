@@ -1,112 +1,77 @@
-import { Readable, addAbortSignal } from 'node:stream';
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type BilledCallRecord, readBilledCalls } from '../billing/statistics/billed-call-record.ts';
-import type { BillingRecords } from '../billing/statistics/billing-record.ts';
-import {
-  StatisticsRefusedError,
-  type StatisticsRequest,
-  type StatisticsScope,
-  StatisticsUnavailableError,
-} from '../billing/statistics/statistics.ts';
+import { StatisticsRefusedError, type StatisticsScope, StatisticsUnavailableError } from '../billing/statistics/statistics.ts';
 import { waitFor } from '../platform/wait-for.ts';
+import type { Answers, Form, Question } from './answers/answers.ts';
 import { billFileName } from './bill-file-name.ts';
 import type { MonitorLimits, MonitorOptions } from './monitor.ts';
 import { MonitorError, unavailable } from './monitor-error.ts';
-import { type FileWishes, readBillingRequest, readFileWishes } from './read-billing-request.ts';
+import { readBillingRequest, readFileWishes } from './read-billing-request.ts';
 import { statisticsScope } from './statistics-scope.ts';
-import { createStatsText } from './stats-text.ts';
-import { type TableRow, billColumns, callColumns } from './tables/table.ts';
-import { type Rows, createCsvText, createJsonLines } from './tables/table-text.ts';
 import { TurnstileFullError, createTurnstile } from './turnstile.ts';
-import { createWorkbookStream } from './workbook/workbook-stream.ts';
 
-/** What an answer looks like. */
-export type Form = 'stats' | 'excel' | 'csv' | 'jsonl';
+const types: Readonly<Record<Form, string>> = {
+  stats: 'application/json; charset=utf-8',
+  excel: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  csv: 'text/csv; charset=utf-8; header=present',
+  jsonl: 'application/jsonl; charset=utf-8',
+};
+const extensions: Readonly<Record<Exclude<Form, 'stats'>, string>> = { excel: 'xlsx', csv: 'csv', jsonl: 'jsonl' };
 
-/** One answered question, on its way out. `release` is called once its rows are no longer needed. */
-type Answer = {
-  readonly request: StatisticsRequest;
-  readonly scope: StatisticsScope;
-  readonly wishes: FileWishes;
-  readonly records: BillingRecords;
-  /** Versions of the price books behind the records; undefined where nobody can say, and where nobody wants to know. */
-  readonly priceVersions: readonly string[] | undefined;
-  readonly options: MonitorOptions;
-  readonly limits: MonitorLimits;
-  readonly release: () => void;
+/** The bytes of an answer that has begun. */
+type Beginning = {
+  /** What is there already. */
+  readonly pieces: readonly Uint8Array<ArrayBuffer>[];
+  /** What comes behind it; undefined where that was all. */
+  readonly rest: AsyncIterator<Uint8Array<ArrayBuffer>> | undefined;
 };
 
-const JSON_TYPE = 'application/json; charset=utf-8';
-const WORKBOOK_TYPE = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
-const CSV_TYPE = 'text/csv; charset=utf-8; header=present';
-const JSON_LINES_TYPE = 'application/jsonl; charset=utf-8';
-/** Up to here an answer is one text with a length; beyond, it is streamed. */
-const WHOLE_ANSWER_RECORDS_MAX = 1000;
-
-const senders: Readonly<Record<Form, (reply: FastifyReply, answer: Answer) => FastifyReply>> = {
-  stats: sendStats,
-  excel: sendWorkbook,
-  csv: sendCsv,
-  jsonl: sendJsonLines,
-};
-
-/** The road of a billing request: read it, wait for room, query, and only then begin the answer, so that every failure has a status. */
+/** The road of a billing request: read it, wait for room, and begin the answer only when its first records are there, so that failures have a status. */
 export function createAnswerer(
-  options: MonitorOptions,
+  { answers, logger }: Pick<MonitorOptions, 'answers' | 'logger'>,
   limits: MonitorLimits,
 ): (request: FastifyRequest, reply: FastifyReply, form: Form) => Promise<FastifyReply> {
   const turnstile = createTurnstile({ insideMax: limits.answersMax, waitingMax: limits.waitingMax });
   return async (httpRequest, reply, form) => {
-    const { request, wishes } = readQuestion(httpRequest.body, form);
-    const scope = httpRequest.getDecorator<StatisticsScope>(statisticsScope);
-    const signal = AbortSignal.any([clientLeft(reply), AbortSignal.timeout(limits.queryMsMax)]);
+    const question = readQuestion(httpRequest.body, form, httpRequest.getDecorator<StatisticsScope>(statisticsScope));
+    const left = clientLeft(reply);
+    const opening = AbortSignal.any([left, AbortSignal.timeout(limits.queryMsMax)]);
+    // Ends the answer wherever it is made.
+    const ending = new AbortController();
     let release: (() => void) | undefined;
     try {
-      release = await turnstile.enter(signal);
-      const records = await waitFor(options.statistics.query(request, scope), limits.queryMsMax, signal);
-      if (wishes.detail) assertFewCalls(records, options, limits);
-      const priceVersions = form === 'excel' ? await findPriceVersions(options, request, scope, limits.queryMsMax, signal) : undefined;
-      void reply.header('cache-control', 'no-store').header('x-content-type-options', 'nosniff');
-      return senders[form](reply, { request, scope, wishes, records, priceVersions, options, limits, release });
+      release = await turnstile.enter(opening);
+      const beginning = await waitFor(begin(answers, question, AbortSignal.any([left, ending.signal])), limits.queryMsMax, opening);
+      describeAnswer(reply, question, answers.timeZone);
+      if (beginning.rest !== undefined) return sendStream(reply, beginning, { release, ending, limits, logger });
+      release();
+      return reply.send(Buffer.concat(beginning.pieces));
     } catch (error) {
+      ending.abort(error);
       release?.();
-      throw explainQueryFailure(error, signal);
+      throw explainQueryFailure(error, opening);
     }
   };
 }
 
-function readQuestion(body: unknown, form: Form): { readonly request: StatisticsRequest; readonly wishes: FileWishes } {
-  const reading = readBillingRequest(body);
+function readQuestion(body: unknown, form: Form, scope: StatisticsScope): Question {
+  const reading = readBillingRequest(body, form);
   if ('problems' in reading) throw new MonitorError(400, reading.problems.join('; '));
   const wishes = form === 'stats' ? { detail: false, totals: undefined } : readFileWishes(body);
   if ('problems' in wishes) throw new MonitorError(400, wishes.problems.join('; '));
-  return { request: reading.request, wishes };
+  return { form, request: reading.request, scope, wishes };
 }
 
-/** The roll-ups know how many calls there are before any of them is read. */
-function assertFewCalls(records: BillingRecords, { calls }: MonitorOptions, limits: MonitorLimits): void {
-  if (calls === undefined) throw new MonitorError(400, 'this monitor cannot list calls one by one; leave detail out');
-  if (records.totals().callCount <= limits.detailCallsMax) return;
-  throw new MonitorError(
-    400,
-    `the detail would have more than ${limits.detailCallsMax} calls; ask for a shorter range, or filter by tokenName or modelName`,
-  );
-}
-
-async function findPriceVersions(
-  { calls }: MonitorOptions,
-  request: StatisticsRequest,
-  scope: StatisticsScope,
-  timeoutMs: number,
-  signal: AbortSignal,
-): Promise<readonly string[] | undefined> {
-  if (calls === undefined) return undefined;
-  const span = { startMs: request.startSeconds * 1000, endMs: request.endSeconds * 1000, ...userOf(scope) };
-  try {
-    return await waitFor(calls.listPriceVersions(span), timeoutMs, signal);
-  } catch (cause) {
-    throw new StatisticsUnavailableError(cause);
+/** A small answer is there as a whole when a second piece is asked for, and then has a length. */
+async function begin(answers: Answers, question: Question, signal: AbortSignal): Promise<Beginning> {
+  const rest = await answers.open(question, signal);
+  const pieces: Uint8Array<ArrayBuffer>[] = [];
+  while (pieces.length < 2) {
+    const next = await rest.next();
+    if (next.done === true) return { pieces, rest: undefined };
+    pieces.push(next.value);
   }
+  return { pieces, rest };
 }
 
 /** Fastify's own `request.signal` aborts as soon as a body has been read (5.12.8 on Node 26), so the response is watched instead. */
@@ -124,82 +89,75 @@ function explainQueryFailure(error: unknown, signal: AbortSignal): unknown {
   return error;
 }
 
-function sendStats(reply: FastifyReply, answer: Answer): FastifyReply {
-  void reply.type(JSON_TYPE);
-  if (answer.records.count > WHOLE_ANSWER_RECORDS_MAX) return sendText(reply, createStatsText(answer.records), answer);
-  const text = JSON.stringify({ code: 200, message: 'success', data: [...answer.records] });
-  answer.release();
-  return reply.send(text);
-}
-
-function sendWorkbook(reply: FastifyReply, answer: Answer): FastifyReply {
-  const { options, request, scope, records, wishes, priceVersions } = answer;
-  nameFile(reply.type(WORKBOOK_TYPE), answer, 'bill', 'xlsx');
-  const totals = records.totals();
-  const nowMs = options.clock.nowMs();
-  const { timeZone } = options.statistics;
-  const leaving = new AbortController();
-  const stream = createWorkbookStream(records, {
-    modifiedAtMs: nowMs,
-    about: { request, scope, timeZone, generatedAtMs: nowMs, priceVersions, totals },
-    ...((wishes.totals ?? options.totalsRow ?? false) ? { totals } : {}),
-    ...(wishes.detail ? { calls: openCalls(answer, leaving.signal) } : {}),
-  });
-  stream.once('close', () => leaving.abort());
-  return sendStream(reply, stream, answer);
-}
-
-function sendCsv(reply: FastifyReply, answer: Answer): FastifyReply {
-  void reply.type(CSV_TYPE);
-  if (!answer.wishes.detail) {
-    nameFile(reply, answer, 'bill', 'csv');
-    return sendText(reply, createCsvText(billColumns, answer.records), answer);
-  }
-  nameFile(reply, answer, 'calls', 'csv');
-  return sendText(reply, createCsvText(callColumns, openCalls(answer, clientLeft(reply))), answer);
-}
-
-function sendJsonLines(reply: FastifyReply, answer: Answer): FastifyReply {
-  void reply.type(JSON_LINES_TYPE);
-  nameFile(reply, answer, answer.wishes.detail ? 'calls' : 'bill', 'jsonl');
-  const rows: Rows<TableRow> = answer.wishes.detail ? openCalls(answer, clientLeft(reply)) : answer.records;
-  return sendText(reply, createJsonLines(rows), answer);
-}
-
-function nameFile(reply: FastifyReply, { request, options }: Answer, what: 'bill' | 'calls', extension: string): void {
-  const name = billFileName(request, options.statistics.timeZone, what, extension);
+function describeAnswer(reply: FastifyReply, { form, request, wishes }: Question, timeZone: string): void {
+  void reply.type(types[form]).header('cache-control', 'no-store').header('x-content-type-options', 'nosniff');
+  if (form === 'stats') return;
+  const name = billFileName(request, timeZone, wishes.detail && form !== 'excel' ? 'calls' : 'bill', extensions[form]);
   void reply.header('content-disposition', `attachment; filename="${name}"`);
 }
 
-/** The calls behind the records, of the same filters. A page of them may take as long as a query. */
-function openCalls({ request, scope, options, limits }: Answer, signal: AbortSignal): AsyncGenerator<BilledCallRecord> {
-  const { calls } = options;
-  if (calls === undefined) throw new Error('Calls were asked for where there are none.');
-  const filter = {
-    startMs: request.startSeconds * 1000,
-    endMs: request.endSeconds * 1000,
-    ...userOf(scope),
-    ...(request.tokenName === undefined ? {} : { tokenName: request.tokenName }),
-    ...(request.modelName === undefined ? {} : { modelName: request.modelName }),
+type Sending = {
+  readonly release: () => void;
+  readonly ending: AbortController;
+  readonly limits: MonitorLimits;
+  readonly logger: MonitorOptions['logger'];
+};
+
+/** Sends an answer no faster than it is read. A failure on the way breaks the connection off, so that nobody takes a part for the whole. */
+function sendStream(reply: FastifyReply, beginning: Beginning, { release, ending, limits, logger }: Sending): FastifyReply {
+  const { raw } = reply.hijack();
+  const timer = setTimeout(() => ending.abort(new Error(`The answer took longer than ${limits.answerMsMax} ms.`)), limits.answerMsMax);
+  const write = async (): Promise<void> => {
+    try {
+      await writePieces(raw, reply.getHeaders() as OutgoingHttpHeaders, beginning, ending.signal);
+    } catch (error) {
+      // Who leaves breaks the answer off too, and that is no failure.
+      const hasLeft = raw.destroyed && !ending.signal.aborted;
+      if (!hasLeft) logger.error({ err: error, url: reply.request.url }, 'a billing answer broke off');
+      raw.destroy();
+    } finally {
+      clearTimeout(timer);
+      ending.abort(new Error('The answer is over.'));
+      release();
+    }
   };
-  const bounded: Pick<typeof calls, 'listBilledCalls'> = {
-    listBilledCalls: async (page) => await waitFor(calls.listBilledCalls(page), limits.queryMsMax, signal),
-  };
-  return readBilledCalls(bounded, filter, options.statistics.timeZone, signal);
+  void write();
+  return reply;
 }
 
-function userOf(scope: StatisticsScope): { readonly userName?: string } {
-  return scope.userName === undefined ? {} : { userName: scope.userName };
+async function writePieces(
+  raw: ServerResponse,
+  headers: OutgoingHttpHeaders,
+  { pieces, rest }: Beginning,
+  signal: AbortSignal,
+): Promise<void> {
+  raw.writeHead(200, headers);
+  try {
+    for (const piece of pieces) await writePiece(raw, piece, signal);
+    for (let next = await rest?.next(); next !== undefined && next.done !== true; next = await rest?.next()) {
+      await writePiece(raw, next.value, signal);
+    }
+  } finally {
+    await rest?.return?.();
+  }
+  raw.end();
 }
 
-function sendText(reply: FastifyReply, text: AsyncIterable<string>, answer: Answer): FastifyReply {
-  return sendStream(reply, Readable.from(text, { objectMode: false }), answer);
-}
-
-/** Sends a stream no faster than they are read. A failure on the way breaks the connection off, so that nobody takes a part for the whole. */
-function sendStream(reply: FastifyReply, stream: Readable, { options, limits, release }: Answer): FastifyReply {
-  addAbortSignal(AbortSignal.timeout(limits.answerMsMax), stream);
-  stream.once('close', release);
-  stream.once('error', (error) => options.logger.error({ err: error, url: reply.request.url }, 'a billing answer broke off'));
-  return reply.send(stream);
+/** Resolves when the piece has been handed to the system. Its memory is given back then, and does not lie until the collector comes. */
+async function writePiece(raw: ServerResponse, piece: Uint8Array<ArrayBuffer>, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  const written = Promise.withResolvers<void>();
+  const giveUp = (): void => written.reject(signal.reason as Error);
+  const leave = (): void => written.reject(new Error('The client left before the answer was over.'));
+  signal.addEventListener('abort', giveUp, { once: true });
+  raw.once('close', leave);
+  raw.write(piece, (error) => (error ? written.reject(error) : written.resolve()));
+  try {
+    if (raw.destroyed) leave();
+    await written.promise;
+    piece.buffer.transfer(0);
+  } finally {
+    signal.removeEventListener('abort', giveUp);
+    raw.removeListener('close', leave);
+  }
 }

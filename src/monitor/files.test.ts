@@ -6,9 +6,9 @@ import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import readXlsxFile from 'read-excel-file/node';
 import type { BilledCall, BilledCallStore } from '../billing/statistics/billed-call.ts';
 import { billingRecordFields } from '../billing/statistics/billing-record.ts';
-import { createMemoryStatisticsStore } from '../billing/statistics/memory-statistics-store.ts';
-import { createStatistics } from '../billing/statistics/statistics.ts';
+import { createMemoryReader, createMemoryStatisticsStore } from '../billing/statistics/memory-statistics-store.ts';
 import { silentLogger } from '../platform/log.ts';
+import { createAnswers } from './answers/create-answers.ts';
 import { createMonitor, monitorLimitsDefault } from './monitor.ts';
 import { monitorOpenApi } from './open-api.ts';
 import { encodeCsvCell } from './tables/csv-text.ts';
@@ -54,9 +54,9 @@ function listCalls(calls: readonly BilledCall[]): BilledCallStore {
 }
 
 function createApp(calls: readonly BilledCall[], detailCallsMax = monitorLimitsDefault.detailCallsMax): FastifyInstance {
+  const reader = createMemoryReader(createMemoryStatisticsStore(calls), listCalls(calls));
   return createMonitor({
-    statistics: createStatistics({ store: createMemoryStatisticsStore(calls), timeZone: 'Asia/Shanghai' }),
-    calls: listCalls(calls),
+    answers: createAnswers({ reader, timeZone: 'Asia/Shanghai', detailCallsMax, clock }),
     authenticate: (token) =>
       Promise.resolve(
         token === 'fast'
@@ -68,7 +68,6 @@ function createApp(calls: readonly BilledCall[], detailCallsMax = monitorLimitsD
     clock,
     logger: silentLogger,
     health: () => Promise.resolve([]),
-    limits: { ...monitorLimitsDefault, detailCallsMax },
   });
 }
 
@@ -162,11 +161,30 @@ test('too much detail is refused before the answer begins, and odd wishes by nam
     const refused = await post(app, url, { detail: true });
     assert.equal(refused.statusCode, 400);
     assert.match(refused.body, /more than 9 calls/);
-    assert.match((await post(app, url, { detail: 'yes', totals: 1 })).body, /detail must be true or false; totals must be true or false/);
-    assert.equal((await post(app, url, { detail: false, totals: null })).statusCode, 200);
+    assert.match((await post(app, url, { detail: 'yes' })).body, /detail must be true or false/);
+    assert.equal((await post(app, url, { detail: false })).statusCode, 200);
   }
-  // A field that the contract does not know is ignored there.
-  assert.equal((await post(app, '/bill/stats', { detail: 'yes' })).statusCode, 200);
+  assert.match((await post(app, '/bill/excel', { totals: 1 })).body, /totals must be true or false/);
+  assert.equal((await post(app, '/bill/excel', { totals: null })).statusCode, 200);
+});
+
+test('a field that is not known is refused by name: a bill of all users is not taken for the bill of one', async () => {
+  const app = createApp([call(1)]);
+  for (const [url, more, message] of [
+    [
+      '/bill/stats',
+      { userName: 'alice' },
+      /unknown field \\"userName\\": the body takes type, startTime, endTime, tokenName, modelName; whose calls are counted is up to the token/,
+    ],
+    ['/bill/stats', { detail: true }, /unknown field \\"detail\\"/],
+    ['/bill/csv', { totals: true }, /unknown field \\"totals\\": the body takes .*, detail"/],
+    ['/bill/excel', { page: 1, size: 2 }, /unknown fields \\"page\\", \\"size\\"/],
+    ['/bill/jsonl', { a: 1, b: 1, c: 1, d: 1, e: 1, f: 1 }, /and 1 more/],
+  ] as const) {
+    const refused = await post(app, url, more);
+    assert.equal(refused.statusCode, 400);
+    assert.match(refused.body, message);
+  }
 });
 
 test('a token that asks too often is 429 in the envelope, with the time to wait', async () => {

@@ -6,11 +6,13 @@ import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fas
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import readXlsxFile from 'read-excel-file/node';
 import { fakeRow } from '../billing/statistics/fake-row.ts';
-import { type CountedCall, createMemoryStatisticsStore } from '../billing/statistics/memory-statistics-store.ts';
-import { type Statistics, createStatistics, statisticsLimitsDefault } from '../billing/statistics/statistics.ts';
+import { type CountedCall, createMemoryReader, createMemoryStatisticsStore } from '../billing/statistics/memory-statistics-store.ts';
+import { statisticsLimitsDefault } from '../billing/statistics/statistics.ts';
 import type { StatisticsStore } from '../billing/statistics/statistics-store.ts';
 import type { Clock } from '../platform/clock.ts';
 import { silentLogger } from '../platform/log.ts';
+import type { Answers } from './answers/answers.ts';
+import { createAnswers } from './answers/create-answers.ts';
 import { closeMonitor } from './close-monitor.ts';
 import { type MonitorLimits, type MonitorOptions, createMonitor, monitorLimitsDefault } from './monitor.ts';
 import { monitorOpenApi } from './open-api.ts';
@@ -33,11 +35,21 @@ const calls: readonly CountedCall[] = ['alice', 'bob'].map((userName, index) => 
   amountNanoUsd: 120n,
 }));
 
-type Setup = Partial<Omit<MonitorOptions, 'limits'>> & { readonly store?: StatisticsStore; readonly limits?: Partial<MonitorLimits> };
+type Setup = Partial<Omit<MonitorOptions, 'limits'>> & {
+  readonly store?: StatisticsStore;
+  readonly rowsMax?: number;
+  readonly limits?: Partial<MonitorLimits>;
+};
 
-function createApp({ store = createMemoryStatisticsStore(calls), limits, ...options }: Setup = {}): FastifyInstance {
+function createApp({
+  store = createMemoryStatisticsStore(calls),
+  rowsMax = statisticsLimitsDefault.rowsMax,
+  limits,
+  ...options
+}: Setup = {}): FastifyInstance {
+  const reading = { reader: createMemoryReader(store), timeZone: 'Asia/Shanghai', limits: { ...statisticsLimitsDefault, rowsMax } };
   return createMonitor({
-    statistics: createStatistics({ store, timeZone: 'Asia/Shanghai' }),
+    answers: createAnswers({ ...reading, detailCallsMax: 1000, clock }),
     authenticate: (token) => Promise.resolve(token === 'admin' ? {} : token === 'alice' ? { userName: 'alice' } : undefined),
     clock,
     logger: silentLogger,
@@ -159,14 +171,12 @@ for (const url of ['/bill/stats', '/bill/excel']) {
   });
 
   test(`${url}: more records than allowed is 400 and a failing store is 503, both before the answer begins`, async () => {
-    const limits = { ...statisticsLimitsDefault, rowsMax: 1 };
-    const statistics = createStatistics({ store: createMemoryStatisticsStore(calls), timeZone: 'UTC', limits });
-    assertRefused(await post(createApp({ statistics }), url), 400, /more than 1 records/);
+    assertRefused(await post(createApp({ rowsMax: 1 }), url), 400, /more than 1 records/);
     const failing = await post(createApp({ store: { queryStatistics: () => Promise.reject(new Error('secret detail')) } }), url);
     assertRefused(failing, 503, 'the statistics are not available at the moment; try again');
     assert.equal(failing.headers['retry-after'], '1');
-    const broken: Statistics = { timeZone: 'UTC', query: () => Promise.reject(new Error('secret detail')) };
-    assertRefused(await post(createApp({ statistics: broken }), url), 500, 'internal error');
+    const broken: Answers = { timeZone: 'UTC', open: () => Promise.reject(new Error('secret detail')) };
+    assertRefused(await post(createApp({ answers: broken }), url), 500, 'internal error');
   });
 
   test(`${url}: a store that never answers is 503 after the limit, and gives its place back`, async () => {

@@ -1,11 +1,11 @@
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
-import type { BilledCallStore } from '../billing/statistics/billed-call.ts';
-import type { Statistics, StatisticsScope } from '../billing/statistics/statistics.ts';
+import type { StatisticsScope } from '../billing/statistics/statistics.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/log.ts';
 import { waitFor } from '../platform/wait-for.ts';
 import { type HealthCheck, type HealthReport, createHealth } from './health.ts';
-import { type Form, createAnswerer } from './answer-billing.ts';
+import { createAnswerer } from './answer-billing.ts';
+import type { Answers, Form } from './answers/answers.ts';
 import { assertJsonType, parseJsonBody } from './json-body.ts';
 import { MonitorError, tooManyRequests, unavailable } from './monitor-error.ts';
 import { createErrorHandler, refuseBadUrl, refuseMalformed, refuseUnknownRoute } from './refuse.ts';
@@ -18,9 +18,9 @@ export type MonitorLimits = {
   readonly requestMsMax: number;
   readonly authenticateMsMax: number;
   readonly healthMsMax: number;
-  /** For the statistics to be there, the wait in line included. */
+  /** For the first records to be there, the wait in line included. */
   readonly queryMsMax: number;
-  /** Answers being made or sent at once, since each holds its rows in memory; and how many requests may wait in line. */
+  /** Answers being made or sent at once, since each takes some memory and a connection; and how many requests may wait in line. */
   readonly answersMax: number;
   readonly waitingMax: number;
   /** Without a byte read by the client. */
@@ -45,7 +45,7 @@ export const monitorLimitsDefault: MonitorLimits = {
 };
 
 export type MonitorOptions = {
-  readonly statistics: Statistics;
+  readonly answers: Answers;
   /**
    * Whose calls a billing token may see; undefined for a token that is not valid; `unavailable` when nobody can say at the moment; a time to wait when the token or the address asks too
    * often.
@@ -55,10 +55,6 @@ export type MonitorOptions = {
     signal: AbortSignal,
     address: string,
   ) => Promise<StatisticsScope | undefined | 'unavailable' | { readonly retryAfterSeconds: number; readonly message: string }>;
-  /** The calls behind the statistics; without it nobody can list them. */
-  readonly calls?: BilledCallStore;
-  /** Whether workbooks have a last line with the sums, where the request does not say. */
-  readonly totalsRow?: boolean;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly health: HealthCheck;

@@ -8,24 +8,25 @@ import { billingRequestSchema } from './schemas.ts';
 const valid = { type: 3, startTime: 1_769_443_200, endTime: 1_769_616_000 };
 
 function problemsOf(body: unknown): readonly string[] {
-  const reading = readBillingRequest(body);
+  const reading = readBillingRequest(body, 'stats');
   return 'problems' in reading ? reading.problems : [];
 }
 
 test('the contract’s request is read, with and without filters', () => {
   const request = { granularity: 3, startSeconds: 1_769_443_200, endSeconds: 1_769_616_000 };
-  assert.deepEqual(readBillingRequest(valid), { request });
-  assert.deepEqual(readBillingRequest({ ...valid, tokenName: 'ci', modelName: 'm' }), {
+  assert.deepEqual(readBillingRequest(valid, 'stats'), { request });
+  assert.deepEqual(readBillingRequest({ ...valid, tokenName: 'ci', modelName: 'm' }, 'stats'), {
     request: { ...request, tokenName: 'ci', modelName: 'm' },
   });
 });
 
 test('the type may be a digit as text', () => {
-  assert.deepEqual(readBillingRequest({ ...valid, type: '3' }), readBillingRequest(valid));
+  assert.deepEqual(readBillingRequest({ ...valid, type: '3' }, 'stats'), readBillingRequest(valid, 'stats'));
 });
 
-test('empty and null names filter nothing, and unknown fields are ignored', () => {
-  assert.deepEqual(readBillingRequest({ ...valid, tokenName: '', modelName: null, page: 7, userName: 5 }), readBillingRequest(valid));
+test('empty and null names filter nothing, and unknown fields are refused', () => {
+  assert.deepEqual(readBillingRequest({ ...valid, tokenName: '', modelName: null }, 'stats'), readBillingRequest(valid, 'stats'));
+  assert.match(problemsOf({ ...valid, page: 7, userName: 5 }).join(), /^unknown fields "page", "userName"/);
 });
 
 test('milliseconds are recognised and the hint says so', () => {
@@ -74,6 +75,7 @@ test('the published schema accepts exactly what is accepted, but for the order o
       endTime: time,
       tokenName: odd,
       modelName: odd,
+      userName: odd,
     },
     { requiredKeys: [] },
   );

@@ -1,19 +1,31 @@
 import { granularityNames, isGranularity } from '../billing/statistics/granularity.ts';
 import type { StatisticsRequest } from '../billing/statistics/statistics.ts';
+import type { Form } from './answers/answers.ts';
 
 /** Later than the year 5138 in seconds, and March 1973 in milliseconds: whoever sends more means milliseconds. */
 export const UNIX_SECONDS_MAX = 100_000_000_000;
 
 export type BillingRequestReading = { readonly request: StatisticsRequest } | { readonly problems: readonly string[] };
 
+/** What each body may have. */
+const questionFields = ['type', 'startTime', 'endTime', 'tokenName', 'modelName'];
+const fieldsOf: Readonly<Record<Form, readonly string[]>> = {
+  stats: questionFields,
+  excel: [...questionFields, 'detail', 'totals'],
+  csv: [...questionFields, 'detail'],
+  jsonl: [...questionFields, 'detail'],
+};
+/** Names of unknown fields that a refusal repeats. */
+const namedMax = 5;
+
 /**
- * Reads the body of /bill/stats and /bill/excel (contract A 4.7). Unknown fields are ignored; every problem of the known ones is named.
+ * Reads the body of /bill/stats and of the files (contract A 4.7). Every problem is named. A field that is not known is one: whoever asks for `userName` and gets the bill of all users takes it for one user's.
  * An empty or null name filters nothing.
  */
-export function readBillingRequest(body: unknown): BillingRequestReading {
+export function readBillingRequest(body: unknown, form: Form): BillingRequestReading {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return { problems: ['the body must be a JSON object'] };
   const fields = body as Readonly<Record<string, unknown>>;
-  const problems: string[] = [];
+  const problems = describeUnknown(Object.keys(fields), form);
   const granularity = readType(fields['type'], problems);
   const startSeconds = readSeconds('startTime', fields['startTime'], problems);
   const endSeconds = readSeconds('endTime', fields['endTime'], problems);
@@ -32,6 +44,16 @@ export function readBillingRequest(body: unknown): BillingRequestReading {
       ...(modelName !== undefined && { modelName }),
     },
   };
+}
+
+function describeUnknown(names: readonly string[], form: Form): string[] {
+  const known = fieldsOf[form];
+  const unknown = names.filter((name) => !known.includes(name));
+  if (unknown.length === 0) return [];
+  const named = unknown.slice(0, namedMax).map((name) => JSON.stringify(name.slice(0, 64)));
+  const more = unknown.length > namedMax ? ` and ${unknown.length - namedMax} more` : '';
+  const hint = unknown.includes('userName') ? '; whose calls are counted is up to the token: use a token of that user' : '';
+  return [`unknown ${unknown.length === 1 ? 'field' : 'fields'} ${named.join(', ')}${more}: the body takes ${known.join(', ')}${hint}`];
 }
 
 /** What a file may have besides the records. */

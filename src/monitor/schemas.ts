@@ -24,14 +24,17 @@ const question = {
 };
 
 /** Body of /bill/stats. startTime must also be before endTime, which a schema cannot say. */
-export const billingRequestSchema = Type.Object(question, { description: 'What to add up. Unknown fields are ignored.' });
+export const billingRequestSchema = Type.Object(question, {
+  additionalProperties: false,
+  description: 'What to add up. Unknown fields are refused.',
+});
 
 const flag = (description: string): TSchema => Type.Optional(Type.Union([Type.Boolean(), Type.Null()], { description }));
 
 /** Body of /bill/csv and /bill/jsonl. */
 export const textRequestSchema = Type.Object(
   { ...question, detail: flag('The calls one by one in place of the sums.') },
-  { description: 'What to add up or to list. Unknown fields are ignored.' },
+  { additionalProperties: false, description: 'What to add up or to list. Unknown fields are refused.' },
 );
 
 /** Body of /bill/excel. */
@@ -41,7 +44,7 @@ export const workbookRequestSchema = Type.Object(
     detail: flag('The calls one by one on sheets of their own, behind the sums.'),
     totals: flag('Whether a last line has the sums of all lines. Null or absent: as configured.'),
   },
-  { description: 'What to add up. Unknown fields are ignored.' },
+  { additionalProperties: false, description: 'What to add up. Unknown fields are refused.' },
 );
 
 const count = (description: string): TSchema => Type.Integer({ minimum: 0, description });

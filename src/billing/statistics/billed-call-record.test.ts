@@ -34,7 +34,8 @@ async function read(calls: readonly BilledCall[], timeZone = 'UTC') {
     const first = page.after === undefined ? 0 : calls.findIndex(({ callId }) => callId === page.after?.callId) + 1;
     return Promise.resolve(calls.slice(first, first + page.limit));
   };
-  return { asked, records: await Array.fromAsync(readBilledCalls({ listBilledCalls }, filter, timeZone, new AbortController().signal)) };
+  const pages = await Array.fromAsync(readBilledCalls({ listBilledCalls }, filter, timeZone, new AbortController().signal));
+  return { asked, records: pages.flat() };
 }
 
 test('a row is told as it is, its amount in USD and its time by the clock of the zone', async () => {

@@ -18,7 +18,7 @@ export type BilledCallRecord = Omit<BilledCall, 'callId' | 'acceptedAtMs' | 'amo
 const PAGE_ROWS = 2000;
 
 /**
- * The rows of a filter one by one, read page by page while somebody reads them. Rejects with what the store rejects with, and with the signal's reason.
+ * The rows of a filter page by page, read while somebody takes them. Rejects with what the store rejects with, and with the signal's reason.
  * @param signal ends the reading between two pages
  */
 export async function* readBilledCalls(
@@ -26,7 +26,7 @@ export async function* readBilledCalls(
   filter: BilledCallFilter,
   timeZone: string,
   signal: AbortSignal,
-): AsyncGenerator<BilledCallRecord> {
+): AsyncGenerator<readonly BilledCallRecord[]> {
   const timeOf = createTimeFormat(timeZone);
   let after: BilledCall | undefined;
   for (;;) {
@@ -36,7 +36,7 @@ export async function* readBilledCalls(
       ...(after === undefined ? {} : { after: { acceptedAtMs: after.acceptedAtMs, callId: after.callId } }),
       limit: PAGE_ROWS,
     });
-    for (const call of page) yield encodeCall(call, timeOf(call.acceptedAtMs));
+    if (page.length > 0) yield page.map((call) => encodeCall(call, timeOf(call.acceptedAtMs)));
     after = page.at(-1);
     if (after === undefined || page.length < PAGE_ROWS) return;
   }

@@ -51,42 +51,60 @@ export type BillingRecords = Iterable<BillingRecord> & {
 };
 
 export function encodeBillingRecords(rows: readonly StatisticsRow[], timeZone: string): BillingRecords {
-  return { count: rows.length, [Symbol.iterator]: () => iterateRecords(rows, timeZone), totals: () => addUp(rows) };
+  return {
+    count: rows.length,
+    *[Symbol.iterator]() {
+      const encode = createRecordEncoder(timeZone);
+      for (const row of rows) yield encode(row);
+    },
+    totals: () => {
+      const sums = new BillingSums();
+      for (const row of rows) sums.add(row);
+      return sums.totals();
+    },
+  };
 }
 
-function addUp(rows: readonly StatisticsRow[]): BillingTotals {
-  const sums = { promptTokens: 0, completionTokens: 0, cacheTokens: 0, cacheCreationTokens: 0, useTime: 0, callCount: 0 };
-  let amountNanoUsd = 0n;
-  for (const row of rows) {
+/** Adds up rows as their records show them. */
+export class BillingSums {
+  readonly #sums = { promptTokens: 0, completionTokens: 0, cacheTokens: 0, cacheCreationTokens: 0, useTime: 0, callCount: 0 };
+  #amountNanoUsd = 0n;
+
+  add(row: StatisticsRow): void {
+    const sums = this.#sums;
     sums.promptTokens += row.promptTokens;
     sums.completionTokens += row.completionTokens;
     sums.cacheTokens += row.cacheTokens;
     sums.cacheCreationTokens += row.cacheCreationTokens;
     sums.useTime += Math.floor(row.useTimeMs / 1000);
     sums.callCount += row.callCount;
-    amountNanoUsd += row.amountNanoUsd;
+    this.#amountNanoUsd += row.amountNanoUsd;
   }
-  return {
-    totalPromptTokens: sums.promptTokens,
-    totalCompletionTokens: sums.completionTokens,
-    totalCacheTokens: sums.cacheTokens,
-    totalCacheCreationTokens: sums.cacheCreationTokens,
-    totalUseTime: sums.useTime,
-    callCount: sums.callCount,
-    totalAmount: exactNumber(usdDecimal(amountNanoUsd)),
-  };
+
+  totals(): BillingTotals {
+    const sums = this.#sums;
+    return {
+      totalPromptTokens: sums.promptTokens,
+      totalCompletionTokens: sums.completionTokens,
+      totalCacheTokens: sums.cacheTokens,
+      totalCacheCreationTokens: sums.cacheCreationTokens,
+      totalUseTime: sums.useTime,
+      callCount: sums.callCount,
+      totalAmount: exactNumber(usdDecimal(this.#amountNanoUsd)),
+    };
+  }
 }
 
-function* iterateRecords(rows: readonly StatisticsRow[], timeZone: string): Generator<BillingRecord> {
+/** Makes records of rows that come sorted by bucket, so that a bucket's time is formatted once. */
+export function createRecordEncoder(timeZone: string): (row: StatisticsRow) => BillingRecord {
   let timeGroup: number | undefined;
   let time = '';
-  for (const row of rows) {
-    // Rows come sorted by bucket, so a bucket's time is formatted once.
+  return (row) => {
     if (row.bucketStartSeconds !== timeGroup) {
       timeGroup = row.bucketStartSeconds;
       time = formatBucketTime(timeGroup, timeZone);
     }
-    yield {
+    return {
       time,
       timeGroup,
       userName: row.userName,
@@ -100,5 +118,5 @@ function* iterateRecords(rows: readonly StatisticsRow[], timeZone: string): Gene
       callCount: row.callCount,
       totalAmount: exactNumber(usdDecimal(row.amountNanoUsd)),
     };
-  }
+  };
 }

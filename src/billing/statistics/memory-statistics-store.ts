@@ -1,4 +1,5 @@
-import type { StatisticsQuery, StatisticsRow, StatisticsStore } from './statistics-store.ts';
+import type { BilledCallStore } from './billed-call.ts';
+import type { AnswerReader, StatisticsQuery, StatisticsRow, StatisticsStore } from './statistics-store.ts';
 
 /** One billed call, with only what the statistics add up. */
 export type CountedCall = Omit<StatisticsRow, 'bucketStartSeconds' | 'callCount'> & { readonly acceptedAtMs: number };
@@ -15,6 +16,27 @@ export function createMemoryStatisticsStore(calls: readonly CountedCall[]): Stat
         rows.set(key, addCall(rows.get(key), call, bucket));
       }
       return Promise.resolve([...rows.values()].toSorted(compareRows).slice(0, query.rowsMax + 1));
+    },
+  };
+}
+
+/** Reads answers from a store that has all rows of one at hand. For tests only. */
+export function createMemoryReader(store: StatisticsStore, calls?: BilledCallStore): AnswerReader {
+  const none = (): Promise<never> => Promise.reject(new Error('There are no calls to list.'));
+  return {
+    openReading: () => {
+      let rows: Promise<readonly StatisticsRow[]> | undefined;
+      const read = (query: StatisticsQuery): Promise<readonly StatisticsRow[]> => (rows ??= store.queryStatistics(query));
+      return {
+        hasTooManyRecords: async (query) => (await read(query)).length > query.rowsMax,
+        countCalls: async (query) => (await read(query)).reduce((sum, { callCount }) => sum + callCount, 0),
+        readRows: async function* readRows(query) {
+          yield await read(query);
+        },
+        listBilledCalls: calls?.listBilledCalls ?? none,
+        listPriceVersions: calls?.listPriceVersions ?? (() => Promise.resolve([])),
+        close: () => Promise.resolve(),
+      };
     },
   };
 }

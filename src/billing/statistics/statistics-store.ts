@@ -1,4 +1,5 @@
 import type { StatisticsCounts } from '../ledger/call-entry.ts';
+import type { BilledCallStore } from './billed-call.ts';
 
 /** One bucket of time as Unix seconds, half-open: `[startSeconds, endSeconds)`. */
 export type BucketBounds = { readonly startSeconds: number; readonly endSeconds: number };
@@ -32,6 +33,24 @@ export type StatisticsStore = {
   /** Rows sorted by bucket, user, token, model, ascending by code point. Whole minutes come from roll-ups, cut minutes from the ledger itself. */
   readonly queryStatistics: (query: StatisticsQuery) => Promise<readonly StatisticsRow[]>;
 };
+
+/**
+ * What one answer is made of, read piece by piece, so that its size is nobody's burden. What is read within some seconds is of one moment; where reading takes longer, it goes on in a later one, and
+ * no record is read twice or left out. Nothing of the database is held for longer than that, however slowly somebody reads.
+ */
+export type AnswerReading = BilledCallStore & {
+  /** Whether there are more records than `rowsMax`. */
+  readonly hasTooManyRecords: (query: StatisticsQuery) => Promise<boolean>;
+  /** The rows that `queryStatistics` has, in its order; `rowsMax` is no bound here. */
+  readonly readRows: (query: StatisticsQuery) => AsyncIterable<readonly StatisticsRow[]>;
+  /** Calls behind all of them. */
+  readonly countCalls: (query: StatisticsQuery) => Promise<number>;
+  /** Gives back what it holds, at any time. Nothing is read afterwards. */
+  readonly close: () => Promise<void>;
+};
+
+/** A store that answers are read from. */
+export type AnswerReader = { readonly openReading: () => AnswerReading };
 
 /** What makes long spans fast. */
 export type StatisticsDays = {

@@ -65,22 +65,36 @@ export type StatisticsOptions = {
 };
 
 export function createStatistics({ store, timeZone, limits = statisticsLimitsDefault }: StatisticsOptions): Statistics {
-  assertTimeZone(timeZone);
+  const toQuery = createQueries({ timeZone, limits });
 
   async function query(request: StatisticsRequest, scope: StatisticsScope): Promise<BillingRecords> {
-    assertRange(request, timeZone, limits);
-    const buckets = chooseBuckets(request, timeZone, limits);
-    const rows = await readRows(store, encodeQuery(request, scope, buckets, limits));
-    if (rows.length > limits.rowsMax) {
-      throw new StatisticsRefusedError(
-        `the answer has more than ${limits.rowsMax} records; ask for a shorter range or a larger type, or filter by tokenName or modelName`,
-      );
-    }
+    const rows = await readRows(store, toQuery(request, scope));
+    if (rows.length > limits.rowsMax) throw tooManyRecords(limits.rowsMax);
     assertScope(rows, scope);
     return encodeBillingRecords(rows, timeZone);
   }
 
   return { timeZone, query };
+}
+
+/**
+ * How requests become queries of a store. Throws RangeError for a time zone that is unknown; what it returns throws StatisticsRefusedError for a request that asks for too much.
+ */
+export function createQueries({
+  timeZone,
+  limits = statisticsLimitsDefault,
+}: Omit<StatisticsOptions, 'store'>): (request: StatisticsRequest, scope: StatisticsScope) => StatisticsQuery {
+  assertTimeZone(timeZone);
+  return (request, scope) => {
+    assertRange(request, timeZone, limits);
+    return encodeQuery(request, scope, chooseBuckets(request, timeZone, limits), limits);
+  };
+}
+
+export function tooManyRecords(rowsMax: number): StatisticsRefusedError {
+  return new StatisticsRefusedError(
+    `the answer has more than ${rowsMax} records; ask for a shorter range or a larger type, or filter by tokenName or modelName`,
+  );
 }
 
 function assertTimeZone(timeZone: string): void {
@@ -140,7 +154,7 @@ async function readRows(store: StatisticsStore, query: StatisticsQuery): Promise
 }
 
 /** A second lock on the door between tenants, should a store ever forget its filter. */
-function assertScope(rows: readonly StatisticsRow[], scope: StatisticsScope): void {
+export function assertScope(rows: readonly StatisticsRow[], scope: StatisticsScope): void {
   if (scope.userName === undefined) return;
   for (const row of rows) {
     if (row.userName !== scope.userName) throw new Error('The statistics store returned rows of a user outside the scope of the query.');

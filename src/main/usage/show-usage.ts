@@ -41,7 +41,7 @@ export async function showUsage(environment: Environment, options: UsageOptions)
   const span = readSpan(options, granularity, timeZone, systemClock.nowMs());
   const records = await queryRecords(environment, options, granularity, span, timeZone);
   if (options.json === true) return await printTexts(process.stdout, [JSON.stringify([...records], undefined, 2), '\n']);
-  if (options.csv === true) return await printTexts(process.stdout, createCsvText(billColumns, records));
+  if (options.csv === true) return await printTexts(process.stdout, createCsvText(billColumns, [[...records]]));
   const title = describe(options, granularity, span, timeZone);
   const unit = creditUnitOf(pricesOf(config.prices));
   const usage = { records, buckets: listBuckets(granularity, span, timeZone), title, unit };

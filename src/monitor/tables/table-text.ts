@@ -1,31 +1,53 @@
 import { setImmediate } from 'node:timers/promises';
 import { encodeCsvHeader, encodeCsvLine } from './csv-text.ts';
+import { createJsonEncoder } from './record-json.ts';
 import type { Column, TableRow } from './table.ts';
 
 const CHUNK_CHARACTERS = 64 * 1024;
 
-/** Lines of a table, whether they are at hand or still to be read. */
-export type Rows<Row> = Iterable<Row> | AsyncIterable<Row>;
+/** Lines of a table as they come from where they are kept: many at a time, or all at once. */
+export type Batches<Row> = Iterable<readonly Row[]> | AsyncIterable<readonly Row[]>;
 
 /** A table as CSV (RFC 4180, UTF-8 without a byte order mark), its field names first, piece by piece while it is read. */
-export function createCsvText<Row extends TableRow>(columns: readonly Column<Row>[], rows: Rows<Row>): AsyncGenerator<string> {
-  return joinLines(encodeCsvHeader(columns), rows, (row) => encodeCsvLine(columns, row));
+export function createCsvText<Row extends TableRow>(columns: readonly Column<Row>[], rows: Batches<Row>): AsyncGenerator<string> {
+  return joinLines(rows, { head: encodeCsvHeader(columns), encode: (row) => encodeCsvLine(columns, row) });
 }
 
 /** A table as one JSON object per line, piece by piece while it is read. */
-export function createJsonLines(rows: Rows<TableRow>): AsyncGenerator<string> {
-  return joinLines('', rows, (row) => `${JSON.stringify(row)}\n`);
+export function createJsonLines<Row extends TableRow>(columns: readonly Column<Row>[], rows: Batches<Row>): AsyncGenerator<string> {
+  const encode = createJsonEncoder(columns.map(({ field }) => field));
+  return joinLines(rows, { encode: (row) => `${encode(row)}\n` });
 }
 
-async function* joinLines<Row>(head: string, rows: Rows<Row>, encode: (row: Row) => string): AsyncGenerator<string> {
+/**
+ * The answer of /bill/stats as JSON text, piece by piece while it is read. The closing bracket comes last, so an answer that broke off
+ * never parses.
+ */
+export function createStatsText<Row extends TableRow>(columns: readonly Column<Row>[], rows: Batches<Row>): AsyncGenerator<string> {
+  const encode = createJsonEncoder(columns.map(({ field }) => field));
+  return joinLines(rows, { head: '{"code":200,"message":"success","data":[', separator: ',', encode, tail: ']}' });
+}
+
+type Form<Row> = {
+  readonly head?: string;
+  readonly separator?: string;
+  readonly encode: (row: Row) => string;
+  readonly tail?: string;
+};
+
+async function* joinLines<Row>(rows: Batches<Row>, { head = '', separator = '', encode, tail = '' }: Form<Row>): AsyncGenerator<string> {
   let text = head;
-  for await (const row of rows) {
-    text += encode(row);
-    if (text.length < CHUNK_CHARACTERS) continue;
-    yield text;
-    text = '';
-    // A fast reader must not keep the event loop from everybody else while a million lines are written.
-    await setImmediate();
+  let between = '';
+  for await (const batch of rows) {
+    for (const row of batch) {
+      text += between + encode(row);
+      between = separator;
+      if (text.length < CHUNK_CHARACTERS) continue;
+      yield text;
+      text = '';
+      // A fast reader must not keep the event loop from everybody else while a million lines are written.
+      await setImmediate();
+    }
   }
-  yield text;
+  yield text + tail;
 }

@@ -15,7 +15,8 @@ export type About = {
   readonly generatedAtMs: number;
   /** Versions of the price books that priced the calls; undefined where nobody can say. */
   readonly priceVersions: readonly string[] | undefined;
-  readonly totals: BillingTotals;
+  /** The sums of what was written before. */
+  readonly totals: () => BillingTotals;
 };
 
 /** What was written before the sheet that tells of it. */
@@ -32,7 +33,7 @@ export function* writeAboutXml(about: About, sheets: readonly WrittenSheet[], ha
     ...sheets.map(({ name, rowCount }) => labelled(`Rows on sheet ${name}`, rowCount, cellStyles.count)),
     [],
     [['Totals', cellStyles.title]],
-    ...Object.entries(about.totals).map(([field, value]) =>
+    ...Object.entries(about.totals()).map(([field, value]) =>
       labelled(field, value, field === 'totalAmount' ? cellStyles.amountTotal : cellStyles.countTotal),
     ),
     [],

@@ -1,3 +1,4 @@
+import type { Batches } from '../tables/table-text.ts';
 import type { Cell, CellKind, Column, TableRow } from '../tables/table.ts';
 import { cellStyles } from './workbook-parts.ts';
 import { encodeCellText } from './xml-text.ts';
@@ -31,22 +32,34 @@ export type SheetEnd = {
 };
 
 /** The lines of a table as the sheets share them: every line is written once. */
-export type RowSource<Row> = { readonly next: () => IteratorResult<Row> | Promise<IteratorResult<Row>> };
+export type RowSource<Row> = {
+  readonly next: () => IteratorResult<Row> | Promise<IteratorResult<Row>>;
+  readonly isOver: () => Promise<boolean>;
+};
 
 /** Lines to be written, one of them ahead, so that a sheet that is full knows whether another follows. */
-export function createRowSource<Row>(
-  rows: Iterable<Row> | AsyncIterable<Row>,
-): RowSource<Row> & { readonly isOver: () => Promise<boolean> } {
-  const iterator: { readonly next: () => IteratorResult<Row> | Promise<IteratorResult<Row>> } =
+export function createRowSource<Row>(rows: Batches<Row>): RowSource<Row> {
+  const batches: { readonly next: () => IteratorResult<readonly Row[]> | Promise<IteratorResult<readonly Row[]>> } =
     Symbol.iterator in rows ? rows[Symbol.iterator]() : rows[Symbol.asyncIterator]();
+  let batch: Iterator<Row> = [].values();
   let ahead: IteratorResult<Row> | undefined;
+  const takeNext = (): IteratorResult<Row> | Promise<IteratorResult<Row>> => {
+    const next = batch.next();
+    return next.done === true ? takeBatch() : next;
+  };
+  const takeBatch = async (): Promise<IteratorResult<Row>> => {
+    const next = await batches.next();
+    if (next.done === true) return { done: true, value: undefined };
+    batch = next.value.values();
+    return await takeNext();
+  };
   return {
     next: () => {
       const taken = ahead;
       ahead = undefined;
-      return taken ?? iterator.next();
+      return taken ?? takeNext();
     },
-    isOver: async () => (ahead ??= await iterator.next()).done === true,
+    isOver: async () => (ahead ??= await takeNext()).done === true,
   };
 }
 
@@ -55,7 +68,7 @@ export type SheetOptions<Row> = {
   /** Lines at most; what remains is for the next sheet. */
   readonly rowsMax: number;
   /** Values for a last line in bold, written on the sheet that writes the last line of the table. */
-  readonly totals?: TableRow;
+  readonly totals?: () => TableRow;
 };
 
 /**
@@ -63,7 +76,7 @@ export type SheetOptions<Row> = {
  * @param onEnd told once what was written
  */
 export async function* writeSheetXml<Row extends TableRow>(
-  source: ReturnType<typeof createRowSource<Row>>,
+  source: RowSource<Row>,
   options: SheetOptions<Row>,
   onEnd: (end: SheetEnd) => void,
 ): AsyncGenerator<string> {
@@ -85,7 +98,7 @@ export async function* writeSheetXml<Row extends TableRow>(
   }
   const isLast = row <= rowsMax || (await source.isOver());
   const range = `A1:${columnLetter(columns.length - 1)}${row}`;
-  if (isLast && totals !== undefined) text += totalsRow(laidOut, totals, row + 1);
+  if (isLast && totals !== undefined) text += totalsRow(laidOut, totals(), row + 1);
   yield `${text}</sheetData><autoFilter ref="${range}"/>${sheetEnd}`;
   onEnd({ rowCount: row - 1, range, isLast });
 }

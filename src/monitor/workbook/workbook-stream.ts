@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { BilledCallRecord } from '../../billing/statistics/billed-call-record.ts';
 import type { BillingRecord, BillingTotals } from '../../billing/statistics/billing-record.ts';
+import type { Batches } from '../tables/table-text.ts';
 import { type Column, type TableRow, billColumns, callColumns } from '../tables/table.ts';
 import { type About, type WrittenSheet, writeAboutXml } from './about-sheet.ts';
 import { type ArchiveFile, createArchiveStream } from './archive-stream.ts';
@@ -24,31 +25,28 @@ export type WorkbookOptions = {
   readonly recordsPerSheet?: number;
   /** What a last sheet says of the others; without it there is none. */
   readonly about?: About;
-  /** Sums for a last line under the records. */
-  readonly totals?: BillingTotals;
+  /** Gives the sums for a last line under the records, once they are written. */
+  readonly totals?: () => BillingTotals;
   /** One line per call, for sheets behind those of the records. */
-  readonly calls?: AsyncIterable<BilledCallRecord>;
+  readonly calls?: Batches<BilledCallRecord>;
 };
-
-/** Records that are written, as many as were announced: a part must not look like the whole. */
-type CountedRecords = Iterable<BillingRecord> & { readonly count: number };
 
 /**
  * Billing records as an .xlsx workbook, byte by byte while it is read: sheet `Bill` with one column per field and the field names on top,
  * then `Bill 2` and so on when one sheet is full; after them, where they are wanted, the calls one by one on `Calls`, `Calls 2` and so on, and `About`. Without records there is the header
  * alone. No cell holds a formula.
  */
-export function createWorkbookStream(records: CountedRecords, options: WorkbookOptions): Readable {
+export function createWorkbookStream(records: Batches<BillingRecord>, options: WorkbookOptions): Readable {
   return createArchiveStream(listFiles(records, options), options.modifiedAtMs);
 }
 
 /** The files in the order in which they can be known: what lists the sheets comes when there are no more of them. */
-function* listFiles(records: CountedRecords, options: WorkbookOptions): Generator<ArchiveFile> {
+function* listFiles(records: Batches<BillingRecord>, options: WorkbookOptions): Generator<ArchiveFile> {
   const { about, calls, totals, recordsPerSheet = RECORDS_PER_SHEET } = options;
   const written: (SheetPart & WrittenSheet)[] = [];
   // The totals take a line of the last sheet.
   const rowsMax = totals === undefined ? recordsPerSheet : recordsPerSheet - 1;
-  const bill = { name: 'Bill', columns: billColumns, rows: announced(records), rowsMax, ...(totals === undefined ? {} : { totals }) };
+  const bill = { name: 'Bill', columns: billColumns, rows: records, rowsMax, ...(totals === undefined ? {} : { totals }) };
   yield* listTable(bill, written);
   if (calls !== undefined) yield* listTable({ name: 'Calls', columns: callColumns, rows: calls, rowsMax: recordsPerSheet }, written);
   if (about !== undefined) {
@@ -65,9 +63,9 @@ function* listFiles(records: CountedRecords, options: WorkbookOptions): Generato
 type Table<Row> = {
   readonly name: string;
   readonly columns: readonly Column<Row>[];
-  readonly rows: Iterable<Row> | AsyncIterable<Row>;
+  readonly rows: Batches<Row>;
   readonly rowsMax: number;
-  readonly totals?: TableRow;
+  readonly totals?: () => TableRow;
 };
 
 /** The sheets of one table. */
@@ -81,13 +79,4 @@ function* listTable<Row extends TableRow>(table: Table<Row>, written: (SheetPart
     written.push({ name: number === 1 ? name : `${name} ${number}`, range: end.range, rowCount: end.rowCount });
     if (end.isLast) return;
   }
-}
-
-function* announced(records: CountedRecords): Generator<BillingRecord> {
-  let count = 0;
-  for (const record of records) {
-    count += 1;
-    yield record;
-  }
-  if (count !== records.count) throw new Error('The answer has fewer records than it announced.');
 }

@@ -22,14 +22,14 @@ const pendingCallsMax = 10_000;
  * any number of machines may have it open. A server that goes away makes calls fail as `unavailable`; they work again when it is back. Rejects with StoreError.
  */
 export async function openPostgresStore({ callTimeoutMs = 30_000, onFailure, ...options }: PostgresStoreOptions): Promise<WorkerStore> {
-  const workerData: PostgresOptions = { ...defaults, ...options };
+  const workerData: PostgresOptions = { ...postgresDefaults, ...options };
   // The environment may hold vendor keys, and flags of the process may not fit a thread: the worker needs neither.
   const worker = new Worker(new URL('./postgres-worker.ts', import.meta.url), { workerData, env: {}, execArgv: [], name: 'store' });
   const listening = onFailure === undefined ? {} : { onFailure };
   return await connectStoreWorker(worker, { openTimeoutMs, callTimeoutMs, closeTimeoutMs, pendingCallsMax, ...listening });
 }
 
-const defaults: Omit<PostgresOptions, 'url'> = {
+export const postgresDefaults: Omit<PostgresOptions, 'url'> = {
   poolMax: 10,
   connectTimeoutMs: 5000,
   statementTimeoutMs: 15_000,

@@ -1,0 +1,53 @@
+import { execFile } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+
+import type { RunningWeir } from './start-weir.ts';
+
+/** One question of the monitor. */
+export type MeasuredQuestion = { readonly path: string; readonly body: object };
+
+/** What it took to answer one question as often as was asked, all at once, over HTTP. */
+export type MeasuredAnswers = {
+  readonly firstByteSeconds: number;
+  /** Until the last of them had come in full. */
+  readonly seconds: number;
+  readonly bytes: number;
+  /** The most resident memory of the monitor's process while it answered, beyond what it had before. */
+  readonly moreBytes: number;
+};
+
+const run = promisify(execFile);
+
+/** Asks with curl, in processes of their own, so that reading takes nothing from the monitor. The slowest of those asked at once counts. */
+export async function measureAnswers(weir: RunningWeir, { path, body }: MeasuredQuestion, atOnce: number): Promise<MeasuredAnswers> {
+  const { pid } = weir.process;
+  const before = residentKilobytes(pid, 'VmRSS');
+  // From here on the system counts the most anew.
+  writeFileSync(`/proc/${pid}/clear_refs`, '5');
+  const began = performance.now();
+  const answers = await Promise.all(Array.from({ length: atOnce }, () => ask(weir, path, body)));
+  const seconds = (performance.now() - began) / 1000;
+  return {
+    firstByteSeconds: Math.max(...answers.map(([firstByte = 0]) => firstByte)),
+    seconds,
+    bytes: answers[0]?.[1] ?? 0,
+    moreBytes: (residentKilobytes(pid, 'VmHWM') - before) * 1024,
+  };
+}
+
+async function ask({ monitorUrl, billingToken }: RunningWeir, path: string, body: object): Promise<readonly number[]> {
+  const headers = ['-H', `token: ${billingToken}`, '-H', 'Content-Type: application/json'];
+  const wanted = '%{http_code} %{time_starttransfer} %{size_download}';
+  const { stdout } = await run('curl', ['-sS', '-o', '/dev/null', '-w', wanted, ...headers, '-d', JSON.stringify(body), monitorUrl + path]);
+  const [status, ...measured] = stdout.split(' ').map(Number);
+  if (status !== 200) throw new Error(`${path} answered ${status}.`);
+  return measured;
+}
+
+/** Where it cannot be told, as on systems without /proc, reading fails. */
+function residentKilobytes(pid: number | undefined, which: 'VmRSS' | 'VmHWM'): number {
+  const found = new RegExp(`^${which}:\\s+(\\d+) kB$`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+  if (found === undefined) throw new Error(`The process ${pid} has no ${which}.`);
+  return Number(found);
+}

@@ -1,0 +1,56 @@
+import { type BillingRecord, BillingSums, type BillingTotals, createRecordEncoder } from './billing-record.ts';
+import { type StatisticsScope, StatisticsUnavailableError, assertScope, tooManyRecords } from './statistics.ts';
+import type { AnswerReading, StatisticsQuery, StatisticsRow } from './statistics-store.ts';
+
+/** The records of an answer, read while somebody takes them. */
+export type RecordStream = {
+  /** To be read once. Rejects where the store does. */
+  readonly batches: AsyncIterable<readonly BillingRecord[]>;
+  /** The sums of the records that were read so far. */
+  readonly totals: () => BillingTotals;
+};
+
+/**
+ * Begins to read the records of a query: resolves when the first of them are there, so that an answer which begins then most likely ends well. Rejects with StatisticsRefusedError,
+ * StatisticsUnavailableError.
+ */
+export async function openRecords(
+  reading: Pick<AnswerReading, 'hasTooManyRecords' | 'readRows'>,
+  query: StatisticsQuery,
+  scope: StatisticsScope,
+  timeZone: string,
+): Promise<RecordStream> {
+  if (await orUnavailable(reading.hasTooManyRecords(query))) throw tooManyRecords(query.rowsMax);
+  const rows = reading.readRows(query)[Symbol.asyncIterator]();
+  const first = await orUnavailable(rows.next());
+  const sums = new BillingSums();
+  return { batches: encodeBatches(first, rows, { scope, timeZone, sums }), totals: () => sums.totals() };
+}
+
+type Encoding = { readonly scope: StatisticsScope; readonly timeZone: string; readonly sums: BillingSums };
+
+async function* encodeBatches(
+  first: IteratorResult<readonly StatisticsRow[]>,
+  rows: AsyncIterator<readonly StatisticsRow[]>,
+  { scope, timeZone, sums }: Encoding,
+): AsyncGenerator<readonly BillingRecord[]> {
+  const encode = createRecordEncoder(timeZone);
+  try {
+    for (let batch = first; batch.done !== true; batch = await rows.next()) {
+      assertScope(batch.value, scope);
+      for (const row of batch.value) sums.add(row);
+      yield batch.value.map(encode);
+    }
+  } finally {
+    await rows.return?.();
+  }
+}
+
+/** Waits for the store. Rejects with StatisticsUnavailableError. */
+export async function orUnavailable<Result>(work: Promise<Result>): Promise<Result> {
+  try {
+    return await work;
+  } catch (cause) {
+    throw new StatisticsUnavailableError(cause);
+  }
+}

@@ -1,0 +1,119 @@
+import type { BilledCallFilter } from '../../billing/statistics/billed-call.ts';
+import { type BilledCallRecord, readBilledCalls } from '../../billing/statistics/billed-call-record.ts';
+import { type RecordStream, openRecords, orUnavailable } from '../../billing/statistics/record-stream.ts';
+import { type StatisticsLimits, StatisticsRefusedError, createQueries } from '../../billing/statistics/statistics.ts';
+import type { AnswerReader, AnswerReading, StatisticsQuery } from '../../billing/statistics/statistics-store.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { createCsvText, createJsonLines, createStatsText } from '../tables/table-text.ts';
+import { billColumns, callColumns } from '../tables/table.ts';
+import { createWorkbookStream } from '../workbook/workbook-stream.ts';
+import type { Answers, Question } from './answers.ts';
+
+export type AnswersOptions = {
+  readonly reader: AnswerReader;
+  /** IANA name. */
+  readonly timeZone: string;
+  readonly limits?: StatisticsLimits;
+  /** Whether workbooks have a last line with the sums, where the request does not say. */
+  readonly totalsRow?: boolean;
+  /** Calls that one answer may list one by one. */
+  readonly detailCallsMax: number;
+  readonly clock: Clock;
+};
+
+/** One answer, with its first records read. */
+type Begun = { readonly question: Question; readonly records: RecordStream; readonly reading: AnswerReading; readonly signal: AbortSignal };
+
+/** Answers in this thread: rows go from the store through an encoder to whoever takes the bytes, a batch at a time. Throws RangeError for a time zone that is unknown. */
+export function createAnswers(options: AnswersOptions): Answers {
+  const { reader, timeZone, limits } = options;
+  const toQuery = createQueries({ timeZone, ...(limits === undefined ? {} : { limits }) });
+  return {
+    timeZone,
+    open: async (question, signal) => {
+      const query = toQuery(question.request, question.scope);
+      const reading = reader.openReading();
+      const close = (): void => void reading.close().catch(() => undefined);
+      signal.addEventListener('abort', close, { once: true });
+      try {
+        signal.throwIfAborted();
+        if (question.wishes.detail) await assertFewCalls(reading, query, options);
+        const records = await openRecords(reading, query, question.scope, timeZone);
+        signal.throwIfAborted();
+        return writeBytes(await encode({ question, records, reading, signal }, options), close, signal);
+      } catch (error) {
+        close();
+        throw error;
+      }
+    },
+  };
+}
+
+/** The roll-ups know how many calls there are before any of them is read. */
+async function assertFewCalls(reading: AnswerReading, query: StatisticsQuery, { detailCallsMax }: AnswersOptions): Promise<void> {
+  if ((await orUnavailable(reading.countCalls(query))) <= detailCallsMax) return;
+  throw new StatisticsRefusedError(
+    `the detail would have more than ${detailCallsMax} calls; ask for a shorter range, or filter by tokenName or modelName`,
+  );
+}
+
+/** The bytes of an answer. Whatever ends it gives back what it reads from. */
+async function* writeBytes(
+  pieces: AsyncIterable<string | Uint8Array>,
+  close: () => void,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array<ArrayBuffer>, undefined> {
+  try {
+    for await (const piece of pieces) {
+      signal.throwIfAborted();
+      // Memory of its own, which can be handed to another thread.
+      yield typeof piece === 'string' ? new TextEncoder().encode(piece) : new Uint8Array(piece);
+    }
+  } finally {
+    close();
+    signal.removeEventListener('abort', close);
+  }
+}
+
+async function encode(begun: Begun, options: AnswersOptions): Promise<AsyncIterable<string | Uint8Array>> {
+  const { question, records } = begun;
+  const { form, wishes } = question;
+  switch (form) {
+    case 'stats':
+      return createStatsText(billColumns, records.batches);
+    case 'csv':
+      return wishes.detail ? createCsvText(callColumns, readCalls(begun, options)) : createCsvText(billColumns, records.batches);
+    case 'jsonl':
+      return wishes.detail ? createJsonLines(callColumns, readCalls(begun, options)) : createJsonLines(billColumns, records.batches);
+    case 'excel':
+      return await encodeWorkbook(begun, options);
+  }
+}
+
+async function encodeWorkbook(begun: Begun, options: AnswersOptions): Promise<AsyncIterable<Uint8Array>> {
+  const { question, records, reading } = begun;
+  const { request, scope, wishes } = question;
+  const { timeZone, clock, totalsRow = false } = options;
+  const nowMs = clock.nowMs();
+  const span = { startMs: request.startSeconds * 1000, endMs: request.endSeconds * 1000 };
+  const priceVersions = await orUnavailable(reading.listPriceVersions({ ...span, ...scope }));
+  return createWorkbookStream(records.batches, {
+    modifiedAtMs: nowMs,
+    about: { request, scope, timeZone, generatedAtMs: nowMs, priceVersions, totals: records.totals },
+    ...((wishes.totals ?? totalsRow) ? { totals: records.totals } : {}),
+    ...(wishes.detail ? { calls: readCalls(begun, options) } : {}),
+  });
+}
+
+/** The calls behind the records, of the same filters. */
+function readCalls({ question, reading, signal }: Begun, { timeZone }: AnswersOptions): AsyncGenerator<readonly BilledCallRecord[]> {
+  const { request, scope } = question;
+  const filter: BilledCallFilter = {
+    startMs: request.startSeconds * 1000,
+    endMs: request.endSeconds * 1000,
+    ...scope,
+    ...(request.tokenName === undefined ? {} : { tokenName: request.tokenName }),
+    ...(request.modelName === undefined ? {} : { modelName: request.modelName }),
+  };
+  return readBilledCalls(reading, filter, timeZone, signal);
+}

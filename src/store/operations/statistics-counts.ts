@@ -1,0 +1,97 @@
+import type { StatisticsQuery } from '../../billing/statistics/statistics-store.ts';
+import type { Database } from './database.ts';
+import { type Places, inRange, inUnit, partsOf, sumsOf, unitsOf } from './statistics-parts.ts';
+import { type StatisticsPlan, planStatistics } from './statistics-plan.ts';
+import { filterNames, sourceNames, sources } from './statistics-sources.ts';
+
+/** How many rows some buckets are read from; more than the maximum where there are more. */
+export async function countTouched(
+  database: Database,
+  plan: StatisticsPlan,
+  places: Places,
+  query: StatisticsQuery,
+  rowsMax: number,
+): Promise<number> {
+  let touched = 0;
+  for (const name of sourceNames) {
+    const source = sources[name];
+    const ofUser = query.userName !== undefined && source.isRollUp;
+    const parts = ofUser ? unitsOf(plan, places, name) : partsOf(plan, places, name);
+    if (parts.length === 0) continue;
+    // A name that the key does not lead to does not spare the reading of a row.
+    const filter = filterNames(source, query.userName === undefined ? {} : { userName: query.userName });
+    const sql = `select count(*) as touched from (select 1 as one from ${database.words.segments} as segments cross join ${source.table} as source
+      where ${ofUser ? inUnit(source) : inRange(source)} ${filter.conditions} limit ?) as parts`;
+    const row = await database.first(sql, JSON.stringify(parts), ...filter.parameters, rowsMax + 1);
+    touched += Number(row?.['touched'] ?? 0);
+    if (touched > rowsMax) break;
+  }
+  return touched;
+}
+
+/** Whether an answer would have more records than the query allows. Rows are only counted, and added up only where there are more of them than records may be. */
+export async function hasTooManyRecords(database: Database, query: StatisticsQuery): Promise<boolean> {
+  const plan = await planStatistics(database, query);
+  let records = 0;
+  for (let place = 0; place < plan.buckets.length && records <= query.rowsMax;) {
+    const runEnd = plan.runEnds[place];
+    let until = runEnd ?? place + 1;
+    while (runEnd === undefined && until < plan.buckets.length && plan.runEnds[until] === undefined) until += 1;
+    records += await (runEnd === undefined ? countGroups : countRun)(
+      database,
+      plan,
+      { from: place, until },
+      query,
+      query.rowsMax - records,
+    );
+    place = until;
+  }
+  return records > query.rowsMax;
+}
+
+async function countRun(
+  database: Database,
+  plan: StatisticsPlan,
+  { from, until }: Places,
+  query: StatisticsQuery,
+  rowsMax: number,
+): Promise<number> {
+  const [first, last] = [plan.pieces[from]?.[0], plan.pieces[until - 1]?.[0]];
+  if (first === undefined || last === undefined) return 0;
+  const source = sources[first.source];
+  const filter = filterNames(source, query);
+  const sql = `select count(*) as records from (select 1 as one from ${source.table} as source
+    where source.${source.unit} >= ? and source.${source.unit} < ? ${filter.conditions} limit ?) as parts`;
+  const row = await database.first(sql, first.from, last.until, ...filter.parameters, rowsMax + 1);
+  return Number(row?.['records'] ?? 0);
+}
+
+async function countGroups(
+  database: Database,
+  plan: StatisticsPlan,
+  places: Places,
+  query: StatisticsQuery,
+  rowsMax: number,
+): Promise<number> {
+  // There are at least as many rows as records.
+  const touched = await countTouched(database, plan, places, query, rowsMax);
+  if (touched <= rowsMax) return touched;
+  const sums = sumsOf(database, plan, places, query, {});
+  if (sums === undefined) return 0;
+  const sql = `select count(*) as records from (select 1 as one from (${sums.parts}) as parts
+    group by bucket, user_name, token_name, model_name limit ?) as records`;
+  const row = await database.first(sql, ...sums.parameters, rowsMax + 1);
+  return Number(row?.['records'] ?? 0);
+}
+
+/** Calls behind all records of a query. */
+export async function countCalls(database: Database, query: StatisticsQuery): Promise<number> {
+  const { startSeconds, endSeconds } = query;
+  // One bucket for all of it is read from the longest units of time.
+  const minutes = [Math.floor(startSeconds / 60) * 60, Math.ceil(endSeconds / 60) * 60] as const;
+  const whole = { ...query, buckets: [{ startSeconds: minutes[0], endSeconds: minutes[1] }] };
+  const sums = sumsOf(database, await planStatistics(database, whole), { from: 0, until: 1 }, whole, {});
+  if (sums === undefined) return 0;
+  const row = await database.first(`select coalesce(sum(call_count), 0) as calls from (${sums.parts}) as parts`, ...sums.parameters);
+  return Number(row?.['calls'] ?? 0);
+}

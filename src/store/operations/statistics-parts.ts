@@ -1,0 +1,62 @@
+import type { StatisticsQuery } from '../../billing/statistics/statistics-store.ts';
+import type { Database, SqlValue } from './database.ts';
+import type { Segments } from './split-buckets.ts';
+import type { StatisticsPlan } from './statistics-plan.ts';
+import { type NameRange, type Source, filterNames, sourceNames, sources } from './statistics-sources.ts';
+
+/** Buckets by their places: `[from, until)`. */
+export type Places = { readonly from: number; readonly until: number };
+
+type Triple = readonly [bucket: number, from: number, until: number];
+
+/** The parts of some buckets that come from one source, as the engine's segments take them. */
+export function partsOf(plan: StatisticsPlan, { from, until }: Places, source: keyof Segments): Triple[] {
+  const parts: Triple[] = [];
+  for (let place = from; place < until; place += 1) {
+    const bucket = plan.buckets[place]?.startSeconds ?? 0;
+    for (const piece of plan.pieces[place] ?? []) if (piece.source === source) parts.push([bucket, piece.from, piece.until]);
+  }
+  return parts;
+}
+
+/** The same, a unit of time each: behind it, the key of a roll-up leads on to the names. */
+export function unitsOf(plan: StatisticsPlan, places: Places, source: keyof Segments): Triple[] {
+  const dayMinutes = plan.dayBounds.map((bound) => bound / 60);
+  return partsOf(plan, places, source).flatMap(([bucket, from, until]) => {
+    if (source === 'days') return dayMinutes.filter((day) => from <= day && day < until).map((day) => [bucket, day, day + 1] as const);
+    return Array.from({ length: until - from }, (_, index) => [bucket, from + index, from + index + 1] as const);
+  });
+}
+
+export const inRange = ({ unit }: Source): string => `source.${unit} >= segments.from_unit and source.${unit} < segments.until_unit`;
+export const inUnit = ({ unit }: Source): string => `source.${unit} = segments.from_unit`;
+
+export const sumNames = ['prompt_tokens', 'completion_tokens', 'cache_tokens', 'cache_creation_tokens', 'use_time_ms'] as const;
+
+/** The statement that adds up some buckets, without its order and its end; undefined where they have no parts. */
+export function sumsOf(
+  database: Database,
+  plan: StatisticsPlan,
+  places: Places,
+  query: StatisticsQuery,
+  names: NameRange,
+): { readonly parts: string; readonly parameters: readonly SqlValue[] } | undefined {
+  const perUnit = query.userName !== undefined || names.after !== undefined || names.until !== undefined;
+  const parts: string[] = [];
+  const parameters: SqlValue[] = [];
+  for (const name of sourceNames) {
+    const source = sources[name];
+    const byUnit = perUnit && source.isRollUp;
+    const segments = byUnit ? unitsOf(plan, places, name) : partsOf(plan, places, name);
+    if (segments.length === 0) continue;
+    const filter = filterNames(source, query, names);
+    // The cross join keeps SQLite from scanning the table once and the segments for each row.
+    parts.push(`select segments.bucket as bucket, source.user_name as user_name, source.${source.tokenName} as token_name,
+        source.${source.modelName} as model_name, ${sumNames.join(', ')}, ${source.callCount} as call_count, amount_nano_usd
+      from ${database.words.segments} as segments
+      cross join ${source.table} as source
+      where ${byUnit ? inUnit(source) : inRange(source)} ${source.condition} ${filter.conditions}`);
+    parameters.push(JSON.stringify(segments), ...filter.parameters);
+  }
+  return parts.length === 0 ? undefined : { parts: parts.join(' union all '), parameters };
+}

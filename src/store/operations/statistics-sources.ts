@@ -1,0 +1,86 @@
+import type { StatisticsQuery } from '../../billing/statistics/statistics-store.ts';
+import { toStorableText } from '../storable-text.ts';
+import type { SqlValue } from './database.ts';
+import type { Segments } from './split-buckets.ts';
+
+/** A table to sum from, with its own words for the time unit and the three names. */
+export type Source = {
+  readonly table: string;
+  readonly unit: string;
+  readonly tokenName: string;
+  readonly modelName: string;
+  readonly callCount: string;
+  readonly condition: string;
+  readonly isRollUp: boolean;
+  /** Of one unit of time; undefined where units differ in length or are shorter than a second. */
+  readonly unitSeconds: number | undefined;
+};
+
+const hours: Source = {
+  table: 'usage_hours',
+  unit: 'hour',
+  tokenName: 'token_name',
+  modelName: 'model_name',
+  callCount: 'call_count',
+  condition: '',
+  isRollUp: true,
+  unitSeconds: 3600,
+};
+
+/** The tables by the names of their segments. */
+export const sources: Readonly<Record<keyof Segments, Source>> = {
+  // A day is named by the minute at which it begins, and has 23 to 25 hours.
+  days: { ...hours, table: 'usage_days', unit: 'day', unitSeconds: undefined },
+  hours,
+  minutes: { ...hours, table: 'usage_minutes', unit: 'minute', unitSeconds: 60 },
+  calls: {
+    table: 'calls',
+    unit: 'accepted_at_ms',
+    tokenName: 'key_name',
+    modelName: 'requested_model',
+    // 2: a part of a call that another row counts.
+    callCount: 'case source.billed when 1 then 1 else 0 end',
+    condition: 'and source.billed in (1, 2)',
+    isRollUp: false,
+    unitSeconds: undefined,
+  },
+};
+
+export const sourceNames = Object.keys(sources) as readonly (keyof Segments)[];
+
+/** User, key and model: what tells the records of a bucket apart. */
+export type Names = readonly [userName: string, tokenName: string, modelName: string];
+
+/** Which names are read: beyond `after`, and up to and including `until`. */
+export type NameRange = { readonly after?: Names | undefined; readonly until?: Names | undefined };
+
+export type Filter = { readonly conditions: string; readonly parameters: readonly SqlValue[] };
+
+/** Exact comparisons; the combinations of them are few, so that the statements kept prepared are. */
+export function filterNames(
+  source: Source,
+  query: Pick<StatisticsQuery, 'userName' | 'tokenName' | 'modelName'>,
+  range: NameRange = {},
+): Filter {
+  const conditions: string[] = [];
+  const parameters: SqlValue[] = [];
+  for (const [column, value] of [
+    ['user_name', query.userName],
+    [source.tokenName, query.tokenName],
+    [source.modelName, query.modelName],
+  ] as const) {
+    if (value === undefined) continue;
+    conditions.push(`and source.${column} = ?`);
+    parameters.push(toStorableText(value));
+  }
+  const names = `(source.user_name, source.${source.tokenName}, source.${source.modelName})`;
+  for (const [comparison, bound] of [
+    ['>', range.after],
+    ['<=', range.until],
+  ] as const) {
+    if (bound === undefined) continue;
+    conditions.push(`and ${names} ${comparison} (?, ?, ?)`);
+    parameters.push(...bound);
+  }
+  return { conditions: conditions.join(' '), parameters };
+}
