@@ -1,12 +1,32 @@
-import type { InferenceRequest } from './inference-request.ts';
+import type { VendorField } from './inference-request.ts';
 import type { TranslationNotes } from './translation-notes.ts';
 
+const noField = 'the interface of this model has no such field';
+const noHint = 'a hint for its own vendor, which means nothing to the upstream of this model';
+
+/** The path without places in lists: fields that stand in every message or tool are named once. */
+const placeless = (path: string): string => path.replaceAll(/\[\d+\]|\.\d+(?=\.|$)/g, '');
+
 /**
- * Notes the fields of a request that have no neutral name, and with them no place in another dialect. The harmless ones are lost without a
- * word.
+ * Notes fields that have no neutral name, and with them no place in another dialect. What changes the answer comes before hints, so that a
+ * header that is cut short keeps it.
  */
-export function dropVendorFields({ vendorFields }: InferenceRequest, notes: TranslationNotes): void {
-  for (const { field, weight } of vendorFields) {
-    if (weight === 'matters') notes.dropped({ path: field, otherwise: 'turns' }, 'the interface of this model has no such field');
+export function dropVendorFields(fields: readonly VendorField[], notes: TranslationNotes, reason = noField): void {
+  const alike = new Map<string, VendorField[]>();
+  for (const field of fields) {
+    if (field.weight === 'harmless') continue;
+    const key = placeless(field.field);
+    const group = alike.get(key);
+    if (group === undefined) alike.set(key, [field]);
+    else group.push(field);
+  }
+  const groups = [...alike.values()];
+  const isHint = ([first]: readonly VendorField[]): boolean => first?.weight === 'hint';
+  for (const group of [...groups.filter((one) => !isHint(one)), ...groups.filter(isHint)]) {
+    const [first, ...others] = group;
+    if (first === undefined) continue;
+    const why = first.weight === 'hint' && reason === noField ? noHint : reason;
+    const more = others.length === 0 ? '' : `; it stands in ${others.length} more ${others.length === 1 ? 'place' : 'places'}`;
+    notes.dropped({ path: first.field, otherwise: 'turns' }, why + more);
   }
 }

@@ -107,6 +107,9 @@ describe('effort against budget', () => {
     [{ mode: 'on' }, {}, { kind: 'budget', tokens: 8192 }],
     [{ mode: 'auto' }, {}, { kind: 'default' }],
     [{ mode: 'on', budgetTokens: 5000 }, { reasoning: 'effort' }, { kind: 'effort', effort: 'medium' }],
+    [{ mode: 'on', budgetTokens: 1000 }, { reasoning: 'effort' }, { kind: 'effort', effort: 'minimal' }],
+    [{ mode: 'on', budgetTokens: 1024 }, { reasoning: 'effort' }, { kind: 'effort', effort: 'low' }],
+    [{ mode: 'on', budgetTokens: 2048 }, { reasoning: 'effort' }, { kind: 'effort', effort: 'low' }],
     [{ mode: 'on', budgetTokens: 500_000 }, { reasoning: 'effort' }, { kind: 'effort', effort: 'max' }],
     [
       { mode: 'on', effort: 'max' },

@@ -42,10 +42,10 @@ export type VendorField = {
   readonly field: string;
   readonly value: JsonValue;
   /**
-   * `harmless` when it means nothing elsewhere (a cache hint); `matters` when leaving it out changes the answer: then it is named to the
-   * client.
+   * `matters` when leaving it out changes the answer; `hint` when it steers caching, speed or bookkeeping only. Both are named to the client
+   * where they are left out. `harmless` when nothing is lost without it: it says what holds anyway, or its meaning is carried otherwise.
    */
-  readonly weight: 'harmless' | 'matters';
+  readonly weight: 'harmless' | 'hint' | 'matters';
 };
 
 export type Sampling = {
@@ -61,6 +61,8 @@ export type ReasoningEffort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | '
 
 /** How much the model shall think. A client says an effort or a budget; each is mapped to the other where the target knows only that. */
 export type ReasoningRequest = {
+  /** Where the client wrote it, if its dialect has several places. */
+  readonly path?: string;
   /** `off` forbids thinking, `on` asks for it, `auto` lets the model decide. */
   readonly mode: 'off' | 'on' | 'auto';
   readonly effort?: ReasoningEffort;
@@ -173,7 +175,13 @@ export type ToolChoice =
  * One turn of the conversation. A `system` turn stands in mid-conversation. Assistant turns hold text, refusals, reasoning, tool calls and
  * server tool activity in the order they were made; user turns hold text, media and tool results.
  */
-export type Turn = { readonly role: 'system' | 'user' | 'assistant'; readonly parts: readonly Part[]; readonly name?: string };
+export type Turn = {
+  readonly role: 'system' | 'user' | 'assistant';
+  readonly parts: readonly Part[];
+  readonly name?: string;
+  /** Where the client wrote the name. */
+  readonly namePath?: string;
+};
 
 export type Part = TextPart | RefusalPart | MediaPart | ReasoningPart | ToolCallPart | ToolResultPart | ServerToolPart | VendorPart;
 
@@ -199,6 +207,8 @@ export type MediaPart = Placed & {
   readonly filename?: string;
   /** How closely an image shall be looked at. */
   readonly detail?: 'low' | 'high' | 'auto';
+  /** Where the client wrote that, if not on the image itself. */
+  readonly detailPath?: string;
   /** Title and context of a document, where the dialect has them. */
   readonly title?: string;
   readonly context?: string;

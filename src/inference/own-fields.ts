@@ -19,17 +19,39 @@ export function putBackFields(body: JsonObject, fields: readonly VendorField[]):
   return { ...body, ...added };
 }
 
-/** Members of tools and parts that have no neutral name, by the path of the tool or part. */
-export type OwnMembers = ReadonlyMap<string, JsonObject>;
+/** Members of tools and parts that have no neutral name, by the path of the tool or part. It knows which were asked for. */
+export class OwnMembers {
+  readonly #members = new Map<string, JsonObject>();
+  readonly #taken = new Set<string>();
 
-/** Gathers the fields that are members of something with a path of its own. */
-export function collectMembers(fields: readonly VendorField[]): OwnMembers {
-  const members = new Map<string, JsonObject>();
-  for (const { field, value } of fields) {
-    const end = field.lastIndexOf('.');
-    if (end === -1) continue;
-    const path = field.slice(0, end);
-    members.set(path, { ...members.get(path), [field.slice(end + 1)]: value });
+  constructor(fields: readonly VendorField[]) {
+    for (const { field, value } of fields) {
+      const holder = holderOf(field);
+      if (holder !== undefined) this.#members.set(holder, { ...this.#members.get(holder), [field.slice(holder.length + 1)]: value });
+    }
   }
-  return members;
+
+  has(path: string | undefined): boolean {
+    return path !== undefined && this.#members.has(path);
+  }
+
+  take(path: string | undefined): JsonObject | undefined {
+    if (path === undefined || !this.#members.has(path)) return undefined;
+    this.#taken.add(path);
+    return this.#members.get(path);
+  }
+
+  /** Whether a field has been put where it stood. */
+  hasTaken({ field }: VendorField): boolean {
+    const holder = holderOf(field);
+    return holder !== undefined && this.#taken.has(holder);
+  }
 }
+
+function holderOf(field: string): string | undefined {
+  const end = field.lastIndexOf('.');
+  return end === -1 ? undefined : field.slice(0, end);
+}
+
+/** Whether `putBackFields` puts a field back. */
+export const isPutBack = ({ field }: VendorField): boolean => /^[a-z_]+(?:\.[a-z_]+)?$/i.test(field);

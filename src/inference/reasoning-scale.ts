@@ -15,8 +15,13 @@ const budgetByEffort: Readonly<Record<ReasoningEffort, number>> = {
   max: 65_536,
 };
 
+/** Below it a budget asks for hardly any thought: it is the least that Messages takes, and its clients mean little thought by it, not none. */
+const lowBudgetMin = 1024;
+
 function effortOfBudget(tokens: number): ReasoningEffort {
-  return efforts.find((effort) => budgetByEffort[effort] >= tokens) ?? 'max';
+  if (tokens <= 0) return 'none';
+  if (tokens < lowBudgetMin) return 'minimal';
+  return efforts.find((effort) => effort !== 'minimal' && budgetByEffort[effort] >= tokens) ?? 'max';
 }
 
 /** The nearest effort that the model knows; of two that are equally near, the lesser. */
@@ -34,21 +39,25 @@ export type FittedReasoning =
   | { readonly kind: 'effort'; readonly effort: ReasoningEffort }
   | { readonly kind: 'budget'; readonly tokens: number };
 
-function switchOff(traits: ModelTraits, notes: TranslationNotes): FittedReasoning {
+type Place = Parameters<TranslationNotes['dropped']>[0];
+
+const placeOf = ({ path }: ReasoningRequest): Place => (path === undefined ? 'reasoning' : { path, otherwise: 'reasoning' });
+
+function switchOff(place: Place, traits: ModelTraits, notes: TranslationNotes): FittedReasoning {
   if (!traits.alwaysReasons) return { kind: 'off' };
-  notes.adapted('reasoning', 'this model cannot be kept from thinking; it is asked to think as little as it can');
+  notes.adapted(place, 'this model cannot be kept from thinking; it is asked to think as little as it can');
   if (traits.reasoning === 'budget') return { kind: 'budget', tokens: budgetByEffort.minimal };
   const known = (traits.efforts ?? efforts).filter((effort) => effort !== 'none');
   return { kind: 'effort', effort: nearestEffort('none', known) };
 }
 
-function fitEffort(effort: ReasoningEffort, traits: ModelTraits, notes: TranslationNotes): FittedReasoning {
+function fitEffort(effort: ReasoningEffort, place: Place, traits: ModelTraits, notes: TranslationNotes): FittedReasoning {
   const known = traits.efforts ?? efforts;
   const nearest = nearestEffort(
     effort,
     known.filter((candidate) => candidate !== 'none'),
   );
-  if (nearest !== effort) notes.adapted('reasoning', `effort ${effort} is not known to this model; ${nearest} is sent`);
+  if (nearest !== effort) notes.adapted(place, `effort ${effort} is not known to this model; ${nearest} is sent`);
   return { kind: 'effort', effort: nearest };
 }
 
@@ -58,19 +67,20 @@ function fitEffort(effort: ReasoningEffort, traits: ModelTraits, notes: Translat
  */
 export function fitReasoning(request: ReasoningRequest | undefined, traits: ModelTraits, notes: TranslationNotes): FittedReasoning {
   if (request === undefined) return { kind: 'default' };
+  const place = placeOf(request);
   const off = request.mode === 'off' || request.effort === 'none' || request.budgetTokens === 0;
   if (traits.reasoning === 'none') {
     const isAsked = request.mode === 'on' || request.effort !== undefined || request.budgetTokens !== undefined;
-    if (!off && isAsked) notes.dropped('reasoning', 'this model does not think, or cannot be told how much');
+    if (!off && (isAsked || request.visible === true)) notes.dropped(place, 'this model does not think, or cannot be told how much');
     return { kind: 'default' };
   }
-  if (off) return switchOff(traits, notes);
+  if (off) return switchOff(place, traits, notes);
   if (traits.reasoning === 'effort') {
     const { effort, budgetTokens } = request;
-    if (effort !== undefined) return fitEffort(effort, traits, notes);
-    if (budgetTokens !== undefined) return fitEffort(effortOfBudget(budgetTokens), traits, notes);
+    if (effort !== undefined) return fitEffort(effort, place, traits, notes);
+    if (budgetTokens !== undefined) return fitEffort(effortOfBudget(budgetTokens), place, traits, notes);
     // Thinking that is asked for without a measure: the model's own measure, unless it would otherwise not think at all.
-    return request.mode === 'on' ? fitEffort('medium', traits, notes) : { kind: 'default' };
+    return request.mode === 'on' ? fitEffort('medium', place, traits, notes) : { kind: 'default' };
   }
   if (request.budgetTokens !== undefined) return { kind: 'budget', tokens: request.budgetTokens };
   if (request.effort !== undefined) return { kind: 'budget', tokens: budgetByEffort[request.effort] };

@@ -132,7 +132,7 @@ export const settingCases: readonly TranslationCase[] = [
     name: 'a name of the end user',
     section,
     conversation: { ...hello, user: 'user-1' },
-    expect: ({ to }) => (to === 'gemini-generate-content' ? {} : { received: { user: 'user-1' } }),
+    expect: ({ to }) => (to === 'gemini-generate-content' ? { notes: ['dropped user'] } : { received: { user: 'user-1' } }),
   },
   {
     name: 'a cheaper service tier',

@@ -19,6 +19,13 @@ function citedFrom({ from, to }: Pair): Said['citations'] {
   ];
 }
 
+const hints = {
+  'anthropic-messages': { system: [{ type: 'text', text: 'Be brief.', cache_control: { type: 'ephemeral' } }] },
+  'openai-responses': { prompt_cache_key: 'k', metadata: { a: 'b' }, safety_identifier: 's', store: false },
+  'openai-chat': { prompt_cache_key: 'k', metadata: { a: 'b' }, store: false },
+  'gemini-generate-content': { labels: { a: 'b' } },
+} as const;
+
 /** What belongs to one vendor. */
 export const vendorCases: readonly TranslationCase[] = [
   {
@@ -35,8 +42,11 @@ export const vendorCases: readonly TranslationCase[] = [
     steering: { text: encodeURIComponent(searchedText) },
     continued: ({ from, to }) => ({
       received: { turns: ['user: Hello', `assistant: ${searchedText}`, 'user: Go on.'] },
-      // The record of a search is of the interface that it was written in, and the words stay.
-      ...((from === 'anthropic-messages' || from === 'openai-responses') && to !== 'openai-chat' ? { notes: ['dropped turns'] } : {}),
+      // The record of a search is of the interface that it was written in, and the words stay. Sources of what was said have a place in one.
+      notes: [
+        ...((from === 'anthropic-messages' || from === 'openai-responses') && to !== 'openai-chat' ? ['dropped turns'] : []),
+        ...(from !== 'gemini-generate-content' && to !== 'openai-responses' ? ['adapted turns'] : []),
+      ],
     }),
   },
   {
@@ -154,18 +164,24 @@ export const vendorCases: readonly TranslationCase[] = [
   {
     name: 'hints of caching and bookkeeping',
     section,
+    skipsPassthrough: true,
+    conversation: { ...hello, wire: hints },
+    expect: () => ({ notes: ['dropped *'] }),
+  },
+  {
+    name: 'hints of caching and bookkeeping, strictly',
+    section,
     isStrict: true,
     skipsPassthrough: true,
-    conversation: {
-      ...hello,
-      wire: {
-        'anthropic-messages': {
-          system: [{ type: 'text', text: 'Be brief.', cache_control: { type: 'ephemeral' } }],
-        },
-        'openai-responses': { prompt_cache_key: 'k', metadata: { a: 'b' }, safety_identifier: 's', store: false },
-        'openai-chat': { prompt_cache_key: 'k', metadata: { a: 'b' }, store: false },
-        'gemini-generate-content': { labels: { a: 'b' } },
-      },
+    conversation: { ...hello, wire: hints },
+    expect: ({ from }) => {
+      const fields: Readonly<Record<string, string>> = {
+        'anthropic-messages': 'system.0.cache_control',
+        'openai-responses': 'prompt_cache_key',
+        'openai-chat': 'prompt_cache_key',
+        'gemini-generate-content': 'labels',
+      };
+      return { refused: fields[from] ?? '' };
     },
   },
 ];

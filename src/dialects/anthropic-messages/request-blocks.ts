@@ -10,12 +10,15 @@ export function cacheControlSchema(kit: SchemaKit): TSchema {
 
 /** @param replayed members that the vendor's replies have and the contract does not show: documented mode takes them back */
 export function textBlockSchema(kit: SchemaKit, replayed: Readonly<Record<string, TSchema>> = {}): TSchema {
-  return kit.object({
-    ...(kit.isCompatible ? {} : replayed),
-    type: Type.Literal('text'),
-    text: Type.String({ minLength: 1 }),
-    cache_control: kit.optional(cacheControlSchema(kit)),
-  });
+  return kit.object(
+    {
+      ...(kit.isCompatible ? {} : replayed),
+      type: Type.Literal('text'),
+      text: Type.String({ minLength: 1 }),
+      cache_control: kit.optional(cacheControlSchema(kit)),
+    },
+    { citations: orNull(Type.Array(Type.Object({}))) },
+  );
 }
 
 /** Any block of a message turn: contract B 2.1. */
@@ -26,10 +29,30 @@ export function contentBlockSchema(kit: SchemaKit): TSchema {
     tool_use: toolUseBlock(kit),
     tool_result: toolResultBlock(kit),
     document: documentBlock(kit),
-    // What a reply holds comes back as it was. Compatible mode leaves its inside to the vendor.
-    ...(kit.isCompatible ? {} : { thinking: thinkingBlock(kit), redacted_thinking: redactedThinkingBlock(kit) }),
+    // What a reply holds comes back as it was. Compatible mode leaves more of its inside to the vendor.
+    ...(kit.isCompatible ? furtherBlocks(kit) : { thinking: thinkingBlock(kit), redacted_thinking: redactedThinkingBlock(kit) }),
   });
 }
+
+/** Blocks of the vendor that the contract does not know. */
+function furtherBlocks(kit: SchemaKit): Readonly<Record<string, TSchema>> {
+  const text = orNull(Type.String());
+  const content = orNull(Type.Array(textBlockSchema(kit)));
+  const marks = { cache_control: orNull(cacheControlSchema(kit)), citations: orNull(citationSwitch) };
+  return {
+    search_result: Type.Object({ type: Type.Literal('search_result'), source: text, title: text, content, ...marks }),
+    thinking: Type.Object({ type: Type.Literal('thinking'), thinking: text, signature: text }),
+    redacted_thinking: Type.Object({ type: Type.Literal('redacted_thinking'), data: text }),
+  };
+}
+
+const citationSwitch = Type.Object({ enabled: orNull(Type.Boolean()) });
+
+/** What lies elsewhere: at an address, or with the vendor. */
+const keptSources: Readonly<Record<string, TSchema>> = {
+  url: Type.Object({ type: Type.Literal('url'), url: Type.String() }),
+  file: Type.Object({ type: Type.Literal('file'), file_id: Type.String() }),
+};
 
 function imageBlock(kit: SchemaKit): TSchema {
   const inline = kit.object({
@@ -39,7 +62,7 @@ function imageBlock(kit: SchemaKit): TSchema {
   });
   return kit.object({
     type: Type.Literal('image'),
-    source: kit.variants({ base64: inline }),
+    source: kit.variants({ base64: inline, ...(kit.isCompatible && keptSources) }),
     cache_control: kit.optional(cacheControlSchema(kit)),
   });
 }
@@ -51,15 +74,18 @@ const base64Schema = Type.Refine(
 );
 
 function toolUseBlock(kit: SchemaKit): TSchema {
-  return kit.object({
-    type: Type.Literal('tool_use'),
-    id: Type.String({ minLength: 1 }),
-    name: Type.String({ minLength: 1 }),
-    input: Type.Object({}),
-    // Who made the call: the vendor's replies say so.
-    ...(kit.isCompatible ? {} : { caller: Type.Optional(Type.Object({})) }),
-    cache_control: kit.optional(cacheControlSchema(kit)),
-  });
+  return kit.object(
+    {
+      type: Type.Literal('tool_use'),
+      id: Type.String({ minLength: 1 }),
+      name: Type.String({ minLength: 1 }),
+      input: Type.Object({}),
+      // Who made the call: the vendor's replies say so.
+      ...(kit.isCompatible ? {} : { caller: Type.Optional(Type.Object({})) }),
+      cache_control: kit.optional(cacheControlSchema(kit)),
+    },
+    { caller: orNull(Type.Object({})) },
+  );
 }
 
 /** The vendor reads a missing `content` as an empty one, and lets more blocks into it than the contract lists. */
@@ -88,11 +114,24 @@ function redactedThinkingBlock(kit: SchemaKit): TSchema {
   return kit.object({ type: Type.Literal('redacted_thinking'), data: Type.String(), cache_control: kit.optional(cacheControlSchema(kit)) });
 }
 
-/** The contract does not show what a document source holds, so its inside is the vendor's to judge. */
+/** The contract does not show what a document source holds; the vendor has these. */
 function documentBlock(kit: SchemaKit): TSchema {
-  return kit.object({
-    type: Type.Literal('document'),
-    source: Type.Object({}),
-    cache_control: kit.optional(cacheControlSchema(kit)),
-  });
+  const text = orNull(Type.String());
+  const content = Type.Union([Type.String(), Type.Array(Type.Object({ type: Type.String() }))]);
+  const sources = Type.Union([
+    Type.Object({ type: Type.Literal('text'), media_type: text, data: Type.String() }),
+    Type.Object({ type: Type.Literal('base64'), media_type: text, data: Type.String() }),
+    Type.Object({ type: Type.Literal('content'), content }),
+    ...Object.values(keptSources),
+    // Everything else is the vendor's to judge.
+    Type.Object({}),
+  ]);
+  return kit.object(
+    {
+      type: Type.Literal('document'),
+      source: kit.isCompatible ? sources : Type.Object({}),
+      cache_control: kit.optional(cacheControlSchema(kit)),
+    },
+    { title: text, context: text, citations: orNull(citationSwitch) },
+  );
 }

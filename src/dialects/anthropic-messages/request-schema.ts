@@ -1,7 +1,7 @@
 import { Type, type TSchema } from 'typebox';
 import type { Operation, ValidationMode } from '../chat-dialect.ts';
-import { createSchemaKit, type SchemaKit } from '../schema-kit.ts';
-import { contentBlockSchema, textBlockSchema } from './request-blocks.ts';
+import { createSchemaKit, orNull, type SchemaKit } from '../schema-kit.ts';
+import { cacheControlSchema, contentBlockSchema, textBlockSchema } from './request-blocks.ts';
 import { toolChoiceSchema, toolSchema } from './request-tools.ts';
 
 /**
@@ -11,7 +11,7 @@ import { toolChoiceSchema, toolSchema } from './request-tools.ts';
 export function buildRequestSchema(operation: Operation, mode: ValidationMode): TSchema {
   const kit = createSchemaKit(mode);
   const isDocumented = mode === 'documented';
-  return kit.object({
+  const documented = {
     model: Type.String({ minLength: 1, maxLength: 256 }),
     // The vendor takes 0 as "only warm the prompt cache", and coding agents probe their quota with 1.
     ...(operation === 'generate' && { max_tokens: Type.Integer(isDocumented ? { exclusiveMinimum: 1 } : { minimum: 0 }) }),
@@ -26,7 +26,26 @@ export function buildRequestSchema(operation: Operation, mode: ValidationMode): 
     thinking: kit.optional(thinkingSchema(kit)),
     tool_choice: kit.optional(toolChoiceSchema(kit)),
     tools: kit.optional(Type.Array(toolSchema(kit))),
-  });
+  };
+  return kit.object(documented, furtherFields(kit));
+}
+
+/** Fields of the vendor that the contract does not know. Their words are the vendor's to judge; what they say is never lost in silence. */
+function furtherFields(kit: SchemaKit): Readonly<Record<string, TSchema>> {
+  const text = orNull(Type.String());
+  const format = Type.Object({ type: Type.String(), schema: orNull(Type.Object({})) });
+  return {
+    cache_control: orNull(cacheControlSchema(kit)),
+    container: orNull(Type.Union([Type.String(), Type.Object({ id: text })])),
+    context_management: orNull(Type.Object({ edits: orNull(Type.Array(Type.Object({ type: Type.String() }))) })),
+    inference_geo: text,
+    mcp_servers: orNull(Type.Array(Type.Object({ type: text, url: text, name: text }))),
+    output_config: orNull(Type.Object({ effort: text, format: orNull(format), task_budget: orNull(Type.Object({})) })),
+    output_format: orNull(format),
+    service_tier: text,
+    speed: text,
+    user_profile_id: text,
+  };
 }
 
 function messageSchema(kit: SchemaKit): TSchema {
@@ -42,6 +61,9 @@ function messageSchema(kit: SchemaKit): TSchema {
 }
 
 function thinkingSchema(kit: SchemaKit): TSchema {
-  const enabled = kit.object({ type: Type.Literal('enabled'), budget_tokens: Type.Integer({ minimum: 1024 }) });
-  return kit.variants({ enabled, disabled: kit.object({ type: Type.Literal('disabled') }) });
+  const display = { display: orNull(Type.String()) };
+  const enabled = kit.object({ type: Type.Literal('enabled'), budget_tokens: Type.Integer({ minimum: 1024 }) }, display);
+  const adaptive = kit.object({ type: Type.Literal('adaptive') }, display);
+  const disabled = kit.object({ type: Type.Literal('disabled') });
+  return kit.variants({ enabled, disabled, ...(kit.isCompatible && { adaptive }) });
 }

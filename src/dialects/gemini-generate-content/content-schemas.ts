@@ -25,7 +25,7 @@ function createPart(kit: SchemaKit): TSchema {
       functionResponse: optional(
         kit.object(
           { name, response: freeObject },
-          { id: optionalText, willContinue: optionalFlag, parts: optional(Type.Array(freeObject)) },
+          { id: optionalText, willContinue: optionalFlag, scheduling: optionalText, parts: optional(Type.Array(freeObject)) },
         ),
       ),
       executableCode: optional(
@@ -45,6 +45,7 @@ function createPart(kit: SchemaKit): TSchema {
       thought: optionalFlag,
       thoughtSignature: optional(Type.String()),
       videoMetadata: optional(Type.Object({ startOffset: optionalText, endOffset: optionalText, fps: optional(Type.Number()) })),
+      mediaResolution: optional(Type.Object({ level: optionalText })),
       partMetadata: optional(freeObject),
     },
   );

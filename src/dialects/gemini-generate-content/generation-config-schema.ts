@@ -52,9 +52,18 @@ export function createGenerationConfigSchema(kit: SchemaKit): TSchema {
     {
       responseJsonSchema: optional(Type.Unknown()),
       _responseJsonSchema: optional(Type.Unknown()),
-      responseFormat: optional(freeObject),
+      responseFormat: optional(
+        Type.Object({
+          text: optional(Type.Object({ mimeType: optionalText, schema: optional(freeObject) })),
+          image: optional(freeObject),
+          audio: optional(freeObject),
+        }),
+      ),
       imageConfig: optional(Type.Object({ aspectRatio: optionalText, imageSize: optionalText })),
       audioTimestamp: optionalFlag,
+      enableAffectiveDialog: optionalFlag,
+      translationConfig: optional(freeObject),
+      audioTranscriptionConfig: optional(freeObject),
     },
   );
 }

@@ -13,11 +13,21 @@ function createFunctionDeclaration(kit: SchemaKit): TSchema {
     },
     {
       parametersJsonSchema: optional(Type.Unknown()),
+      behavior: optionalText,
       response: optional(createValueSchema(kit)),
       responseJsonSchema: optional(Type.Unknown()),
     },
   );
 }
+
+const searchSettings = Type.Object({
+  excludeDomains: optional(Type.Array(Type.String())),
+  timeRangeFilter: optional(Type.Object({ startTime: optionalText, endTime: optionalText })),
+  searchTypes: optional(freeObject),
+});
+const retrievalSettings = Type.Object({
+  dynamicRetrievalConfig: optional(Type.Object({ mode: optionalText, dynamicThreshold: optional(Type.Number()) })),
+});
 
 /** One entry of `tools`. The search tools stand under the vendor's names here; the contract's are turned into them before. */
 export function createToolSchema(kit: SchemaKit): TSchema {
@@ -27,8 +37,8 @@ export function createToolSchema(kit: SchemaKit): TSchema {
     {
       functionDeclarations: optional(Type.Array(createFunctionDeclaration(kit))),
       codeExecution: empty,
-      googleSearch: empty,
-      googleSearchRetrieval: empty,
+      googleSearch: kit.isCompatible ? optional(searchSettings) : empty,
+      googleSearchRetrieval: kit.isCompatible ? optional(retrievalSettings) : empty,
       // The contract mentions a URL-context tool without its name; this is the vendor's.
       urlContext: empty,
     },

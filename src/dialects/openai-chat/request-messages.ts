@@ -3,10 +3,16 @@ import { orNull, type SchemaKit } from '../schema-kit.ts';
 
 /** One entry of `messages`, told apart by its role. */
 export function messageSchema(kit: SchemaKit): TSchema {
-  const text = Type.Object({ type: Type.Literal('text'), text: Type.String() });
+  const text = Type.Object({ type: Type.Literal('text'), text: Type.String(), ...breakpoint });
   const textContent = contentSchema(kit.variants({ text }));
-  const instructions = ['developer', 'system'].map((role) => Type.Object({ role: Type.Literal(role), content: textContent }));
-  const user = Type.Object({ role: Type.Literal('user'), content: contentSchema(kit.variants({ text, ...mediaParts() })) });
+  const instructions = ['developer', 'system'].map((role) =>
+    Type.Object({ role: Type.Literal(role), content: textContent, name: orNull(Type.String()) }),
+  );
+  const user = Type.Object({
+    role: Type.Literal('user'),
+    content: contentSchema(kit.variants({ text, ...mediaParts() })),
+    name: orNull(Type.String()),
+  });
   const tool = Type.Object({ role: Type.Literal('tool'), content: textContent, tool_call_id: Type.String() });
   // The predecessor of `tool`, which old programs still send.
   const functionResult = Type.Object({
@@ -17,6 +23,9 @@ export function messageSchema(kit: SchemaKit): TSchema {
   return Type.Union([...instructions, user, assistantMessage(kit, text), tool, functionResult]);
 }
 
+/** Where the vendor's cache shall end. */
+const breakpoint = { prompt_cache_breakpoint: orNull(Type.Object({})) };
+
 function contentSchema(part: TSchema): TSchema {
   return Type.Union([Type.String(), Type.Array(part)]);
 }
@@ -26,6 +35,7 @@ function mediaParts(): Record<string, TSchema> {
     image_url: Type.Object({
       type: Type.Literal('image_url'),
       image_url: Type.Object({ url: Type.String({ minLength: 1 }), detail: orNull(Type.String()) }),
+      ...breakpoint,
     }),
     input_audio: Type.Object({
       type: Type.Literal('input_audio'),
@@ -46,6 +56,10 @@ function assistantMessage(kit: SchemaKit, text: TSchema): TSchema {
     refusal: orNull(Type.String()),
     tool_calls: orNull(Type.Array(toolCallSchema(kit))),
     function_call: orNull(Type.Object({ name: Type.String(), arguments: Type.String() })),
+    name: orNull(Type.String()),
+    audio: orNull(Type.Object({ id: orNull(Type.String()) })),
+    annotations: orNull(Type.Array(Type.Object({ type: Type.String() }))),
+    reasoning_content: orNull(Type.String()),
   });
 }
 

@@ -26,6 +26,7 @@ export function buildRequestSchema(mode: ValidationMode): TSchema {
     function_call: orNull(Type.Union([Type.Enum(['none', 'auto']), Type.Object({ name: Type.String() })])),
     response_format: orNull(responseFormatSchema(kit)),
     ...callerFields(),
+    ...serverFields(),
   });
 }
 
@@ -58,6 +59,34 @@ function outputFields(isDocumented: boolean): Record<string, TSchema> {
   };
 }
 
+const text = orNull(Type.String());
+const place = Type.Object({ city: text, country: text, region: text, timezone: text });
+const searchOptions = Type.Object({
+  search_context_size: text,
+  user_location: orNull(Type.Object({ type: text, approximate: orNull(place) })),
+});
+
+/** What the servers that speak the dialect have besides, as far as it has a neutral name or often comes. */
+function serverFields(): Record<string, TSchema> {
+  return {
+    top_k: orNull(Type.Integer()),
+    min_p: orNull(Type.Number()),
+    repetition_penalty: orNull(Type.Number()),
+    reasoning: orNull(
+      Type.Object({
+        effort: text,
+        max_tokens: orNull(Type.Integer()),
+        enabled: orNull(Type.Boolean()),
+        exclude: orNull(Type.Boolean()),
+      }),
+    ),
+    chat_template_kwargs: orNull(Type.Object({ enable_thinking: orNull(Type.Boolean()) })),
+    enable_thinking: orNull(Type.Boolean()),
+    thinking_budget: orNull(Type.Integer()),
+    include_reasoning: orNull(Type.Boolean()),
+  };
+}
+
 function callerFields(): Record<string, TSchema> {
   return {
     user: orNull(Type.String()),
@@ -66,6 +95,9 @@ function callerFields(): Record<string, TSchema> {
     service_tier: orNull(Type.String()),
     safety_identifier: orNull(Type.String()),
     prompt_cache_key: orNull(Type.String()),
-    web_search_options: orNull(Type.Object({})),
+    prompt_cache_retention: orNull(Type.String()),
+    prompt_cache_options: orNull(Type.Object({})),
+    moderation: orNull(Type.Object({})),
+    web_search_options: orNull(searchOptions),
   };
 }

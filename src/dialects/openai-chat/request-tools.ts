@@ -10,7 +10,7 @@ export function toolSchema(kit: SchemaKit): TSchema {
     function: Type.Object({ type: Type.Literal('function'), function: functionSchema(kit) }),
     custom: Type.Object({
       type: Type.Literal('custom'),
-      custom: Type.Object({ name: nameSchema(kit), description: orNull(Type.String()) }),
+      custom: Type.Object({ name: nameSchema(kit), description: orNull(Type.String()), format: orNull(Type.Object({})) }),
     }),
   });
 }
@@ -30,7 +30,10 @@ export function toolChoiceSchema(kit: SchemaKit): TSchema {
   const choice = kit.variants({
     function: Type.Object({ type: Type.Literal('function'), function: named }),
     custom: Type.Object({ type: Type.Literal('custom'), custom: named }),
-    allowed_tools: Type.Object({ type: Type.Literal('allowed_tools'), allowed_tools: Type.Object({}) }),
+    allowed_tools: Type.Object({
+      type: Type.Literal('allowed_tools'),
+      allowed_tools: Type.Object({ mode: orNull(Type.String()), tools: orNull(Type.Array(Type.Object({}))) }),
+    }),
   });
   return Type.Union([Type.Enum(['none', 'auto', 'required']), choice]);
 }
@@ -38,7 +41,7 @@ export function toolChoiceSchema(kit: SchemaKit): TSchema {
 export function responseFormatSchema(kit: SchemaKit): TSchema {
   return kit.variants({
     text: Type.Object({ type: Type.Literal('text') }),
-    json_object: Type.Object({ type: Type.Literal('json_object') }),
+    json_object: Type.Object({ type: Type.Literal('json_object'), schema: orNull(Type.Object({})) }),
     json_schema: Type.Object({
       type: Type.Literal('json_schema'),
       json_schema: Type.Object({

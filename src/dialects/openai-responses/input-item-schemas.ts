@@ -10,17 +10,22 @@ type Parts = Readonly<Record<string, TSchema>>;
 
 function createInputParts(kit: SchemaKit): Parts {
   const optionalString = kit.optional(Type.String());
+  // Where the vendor's cache shall end.
+  const breakpoint = { prompt_cache_breakpoint: kit.optional(Type.Object({})) };
   return {
-    input_text: kit.object({ type: literal('input_text'), text: Type.String() }),
-    input_image: kit.object({
-      type: literal('input_image'),
-      detail: kit.optional(kit.words(['high', 'low', 'auto'], ['original'])),
-      file_id: optionalString,
-      image_url: kit.optional(imageUrl),
-    }),
+    input_text: kit.object({ type: literal('input_text'), text: Type.String() }, breakpoint),
+    input_image: kit.object(
+      {
+        type: literal('input_image'),
+        detail: kit.optional(kit.words(['high', 'low', 'auto'], ['original'])),
+        file_id: optionalString,
+        image_url: kit.optional(imageUrl),
+      },
+      breakpoint,
+    ),
     input_file: kit.object(
       { type: literal('input_file'), file_data: optionalString, file_id: optionalString, filename: optionalString },
-      { file_url: optionalString },
+      { file_url: optionalString, detail: optionalString, ...breakpoint },
     ),
   };
 }
@@ -89,14 +94,17 @@ function createReplayedItems(kit: SchemaKit): Parts {
   const objects = Type.Array(Type.Object({}));
   const summaryText = kit.object({ type: literal('summary_text'), text: Type.String() });
   return {
-    function_call: kit.object({
-      type: literal('function_call'),
-      arguments: Type.String(),
-      call_id: Type.String({ minLength: 1 }),
-      name: Type.String({ minLength: 1 }),
-      id: kit.optional(Type.String()),
-      status: createItemStatus(kit),
-    }),
+    function_call: kit.object(
+      {
+        type: literal('function_call'),
+        arguments: Type.String(),
+        call_id: Type.String({ minLength: 1 }),
+        name: Type.String({ minLength: 1 }),
+        id: kit.optional(Type.String()),
+        status: createItemStatus(kit),
+      },
+      { namespace: kit.optional(Type.String()), caller: kit.optional(Type.Object({})) },
+    ),
     file_search_call: kit.object({
       type: literal('file_search_call'),
       id,

@@ -37,11 +37,14 @@ function createTextSchema(kit: SchemaKit): TSchema {
 
 function createReasoningSchema(kit: SchemaKit): TSchema {
   const summary = kit.optional(kit.words(['auto', 'concise', 'detailed']));
-  return kit.object({
-    effort: kit.optional(kit.words(['low', 'medium', 'high'], ['none', 'minimal', 'xhigh', 'max'])),
-    summary,
-    generate_summary: summary,
-  });
+  return kit.object(
+    {
+      effort: kit.optional(kit.words(['low', 'medium', 'high'], ['none', 'minimal', 'xhigh', 'max'])),
+      summary,
+      generate_summary: summary,
+    },
+    { context: orNull(Type.String()), mode: orNull(Type.String()) },
+  );
 }
 
 /** At most 16 pairs of short texts. The value rule stands as a pattern-free record so that the document shows all three bounds. */
@@ -62,7 +65,11 @@ function createFurtherFields(kit: SchemaKit): Readonly<Record<string, TSchema>> 
     prompt: kit.optional(Type.Object({ id: Type.String() })),
     prompt_cache_key: text,
     safety_identifier: text,
-    stream_options: kit.optional(Type.Object({})),
+    prompt_cache_retention: text,
+    prompt_cache_options: kit.optional(Type.Object({})),
+    moderation: kit.optional(Type.Object({})),
+    context_management: kit.optional(Type.Array(Type.Object({ type: Type.String() }))),
+    stream_options: kit.optional(Type.Object({ include_obfuscation: kit.optional(Type.Boolean()) })),
     top_logprobs: kit.optional(Type.Integer({ minimum: 0, maximum: 20 })),
   };
 }

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { TSchema } from 'typebox';
-import { literal } from '../schema-kit.ts';
+import { literal, orNull } from '../schema-kit.ts';
 import type { SchemaKit } from '../schema-kit.ts';
 
 const attributeKey = Type.String();
@@ -42,7 +42,10 @@ function createWebSearchTools(kit: SchemaKit): Readonly<Record<string, TSchema>>
     web_search_preview_2025_03_11: preview('web_search_preview_2025_03_11'),
   };
   if (!kit.isCompatible) return documented;
-  const current = (type: string): TSchema => kit.object({ type: literal(type), ...common, filters: kit.optional(Type.Object({})) });
+  const domains = orNull(Type.Array(Type.String()));
+  const filters = kit.optional(Type.Object({ allowed_domains: domains, blocked_domains: domains }));
+  const access = { external_web_access: orNull(Type.Boolean()), search_content_types: orNull(Type.Array(Type.String())) };
+  const current = (type: string): TSchema => kit.object({ type: literal(type), ...common, filters, ...access });
   return { ...documented, web_search: current('web_search'), web_search_2025_08_26: current('web_search_2025_08_26') };
 }
 
@@ -53,13 +56,32 @@ export function createToolSchema(kit: SchemaKit): TSchema {
     score_threshold: kit.optional(Type.Number({ minimum: 0, maximum: 1 })),
   });
   const parameters = Type.Object({});
+  const loading = { defer_loading: orNull(Type.Boolean()), allowed_callers: orNull(Type.Array(Type.String())) };
   return kit.variants({
-    function: kit.object({
-      type: literal('function'),
-      name: Type.String({ minLength: 1 }),
-      parameters: kit.isCompatible ? Type.Union([parameters, Type.Null()]) : parameters,
-      strict: kit.requiredByContract(Type.Boolean()),
-      description: kit.optional(Type.String()),
+    function: kit.object(
+      {
+        type: literal('function'),
+        name: Type.String({ minLength: 1 }),
+        parameters: kit.isCompatible ? Type.Union([parameters, Type.Null()]) : parameters,
+        strict: kit.requiredByContract(Type.Boolean()),
+        description: kit.optional(Type.String()),
+      },
+      { output_schema: orNull(Type.Object({})), ...loading },
+    ),
+    ...(kit.isCompatible && {
+      custom: Type.Object({
+        type: literal('custom'),
+        name: Type.String({ minLength: 1 }),
+        description: orNull(Type.String()),
+        format: orNull(Type.Object({ type: Type.String() })),
+        ...loading,
+      }),
+      code_interpreter: Type.Object({
+        type: literal('code_interpreter'),
+        container: Type.Optional(
+          Type.Union([Type.String(), Type.Object({ type: orNull(Type.String()), memory_limit: orNull(Type.String()) }), Type.Null()]),
+        ),
+      }),
     }),
     file_search: kit.object({
       type: literal('file_search'),

@@ -46,8 +46,8 @@ test('the settings, in their neutral names', () => {
     endUser: 'u1',
     serviceTier: 'default',
     vendorFields: [
-      { field: 'tools.0.cache_control', value: { type: 'ephemeral' }, weight: 'harmless' },
-      { field: 'system.0.cache_control', value: { type: 'ephemeral' }, weight: 'harmless' },
+      { field: 'tools.0.cache_control', value: { type: 'ephemeral' }, weight: 'hint' },
+      { field: 'system.0.cache_control', value: { type: 'ephemeral' }, weight: 'hint' },
     ],
   };
   assert.deepEqual(request, expected);
@@ -307,13 +307,15 @@ test('fields without a neutral name, by what they mean to the answer', () => {
   assert.deepEqual(
     vendorFields.map(({ field, weight }) => `${field} ${weight}`),
     [
-      'cache_control harmless',
+      'cache_control hint',
       'safeguards harmless',
+      'mcp_servers harmless',
+      'thread harmless',
       'inference_geo matters',
-      'context_management harmless',
+      'context_management hint',
       'something_new matters',
       'output_config.task_budget matters',
-      'tools.0.defer_loading harmless',
+      'tools.0.defer_loading hint',
       'tools.0.input_examples matters',
       'messages.0.content.0.citations matters',
     ],

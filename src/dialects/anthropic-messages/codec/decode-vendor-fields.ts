@@ -1,6 +1,11 @@
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { VendorField } from '../../../inference/inference-request.ts';
+import { meaningOf, membersOf, objectsOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
+import { isSaid, listUnread } from '../../list-unread.ts';
+import { builtInToolOf } from '../built-in-tools.ts';
+import { decodeCitations } from './citations.ts';
+import { decodeClientTool } from './client-tools.ts';
 import { isToolSearch } from './decode-tools.ts';
 
 /** Fields that have a neutral name, or are read together with one. */
@@ -23,8 +28,8 @@ const namedFields = new Set([
   'service_tier',
 ]);
 
-/** Fields that steer caching, accounting or the vendor's own guards, and not what the model answers. */
-const harmlessFields = new Set([
+/** Fields that steer caching, speed, accounting or the vendor's own guards, and not what the model answers. */
+const hintFields = new Set([
   'cache_control',
   'betas',
   'billing_policy',
@@ -36,11 +41,37 @@ const harmlessFields = new Set([
   'workspace_id',
 ]);
 
-/** Members of a tool that say how the vendor loads or streams it. */
-const harmlessToolMembers = new Set(['cache_control', 'defer_loading', 'eager_input_streaming', 'type']);
-const namedToolMembers = new Set(['name', 'description', 'input_schema', 'strict']);
+/** Members of a tool that say how the vendor loads, streams or caches it. */
+const toolHints = new Set(['cache_control', 'defer_loading', 'eager_input_streaming']);
+const functionMembers = new Set(['type', 'name', 'description', 'input_schema', 'strict']);
+/** Of the tools that the vendor defined: those that their neutral form holds, of which the writers of other dialects say what is lost. */
+const builtInMembers = new Set(['type', 'name', 'max_uses', 'allowed_domains', 'blocked_domains', 'user_location']);
+const clientToolMembers = new Set(['type', 'name', 'display_width_px', 'display_height_px']);
 
-const isSet = (value: JsonValue | undefined): value is JsonValue => value !== undefined && value !== null && value !== false;
+const blockHints = new Set(['cache_control', 'caller']);
+const sourceMembers = new Set(['type', 'media_type', 'data', 'url', 'file_id', 'content']);
+/** What is read of each block. Blocks of other types are carried or left out as a whole. */
+const blockMembers: Readonly<Record<string, ReadonlySet<string>>> = {
+  text: new Set(['type', 'text']),
+  image: new Set(['type', 'source']),
+  document: new Set(['type', 'source', 'title', 'context', 'citations']),
+  search_result: new Set(['type', 'source', 'title', 'content', 'citations']),
+  tool_use: new Set(['type', 'id', 'name', 'input']),
+  tool_result: new Set(['type', 'tool_use_id', 'content', 'is_error']),
+  thinking: new Set(['type', 'thinking', 'signature']),
+  redacted_thinking: new Set(['type', 'data']),
+};
+
+/** Objects at the top and what is read of them. */
+const innerMembers: readonly (readonly [field: string, read: ReadonlySet<string>])[] = [
+  ['metadata', new Set(['user_id'])],
+  ['tool_choice', new Set(['type', 'name', 'disable_parallel_tool_use'])],
+  ['thinking', new Set(['type', 'budget_tokens', 'display'])],
+  ['output_config', new Set(['effort', 'format'])],
+];
+const displays = new Set<unknown>(['summarized', 'omitted']);
+const efforts = new Set<unknown>(['low', 'medium', 'high', 'xhigh', 'max']);
+const tiers = new Set<unknown>(['auto', 'standard_only']);
 
 /**
  * What a request says that has no neutral name. Throws for what lives at the vendor: a conversation (`thread`), a container, servers of
@@ -48,20 +79,20 @@ const isSet = (value: JsonValue | undefined): value is JsonValue => value !== un
  */
 export function decodeVendorFields(body: JsonObject): readonly VendorField[] {
   refuseVendorState(body);
-  const fields = Object.entries(body).flatMap(([field, value]): readonly VendorField[] =>
-    namedFields.has(field) || !isSet(value) || isEmpty(value) ? [] : [{ field, value, weight: weighField(field, value) }],
+  const fields = listUnread(body, '', namedFields, hintFields).map((field) =>
+    onlyClears(field) ? { ...field, weight: 'hint' as const } : field,
   );
   return [...fields, ...decodeInnerFields(body)];
 }
 
 function refuseVendorState({ thread, container, mcp_servers: servers }: JsonObject): void {
-  if (isSet(thread)) {
+  if (isSaid(thread)) {
     throw new GatewayError('thread_unsupported', 'thread: this model is not served by a vendor that keeps threads; send all messages', {
       param: 'thread',
     });
   }
-  if (isSet(container)) refuse('container', 'containers exist only at their own vendor; leave it out, or choose a model of that vendor');
-  if (isSet(servers) && !isEmpty(servers)) {
+  if (isSaid(container)) refuse('container', 'containers exist only at their own vendor; leave it out, or choose a model of that vendor');
+  if (isSaid(servers)) {
     refuse(
       'mcp_servers',
       'only the interface’s own vendor calls these servers; offer their tools in tools, or choose a model of that vendor',
@@ -73,65 +104,82 @@ function refuse(param: string, reason: string): never {
   throw new GatewayError('untranslatable_field', `${param}: ${reason}`, { param });
 }
 
-const isEmpty = (value: JsonValue): boolean => Array.isArray(value) && value.length === 0;
-
-function weighField(field: string, value: JsonValue): VendorField['weight'] {
-  if (field === 'context_management') return onlyClears(value) ? 'harmless' : 'matters';
-  return harmlessFields.has(field) ? 'harmless' : 'matters';
-}
-
 /**
  * Clearing old tool results and thoughts saves input; compaction rewrites the conversation. Coding agents send the former with every call.
  */
-function onlyClears(value: JsonValue): boolean {
-  const edits = isJsonObject(value) && Array.isArray(value.edits) ? value.edits : [];
-  return edits.every((edit: JsonValue) => isJsonObject(edit) && typeof edit.type === 'string' && edit.type.startsWith('clear_'));
+function onlyClears({ field, value }: VendorField): boolean {
+  if (field !== 'context_management') return false;
+  return objectsOf(membersOf(value).edits).every(({ type }) => typeof type === 'string' && type.startsWith('clear_'));
 }
 
+const isOther = (value: JsonValue | undefined, known: ReadonlySet<unknown>): value is JsonValue => isSaid(value) && !known.has(value);
+
 function decodeInnerFields(body: JsonObject): readonly VendorField[] {
-  const { thinking, output_config: output, tools, messages, system } = body;
-  const fields: VendorField[] = [];
+  const { thinking, output_config: output, service_tier: tier, tools, messages, system } = body;
+  const fields: VendorField[] = innerMembers.flatMap(([field, read]) => listUnread(body[field], field, read));
+  const { effort, format } = membersOf(output);
+  if (isOther(tier, tiers)) fields.push({ field: 'service_tier', value: tier, weight: 'matters' });
+  if (isOther(effort, efforts)) fields.push({ field: 'output_config.effort', value: effort, weight: 'matters' });
+  fields.push(...decodeFormatFields(format, 'output_config.format'), ...decodeFormatFields(body.output_format, 'output_format'));
+  const { display } = membersOf(thinking);
+  if (isOther(display, displays)) fields.push({ field: 'thinking.display', value: display, weight: 'matters' });
   if (isJsonObject(thinking) && thinking.type === 'between_tools') {
     fields.push({ field: 'thinking.type', value: 'between_tools', weight: 'matters' });
   }
-  if (isJsonObject(output) && isSet(output.task_budget)) {
-    fields.push({ field: 'output_config.task_budget', value: output.task_budget, weight: 'matters' });
-  }
-  if (Array.isArray(tools)) tools.forEach((tool: JsonValue, index) => fields.push(...decodeToolFields(tool, index)));
-  if (Array.isArray(messages)) messages.forEach((message: JsonValue, index) => fields.push(...findBlockMembers(message, index)));
-  if (Array.isArray(system)) system.forEach((block: JsonValue, index) => fields.push(...findCacheMark(block, `system.${index}`)));
+  if (Array.isArray(tools)) tools.forEach((tool: JsonValue, index) => fields.push(...decodeToolFields(tool, `tools.${index}`)));
+  if (Array.isArray(messages))
+    messages.forEach((message: JsonValue, index) => fields.push(...decodeMessageFields(message, `messages.${index}`)));
+  if (Array.isArray(system)) fields.push(...decodeBlocksFields(system, 'system'));
   return fields;
 }
 
-function decodeToolFields(tool: JsonValue, index: number): readonly VendorField[] {
+/** A form of answers without a schema is one that is not known here. */
+function decodeFormatFields(format: JsonValue | undefined, path: string): readonly VendorField[] {
+  if (!isJsonObject(format)) return [];
+  if (!isJsonObject(format.schema)) return [{ field: path, value: format, weight: 'matters' }];
+  return listUnread(format, path, new Set(['type', 'schema']));
+}
+
+function decodeToolFields(tool: JsonValue, path: string): readonly VendorField[] {
   if (!isJsonObject(tool)) return [];
-  if (isToolSearch(tool)) return [{ field: `tools.${index}`, value: tool, weight: 'matters' }];
-  // The other tools of the vendor's making are refused or mapped as a whole.
-  if (!(tool.type === undefined || tool.type === null || tool.type === 'custom')) return [];
-  return Object.entries(tool).flatMap(([member, value]): readonly VendorField[] =>
-    namedToolMembers.has(member) || !isSet(value) || isEmpty(value)
-      ? []
-      : [{ field: `tools.${index}.${member}`, value, weight: harmlessToolMembers.has(member) ? 'harmless' : 'matters' }],
-  );
+  const { type } = tool;
+  if (isToolSearch(tool)) return [{ field: path, value: tool, weight: 'matters' }];
+  if (typeof type !== 'string' || type === 'custom') return listUnread(tool, path, functionMembers, toolHints);
+  if (builtInToolOf(type) !== undefined) return listUnread(tool, path, builtInMembers, toolHints);
+  // The others that only the vendor knows are refused as a whole.
+  return decodeClientTool(tool, type, path) === undefined ? [] : listUnread(tool, path, clientToolMembers, toolHints);
 }
 
-/** Where the vendor's cache shall end: it costs less there, and means nothing elsewhere. */
-function findCacheMark(block: JsonValue, path: string): readonly VendorField[] {
-  const mark = isJsonObject(block) ? block.cache_control : undefined;
-  return isSet(mark) ? [{ field: `${path}.cache_control`, value: mark, weight: 'harmless' }] : [];
+function decodeMessageFields(message: JsonValue, path: string): readonly VendorField[] {
+  if (!isJsonObject(message)) return [];
+  return [
+    ...listUnread(message, path, new Set(['role', 'content'])),
+    ...decodeBlocksFields(message.content, `${path}.content`).filter(({ field, value }) => !isReadCitations(field, value, path)),
+  ];
 }
 
-/** Documents whose citations are switched on: elsewhere the model is not made to cite them. */
-function findCitationRequest(block: JsonValue, path: string): readonly VendorField[] {
-  const citations = isJsonObject(block) && (block.type === 'document' || block.type === 'search_result') ? block.citations : undefined;
-  if (!isJsonObject(citations) || citations.enabled !== true) return [];
-  return [{ field: `${path}.citations`, value: citations, weight: 'matters' }];
+/** Citations of what was said, all of which are known. Nothing else has any that are read. */
+function isReadCitations(field: string, value: JsonValue, path: string): boolean {
+  if (!/^\.content\.\d+\.citations$/.test(field.slice(path.length))) return false;
+  return Array.isArray(value) && decodeCitations(value).length === value.length;
 }
 
-function findBlockMembers(message: JsonValue, index: number): readonly VendorField[] {
-  if (!isJsonObject(message) || !Array.isArray(message.content)) return [];
-  return message.content.flatMap((block: JsonValue, at) => {
-    const path = `messages.${index}.content.${at}`;
-    return [...findCacheMark(block, path), ...findCitationRequest(block, path)];
-  });
+function decodeBlocksFields(blocks: JsonValue | undefined, path: string): readonly VendorField[] {
+  if (!Array.isArray(blocks)) return [];
+  return blocks.flatMap((block: JsonValue, at) => (isJsonObject(block) ? decodeBlockFields(block, `${path}.${at}`) : []));
+}
+
+function decodeBlockFields(block: JsonObject, path: string): readonly VendorField[] {
+  const { type, source, content, citations } = block;
+  const read = meaningOf(type, blockMembers);
+  if (read === undefined) return [];
+  const fields = [...listUnread(block, path, read, blockHints)];
+  // Documents whose citations are switched on: elsewhere the model is not made to cite them.
+  if (type !== 'text' && isSaid(citations) && membersOf(citations).enabled !== false) {
+    fields.push({ field: `${path}.citations`, value: citations, weight: 'matters' });
+  }
+  if (isJsonObject(source)) {
+    fields.push(...listUnread(source, `${path}.source`, sourceMembers), ...decodeBlocksFields(source.content, `${path}.source.content`));
+  }
+  return [...fields, ...decodeBlocksFields(content, `${path}.content`)];
 }

@@ -142,7 +142,7 @@ test('native reasoning goes back byte for byte; foreign and unproven reasoning d
     { type: 'redacted_thinking', data: 'R' },
     { type: 'text', text: 'So.' },
   ]);
-  assert.deepEqual(notes, []);
+  assert.deepEqual(notes, ['adapted messages']);
 });
 
 const media = (kind: MediaPart['media'], source: MediaPart['source'], more: Partial<MediaPart> = {}): MediaPart => ({

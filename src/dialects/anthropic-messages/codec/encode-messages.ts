@@ -32,7 +32,7 @@ export function encodeMessages(
 
 function encodeContent({ parts }: Turn, writing: TurnWriting): string | readonly JsonObject[] {
   const [only, ...others] = parts;
-  if (others.length === 0 && only?.kind === 'text' && !writing.own.has(only.path ?? '')) return only.text;
+  if (others.length === 0 && only?.kind === 'text' && !writing.own.has(only.path)) return only.text;
   const results: JsonObject[] = [];
   const moved: JsonObject[] = [];
   const rest: JsonObject[] = [];
@@ -50,8 +50,8 @@ function encodeContent({ parts }: Turn, writing: TurnWriting): string | readonly
 
 /** Gives the last block of a part the members that have no neutral name: marks for the cache, and whether a document is to be cited. */
 function markBlocks(blocks: readonly JsonObject[], path: string | undefined, { own }: TurnWriting): readonly JsonObject[] {
-  const members = path === undefined ? undefined : own.get(path);
   const last = blocks.at(-1);
+  const members = last === undefined ? undefined : own.take(path);
   return members === undefined || last === undefined ? blocks : [...blocks.slice(0, -1), { ...last, ...members }];
 }
 
@@ -105,7 +105,8 @@ function takeId(wanted: string, usedIds: Map<string, number>): string {
 
 type EncodedResult = { readonly block: JsonObject; readonly after: readonly JsonObject[] };
 
-function encodeResult(part: ToolResultPart, { fit, sentIds }: TurnWriting): EncodedResult {
+function encodeResult(part: ToolResultPart, writing: TurnWriting): EncodedResult {
+  const { fit, sentIds } = writing;
   const sent = sentIds.get(part.callId);
   const id = sent?.ids[sent.answered] ?? fitCallId(part.callId, callIdRules);
   if (sent !== undefined) sent.answered += 1;
@@ -113,8 +114,8 @@ function encodeResult(part: ToolResultPart, { fit, sentIds }: TurnWriting): Enco
   const after: JsonObject[] = [];
   for (const piece of part.content) {
     if (piece.kind === 'text') {
-      if (piece.text.trim() !== '') inside.push({ type: 'text', text: piece.text });
-    } else if (fit.traits.imagesInToolResults) inside.push(encodeMedia(piece, fit.notes));
+      if (piece.text.trim() !== '') inside.push(...markBlocks([{ type: 'text', text: piece.text }], piece.path, writing));
+    } else if (fit.traits.imagesInToolResults) inside.push(...markBlocks([encodeMedia(piece, fit.notes)], piece.path, writing));
     else {
       fit.notes.adapted(
         { path: piece.path, otherwise: 'turns' },
@@ -125,6 +126,7 @@ function encodeResult(part: ToolResultPart, { fit, sentIds }: TurnWriting): Enco
     }
   }
   const [only, ...others] = inside;
-  const content = only === undefined ? '' : others.length === 0 && only.type === 'text' ? (only.text ?? '') : inside;
+  const isPlain = others.length === 0 && only?.type === 'text' && Object.keys(only).length === 2;
+  const content = only === undefined ? '' : isPlain ? (only.text ?? '') : inside;
   return { block: { type: 'tool_result', tool_use_id: id, content, ...(part.isError ? { is_error: true } : {}) }, after };
 }

@@ -1,6 +1,8 @@
 import { dropVendorFields } from '../../../inference/drop-vendor-fields.ts';
-import type { InferenceRequest, Turn, VendorField } from '../../../inference/inference-request.ts';
-import { collectMembers, type OwnMembers, putBackFields } from '../../../inference/own-fields.ts';
+import { describeSchema } from '../../../inference/describe-schema.ts';
+import type { InferenceRequest, ReasoningPart, Turn, VendorField } from '../../../inference/inference-request.ts';
+import { noteUnsaid } from '../../../inference/note-unsaid.ts';
+import { isPutBack, OwnMembers, putBackFields } from '../../../inference/own-fields.ts';
 import { objectsOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject } from '../../../platform/json/json-value.ts';
 import type { EncodedRequest, RequestFit } from '../../chat-codec.ts';
@@ -22,9 +24,9 @@ const countedFields = ['model', 'system', 'messages', 'tools', 'tool_choice', 't
 /** Writes a Messages request. */
 export function encodeRequest(request: InferenceRequest, fit: RequestFit): EncodedRequest {
   const isOwn = request.dialect === ownDialect;
-  if (!isOwn) dropVendorFields(request, fit.notes);
-  const own: OwnMembers = isOwn ? collectMembers(request.vendorFields) : new Map();
-  const tools = encodeTools(request, fit);
+  const own = new OwnMembers(isOwn ? request.vendorFields : []);
+  if (!isOwn) noteLosses(request, fit, undefined);
+  const tools = encodeTools(request, fit, own);
   const turns = prepareTurns(request.turns, fit, isOwn);
   const thinking = fitThinking(request, fit, { turns, isForced: isForced(tools.choice) });
   const outputConfig = encodeOutputConfig(request, fit, thinking);
@@ -44,6 +46,7 @@ export function encodeRequest(request: InferenceRequest, fit: RequestFit): Encod
     ...encodeServiceTier(request, fit),
     ...(request.stream ? { stream: true } : {}),
   };
+  if (isOwn) noteLosses(request, fit, own);
   const betas = listBetas(tools.tools);
   return {
     body: isOwn ? putBackOwnFields(body, request.vendorFields) : body,
@@ -52,6 +55,21 @@ export function encodeRequest(request: InferenceRequest, fit: RequestFit): Encod
     ...(tools.answerTool === undefined ? {} : { answerTool: tools.answerTool }),
     ...(stop.cutAt.length === 0 ? {} : { cutAt: stop.cutAt }),
   };
+}
+
+/** Fields of this dialect that go back where they stood: those of the body, of tools, and those that were taken for their block. */
+const isRestored = (field: VendorField, own: OwnMembers): boolean =>
+  isPutBack(field) || field.field.startsWith('tools.') || own.hasTaken(field);
+
+function noteLosses(request: InferenceRequest, fit: RequestFit, own: OwnMembers | undefined): void {
+  const { notes, proofOrigin } = fit;
+  if (own === undefined) dropVendorFields(request.vendorFields, notes);
+  else {
+    const lost = request.vendorFields.filter((field) => !isRestored(field, own));
+    dropVendorFields(lost, notes, 'a request in which the gateway has a part cannot carry it');
+  }
+  const takesReasoning = ({ proof }: ReasoningPart): boolean => proof?.origin === proofOrigin;
+  noteUnsaid(request, { verbosity: true, imageDetail: true, mediaNames: true, citations: 'all', takesReasoning, proofOrigin }, notes);
 }
 
 /** Writes a request for a count: a message request without what limits or steers the output. */
@@ -79,10 +97,10 @@ function putBackOwnFields(body: JsonObject, fields: readonly VendorField[]): Jso
 }
 
 function encodeSystem(request: InferenceRequest, fit: RequestFit, own: OwnMembers): JsonObject {
-  if (request.instructions.some(({ path = '' }) => own.has(path))) {
+  if (request.instructions.some(({ path }) => own.has(path))) {
     // Blocks with marks for the cache stay blocks.
-    const blocks = request.instructions.flatMap(({ text, path = '' }) =>
-      text.trim() === '' ? [] : [{ type: 'text', text, ...own.get(path) }],
+    const blocks = request.instructions.flatMap(({ text, path }) =>
+      text.trim() === '' ? [] : [{ type: 'text', text, ...own.take(path) }],
     );
     const added = encodeJsonHint(request, fit);
     return { system: added === undefined ? blocks : [...blocks, { type: 'text', text: added }] };
@@ -115,8 +133,9 @@ function encodeOutputConfig(
 ): JsonObject | undefined {
   const effort = thinking.effort === undefined ? {} : { effort: thinking.effort };
   if (outputFormat?.kind !== 'json-schema' || !traits.structuredOutput) return thinking.effort === undefined ? undefined : effort;
-  const schema = fitAnswerSchema(outputFormat.schema);
-  if (schema !== outputFormat.schema) {
+  const described = describeSchema(outputFormat);
+  const schema = fitAnswerSchema(described);
+  if (schema !== described) {
     notes.adapted('outputFormat', 'objects were closed, and rules that the vendor cannot hold an answer to are said in descriptions');
   }
   return { ...effort, format: { type: 'json_schema', schema } };

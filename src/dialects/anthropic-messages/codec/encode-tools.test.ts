@@ -149,7 +149,7 @@ const format: OutputFormat = { kind: 'json-schema', name: 'reply', description: 
 
 test('structured output: the vendor’s own where the model has it', () => {
   const { body, notes, answerTool } = encode({ outputFormat: format });
-  assert.deepEqual(body.output_config, { format: { type: 'json_schema', schema } });
+  assert.deepEqual(body.output_config, { format: { type: 'json_schema', schema: { description: 'The reply.', ...schema } } });
   assert.deepEqual([notes, answerTool], [[], undefined]);
 });
 

@@ -7,7 +7,7 @@ import type {
   UrlContextTool,
   WebSearchTool,
 } from '../../../inference/inference-request.ts';
-import { collectMembers, type OwnMembers } from '../../../inference/own-fields.ts';
+import type { OwnMembers } from '../../../inference/own-fields.ts';
 import { screenToolName } from '../../../inference/screen-actions.ts';
 import { fitToolNames, listToolNames } from '../../../inference/tool-names.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
@@ -33,13 +33,12 @@ const nameRules = { pattern: /[a-zA-Z0-9_-]/, charactersMax: 128 };
 const strictToolsMax = 20;
 
 /** Writes `tools` and `tool_choice`. */
-export function encodeTools(request: InferenceRequest, fit: RequestFit): EncodedTools {
+export function encodeTools(request: InferenceRequest, fit: RequestFit, own: OwnMembers): EncodedTools {
   const offered = offeredTools(request);
   const { toWireName, renamed } = fitNames(request, offered);
   const keepsStrict =
     fit.traits.structuredOutput && offered.filter((tool) => tool.kind === 'function' && tool.strict).length <= strictToolsMax;
   const isOwn = request.dialect === ownDialect;
-  const own: OwnMembers = isOwn ? collectMembers(request.vendorFields) : new Map();
   const written = offered.flatMap((tool) => encodeTool(tool, { fit, toWireName, keepsStrict, isOwn, own }));
   const answerTool = needsAnswerTool(request, fit) ? nameAnswerTool(request, toWireName) : undefined;
   if (answerTool !== undefined && request.outputFormat?.kind === 'json-schema')
@@ -161,7 +160,7 @@ function encodeFunction(tool: FunctionTool, { fit, toWireName, keepsStrict, own 
     ...(description === undefined || description === '' ? {} : { description }),
     input_schema: isStrict ? fitAnswerSchema(schema) : schema,
     ...(isStrict ? { strict: true } : {}),
-    ...(path === undefined ? {} : own.get(path)),
+    ...own.take(path),
   };
 }
 

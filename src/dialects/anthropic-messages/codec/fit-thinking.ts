@@ -29,6 +29,12 @@ export function fitThinking(request: InferenceRequest, fit: RequestFit, { turns,
   const { traits, notes } = fit;
   const outputTokensMax = fitOutputLimit(request, fit);
   const fitted = fitReasoning(request.reasoning, traits, notes);
+  if (fitted.kind === 'default' && traits.reasoning === 'budget' && request.reasoning?.visible === true) {
+    notes.dropped(
+      'reasoning',
+      'this model thinks only when it is told how much, so there are no thoughts to show; send an effort or a budget',
+    );
+  }
   if (!('effort' in fitted || 'tokens' in fitted)) {
     return fitted.kind === 'off' ? { thinking: off, outputTokensMax, isOn: false } : { outputTokensMax, isOn: traits.alwaysReasons };
   }

@@ -9,6 +9,7 @@ import type {
 } from '../../../inference/inference-request.ts';
 import { meaningOf, membersOf, numberOf, objectOf, textsOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
+import { isSaid, listUnread } from '../../list-unread.ts';
 import { decodeJsonSchema } from './decode-json-schema.ts';
 import { decodeSchema } from './decode-schema.ts';
 
@@ -34,10 +35,12 @@ const named: ReadonlySet<string> = new Set([
   'presencePenalty',
   'frequencyPenalty',
   'thinkingConfig',
+  // It is carried by the images (see decode-request).
+  'mediaResolution',
 ]);
 
-/** Members that mean nothing to an answer in text. The resolution of media is carried by the images themselves. */
-const harmless: ReadonlySet<string> = new Set(['imageConfig', 'mediaResolution']);
+/** Members that mean nothing to an answer in text. */
+const hints: ReadonlySet<string> = new Set(['imageConfig']);
 
 const refuse = (field: string, problem: string): GatewayError =>
   new GatewayError('untranslatable_field', `${field}: ${problem}`, { param: field });
@@ -125,15 +128,18 @@ function decodeThinking(config: JsonObject | undefined): ReasoningRequest | unde
   return { mode: 'auto', ...visible, wantsProofs: true };
 }
 
+const answerTypes = new Set<unknown>(['APPLICATION_JSON', 'TEXT_PLAIN', 'MIME_TYPE_UNSPECIFIED']);
+
 function listVendorFields(config: JsonObject): readonly VendorField[] {
-  const fields: VendorField[] = [];
-  for (const [name, value] of Object.entries(config)) {
-    if (value === undefined || value === false || named.has(name)) continue;
-    fields.push({ field: `generationConfig.${name}`, value, weight: harmless.has(name) ? 'harmless' : 'matters' });
-  }
-  const format = membersOf(config.responseFormat);
-  for (const [name, value] of Object.entries(format)) {
-    if (name !== 'text' && value !== undefined) fields.push({ field: `generationConfig.responseFormat.${name}`, value, weight: 'matters' });
-  }
-  return fields;
+  const { responseFormat, thinkingConfig } = config;
+  const { mimeType } = membersOf(membersOf(responseFormat).text);
+  return [
+    ...listUnread(config, 'generationConfig', named, hints),
+    ...listUnread(responseFormat, 'generationConfig.responseFormat', new Set(['text'])),
+    ...listUnread(membersOf(responseFormat).text, 'generationConfig.responseFormat.text', new Set(['mimeType', 'schema'])),
+    ...(isSaid(mimeType) && !answerTypes.has(mimeType)
+      ? [{ field: 'generationConfig.responseFormat.text.mimeType', value: mimeType, weight: 'matters' as const }]
+      : []),
+    ...listUnread(thinkingConfig, 'generationConfig.thinkingConfig', new Set(['includeThoughts', 'thinkingBudget', 'thinkingLevel'])),
+  ];
 }

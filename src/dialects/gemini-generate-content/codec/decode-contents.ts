@@ -13,6 +13,7 @@ import { filledText, itemsOf, membersOf, objectOf, objectsOf, textOf } from '../
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
 import { createCallBook, type CallBook, type Place } from './call-book.ts';
 import { decodeMedia } from './decode-media.ts';
+import { listPartFields } from './list-part-fields.ts';
 import { readSignature, type CarriedReasoning } from './thought-signature.ts';
 
 type Speaker = 'user' | 'assistant';
@@ -73,6 +74,7 @@ function partsFor(reading: Reading, role: Speaker): Part[] {
 
 function readPart(reading: Reading, part: JsonObject, speaker: Speaker, place: Place): void {
   const path = pathOf(place);
+  reading.vendorFields.push(...listPartFields(part, path));
   if (isJsonObject(part.functionCall)) {
     readCall(reading, part.functionCall, part.thoughtSignature, place);
   } else if (isJsonObject(part.functionResponse)) {
@@ -95,9 +97,6 @@ function readOther(reading: Reading, part: JsonObject, speaker: Speaker, path: s
   const media = decodeMedia(part, reading.detail);
   if (media !== undefined) {
     parts.push({ ...media, path });
-    if (part.videoMetadata !== undefined) {
-      reading.vendorFields.push({ field: `${path}.videoMetadata`, value: part.videoMetadata, weight: 'matters' });
-    }
     return;
   }
   const name = Object.keys(part).find((key) => key !== 'thought' && key !== 'thoughtSignature' && key !== 'partMetadata');
@@ -141,9 +140,6 @@ function readResult(reading: Reading, result: JsonObject, place: Place): ToolRes
   if (isWrapped(response)) {
     // As text it may be wrapped otherwise, or read as what it only looks like.
     reading.vendorFields.push({ field: `${path}.functionResponse.response`, value: response, weight: 'harmless' });
-  }
-  if (result.willContinue === true) {
-    reading.vendorFields.push({ field: `${path}.functionResponse.willContinue`, value: true, weight: 'matters' });
   }
   const media = objectsOf(result.parts).flatMap((part): readonly MediaPart[] => {
     const found = decodeMedia(part, reading.detail);

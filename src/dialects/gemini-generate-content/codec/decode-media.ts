@@ -2,6 +2,9 @@ import type { MediaKind, MediaPart, MediaSource } from '../../../inference/infer
 import { filledText, meaningOf, objectOf, textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 
+/** Where a request says for all its media how closely they are looked at. */
+export const resolutionPath = 'generationConfig.mediaResolution';
+
 type Detail = 'low' | 'high';
 
 const details: Readonly<Record<string, Detail>> = {
@@ -40,7 +43,8 @@ export function decodeMedia(part: JsonObject, detail?: Detail): MediaPart | unde
   const mediaType = filledText(holder.mimeType);
   const filename = filledText(holder.displayName);
   const media = mediaType === undefined ? 'file' : kindOf(mediaType);
-  const closeness = decodeResolution(objectOf(part.mediaResolution)?.level) ?? detail;
+  const own = decodeResolution(objectOf(part.mediaResolution)?.level);
+  const closeness = own ?? detail;
   const source: MediaSource =
     inline === undefined
       ? readUri(textOf(holder.fileUri) ?? '', mediaType)
@@ -51,5 +55,6 @@ export function decodeMedia(part: JsonObject, detail?: Detail): MediaPart | unde
     source,
     ...(filename === undefined ? {} : { filename }),
     ...(media === 'image' && closeness !== undefined ? { detail: closeness } : {}),
+    ...(media === 'image' && own === undefined && detail !== undefined ? { detailPath: resolutionPath } : {}),
   };
 }

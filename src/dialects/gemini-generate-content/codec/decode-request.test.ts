@@ -116,16 +116,17 @@ test('sampling, limits and the tier', () => {
 test('what has no neutral name is kept, and matters only where it changes the answer', () => {
   const safety = (threshold: string) => [{ category: 'HARM_CATEGORY_HARASSMENT', threshold }];
   const cases: readonly (readonly [members: JsonObject, expected: readonly string[]])[] = [
-    [{ safetySettings: safety('BLOCK_NONE') }, ['harmless safetySettings']],
-    [{ safetySettings: safety('BLOCK_ONLY_HIGH') }, ['harmless safetySettings']],
+    [{ safetySettings: safety('BLOCK_NONE') }, ['hint safetySettings']],
+    [{ safetySettings: safety('BLOCK_ONLY_HIGH') }, ['hint safetySettings']],
     [{ safetySettings: safety('BLOCK_LOW_AND_ABOVE') }, ['matters safetySettings']],
-    [{ labels: { team: 'a' }, store: false }, ['harmless labels', 'harmless store']],
+    [{ labels: { team: 'a' }, store: false }, ['hint labels', 'harmless store']],
     [{ hologram: 1 }, ['matters hologram']],
     [
       { generationConfig: { responseLogprobs: true, logprobs: 3 } },
       ['matters generationConfig.responseLogprobs', 'matters generationConfig.logprobs'],
     ],
-    [{ generationConfig: { responseLogprobs: false } }, []],
+    [{ generationConfig: { responseLogprobs: false } }, ['harmless generationConfig.responseLogprobs']],
+    [{ generationConfig: { mediaResolution: 'MEDIA_RESOLUTION_HIGH' } }, ['matters generationConfig.mediaResolution']],
     [{ generationConfig: { speechConfig: { languageCode: 'de-DE' } } }, ['matters generationConfig.speechConfig']],
     [{ generationConfig: { responseModalities: ['TEXT'] } }, []],
     [{ toolConfig: { retrievalConfig: { languageCode: 'de' } } }, ['matters toolConfig.retrievalConfig']],

@@ -1,14 +1,15 @@
 import { GatewayError } from '../../../inference/gateway-error.ts';
-import type { InferenceRequest, ServiceTier, TextPart, VendorField } from '../../../inference/inference-request.ts';
+import type { InferenceRequest, Part, ServiceTier, TextPart, Turn, VendorField } from '../../../inference/inference-request.ts';
 import { itemsOf, meaningOf, membersOf, objectOf, objectsOf, textOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
 import type { WireRequest } from '../../chat-dialect.ts';
+import { isSaid, listUnread } from '../../list-unread.ts';
 import { canonicalizeRequest } from '../canonicalize-request.ts';
 import { readRequestedModel } from '../read-facts.ts';
 import { requestSchema } from '../request-schema.ts';
 import { decodeConfig } from './decode-config.ts';
 import { decodeContents } from './decode-contents.ts';
-import { decodeResolution } from './decode-media.ts';
+import { decodeResolution, resolutionPath } from './decode-media.ts';
 import { decodeTools } from './decode-tools.ts';
 import { ownDialect } from './own-fields.ts';
 
@@ -26,7 +27,7 @@ const named: ReadonlySet<string> = new Set([
 ]);
 
 /** `store` asks for logs at the vendor, labels are for its bill. */
-const harmless: ReadonlySet<string> = new Set(['store', 'labels']);
+const hints: ReadonlySet<string> = new Set(['store', 'labels']);
 
 const tiers: Readonly<Record<string, ServiceTier>> = { standard: 'default', flex: 'flex', priority: 'priority' };
 
@@ -46,7 +47,8 @@ export function decodeRequest(request: WireRequest): InferenceRequest {
   const generationConfig = membersOf(body.generationConfig);
   const { vendorFields: configFields, ...config } = decodeConfig(generationConfig);
   const { vendorFields: toolFields, ...tools } = decodeTools(body);
-  const { turns, vendorFields: contentFields } = decodeContents(body.contents, decodeResolution(generationConfig.mediaResolution));
+  const detail = decodeResolution(generationConfig.mediaResolution);
+  const { turns, vendorFields: contentFields } = decodeContents(body.contents, detail);
   const serviceTier = meaningOf(body.serviceTier, tiers);
   return {
     model: readRequestedModel(request),
@@ -57,8 +59,18 @@ export function decodeRequest(request: WireRequest): InferenceRequest {
     ...tools,
     ...config,
     ...(serviceTier === undefined ? {} : { serviceTier }),
-    vendorFields: [...listBodyFields(body), ...configFields, ...toolFields, ...contentFields],
+    vendorFields: [...listBodyFields(body), ...listResolution(generationConfig, turns), ...configFields, ...toolFields, ...contentFields],
   };
+}
+
+/** The resolution of media, unless the images carry it: other dialects have two degrees of it, and for images alone. */
+function listResolution({ mediaResolution }: JsonObject, turns: readonly Turn[]): readonly VendorField[] {
+  if (!isSaid(mediaResolution) || mediaResolution === 'MEDIA_RESOLUTION_UNSPECIFIED') return [];
+  const media = turns.flatMap(({ parts }) =>
+    parts.flatMap((part): readonly Part[] => (part.kind === 'tool-result' ? part.content : [part])),
+  );
+  const isCarried = media.some((part) => part.kind === 'media' && part.detailPath !== undefined);
+  return [{ field: resolutionPath, value: mediaResolution, weight: isCarried ? 'harmless' : 'matters' }];
 }
 
 function decodeInstructions(instruction: JsonValue | undefined): readonly TextPart[] {
@@ -72,14 +84,18 @@ function decodeInstructions(instruction: JsonValue | undefined): readonly TextPa
 const strictThresholds: ReadonlySet<unknown> = new Set(['BLOCK_LOW_AND_ABOVE', 'BLOCK_MEDIUM_AND_ABOVE']);
 
 function listBodyFields(body: JsonObject): readonly VendorField[] {
-  const fields: VendorField[] = [];
-  for (const [field, value] of Object.entries(body)) {
-    if (value !== undefined && !named.has(field)) fields.push({ field, value, weight: harmless.has(field) ? 'harmless' : 'matters' });
-  }
-  const { safetySettings } = body;
-  if (safetySettings !== undefined) {
+  const fields = [...listUnread(body, '', named, hints)];
+  const { safetySettings, serviceTier } = body;
+  if (isSaid(safetySettings)) {
     const isStrict = objectsOf(safetySettings).some((setting) => strictThresholds.has(setting.threshold));
-    fields.push({ field: 'safetySettings', value: safetySettings, weight: isStrict ? 'matters' : 'harmless' });
+    fields.push({ field: 'safetySettings', value: safetySettings, weight: isStrict ? 'matters' : 'hint' });
   }
-  return fields;
+  if (isSaid(serviceTier) && serviceTier !== 'unspecified' && meaningOf(serviceTier, tiers) === undefined) {
+    fields.push({ field: 'serviceTier', value: serviceTier, weight: 'matters' });
+  }
+  const instructions = objectsOf(membersOf(body.systemInstruction).parts);
+  return [
+    ...fields,
+    ...instructions.flatMap((part, at) => listUnread(part, `systemInstruction.parts[${at}]`, new Set(['text']), new Set(['partMetadata']))),
+  ];
 }

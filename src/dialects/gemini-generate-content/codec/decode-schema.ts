@@ -1,4 +1,4 @@
-import { objectsOf } from '../../../platform/json/json-readers.ts';
+import { objectsOf, textsOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
 
 const copied = [
@@ -22,13 +22,13 @@ const vendorFormats: ReadonlySet<unknown> = new Set(['enum', 'int32', 'int64', '
 
 /**
  * Turns the vendor's subset of schemas, in its canonical form, into JSON Schema: types in lower case, `nullable` as one more type. The
- * order of properties is their order in the text.
+ * order of properties is the one that is asked for, or else their order in the text.
  */
 export function decodeSchema(schema: JsonObject): JsonObject {
   const isNullable = schema.nullable === true;
   const type = typeof schema.type === 'string' && schema.type !== 'TYPE_UNSPECIFIED' ? schema.type.toLowerCase() : undefined;
   const variants = objectsOf(schema.anyOf).map(decodeSchema);
-  const properties = isJsonObject(schema.properties) ? decodeProperties(schema.properties) : undefined;
+  const properties = isJsonObject(schema.properties) ? decodeProperties(schema.properties, textsOf(schema.propertyOrdering)) : undefined;
   const kept = Object.fromEntries(copied.flatMap((name) => (schema[name] === undefined ? [] : [[name, schema[name]]])));
   return {
     ...(type === undefined ? {} : { type: isNullable ? [type, 'null'] : type }),
@@ -42,6 +42,9 @@ export function decodeSchema(schema: JsonObject): JsonObject {
   };
 }
 
-function decodeProperties(properties: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(properties).map(([name, value]) => [name, isJsonObject(value) ? decodeSchema(value) : {}]));
+function decodeProperties(properties: JsonObject, ordering: readonly string[]): JsonObject {
+  // Other vendors write an answer in the order in which its schema names the properties.
+  const first = ordering.flatMap((name) => (Object.hasOwn(properties, name) ? [[name, properties[name]] as const] : []));
+  const others = Object.entries(properties).filter(([name]) => !ordering.includes(name));
+  return Object.fromEntries([...first, ...others].map(([name, value]) => [name, isJsonObject(value) ? decodeSchema(value) : {}]));
 }

@@ -1,6 +1,7 @@
 import type { FunctionTool, Tool, ToolChoice, VendorField } from '../../../inference/inference-request.ts';
 import { itemsOf, membersOf, objectOf, objectsOf, textOf, textsOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject } from '../../../platform/json/json-value.ts';
+import { listUnread } from '../../list-unread.ts';
 import { decodeJsonSchema } from './decode-json-schema.ts';
 import { decodeSchema } from './decode-schema.ts';
 
@@ -26,21 +27,15 @@ export function decodeTools(body: JsonObject): DecodedTools {
   return { tools, ...(toolChoice === undefined ? {} : { toolChoice }), vendorFields };
 }
 
-function listConfigFields({
-  retrievalConfig,
-  includeServerSideToolInvocations,
-  functionCallingConfig,
-}: JsonObject): readonly VendorField[] {
-  const fields: VendorField[] = [];
-  if (retrievalConfig !== undefined) fields.push({ field: 'toolConfig.retrievalConfig', value: retrievalConfig, weight: 'matters' });
-  if (includeServerSideToolInvocations !== undefined) {
-    const field = 'toolConfig.includeServerSideToolInvocations';
-    fields.push({ field, value: includeServerSideToolInvocations, weight: 'harmless' });
-  }
+function listConfigFields(config: JsonObject): readonly VendorField[] {
+  const { functionCallingConfig } = config;
+  const path = 'toolConfig.functionCallingConfig';
+  const fields = [
+    ...listUnread(config, 'toolConfig', new Set(['functionCallingConfig']), new Set(['includeServerSideToolInvocations'])),
+    ...listUnread(functionCallingConfig, path, new Set(['mode', 'allowedFunctionNames'])),
+  ];
   // Elsewhere calls keep to their schemas as well as the vendor can make them.
-  if (membersOf(functionCallingConfig).mode === 'VALIDATED') {
-    fields.push({ field: 'toolConfig.functionCallingConfig.mode', value: 'VALIDATED', weight: 'harmless' });
-  }
+  if (membersOf(functionCallingConfig).mode === 'VALIDATED') fields.push({ field: `${path}.mode`, value: 'VALIDATED', weight: 'hint' });
   return fields;
 }
 
@@ -50,32 +45,26 @@ function readTool(tools: Tool[], vendorFields: VendorField[], key: string, { val
   if (key === 'functionDeclarations') {
     for (const [index, declaration] of objectsOf(value).entries()) {
       tools.push(decodeFunction(declaration, `${path}[${index}]`));
-      vendorFields.push(...listFunctionFields(declaration, `${path}[${index}]`));
+      vendorFields.push(...listUnread(declaration, `${path}[${index}]`, functionMembers));
     }
   } else if (key === 'googleSearch' || key === 'googleSearchRetrieval') {
     readSearch(tools, vendorFields, membersOf(value), path);
   } else if (key === 'codeExecution') {
     tools.push({ kind: 'code-execution', path });
+    vendorFields.push(...listUnread(value, path, nothing));
   } else if (key === 'urlContext') {
     tools.push({ kind: 'url-context', path });
+    vendorFields.push(...listUnread(value, path, nothing));
   } else {
     tools.push({ kind: 'vendor', name: key, wire: { [key]: value }, path });
   }
 }
 
-/** How a function answers is told to models of this vendor only. */
-function listFunctionFields(declaration: JsonObject, path: string): readonly VendorField[] {
-  return ['behavior', 'response', 'responseJsonSchema'].flatMap((name): readonly VendorField[] => {
-    const value = declaration[name];
-    if (value === undefined) return [];
-    return [{ field: `${path}.${name}`, value, weight: value === 'NON_BLOCKING' ? 'matters' : 'harmless' }];
-  });
-}
+const nothing: ReadonlySet<string> = new Set();
+const functionMembers = new Set(['name', 'description', 'parameters', 'parametersJsonSchema']);
 
 function readSearch(tools: Tool[], vendorFields: VendorField[], search: JsonObject, path: string): void {
-  for (const [option, value] of Object.entries(search)) {
-    if (value !== undefined && option !== 'excludeDomains') vendorFields.push({ field: `${path}.${option}`, value, weight: 'matters' });
-  }
+  vendorFields.push(...listUnread(search, path, new Set(['excludeDomains'])));
   if (tools.some((tool) => tool.kind === 'web-search')) return;
   const blockedDomains = textsOf(search.excludeDomains);
   tools.push({ kind: 'web-search', ...(blockedDomains.length === 0 ? {} : { blockedDomains }), path });

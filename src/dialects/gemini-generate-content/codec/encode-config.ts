@@ -1,3 +1,4 @@
+import { describeSchema } from '../../../inference/describe-schema.ts';
 import type { InferenceRequest, MediaPart, Part, ReasoningEffort, Sampling } from '../../../inference/inference-request.ts';
 import { fitReasoning } from '../../../inference/reasoning-scale.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
@@ -62,8 +63,9 @@ function encodeOutputFormat({ outputFormat }: InferenceRequest, { traits, notes 
   if (outputFormat === undefined) return {};
   const responseMimeType = 'application/json';
   if (outputFormat.kind === 'json') return { responseMimeType };
-  if (traits.jsonSchemaTools) return { responseMimeType, responseJsonSchema: outputFormat.schema };
-  const { schema, lost } = encodeSchema(outputFormat.schema);
+  const described = describeSchema(outputFormat);
+  if (traits.jsonSchemaTools) return { responseMimeType, responseJsonSchema: described };
+  const { schema, lost } = encodeSchema(described);
   if (lost.length > 0) notes.adapted('outputFormat', `the schema was simplified; this model does not know ${lost.join(', ')}`);
   return { responseMimeType, responseSchema: schema };
 }

@@ -135,7 +135,7 @@ test('reasoning of others is left out completely, never told as text (BerriAI/li
   });
   assert.ok(!JSON.stringify(body).includes('secret') && !JSON.stringify(body).includes('thoughtSignature'));
   assert.equal((body.contents as unknown[]).length, 3);
-  assert.deepEqual(notes, []);
+  assert.deepEqual(notes, ['adapted contents']);
 });
 
 test('the vendor’s own proofs go back on the part they prove (mlflow/mlflow#24051, QwenLM/qwen-code#1187)', () => {

@@ -23,8 +23,7 @@ type Replayable = { readonly runsCode: boolean; readonly isOwn: boolean };
 const isOwn = (proof: Proof | undefined, fit: RequestFit): proof is Proof => proof?.origin === fit.proofOrigin && proof.hidden !== true;
 
 /**
- * Leaves out what cannot be replayed to this upstream: reasoning and proofs of others (silently: that is what a change of vendors means),
- * records of other vendors' tools (noted). Refuses what a conversation makes no sense without.
+ * Leaves out what cannot be replayed to this upstream: reasoning and proofs of others, records of other vendors' tools, all of them noted. Refuses what a conversation makes no sense without.
  */
 export function keepReplayable(turns: readonly Turn[], fit: RequestFit, replayable: Replayable): readonly Turn[] {
   return turns.map((turn) => ({ ...turn, parts: turn.parts.flatMap((part) => keepPart(part, fit, replayable)) }));

@@ -58,11 +58,11 @@ test('five stop sequences are sent, the gateway cuts at the others', () => {
   );
 });
 
-test('tiers by their names here, users and wordiness silently left out', () => {
+test('tiers by their names here, users and wordiness left out and named', () => {
   assert.equal(encode({ serviceTier: 'default' }).body.serviceTier, 'standard');
   assert.equal(encode({ serviceTier: 'priority' }).body.serviceTier, 'priority');
   const { body, notes } = encode({ serviceTier: 'auto', endUser: 'u', verbosity: 'low' });
-  assert.deepEqual([Object.keys(body), notes], [['contents'], []]);
+  assert.deepEqual([Object.keys(body), notes], [['contents'], ['dropped endUser', 'dropped verbosity']]);
 });
 
 test('fields of other dialects are never merged, and named where they matter', () => {

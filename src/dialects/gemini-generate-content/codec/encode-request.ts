@@ -1,5 +1,6 @@
 import { arrangeTurns } from '../../../inference/arrange-turns.ts';
 import type { FunctionTool, InferenceRequest, ServiceTier } from '../../../inference/inference-request.ts';
+import { noteUnsaid, type Unsayable } from '../../../inference/note-unsaid.ts';
 import { fitToolNames, listToolNames } from '../../../inference/tool-names.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { EncodedRequest, RequestFit } from '../../chat-codec.ts';
@@ -39,6 +40,7 @@ export function encodeRequest(asked: InferenceRequest, fit: RequestFit): Encoded
     ...own.take(''),
   };
   own.noteRest(fit.notes);
+  noteUnsaid(asked, unsayableFor(fit), fit.notes);
   return {
     body,
     ...(renamed.size === 0 ? {} : { toolNames: renamed }),
@@ -46,6 +48,17 @@ export function encodeRequest(asked: InferenceRequest, fit: RequestFit): Encoded
     ...(cutAt === undefined ? {} : { cutAt }),
   };
 }
+
+const unsayableFor = ({ proofOrigin }: RequestFit): Unsayable => ({
+  proofOrigin,
+  endUser: true,
+  verbosity: true,
+  strictTools: true,
+  mediaNames: true,
+  citations: 'all',
+  // Its own thoughts come without a proof, and it does not read them back.
+  takesReasoning: ({ proof }) => proof === undefined || (proof.origin === proofOrigin && proof.hidden !== true),
+});
 
 function encodeOwnConfig(config: JsonObject, own: OwnFields): JsonObject {
   const format = own.take('generationConfig.responseFormat');

@@ -91,13 +91,13 @@ test('what a reply that is written again cannot carry is not asked for', () => {
 test('the same fields are lost for another dialect’s upstream, and for a request of nobody', () => {
   const { dialect: _dialect, ...request } = decode({
     contents,
-    tools: [{ googleSearch: { timeRangeFilter: {} } }],
+    tools: [{ googleSearch: { timeRangeFilter: { startTime: '2026-01-01T00:00:00Z' } } }],
     toolConfig: { retrievalConfig: { languageCode: 'de' } },
     labels: { team: 'a' },
   });
   const { body, notes } = encode(request);
   assert.deepEqual(body, { contents, tools: [{ googleSearch: {} }] });
-  assert.deepEqual(notes, ['dropped tools[0].googleSearch.timeRangeFilter', 'dropped toolConfig.retrievalConfig']);
+  assert.deepEqual(notes, ['dropped tools[0].googleSearch.timeRangeFilter', 'dropped toolConfig.retrievalConfig', 'dropped labels']);
 });
 
 test('a demand that the gateway adds stands above a mode that the client asked for', () => {

@@ -1,3 +1,4 @@
+import { dropVendorFields } from '../../../inference/drop-vendor-fields.ts';
 import type { InferenceRequest, VendorField } from '../../../inference/inference-request.ts';
 import type { TranslationNotes } from '../../../inference/translation-notes.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
@@ -8,12 +9,12 @@ export const ownDialect = 'gemini-generate-content';
 /** What a reply that is read and written again cannot carry is not asked for. */
 const repliesOnly: ReadonlySet<string> = new Set(['generationConfig.responseLogprobs', 'generationConfig.logprobs']);
 
+const inPart = 'a reply in which the gateway has a part cannot carry it';
+
 /**
  * What a request says that only its own dialect has words for. Where it was read from this dialect it is put back where it stood, so that a
  * request that is read and written again loses nothing; fields that nobody takes, and those of other dialects, are noted.
  */
-const inPart = 'a reply in which the gateway has a part cannot carry it';
-
 export class OwnFields {
   readonly isOwn: boolean;
   /** Fields by the path of what holds them, and by their name there. */
@@ -40,13 +41,9 @@ export class OwnFields {
     return Object.fromEntries(taken.map(([name, { value }]) => [name, value]));
   }
 
-  /** Notes what nobody took. The harmless is lost without a word. */
+  /** Notes what nobody took. */
   noteRest(notes: TranslationNotes): void {
-    for (const members of this.#left.values()) {
-      for (const { field, weight } of members.values()) {
-        const reason = repliesOnly.has(field) && this.isOwn ? inPart : 'the interface of this model has no such field';
-        if (weight === 'matters') notes.dropped({ path: field, otherwise: 'turns' }, reason);
-      }
-    }
+    const left = [...this.#left.values()].flatMap((members) => [...members.values()]);
+    dropVendorFields(left, notes, this.isOwn ? inPart : undefined);
   }
 }

@@ -2,6 +2,7 @@ import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { MediaPart, Part, TextPart, ToolCallPart, ToolResultPart, Turn } from '../../../inference/inference-request.ts';
 import { filledText, membersOf, objectsOf, textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject, JsonValue } from '../../../platform/json/json-value.ts';
+import { decodeAnnotation } from './citations.ts';
 import { decodeContent } from './decode-content.ts';
 import { decodeReasoning, decodeThoughtSignature } from './reasoning-details.ts';
 
@@ -64,12 +65,12 @@ export function decodeMessages(messages: readonly JsonObject[]): DecodedMessages
 
 function decodeTurn(message: JsonObject, content: readonly Part[], path: string, functionCalls: FunctionCalls, at: number): Turn {
   const name = filledText(message.name);
-  const named = name === undefined ? {} : { name };
+  const named = name === undefined ? {} : { name, namePath: `${path}.name` };
   if (isSystem(message)) return { role: 'system', parts: content, ...named };
   if (message.role !== 'assistant') return { role: 'user', parts: content, ...named };
   const refusal = filledText(message.refusal);
   const said: Part[] = [
-    ...withProof(content, decodeThoughtSignature(message)),
+    ...withCitations(withProof(content, decodeThoughtSignature(message)), message.annotations),
     ...(refusal === undefined ? [] : [{ kind: 'refusal', text: refusal, path: `${path}.refusal` } as const]),
     ...decodeSpokenReply(message, content, path),
   ];
@@ -81,6 +82,14 @@ function decodeTurn(message: JsonObject, content: readonly Part[], path: string,
 function withProof(content: readonly Part[], proof: TextPart['proof']): readonly Part[] {
   const last = proof === undefined ? -1 : content.findLastIndex(isText);
   return content.map((part, at) => (at === last && isText(part) && proof !== undefined ? { ...part, proof } : part));
+}
+
+/** The sources of an earlier reply that a client sends back: places count from the beginning of its text, which is one. */
+function withCitations(content: readonly Part[], annotations: JsonValue | undefined): readonly Part[] {
+  const citations = objectsOf(annotations).flatMap((annotation) => decodeAnnotation(annotation) ?? []);
+  const [only, ...others] = content;
+  if (citations.length === 0 || only === undefined || !isText(only) || others.some(isText)) return content;
+  return [{ ...only, citations }, ...others];
 }
 
 /** A spoken reply is kept by its vendor. What a client still has of it in words can be said anywhere. */

@@ -69,8 +69,10 @@ export function decodeReasoningRequest(body: JsonObject): { readonly reasoning?:
   const visible = typeof body.include_reasoning === 'boolean' ? body.include_reasoning : undefined;
   if (first === undefined && budgetTokens === undefined && visible === undefined) return { fields };
   const base: ReasoningRequest = first?.request ?? { mode: budgetTokens === undefined ? 'auto' : budgetTokens === 0 ? 'off' : 'on' };
+  const path = fields[0] ?? 'include_reasoning';
   return {
     reasoning: {
+      ...(path === 'reasoning_effort' ? {} : { path }),
       ...base,
       ...(budgetTokens === undefined || base.mode === 'off' ? {} : { budgetTokens }),
       ...(visible === undefined || base.visible !== undefined ? {} : { visible }),

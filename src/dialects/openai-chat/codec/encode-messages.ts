@@ -22,7 +22,9 @@ const fitId = (id: string): string => fitCallId(id, callIdRules);
 /** The vendor's rule for names of speakers. */
 const speakerName = /^[^\s<|\\/>]{1,64}$/;
 
-const nameOf = ({ name }: Turn): JsonObject => (name !== undefined && speakerName.test(name) ? { name } : {});
+export const isSpeakerName = (name: string): boolean => speakerName.test(name);
+
+const nameOf = ({ name }: Turn): JsonObject => (name !== undefined && isSpeakerName(name) ? { name } : {});
 
 /**
  * Writes the conversation. System text before it becomes one message, for the templates of many models know only one.

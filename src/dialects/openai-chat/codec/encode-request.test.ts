@@ -212,7 +212,7 @@ test('reasoning goes back to the server that had it and to no other, and is neve
     reasoning_content: 'own\n\nnobody’s',
     reasoning_details: details,
   });
-  assert.deepEqual(write({ turns }, {}, true).notes, []);
+  assert.deepEqual(write({ turns }, {}, true).notes, ['adapted messages']);
   assert.deepEqual(messagesOf([user(text('A')), assistant(...parts.slice(2, 4)), user(text('C'))]).length, 2);
 });
 
@@ -280,7 +280,7 @@ test('hand-made conversations come back the same', () => {
   const request = createFakeRequest({ turns, instructions: [{ kind: 'text', text: 'I' }] });
   const { body } = write(request);
   const read = decodeRequest({ operation: 'generate', body, headers: {} });
-  const bare = JSON.stringify(read.turns, (key, value: unknown) => (key === 'path' ? undefined : value));
+  const bare = JSON.stringify(read.turns, (key, value: unknown) => (key === 'path' || key === 'namePath' ? undefined : value));
   assert.deepEqual(JSON.parse(bare), turns);
   assert.equal(read.instructions[0]?.text, 'I');
   assert.equal(createFit().notes.list().length, 0);

@@ -1,9 +1,10 @@
 import type { InferenceRequest, Sampling } from '../../../inference/inference-request.ts';
+import { noteUnsaid, type Unsayable } from '../../../inference/note-unsaid.ts';
 import { fitToolNames, listToolNames } from '../../../inference/tool-names.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { EncodedRequest, RequestFit } from '../../chat-codec.ts';
 import { reasoningFields } from './decode-reasoning-request.ts';
-import { encodeMessages, type MessageFit } from './encode-messages.ts';
+import { encodeMessages, isSpeakerName, type MessageFit } from './encode-messages.ts';
 import { encodeOutputFormat, nameRules } from './encode-output-format.ts';
 import { encodeReasoningRequest } from './encode-reasoning-request.ts';
 import { encodeTools } from './encode-tools.ts';
@@ -16,6 +17,7 @@ const stopSequencesMax = 4;
 /** Writes a request for a server of this dialect, within what its traits say that it takes. */
 export function encodeRequest(request: InferenceRequest, fit: RequestFit): EncodedRequest {
   const ownFields = restoreOwnFields(request, fit.notes);
+  noteUnsaid(request, unsayableFor(fit), fit.notes);
   const names = fitToolNames(listToolNames(request), nameRules);
   const messageFit: MessageFit = { ...fit, toWireName: names.toWireName, isOwn: isOwn(request) };
   const format = encodeOutputFormat(request, fit);
@@ -42,6 +44,19 @@ export function encodeRequest(request: InferenceRequest, fit: RequestFit): Encod
     ...(names.renamed.size === 0 ? {} : { toolNames: names.renamed }),
     ...(format.answerTool === undefined ? {} : { answerTool: format.answerTool }),
     ...(stop.cutAt.length === 0 ? {} : { cutAt: stop.cutAt }),
+  };
+}
+
+/** What has no place in this dialect. Thoughts go back to servers that want them, and entries with proofs to the one that wrote them. */
+function unsayableFor({ traits, proofOrigin }: RequestFit): Unsayable {
+  const { reasoningHistoryField } = traits.chat;
+  return {
+    proofOrigin,
+    sayableName: isSpeakerName,
+    mediaNames: true,
+    citations: 'all',
+    takesReasoning: ({ proof }) =>
+      (proof === undefined || proof.origin === proofOrigin) && (reasoningHistoryField !== undefined || (proof?.blob ?? '') !== ''),
   };
 }
 

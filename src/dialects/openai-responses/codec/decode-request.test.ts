@@ -93,13 +93,13 @@ describe('settings', () => {
     const weights = Object.fromEntries(vendorFields.map(({ field, weight }) => [field, weight]));
     assert.deepEqual(weights, {
       metadata: 'harmless',
-      prompt_cache_key: 'harmless',
+      prompt_cache_key: 'hint',
       client_metadata: 'harmless',
       top_logprobs: 'matters',
       max_tool_calls: 'matters',
       include: 'matters',
       'reasoning.context': 'matters',
-      service_tier: 'harmless',
+      service_tier: 'matters',
       brand_new: 'matters',
     });
   });

@@ -12,9 +12,11 @@ import type {
 import { filledText, membersOf, textOf, textsOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
 import type { WireRequest } from '../../chat-dialect.ts';
-import { openaiHarmlessFields } from '../../openai-harmless-fields.ts';
+import { isSaid, listUnread } from '../../list-unread.ts';
+import { openaiHintFields } from '../../openai-hint-fields.ts';
 import { compactionOf, compactionPrompt, withoutTrigger } from '../compaction.ts';
 import { decodeInput } from './decode-input.ts';
+import { readItemFields } from './read-item-fields.ts';
 import { decodeToolChoice, decodeTools } from './decode-tools.ts';
 import { ownDialect } from './own-dialect.ts';
 
@@ -39,10 +41,11 @@ const readFields = new Set([
   'service_tier',
   'user',
   'prompt',
+  'stream_options',
   ...gatewayFields,
 ]);
 
-const harmlessFields = new Set(openaiHarmlessFields);
+const hintFields = new Set(openaiHintFields);
 
 /** Values that say nothing, because they are what the vendor does anyway. */
 const defaults: Readonly<Record<string, JsonValue>> = { top_logprobs: 0 };
@@ -57,12 +60,31 @@ function refusePrompt({ prompt }: JsonObject): void {
 }
 
 function readOtherFields(body: JsonObject): readonly VendorField[] {
-  const fields: VendorField[] = [];
-  for (const [field, value] of Object.entries(body)) {
-    if (isAbsent(value) || readFields.has(field) || (Object.hasOwn(defaults, field) && defaults[field] === value)) continue;
-    fields.push({ field, value, weight: harmlessFields.has(field) ? 'harmless' : 'matters' });
-  }
-  return fields;
+  const fields = listUnread(body, '', readFields, hintFields).filter(
+    ({ field, value }) => !(Object.hasOwn(defaults, field) && defaults[field] === value),
+  );
+  // The gateway keeps it with the response and says it in the reply.
+  return fields.map((field) => (field.field === 'metadata' ? { ...field, weight: 'harmless' } : field));
+}
+
+/** Members of the objects beside the conversation that nobody reads. */
+function readInnerFields({ text, reasoning, stream_options: streaming }: JsonObject): readonly VendorField[] {
+  const { format, verbosity } = membersOf(text);
+  const { effort, summary, generate_summary: older } = membersOf(reasoning);
+  const others: readonly (readonly [field: string, value: JsonValue | undefined, known: readonly string[]])[] = [
+    ['text.verbosity', verbosity, verbosityWords],
+    ['reasoning.effort', effort, effortWords],
+    ['reasoning.summary', summary, summaryWords],
+    ['reasoning.generate_summary', older, summaryWords],
+  ];
+  return [
+    ...listUnread(text, 'text', new Set(['format', 'verbosity'])),
+    ...listUnread(format, 'text.format', new Set(['type', 'name', 'schema', 'description', 'strict'])),
+    ...listUnread(streaming, 'stream_options', new Set(), new Set(['include_obfuscation'])),
+    ...others.flatMap(([field, value, known]): readonly VendorField[] =>
+      isSaid(value) && !known.includes(String(value)) ? [{ field, value, weight: 'matters' }] : [],
+    ),
+  ];
 }
 
 /** What is asked to be included. Most of it is in the reply whenever the upstream says it; probabilities are in none. */
@@ -74,6 +96,7 @@ function readIncludeFields(include: readonly string[]): readonly VendorField[] {
 
 const effortWords: readonly ReasoningEffort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'];
 const summaryWords = ['auto', 'concise', 'detailed'] as const;
+const verbosityWords = ['low', 'medium', 'high'] as const;
 
 function decodeReasoning(value: JsonValue | undefined, wantsProofs: boolean): ReasoningRequest | undefined {
   if (!isJsonObject(value)) return wantsProofs ? { mode: 'auto', wantsProofs } : undefined;
@@ -91,11 +114,8 @@ function decodeReasoning(value: JsonValue | undefined, wantsProofs: boolean): Re
 }
 
 function readReasoningFields(value: JsonValue | undefined): readonly VendorField[] {
-  const { context, mode } = membersOf(value);
-  return [
-    ...(isAbsent(context) || context === 'auto' ? [] : [{ field: 'reasoning.context', value: context, weight: 'matters' } as const]),
-    ...(isAbsent(mode) ? [] : [{ field: 'reasoning.mode', value: mode, weight: 'matters' } as const]),
-  ];
+  const fields = listUnread(value, 'reasoning', new Set(['effort', 'summary', 'generate_summary']));
+  return fields.filter(({ field, value: said }) => !(field === 'reasoning.context' && said === 'auto'));
 }
 
 function decodeOutputFormat(value: JsonValue | undefined): OutputFormat | undefined {
@@ -123,7 +143,7 @@ const tierWords: readonly ServiceTier[] = ['auto', 'default', 'flex', 'priority'
 function decodeServiceTier(value: JsonValue | undefined): { readonly tier?: ServiceTier; readonly fields: readonly VendorField[] } {
   const tier = tierWords.find((word) => word === value);
   if (tier !== undefined) return { tier, fields: [] };
-  return { fields: isAbsent(value) ? [] : [{ field: 'service_tier', value, weight: 'harmless' }] };
+  return { fields: isAbsent(value) ? [] : [{ field: 'service_tier', value, weight: 'matters' }] };
 }
 
 function decodeInstructions(value: JsonValue | undefined): readonly TextPart[] {
@@ -137,7 +157,7 @@ function decodeSettings(body: JsonObject): Partial<InferenceRequest> {
   const outputFormat = decodeOutputFormat(text.format);
   const reasoning = decodeReasoning(body.reasoning, textsOf(body.include).includes('reasoning.encrypted_content'));
   const endUser = filledText(body.user) ?? filledText(body.safety_identifier);
-  const verbosity = (['low', 'medium', 'high'] as const).find((word) => word === text.verbosity);
+  const verbosity = verbosityWords.find((word) => word === text.verbosity);
   const { tier } = decodeServiceTier(body.service_tier);
   return {
     ...(typeof body.parallel_tool_calls === 'boolean' && { parallelToolCalls: body.parallel_tool_calls }),
@@ -199,6 +219,8 @@ function readRequest(body: JsonObject): InferenceRequest {
       ...readOtherFields(body),
       ...readIncludeFields(textsOf(body.include)),
       ...readReasoningFields(body.reasoning),
+      ...readInnerFields(body),
+      ...readItemFields(body.input),
       ...decodeServiceTier(body.service_tier).fields,
       ...toolFields,
       ...choiceFields,

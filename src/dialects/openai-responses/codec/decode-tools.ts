@@ -1,8 +1,9 @@
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { FunctionTool, Tool, ToolChoice, VendorField, WebSearchTool } from '../../../inference/inference-request.ts';
-import { filledText, membersOf, objectsOf, textOf, textsOf, wordOf } from '../../../platform/json/json-readers.ts';
+import { filledText, meaningOf, membersOf, objectsOf, textOf, textsOf, wordOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
 import { screenToolName } from '../../../inference/screen-actions.ts';
+import { listUnread } from '../../list-unread.ts';
 import { readUserLocation } from '../../read-user-location.ts';
 import { builtInToolOf } from '../built-in-tools.ts';
 import { customToolParameters, joinNamespace } from './client-tools.ts';
@@ -10,6 +11,40 @@ import { decodeFileSearch } from './file-search-tool.ts';
 import { decodeScreenTool, isScreenType } from './screen-tool.ts';
 
 type DecodedTools = { readonly tools: readonly Tool[]; readonly fields: readonly VendorField[] };
+
+/** What is read of each kind of tool. Other kinds, which only the vendor knows, are refused or carried as a whole. */
+const toolMembers: Readonly<Record<string, ReadonlySet<string>>> = {
+  function: new Set(['type', 'name', 'description', 'parameters', 'strict']),
+  custom: new Set(['type', 'name', 'description', 'format']),
+  web_search: new Set(['type', 'filters', 'domains', 'user_location', 'search_context_size', 'external_web_access']),
+  code_interpreter: new Set(['type', 'container']),
+  file_search: new Set(['type', 'vector_store_ids', 'filters', 'max_num_results', 'ranking_options']),
+  computer: new Set(['type', 'display_width', 'display_height', 'environment']),
+};
+
+/** How the vendor loads a tool. */
+const toolHints = new Set(['defer_loading']);
+
+const membersReadOf = (type: string): ReadonlySet<string> | undefined => {
+  if (type.startsWith('web_search')) return toolMembers.web_search;
+  return isScreenType(type) ? toolMembers.computer : meaningOf(type, toolMembers);
+};
+
+/** Members of a tool, and of the objects in it, that nobody reads. */
+function readToolFields(tool: JsonObject, path: string): readonly VendorField[] {
+  const read = membersReadOf(textOf(tool.type) ?? '');
+  if (read === undefined) return [];
+  const inner: readonly (readonly [name: string, read: readonly string[]])[] = [
+    ['container', ['type', 'file_ids']],
+    ['ranking_options', ['ranker', 'score_threshold']],
+    ['user_location', ['type', 'city', 'country', 'region', 'timezone']],
+    ...(tool.type === 'file_search' ? [] : [['filters', ['allowed_domains', 'blocked_domains']] as const]),
+  ];
+  return [
+    ...listUnread(tool, path, read, toolHints),
+    ...inner.flatMap(([name, known]) => (read.has(name) ? listUnread(tool[name], `${path}.${name}`, new Set(known)) : [])),
+  ];
+}
 
 type Place = { readonly path: string; readonly namespace?: string; readonly introduction?: string };
 
@@ -51,12 +86,19 @@ function decodeCustom(tool: JsonObject, place: Place): { readonly tool: Function
       ...(place.namespace === undefined ? { wire: tool } : {}),
       ...(description === undefined ? {} : { description }),
     },
-    fields: grammar === undefined ? [] : [{ field: `${place.path}.format`, value: format, weight: 'matters' }],
+    fields:
+      format.type === undefined || format.type === 'text' ? [] : [{ field: `${place.path}.format`, value: format, weight: 'matters' }],
   };
 }
 
 /** Members of the search tool that have a neutral name. The vendor knows no `domains`. */
 const searchMembers = new Set(['type', 'filters', 'domains', 'user_location', 'search_context_size']);
+
+const searchFilters = new Set(['allowed_domains', 'blocked_domains']);
+
+const isPlainSearch = (tool: JsonObject): boolean =>
+  Object.keys(tool).every((member) => searchMembers.has(member)) &&
+  Object.keys(membersOf(tool.filters)).every((member) => searchFilters.has(member));
 
 function decodeWebSearch(tool: JsonObject, path: string): { readonly tool: WebSearchTool; readonly fields: readonly VendorField[] } {
   const filters = membersOf(tool.filters);
@@ -72,7 +114,7 @@ function decodeWebSearch(tool: JsonObject, path: string): { readonly tool: WebSe
       ...(blockedDomains.length === 0 ? {} : { blockedDomains }),
       ...(userLocation === undefined ? {} : { userLocation }),
       ...(contextSize === undefined ? {} : { contextSize }),
-      ...(Object.keys(tool).every((member) => searchMembers.has(member)) ? {} : { wire: tool }),
+      ...(isPlainSearch(tool) ? {} : { wire: tool }),
     },
     // Searching what the vendor has indexed instead of the live web.
     fields: tool.external_web_access === false ? [{ field: `${path}.external_web_access`, value: false, weight: 'matters' }] : [],
@@ -95,6 +137,7 @@ export function decodeTools(value: JsonValue | undefined): DecodedTools {
   const fields: VendorField[] = [];
   const add = (tool: JsonObject, place: Place): void => {
     const type = textOf(tool.type) ?? '';
+    fields.push(...readToolFields(tool, place.path));
     if (type === 'function') tools.push(decodeFunction(tool, place));
     else if (type === 'custom' || type.startsWith('web_search')) {
       const read = type === 'custom' ? decodeCustom(tool, place) : decodeWebSearch(tool, place.path);

@@ -48,7 +48,7 @@ describe('history', () => {
     ];
     const { body, notes } = encode({ turns });
     assert.deepEqual(body.input, [says('user', input('a')), says('assistant', output('b')), says('user', input('c'))]);
-    assert.deepEqual(notes, []);
+    assert.deepEqual(notes, ['adapted messages']);
   });
 
   test('empty reasoning with a proof is kept (openai/openai-agents-python#4155)', () => {

@@ -1,6 +1,7 @@
 import { dropVendorFields } from '../../../inference/drop-vendor-fields.ts';
-import type { InferenceRequest, OutputFormat, VendorField } from '../../../inference/inference-request.ts';
-import { putBackFields } from '../../../inference/own-fields.ts';
+import type { InferenceRequest, OutputFormat, ReasoningPart, VendorField } from '../../../inference/inference-request.ts';
+import { noteUnsaid } from '../../../inference/note-unsaid.ts';
+import { isPutBack, OwnMembers, putBackFields } from '../../../inference/own-fields.ts';
 import { fitReasoning } from '../../../inference/reasoning-scale.ts';
 import { fitToolNames, listToolNames } from '../../../inference/tool-names.ts';
 import { textsOf } from '../../../platform/json/json-readers.ts';
@@ -118,7 +119,8 @@ function encodeStopSequences({ stopSequences = [] }: InferenceRequest, fit: Requ
 
 function encodeToolFields(request: InferenceRequest, fit: RequestFit, toWireName: (name: string) => string): EncodedToolFields {
   const isOwn = request.dialect === ownDialect;
-  const { tools, include, maxToolCalls } = encodeTools(request.tools, { fit, toWireName, isOwn });
+  const own = new OwnMembers(isOwn ? request.vendorFields : []);
+  const { tools, include, maxToolCalls } = encodeTools(request.tools, { fit, toWireName, isOwn, own });
   const answer = createAnswerTool(request, fit);
   const all = answer === undefined ? tools : [...tools, answer.wire];
   const choice = encodeToolChoice(request.toolChoice, tools, { fit, toWireName });
@@ -148,13 +150,27 @@ function putBackOwnFields(body: JsonObject, fields: readonly VendorField[]): Jso
   return putBackFields(include.length === 0 ? body : { ...body, include: [...known, ...include] }, others);
 }
 
+/** Fields of this dialect that go back where they stood. Tools that are no plain functions go back as they were. */
+const isRestored = (field: VendorField, { traits }: RequestFit): boolean =>
+  isPutBack(field) ||
+  field.field.startsWith('tools[') ||
+  (traits.screenTool !== undefined && /\.(?:pending|acknowledged)_safety_checks$/.test(field.field));
+
+function noteLosses(request: InferenceRequest, fit: RequestFit, isOwn: boolean): void {
+  const { notes, proofOrigin } = fit;
+  const lost = isOwn ? request.vendorFields.filter((field) => !isRestored(field, fit)) : request.vendorFields;
+  dropVendorFields(lost, notes, isOwn ? 'a request in which the gateway has a part cannot carry it' : undefined);
+  const takesReasoning = ({ proof }: ReasoningPart): boolean => proof?.origin === proofOrigin && proof.blob !== '';
+  noteUnsaid(request, { mediaNames: true, citations: 'documents', takesReasoning, proofOrigin }, notes);
+}
+
 /**
  * Writes a request for an upstream that speaks Responses. Nothing is kept there: the whole conversation goes along, and reasoning comes
  * back encrypted so that it can go along as well.
  */
 export function encodeRequest(request: InferenceRequest, fit: RequestFit): EncodedRequest {
   const isOwn = request.dialect === ownDialect;
-  if (!isOwn) dropVendorFields(request, fit.notes);
+  noteLosses(request, fit, isOwn);
   const { toWireName, renamed } = fitToolNames(listToolNames(request), nameRules);
   const tools = encodeToolFields(request, fit, toWireName);
   const reasoning = encodeReasoning(request, fit);

@@ -6,6 +6,7 @@ import type {
   ToolChoice,
   WebSearchTool,
 } from '../../../inference/inference-request.ts';
+import type { OwnMembers } from '../../../inference/own-fields.ts';
 import { screenToolName } from '../../../inference/screen-actions.ts';
 import { textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject, JsonValue } from '../../../platform/json/json-value.ts';
@@ -45,9 +46,11 @@ type ToolWriting = {
   readonly toWireName: (name: string) => string;
   /** Whether the request was read from this dialect: its own tools go back as they were. */
   readonly isOwn: boolean;
+  /** Members of its functions that have no neutral name. */
+  readonly own: OwnMembers;
 };
 
-function encodeFunction(tool: FunctionTool, { fit, toWireName, isOwn }: ToolWriting): JsonObject {
+function encodeFunction(tool: FunctionTool, { fit, toWireName, isOwn, own }: ToolWriting): JsonObject {
   if (tool.screen !== undefined && fit.traits.screenTool !== undefined) {
     return isOwn && tool.wire !== undefined ? tool.wire : encodeScreenTool(tool.screen);
   }
@@ -59,6 +62,7 @@ function encodeFunction(tool: FunctionTool, { fit, toWireName, isOwn }: ToolWrit
     parameters: fitParameters(tool.parameters),
     // Left out, the vendor rewrites the schema so that every argument is required.
     ...(isOwn && tool.strict === undefined && tool.path !== undefined ? {} : { strict: tool.strict ?? false }),
+    ...own.take(tool.path),
   };
 }
 
