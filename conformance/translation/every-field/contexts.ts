@@ -1,5 +1,5 @@
 import type { DialectId } from '../../../src/dialects/chat-dialect.ts';
-import { membersOf, objectsOf } from '../../../src/platform/json/json-readers.ts';
+import { membersOf, objectsOf, textOf } from '../../../src/platform/json/json-readers.ts';
 import type { JsonObject, JsonValue } from '../../../src/platform/json/json-value.ts';
 import type { GivenValues } from './walk-schema.ts';
 
@@ -33,7 +33,7 @@ function completeMessages(body: JsonObject): JsonObject {
   const types = (message: JsonObject): readonly (JsonValue | undefined)[] => objectsOf(message['content']).map(({ type }) => type);
   const ofModel = ['tool_use', 'thinking', 'redacted_thinking', 'server_tool_use', 'compaction'];
   const spoken = listOf(body, 'messages').map((message) =>
-    types(message).some((type) => ofModel.includes(String(type))) ? { ...message, role: 'assistant' } : message,
+    types(message).some((type) => ofModel.includes(textOf(type) ?? '')) ? { ...message, role: 'assistant' } : message,
   );
   const messages = surround(
     spoken,
@@ -72,13 +72,13 @@ function completeChat(body: JsonObject): JsonObject {
       if (role !== 'function') return [];
       return [
         { role: 'user', content: 'Hi' },
-        { role: 'assistant', content: null, function_call: { name, arguments: '{}' } } as JsonObject,
+        { role: 'assistant', content: null, function_call: { name, arguments: '{}' } },
       ];
     },
     ({ role, tool_calls: calls, function_call: older }) => {
-      const results = objectsOf(calls).map(({ id }) => ({ role: 'tool', tool_call_id: id, content: 'found' }) as JsonObject);
-      const older1 = older === undefined ? [] : [{ role: 'function', name: membersOf(older)['name'], content: 'found' } as JsonObject];
-      if (results.length + older1.length > 0) return [...results, ...older1];
+      const results = objectsOf(calls).map(({ id }) => ({ role: 'tool', tool_call_id: id, content: 'found' }));
+      const answers = older === undefined ? [] : [{ role: 'function', name: membersOf(older)['name'], content: 'found' }];
+      if (results.length + answers.length > 0) return [...results, ...answers];
       return role === 'user' || role === 'tool' || role === 'function' ? [] : [{ role: 'user', content: 'Go on' }];
     },
   );
@@ -122,7 +122,7 @@ function completeResponses(body: JsonObject): JsonObject {
       return role === 'user' ? [] : [{ role: 'user', content: 'Go on' }];
     },
   );
-  const isScreen = objectsOf(input).some(({ type }) => String(type).startsWith('computer_call'));
+  const isScreen = objectsOf(input).some(({ type }) => textOf(type)?.startsWith('computer_call') === true);
   const needsTools = has(body, 'tool_choice', 'parallel_tool_calls') && !has(body, 'tools');
   return {
     ...body,

@@ -59,7 +59,9 @@ const listVariants = (node: SchemaNode): readonly Schema[] =>
 
 const wordsOf = (node: SchemaNode): readonly JsonValue[] | undefined => {
   const words = node.const !== undefined ? [node.const] : node.enum;
-  return words?.filter((word) => word !== null && !String(word).endsWith('UNSPECIFIED')) as readonly JsonValue[] | undefined;
+  return words?.filter((word) => word !== null && !(typeof word === 'string' && word.endsWith('UNSPECIFIED'))) as
+    | readonly JsonValue[]
+    | undefined;
 };
 
 /** The least value that a schema takes. */
@@ -73,7 +75,7 @@ function least(schema: Schema | undefined, path: readonly string[], walk: Walk):
   if (word !== undefined) return word;
   const [variant] = listVariants(node);
   if (variant !== undefined) return least(variant, path, found.walk);
-  switch (node.type) {
+  switch (String(node.type)) {
     case 'object':
       return leastObject(node, path, found.walk);
     case 'array':
@@ -113,7 +115,7 @@ function probe(schema: Schema | undefined, path: readonly string[], walk: Walk):
   if (words !== undefined) return probeWords(words, path);
   const variants = listVariants(node);
   if (variants.length > 0) return probeVariants(variants, path, found.walk);
-  switch (node.type) {
+  switch (String(node.type)) {
     case 'object':
       return probeObject(node, path, found.walk);
     case 'array':

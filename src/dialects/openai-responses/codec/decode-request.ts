@@ -9,7 +9,7 @@ import type {
   TextPart,
   VendorField,
 } from '../../../inference/inference-request.ts';
-import { filledText, membersOf, textOf, textsOf } from '../../../platform/json/json-readers.ts';
+import { filledText, membersOf, textOf, textsOf, wordOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
 import type { WireRequest } from '../../chat-dialect.ts';
 import { isSaid, listUnread } from '../../list-unread.ts';
@@ -82,7 +82,7 @@ function readInnerFields({ text, reasoning, stream_options: streaming }: JsonObj
     ...listUnread(format, 'text.format', new Set(['type', 'name', 'schema', 'description', 'strict'])),
     ...listUnread(streaming, 'stream_options', new Set(), new Set(['include_obfuscation'])),
     ...others.flatMap(([field, value, known]): readonly VendorField[] =>
-      isSaid(value) && !known.includes(String(value)) ? [{ field, value, weight: 'matters' }] : [],
+      isSaid(value) && wordOf(value, known) === undefined ? [{ field, value, weight: 'matters' }] : [],
     ),
   ];
 }
