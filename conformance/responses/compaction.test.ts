@@ -6,6 +6,7 @@ import type OpenAI from 'openai';
 import { type ConversationsBench, startConversationsBench } from '../conversations/start-conversations-bench.ts';
 import { saying } from '../sdk/steer.ts';
 import { call as fetchFrom, post } from '../support/http.ts';
+import { openSocket } from '../websocket/open-socket.ts';
 import { chatOnly, models } from './models.ts';
 
 /** Upstreams that compact nothing themselves, one of which speaks the client's interface. */
@@ -194,6 +195,24 @@ describe('a conversation is compacted on every upstream', () => {
     );
     assert.deepEqual([damaged.status, damaged.json.error.param], [400, 'input[0].encrypted_content']);
     assert.deepEqual([...sentFor('stranger'), ...sentFor('damaged')], []);
+  });
+
+  test('over a WebSocket, as Codex speaks by default, a trigger is answered alike', async () => {
+    const socket = await openSocket(bench.weir.gatewayUrl, bench.weir.apiKey);
+    socket.create({ model: 'messages', input: [...conversation, trigger], store: false });
+    const events = await socket.rest();
+    const items = events.flatMap(({ type, item }) => (type === 'response.output_item.done' ? [item] : []));
+    assert.deepEqual([items.map(({ type }) => type), events.at(-1)?.type], [['compaction'], 'response.completed']);
+    socket.create({ model: 'messages', input: [...items, said('user', 'Go on.')], store: false });
+    assert.equal((await socket.rest()).at(-1)?.type, 'response.completed');
+    await socket.close();
+  });
+
+  test('a compaction can be quoted, and its price is that of a reply', async () => {
+    const body = { path: '/v1/responses/compact', body: { model: 'messages', input: conversation } };
+    const quoted = await post(`${bench.weir.gatewayUrl}/v1/quote`, body, { authorization: `Bearer ${bench.weir.apiKey}` });
+    assert.equal(quoted.status, 200, quoted.text);
+    assert.match(quoted.text, /"upstream":"anthropic"/);
   });
 
   test('a trigger that does not stand at the end is refused', async () => {

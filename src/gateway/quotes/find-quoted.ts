@@ -34,8 +34,8 @@ export function findQuoted(findRoute: FindRoute, address: string): (asked: Asked
   const { route, rest, params } = match;
   if (route.type === 'chat' || route.type === 'generate-content') {
     const { operation, dialect, pathModel, pathFraming } = describeChatRoute(route, rest, target.query);
-    if (operation !== 'generate') throw notQuoted(address);
-    return (asked) => quoteChat(asked, { dialect, pathModel, pathFraming });
+    if (operation === 'count-tokens') throw notQuoted(address);
+    return (asked) => quoteChat(asked, { dialect, operation, pathModel, pathFraming });
   }
   if (route.type === 'embeddings') return quoteEmbeddings;
   if (route.type === 'audio') return (asked) => quoteSound(asked, route.operation);

@@ -1,5 +1,5 @@
 import { chatDialects } from '../../dialects/registry.ts';
-import type { ChatDialect, DialectId, WireRequest } from '../../dialects/chat-dialect.ts';
+import type { ChatDialect, DialectId, Operation, WireRequest } from '../../dialects/chat-dialect.ts';
 import type { UsageBounds } from '../../billing/metering/estimate-usage.ts';
 import type { CallFacts } from '../../inference/call-facts.ts';
 import { type InputMeasure, measureInput } from '../../inference/measure-input.ts';
@@ -24,6 +24,7 @@ import { readHistory } from './read-history.ts';
 /** Where a chat is asked for. */
 export type ChatPath = {
   readonly dialect: DialectId;
+  readonly operation: Exclude<Operation, 'count-tokens'>;
   readonly pathModel?: string | undefined;
   readonly pathFraming?: StreamFraming | undefined;
 };
@@ -36,7 +37,7 @@ export async function quoteChat(asked: Asked, path: ChatPath): Promise<QuotedCal
   const { gateway, settings, caller, headers } = asked;
   const dialect = chatDialects[path.dialect];
   const { callback_url: _told, ...body } = asked.body;
-  const wire: WireRequest = { operation: 'generate', headers, ...path, body: path.dialect === 'openai-responses' ? body : asked.body };
+  const wire: WireRequest = { headers, ...path, body: path.dialect === 'openai-responses' ? body : asked.body };
   dialect.validateRequest(wire, settings.validation);
   const facts = dialect.readFacts(wire);
   if (!mayCall(caller, facts.requestedModel)) throw unknownModel(facts.requestedModel, settings.routing, (model) => mayCall(caller, model));

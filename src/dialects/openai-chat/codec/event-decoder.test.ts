@@ -152,6 +152,13 @@ test('content after a finish reason in the first chunk stays one text', () => {
   assert.deepEqual(partsOf([chunk({ content: 'a' }, 'stop'), chunk({ content: 'b' }, 'stop')]), [{ kind: 'text', text: 'ab' }]);
 });
 
+test('SGLang’s matched_stop names the sequence', () => {
+  const chunk = (matched_stop: unknown) => [{ choices: [{ index: 0, delta: { content: 'x' }, finish_reason: 'stop', matched_stop }] }];
+  const last = (matched: unknown) => decodeChunks(chunk(matched)).at(-1);
+  assert.deepEqual(last('END'), { type: 'finished', stopReason: 'stop-sequence', stopSequence: 'END' });
+  assert.deepEqual(last(128_009), { type: 'finished', stopReason: 'end' });
+});
+
 test('vLLM’s stop_reason names the sequence', () => {
   const { stopReason, stopSequence } = foldEvents(
     decodeChunks([{ choices: [{ index: 0, delta: { content: 'x' }, finish_reason: 'stop', stop_reason: 'END' }] }]),

@@ -93,8 +93,9 @@ export class ReplyReader {
       // Some services repeat the whole message beside every delta.
     } else if (isJsonObject(choice.message) && !this.#hasDeltas) this.#readMessage(choice.message);
     this.#finishReason ??= filledText(choice.finish_reason);
-    // vLLM says which sequence it was; for tokens it gives their number.
-    this.#stopSequence ??= choice.finish_reason === 'stop' ? filledText(choice.stop_reason) : undefined;
+    // vLLM and SGLang say which sequence it was; for tokens they give their number.
+    const said = filledText(choice.stop_reason) ?? filledText(choice.matched_stop);
+    this.#stopSequence ??= choice.finish_reason === 'stop' ? said : undefined;
     this.#readUsage(choice.usage);
   }
 

@@ -106,6 +106,7 @@ export async function prepareTranslation(
     client,
     upstream,
     encoded,
+    stopSequences: neutral.stopSequences ?? [],
     callLimits: limitsOf(neutral),
     reading: { proofOrigin: fit.proofOrigin, newId, notes: replyNotes },
     writing: {

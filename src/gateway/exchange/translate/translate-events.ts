@@ -21,6 +21,16 @@ export function failureOf(stopDetail: string | undefined): ErrorInReply {
   return { message: `generation failed${stopDetail === undefined ? '' : ` (${stopDetail})`}`, status: 502 };
 }
 
+/** Servers have marks of their own that end a reply, and some tell them like a sequence: a client did not ask for those. */
+function checkStop(asked: readonly string[]): EventStep {
+  return (event) => {
+    if (event.type !== 'finished' || event.stopReason !== 'stop-sequence' || event.stopSequence === undefined) return [event];
+    if (asked.includes(event.stopSequence)) return [event];
+    const { stopSequence: _mark, ...ended } = event;
+    return [{ ...ended, stopReason: 'end' }];
+  };
+}
+
 function chain(steps: readonly EventStep[]): (events: readonly InferenceEvent[]) => readonly InferenceEvent[] {
   return (events) => steps.reduce<readonly InferenceEvent[]>((passing, step) => passing.flatMap((event) => step(event)), events);
 }
@@ -29,9 +39,11 @@ function chain(steps: readonly EventStep[]): (events: readonly InferenceEvent[])
  * What happens between the upstream's words and the client's: blocks are put in line, tools get their names back, stop sequences that the
  * upstream does not know cut the text, and proofs that the client might lose are remembered before it learns of the end.
  */
-export function createEventLine({ encoded, callLimits, correctUsage, rememberProofs, replyNotes }: Translation): EventLine {
+export function createEventLine(translation: Translation): EventLine {
+  const { encoded, callLimits, stopSequences, correctUsage, rememberProofs, replyNotes } = translation;
   const { toolNames, answerTool, cutAt } = encoded;
   const steps: EventStep[] = [serializeBlocks()];
+  if (stopSequences !== undefined) steps.push(checkStop(stopSequences));
   if (toolNames !== undefined || answerTool !== undefined) {
     steps.push(
       restoreTools({ ...(toolNames === undefined ? {} : { toolNames }), ...(answerTool === undefined ? {} : { answerTool }) }),

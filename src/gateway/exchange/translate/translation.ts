@@ -11,6 +11,8 @@ export type Translation = {
   readonly client: ChatDialect;
   readonly upstream: ChatDialect;
   readonly encoded: EncodedRequest;
+  /** The stop sequences that the client asked for: no other ends its reply. */
+  readonly stopSequences?: readonly string[] | undefined;
   /** How many calls the reply may make, where that is limited. */
   readonly callLimits?: CallLimits | undefined;
   readonly reading: ReplyReading;
