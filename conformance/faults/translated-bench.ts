@@ -91,7 +91,13 @@ export async function startScriptedWeir(
   );
   const models = Object.fromEntries(dialects.map((to) => [modelFor(to), { targets: [{ upstream: to, model: upstreamModel[to] }] }]));
   const weir = await startWeir({
-    config: JSON.stringify({ retries: { attemptsMax: 1, avoidFailing: false }, overload: neverOverloaded, ...config, upstreams, models }),
+    config: JSON.stringify({
+      retries: { attemptsMax: 1, avoidFailing: false, holdOpeningMs: 60_000 },
+      overload: neverOverloaded,
+      ...config,
+      upstreams,
+      models,
+    }),
     nodeArguments,
   });
   const ledger = await openLedger(weir.dataDirectory);

@@ -107,7 +107,9 @@ export async function startTwoTargets(
   // Of what is well, too, nothing may take longer, however busy the machine is, and however long it stands still.
   const timeouts = { connectMs: 3000, firstByteMs: 7000, idleMs: 7000, ...ownTimeouts };
   const limits = { eventBytesMax: 1_000_000, replyBytesMax: 1_000_000 };
-  const weir = await startWeir({ config: JSON.stringify({ overload: neverOverloaded, upstreams, models, timeouts, limits }) });
+  // What is tried again here fails late, too, and the client is to see nothing of it.
+  const retries = { holdOpeningMs: 60_000 };
+  const weir = await startWeir({ config: JSON.stringify({ retries, overload: neverOverloaded, upstreams, models, timeouts, limits }) });
   const ledger = await openLedger(weir.dataDirectory);
   let lastTag = 0;
   const open: TwoTargets['open'] = (which) => {

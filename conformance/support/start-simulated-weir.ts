@@ -10,10 +10,10 @@ export type StartSimulatedWeirOptions = {
   readonly upstreams?: (addresses: RunningSimulator['addresses']) => Readonly<Record<string, object>>;
   readonly models?: Readonly<Record<string, object>>;
   /**
-   * `retries` of weir.yaml. Default: every call is one attempt, whatever the targets' state, because most suites look at a single exchange with an upstream that
-   * misbehaves on purpose.
+   * `retries` of weir.yaml. Default: every call is one attempt, whatever the targets' state, and a stream opens with its first content, however late: most suites look at a
+   * single exchange with an upstream that misbehaves on purpose, and at the status that this gets.
    */
-  readonly retries?: { readonly attemptsMax?: number; readonly avoidFailing?: boolean };
+  readonly retries?: { readonly attemptsMax?: number; readonly avoidFailing?: boolean; readonly holdOpeningMs?: number };
   /**
    * Whether the gateway runs the built-in tools itself, whoever the vendor is: it searches the simulated web and reads its pages. Otherwise its models' vendors
    * run what they can.
@@ -61,7 +61,7 @@ export async function startSimulatedWeir(options: StartSimulatedWeirOptions = {}
       upstreams: { ...upstreams, ...options.upstreams?.(simulator.addresses) },
       ...(options.models === undefined ? {} : { models: options.models }),
       ...(options.timeouts === undefined ? {} : { timeouts: options.timeouts }),
-      retries: options.retries ?? { attemptsMax: 1, avoidFailing: false },
+      retries: options.retries ?? { attemptsMax: 1, avoidFailing: false, holdOpeningMs: 60_000 },
       overload: options.config?.['overload'] ?? neverOverloaded,
     };
     // JSON is YAML, so nothing has to be quoted by hand.

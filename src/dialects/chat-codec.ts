@@ -95,6 +95,8 @@ export type StreamPosition = {
 export type EventEncoder = {
   /** The bytes of an event as text, its framing included; empty where the dialect has nothing to send for it yet. */
   readonly write: (event: InferenceEvent) => string;
+  /** What opens the reply, if `write` keeps it for the first content; asked for where that is late. Absent where `started` has written it. */
+  readonly open?: () => string;
   readonly position: () => StreamPosition;
   /** The reply so far as it is to be kept: with everything that the client did not ask to see. Absent where nothing is kept of the dialect. */
   readonly kept?: () => JsonObject;

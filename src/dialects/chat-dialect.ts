@@ -64,7 +64,13 @@ export type ReplyReport = {
   readonly error?: ErrorInReply;
 };
 
-export type ErrorInReply = { readonly message: string; readonly status?: number };
+export type ErrorInReply = {
+  readonly message: string;
+  /** What its status line would have been, where its own number, code or type tells. */
+  readonly status?: number;
+  /** Whether the operator's account there has no credit left. */
+  readonly isOutOfCredit?: true;
+};
 
 /**
  * What becomes of a frame on its way to the client: it goes on untouched, is kept back (a usage chunk the client did not ask for),

@@ -20,6 +20,8 @@ export type RetrySettings = {
   readonly attemptsMax: number;
   /** Whether targets that do not work come after all others until they do. */
   readonly avoidFailing: boolean;
+  /** For how long a stream's opening events and headers are held at most, so that another attempt can answer instead. */
+  readonly holdOpeningMs: number;
 };
 
 export type GatewayLimits = {
@@ -48,7 +50,7 @@ export const defaultTimeouts: GatewayTimeouts = {
   heartbeatMs: 15 * second,
 };
 
-export const defaultRetries: RetrySettings = { attemptsMax: 3, avoidFailing: true };
+export const defaultRetries: RetrySettings = { attemptsMax: 3, avoidFailing: true, holdOpeningMs: second };
 
 export const defaultLimits: GatewayLimits = {
   requestBytesMax: 32 * mebibyte,

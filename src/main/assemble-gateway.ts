@@ -26,7 +26,7 @@ import { addGatewayGauges } from '../gateway/telemetry/gateway-gauges.ts';
 import { createGatewayServer, type GatewayServer } from '../gateway/server.ts';
 import type { Clock } from '../platform/clock.ts';
 import { DrainSlots } from '../gateway/disconnect/drain-slots.ts';
-import { createDeadlines } from '../platform/http/deadlines.ts';
+import { checkIntervalMs, createDeadlines } from '../platform/http/deadlines.ts';
 import { fetchMedia } from '../platform/http/fetch-media.ts';
 import { createIds } from '../platform/ids.ts';
 import type { LogDestination, Logger } from '../platform/log.ts';
@@ -95,7 +95,6 @@ export type WorkerParts = {
 };
 
 const configPollMs = 1000;
-const deadlineTickMs = 100;
 const keysRefreshMs = 1000;
 /** Also how long a worker waits at its start for what it recovered. */
 const shipMsMax = 5000;
@@ -166,7 +165,7 @@ async function openBooks(
 }
 
 function openDeadlines(clock: Clock, opened: AsyncDisposableStack): Gateway['deadlines'] {
-  const deadlines = createDeadlines<RunningCall>({ clock, tickMs: deadlineTickMs });
+  const deadlines = createDeadlines<RunningCall>({ clock, tickMs: checkIntervalMs });
   opened.defer(() => deadlines.close());
   return deadlines;
 }

@@ -83,12 +83,12 @@ function readEvent(tap: TapState, event: JsonObject, eventName: string | undefin
       if (tap.state === 'open') tap.state = 'complete';
       break;
     case 'error':
-      fail(tap, readError(event.error));
+      fail(tap, readError(event.error, event));
       break;
     default:
       // Events of other types may be added by the vendor at any time and say nothing of what is read here. An error without a type
       // is how some imitating servers report a failure.
-      if (isJsonObject(event.error)) fail(tap, readError(event.error));
+      if (isJsonObject(event.error)) fail(tap, readError(event.error, event));
   }
 }
 

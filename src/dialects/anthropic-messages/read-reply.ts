@@ -13,7 +13,7 @@ export function readReply(reply: unknown): ReplyReport {
     ...(typeof reply.id === 'string' && { replyId: reply.id }),
     ...(typeof reply.stop_reason === 'string' && { stopReason: reply.stop_reason }),
     outputCharacters: countContentCharacters(reply.content),
-    ...((reply.type === 'error' || isErrorMember(reply.error)) && { error: readError(reply.error) }),
+    ...((reply.type === 'error' || isErrorMember(reply.error)) && { error: readError(reply.error, reply) }),
   };
 }
 

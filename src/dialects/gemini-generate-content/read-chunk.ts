@@ -2,7 +2,7 @@ import type { UsageReport } from '../../inference/usage.ts';
 import { filledText } from '../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject } from '../../platform/json/json-value.ts';
 import type { ErrorInReply } from '../chat-dialect.ts';
-import { errorStatusOf } from '../error-status.ts';
+import { describeErrorInReply } from '../error-in-reply.ts';
 import { decodeUsage } from './decode-usage.ts';
 
 /** What is known of one candidate after the chunks read so far. */
@@ -51,8 +51,7 @@ function readCandidate(candidate: JsonObject, known: CandidateState = {}): Candi
 /** Reads `{code, message, status}`. */
 function readErrorObject(error: JsonObject): ErrorInReply {
   const message = filledText(error.message) ?? 'The upstream reported an error without a message.';
-  const status = errorStatusOf(error.code);
-  return status === undefined ? { message } : { message, status };
+  return describeErrorInReply(message, error);
 }
 
 /** Adds a chunk (or a whole reply) to what is known. Pure: the state is replaced, not changed. */

@@ -253,7 +253,10 @@ describe('usage', () => {
   test('events: the end, an error, and what nobody knows', () => {
     assert.deepEqual(readAudioStreamEvent('{"type":"transcript.text.delta","delta":"abc"}'), { kind: 'delta', textCharacters: 3 });
     assert.equal(readAudioStreamEvent('{"type":"speech.audio.done","usage":{"input_tokens":1,"output_tokens":2}}').kind, 'done');
-    assert.deepEqual(readAudioStreamEvent('{"error":{"message":"no","code":503}}'), { kind: 'error', message: 'no', status: 503 });
+    assert.deepEqual(readAudioStreamEvent('{"error":{"message":"no","code":503}}'), {
+      kind: 'error',
+      error: { message: 'no', status: 503 },
+    });
     for (const data of ['', '[DONE]', 'x', '[]', '{"type":"new"}', '{"text":"a"}']) assert.equal(readAudioStreamEvent(data).kind, 'other');
   });
 });

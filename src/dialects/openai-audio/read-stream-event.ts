@@ -1,7 +1,9 @@
 import { filledText, membersOf, textOf } from '../../platform/json/json-readers.ts';
-import { isJsonObject, type JsonValue } from '../../platform/json/json-value.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../platform/json/json-value.ts';
 import { parseIfJson } from '../../platform/json/parse-if-json.ts';
 import type { UsageReport } from '../../inference/usage.ts';
+import type { ErrorInReply } from '../chat-dialect.ts';
+import { describeErrorInReply } from '../error-in-reply.ts';
 import { readAudioUsage } from './audio-usage.ts';
 
 /** What an event of a stream says to the gateway. The bytes go to the client whatever it is. */
@@ -9,7 +11,7 @@ export type AudioStreamEvent =
   /** A piece of sound or of text, with the characters that it has: base64 of sound counts for nothing. */
   | { readonly kind: 'delta'; readonly textCharacters: number }
   | { readonly kind: 'done'; readonly usage: UsageReport | undefined }
-  | { readonly kind: 'error'; readonly message: string; readonly status: number | undefined }
+  | { readonly kind: 'error'; readonly error: ErrorInReply }
   | { readonly kind: 'other' };
 
 /** Reads the payload of an event of `stream_format: sse` or `stream=true`. */
@@ -18,7 +20,7 @@ export function readAudioStreamEvent(data: string): AudioStreamEvent {
   const event = parseIfJson(data);
   if (!isJsonObject(event)) return { kind: 'other' };
   const error = event['error'];
-  if (error !== undefined && error !== null) return readError(error);
+  if (error !== undefined && error !== null) return readError(error, event);
   switch (textOf(event['type']) ?? '') {
     case 'speech.audio.delta':
       return { kind: 'delta', textCharacters: 0 };
@@ -35,9 +37,8 @@ export function readAudioStreamEvent(data: string): AudioStreamEvent {
   }
 }
 
-function readError(error: JsonValue): AudioStreamEvent {
-  const { message, code, status } = membersOf(error);
-  const named = [status, code].find((value) => typeof value === 'number' && value >= 400 && value < 600);
-  const words = filledText(message) ?? (typeof error === 'string' ? error : 'no words');
-  return { kind: 'error', message: words, status: typeof named === 'number' ? named : undefined };
+function readError(error: JsonValue, event: JsonObject): AudioStreamEvent {
+  const members = membersOf(error);
+  const words = filledText(members['message']) ?? (typeof error === 'string' ? error : 'no words');
+  return { kind: 'error', error: describeErrorInReply(words, members, event) };
 }

@@ -80,7 +80,7 @@ test('an error fails the stream, and a [DONE] after it does not heal it', () => 
 
 test('errors in the forms of imitating servers', () => {
   assert.deepEqual(tapChunks([{ error: 'model unloaded' }]).report.error, { message: 'model unloaded' });
-  assert.deepEqual(tapChunks([{ error: { code: 'server_error' } }]).report.error, { message: 'server_error' });
+  assert.deepEqual(tapChunks([{ error: { code: 'server_error' } }]).report.error, { message: 'server_error', status: 500 });
   assert.deepEqual(tapChunks([{ message: 'no memory', code: 500 }], {}, 'error').report.error, { message: 'no memory', status: 500 });
   assert.deepEqual(tapChunks(['out of memory'], {}, 'error').report.error, { message: 'out of memory' });
   assert.equal(tapChunks([{ ...text('a'), error: null }]).report.error, undefined);

@@ -79,7 +79,7 @@ function readFrame(tap: TapState, frame: Frame): FrameVerdict {
 }
 
 function readChunk(tap: TapState, chunk: JsonObject, eventName: string | undefined): FrameVerdict {
-  if (isError(chunk.error)) fail(tap, readError(chunk.error));
+  if (isError(chunk.error)) fail(tap, readError(chunk.error, chunk));
   else if (eventName === 'error') fail(tap, readError(chunk));
   if (typeof chunk.model === 'string' && chunk.model !== '') tap.servedModel = chunk.model;
   if (typeof chunk.service_tier === 'string') tap.serviceTier = chunk.service_tier;

@@ -77,7 +77,7 @@ test('a broken stream ends with an error chunk and without [DONE]', () => {
 
 test('an error without words is named as such', () => {
   assert.deepEqual(readError({}), { message: 'The upstream reported an error without a message.' });
-  assert.deepEqual(readError({ message: '', code: 'overloaded' }), { message: 'overloaded' });
+  assert.deepEqual(readError({ message: '', code: 'overloaded' }), { message: 'overloaded', status: 503 });
   assert.deepEqual(readError({ message: 'x', code: 200 }), { message: 'x' });
 });
 

@@ -1,20 +1,20 @@
 import { filledText } from '../../platform/json/json-readers.ts';
 import { isJsonObject } from '../../platform/json/json-value.ts';
 import type { ErrorInReply } from '../chat-dialect.ts';
-import { errorStatusOf } from '../error-status.ts';
+import { describeErrorInReply } from '../error-in-reply.ts';
+
+const unsaid = 'The upstream reported an error without a message.';
 
 /**
- * Reads an `error` member, in the vendor's form or as the plain text that some servers send. The status is its `code` where that is one.
+ * Reads an `error` member, in the vendor's form or as the plain text that some servers send.
+ * @param around the body or the chunk, where some servers put the status
  */
-export function readError(error: unknown): ErrorInReply {
-  if (typeof error === 'string' && error !== '') return { message: error };
-  if (!isJsonObject(error)) return { message: 'The upstream reported an error without a message.' };
+export function readError(error: unknown, around?: unknown): ErrorInReply {
+  const outer = isJsonObject(around) ? [around] : [];
+  if (typeof error === 'string' && error !== '') return describeErrorInReply(error, ...outer);
+  if (!isJsonObject(error)) return { message: unsaid };
   const { message, code, type } = error;
-  const status = errorStatusOf(code);
-  return {
-    message: filledText(message) ?? filledText(code) ?? filledText(type) ?? 'The upstream reported an error without a message.',
-    ...(status !== undefined && { status }),
-  };
+  return describeErrorInReply(filledText(message) ?? filledText(code) ?? filledText(type) ?? unsaid, error, ...outer);
 }
 
 /** Whether an `error` member says that there is one: some servers send null, and some an empty text, with every good reply. */

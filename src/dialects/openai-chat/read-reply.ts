@@ -17,7 +17,7 @@ export function readReply(reply: unknown): ReplyReport {
     if (report.stopReason === undefined && typeof choice.finish_reason === 'string') report.stopReason = choice.finish_reason;
     report.outputCharacters += countGeneratedCharacters(choice.message);
   }
-  if (isError(reply.error)) report.error = readError(reply.error);
+  if (isError(reply.error)) report.error = readError(reply.error, reply);
   return report;
 }
 

@@ -101,18 +101,18 @@ class ResponseStreamTap {
         return;
       case 'error':
         // The vendor nests the error although its specification documents it flat; servers that follow the text send it flat.
-        this.#fail(event.error ?? event);
+        this.#fail(event.error ?? event, event);
         return;
     }
     // A server that fails before its first event may send a bare error body as a frame.
-    if (type === '' && isJsonObject(event.error)) this.#fail(event.error);
+    if (type === '' && isJsonObject(event.error)) this.#fail(event.error, event);
   }
 
-  #fail(error: unknown): void {
+  #fail(error: unknown, around?: unknown): void {
     if (this.#state === 'complete') return;
     this.#state = 'failed';
     // The vendor sends `error` and then `response.failed` for the same failure: the first that carries a message is kept.
-    this.#error ??= error === undefined || error === null ? undefined : readErrorObject(error);
+    this.#error ??= error === undefined || error === null ? undefined : readErrorObject(error, around);
   }
 
   #readResponse(response: unknown): void {

@@ -1,29 +1,20 @@
 import type { UsageReport } from '../../inference/usage.ts';
-import { filledText, meaningOf, membersOf } from '../../platform/json/json-readers.ts';
+import { filledText, membersOf } from '../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject } from '../../platform/json/json-value.ts';
 import type { ErrorInReply, ReplyReport } from '../chat-dialect.ts';
+import { describeErrorInReply } from '../error-in-reply.ts';
 import { decodeUsage } from './decode-usage.ts';
 import { countItemCharacters } from './output-items.ts';
 import { ToolUses } from './tool-uses.ts';
 
-/** Statuses of the error codes that say whose fault it was. Everything else the vendor calls `server_error`. */
-const statusByErrorCode: Readonly<Record<string, number>> = {
-  rate_limit_exceeded: 429,
-  insufficient_quota: 429,
-  invalid_prompt: 400,
-  context_length_exceeded: 400,
-  previous_response_not_found: 400,
-  server_error: 500,
-};
-
-/** Reads `{code, message}` as it stands in a failed response, in an `error` event and in an error body. */
-export function readErrorObject(error: unknown): ErrorInReply {
-  const { message, code } = membersOf(error);
-  const status = meaningOf(code, statusByErrorCode);
-  return {
-    message: filledText(error) ?? filledText(message) ?? 'The upstream reported an error without a message.',
-    ...(status !== undefined && { status }),
-  };
+/**
+ * Reads `{code, message}` as it stands in a failed response, in an `error` event and in an error body.
+ * @param around the event or the body, where some servers put the status
+ */
+export function readErrorObject(error: unknown, around?: unknown): ErrorInReply {
+  const members = membersOf(error);
+  const message = filledText(error) ?? filledText(members.message) ?? 'The upstream reported an error without a message.';
+  return describeErrorInReply(message, members, ...(isJsonObject(around) ? [around] : []));
 }
 
 /** Usage of a response object, with the tier and the uses of tools that the vendor reports outside `usage`. */
@@ -50,7 +41,7 @@ export function outputItems(response: JsonObject): readonly unknown[] {
  */
 function findError(reply: JsonObject): ErrorInReply | undefined {
   if (reply.error === undefined || reply.error === null) return undefined;
-  if (reply.object !== 'response') return readErrorObject(reply.error);
+  if (reply.object !== 'response') return readErrorObject(reply.error, reply);
   const empty = outputItems(reply).length === 0 && !isJsonObject(reply.usage);
   return reply.status === 'failed' && empty ? readErrorObject(reply.error) : undefined;
 }

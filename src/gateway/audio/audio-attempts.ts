@@ -13,7 +13,7 @@ import type { ClientReply } from '../exchange/client-reply.ts';
 import { passReplyHeaders, readUpstreamRequestId, receiptHeader, receiptPath } from '../exchange/reply-headers.ts';
 import type { Gateway, GatewaySettings } from '../gateway.ts';
 import { type AskingCall, createAskingCall } from '../health/asking-call.ts';
-import type { AttemptTicket } from '../health/health.ts';
+import type { AttemptTicket, AttemptVerdict } from '../health/health.ts';
 import { isUpstreamLimit } from '../limits/reserve-call.ts';
 import { AttemptKeys } from '../retry/attempt-keys.ts';
 import { forbidsRetry, parseRetryAfter } from '../retry/parse-retry-after.ts';
@@ -146,13 +146,7 @@ export class AudioAttempts {
     const reply = new UpstreamReply(target, timeouts, this.#call.signal);
     try {
       const delivered = await this.#exchange(reply, opening, attempt);
-      ticket.end(
-        delivered.end === 'finished'
-          ? { type: 'answered' }
-          : delivered.end === 'cut'
-            ? { type: 'failed', cause: 'reply' }
-            : { type: 'unknown' },
-      );
+      ticket.end(this.#judge(delivered, attempt));
       if (delivered.end === 'finished') retryBudget.succeeded(target.upstream.id);
       const metered = await prepared.meter(delivered.report, delivered.textCharacters);
       await this.#settle(opening, attempt, { end: delivered.end, metered, error: delivered.error });
@@ -282,6 +276,13 @@ export class AudioAttempts {
     if (again === undefined) return undefined;
     const grant = retryBudget.take(again.target.upstream.id, cost, deadlines.size());
     return grant === undefined ? undefined : { candidates: first === undefined ? [failed] : candidates, grant, waitMs };
+  }
+
+  /** What a reply says of its target's health, of which something was delivered. */
+  #judge({ end, error }: Delivered, attempt: Attempt): AttemptVerdict {
+    if (end !== 'cut') return { type: end === 'finished' ? 'answered' : 'unknown' };
+    if (error === undefined) return { type: 'failed', cause: 'reply' };
+    return decideRetry({ ...this.#describeFailure(attempt, error), isDelivered: true }, this.#gateway.random).verdict;
   }
 
   #describeFailure({ head }: Attempt, error: GatewayError) {

@@ -6,7 +6,6 @@ import type { UsageReport } from '../../inference/usage.ts';
 import { type Frame, FrameTooLargeError } from '../../platform/frames.ts';
 import { createSseFrameReader } from '../../platform/sse/sse-frame-reader.ts';
 import type { ClientReply } from '../exchange/client-reply.ts';
-import { upstreamErrorInStream } from '../exchange/upstream-failure.ts';
 import type { Delivered, Delivery } from './audio-job.ts';
 import { abortReason, type UpstreamReply } from './upstream-reply.ts';
 
@@ -82,11 +81,11 @@ type Seen = {
   error: GatewayError | undefined;
 };
 
-function look(seen: Seen, event: AudioStreamEvent): void {
+function look(seen: Seen, event: AudioStreamEvent, reply: UpstreamReply): void {
   if (event.kind === 'other') return;
   if (event.kind === 'error') {
     seen.state = 'failed';
-    seen.error = upstreamErrorInStream(event.message, event.status);
+    seen.error = reply.describeError(event.error);
     return;
   }
   seen.isKnown = true;
@@ -121,7 +120,7 @@ export async function deliverEvents(reply: UpstreamReply, delivery: Delivery): P
   try {
     for await (const frame of readFrames(reply, delivery.limits.eventBytesMax)) {
       const event = readAudioStreamEvent(frame.data);
-      look(seen, event);
+      look(seen, event, reply);
       if (early === undefined) {
         await write(delivery, frame.bytes);
         if (event.kind === 'delta') delivery.client.delivered(event.textCharacters);

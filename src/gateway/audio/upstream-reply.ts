@@ -1,7 +1,8 @@
+import type { ErrorInReply } from '../../dialects/chat-dialect.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import type { ReplyHeaders } from '../../platform/http/reply-head.ts';
 import type { UpstreamController, UpstreamHandler, UpstreamRequest } from '../../platform/http/upstream-client.ts';
-import { describeUpstreamFailure, upstreamTimeout } from '../exchange/upstream-failure.ts';
+import { describeErrorInReply, describeUpstreamFailure, upstreamTimeout } from '../exchange/upstream-failure.ts';
 import type { GatewayTimeouts } from '../limits.ts';
 import type { Target } from '../routing/routing-table.ts';
 
@@ -85,6 +86,11 @@ export class UpstreamReply implements UpstreamHandler {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
     this.#controller?.abort(stopped);
+  }
+
+  /** An error that an event of it holds. */
+  describeError(error: ErrorInReply): GatewayError {
+    return describeErrorInReply(error, this.#target);
   }
 
   async #waitForMore(): Promise<void> {

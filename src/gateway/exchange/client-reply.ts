@@ -13,6 +13,8 @@ export type ClientReply = {
   /** Whether the client's connection may be used again. Nothing where there is none. */
   shouldKeepAlive: boolean;
   readonly writeHead: (status: number, headers: Readonly<Record<string, string>> | string[]) => unknown;
+  /** Sends the head that was written before any of the body. Absent where a head is not sent apart. */
+  readonly flushHeaders?: () => unknown;
   /** False when the client does not keep up: `drain` follows. */
   readonly write: (bytes: Buffer) => boolean;
   readonly setHeader: (name: string, value: string) => unknown;

@@ -79,6 +79,10 @@ export type ExchangeContext = {
    * the exchange has to end the call itself.
    */
   readonly handOver: (failure: UndeliveredFailure) => boolean;
+  /** For how long the frames that only open a stream's reply wait for its first content, from its status line on. Absent: for as long as it takes. */
+  readonly holdOpeningMs?: number | undefined;
+  /** Hears that they, or the headers, have gone to the client without any content: from then on no other attempt can follow. */
+  readonly onOpened?: (() => void) | undefined;
   /** Where the seconds between the pieces of a stream are counted, where somebody counts. */
   readonly chunkGaps?: Histogram | undefined;
   /** What watches that a stream costs no more than is held for it; absent where nothing is. */

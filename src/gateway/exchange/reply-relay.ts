@@ -48,6 +48,8 @@ export type ReplyRelay = {
 export type StreamRelay = {
   /** What a frame of the upstream is to the client: bytes, or nothing. */
   readonly read: (frame: Frame) => Buffer | undefined;
+  /** What it has kept back of the reply's opening, which is to wait for the content no longer; absent where it keeps none back. */
+  readonly open?: () => readonly Buffer[];
   /** The last bytes for the client, when the upstream's body has ended as it should. `rest` is the white space after the last frame. */
   readonly end: (rest: Buffer) => Buffer;
   readonly state: () => StreamReport['state'];

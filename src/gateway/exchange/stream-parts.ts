@@ -13,9 +13,6 @@ import type { StreamRelay } from './reply-relay.ts';
 /** How often a running stream tells the journal where it stands: at most this much output can be missing after a crash. */
 export const progressIntervalMs = 200;
 
-/** Opening frames kept back at most; Responses repeats the whole request in two of them. */
-export const heldBytesMax = 4 * 1024 * 1024;
-
 /** A reader of a stream's frames. */
 export function createFrameReader(framing: StreamFraming, frameBytesMax: number): FrameReader {
   return framing === 'sse' ? createSseFrameReader({ frameBytesMax }) : createJsonArrayFrameReader({ frameBytesMax });

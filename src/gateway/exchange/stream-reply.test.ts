@@ -159,7 +159,7 @@ describe('a stream that breaks', () => {
     assert.equal(stream.response.text(), opening + delta('hi') + error);
     assert.deepEqual(
       stream.outcomes.map(({ end, error: { code, message } = broken }) => [end, code, message]),
-      [['cut', 'upstream_error', 'the model service ended the stream with an error: Overloaded']],
+      [['cut', 'upstream_overloaded', 'the model service answered with an error: Overloaded']],
     );
   });
 

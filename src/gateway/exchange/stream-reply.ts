@@ -4,6 +4,7 @@ import type { BudgetVerdict } from '../credits/stream-budget.ts';
 import { type HeldBack, StreamReview } from '../credits/stream-review.ts';
 import { writeError, writeFailure } from '../write-reply.ts';
 import type { ExchangeContext, ReplySink, UpstreamFlow } from './exchange-context.ts';
+import { HeldOpening } from './held-opening.ts';
 import type { StreamRelay } from './reply-relay.ts';
 import {
   countSoFar,
@@ -12,19 +13,16 @@ import {
   cutByBudget,
   describeDefect,
   describeEnding,
-  heldBytesMax,
   isBlank,
   progressIntervalMs,
   type StreamEnding,
   warnOfMalformed,
 } from './stream-parts.ts';
-import { scrubText } from './scrub-credential.ts';
-import { streamCut, upstreamErrorInStream, upstreamTimeout } from './upstream-failure.ts';
+import { describeErrorInReply, streamCut, upstreamTimeout } from './upstream-failure.ts';
 
 /**
- * Passes a stream on, frame by frame and byte for byte, while the tap reads its usage. Only whole frames are written, so that a broken
- * upstream can always be followed by the dialect's error event. The call is settled before its terminal frame is handed on. The frames that only open the
- * reply wait for the first that says something: until then another attempt can answer instead, and the client sees nothing of this one.
+ * Passes a stream on, frame by frame and byte for byte, while the tap reads its usage. Only whole frames are written, so that the dialect's error event can always follow. The
+ * call is settled before its terminal frame is handed on. Opening frames wait for the first content, for a while: until then another attempt can answer instead.
  */
 export class StreamReply implements ReplySink {
   readonly #context: ExchangeContext;
@@ -36,17 +34,13 @@ export class StreamReply implements ReplySink {
   readonly #review: StreamReview | undefined;
   #settled = false;
   #contentSeen = false;
-  /**
-   * Whether anything of the reply was or is about to be handed to the client: a translated reply may hold back what its upstream has said.
-   */
+  /** Whether anything but the opening was or is about to be handed to the client: a translated reply may hold back what its upstream has said. */
   #reachesClient = false;
   #lastDataMs: number;
   #lastWriteMs: number;
   #lastProgressMs = 0;
   #pausedSinceMs: number | undefined;
-  /** What waits for the reply to begin; undefined when it has, and frames pass at once. */
-  #held: Buffer[] | undefined = [];
-  #heldBytes = 0;
+  readonly #held: HeldOpening;
   /** Set while the end of the reply waits for what must be done before. */
   #keeping: Promise<void> | undefined;
   #wasKept = false;
@@ -64,6 +58,7 @@ export class StreamReply implements ReplySink {
     if (budget !== undefined) this.#review = new StreamReview(budget, (verdict, heldBack) => this.#goOn(verdict, heldBack));
     this.#lastDataMs = context.clock.monotonicMs();
     this.#lastWriteMs = this.#lastDataMs;
+    this.#held = new HeldOpening(this.#lastDataMs + (context.holdOpeningMs ?? Infinity));
   }
 
   data(chunk: Buffer): void {
@@ -76,8 +71,9 @@ export class StreamReply implements ReplySink {
     } catch (error) {
       if (!(error instanceof FrameTooLargeError)) throw error;
       this.#flow.stop();
-      this.fail(new GatewayError('upstream_reply_too_large', `Upstream connection error: ${error.message}; the stream was terminated.`));
-      return;
+      return this.fail(
+        new GatewayError('upstream_reply_too_large', `Upstream connection error: ${error.message}; the stream was terminated.`),
+      );
     }
     if (this.#review?.isWaiting === true) this.#review.hold(frames);
     else this.#pass(frames);
@@ -174,30 +170,37 @@ export class StreamReply implements ReplySink {
 
   /** What may go to the client now. */
   #letPass(parts: readonly Buffer[]): readonly Buffer[] {
-    if (this.#held === undefined) {
-      if (parts.length > 0) this.#reachesClient = true;
-      return parts;
-    }
-    for (const part of parts) this.#heldBytes += part.length;
-    this.#held.push(...parts);
+    if (!this.#held.isHeld) return this.#reach(parts);
+    const hasRoom = this.#held.add(parts);
     const waits = !this.#stream.hasContent() && this.#stream.state() === 'open' && !this.#stream.endedEarly();
-    return waits && this.#heldBytes <= heldBytesMax ? [] : this.#release();
+    return waits && hasRoom ? [] : this.#release();
   }
 
   #release(): readonly Buffer[] {
-    const held = this.#held ?? [];
-    this.#held = undefined;
-    if (held.length > 0) this.#reachesClient = true;
-    return held;
+    return this.#reach(this.#held.release());
+  }
+
+  #reach(parts: readonly Buffer[]): readonly Buffer[] {
+    if (parts.length > 0) this.#reachesClient = true;
+    return parts;
+  }
+
+  /** Lets the client have the head and what opens the reply, and gives up that another attempt could answer instead. Nothing of the content is in it. */
+  #openReply(): void {
+    const { response, onOpened } = this.#context;
+    const opening = [...this.#held.release(), ...(this.#stream.open?.() ?? [])];
+    onOpened?.();
+    if (response.destroyed) return;
+    if (!response.headersSent) response.writeHead(200, this.#headers);
+    if (opening.length > 0) this.#writeAll(opening);
+    else response.flushHeaders?.();
   }
 
   /** Offers the call to another attempt when the upstream reported an error and the client has seen nothing yet. */
   #offerFailed(parts: readonly Buffer[]): boolean {
-    if (this.#held === undefined || this.#settled) return false;
+    if (!this.#held.isHeld || this.#settled) return false;
     const { response, dialect, requestId } = this.#context;
-    const { error } = this.#stream.report();
-    const message = scrubText(error?.message ?? 'no reason was given', this.#context.target.upstream.apiKey);
-    const own = upstreamErrorInStream(message, error?.status);
+    const own = this.#describeError();
     const answer = (instead?: GatewayError): void => {
       if (instead !== undefined || !this.#stream.passesErrors(response.headersSent)) {
         this.#settle({ end: 'failed', complete: false, error: instead ?? own });
@@ -225,11 +228,13 @@ export class StreamReply implements ReplySink {
   }
 
   #answerError(parts: readonly Buffer[]): void {
-    const { error, outputCharacters } = this.#stream.report();
-    const message = scrubText(error?.message ?? 'no reason was given', this.#context.target.upstream.apiKey);
     this.#flow.stop();
-    if (outputCharacters > 0) this.#writeAll(parts);
-    this.fail(upstreamErrorInStream(message, error?.status));
+    if (this.#stream.report().outputCharacters > 0) this.#writeAll(parts);
+    this.fail(this.#describeError());
+  }
+
+  #describeError(): GatewayError {
+    return describeErrorInReply(this.#stream.report().error, this.#context.target);
   }
 
   /** The client's reply ended at one of its stop sequences: what the upstream would still say is not wanted. */
@@ -256,18 +261,12 @@ export class StreamReply implements ReplySink {
     if (state === 'open' && this.#contentSeen && this.#lastDataMs - this.#lastProgressMs < progressIntervalMs) return;
     const report = this.#stream.report();
     if (report.outputCharacters > 0 && this.#reachesClient) this.#markContent();
-    if (state === 'complete' && this.#stream.hasEndMark) {
-      this.#settle({ end: 'finished', complete: true });
-    } else if (state === 'complete') {
+    if (this.#hasEnded()) this.#settle({ end: 'finished', complete: true });
+    else if (state === 'complete') {
       // Without an end mark more usage may come with the last bytes; until then the journal has what is known.
       this.#context.observer.progress(report);
-    } else if (state === 'failed') {
-      const error = new GatewayError(
-        'upstream_error',
-        `the model service ended the stream with an error: ${report.error?.message ?? ''}`.slice(0, 500),
-      );
-      this.#settle({ end: this.#brokenEnd(), complete: false, error });
-    } else this.#tellProgress();
+    } else if (state === 'failed') this.#settle({ end: this.#brokenEnd(), complete: false, error: this.#describeError() });
+    else this.#tellProgress();
   }
 
   /** A stream that broke after content is charged for what was delivered; one that broke before costs nothing. */
@@ -339,7 +338,7 @@ export class StreamReply implements ReplySink {
 
   #failWith(own: GatewayError): void {
     if (this.#drains) return this.clientLeft();
-    if (this.#held === undefined || this.#settled || this.#stream.state() === 'complete') return this.#endBroken(own);
+    if (!this.#held.isHeld || this.#settled || this.#stream.state() === 'complete') return this.#endBroken(own);
     const { response, dialect, requestId, handOver } = this.#context;
     const answer = (error = own): void => {
       this.#settle({ end: 'failed', complete: false, error });
@@ -381,6 +380,7 @@ export class StreamReply implements ReplySink {
   check(nowMs: number): void {
     const { timeouts, target, response } = this.#context;
     if (this.#drains || this.#review?.isWaiting === true) return;
+    if (this.#held.isDue(nowMs)) this.#openReply();
     if (this.#pausedSinceMs !== undefined) {
       if (nowMs - this.#pausedSinceMs < timeouts.stalledReaderMs) return;
       this.clientLeft();

@@ -1,4 +1,6 @@
-import { GatewayError } from '../../inference/gateway-error.ts';
+import type { ErrorInReply } from '../../dialects/chat-dialect.ts';
+import { type ErrorCode, GatewayError } from '../../inference/gateway-error.ts';
+import { scrubText } from './scrub-credential.ts';
 import type { Target } from '../routing/routing-table.ts';
 
 /** Clients retry a broken stream when its message has such words; "The upstream broke off." was final for some of them. */
@@ -72,14 +74,35 @@ export function streamCut(target: Target): GatewayError {
   });
 }
 
-/** An error that the upstream reported inside a stream, with the status it names where it names one. `message` has no credential in it. */
-export function upstreamErrorInStream(message: string, status: number | undefined): GatewayError {
-  const code = status === 429 ? 'upstream_rate_limited' : status === 503 || status === 529 ? 'upstream_overloaded' : 'upstream_error';
-  return new GatewayError(
-    code,
-    `the model service answered with an error: ${message.slice(0, 2000)}`,
-    status === undefined ? {} : { status },
-  );
+/** Words for errors that are the operator's business. */
+const operatorsErrors = {
+  upstream_credentials_rejected: 'the model service refuses the gateway; its operator has to renew the credential',
+  upstream_quota_exhausted: "the gateway's account at the model service has no credit left",
+} as const;
+
+const codeByStatus: Readonly<Record<number, ErrorCode>> = {
+  401: 'upstream_credentials_rejected',
+  429: 'upstream_rate_limited',
+  503: 'upstream_overloaded',
+  529: 'upstream_overloaded',
+};
+/** They tell of the upstream, although they are below 500. */
+const notOfRequest: ReadonlySet<number> = new Set([402, 403, 407, 408]);
+
+function codeOfErrorInReply({ status, isOutOfCredit }: ErrorInReply): ErrorCode {
+  if (isOutOfCredit === true) return 'upstream_quota_exhausted';
+  if (status === undefined || status >= 500 || notOfRequest.has(status)) return codeByStatus[status ?? 0] ?? 'upstream_error';
+  return codeByStatus[status] ?? 'upstream_refused_request';
+}
+
+/** An error that the upstream reported inside a 200: it decides about retries and health as the status line would that it stands for. */
+export function describeErrorInReply(error: ErrorInReply | undefined, { upstream }: Target): GatewayError {
+  const said = scrubText(error?.message ?? 'no reason was given', upstream.apiKey).slice(0, 2000);
+  const code = codeOfErrorInReply(error ?? { message: said });
+  const { status } = error ?? {};
+  if (code === 'upstream_credentials_rejected' || code === 'upstream_quota_exhausted')
+    return new GatewayError(code, operatorsErrors[code], { internal: `${upstream.id} says in a 200: ${said.slice(0, 200)}` });
+  return new GatewayError(code, `the model service answered with an error: ${said}`, status === undefined ? {} : { status });
 }
 
 /** A wait that ended. */

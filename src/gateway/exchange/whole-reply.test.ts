@@ -65,7 +65,7 @@ test('error-inside-a-200 becomes an error, with the status it names for itself',
   assert.equal(whole.response.status, 429);
   assert.match(whole.response.text(), /quota/);
   assert.equal(whole.outcomes[0]?.end, 'failed');
-  assert.equal(whole.outcomes[0].error?.code, 'upstream_error');
+  assert.equal(whole.outcomes[0].error?.code, 'upstream_rate_limited');
 });
 
 test('a whole reply to a call that asked for a stream is no reply, but an error in it is told', () => {

@@ -3,21 +3,12 @@ import { parseJson } from '../../platform/json/parse-json.ts';
 import { writeReply } from '../write-reply.ts';
 import { createCollectedReply } from './collect-reply.ts';
 import type { ExchangeContext, ReplySink, UpstreamFlow } from './exchange-context.ts';
-import { scrubText } from './scrub-credential.ts';
+import { describeErrorInReply } from './upstream-failure.ts';
 
 function invalidReply(context: ExchangeContext, headers: Readonly<Record<string, string>>, length: number, cause?: unknown): GatewayError {
   const type = headers['content-type'] ?? 'no content type';
   const message = `Upstream connection error: the model service answered with ${length} bytes of ${type} that are no reply of this interface.`;
   return new GatewayError('upstream_invalid_reply', message, { internal: context.target.upstream.id, cause });
-}
-
-/** Words an error that an upstream put into a 200, with the status it names for itself where it names one. */
-function errorInside(message: string, status: number | undefined): GatewayError {
-  return new GatewayError(
-    'upstream_error',
-    `the model service answered with an error: ${message.slice(0, 2000)}`,
-    status === undefined ? {} : { status },
-  );
 }
 
 /** A parser may ignore a byte order mark (RFC 8259, section 8.1); the bytes go on with it. */
@@ -47,7 +38,7 @@ export function createWholeReply(
     }
     const report = relay.readReply(reply);
     if (report.error !== undefined) {
-      return fail(errorInside(scrubText(report.error.message, target.upstream.apiKey), report.error.status));
+      return fail(describeErrorInReply(report.error, target));
     }
     if (!expected) return fail(invalidReply(context, headers, body.length));
     // Before the call is settled: what can still go wrong must not settle it a second time.

@@ -93,6 +93,10 @@ export class RecordedReply implements ClientReply {
     return this;
   }
 
+  flushHeaders(): void {
+    if (!this.#hasNoClient()) this.#client.flushHeaders?.();
+  }
+
   write(bytes: Buffer): boolean {
     const tape = this.#tape;
     if (tape === undefined) return this.#client.write(bytes);

@@ -191,6 +191,8 @@ export class CallAttempts implements RunningCall {
       budget: framing === undefined ? undefined : createStreamBudget(this.#known, { target, plan, pricingParameters }),
       receipt: opening === undefined ? undefined : receiptPath(call.callId),
       leaving: { policy: this.#known.disconnect ?? 'abort', slots: drainSlots, delivered: this.#known.round?.delivered },
+      holdOpeningMs: settings.retries.holdOpeningMs,
+      onOpened: () => this.#forgetRequest(),
       chunkGaps: opening === undefined || framing === undefined ? undefined : telemetry.chunkGaps(opening),
       handOver: (failure) => this.#takeOver(failure, target, observer, ticket),
     });

@@ -209,6 +209,15 @@ export const configSchema = Type.Object(
                 'Whether targets that keep failing, limit the rate of calls or refuse the credential come after all others until they work again. If none works, they are called all the same. With false the order never changes.',
             }),
           ),
+          holdOpeningMs: Type.Optional(
+            Type.Integer({
+              minimum: 0,
+              maximum: 600_000,
+              default: defaultRetries.holdOpeningMs,
+              description:
+                "For how long a stream's headers and opening events wait for its first content at most. Until then a failed attempt is repeated without the client noticing; afterwards a failure is told as an error event.",
+            }),
+          ),
         },
         { additionalProperties: false, description: 'What is done about upstreams that fail before they have said anything.' },
       ),

@@ -4,6 +4,9 @@ import { createSlotList } from '../slot-list.ts';
 /** Something that may be overdue. `check` is called several times a second and acts by itself when one of its limits has passed. */
 export type Watched = { readonly check: (nowMs: number) => void };
 
+/** Time between two checks of a running call. */
+export const checkIntervalMs = 100;
+
 export type Deadlines<Item extends Watched> = {
   /** Begins to watch, and returns what `unwatch` takes. */
   readonly watch: (item: Item) => number;

@@ -58,7 +58,7 @@ export function createEventEncoder(writing: ReplyWriting): EventEncoder {
     seen: { toolCalls: false, refusals: false },
     toolUses: { webSearches: 0, pagesRead: 0 },
   };
-  return { write: (event) => writeEvent(state, event), position: () => ({ framesSent: state.framesSent }) };
+  return { write: (event) => writeEvent(state, event), open: () => writeStart(state), position: () => ({ framesSent: state.framesSent }) };
 }
 
 function writeEvent(state: EncoderState, event: InferenceEvent): string {

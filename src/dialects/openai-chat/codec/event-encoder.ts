@@ -49,6 +49,10 @@ class ChunkWriter {
     return this.#openRole(isCall ? null : '') + this.#writeChunk(JSON.stringify(delta));
   }
 
+  open(): string {
+    return this.#openRole('');
+  }
+
   #openRole(content: '' | null): string {
     if (this.#hasRole) return '';
     this.#hasRole = true;
@@ -89,6 +93,7 @@ export function createEventEncoder(writing: ReplyWriting): EventEncoder {
   const chunks = new ChunkWriter(writing);
   return {
     write: (event) => chunks.write(event),
+    open: () => chunks.open(),
     position: () => ({ framesSent: chunks.frames }),
   };
 }

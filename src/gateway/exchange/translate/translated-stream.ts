@@ -16,6 +16,23 @@ function opensReply(event: InferenceEvent): boolean {
   return event.type !== 'started' && event.type !== 'usage';
 }
 
+/** What keeps a finished reply from being whole: the vendor gave it up, or words of it came in an event that nobody could read. */
+function findFailure(
+  { stopReason, stopDetail }: Extract<InferenceEvent, { type: 'finished' }>,
+  saysFailure: boolean,
+  malformedFrames: number,
+): ErrorInReply | undefined {
+  if (stopReason === 'failed' && !saysFailure) return failureOf(stopDetail);
+  if (malformedFrames === 0) return undefined;
+  return { message: `upstream connection error: ${malformedFrames} events of the stream could not be read`, status: 502 };
+}
+
+/** The events by which a reply begins of which there is no content yet. Some upstreams say nothing before that. */
+function beginEarly(held: readonly InferenceEvent[] | undefined): readonly InferenceEvent[] {
+  if (held === undefined) return [];
+  return held.some(({ type }) => type === 'started') ? held : [{ type: 'started' }, ...held];
+}
+
 /**
  * Translates a stream event by event as it comes. Nothing is collected but what the client's dialect needs whole.
  * @param replyBytesMax how much of it may pile up; `read` throws GatewayError beyond that
@@ -32,19 +49,13 @@ export function createTranslatedStream(translation: Translation, framing: Stream
   let held: InferenceEvent[] | undefined = [];
   let decoderEnded = false;
   let failure: ErrorInReply | undefined;
-
-  /** What keeps a finished reply from being whole: the vendor gave it up, or words of it came in an event that nobody could read. */
-  const findFailure = ({ stopReason, stopDetail }: Extract<InferenceEvent, { type: 'finished' }>): ErrorInReply | undefined => {
-    if (stopReason === 'failed' && !client.codec.saysFailure) return failureOf(stopDetail);
-    const { malformedFrames } = tap.report();
-    if (malformedFrames === 0) return undefined;
-    return { message: `upstream connection error: ${malformedFrames} events of the stream could not be read`, status: 502 };
-  };
+  let wasOpenedEarly = false;
 
   const write = (events: readonly InferenceEvent[]): Buffer => {
     let text = '';
     for (const event of events) {
-      if (event.type === 'finished') failure = findFailure(event);
+      if (wasOpenedEarly && event.type === 'started') continue;
+      if (event.type === 'finished') failure = findFailure(event, client.codec.saysFailure, tap.report().malformedFrames);
       if (failure !== undefined) break;
       if (held === undefined) text += delivered.encode(encoder, event);
       else {
@@ -75,8 +86,14 @@ export function createTranslatedStream(translation: Translation, framing: Stream
       bound(frame, events);
       const bytes = write(line.push(events));
       const last = tap.state() === 'complete' && hasEndMark ? finish() : nothing;
-      if (bytes.length + last.length === 0) return undefined;
-      return last.length === 0 ? bytes : Buffer.concat([bytes, last]);
+      return bytes.length + last.length === 0 ? undefined : last.length === 0 ? bytes : Buffer.concat([bytes, last]);
+    },
+    open: () => {
+      const begins = beginEarly(held);
+      held = undefined;
+      const opening = [write(begins), Buffer.from(encoder.open?.() ?? '')];
+      wasOpenedEarly = true;
+      return opening.filter(({ length }) => length > 0);
     },
     end: () => (line.isFinished() ? nothing : finish()),
     cut: (usage) => {
