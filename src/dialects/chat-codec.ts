@@ -112,6 +112,11 @@ export type ChatCodec = {
   readonly decodeRequest: (request: WireRequest) => InferenceRequest;
   /** Writes a request for an upstream of this dialect. Losses go to `fit.notes`, which refuses them where that was asked for. */
   readonly encodeRequest: (request: InferenceRequest, fit: RequestFit) => EncodedRequest;
+  /**
+   * Whether an upstream of this dialect holds its reply to all of the output format, as `encodeRequest` writes it. False where some of it stands in words
+   * only, or a function stands in.
+   */
+  readonly holdsFormat: (request: InferenceRequest, traits: ModelTraits) => boolean;
   /** Writes a request for the vendor's token counter; absent where the dialect has none. */
   readonly encodeCountRequest?: (request: InferenceRequest, fit: RequestFit) => JsonObject;
   /** Reads the vendor counter's answer; undefined where it holds no count. */

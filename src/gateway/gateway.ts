@@ -27,6 +27,7 @@ import type { Gatekeeper } from './overload/gatekeeper.ts';
 import type { OverloadSettings } from './overload/overload-settings.ts';
 import type { ProofVault } from './proof-vault/proof-vault.ts';
 import type { ReplyOwners } from './reply-owners.ts';
+import type { SchemaChecker } from './schema-check/schema-checker.ts';
 import type { AudioSettings } from './audio/audio-settings.ts';
 import type { UploadSpool } from './audio/upload-spool.ts';
 import type { MediaMeter } from '../platform/media/media-meter.ts';
@@ -91,6 +92,8 @@ export type Gateway = {
   readonly documents?: DocumentReader;
   /** Seals the summaries of compacted conversations; absent where only vendors make any. */
   readonly summaries?: CompactionSealer;
+  /** Checks replies against the schemas of clients, off the event loop. */
+  readonly schemaChecker: SchemaChecker;
   readonly storedObjects: StoredObjects;
   readonly fetchMedia: FetchMedia;
   readonly settings: () => GatewaySettings;

@@ -109,7 +109,7 @@ function withoutForeignProofs({ dialect, request, bytes }: PlanOptions): PassedR
 }
 
 /** The dialect to translate into: the one that the upstream speaks best. */
-function dialectOf({ upstream }: Target): ChatDialect {
+export function dialectOf({ upstream }: Pick<Target, 'upstream'>): ChatDialect {
   const preferred: DialectId = upstream.dialects[0] ?? 'openai-chat';
   return chatDialects[preferred];
 }

@@ -18,7 +18,7 @@ export type CallFacts = {
   readonly builtInTools?: readonly BuiltInToolKind[];
   /** Whether the conversation is to be compacted rather than continued. Absent: no. */
   readonly compacts?: boolean;
-  /** Whether the reply has to fit a JSON schema, and no other. Absent: no. */
+  /** Whether the reply has to fit a JSON schema to the letter, or has to be JSON. Absent: no. */
   readonly strictSchema?: boolean;
   /** The stored reply that this call continues, kept by the upstream. It must be the caller's own. */
   readonly continues?: { readonly replyId: string; readonly param: string };

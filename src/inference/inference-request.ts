@@ -76,7 +76,8 @@ export type ReasoningRequest = {
 };
 
 export type OutputFormat =
-  | { readonly kind: 'json' }
+  /** Any JSON. `isObject` where the dialect promises an object. */
+  | { readonly kind: 'json'; readonly isObject?: true }
   | {
       readonly kind: 'json-schema';
       /** Absent where the client's dialect has no name for it. */

@@ -26,9 +26,13 @@ export type FieldNames = Readonly<Record<NeutralField, string | undefined>>;
 
 /**
  * `adapted`: carried with another value or in another place than the client wrote; `emulated`: the gateway does it because the upstream
- * cannot; `dropped`: left out.
+ * cannot; `dropped`: left out; `unchecked`: nobody has checked that the reply keeps to it.
  */
-export type TranslationNote = { readonly kind: 'adapted' | 'emulated' | 'dropped'; readonly field: string; readonly reason: string };
+export type TranslationNote = {
+  readonly kind: 'adapted' | 'emulated' | 'dropped' | 'unchecked';
+  readonly field: string;
+  readonly reason: string;
+};
 
 /** Collects what a translation did besides carrying everything over. The client is told, and the call's record keeps it. */
 export type TranslationNotes = {

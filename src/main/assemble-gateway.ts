@@ -20,6 +20,7 @@ import { createGatekeeper, type Gatekeeper } from '../gateway/overload/gatekeepe
 import { createLoopGauge } from '../gateway/overload/loop-gauge.ts';
 import { createMemoryGauge } from '../gateway/overload/memory-gauge.ts';
 import { createReplyOwners } from '../gateway/reply-owners.ts';
+import { createSchemaChecker } from '../gateway/schema-check/schema-checker.ts';
 import type { RunningCall } from '../gateway/retry/known-call.ts';
 import { createRetryBudget } from '../gateway/retry/retry-budget.ts';
 import { addGatewayGauges } from '../gateway/telemetry/gateway-gauges.ts';
@@ -232,6 +233,7 @@ export async function assembleGateway(options: {
     proofVault,
     summaries: createCompactionSealer(loadStoreKey(environment)),
     documents: opened.adopt(createDocumentReader(), (reader) => reader.close()),
+    schemaChecker: opened.adopt(createSchemaChecker(), (checker) => checker.close()),
     ...(await openWhatIsKept({ environment, nodeId, store, clock, logger, live, telemetry, meter: mediaMeter }, opened)),
     mediaMeter,
     fetchMedia: (url) => fetchNamedMedia(url, live.config().media),

@@ -60,6 +60,8 @@ function listBuiltInTools(tools: JsonValue | undefined): readonly BuiltInToolKin
 /** Its schemas are always meant to the letter. Of several candidates none is the reply. */
 function hasSchema(config: JsonValue | undefined): boolean {
   if (countReplies(config) > 1) return false;
+  // JSON of any form is a promise like that of a schema.
+  if (pick(config, 'responseMimeType') === 'application/json') return true;
   return ['responseSchema', 'responseJsonSchema', '_responseJsonSchema'].some((name) => isJsonObject(pick(config, name)));
 }
 

@@ -24,7 +24,9 @@ export function readFacts(request: WireRequest): CallFacts {
   };
 }
 
+/** JSON of any form is a promise like that of a schema. */
 function isStrict(format: JsonValue | undefined): boolean {
+  if (isJsonObject(format) && format.type === 'json_object') return true;
   const schema = isJsonObject(format) && format.type === 'json_schema' ? format.json_schema : undefined;
   return isJsonObject(schema) && schema.strict === true;
 }

@@ -30,7 +30,8 @@ export function readFacts({ operation, body }: WireRequest): CallFacts {
   };
 }
 
+/** JSON of any form is a promise like that of a schema. */
 function isStrict(text: JsonValue | undefined): boolean {
   const format = isJsonObject(text) ? text.format : undefined;
-  return isJsonObject(format) && format.type === 'json_schema' && format.strict === true;
+  return isJsonObject(format) && (format.type === 'json_object' || (format.type === 'json_schema' && format.strict === true));
 }

@@ -21,6 +21,8 @@ export type ClientReply = {
   readonly end: { (body?: Buffer): unknown; (text: string, encoding: 'latin1'): unknown };
   readonly on: (event: 'close' | 'error', listener: (error?: Error) => void) => unknown;
   readonly once: (event: 'drain' | 'close', listener: () => void) => unknown;
+  /** Headers that follow the body of a stream. Absent where nothing can follow. */
+  readonly addTrailers?: (headers: Readonly<Record<string, string>>) => unknown;
   /** Calls back after a time without any byte leaving. */
   readonly setTimeout: (ms: number, onTimeout: () => void) => unknown;
   readonly destroy: () => unknown;

@@ -11,6 +11,7 @@ import { createFakeExchange } from '../exchange/fake-exchange.ts';
 import { defaultRetries } from '../limits.ts';
 import type { TakenLimits } from '../limits/reserve-call.ts';
 import { createGateway, createKnownCall, createMemoryJournal, createTarget, type Sent } from '../retry/fake-attempts.ts';
+import { run } from '../schema-check/check-schema-job.ts';
 import type { SchemaCheck } from './check-reply.ts';
 import { gatherAddresses } from './gather-addresses.ts';
 import { LoopReply } from './loop-reply.ts';
@@ -42,6 +43,12 @@ export function findOne({ arguments: args, firstSource }: ToolRun): ToolOutcome 
     usage: { webSearches: 1 },
   };
 }
+
+/** Checks without a thread: nothing is waited for. */
+export const checkInProcess: SchemaCheck['checker'] = {
+  prepare: () => Promise.resolve({ kind: 'fits' }),
+  check: (text, schema) => Promise.resolve(run({ schema: JSON.stringify(schema), text })),
+};
 
 export type FakeLoopOptions = {
   readonly dialect?: DialectId;

@@ -33,6 +33,9 @@ export class LoopReply {
   readonly #encoder: EventEncoder | undefined;
   /** What waits for content, so that an early failure is an HTTP status; in a whole reply, everything. */
   #held: InferenceEvent[] | undefined = [];
+  readonly #notes: TranslationNote[];
+  /** Notes that came after the headers. */
+  readonly #late: TranslationNote[] = [];
   #headers: Readonly<Record<string, string>> = {};
   #lastWriteMs: number;
   readonly #delivered = new DeliveredCount();
@@ -42,6 +45,7 @@ export class LoopReply {
   constructor(options: LoopReplyOptions) {
     const { dialect, framing, writing } = options;
     this.#options = options;
+    this.#notes = [...(options.notes ?? [])];
     this.#encoder = framing === undefined ? undefined : dialect.codec.createEventEncoder(writing, framing);
     this.#lastWriteMs = options.nowMs();
   }
@@ -49,6 +53,14 @@ export class LoopReply {
   /** The headers of the first round's reply. */
   setHeaders(headers: Readonly<Record<string, string>>): void {
     this.#headers = headers;
+  }
+
+  /** Adds to what the client is told: in the header, and where that has been sent, in a trailer. False where it is known already. */
+  note(note: TranslationNote): boolean {
+    if (this.#notes.some(({ kind, field }) => kind === note.kind && field === note.field)) return false;
+    this.#notes.push(note);
+    if (this.#options.response.headersSent) this.#late.push(note);
+    return true;
   }
 
   /** Characters of content that have been handed to the client's connection. */
@@ -96,8 +108,8 @@ export class LoopReply {
 
   /** The first round was a stream, whatever the client wants. */
   #replyHeaders(): Record<string, string> {
-    const { framing, writing, notes = [] } = this.#options;
-    const { 'cache-control': _control, ...headers } = addWarnings(this.#headers, notes);
+    const { framing, writing } = this.#options;
+    const { 'cache-control': _control, ...headers } = addWarnings(this.#headers, this.#notes);
     const isSse = framing === 'sse';
     return {
       [requestIdHeader]: writing.requestId,
@@ -126,6 +138,7 @@ export class LoopReply {
     if (written !== undefined) await keep?.(written);
     if (response.destroyed || response.writableEnded) return;
     this.#writeHead();
+    if (this.#late.length > 0) response.addTrailers?.(addWarnings({}, this.#late));
     response.end(Buffer.from(text));
   }
 

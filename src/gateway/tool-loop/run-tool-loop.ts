@@ -60,8 +60,13 @@ export async function runToolLoop(gateway: Gateway, known: KnownCall, options: T
   const decoded = call.dialect.codec.decodeRequest(request);
   const owner = { userName: caller.userName, keyId: caller.id };
   const tools = await makeTools(decoded, gateway.tools ?? {}, owner, (kind) => isMissed(decoded, kind, known));
-  const wanted = findReplyCheck({ ...known, dialect: call.dialect });
-  if (tools.length === 0 && wanted === undefined) return false;
+  const check = createSchemaCheck(decoded, findReplyCheck({ ...known, dialect: call.dialect }), {
+    targets: known.targets,
+    field: call.dialect.codec.fieldNames.outputFormat ?? 'outputFormat',
+    checker: gateway.schemaChecker,
+    tenant: caller.userName,
+  });
+  if (tools.length === 0 && check === undefined) return false;
   const offered = nameTools(tools, decoded);
   const settings = known.settings.tools ?? defaultTools;
   const loop = new ToolLoop(gateway, {
@@ -71,7 +76,7 @@ export async function runToolLoop(gateway: Gateway, known: KnownCall, options: T
     settings,
     runsMax: Math.min(settings.runsMax, readRunsMax(decoded)),
     reply: createReply(gateway, known, options, notes),
-    check: createSchemaCheck(decoded.outputFormat, wanted),
+    check,
     knowsAddress: gatherAddresses(decoded),
     newToolId: (tool) => gateway.newId(idPrefix(call.dialect, tool)),
   });
@@ -103,7 +108,7 @@ async function fitToWindow(
 }
 
 /** What the model's own setting, else that for all, makes of the reply's schema. */
-function findReplyCheck({ dialect, facts, settings, targets }: RoadCall): 'report' | 'repair' | undefined {
+function findReplyCheck({ dialect, facts, settings, targets }: RoadCall): ReturnType<typeof chooseReplyCheck> {
   if (facts.strictSchema !== true) return undefined;
   const wanted = settings.routing.routeOf(facts.requestedModel)?.replyCheck ?? settings.replyCheck ?? 'auto';
   return chooseReplyCheck(facts, dialect.id, targets, wanted);

@@ -14,7 +14,8 @@ import type { Gateway } from '../gateway.ts';
 import type { RunningCall } from '../retry/known-call.ts';
 import { timeoutsOf } from '../routing/target-timeouts.ts';
 import type { Target } from '../routing/routing-table.ts';
-import { askForRepair, describeMisfit, findProblems, HeldText } from './check-reply.ts';
+import { askForRepair, describeMisfit, HeldText } from './check-reply.ts';
+import { ReplyChecks } from './reply-checks.ts';
 import { citeSources } from './cite-sources.ts';
 import { limitOutput } from './limit-output.ts';
 import { isFound } from './gather-addresses.ts';
@@ -38,7 +39,7 @@ export class ToolLoop implements RunningCall {
   readonly #loop: LoopCall;
   readonly #shown: ShownReply;
   readonly #heldText: HeldText;
-  #isRepaired = false;
+  readonly #checks: ReplyChecks;
   readonly #sources = new Map<number, Source>();
   readonly #abort = new AbortController();
   readonly #entries: CallEntry[] = [];
@@ -67,6 +68,7 @@ export class ToolLoop implements RunningCall {
     this.#loop = loop;
     this.#shown = new ShownReply(loop.offered);
     this.#heldText = new HeldText(loop.check !== undefined);
+    this.#checks = new ReplyChecks(gateway, loop, this.#abort.signal);
     this.#cite = citeSources(this.#sources);
     this.#turns = loop.request.turns;
     this.#targets = loop.known.targets;
@@ -81,6 +83,7 @@ export class ToolLoop implements RunningCall {
     const { response } = this.#loop.known.call;
     const round = this.#ask('as-asked');
     await round.started;
+    this.#checks.prepare();
     const slot = deadlines.watch(this);
     let isClosed = false;
     const close = (): void => {
@@ -103,10 +106,12 @@ export class ToolLoop implements RunningCall {
       if (outcome.end === 'failed') return this.#fail(outcome.error ?? internalError(this.#loop.known.call.callId));
       const reply = foldEvents(this.#events);
       const calls = this.#readCalls(reply);
-      const problems = this.#loop.check === undefined || calls.length > 0 ? undefined : findProblems(this.#loop.check, reply);
+      const problems = calls.length > 0 ? undefined : await this.#checks.findProblems(reply);
+      // Whoever gives a check up ends the call.
+      if (problems === 'given-up') return;
       const held = this.#heldText.release();
       if (problems !== undefined) {
-        if (!this.#mayRepair() || this.#isWrittenOut()) return this.#fail(describeMisfit(problems));
+        if (!this.#checks.takeRepair() || this.#isTooDear() || this.#isWrittenOut()) return this.#fail(describeMisfit(problems));
         this.#grow(askForRepair(reply, problems));
         if (await this.#lacksCredit()) return this.#fail(describeMisfit(problems));
         if (this.#isOver) return;
@@ -280,12 +285,6 @@ export class ToolLoop implements RunningCall {
       { role: 'assistant', parts: reply.parts },
       { role: 'user', parts: results },
     ]);
-  }
-
-  #mayRepair(): boolean {
-    const mayAsk = this.#loop.check?.repairs === true && !this.#isRepaired && !this.#isTooDear();
-    this.#isRepaired = true;
-    return mayAsk;
   }
 
   #grow(added: readonly Turn[]): void {

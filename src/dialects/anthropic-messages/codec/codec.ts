@@ -4,7 +4,7 @@ import { decodeError } from './decode-error.ts';
 import { decodeReply } from './decode-reply.ts';
 import { decodeRequest } from './decode-request.ts';
 import { encodeReply } from './encode-reply.ts';
-import { encodeCountRequest, encodeRequest } from './encode-request.ts';
+import { encodeCountRequest, encodeRequest, holdsFormat } from './encode-request.ts';
 import { encodeUsage } from './encode-usage.ts';
 import { createEventDecoder } from './event-decoder.ts';
 import { createEventEncoder } from './event-encoder.ts';
@@ -16,6 +16,7 @@ export const codec: ChatCodec = {
   fieldNames,
   decodeRequest,
   encodeRequest,
+  holdsFormat,
   encodeCountRequest,
   decodeCount: (reply) => countOf(membersOf(reply).input_tokens),
   encodeCount: (inputTokens) => ({ input_tokens: inputTokens }),

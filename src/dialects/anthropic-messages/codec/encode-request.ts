@@ -1,6 +1,7 @@
 import { dropVendorFields } from '../../../inference/drop-vendor-fields.ts';
 import { describeSchema } from '../../../inference/describe-schema.ts';
 import type { InferenceRequest, ReasoningPart, Turn, VendorField } from '../../../inference/inference-request.ts';
+import type { ModelTraits } from '../../../inference/model-traits.ts';
 import { noteUnsaid } from '../../../inference/note-unsaid.ts';
 import { isPutBack, OwnMembers, putBackFields } from '../../../inference/own-fields.ts';
 import { objectsOf } from '../../../platform/json/json-readers.ts';
@@ -10,7 +11,7 @@ import { listBetas } from './client-tools.ts';
 import { encodeSampling } from './encode-sampling.ts';
 import { encodeTools, type EncodedTools } from './encode-tools.ts';
 import { encodeMessages } from './encode-messages.ts';
-import { fitAnswerSchema, isObjectSchema } from './fit-schema.ts';
+import { fitAnswerSchema, isHeldWhole, isObjectSchema } from './fit-schema.ts';
 import { fitThinking, type FittedThinking } from './fit-thinking.ts';
 import { ownDialect } from './own-dialect.ts';
 import { prepareTurns } from './prepare-turns.ts';
@@ -124,6 +125,12 @@ function encodeJsonHint({ outputFormat }: InferenceRequest, { traits, notes }: R
   return isPlain
     ? `Answer with one JSON object ${rule}`
     : `Answer with JSON of this schema ${rule}\n${JSON.stringify(outputFormat.schema)}`;
+}
+
+/** The vendor holds an answer to the rules that its grammar knows, and to no JSON without a schema. */
+export function holdsFormat({ outputFormat }: InferenceRequest, { structuredOutput }: ModelTraits): boolean {
+  if (outputFormat === undefined) return true;
+  return outputFormat.kind === 'json-schema' && structuredOutput && isHeldWhole(outputFormat.schema);
 }
 
 function encodeOutputConfig(

@@ -36,6 +36,20 @@ export function fitAnswerSchema(schema: JsonObject): JsonObject {
   return isSame(schema, fitted) ? schema : fitted;
 }
 
+/** Whether the vendor's grammar holds an answer to all of the schema: no rule of it is only said, and no alternative is wider than it was. */
+export function isHeldWhole(schema: JsonObject): boolean {
+  return Object.entries(schema).every(([name, value]) => {
+    if (value === undefined || idleMembers.has(name)) return true;
+    if (name === 'oneOf') return false;
+    if (schemaMapMembers.has(name)) return !isJsonObject(value) || Object.values(value).every(isHeldValue);
+    if (schemaMembers.has(name)) return isHeldValue(value);
+    if (schemaListMembers.has(name)) return !Array.isArray(value) || value.every(isHeldValue);
+    return isKnown(name, value);
+  });
+}
+
+const isHeldValue = (value: JsonValue | undefined): boolean => !isJsonObject(value) || isHeldWhole(value);
+
 const isSame = (first: JsonValue, second: JsonValue): boolean => JSON.stringify(first) === JSON.stringify(second);
 
 function fitValue(value: JsonValue): JsonValue {

@@ -11,6 +11,7 @@ import { encodeUsage } from './encode-usage.ts';
 import { createEventDecoder } from './event-decoder.ts';
 import { createEventEncoder } from './event-encoder.ts';
 import { fieldNames } from './field-names.ts';
+import { holdsFormat } from './holds-format.ts';
 import { removeForeignProofs } from './remove-foreign-proofs.ts';
 
 /** The whole request is counted, instructions and tools included; inside a count it names its model. */
@@ -31,6 +32,7 @@ export const codec: ChatCodec = {
   fieldNames,
   decodeRequest,
   encodeRequest,
+  holdsFormat,
   encodeCountRequest,
   decodeCount,
   encodeCount: (inputTokens) => ({ totalTokens: inputTokens }),

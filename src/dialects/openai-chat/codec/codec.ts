@@ -2,6 +2,7 @@ import type { ChatCodec } from '../../chat-codec.ts';
 import { decodeError } from './decode-error.ts';
 import { decodeReply } from './decode-reply.ts';
 import { decodeRequest } from './decode-request.ts';
+import { holdsFormat } from './encode-output-format.ts';
 import { encodeReply } from './encode-reply.ts';
 import { encodeRequest } from './encode-request.ts';
 import { encodeUsage } from './encode-usage.ts';
@@ -15,6 +16,7 @@ export const codec: ChatCodec = {
   fieldNames,
   decodeRequest,
   encodeRequest,
+  holdsFormat,
   decodeReply,
   encodeReply,
   createEventDecoder,

@@ -246,7 +246,7 @@ test('limits, sampling, format and the rest that has a name', () => {
     outputFormat: { kind: 'json-schema', name: 'n', description: 'd', schema, strict: true },
     vendorFields: [],
   });
-  assert.deepEqual(decode({ response_format: { type: 'json_object' } }).outputFormat, { kind: 'json' });
+  assert.deepEqual(decode({ response_format: { type: 'json_object' } }).outputFormat, { kind: 'json', isObject: true });
   assert.deepEqual(decode({ response_format: { type: 'json_object', schema } }).outputFormat, { kind: 'json-schema', schema });
   assert.equal(decode({ response_format: { type: 'text' } }).outputFormat, undefined);
 });

@@ -76,7 +76,7 @@ function decodeSampling(body: JsonObject): Sampling {
 function decodeOutputFormat(format: unknown): OutputFormat | undefined {
   const { type, json_schema: described, schema: bare } = membersOf(format);
   // llama.cpp and others take a schema beside the type.
-  if (type === 'json_object') return isJsonObject(bare) ? { kind: 'json-schema', schema: bare } : { kind: 'json' };
+  if (type === 'json_object') return isJsonObject(bare) ? { kind: 'json-schema', schema: bare } : { kind: 'json', isObject: true };
   if (type !== 'json_schema') return undefined;
   const { name, description, schema, strict } = membersOf(described);
   const named = filledText(name);

@@ -1,5 +1,6 @@
 import type { InferenceRequest, OutputFormat } from '../../../inference/inference-request.ts';
 import type { ModelTraits } from '../../../inference/model-traits.ts';
+import { strictOf } from '../../../inference/strict-schema.ts';
 import { fitToolNames } from '../../../inference/tool-names.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { RequestFit } from '../../chat-codec.ts';
@@ -25,8 +26,9 @@ function encodeJson(request: InferenceRequest): EncodedFormat {
   return { members: { response_format: { type: 'json_object' } }, ...(mentionsJson(request) ? {} : { hint: jsonHint }) };
 }
 
-function encodeSchema(format: SchemaFormat): EncodedFormat {
-  const { description, schema, strict } = format;
+function encodeSchema(format: SchemaFormat, request: InferenceRequest): EncodedFormat {
+  const { description, schema } = format;
+  const strict = strictOf(format, request);
   return {
     members: {
       response_format: {
@@ -56,12 +58,19 @@ function encodeSchemaHint({ schema, description }: SchemaFormat): EncodedFormat 
   return { members: {}, hint: `${jsonHint} The object${about} must be valid by this JSON schema:\n${JSON.stringify(schema)}` };
 }
 
+/** Only what is strict is compiled into the sampling, and a server that takes no schema may not know JSON mode either. */
+export function holdsFormat(request: InferenceRequest, traits: ModelTraits): boolean {
+  const { outputFormat } = request;
+  if (outputFormat === undefined) return true;
+  return traits.structuredOutput && (outputFormat.kind === 'json' || strictOf(outputFormat, request) === true);
+}
+
 /** Writes the form of the answer. Where the model takes no schema, a forced function stands in, or where that will not do, a hint. */
 export function encodeOutputFormat(request: InferenceRequest, { traits, notes }: RequestFit): EncodedFormat {
   const { outputFormat, tools } = request;
   if (outputFormat === undefined) return { members: {} };
   if (outputFormat.kind === 'json') return encodeJson(request);
-  if (traits.structuredOutput) return encodeSchema(outputFormat);
+  if (traits.structuredOutput) return encodeSchema(outputFormat, request);
   // A forced function would keep the model from calling the client's own.
   const isFree = !tools.some((tool) => tool.kind === 'function') && outputFormat.schema.type === 'object';
   if (traits.chat.forcedToolChoice && isFree) {

@@ -8,7 +8,7 @@ import { decodeError } from './decode-error.ts';
 import { decodeReply } from './decode-reply.ts';
 import { decodeRequest } from './decode-request.ts';
 import { encodeReply } from './encode-reply.ts';
-import { encodeRequest } from './encode-request.ts';
+import { encodeRequest, holdsFormat } from './encode-request.ts';
 import { encodeUsage } from './encode-usage.ts';
 import { createEventDecoder } from './event-decoder.ts';
 import { createEventEncoder } from './event-encoder.ts';
@@ -41,6 +41,7 @@ export const codec: ChatCodec = {
   fieldNames,
   decodeRequest,
   encodeRequest,
+  holdsFormat,
   encodeCountRequest,
   encodeCount: (inputTokens) => ({ object: 'response.input_tokens', input_tokens: inputTokens }),
   decodeCount: (reply) => countOf(membersOf(reply).input_tokens),

@@ -54,7 +54,7 @@ describe('settings', () => {
     [{ include: ['reasoning.encrypted_content'] }, { reasoning: { mode: 'auto', wantsProofs: true } }],
     [{ reasoning: { effort: null, summary: null } }, {}],
     [{ text: { format: { type: 'text' }, verbosity: 'low' } }, { verbosity: 'low' }],
-    [{ input: 'JSON!', text: { format: { type: 'json_object' } } }, { outputFormat: { kind: 'json' } }],
+    [{ input: 'JSON!', text: { format: { type: 'json_object' } } }, { outputFormat: { kind: 'json', isObject: true } }],
     [
       { text: { format: { type: 'json_schema', name: 'n', schema: { a: 1 }, strict: true, description: 'd' } } },
       { outputFormat: { kind: 'json-schema', name: 'n', schema: { a: 1 }, strict: true, description: 'd' } },

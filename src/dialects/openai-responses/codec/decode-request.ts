@@ -120,7 +120,7 @@ function readReasoningFields(value: JsonValue | undefined): readonly VendorField
 
 function decodeOutputFormat(value: JsonValue | undefined): OutputFormat | undefined {
   const format = membersOf(value);
-  if (format.type === 'json_object') return { kind: 'json' };
+  if (format.type === 'json_object') return { kind: 'json', isObject: true };
   if (format.type !== 'json_schema' || !isJsonObject(format.schema)) return undefined;
   const name = filledText(format.name);
   const description = filledText(format.description);

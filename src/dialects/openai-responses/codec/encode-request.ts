@@ -1,8 +1,10 @@
 import { dropVendorFields } from '../../../inference/drop-vendor-fields.ts';
 import type { InferenceRequest, OutputFormat, ReasoningPart, VendorField } from '../../../inference/inference-request.ts';
+import type { ModelTraits } from '../../../inference/model-traits.ts';
 import { noteUnsaid } from '../../../inference/note-unsaid.ts';
 import { isPutBack, OwnMembers, putBackFields } from '../../../inference/own-fields.ts';
 import { fitReasoning } from '../../../inference/reasoning-scale.ts';
+import { strictOf } from '../../../inference/strict-schema.ts';
 import { fitToolNames, listToolNames } from '../../../inference/tool-names.ts';
 import { textsOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
@@ -70,20 +72,28 @@ function nameFormat(name: string | undefined): string {
   return fitted === '' ? answerTool : fitted;
 }
 
-function encodeFormat(format: OutputFormat): JsonObject {
+function encodeFormat(format: OutputFormat, request: InferenceRequest): JsonObject {
   if (format.kind === 'json') return { type: 'json_object' };
+  const strict = strictOf(format, request);
   return {
     type: 'json_schema',
     name: nameFormat(format.name),
     schema: format.schema,
     ...(format.description === undefined ? {} : { description: format.description }),
-    ...(format.strict === undefined ? {} : { strict: format.strict }),
+    ...(strict === undefined ? {} : { strict }),
   };
 }
 
-function encodeText({ outputFormat, verbosity }: InferenceRequest, fit: RequestFit): JsonObject {
+/** Only what is strict is compiled into the sampling. */
+export function holdsFormat(request: InferenceRequest, traits: ModelTraits): boolean {
+  const { outputFormat } = request;
+  return outputFormat?.kind !== 'json-schema' || (traits.structuredOutput && strictOf(outputFormat, request) === true);
+}
+
+function encodeText(request: InferenceRequest, fit: RequestFit): JsonObject {
+  const { outputFormat, verbosity } = request;
   const native = outputFormat !== undefined && (outputFormat.kind === 'json' || fit.traits.structuredOutput);
-  const text = { ...(native ? { format: encodeFormat(outputFormat) } : {}), ...(verbosity === undefined ? {} : { verbosity }) };
+  const text = { ...(native ? { format: encodeFormat(outputFormat, request) } : {}), ...(verbosity === undefined ? {} : { verbosity }) };
   return Object.keys(text).length === 0 ? {} : { text };
 }
 
