@@ -10,6 +10,7 @@ import type { Usage } from '../../src/inference/usage.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { eventually, post } from './http.ts';
+import { secondPriceOf } from './second-calculator.ts';
 
 /** The upstream's own account of a call: the truth that the books are compared with. */
 export type Truth = ReturnType<RunningSimulator['records']>[number];
@@ -129,6 +130,7 @@ export function isExact(entry: CallEntry, truth: Truth): boolean {
     !entry.estimated &&
     booked.input === used.input &&
     booked.output === used.output &&
+    (secondPriceOf(entry, planned) ?? entry.charge.amountNanoUsd) === entry.charge.amountNanoUsd &&
     (entry.usage.cacheReadTokens ?? 0) === (planned.cacheReadTokens ?? 0) &&
     entry.charge.amountNanoUsd === priceOf(entry, planned)
   );
@@ -140,6 +142,8 @@ export type AuditOptions = {
   readonly clients: readonly ClientView[];
   /** Output tokens that a call whose process was killed may be short of. */
   readonly lostTokensMax: number;
+  /** Whether the clients are all that ever called: then each row is one of their calls, and each amount is computed twice. */
+  readonly isWhole?: boolean;
 };
 
 export type Audit = {
@@ -159,31 +163,29 @@ export function auditBooks(options: AuditOptions): Audit {
   const problems: string[] = [];
   const counts: Record<string, number> = {};
   const shortfalls: number[] = [];
-  const rows = indexRows(options.entries, problems);
-  const clients = new Map(options.clients.map((client) => [client.tag, client]));
-  const matched = new Set<string>();
-  for (const truth of options.truths) {
-    const client = truth.tag === undefined ? undefined : clients.get(truth.tag);
-    if (client === undefined) {
-      problems.push(`call ${truth.tag} reached the upstream, but no client made it`);
+  const { calls, unclaimed } = matchCalls(options, problems);
+  for (const { client, attempts, entry } of calls) {
+    const truth = chargedAttempt(attempts, entry);
+    if (truth === undefined) {
+      if (client.complete) problems.push(`call ${client.tag}: its client has a whole reply that no upstream gave`);
+      if (entry !== undefined && entry.charge.amountNanoUsd !== 0n)
+        problems.push(`row ${entry.callId}: charged, but never reached the upstream`);
       continue;
     }
-    const entry = rows.find(client, truth);
     if (entry === undefined) {
       problems.push(`${describe(client, truth)}: no row, although it reached the upstream`);
       continue;
     }
-    if (matched.has(entry.callId)) problems.push(`${describe(client, truth)}: row ${entry.callId} stands for two calls`);
-    matched.add(entry.callId);
+    problems.push(...checkAttempts(attempts, truth, entry).map((problem) => `${describe(client, truth)}: ${problem}`));
     const kind = client.complete ? 'complete' : entry.end;
     counts[kind] = (counts[kind] ?? 0) + 1;
     const found = client.complete ? checkComplete(entry, truth) : checkBroken(entry, truth, options.lostTokensMax, shortfalls);
     problems.push(...found.map((problem) => `${describe(client, truth)}, row ${entry.callId} (${entry.end}): ${problem}`));
   }
-  for (const entry of options.entries) {
-    problems.push(...checkRow(entry));
-    if (!matched.has(entry.callId) && entry.charge.amountNanoUsd !== 0n)
-      problems.push(`row ${entry.callId}: charged, but never reached the upstream`);
+  for (const entry of options.entries) problems.push(...checkRow(entry, options.isWhole === true));
+  for (const entry of unclaimed) {
+    if (entry.charge.amountNanoUsd !== 0n) problems.push(`row ${entry.callId}: charged, but never reached the upstream`);
+    else if (options.isWhole === true) problems.push(`row ${entry.callId}: belongs to no call that a client made`);
   }
   return { problems, counts: { ...counts, rows: options.entries.length, reached: options.truths.length }, shortfalls };
 }
@@ -192,30 +194,64 @@ function describe(client: ClientView, truth: Truth): string {
   return `call ${client.tag} (${client.dialect}${truth.isStream ? ', stream' : ''}, upstream ${truth.ending}, client ${client.complete ? 'complete' : client.left ? 'left' : 'broken'})`;
 }
 
-function indexRows(
-  entries: readonly CallEntry[],
+/** What belongs together: a call of a client, its requests at the upstream in their order, and its row. */
+type MatchedCall = { readonly client: ClientView; readonly attempts: readonly Truth[]; readonly entry: CallEntry | undefined };
+
+/** Matches calls one to one: no request and no row belongs to two calls, and none to nobody. */
+function matchCalls(
+  { entries, truths, clients }: AuditOptions,
   problems: string[],
-): { find: (client: ClientView, truth: Truth) => CallEntry | undefined } {
+): { readonly calls: readonly MatchedCall[]; readonly unclaimed: readonly CallEntry[] } {
+  const attempts = Map.groupBy(truths, ({ tag }) => tag);
+  const tags = new Set<string | undefined>(clients.map(({ tag }) => tag));
+  if (tags.size < clients.length) problems.push(`${clients.length - tags.size} calls have the tag of another one`);
+  for (const tag of attempts.keys()) if (!tags.has(tag)) problems.push(`call ${tag} reached the upstream, but no client made it`);
   const byId = new Map<string, CallEntry>();
-  const bySize = new Map<string, CallEntry[]>();
   for (const entry of entries) {
     if (byId.has(entry.callId)) problems.push(`row ${entry.callId}: there twice`);
     byId.set(entry.callId, entry);
-    const size = `${entry.dialect} ${entry.inputCharacters}`;
-    bySize.set(size, [...(bySize.get(size) ?? []), entry]);
+  }
+  const claimed = new Set<string>();
+  const claim = (entry: CallEntry | undefined): CallEntry | undefined => {
+    if (entry === undefined) return undefined;
+    if (claimed.has(entry.callId)) problems.push(`row ${entry.callId} stands for two calls`);
+    claimed.add(entry.callId);
+    return entry;
+  };
+  const found = new Map<ClientView, CallEntry | undefined>();
+  for (const client of clients) if (client.callId !== undefined) found.set(client, claim(byId.get(client.callId)));
+  // Who never saw an id is known by the length of its request, among the rows that are nobody else's.
+  const sizeOf = ({ dialect, inputCharacters }: Pick<CallEntry, 'dialect' | 'inputCharacters'>): string => `${dialect} ${inputCharacters}`;
+  const left = Map.groupBy(
+    [...byId.values()].filter(({ callId }) => !claimed.has(callId)),
+    sizeOf,
+  );
+  for (const client of clients) {
+    if (client.callId !== undefined) continue;
+    const same = left.get(sizeOf(client)) ?? [];
+    if (same.length > 1) problems.push(`${same.length} rows for the one call of ${sizeOf(client)} characters`);
+    found.set(client, claim(same[0]));
   }
   return {
-    find: (client, truth) => {
-      const size = `${client.dialect} ${client.inputCharacters}`;
-      const same = bySize.get(size) ?? [];
-      if (client.callId === undefined && same.length > 1) problems.push(`${same.length} rows for the one call of ${size} characters`);
-      const entry = client.callId === undefined ? same[0] : byId.get(client.callId);
-      const claimed = entry?.upstreamRequestId;
-      if (claimed !== undefined && claimed !== truth.requestId)
-        problems.push(`row ${entry?.callId}: belongs to upstream request ${claimed}, not ${truth.requestId}`);
-      return entry;
-    },
+    calls: clients.map((client) => ({ client, attempts: attempts.get(client.tag) ?? [], entry: found.get(client) })),
+    unclaimed: [...byId.values()].filter(({ callId }) => !claimed.has(callId)),
   };
+}
+
+/** The request that a row is about: the one that it names, or the last. */
+function chargedAttempt(attempts: readonly Truth[], entry: CallEntry | undefined): Truth | undefined {
+  return attempts.find(({ requestId }) => requestId === entry?.upstreamRequestId) ?? attempts.at(-1);
+}
+
+/** A row names a request of its own call, and no other request of the call gave anything that its vendor bills. */
+function checkAttempts(attempts: readonly Truth[], charged: Truth, { callId, upstreamRequestId }: CallEntry): readonly string[] {
+  const foreign = upstreamRequestId !== undefined && upstreamRequestId !== charged.requestId;
+  return [
+    ...(foreign ? [`row ${callId} belongs to upstream request ${upstreamRequestId}, not ${charged.requestId}`] : []),
+    ...attempts
+      .filter((attempt) => attempt !== charged && attempt.emittedTokens > 0)
+      .map(({ requestId }) => `upstream request ${requestId} gave a reply as well, which nobody is charged for`),
+  ];
 }
 
 function checkComplete(entry: CallEntry, truth: Truth): readonly string[] {
@@ -252,13 +288,18 @@ function checkBroken(entry: CallEntry, truth: Truth, lostTokensMax: number, shor
 }
 
 /** What must be right about a row by itself. */
-function checkRow(entry: CallEntry): readonly string[] {
+function checkRow(entry: CallEntry, isPricedTwice: boolean): readonly string[] {
   const problems: string[] = [];
   const amount = recomputeAmount(entry.charge.lines);
   if (amount !== entry.charge.amountNanoUsd)
     problems.push(`row ${entry.callId}: its lines come to ${amount}, not ${entry.charge.amountNanoUsd}`);
   if (priceOf(entry, entry.usage) !== entry.charge.amountNanoUsd)
     problems.push(`row ${entry.callId}: its usage costs ${priceOf(entry, entry.usage)}, not ${amount}`);
+  const second = secondPriceOf(entry, entry.usage);
+  if (second !== undefined && second !== amount)
+    problems.push(`row ${entry.callId}: a second calculator comes to ${second}, not ${amount}`);
+  if (second === undefined && isPricedTwice && amount !== 0n)
+    problems.push(`row ${entry.callId}: the second calculator has no price of ${entry.vendor}'s ${entry.upstreamModel}`);
   if (entry.durationMs < 0 || (entry.firstByteMs ?? 0) < 0) problems.push(`row ${entry.callId}: negative time`);
   for (const [name, count] of Object.entries(entry.usage)) {
     if (!Number.isSafeInteger(count) || count < 0) problems.push(`row ${entry.callId}: ${name} is ${count}`);

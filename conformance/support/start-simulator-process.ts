@@ -17,7 +17,14 @@ export type SimulatorProcess = {
 const main = join(import.meta.dirname, '../../simulator/src/main.ts');
 const readyWithinMs = 60_000;
 
-export async function startSimulatorProcess(recordFile: string, options: { readonly pace?: string } = {}): Promise<SimulatorProcess> {
+export async function startSimulatorProcess(
+  recordFile: string,
+  options: {
+    readonly pace?: string;
+    /** Faults of every n-th call, as the control server takes them. */
+    readonly faults?: readonly { readonly fault: string; readonly every: number }[];
+  } = {},
+): Promise<SimulatorProcess> {
   const child = spawn(process.execPath, [main, '--record-file', recordFile, '--pace', options.pace ?? ''], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -36,6 +43,10 @@ export async function startSimulatorProcess(recordFile: string, options: { reado
     child.stderr.setEncoding('utf8').on('data', collect);
     child.once('exit', () => fail('ended'));
   });
+  if (options.faults !== undefined) {
+    const reply = await fetch(`${addresses['control']}/settings`, { method: 'POST', body: JSON.stringify({ faults: options.faults }) });
+    if (!reply.ok) throw new Error(`the simulator takes no faults: ${await reply.text()}`);
+  }
   return {
     addresses: addresses as RunningSimulator['addresses'],
     truths: () => {

@@ -1,12 +1,13 @@
-import { mkdirSync, statSync } from 'node:fs';
-import { mkdir, stat } from 'node:fs/promises';
+import { closeSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { mkdir, open, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 
 const mode = 0o700;
 
 /**
  * Makes a directory and those above it, readable by this user only; one that exists is left as it is. Node's own `recursive` never returns on file systems that answer
- * "no such file" for a name in a directory that exists, as procfs does: this tries each level twice at most.
+ * "no such file" for a name in a directory that exists, as procfs does: this tries each level twice at most. The name of a new directory is brought to the disk, or a power loss could take it with all
+ * that was synced in it.
  * @throws the operating system's error
  */
 export function makeDirectory(directory: string): void {
@@ -25,6 +26,21 @@ function makeLevel(path: string): void {
     mkdirSync(path, { mode });
   } catch (error) {
     if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) throw error;
+    return;
+  }
+  syncName(path);
+}
+
+function syncName(path: string): void {
+  try {
+    const parent = openSync(dirname(path), 'r');
+    try {
+      fsyncSync(parent);
+    } finally {
+      closeSync(parent);
+    }
+  } catch {
+    // A parent that this user may not read, or a file system that does not sync directories: there is nothing more to do for the name.
   }
 }
 
@@ -46,7 +62,16 @@ async function makeLevelAsync(path: string): Promise<void> {
   } catch (error) {
     const found = await stat(path).catch(() => undefined);
     if (found?.isDirectory() !== true) throw error;
+    return;
   }
+  await syncNameAsync(path);
+}
+
+async function syncNameAsync(path: string): Promise<void> {
+  const parent = await open(dirname(path), 'r').catch(() => undefined);
+  // As above.
+  await parent?.sync().catch(() => undefined);
+  await parent?.close();
 }
 
 function mayLackParent(error: unknown, path: string): boolean {

@@ -82,17 +82,17 @@ export class SimulatedProcess {
   }
 
   /**
-   * The process dies at once, and its disk keeps what the operating system had, or what had been synced. Where `tears`, the write under way leaves the beginning
-   * of a record.
+   * The process dies at once, and its disk keeps what the operating system had. Where `tears`, the write under way leaves the beginning of a record. A power loss leaves what had been
+   * synced, and of the rest any subset.
    */
-  kill(kind: 'kill' | 'power-loss', tears: boolean): void {
+  kill(kind: 'kill' | 'power-loss', tears: boolean, random: () => number): void {
     const life = this.#current();
     life.isOver = true;
     this.#life = undefined;
-    this.#disk = this.#disk.afterCrash(kind);
+    this.#disk = kind === 'kill' ? this.#disk.afterCrash('kill') : this.#disk.afterPowerLoss(random);
     // What goes on in the dead process reaches a disk that nobody reads, and no store; closing it stops its timers.
     void life.journal.close();
-    if (tears) this.#tear();
+    if (tears && kind === 'kill') this.#tear();
   }
 
   #tear(): void {

@@ -319,7 +319,7 @@ export class SimulatedWorld {
     const others = this.#live.filter((each) => each.process !== process);
     this.#live.splice(0, this.#live.length, ...others);
     this.#companion?.die(process);
-    process.kill(kind, this.#random() < 0.5);
+    process.kill(kind, this.#random() < 0.5, this.#random);
     await this.#start(process);
   }
 
