@@ -172,6 +172,12 @@ export function fileSearchSuite(open: () => Promise<StoreUnderTest>): void {
     const chunks = [{ text: 'half', terms: 'half' }];
     assert.equal(await store.addChunks({ ...first, firstIndex: 0, chunks }), true);
     assert.equal(await store.claimIndexing({ ...claim, owner: 'second' }), undefined, 'it is leased');
+    await addFile('file-d', 'dan');
+    await addStore('vs_d', 'dan');
+    await add('vs_d', 'dan', 'file-d');
+    assert.equal(await store.claimIndexing({ ...claim, owner: 'second', exceptUsers: ['eve', 'dan'] }), undefined, 'it is not their turn');
+    assert.equal((await store.claimIndexing({ ...claim, owner: 'second', exceptUsers: ['eve', 'cid'] }))?.fileId, 'file-d');
+    assert.equal(await store.deleteVectorStore({ userName: 'dan', storeId: 'vs_d' }), true);
     assert.equal(await store.renewIndexing({ ...first, leaseUntilMs: nowMs + 5000 }), true);
     const second = await store.claimIndexing({ ...claim, nowMs: nowMs + 5000, owner: 'second' });
     assert.ok(second !== undefined);

@@ -42,16 +42,19 @@ export function createChunkOperations(database: Database): ChunkOperations {
   };
 }
 
-const waiting = `select store_id, file_id, files.user_name, is_auto, chunk_tokens, overlap_tokens, attempts from store_files
-  join files on files.id = file_id where status = 'in_progress' and lease_until_ms <= ? order by store_files.created_at_ms limit 1`;
+const waiting = (
+  exceptUsers: readonly string[],
+): string => `select store_id, file_id, files.user_name, is_auto, chunk_tokens, overlap_tokens, attempts from store_files
+  join files on files.id = file_id where status = 'in_progress' and lease_until_ms <= ?
+  ${exceptUsers.length === 0 ? '' : `and files.user_name not in (${exceptUsers.map(() => '?').join(', ')})`} order by store_files.created_at_ms limit 1`;
 
 async function claimIndexing(
   database: Database,
-  { owner, nowMs, leaseMs, attemptsMax }: Parameters<ChunkOperations['claimIndexing']>[0],
+  { owner, nowMs, leaseMs, attemptsMax, exceptUsers = [] }: Parameters<ChunkOperations['claimIndexing']>[0],
 ): Promise<IndexingTask | undefined> {
-  const sql = `${waiting} ${database.words.forUpdateOfFree('store_files')}`;
+  const sql = `${waiting(exceptUsers)} ${database.words.forUpdateOfFree('store_files')}`;
   for (;;) {
-    const row = await database.first(sql, nowMs);
+    const row = await database.first(sql, nowMs, ...exceptUsers);
     if (row === undefined) return undefined;
     const lease = { storeId: readText(row, 'store_id'), fileId: readText(row, 'file_id'), owner };
     await deleteFileIndex(database, lease.storeId, lease.fileId);

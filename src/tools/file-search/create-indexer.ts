@@ -1,7 +1,7 @@
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/log.ts';
 import { type EmbedTexts, embeddingBatchMax } from './embed-texts.ts';
-import type { Extractor } from './extraction/create-extractor.ts';
+import type { Extraction, Extractor } from './extraction/create-extractor.ts';
 import { type FileLibrary, FileProblem } from './file-library.ts';
 import type { Chunk, IndexingError } from './file-objects.ts';
 import type { ChunkStore, FilesStore, IndexingTask } from './file-store.ts';
@@ -17,6 +17,9 @@ type IndexerSettings = {
   readonly attemptsMax: number;
   /** Characters of text of one file. */
   readonly charactersMax: number;
+  /** Files that are worked on at a time, of all users and of each. */
+  readonly atOnceMax: number;
+  readonly atOncePerUserMax: number;
 };
 
 const defaultIndexerSettings: IndexerSettings = {
@@ -25,6 +28,8 @@ const defaultIndexerSettings: IndexerSettings = {
   postponeMs: 10_000,
   attemptsMax: 3,
   charactersMax: 20_000_000,
+  atOnceMax: 8,
+  atOncePerUserMax: 2,
 };
 
 export type IndexerOptions = {
@@ -45,44 +50,99 @@ export type Indexer = {
   readonly close: () => Promise<void>;
 };
 
+/** A round ends with so many users, so that the question for the next file stays short. */
+const roundUsersMax = 64;
+
+/** Lets users take turns: in each round a file of each of them is begun, and of none more than may be worked on at a time. */
+class Rounds {
+  readonly #atOncePerUserMax: number;
+  readonly #atOnce = new Map<string, number>();
+  readonly #served = new Set<string>();
+
+  constructor(atOncePerUserMax: number) {
+    this.#atOncePerUserMax = atOncePerUserMax;
+  }
+
+  /** Users that may not have the next turn. `isNew`: a new round begins. */
+  passedOver(isNew: boolean): readonly string[] {
+    if (isNew || this.#served.size >= roundUsersMax) this.#served.clear();
+    const full = [...this.#atOnce].flatMap(([userName, count]) => (count >= this.#atOncePerUserMax ? [userName] : []));
+    return [...new Set([...full, ...this.#served])];
+  }
+
+  begin(userName: string): void {
+    this.#served.add(userName);
+    this.#atOnce.set(userName, (this.#atOnce.get(userName) ?? 0) + 1);
+  }
+
+  end(userName: string): void {
+    const left = (this.#atOnce.get(userName) ?? 1) - 1;
+    if (left === 0) this.#atOnce.delete(userName);
+    else this.#atOnce.set(userName, left);
+  }
+}
+
 /**
- * Indexes files in the background, one after the other. What is to be done stands in the store: a file is leased, and taken up again by whoever
- * comes first when the lease runs out, so that nothing is lost with a process.
+ * Indexes files in the background, a few at a time, users in turn: however many files one has given, and however slow they are, another's is begun at once. What is to be
+ * done stands in the store: a file is leased, and taken up again by whoever comes first when the lease runs out, so that nothing is lost with a process.
  */
 export function createIndexer(options: IndexerOptions): Indexer {
   const { store, clock, logger } = options;
   const settings = options.settings ?? defaultIndexerSettings;
   const owner = options.newId('indexer');
   const stop = new AbortController();
+  const rounds = new Rounds(settings.atOncePerUserMax);
+  const underWay = new Set<Promise<void>>();
   let isAwake = false;
-  let working: Promise<void> | undefined;
+  let claiming: Promise<void> | undefined;
 
-  const work = async (): Promise<void> => {
+  const claimNext = async (): Promise<IndexingTask | undefined> => {
+    const { leaseMs, attemptsMax } = settings;
+    const claim = (isNew: boolean): Promise<IndexingTask | undefined> =>
+      store.claimIndexing({ owner, nowMs: clock.nowMs(), leaseMs, attemptsMax, exceptUsers: rounds.passedOver(isNew) });
+    return (await claim(false)) ?? (await claim(true));
+  };
+  const begin = (task: IndexingTask): void => {
+    rounds.begin(task.userName);
+    const work = indexFile({ ...options, settings, signal: stop.signal }, task)
+      .catch((error: unknown) => logger.warn({ err: error, fileId: task.fileId }, 'what became of a file could not be written down'))
+      .finally(() => {
+        rounds.end(task.userName);
+        underWay.delete(work);
+        wake();
+      });
+    underWay.add(work);
+  };
+  const claimAll = async (): Promise<void> => {
     while (isAwake && !stop.signal.aborted) {
       isAwake = false;
-      for (;;) {
-        if (stop.signal.aborted) return;
-        const { leaseMs, attemptsMax } = settings;
-        const task = await store.claimIndexing({ owner, nowMs: clock.nowMs(), leaseMs, attemptsMax });
+      while (underWay.size < settings.atOnceMax && !stop.signal.aborted) {
+        const task = await claimNext();
         if (task === undefined) break;
-        await indexFile({ ...options, settings, signal: stop.signal }, task);
+        begin(task);
       }
     }
   };
   const wake = (): void => {
     isAwake = true;
-    working ??= work()
+    if (stop.signal.aborted) return;
+    claiming ??= claimAll()
       .catch((error: unknown) => logger.warn({ err: error }, 'indexing files has to wait'))
-      .finally(() => (working = undefined));
+      .finally(() => {
+        claiming = undefined;
+        // Woken after its last look.
+        if (isAwake) wake();
+      });
   };
   const poll = setInterval(wake, settings.pollMs).unref();
   wake();
   return {
     wake,
     close: async () => {
-      stop.abort();
+      stop.abort(new Error('The indexer is closed.'));
       clearInterval(poll);
-      await working;
+      await claiming;
+      await Promise.all(underWay);
     },
   };
 }
@@ -117,16 +177,17 @@ async function fillIndex(work: Work, task: IndexingTask): Promise<IndexingError 
   const { store, library, extractor, settings } = work;
   const file = await store.findFile({ userName: task.userName, fileId: task.fileId, nowMs: work.clock.nowMs() });
   if (file === undefined) return { code: 'invalid_file', message: 'The file has expired or was deleted.' };
-  let bytes: Uint8Array<ArrayBuffer>;
+  const { userName: tenant, chunking } = task;
+  const { filename } = file;
+  const read = (): Promise<Uint8Array<ArrayBuffer>> => library.readWhole(file);
+  let reply: Extraction;
   try {
-    bytes = await library.readWhole(file);
+    reply = await extractor.extract({ tenant, read, filename, chunking, charactersMax: settings.charactersMax }, work.signal);
   } catch (error) {
     if (!(error instanceof FileProblem)) throw error;
     work.logger.error({ err: error, fileId: task.fileId }, 'a stored file cannot be read');
     return { code: 'server_error', message: 'The stored file cannot be read.' };
   }
-  const { filename } = file;
-  const reply = await extractor.extract({ bytes, filename, chunking: task.chunking, charactersMax: settings.charactersMax });
   if ('error' in reply) return reply.error;
   const embed = work.embed();
   for (let at = 0; at < reply.chunks.length; at += embeddingBatchMax) {

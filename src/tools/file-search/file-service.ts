@@ -69,9 +69,8 @@ export function openFileService(options: {
     },
     close: async () => {
       await sweeper.close();
-      // The thread that reads files goes first: what the indexer waits for then ends.
-      await extractor.close();
       await indexer.close();
+      await extractor.close();
     },
   };
 }

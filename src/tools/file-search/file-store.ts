@@ -97,7 +97,7 @@ export type IndexingTask = IndexingLease & { readonly userName: string; readonly
 /** The index: what is to be put in, and what is found. */
 export type ChunkStore = {
   /**
-   * Takes the file that has waited longest, and forgets what an earlier attempt left. One that was taken up too often is failed instead:
+   * Takes the file that has waited longest, of all users but some, and forgets what an earlier attempt left. One that was taken up too often is failed instead:
    * it may be what ends the process.
    */
   readonly claimIndexing: (claim: {
@@ -105,6 +105,8 @@ export type ChunkStore = {
     readonly nowMs: number;
     readonly leaseMs: number;
     readonly attemptsMax: number;
+    /** Users whose turn it is not. */
+    readonly exceptUsers?: readonly string[];
   }) => Promise<IndexingTask | undefined>;
   /** False when the lease is lost: the file was deleted or cancelled, or somebody else works on it. */
   readonly renewIndexing: (lease: IndexingLease & { readonly leaseUntilMs: number }) => Promise<boolean>;

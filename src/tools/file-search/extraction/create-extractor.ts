@@ -1,111 +1,99 @@
-import { Worker } from 'node:worker_threads';
+import { FairTurns } from '../../../platform/isolation/fair-turns.ts';
+import { isolatedJob, JobError } from '../../../platform/isolation/isolated-job.ts';
+import { createJobPool, type JobPool } from '../../../platform/isolation/job-pool.ts';
+import type { IndexingError } from '../file-objects.ts';
+import type * as ExtractionJob from './extraction-job.ts';
+import type { ExtractedChunks, ExtractionRequest } from './extraction-protocol.ts';
 
-import type { ExtractionReply, ExtractionRequest } from './extraction-protocol.ts';
+/** A file of a tenant whose text is wanted. */
+export type FileToExtract = Omit<ExtractionRequest, 'bytes'> & {
+  readonly tenant: string;
+  /** Reads the file. It is asked when a thread is free, and again where the file takes longer than others wait for. */
+  readonly read: () => Promise<Uint8Array<ArrayBuffer>>;
+};
+
+export type Extraction = { readonly chunks: ExtractedChunks } | { readonly error: IndexingError };
 
 export type Extractor = {
-  /** Reads a file and cuts its text. What goes wrong is in the reply; only closing rejects. The bytes are handed over. */
-  readonly extract: (request: ExtractionRequest) => Promise<ExtractionReply>;
+  /** Reads a file and cuts its text. What is wrong with the file is in the result; rejects with what `read` rejects with, the signal's reason, or when it is closed. */
+  readonly extract: (file: FileToExtract, signal: AbortSignal) => Promise<Extraction>;
   readonly close: () => Promise<void>;
 };
 
 export type ExtractionLimits = {
+  /** How long one file may take before it makes room for others and is begun again among the slow ones. */
+  readonly quickMs: number;
   /** How long one file may take. */
   readonly timeoutMs: number;
-  /** Memory of the thread for objects, and again for buffers. */
+  /** Memory of a thread for objects, and again for buffers. */
   readonly memoryMegabytes: number;
-  /** How long the thread is kept without work. */
-  readonly idleMs: number;
 };
 
-const defaultExtractionLimits: ExtractionLimits = { timeoutMs: 60_000, memoryMegabytes: 512, idleMs: 10_000 };
+export const defaultExtractionLimits: ExtractionLimits = { quickMs: 1000, timeoutMs: 60_000, memoryMegabytes: 512 };
 
-/** How often the memory of buffers is looked at, which the limits of a thread do not cover. */
-const watchMs = 50;
-const megabyte = 1024 * 1024;
+const extractionJob = isolatedJob<typeof ExtractionJob>('read-file', new URL('./extraction-job.ts', import.meta.url));
+/** More files than the indexer takes at once. */
+const waitingMax = 64;
+const outputBytesMax = 65_536;
 
-type Running = { readonly worker: Worker; idle: NodeJS.Timeout | undefined };
+/** Files are held in memory only while they have a turn, of which each tenant has all but one at most. */
+type Lane = { readonly pool: JobPool; readonly turns: FairTurns };
 
-/** Reads files one at a time in a thread that is ended when one takes too long or too much, and kept for the next otherwise. */
-export function createExtractor(limits: ExtractionLimits = defaultExtractionLimits): Extractor {
-  let kept: Running | undefined;
-  let isClosed = false;
-  let last: Promise<unknown> = Promise.resolve();
-
-  const end = async (): Promise<void> => {
-    const ending = kept;
-    kept = undefined;
-    clearTimeout(ending?.idle);
-    await ending?.worker.terminate();
-  };
-  const run = async (request: ExtractionRequest): Promise<ExtractionReply> => {
-    if (isClosed) throw new Error('The extractor is closed.');
-    kept ??= { worker: startWorker(limits), idle: undefined };
-    const { worker } = kept;
-    clearTimeout(kept.idle);
-    worker.ref();
-    const { reply, isUsable } = await ask(worker, request, limits);
-    // What is closed has been interrupted: that says nothing about the file.
-    if (isClosed) throw new Error('The extractor was closed.');
-    worker.unref();
-    if (isUsable && kept !== undefined) kept.idle = setTimeout(() => void end(), limits.idleMs).unref();
-    else await end();
-    return reply;
-  };
+function openLane(name: string, threads: number, { timeoutMs, memoryMegabytes }: ExtractionLimits): Lane {
+  const waiting = { waitingMax, waitingPerTenantMax: waitingMax };
   return {
-    extract: (request) => {
-      const next = last.then(() => run(request));
-      last = next.catch(() => {
-        // Told to whoever asked; the next file is another matter.
-      });
-      return next;
+    pool: createJobPool({ name, threadsMax: threads, memoryMegabytes, timeoutMs, outputBytesMax, ...waiting }),
+    turns: new FairTurns({ atOnceMax: threads, atOncePerTenantMax: Math.max(1, threads - 1), ...waiting }),
+  };
+}
+
+/** Two lanes: nobody's small file waits for longer than `quickMs` for a thread, however many large or hostile files of others there are. */
+export function createExtractor(limits: ExtractionLimits = defaultExtractionLimits): Extractor {
+  const quick = openLane('files', 3, { ...limits, timeoutMs: Math.min(limits.quickMs, limits.timeoutMs) });
+  const slow = openLane('slow-files', 2, limits);
+  return {
+    extract: async (file, signal) => {
+      try {
+        return await runIn(quick, file, signal);
+      } catch (error) {
+        if (!isTooLong(error)) return describe(error);
+      }
+      try {
+        return await runIn(slow, file, signal);
+      } catch (error) {
+        if (isTooLong(error)) return invalid(`Reading the file took longer than ${limits.timeoutMs} ms.`);
+        return describe(error);
+      }
     },
     close: async () => {
-      isClosed = true;
-      await end();
+      await Promise.all([quick.pool.close(), slow.pool.close()]);
     },
   };
 }
 
-function startWorker({ memoryMegabytes }: ExtractionLimits): Worker {
-  const worker = new Worker(new URL('./extraction-worker.ts', import.meta.url), {
-    env: {},
-    execArgv: [],
-    name: 'extraction',
-    resourceLimits: { maxOldGenerationSizeMb: memoryMegabytes, maxYoungGenerationSizeMb: 64, stackSizeMb: 4 },
-    // Readers of documents write warnings about what they read.
-    stdout: true,
-    stderr: true,
-  });
-  // A thread that is ended may still fail; nobody has to hear of it.
-  worker.on('error', () => {});
-  return worker;
+const isTooLong = (error: unknown): boolean => error instanceof JobError && error.failure === 'too-long';
+
+async function runIn({ pool, turns }: Lane, { tenant, read, ...request }: FileToExtract, signal: AbortSignal): Promise<Extraction> {
+  const leave = await turns.enter(tenant, signal);
+  if (leave === undefined) throw new JobError('too-busy', 'too many files wait to be read');
+  try {
+    const bytes = await read();
+    const chunks: ExtractedChunks[number][] = [];
+    const answer = (part: ExtractedChunks): void => void chunks.push(...part);
+    const reply = await pool.run(extractionJob, { ...request, bytes }, { tenant, signal, transferred: [bytes.buffer], answer });
+    return 'error' in reply ? reply : { chunks };
+  } finally {
+    leave();
+  }
 }
 
-type Asked = { readonly reply: ExtractionReply; readonly isUsable: boolean };
+/** What a file did to its reader, in words for its owner. @throws what says nothing about the file */
+function describe(error: unknown): Extraction {
+  if (!(error instanceof JobError) || error.failure === 'closed' || error.failure === 'too-busy') throw error;
+  if (error.failure === 'threw') return invalid('The file is damaged or cannot be read.');
+  return invalid('Reading the file took more memory than it may.');
+}
 
-function ask(worker: Worker, request: ExtractionRequest, limits: ExtractionLimits): Promise<Asked> {
-  const { promise, resolve } = Promise.withResolvers<Asked>();
-  const fail = (message: string): void => resolve({ reply: { error: { code: 'invalid_file', message } }, isUsable: false });
-  const onMessage = (reply: ExtractionReply): void => resolve({ reply, isUsable: true });
-  const onEnd = (): void => fail('Reading the file took more memory than it may.');
-  const timer = setTimeout(() => fail(`Reading the file took longer than ${limits.timeoutMs} ms.`), limits.timeoutMs);
-  const watch = setInterval(() => {
-    worker.getHeapStatistics().then(
-      ({ external_memory: bytes }) => {
-        if (bytes > limits.memoryMegabytes * megabyte) onEnd();
-      },
-      () => {
-        // The thread is gone, which its own events tell.
-      },
-    );
-  }, watchMs);
-  worker.on('message', onMessage);
-  worker.on('error', onEnd);
-  worker.on('exit', onEnd);
-  worker.postMessage(request, [request.bytes.buffer]);
-  return promise.finally(() => {
-    clearTimeout(timer);
-    clearInterval(watch);
-    worker.off('message', onMessage).off('exit', onEnd).off('error', onEnd);
-  });
+function invalid(message: string): Extraction {
+  return { error: { code: 'invalid_file', message } };
 }

@@ -9,4 +9,7 @@ export type ExtractionRequest = {
   readonly charactersMax: number;
 };
 
-export type ExtractionReply = { readonly chunks: readonly Omit<Chunk, 'vector'>[] } | { readonly error: IndexingError };
+export type ExtractedChunks = readonly Omit<Chunk, 'vector'>[];
+
+/** How many chunks there are, or why there are none. */
+export type ExtractionReply = { readonly chunks: number } | { readonly error: IndexingError };

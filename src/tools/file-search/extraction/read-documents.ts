@@ -3,6 +3,7 @@ import { parseHTML } from 'linkedom';
 import { getDocumentProxy } from 'unpdf';
 
 import { checkArchive } from './check-archive.ts';
+import { scanHtml } from '../../scan-html.ts';
 import { ExtractionError } from './extraction-error.ts';
 
 /** Pages of a PDF that are read. */
@@ -47,8 +48,13 @@ type HtmlNode = {
 
 const textNode = 3;
 
+/** Building a page costs the square of its depth. One that is nested deeper than any real one is read without its structure. */
+const depthMax = 200;
+
 /** The visible text of a page. Walked with a stack of its own: a page may be nested deeper than calls can be. */
 export function readHtml(html: string): string {
+  const scanned = scanHtml(html);
+  if (scanned.depth > depthMax) return scanned.text;
   // The library's own types name a DOM that this program does not have.
   const { document } = parseHTML(html) as unknown as { readonly document: HtmlNode };
   const pieces: string[] = [];

@@ -1,27 +1,33 @@
-import { parentPort } from 'node:worker_threads';
-
+import type { JobContext } from '../../../platform/isolation/isolated-job.ts';
 import { chunkText } from '../chunk-text.ts';
 import { toTerms } from '../index-terms.ts';
 import { ExtractionError } from './extraction-error.ts';
-import type { ExtractionReply, ExtractionRequest } from './extraction-protocol.ts';
+import type { ExtractedChunks, ExtractionReply, ExtractionRequest } from './extraction-protocol.ts';
 import { cleanText, decodeText } from './read-text.ts';
 import { docxType, sniffMediaType } from './sniff-media-type.ts';
 
-/** The thread in which files are read: whatever a hostile one does to its reader, it does it here. */
-async function extract({ bytes, filename, chunking, charactersMax }: ExtractionRequest): Promise<ExtractionReply> {
+/** Chunks that are handed over at a time: whoever takes them has other things to do. */
+const chunksAtOnce = 200;
+
+/** Reads a file and cuts its text. Chunks are handed over in parts; the reply says how many there are, or what is wrong with the file. */
+export async function run(request: ExtractionRequest, { ask }: JobContext<ExtractedChunks, void>): Promise<ExtractionReply> {
+  const { bytes, filename, chunking, charactersMax } = request;
+  let chunks: readonly string[];
   try {
     const text = cleanText(await readFileText(bytes, filename, charactersMax));
     if (text.length > charactersMax)
       throw new ExtractionError('invalid_file', `The file has more than ${charactersMax} characters of text.`);
-    const chunks = chunkText(text, chunking).map((chunk) => ({ text: chunk, terms: toTerms(chunk) }));
+    chunks = chunkText(text, chunking);
     if (chunks.length === 0) throw new ExtractionError('invalid_file', 'The file has no text.');
-    return { chunks };
   } catch (error) {
     // Readers throw whatever they like; their words are about a file that its owner knows, but may name places in this program.
     const { code, message } =
       error instanceof ExtractionError ? error : new ExtractionError('invalid_file', 'The file is damaged or cannot be read.');
     return { error: { code, message } };
   }
+  for (let at = 0; at < chunks.length; at += chunksAtOnce)
+    await ask(chunks.slice(at, at + chunksAtOnce).map((chunk) => ({ text: chunk, terms: toTerms(chunk) })));
+  return { chunks: chunks.length };
 }
 
 async function readFileText(bytes: Uint8Array, filename: string, charactersMax: number): Promise<string> {
@@ -34,7 +40,3 @@ async function readFileText(bytes: Uint8Array, filename: string, charactersMax: 
     throw new ExtractionError('unsupported_file', 'Files of this type have no text that could be searched.');
   return decodeText(bytes);
 }
-
-parentPort?.on('message', (request: ExtractionRequest) => {
-  void extract(request).then((reply) => parentPort?.postMessage(reply));
-});
