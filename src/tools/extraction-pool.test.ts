@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { RawPage } from './extract-page.ts';
 import { createExtractionPool } from './extraction-pool.ts';
 
-const never = new AbortController().signal;
+const never = { tenant: 'user', signal: new AbortController().signal };
 const page = (html: string): RawPage => ({ bytes: Buffer.from(html), mediaType: 'html', charset: undefined });
 const good = page('<title>Good</title><p>words to read</p>');
 /** Many times slower to build than to look through, and in need of much memory. */
@@ -25,16 +25,17 @@ test('out of memory, out of time: the quick reading is what is left, and the nex
 });
 
 test('leaving: a page that is given up, waiting or under way, makes room, and too many are refused', async (context) => {
-  const pool = createExtractionPool({ threadsMax: 1, waitingMax: 2, pageTimeoutMs: 60_000 });
+  const pool = createExtractionPool({ threadsMax: 1, waitingMax: 4, pageTimeoutMs: 60_000 });
   context.after(() => pool.close());
   const leave = new AbortController();
-  const left = [pool.extract(heavy, leave.signal), pool.extract(good, leave.signal)];
+  const leaving = { tenant: 'user', signal: leave.signal };
+  const left = [pool.extract(heavy, leaving), pool.extract(good, leaving)];
   const kept = pool.extract(good, never);
   await assert.rejects(pool.extract(good, never), /too many pages/);
   leave.abort(new Error('left'));
   for (const one of left) await assert.rejects(one, /left/);
   assert.equal((await kept)?.title, 'Good');
-  await assert.rejects(pool.extract(good, AbortSignal.abort(new Error('gone'))), /gone/);
+  await assert.rejects(pool.extract(good, { tenant: 'user', signal: AbortSignal.abort(new Error('gone')) }), /gone/);
 });
 
 test('closing: what waits is answered, and nothing is left running', async () => {

@@ -5,14 +5,14 @@ import { test, type TestContext } from 'node:test';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 
 import type { LookUpHost } from '../platform/http/fetch-guarded.ts';
-import type { ExtractionMessage } from './extraction-worker.ts';
+import type { ThreadReport } from '../platform/isolation/isolated-job.ts';
 import { createPageReader, type PageReader, type PageReaderOptions } from './page-reader.ts';
 import { createOriginFilter } from './trusted-origins.ts';
 
 const html = '<title>Lamp</title><body><p>The lamp of the lighthouse turns once in ten seconds.</p></body>';
 const everywhere = (): boolean => true;
 const signal = new AbortController().signal;
-const options = { signal, isWanted: everywhere };
+const options = { tenant: 'user', signal, isWanted: everywhere };
 
 function open(context: TestContext, changes: Partial<PageReaderOptions> = {}): PageReader {
   const reader = createPageReader({
@@ -40,7 +40,7 @@ async function serve(context: TestContext, listener: RequestListener): Promise<{
 /** Resolves when the next thread has told its quick look at a page. */
 const whenDrafted = (): Promise<void> =>
   new Promise((resolve) => {
-    const hear = ({ type }: ExtractionMessage): void => (type === 'draft' ? resolve() : undefined);
+    const hear = ({ type }: ThreadReport): void => (type === 'ask' ? resolve() : undefined);
     process.once('worker', (worker) => worker.on('message', hear));
   });
 
@@ -144,9 +144,9 @@ test('unwanted: the first address and every redirect is asked for before it is f
   });
   const reader = open(context, { trustedOrigins: [`http://*.localhost:${port}`] });
   const isWanted = (url: URL): boolean => url.hostname === 'site.localhost';
-  assert.equal((await reader.read(origin, { signal, isWanted })).title, 'Lamp');
-  await assert.rejects(reader.read(`${origin}/moved`, { signal, isWanted }), { problem: 'unwanted' });
-  await assert.rejects(reader.read(`http://blocked.localhost:${port}/`, { signal, isWanted }), { problem: 'unwanted' });
+  assert.equal((await reader.read(origin, { tenant: 'user', signal, isWanted })).title, 'Lamp');
+  await assert.rejects(reader.read(`${origin}/moved`, { tenant: 'user', signal, isWanted }), { problem: 'unwanted' });
+  await assert.rejects(reader.read(`http://blocked.localhost:${port}/`, { tenant: 'user', signal, isWanted }), { problem: 'unwanted' });
 });
 
 test('trusted origins: scheme, host and port have to be the same, subdomains only where they are named', () => {

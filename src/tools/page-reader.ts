@@ -12,6 +12,8 @@ import { createOriginFilter } from './trusted-origins.ts';
 export type ReadPage = ExtractedPage & { readonly url: string };
 
 type ReadPageOptions = {
+  /** For whom the page is read: users take turns. */
+  readonly tenant: string;
   readonly signal: AbortSignal;
   /** Asked for the address and for each that it redirects to. */
   readonly isWanted: (url: URL) => boolean;
@@ -58,7 +60,7 @@ export function createPageReader(options: PageReaderOptions): PageReader {
       underWay += 1;
       try {
         const { url, raw } = await fetchPage(address, { ...options, isTrusted }, wanted);
-        const page = await pool.extract(raw, wanted.signal);
+        const page = await pool.extract(raw, wanted);
         if (page === undefined) throw new FetchMediaError('wrong-type', 'what is behind the URL cannot be read as text');
         return { ...page, url };
       } finally {

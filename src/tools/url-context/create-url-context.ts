@@ -55,7 +55,7 @@ type Attempt =
 
 /** Reading the pages that a conversation names. */
 export function createUrlContext(options: UrlContextOptions): ToolShed['url-context'] {
-  return (tool) => {
+  return (tool, { userName: tenant }) => {
     const { reader } = options;
     if (reader === undefined) {
       const message = 'Reading web pages is switched off on this gateway: its operator can switch it on with tools.urlContext.enabled.';
@@ -74,7 +74,7 @@ export function createUrlContext(options: UrlContextOptions): ToolShed['url-cont
         if (urls.length === 0)
           return fail('limit-reached', 'The limit of pages for this request is reached. Answer with what you have, and read no more.');
         usesLeft -= urls.length;
-        const attempts = await readAll(urls, (url) => attempt(url, reader, isWanted, run));
+        const attempts = await readAll(urls, (url) => attempt(url, reader, { tenant, isWanted }, run));
         if (run.signal.aborted) return fail('timed-out', 'The reading was broken off.');
         return writeOutcome(attempts, asked.slice(urls.length), run, options);
       },
@@ -98,11 +98,16 @@ async function readAll(urls: readonly string[], read: (url: string) => Promise<A
   return attempts;
 }
 
-async function attempt(asked: string, reader: PageReader, isWanted: (url: URL) => boolean, run: ToolRun): Promise<Attempt> {
+async function attempt(
+  asked: string,
+  reader: PageReader,
+  wanted: { readonly tenant: string; readonly isWanted: (url: URL) => boolean },
+  run: ToolRun,
+): Promise<Attempt> {
   const { signal, knowsAddress } = run;
   if (!knowsAddress(asked)) return { asked, problem: unknownAddress, slow: false };
   try {
-    return { asked, page: await reader.read(asked, { signal, isWanted }) };
+    return { asked, page: await reader.read(asked, { ...wanted, signal }) };
   } catch (error) {
     const known = error instanceof FetchMediaError;
     return { asked, problem: known ? error.message : 'the page could not be read', slow: known && error.problem === 'timeout' };

@@ -25,6 +25,7 @@ export type WebSearchOptions = {
 
 /** One request's searching. */
 type Search = {
+  readonly tenant: string;
   readonly provider: ConfiguredProvider;
   readonly depth: SearchDepth;
   readonly isWanted: (url: URL) => boolean;
@@ -37,7 +38,7 @@ const filterAllowance = 3;
 
 /** Searching the web through the search service that the operator has configured. */
 export function createWebSearch(options: WebSearchOptions): ToolShed['web-search'] {
-  return (tool) => {
+  return (tool, { userName: tenant }) => {
     const { provider } = options;
     if (provider === undefined) throw missingProvider(tool);
     const depth = depthOf(tool.contextSize, options);
@@ -45,6 +46,7 @@ export function createWebSearch(options: WebSearchOptions): ToolShed['web-search
     const filtered = (allowedDomains?.length ?? 0) + (blockedDomains?.length ?? 0) > 0;
     const { country, ...place } = userLocation ?? {};
     const search: Search = {
+      tenant,
       provider,
       depth,
       isWanted: createDomainFilter(tool),

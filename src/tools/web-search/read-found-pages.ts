@@ -16,6 +16,7 @@ export async function readFoundPages(
     readonly depth: SearchDepth;
     readonly isWanted: (url: URL) => boolean;
     readonly reader: PageReader;
+    readonly tenant: string;
     readonly queries: readonly string[];
     readonly signal: AbortSignal;
   },
@@ -37,7 +38,7 @@ async function readPage(told: FoundPage, options: Parameters<typeof readFoundPag
     return !wentAstray;
   };
   try {
-    const page = await options.reader.read(told.url, { signal: options.signal, isWanted });
+    const page = await options.reader.read(told.url, { tenant: options.tenant, signal: options.signal, isWanted });
     const text = selectPassages(page.text, options.queries, options.depth.charactersPerPage);
     if (text === '') return told;
     // Where the address leads to another page, what the service says is about something else.
