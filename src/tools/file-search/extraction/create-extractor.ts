@@ -29,7 +29,7 @@ export type ExtractionLimits = {
   readonly memoryMegabytes: number;
 };
 
-export const defaultExtractionLimits: ExtractionLimits = { quickMs: 1000, timeoutMs: 60_000, memoryMegabytes: 512 };
+const defaultExtractionLimits: ExtractionLimits = { quickMs: 1000, timeoutMs: 60_000, memoryMegabytes: 512 };
 
 const extractionJob = isolatedJob<typeof ExtractionJob>('read-file', new URL('./extraction-job.ts', import.meta.url));
 /** More files than the indexer takes at once. */
