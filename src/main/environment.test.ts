@@ -16,6 +16,7 @@ test('without any variable everything has its default', () => {
     logLevel: 'info',
     metrics: undefined,
     tracing: undefined,
+    watchdogMs: 5000,
   });
   assert.equal(variable('HOME'), undefined);
 });
@@ -77,4 +78,14 @@ test('no message repeats a secret', () => {
     () => readEnvironment({ WEIR_PORT: 'x', WEIR_API_KEY: 'sk-secret', WEIR_BILLING_TOKEN: 'secret' }),
     (error: Error) => !error.message.includes('secret'),
   );
+});
+
+test('WEIR_WATCHDOG_SECONDS is an integer, and 0 turns the watchdog off', () => {
+  assert.equal(readEnvironment({ WEIR_WATCHDOG_SECONDS: '0' }).watchdogMs, 0);
+  assert.equal(readEnvironment({ WEIR_WATCHDOG_SECONDS: '30' }).watchdogMs, 30_000);
+  for (const text of ['-1', '1.5', 'soon', ' ', '3601'])
+    assert.throws(
+      () => readEnvironment({ WEIR_WATCHDOG_SECONDS: text }),
+      /WEIR_WATCHDOG_SECONDS must be an integer from 0 \(off\) to 3600/,
+    );
 });

@@ -14,6 +14,8 @@ export type Environment = {
   readonly metrics: { readonly host: string; readonly port: number } | undefined;
   /** Where traces are sent; absent where none are kept. */
   readonly tracing: Tracing | undefined;
+  /** For how long the event loop may stand still before the process is ended; 0: for ever. */
+  readonly watchdogMs: number;
   /** Looks a variable up, for `${NAME}` in the configuration and for vendor keys. Empty counts as unset. */
   readonly variable: (name: string) => string | undefined;
 };
@@ -39,6 +41,12 @@ export const environmentVariables: readonly { readonly name: string; readonly fa
     fallback: 'kept in the data directory',
     meaning:
       'Key that encrypts reasoning proofs at rest: 32 random bytes in hexadecimal or base64, the same on all machines that share a database.',
+  },
+  {
+    name: 'WEIR_WATCHDOG_SECONDS',
+    fallback: '5',
+    meaning:
+      'When the event loop has not turned for so many seconds, the process logs where it stood and ends itself (SIGKILL, exit status 137), so that its supervisor restarts it. 0 turns this off.',
   },
   {
     name: 'WEIR_OWNER_URL',
@@ -91,6 +99,15 @@ function readTraces(variable: Environment['variable']): Tracing | undefined {
   }
 }
 
+const watchdogSecondsDefault = 5;
+const watchdogSecondsMax = 3600;
+
+function readWatchdogSeconds(text: string | undefined): number {
+  const seconds = text === undefined ? watchdogSecondsDefault : Number(text);
+  if (text?.trim() !== '' && Number.isInteger(seconds) && seconds >= 0 && seconds <= watchdogSecondsMax) return seconds;
+  throw new StartError(`WEIR_WATCHDOG_SECONDS must be an integer from 0 (off) to ${watchdogSecondsMax}, but it is "${text}"`);
+}
+
 const logLevels = ['debug', 'info', 'warn', 'error', 'silent'];
 
 /** Reads the environment. Throws StartError naming the variable whose value is wrong. */
@@ -112,6 +129,7 @@ export function readEnvironment(variables: Readonly<Record<string, string | unde
         ? undefined
         : { host: variable('WEIR_METRICS_HOST') ?? '127.0.0.1', port: readPort('WEIR_METRICS_PORT', variable('WEIR_METRICS_PORT'), 0) },
     tracing: readTraces(variable),
+    watchdogMs: 1000 * readWatchdogSeconds(variable('WEIR_WATCHDOG_SECONDS')),
     variable,
   };
 }

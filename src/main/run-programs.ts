@@ -9,6 +9,7 @@ import { ensureFirstCredentials } from './first-credentials.ts';
 import type { Environment } from './environment.ts';
 import { openDataDirectory } from './open-data-directory.ts';
 import { tuneRuntime } from './tune-runtime.ts';
+import { watchLoop } from './watch-loop.ts';
 import { waitForStopSignal } from './wait-for-stop-signal.ts';
 import { describeWelcome } from './welcome.ts';
 import { createSlotRecovery, firstSlot, type SlotRecovery } from './workers/journal-slots.ts';
@@ -45,6 +46,7 @@ export async function runPrograms(environment: Environment, parts: Parts): Promi
       opened,
     });
 
+  watchLoop(environment, logger, opened);
   // Before anybody knows that it is ready: until then the signal would end it.
   process.on('SIGHUP', () => gateway?.reload());
   console.log(

@@ -26,7 +26,7 @@ const pdfPagesMax = 500;
  * @returns undefined for what cannot be read as text
  */
 export async function extractPage(page: RawPage, onDraft: (draft: ExtractedPage) => void): Promise<ExtractedPage | undefined> {
-  if (page.mediaType === 'pdf' || isPdf(page.bytes)) return await readPdf(page.bytes);
+  if (isPdf(page)) return await readPdf(page.bytes);
   const text = decodeText(page.bytes, page.charset);
   if (text === undefined) return undefined;
   const isHtml =
@@ -70,8 +70,9 @@ function tidyEnds(text: string): string {
     .slice(0, charactersMax);
 }
 
-function isPdf(bytes: Uint8Array): boolean {
-  return Buffer.from(bytes.subarray(0, 5)).toString('latin1') === '%PDF-';
+/** Whether it is one by what its server says, or by its first bytes. */
+export function isPdf({ bytes, mediaType }: RawPage): boolean {
+  return mediaType === 'pdf' || Buffer.from(bytes.subarray(0, 5)).toString('latin1') === '%PDF-';
 }
 
 async function readPdf(bytes: Uint8Array): Promise<ExtractedPage | undefined> {

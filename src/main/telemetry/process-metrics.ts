@@ -1,7 +1,9 @@
 import { readdirSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
+import { type PoolFigures, readPoolFigures } from '../../platform/isolation/pool-figures.ts';
 import type { MetricRegistry, Reading } from '../../platform/metrics/metric-registry.ts';
+import { readWatchdogFigures, type WatchdogFigures } from '../../platform/watchdog/loop-watchdog.ts';
 
 /** How often the event loop is asked whether it is late. */
 const resolutionMs = 20;
@@ -31,6 +33,71 @@ function readDelays(delays: ReturnType<typeof monitorEventLoopDelay>): readonly 
   delays.reset();
   // What is measured includes the interval at which it is asked.
   return all.map(({ labels, value }) => ({ labels, value: Math.max(0, value - resolutionMs / 1000) }));
+}
+
+/** Threads that read foreign bytes: see platform/isolation. */
+function addIsolationMetrics({ collected }: MetricRegistry): void {
+  const read = (value: (figures: PoolFigures) => number) => () =>
+    readPoolFigures().map((figures) => ({ labels: [figures.pool], value: value(figures) }));
+  const labels = ['pool'];
+  collected({
+    name: 'weir_isolated_threads',
+    help: 'Threads that read files, pages and schemas of others, by pool.',
+    labels,
+    type: 'gauge',
+    read: read(({ threads }) => threads),
+  });
+  collected({
+    name: 'weir_isolated_jobs_running',
+    help: 'Jobs that such threads have.',
+    labels,
+    type: 'gauge',
+    read: read(({ running }) => running),
+  });
+  collected({
+    name: 'weir_isolated_jobs_waiting',
+    help: 'Jobs that wait for such a thread.',
+    labels,
+    type: 'gauge',
+    read: read(({ waiting }) => waiting),
+  });
+  collected({
+    name: 'weir_isolated_threads_terminated_total',
+    help: 'Such threads that were ended while they had a job: it took too long or too much memory, or its caller left.',
+    labels,
+    type: 'counter',
+    read: read(({ terminated }) => terminated),
+  });
+  collected({
+    name: 'weir_isolated_jobs_total',
+    help: 'Jobs by how they ended: done, aborted, too-long, too-much-memory, too-much-output, threw, crashed, too-busy or closed.',
+    labels: ['pool', 'outcome'],
+    type: 'counter',
+    read: () =>
+      readPoolFigures().flatMap(({ pool, outcomes }) => [...outcomes].map(([outcome, value]) => ({ labels: [pool, outcome], value }))),
+  });
+}
+
+/** What the watchdog knows, where one runs. */
+function addWatchdogMetrics({ collected }: MetricRegistry): void {
+  const read = (value: (figures: WatchdogFigures) => number) => (): readonly Reading[] => {
+    const figures = readWatchdogFigures();
+    return figures === undefined ? [] : only(value(figures));
+  };
+  collected({
+    name: 'weir_loop_longest_silence_seconds',
+    help: 'The longest time since the start for which the event loop did not turn, as the watchdog saw it; of several processes, that of the worst.',
+    type: 'gauge',
+    merge: 'max',
+    read: read(({ longestSilentMs }) => longestSilentMs / 1000),
+  });
+  collected({
+    name: 'weir_loop_watchdog_restarts',
+    help: 'Processes of this data directory that the watchdog ended because their event loop stood still, up to the start of this one.',
+    type: 'gauge',
+    merge: 'max',
+    read: read(({ restarts }) => restarts),
+  });
 }
 
 /** Says what the process itself uses, under the names that Prometheus' own libraries use. Returns how to stop. */
@@ -70,5 +137,7 @@ export function addProcessMetrics(registry: MetricRegistry): () => void {
     merge: 'max',
     read: () => readDelays(delays),
   });
+  addIsolationMetrics(registry);
+  addWatchdogMetrics(registry);
   return () => delays.disable();
 }

@@ -10,6 +10,7 @@ import { type Environment, StartError } from '../environment.ts';
 import { ensureFirstCredentials } from '../first-credentials.ts';
 import { formatUrl, listenError } from '../listen.ts';
 import { openDataDirectory } from '../open-data-directory.ts';
+import { watchLoop } from '../watch-loop.ts';
 import { waitForStopSignal } from '../wait-for-stop-signal.ts';
 import { describeWelcome } from '../welcome.ts';
 import { serveMetrics } from '../telemetry/serve-metrics.ts';
@@ -57,6 +58,7 @@ export async function runPrimary(environment: Environment, workers: number): Pro
     throw error instanceof WorkerFailedError ? new StartError(error.message, { cause: error }) : error;
   });
   const metricsUrl = await serveMetricsOf(pool, { environment, logger, opened });
+  watchLoop(environment, logger, opened);
   // Before anybody knows that it is ready: until then these signals would end it.
   process.on('SIGHUP', pool.reload);
   process.on('SIGUSR2', () => void pool.replaceAll());

@@ -9,6 +9,7 @@ import { formatUrl } from '../listen.ts';
 import { openDatabase } from '../open-data-directory.ts';
 import { remembersKeys } from '../remember-keys.ts';
 import { tuneRuntime } from '../tune-runtime.ts';
+import { watchLoop } from '../watch-loop.ts';
 import { createIpc, type Ipc } from './ipc.ts';
 import type { DrainPlan } from '../../gateway/drain.ts';
 import type { PrimaryTopics, WorkerStart, WorkerTopics } from './protocol.ts';
@@ -58,6 +59,7 @@ process.on('disconnect', () => void endAsOrphan());
 async function start(order: WorkerStart): Promise<void> {
   try {
     const running = await assemble(order);
+    watchLoop(environment, logger, opened);
     gateway.resolve(running);
     primary.tell('ready', { source: running.source.type, upstreams: Object.keys(running.source.upstreams), examples: running.examples });
   } catch (error) {

@@ -7,8 +7,14 @@ export type JobContext<Question = never, Answer = never> = {
   readonly ask: (question: Question, transferred?: readonly ArrayBuffer[]) => Promise<Answer>;
 };
 
-/** A module that does a job. It is loaded only in threads. `run` does one job; what it returns or throws must survive structured cloning. */
-export type JobModule = { readonly run: (input: never, context: never) => unknown };
+/**
+ * A module that does a job. It is loaded only in threads. `run` does one job; what it returns or throws must survive structured cloning. `prepare` loads what an input
+ * needs, such as a library for its format; its time is not the job's.
+ */
+export type JobModule = {
+  readonly run: (input: never, context: never) => unknown;
+  readonly prepare?: (input: never) => Promise<unknown>;
+};
 
 /** Names a job without loading what does it. */
 export type IsolatedJob<Module extends JobModule> = {

@@ -11,7 +11,9 @@ type Run = (input: unknown, context: JobContext<unknown, unknown>) => unknown;
 /** How much a job yields to the event loop of the gateway where both want the same processor. */
 const niceness = 10;
 
-const modules = new Map<string, Promise<{ readonly run: Run }>>();
+type Loaded = { readonly run: Run; readonly prepare?: (input: unknown) => Promise<unknown> };
+
+const modules = new Map<string, Promise<Loaded>>();
 const questions = new Map<number, PromiseWithResolvers<unknown>>();
 let lastQuestion = 0;
 
@@ -19,17 +21,18 @@ function tell(report: ThreadReport, transferred: readonly ArrayBuffer[] = []): v
   parentPort?.postMessage(report, [...transferred]);
 }
 
-async function load(moduleUrl: string): Promise<Run> {
-  const loading = modules.get(moduleUrl) ?? (import(moduleUrl) as Promise<{ readonly run: Run }>);
+async function load(moduleUrl: string): Promise<Loaded> {
+  const loading = modules.get(moduleUrl) ?? (import(moduleUrl) as Promise<Loaded>);
   modules.set(moduleUrl, loading);
-  return (await loading).run;
+  return await loading;
 }
 
 async function work(order: Extract<ThreadOrder, { type: 'run' }>): Promise<void> {
   const { id, outputBytesMax } = order;
   const fail = (failure: JobFailure, message: string): void => tell({ type: 'failed', id, failure, message });
   try {
-    const run = await load(order.moduleUrl);
+    const { run, prepare } = await load(order.moduleUrl);
+    await prepare?.(order.input);
     tell({ type: 'began', id });
     const output = serialize(await run(order.input, { ask: (value, transferred) => ask(id, value, transferred) }));
     if (output.length > outputBytesMax) fail('too-much-output', `what it came to is larger than ${outputBytesMax} bytes`);

@@ -22,13 +22,16 @@ const megabyte = 1024 * 1024;
 /** A file made of a million tiny frames is not read to its end. */
 const soundMsMaxDefault = 5000;
 /** Tables come from a storage that may be far away. */
-const picturesMsMax = 60_000;
+const picturesMsMaxDefault = 60_000;
 
 const limitsOfSound = { pieceBytesMax: 64 * megabyte, readBytesMax: 2048 * megabyte };
 const limitsOfPictures = { pieceBytesMax: 32 * megabyte, readBytesMax: 256 * megabyte };
 
 /** Sound and pictures have threads of their own: what an object store takes for an answer holds up no call. */
-export function createMediaMeter({ soundMsMax = soundMsMaxDefault }: { readonly soundMsMax?: number } = {}): MediaMeter {
+export function createMediaMeter({
+  soundMsMax = soundMsMaxDefault,
+  picturesMsMax = picturesMsMaxDefault,
+}: { readonly soundMsMax?: number; readonly picturesMsMax?: number } = {}): MediaMeter {
   const limits = { memoryMegabytes: 192, outputBytesMax: 1024, waitingMax: 1000, waitingPerTenantMax: 200 };
   const sounds = createJobPool({ ...limits, name: 'sound', threadsMax: 3, timeoutMs: soundMsMax });
   const pictures = createJobPool({ ...limits, name: 'video', threadsMax: 2, timeoutMs: picturesMsMax });

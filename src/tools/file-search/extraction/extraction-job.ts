@@ -3,8 +3,18 @@ import { chunkText } from '../chunk-text.ts';
 import { toTerms } from '../index-terms.ts';
 import { ExtractionError } from './extraction-error.ts';
 import type { ExtractedChunks, ExtractionReply, ExtractionRequest } from './extraction-protocol.ts';
+import type * as Documents from './read-documents.ts';
 import { cleanText, decodeText } from './read-text.ts';
 import { docxType, sniffMediaType } from './sniff-media-type.ts';
+
+const readDocuments = (): Promise<typeof Documents> => import('./read-documents.ts');
+
+/** The readers of documents are large: a thread that reads texts does without them. */
+export async function prepare({ bytes, filename }: ExtractionRequest): Promise<void> {
+  if (documentTypes.has(sniffMediaType(bytes, filename))) await readDocuments();
+}
+
+const documentTypes = new Set(['application/pdf', docxType, 'text/html']);
 
 /** Chunks that are handed over at a time: whoever takes them has other things to do. */
 const chunksAtOnce = 200;
@@ -32,10 +42,9 @@ export async function run(request: ExtractionRequest, { ask }: JobContext<Extrac
 
 async function readFileText(bytes: Uint8Array, filename: string, charactersMax: number): Promise<string> {
   const mediaType = sniffMediaType(bytes, filename);
-  // The readers of documents are large: a thread that reads texts does without them.
-  if (mediaType === 'application/pdf') return await (await import('./read-documents.ts')).readPdf(bytes, charactersMax);
-  if (mediaType === docxType) return await (await import('./read-documents.ts')).readDocx(bytes);
-  if (mediaType === 'text/html') return (await import('./read-documents.ts')).readHtml(decodeText(bytes));
+  if (mediaType === 'application/pdf') return await (await readDocuments()).readPdf(bytes, charactersMax);
+  if (mediaType === docxType) return await (await readDocuments()).readDocx(bytes);
+  if (mediaType === 'text/html') return (await readDocuments()).readHtml(decodeText(bytes));
   if (/^(?:image|audio|video)\/|octet-stream|\/zip|gzip/.test(mediaType))
     throw new ExtractionError('unsupported_file', 'Files of this type have no text that could be searched.');
   return decodeText(bytes);

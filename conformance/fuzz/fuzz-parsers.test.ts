@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict';
+import { after, describe, test } from 'node:test';
+
+import { fuzzParser, openParsers } from './fuzz-parsers.ts';
+
+const cases = 120;
+const lagMsMax = 2000;
+
+describe('F95: broken files of every kind, the short form of npm run test:fuzz', () => {
+  const { parsers, close } = openParsers();
+  after(close);
+
+  for (const [name, parser] of Object.entries(parsers))
+    test(`${name}: the process lives, its event loop turns, and every case ends`, async () => {
+      const report = await fuzzParser(name, parser, cases, 1);
+      assert.equal(report.read + report.refused + report.ended, cases);
+      assert.ok(report.read > 0, 'none was read: the files are broken before they are');
+      assert.ok(report.longestLagMs < lagMsMax, JSON.stringify(report));
+    });
+});

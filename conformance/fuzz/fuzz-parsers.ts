@@ -1,0 +1,129 @@
+import { JobError } from '../../src/platform/isolation/isolated-job.ts';
+import { createMediaMeter } from '../../src/platform/media/media-meter.ts';
+import { seededRandom } from '../../src/platform/seeded-random.ts';
+import { createExtractionPool } from '../../src/tools/extraction-pool.ts';
+import { createExtractor } from '../../src/tools/file-search/extraction/create-extractor.ts';
+import { mutate } from './mutate.ts';
+import { makeSeedFiles, type SeedKind } from './seed-files.ts';
+
+/** What became of the cases of one parser. */
+export type FuzzReport = {
+  readonly parser: string;
+  readonly cases: number;
+  readonly seconds: number;
+  /** Files that were understood, refused, or ended by a limit. */
+  readonly read: number;
+  readonly refused: number;
+  readonly ended: number;
+  /** The longest time for which the event loop of this process did not turn, and for which a case went on. */
+  readonly longestLagMs: number;
+  readonly longestCaseMs: number;
+};
+
+type Outcome = 'read' | 'refused' | 'ended';
+type Parser = {
+  readonly seeds: SeedKind;
+  readonly parse: (bytes: Buffer, tenant: string, signal: AbortSignal) => Promise<Outcome>;
+};
+
+/** Cases of different tenants that are under way at a time. */
+const atOnce = 4;
+const caseMsMax = 60_000;
+const beatMs = 10;
+/** Short, so that 10^5 cases of which many loop come to an end. */
+const limitMs = 300;
+
+/** Every parser of foreign bytes that runs in threads, as the gateway uses it. */
+export function openParsers(): { readonly parsers: Readonly<Record<string, Parser>>; readonly close: () => Promise<void> } {
+  const meter = createMediaMeter({ soundMsMax: limitMs, picturesMsMax: limitMs });
+  const extractor = createExtractor({ quickMs: limitMs, timeoutMs: limitMs, memoryMegabytes: 256 });
+  const pages = createExtractionPool({ threadsMax: 2, pageTimeoutMs: limitMs });
+  const fileOf = (bytes: Buffer) => ({ bytes: bytes.length, readAt: async (start: number, end: number) => bytes.subarray(start, end) });
+  const sound = (seeds: SeedKind, format: 'flac' | 'mp3' | 'other' = 'other'): Parser => ({
+    seeds,
+    parse: (bytes, tenant, signal) => settle(meter.measureSound(fileOf(bytes), format, { tenant, signal })),
+  });
+  const file = (seeds: SeedKind): Parser => ({
+    seeds,
+    parse: async (bytes, tenant, signal) => {
+      const request = {
+        filename: `file.${seeds}`,
+        charactersMax: 1_000_000,
+        chunking: { isAuto: true, tokensMax: 800, overlapTokens: 400 },
+      };
+      const result = await extractor.extract({ ...request, tenant, read: async () => new Uint8Array(bytes) }, signal);
+      if ('chunks' in result) return 'read';
+      return /took (?:longer|more)/.test(result.error.message) ? 'ended' : 'refused';
+    },
+  });
+  const page = (seeds: SeedKind, mediaType: 'html' | 'pdf'): Parser => ({
+    seeds,
+    parse: (bytes, tenant, signal) => settle(pages.extract({ bytes, mediaType, charset: undefined }, { tenant, signal })),
+  });
+  return {
+    parsers: {
+      'sound-flac': sound('flac', 'flac'),
+      'sound-mp3': sound('mp3', 'mp3'),
+      'sound-wav': sound('wav'),
+      'sound-ogg': sound('ogg'),
+      'sound-webm': sound('webm'),
+      'sound-mp4': sound('mp4'),
+      video: { seeds: 'video', parse: (bytes, tenant, signal) => settle(meter.measurePictures(fileOf(bytes), { tenant, signal })) },
+      'file-pdf': file('pdf'),
+      'file-docx': file('docx'),
+      'file-html': file('html'),
+      'page-html': page('html', 'html'),
+      'page-pdf': page('pdf', 'pdf'),
+    },
+    close: async () => {
+      await Promise.all([meter.close(), extractor.close(), pages.close()]);
+    },
+  };
+}
+
+async function settle(parsing: Promise<unknown>): Promise<Outcome> {
+  try {
+    return (await parsing) === undefined ? 'refused' : 'read';
+  } catch (error) {
+    if (!(error instanceof JobError)) throw error;
+    return error.failure === 'threw' ? 'refused' : 'ended';
+  }
+}
+
+/** Gives a parser so many broken files. The process itself is the oracle: it has to live, its event loop to turn, and every case to end. */
+export async function fuzzParser(name: string, { seeds, parse }: Parser, cases: number, seed: number): Promise<FuzzReport> {
+  const files = (await makeSeedFiles())[seeds];
+  const random = seededRandom(seed);
+  const counts = { read: 0, refused: 0, ended: 0 };
+  const startedMs = performance.now();
+  let longestCaseMs = 0;
+  let longestLagMs = 0;
+  let lastBeatMs = startedMs;
+  const beating = setInterval(() => {
+    const nowMs = performance.now();
+    longestLagMs = Math.max(longestLagMs, nowMs - lastBeatMs - beatMs);
+    lastBeatMs = nowMs;
+  }, beatMs);
+  let next = 0;
+  const perFile = Math.ceil(cases / files.length);
+  const work = async (tenant: string): Promise<void> => {
+    for (let index = next++; index < cases; index = next++) {
+      const file = files[Math.floor(index / perFile)] ?? Buffer.alloc(0);
+      const beganMs = performance.now();
+      counts[await parse(mutate(file, index % perFile, perFile, random), tenant, AbortSignal.timeout(caseMsMax))] += 1;
+      longestCaseMs = Math.max(longestCaseMs, performance.now() - beganMs);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, (_, index) => work(`tenant-${index}`)));
+  clearInterval(beating);
+  const seconds = (performance.now() - startedMs) / 1000;
+  const round = (value: number): number => Math.round(value);
+  return {
+    parser: name,
+    cases,
+    seconds: round(seconds),
+    ...counts,
+    longestLagMs: round(longestLagMs),
+    longestCaseMs: round(longestCaseMs),
+  };
+}

@@ -1,0 +1,32 @@
+/** From 0 up to and not including 1. */
+export type Random = () => number;
+
+const flipsMax = 16;
+/** Bytes on which parsers decide: signs, ends of ranges, and what begins an element. */
+const interesting = [0x00, 0x01, 0x7f, 0x80, 0xff, 0x0a, 0x3c, 0x3e];
+
+/**
+ * A broken copy of a file. The first cases are its truncations, evenly spread over its length, or each of them where there are as many cases; the others have flipped bytes, and
+ * some of them pieces that were cut out, repeated or moved.
+ */
+export function mutate(file: Buffer, index: number, cases: number, random: Random): Buffer {
+  const truncations = Math.min(file.length, Math.ceil(cases / 2));
+  if (index < truncations) return Buffer.from(file.subarray(0, Math.floor((index * file.length) / truncations)));
+  const broken = Buffer.from(file);
+  const flips = 1 + Math.floor(random() * flipsMax);
+  for (let flip = 0; flip < flips; flip += 1) broken[Math.floor(random() * broken.length)] = pickByte(random);
+  return random() < 0.3 ? rearrange(broken, random) : broken;
+}
+
+function pickByte(random: Random): number {
+  const byte = Math.floor(random() * 256);
+  return random() < 0.3 ? (interesting[byte % interesting.length] ?? 0) : byte;
+}
+
+function rearrange(file: Buffer, random: Random): Buffer {
+  const start = Math.floor(random() * file.length);
+  const piece = file.subarray(start, start + Math.floor(random() * 256));
+  const at = Math.floor(random() * file.length);
+  const without = random() < 0.5 ? Buffer.concat([file.subarray(0, start), file.subarray(start + piece.length)]) : file;
+  return Buffer.concat([without.subarray(0, at), piece, without.subarray(at)]);
+}

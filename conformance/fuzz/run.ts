@@ -1,0 +1,21 @@
+import { parseArgs } from 'node:util';
+
+import { fuzzParser, openParsers } from './fuzz-parsers.ts';
+
+/** Gives every parser of foreign bytes 10^5 broken files, or as many as `--cases` says; `--parser` names one. Its exit code is the verdict. */
+const { values } = parseArgs({
+  options: { cases: { type: 'string', default: '100000' }, parser: { type: 'string' }, seed: { type: 'string', default: '1' } },
+});
+/** Longer nobody may wait for the event loop. */
+const lagMsMax = 2000;
+
+const { parsers, close } = openParsers();
+let isGood = true;
+for (const [name, parser] of Object.entries(parsers)) {
+  if (values.parser !== undefined && values.parser !== name) continue;
+  const report = await fuzzParser(name, parser, Number(values.cases), Number(values.seed));
+  process.stdout.write(`${JSON.stringify(report)}\n`);
+  isGood &&= report.longestLagMs < lagMsMax;
+}
+await close();
+process.exitCode = isGood ? 0 : 1;
