@@ -48,6 +48,8 @@ class LosingWorld {
   #disk = new MemoryJournalDisk();
   readonly certain = new Map<string, Certain>();
   readonly begun = new Map<string, CallEntry>();
+  /** What the journal of this life was told of each call. */
+  readonly #told = new Map<string, Certain>();
   settled = 0;
   returned = 0;
 
@@ -60,6 +62,7 @@ class LosingWorld {
   async liveAndLose(): Promise<void> {
     const life = { isOver: false };
     const journal = await this.#start(life);
+    this.#told.clear();
     const calls = 1 + Math.floor(this.#random() * 30);
     for (let call = 0; call < calls; call += 1) {
       this.#call(journal);
@@ -69,6 +72,7 @@ class LosingWorld {
     }
     if (this.#random() < 0.3) await journal.drain(AbortSignal.timeout(10_000));
     life.isOver = true;
+    if (this.#random() < 0.2) await this.#closeFirst(journal);
     this.#noteCertain();
     const names = new Set(this.#disk.list(directory));
     this.#disk = this.#disk.afterPowerLoss(this.#random);
@@ -82,6 +86,12 @@ class LosingWorld {
     const journal = await this.#start({ isOver: false });
     await journal.drain(AbortSignal.timeout(60_000));
     await journal.close();
+  }
+
+  /** A journal that was closed in good order promises everything that it was told. */
+  async #closeFirst(journal: Journal): Promise<void> {
+    await journal.close();
+    for (const [callId, reached] of this.#told) this.certain.set(callId, reached);
   }
 
   async #start(life: { readonly isOver: boolean }): Promise<Journal> {
@@ -108,11 +118,14 @@ class LosingWorld {
     const { callId } = entry;
     this.begun.set(callId, entry);
     journal.open(openingOf(entry));
+    this.#told.set(callId, 'open');
     const reached = this.#random();
     if (reached < 0.1) return;
     journal.head(callId, { status: 200 });
     if (reached < 0.5) journal.progress(callId, { outputCharacters: Math.floor(this.#random() * outputTokens) * charactersPerToken });
-    if (reached > 0.3) journal.done(entry);
+    if (reached <= 0.3) return;
+    journal.done(entry);
+    this.#told.set(callId, 'done');
   }
 
   /** What no power loss can take any more. */
