@@ -30,11 +30,11 @@ type Parser = {
 const atOnce = 4;
 const caseMsMax = 60_000;
 const beatMs = 10;
-/** Short, so that 10^5 cases of which many loop come to an end. */
-const limitMs = 300;
-
-/** Every parser of foreign bytes that runs in threads, as the gateway uses it. */
-export function openParsers(): { readonly parsers: Readonly<Record<string, Parser>>; readonly close: () => Promise<void> } {
+/**
+ * Every parser of foreign bytes that runs in threads, as the gateway uses it.
+ * @param limitMs of a case
+ */
+export function openParsers(limitMs: number): { readonly parsers: Readonly<Record<string, Parser>>; readonly close: () => Promise<void> } {
   const meter = createMediaMeter({ soundMsMax: limitMs, picturesMsMax: limitMs });
   const extractor = createExtractor({ quickMs: limitMs, timeoutMs: limitMs, memoryMegabytes: 256 });
   const pages = createExtractionPool({ threadsMax: 2, pageTimeoutMs: limitMs });

@@ -6,12 +6,12 @@ const flipsMax = 16;
 const interesting = [0x00, 0x01, 0x7f, 0x80, 0xff, 0x0a, 0x3c, 0x3e];
 
 /**
- * A broken copy of a file. The first cases are its truncations, evenly spread over its length, or each of them where there are as many cases; the others have flipped bytes, and
- * some of them pieces that were cut out, repeated or moved.
+ * A broken copy of a file. The first case is the file itself, the next are its truncations, evenly spread over its length, or each of them where there are as many cases; the
+ * others have flipped bytes, and some of them pieces that were cut out, repeated or moved.
  */
 export function mutate(file: Buffer, index: number, cases: number, random: Random): Buffer {
   const truncations = Math.min(file.length, Math.ceil(cases / 2));
-  if (index < truncations) return Buffer.from(file.subarray(0, Math.floor((index * file.length) / truncations)));
+  if (index < truncations) return Buffer.from(file.subarray(0, Math.ceil(((truncations - index) * file.length) / truncations)));
   const broken = Buffer.from(file);
   const flips = 1 + Math.floor(random() * flipsMax);
   for (let flip = 0; flip < flips; flip += 1) broken[Math.floor(random() * broken.length)] = pickByte(random);
