@@ -51,6 +51,8 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   conflicting_credentials: 'The request carries two different API keys.',
   address_not_allowed:
     'The key may not be used from this address. Behind a reverse proxy, `trustedProxies` of the configuration says whose word to take.',
+  upstream_permission_denied:
+    'The vendor does not permit what was asked for: this model, this region, or something that it keeps. The message is its own. The credential is not to blame.',
   model_not_found: 'No upstream serves this model. `GET /v1/models` lists what is served.',
   route_not_found: 'There is nothing at this path.',
   method_not_allowed: 'The path takes other methods; the `allow` header names them.',

@@ -41,7 +41,11 @@ export const failures: readonly Failure[] = [
     },
   },
   { name: "the upstream's key is wrong (401)", fault: 'status;status=401', told: unavailable },
-  { name: "the upstream's key may not do this (403)", fault: 'status;status=403', told: unavailable },
+  {
+    name: 'what was asked for is not permitted at the upstream (403)',
+    fault: 'status;status=403',
+    told: everyone(403, /^(?:permission_error|permission_denied|invalid_request_error)$/, /^\w+$/, /^PERMISSION_DENIED$/),
+  },
   {
     name: 'no such model at the upstream (404)',
     fault: 'status;status=404',

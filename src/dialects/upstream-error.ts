@@ -18,7 +18,7 @@ export const messageCharactersMax = 2000;
 const codeByStatus: Readonly<Record<number, ErrorCode | undefined>> = {
   401: 'upstream_credentials_rejected',
   402: 'upstream_quota_exhausted',
-  403: 'upstream_credentials_rejected',
+  403: 'upstream_permission_denied',
   404: 'upstream_model_not_found',
   408: 'upstream_timeout',
   413: 'request_too_large',
@@ -37,13 +37,21 @@ export function classifyStatus(status: number): ErrorCode {
 
 const moderationWords = /flagged|moderation|content[ _]policy|usage guidelines|safety/i;
 
-/** Whether a 403 is about what the request says. All others are about who asks, which is the operator. */
+/** Whether a 403 is about what the request says. */
 export function isModeration({ status, message }: SaidError): boolean {
   return status === 403 && moderationWords.test(message);
 }
 
 const keyWords =
   /(?:incorrect|invalid|missing|no) api[ _-]?key|api key (?:not valid|expired|is invalid)|invalid[ _](?:authentication|token)/i;
+
+const refusedKeyWords =
+  /api[ _-]?key|credential|service account|consumer\b.*suspended|(?:account|organization|project)\b.*\b(?:suspended|disabled|deactivated|blocked)|unregistered callers|reported as leaked|(?:invalid|expired) (?:token|authentication)/i;
+
+/** Whether a 403 is about the credential itself. All others are about what was asked for: a model, a region, something that the vendor keeps. */
+export function isKeyRefusal({ status, message, words }: SaidError): boolean {
+  return status === 403 && (words.includes('invalid_api_key') || refusedKeyWords.test(message));
+}
 
 /** Whether a 400 is about the credential: some vendors refuse bad keys so. */
 export function isKeyProblem({ status, message, words }: SaidError): boolean {
@@ -64,11 +72,13 @@ const defaultWords: Partial<Record<ErrorCode, string>> = {
   upstream_overloaded: 'The upstream of this model is overloaded. Please try again later.',
   upstream_rate_limited: 'The upstream of this model limits the rate of calls. Please try again later.',
   request_too_large: 'The request is larger than the upstream of this model takes.',
+  upstream_permission_denied: 'The upstream of this model does not permit this request.',
   upstream_refused_request: 'The upstream of this model refused the request without saying why.',
 };
 
 /** Names of the operator's account and anything like a key. The gateway takes out the key itself. */
-const secrets = /\b(?:org-|proj_|user-|acct_)[\w-]{6,}|\b(?:sk|gsk|xai|pk|rk)-[\w-]{8,}|\bBearer\s+\S+|\bAIza[\w-]{10,}/g;
+const secrets =
+  /\b(?:org-|proj_|user-|acct_)[\w-]{6,}|\bprojects?[ /]+[`'"]?[\w-]*\d[\w-]*|\b(?:sk|gsk|xai|pk|rk)-[\w-]{8,}|\bBearer\s+\S+|\bAIza[\w-]{10,}/g;
 
 /** An upstream's words without what looks like a key or a name of the operator's account. */
 export const hideSecrets = (message: string): string => message.replaceAll(secrets, '…');

@@ -9,6 +9,7 @@ import { writeJson } from '../platform/json/write-json.ts';
 import { createPassthroughRelay } from './exchange/passthrough-relay.ts';
 import { forwardReplyHeaders } from './exchange/reply-headers.ts';
 import type { ReplyRelay } from './exchange/reply-relay.ts';
+import { refuseStoredIds } from './exchange/stored-ids.ts';
 import { createCountRelay } from './exchange/translate/count-relay.ts';
 import { addressRequest, decodeForTarget, prepareTranslation, type TranslationOptions } from './exchange/translate/prepare-translation.ts';
 import { createTranslateRelay } from './exchange/translate/translate-relay.ts';
@@ -65,6 +66,7 @@ export type PlanOptions = {
 export function planExchange(options: PlanOptions): ExchangePlan | EstimatedCount | Promise<ExchangePlan | EstimatedCount> {
   const { dialect, target, request } = options;
   if (options.translate !== true && target.upstream.dialects.includes(dialect.id) && mayPass(options)) {
+    if (!target.upstream.passesStoredIds) refuseStoredIds(dialect.id, request.body);
     const passed = withoutForeignProofs(options);
     return passed instanceof Promise ? passed.then((own) => planPassthrough(options, own)) : planPassthrough(options, passed);
   }

@@ -40,6 +40,7 @@ export const errorCodes = {
   conflicting_credentials: { status: 401, class: 'authentication' },
   model_not_priced: { status: 403, class: 'permission' },
   address_not_allowed: { status: 403, class: 'permission' },
+  upstream_permission_denied: { status: 403, class: 'permission' },
   model_not_found: { status: 404, class: 'not_found' },
   upstream_model_not_found: { status: 404, class: 'not_found' },
   object_not_found: { status: 404, class: 'not_found' },

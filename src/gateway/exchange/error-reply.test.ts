@@ -45,7 +45,7 @@ test("a refusal of the operator's credential is none of the client's business", 
     assert.equal(error.outcomes[0]?.error?.code, 'upstream_credentials_rejected');
   }
   for (const [status, message] of [
-    [403, 'Project does not have access to model'],
+    [403, 'The API key of this service was reported as leaked'],
     [400, 'API key not valid. Please pass a valid API key.'],
     [402, 'This requires more credits'],
     [429, 'You exceeded your current quota, please check your plan and billing details.'],
@@ -55,6 +55,19 @@ test("a refusal of the operator's credential is none of the client's business", 
     assert.equal(error.response.status, 503, message);
     assert.ok(!error.response.text().includes(message));
     assert.ok(error.outcomes[0]?.error?.internal?.includes(message.slice(0, 20)), 'the operator is told');
+  }
+});
+
+test('A2: a 403 about a model, a region or a stored object is told to the client in the vendor’s words', () => {
+  for (const message of [
+    'CachedContent not found (or permission denied)',
+    'Country, region, or territory not supported',
+    'Project does not have access to model',
+  ]) {
+    const error = start(403);
+    error.take(JSON.stringify({ error: { message } }));
+    assert.equal(error.response.status, 403);
+    assert.ok(error.response.text().includes(message));
   }
 });
 

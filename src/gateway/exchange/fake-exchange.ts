@@ -167,6 +167,7 @@ export function createFakeUpstream(options: Pick<FakeExchangeOptions, 'vendor' |
     passesReplyHeader: compileHeaderList(vendor.replyHeaders),
     forwardsReplyHeader: undefined,
     acceptsStreamOptions: true,
+    passesStoredIds: false,
     takesIdempotencyKeys: vendor.takesIdempotencyKeys ?? false,
     traitsOf: vendor.traitsOf,
     proofOrigin: vendor.id,

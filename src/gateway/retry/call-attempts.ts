@@ -260,7 +260,7 @@ export class CallAttempts implements RunningCall {
     return retryBudget.takeFailover(id, cost) ? freeGrant : undefined;
   }
 
-  #decide({ error, upstreamStatus, headers }: UndeliveredFailure): RetryDecision {
+  #decide({ error, upstreamStatus, upstreamWords, headers }: UndeliveredFailure): RetryDecision {
     const { clock, random } = this.#gateway;
     const retryAfterMs = headers === undefined ? undefined : parseRetryAfter(headers, clock.nowMs());
     return decideRetry(
@@ -270,6 +270,7 @@ export class CallAttempts implements RunningCall {
         isDelivered: false,
         hasClientLeft: this.#known.call.response.destroyed,
         ...(upstreamStatus === undefined ? {} : { upstreamStatus }),
+        ...(upstreamWords === undefined ? {} : { upstreamWords }),
         ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
         ...(headers === undefined ? {} : { isRetryForbidden: forbidsRetry(headers) }),
       },

@@ -23,6 +23,7 @@ const kindByCode: Readonly<Partial<Record<ErrorCode, FailureKind>>> = {
   upstream_rate_limited: 'rate-limited',
   upstream_credentials_rejected: 'credential-rejected',
   upstream_quota_exhausted: 'model-refused',
+  upstream_permission_denied: 'model-refused',
 };
 
 /** What another attempt may turn into an answer. 520 to 524 are Cloudflare's words for an origin that fails, 529 is a vendor's for being overloaded. */
@@ -36,8 +37,21 @@ function kindOfStatus(status: number): FailureKind {
   return 'answered';
 }
 
+/** Things that a request names and the vendor keeps: whether it may have them says nothing of the model or the credential. */
+const storedWords =
+  /cached ?contents?\b|\bfiles?\b.{0,120}\b(?:not exist|not found|permission)|(?:permission|access).{0,60}\b(?:file|container|vector store|prompt|skill)\b/i;
+
+/**
+ * @param upstreamStatus of the upstream's answer; undefined where it gave none. A 200 may hold an error, which then names its status itself
+ * @param words the code and the message of its error body, where it goes on as it is
+ */
+export function classifyFailure(error: GatewayError, upstreamStatus: number | undefined, words: string = error.message): FailureKind {
+  const kind = classify(error, upstreamStatus);
+  return kind === 'model-refused' && error.code !== 'upstream_quota_exhausted' && storedWords.test(words) ? 'answered' : kind;
+}
+
 /** @param upstreamStatus of the upstream's answer; undefined where it gave none. A 200 may hold an error, which then names its status itself */
-export function classifyFailure(error: GatewayError, upstreamStatus: number | undefined): FailureKind {
+function classify(error: GatewayError, upstreamStatus: number | undefined): FailureKind {
   const refusal = upstreamStatus !== undefined && upstreamStatus >= 400 ? upstreamStatus : undefined;
   if (error.code === 'upstream_error') return kindOfStatus(refusal ?? error.status);
   const kind = kindByCode[error.code] ?? 'own';

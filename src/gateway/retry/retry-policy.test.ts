@@ -58,6 +58,12 @@ const table: readonly (readonly [name: string, failed: FailedAttempt, decision: 
     'credential: other-credential 0 ms, cost 5',
   ],
   ['a 403', answer(403), 'model: other-credential 0 ms, cost 5'],
+  ['a 403 about something stored', answer(403, { upstreamWords: ' CachedContent not found (or permission denied)' }), 'answered: none'],
+  [
+    'a 403 about a file',
+    answer(403, { upstreamWords: ' You do not have permission to access the File abc or it may not exist.' }),
+    'answered: none',
+  ],
   ['a 403 in words', failure('upstream_credentials_rejected', { upstreamStatus: 403 }), 'model: other-credential 0 ms, cost 5'],
   ['an empty account', failure('upstream_quota_exhausted', { upstreamStatus: 402 }), 'model: other-credential 0 ms, cost 5'],
   ['a 429', answer(429), 'limited ?: any-target 250 ms, cost 5'],

@@ -17,6 +17,8 @@ export type FailedAttempt = {
   readonly error: GatewayError;
   /** The status of the upstream's answer; absent where it gave none. */
   readonly upstreamStatus?: number;
+  /** The code and the message of the upstream's error body, where that goes on as it is. */
+  readonly upstreamWords?: string;
   /** What the upstream said in its headers (see parseRetryAfter). */
   readonly retryAfterMs?: number;
   /** Whether the upstream said that it is no use (see forbidsRetry). */
@@ -67,7 +69,7 @@ const reaches: Readonly<Partial<Record<FailureKind, RetryReach>>> = {
  * @param random numbers from 0 to below 1
  */
 export function decideRetry(failure: FailedAttempt, random: () => number): RetryDecision {
-  const kind = classifyFailure(failure.error, failure.upstreamStatus);
+  const kind = classifyFailure(failure.error, failure.upstreamStatus, failure.upstreamWords);
   const namedMs = namedWaitMs(failure);
   const verdict = judge(kind, namedMs, failure);
   const reach = reachOf(kind, namedMs, failure);

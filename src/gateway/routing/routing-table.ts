@@ -35,6 +35,8 @@ export type Upstream = {
   readonly acceptsStreamOptions: boolean;
   /** Whether attempts carry keys by which it knows one that is repeated. */
   readonly takesIdempotencyKeys: boolean;
+  /** Whether requests may name what its vendor keeps, whoever has made it. */
+  readonly passesStoredIds: boolean;
   /** How it makes videos; undefined where it makes none. */
   readonly videoProtocol: VideoProtocolId | undefined;
   /** Where it makes and reads sound, below the base path; empty where it does not. */

@@ -94,6 +94,7 @@ function buildUpstream(id: string, configured: ConfiguredUpstream, connectMs: nu
     passesReplyHeader: compileHeaderList([...vendor.replyHeaders, ...forwardReplyHeaders]),
     forwardsReplyHeader: forwardReplyHeaders.length === 0 ? undefined : compileHeaderList(forwardReplyHeaders),
     acceptsStreamOptions: quirks.streamOptions ?? true,
+    passesStoredIds: configured.storedIds === 'pass',
     takesIdempotencyKeys: quirks.idempotencyKeys ?? vendor.takesIdempotencyKeys ?? false,
     videoProtocol: quirks.videos ?? vendor.videoProtocol,
     audioPaths: applyAudioPaths(vendor.audioPaths ?? {}, audio),

@@ -82,6 +82,13 @@ const upstreamSchema = Type.Object(
         description: 'Client headers to pass on besides the usual ones: lower-case names, or prefixes ending in *.',
       }),
     ),
+    storedIds: Type.Optional(
+      Type.Enum(['refuse', 'pass'], {
+        default: 'refuse',
+        description:
+          'What becomes of requests that name something which the vendor keeps and whose owner the gateway does not know: cachedContent, containers, prompts, custom skills, spoken replies. With pass, every caller may use what any other has made there.',
+      }),
+    ),
     forwardReplyHeaders: Type.Optional(
       Type.Array(Type.String({ pattern: '^[a-z0-9-]+\\*?$' }), {
         description:

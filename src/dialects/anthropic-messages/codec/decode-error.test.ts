@@ -12,7 +12,7 @@ for (const [status, type, code, seen] of [
   [409, 'conflict_error', 'upstream_refused_request', 400],
   [422, 'invalid_request_error', 'upstream_refused_request', 400],
   [401, 'authentication_error', 'upstream_credentials_rejected', 503],
-  [403, 'permission_error', 'upstream_credentials_rejected', 503],
+  [403, 'permission_error', 'upstream_permission_denied', 403],
   [402, 'billing_error', 'upstream_quota_exhausted', 503],
   [404, 'not_found_error', 'upstream_model_not_found', 404],
   [408, 'timeout_error', 'upstream_timeout', 504],

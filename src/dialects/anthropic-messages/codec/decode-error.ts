@@ -2,7 +2,14 @@ import type { ErrorCode, GatewayError } from '../../../inference/gateway-error.t
 import { filledText, meaningOf, membersOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject } from '../../../platform/json/json-value.ts';
 import type { UpstreamErrorReply } from '../../chat-codec.ts';
-import { classifyStatus, createOverflowError, createUpstreamError, messageCharactersMax, type SaidError } from '../../upstream-error.ts';
+import {
+  classifyStatus,
+  createOverflowError,
+  createUpstreamError,
+  isKeyRefusal,
+  messageCharactersMax,
+  type SaidError,
+} from '../../upstream-error.ts';
 
 /** Type words that tell the class better than the status, which imitating servers choose freely. */
 const codeByType: Readonly<Record<string, ErrorCode>> = {
@@ -10,12 +17,14 @@ const codeByType: Readonly<Record<string, ErrorCode>> = {
   rate_limit_error: 'upstream_rate_limited',
   billing_error: 'upstream_quota_exhausted',
   authentication_error: 'upstream_credentials_rejected',
-  permission_error: 'upstream_credentials_rejected',
+  permission_error: 'upstream_permission_denied',
   timeout_error: 'upstream_timeout',
   request_too_large: 'request_too_large',
 };
 
-function classify({ status, words, message }: SaidError): ErrorCode {
+function classify(said: SaidError): ErrorCode {
+  const { status, words, message } = said;
+  if (isKeyRefusal(said)) return 'upstream_credentials_rejected';
   // The vendor answers 400 when the credit is used up; imitating servers have a code for it.
   if (/credit balance is too low/i.test(message) || words.includes('insufficient_quota')) return 'upstream_quota_exhausted';
   return words.map((word) => meaningOf(word, codeByType)).find((code) => code !== undefined) ?? classifyStatus(status);

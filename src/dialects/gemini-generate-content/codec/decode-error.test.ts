@@ -16,6 +16,7 @@ test('classes by status, and by the vendor’s words where one status says sever
     [400, body(400, 'API key expired. Please renew the API key.'), 'upstream_credentials_rejected', 503],
     [401, body(401, 'x'), 'upstream_credentials_rejected', 503],
     [403, body(403, 'Method doesn’t allow unregistered callers'), 'upstream_credentials_rejected', 503],
+    [403, body(403, 'CachedContent not found (or permission denied)'), 'upstream_permission_denied', 403],
     [402, undefined, 'upstream_quota_exhausted', 503],
     [404, body(404, 'models/x is not found'), 'upstream_model_not_found', 404],
     [408, undefined, 'upstream_timeout', 504],

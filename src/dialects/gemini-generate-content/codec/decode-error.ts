@@ -3,7 +3,14 @@ import { filledText, membersOf, objectsOf, textOf } from '../../../platform/json
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { UpstreamErrorReply } from '../../chat-codec.ts';
 import { errorStatusOf } from '../../error-status.ts';
-import { classifyStatus, createOverflowError, createUpstreamError, messageCharactersMax, type SaidError } from '../../upstream-error.ts';
+import {
+  classifyStatus,
+  createOverflowError,
+  createUpstreamError,
+  isKeyRefusal,
+  messageCharactersMax,
+  type SaidError,
+} from '../../upstream-error.ts';
 
 /** Seconds out of the vendor's `"34.4s"`. */
 function readRetryDelay(error: JsonObject): number | undefined {
@@ -22,15 +29,17 @@ const isKeyProblem = (error: JsonObject, message: string): boolean =>
 const isOutOfCredit = (message: string): boolean =>
   /credits? (?:are|is|have been) depleted|spending (?:cap|limit)|billing (?:is|has been) disabled/i.test(message);
 
-function classify({ status, message }: SaidError, error: JsonObject): ErrorCode {
-  if (status === 400 && isKeyProblem(error, message)) return 'upstream_credentials_rejected';
+function classify(said: SaidError, error: JsonObject): ErrorCode {
+  const { status, message } = said;
+  if (isKeyRefusal(said)) return 'upstream_credentials_rejected';
+  if ((status === 400 || status === 403) && isKeyProblem(error, message)) return 'upstream_credentials_rejected';
   if (status === 429 && isOutOfCredit(message)) return 'upstream_quota_exhausted';
   // CANCELLED, in the vendor's numbering.
   return status === 499 ? 'upstream_timeout' : classifyStatus(status);
 }
 
 /** Of failures and limits the vendor says what concerns its projects and machines; of the request, what is wrong with it. */
-const aboutRequest: ReadonlySet<ErrorCode> = new Set(['upstream_refused_request', 'request_too_large']);
+const aboutRequest: ReadonlySet<ErrorCode> = new Set(['upstream_refused_request', 'upstream_permission_denied', 'request_too_large']);
 
 /** Classes the answer of a server of this dialect by its status, and by the vendor's words where one status says several things. */
 export function decodeError({ status, body, retryAfterSeconds }: UpstreamErrorReply): GatewayError {

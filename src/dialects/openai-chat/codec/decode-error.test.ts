@@ -14,7 +14,8 @@ test('classes by status, and by words where the status says little', () => {
     [422, { detail: [{ loc: ['body', 'messages'], msg: 'Field required', type: 'missing' }] }, 'upstream_refused_request', 400],
     [409, openai('Conflict.'), 'upstream_refused_request', 400],
     [401, openai('Incorrect API key provided: sk-abc'), 'upstream_credentials_rejected', 503],
-    [403, openai('Country, region, or territory not supported'), 'upstream_credentials_rejected', 503],
+    [403, openai('Country, region, or territory not supported'), 'upstream_permission_denied', 403],
+    [403, openai('The API key was reported as leaked'), 'upstream_credentials_rejected', 503],
     [403, { error: { message: 'Your input was flagged', code: 403 } }, 'upstream_refused_request', 400],
     [
       400,

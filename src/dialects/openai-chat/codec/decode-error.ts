@@ -11,6 +11,7 @@ import {
   messageCharactersMax,
   type SaidError,
   isKeyProblem,
+  isKeyRefusal,
   isModeration,
 } from '../../upstream-error.ts';
 
@@ -63,7 +64,7 @@ function isAbout(said: SaidError, words: readonly string[], pattern: RegExp): bo
 /** The class of an error by its status, and where the status says little, by its words. */
 function classify(said: SaidError): ErrorCode {
   if (isModeration(said)) return 'upstream_refused_request';
-  if (isKeyProblem(said)) return 'upstream_credentials_rejected';
+  if (isKeyProblem(said) || isKeyRefusal(said)) return 'upstream_credentials_rejected';
   const code = classifyStatus(said.status);
   if (code === 'upstream_rate_limited' && isAbout(said, ['insufficient_quota', 'billing_hard_limit_reached'], quotaWords)) {
     return 'upstream_quota_exhausted';

@@ -13,7 +13,7 @@ const classes: readonly (readonly [status: number, body: unknown, code: ErrorCod
   [400, body({ code: 'model_not_found' }), 'upstream_model_not_found', 404],
   [404, body({}), 'upstream_model_not_found', 404],
   [401, body({ code: 'invalid_api_key' }), 'upstream_credentials_rejected', 503],
-  [403, body({ code: 'unsupported_country_region_territory' }), 'upstream_credentials_rejected', 503],
+  [403, body({ code: 'unsupported_country_region_territory' }), 'upstream_permission_denied', 403],
   [402, body({}), 'upstream_quota_exhausted', 503],
   [429, body({ type: 'insufficient_quota', code: 'insufficient_quota' }), 'upstream_quota_exhausted', 503],
   [429, body({ type: 'tokens', code: 'rate_limit_exceeded' }), 'upstream_rate_limited', 429],

@@ -7,6 +7,7 @@ import {
   createOverflowError,
   createUpstreamError,
   isKeyProblem,
+  isKeyRefusal,
   isModeration,
   messageCharactersMax,
   type SaidError,
@@ -37,7 +38,7 @@ function findError(body: unknown): unknown {
 function classify(said: SaidError): ErrorCode {
   const { status, words } = said;
   if (isModeration(said)) return 'upstream_refused_request';
-  if (isKeyProblem(said)) return 'upstream_credentials_rejected';
+  if (isKeyProblem(said) || isKeyRefusal(said)) return 'upstream_credentials_rejected';
   const byWord = words.map((word) => meaningOf(word, codeByWord)).find((code) => code !== undefined);
   if (byWord !== undefined) return byWord;
   const byStatus = classifyStatus(status);
