@@ -1,5 +1,6 @@
 import type { Batches } from '../tables/table-text.ts';
 import type { Cell, CellKind, Column, TableRow } from '../tables/table.ts';
+import { type LaidOut, type Printing, columnLetter, encodeColumns, layOut, sheetEnd, sheetStart } from './sheet-layout.ts';
 import { cellStyles } from './workbook-parts.ts';
 import { encodeCellText } from './xml-text.ts';
 
@@ -8,18 +9,6 @@ const CHUNK_CHARACTERS = 64 * 1024;
 /** Days from the zeroth day of spreadsheets (30 December 1899) to 1970. */
 const DAYS_TO_1970 = 25_569;
 const DAY_MS = 86_400_000;
-
-/** In characters of the standard font: wide enough for usual values. */
-const widths: Readonly<Record<CellKind, number>> = { text: 20, number: 16, count: 16, amount: 18, boolean: 12, 'local-time': 20 };
-
-const styles: Readonly<Record<CellKind, number>> = {
-  text: cellStyles.text,
-  number: cellStyles.number,
-  count: cellStyles.count,
-  amount: cellStyles.amount,
-  boolean: cellStyles.number,
-  'local-time': cellStyles.time,
-};
 
 /** What a sheet has written when it is over. */
 export type SheetEnd = {
@@ -35,31 +24,39 @@ export type SheetEnd = {
 export type RowSource<Row> = {
   readonly next: () => IteratorResult<Row> | Promise<IteratorResult<Row>>;
   readonly isOver: () => Promise<boolean>;
+  /** Some of the next lines, which stay where they are. */
+  readonly peek: () => Promise<readonly Row[]>;
 };
 
 /** Lines to be written, one of them ahead, so that a sheet that is full knows whether another follows. */
 export function createRowSource<Row>(rows: Batches<Row>): RowSource<Row> {
   const batches: { readonly next: () => IteratorResult<readonly Row[]> | Promise<IteratorResult<readonly Row[]>> } =
     Symbol.iterator in rows ? rows[Symbol.iterator]() : rows[Symbol.asyncIterator]();
-  let batch: Iterator<Row> = [].values();
+  let batch: readonly Row[] = [];
+  let taken = 0;
   let ahead: IteratorResult<Row> | undefined;
   const takeNext = (): IteratorResult<Row> | Promise<IteratorResult<Row>> => {
-    const next = batch.next();
-    return next.done === true ? takeBatch() : next;
+    if (taken === batch.length) return takeBatch();
+    taken += 1;
+    return { done: false, value: batch[taken - 1] as Row };
   };
   const takeBatch = async (): Promise<IteratorResult<Row>> => {
     const next = await batches.next();
     if (next.done === true) return { done: true, value: undefined };
-    batch = next.value.values();
+    [batch, taken] = [next.value, 0];
     return await takeNext();
   };
   return {
     next: () => {
-      const taken = ahead;
+      const next = ahead ?? takeNext();
       ahead = undefined;
-      return taken ?? takeNext();
+      return next;
     },
     isOver: async () => (ahead ??= await takeNext()).done === true,
+    peek: async () => {
+      ahead ??= await takeNext();
+      return ahead.done === true ? [] : [ahead.value, ...batch.slice(taken)];
+    },
   };
 }
 
@@ -67,6 +64,9 @@ export type SheetOptions<Row> = {
   readonly columns: readonly Column<Row>[];
   /** Lines at most; what remains is for the next sheet. */
   readonly rowsMax: number;
+  readonly printing: Printing;
+  /** For the foot of each printed page. */
+  readonly title: string;
   /** Values for a last line in bold, written on the sheet that writes the last line of the table. */
   readonly totals?: () => TableRow;
 };
@@ -80,9 +80,9 @@ export async function* writeSheetXml<Row extends TableRow>(
   options: SheetOptions<Row>,
   onEnd: (end: SheetEnd) => void,
 ): AsyncGenerator<string> {
-  const { columns, rowsMax, totals } = options;
-  const laidOut = columns.map(({ field, kind }, index) => ({ field, kind, letter: columnLetter(index), style: styles[kind] }));
-  let text = sheetHead(columns);
+  const { columns, rowsMax, totals, printing, title } = options;
+  const laidOut = layOut(columns);
+  let text = sheetHead(laidOut, await source.peek());
   let row = 1;
   while (row <= rowsMax) {
     const taken = source.next();
@@ -99,37 +99,19 @@ export async function* writeSheetXml<Row extends TableRow>(
   const isLast = row <= rowsMax || (await source.isOver());
   const range = `A1:${columnLetter(columns.length - 1)}${row}`;
   if (isLast && totals !== undefined) text += totalsRow(laidOut, totals(), row + 1);
-  yield `${text}</sheetData><autoFilter ref="${range}"/>${sheetEnd}`;
+  yield `${text}</sheetData><autoFilter ref="${range}"/>${sheetEnd(printing, title)}`;
   onEnd({ rowCount: row - 1, range, isLast });
 }
 
-type LaidOut = { readonly field: string; readonly kind: CellKind; readonly letter: string; readonly style: number };
-
-function sheetHead(columns: readonly Column<never>[]): string {
-  const cols = columns.map(({ field, kind }, index) => {
-    // The header has a filter button beside its text.
-    const width = Math.max(field.length + 5, field === 'modelName' || field === 'requestId' ? 34 : widths[kind]);
-    return `<col min="${index + 1}" max="${index + 1}" width="${width}" customWidth="1"/>`;
-  });
-  const headers = columns.map(({ field }, index) => textCell(`${columnLetter(index)}1`, cellStyles.header, field));
+function sheetHead(columns: readonly LaidOut[], firstRows: readonly TableRow[]): string {
+  const headers = columns.map(({ field, letter, headerStyle }) => textCell(`${letter}1`, headerStyle, field));
   return (
-    `${sheetStart('<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/>')}<cols>${cols.join('')}</cols>` +
-    `<sheetData><row r="1">${headers.join('')}</row>`
+    sheetStart('<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/>') +
+    encodeColumns(columns, firstRows) +
+    // High enough for the buttons of the filters to stand under the names.
+    `<sheetData><row r="1" ht="32" customHeight="1">${headers.join('')}</row>`
   );
 }
-
-/** How every sheet begins, up to its columns. */
-export function sheetStart(pane: string): string {
-  return (
-    '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n' +
-    '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">' +
-    '<sheetPr><pageSetUpPr fitToPage="1"/></sheetPr>' +
-    `<sheetViews><sheetView workbookViewId="0">${pane}</sheetView></sheetViews>`
-  );
-}
-
-/** How every sheet ends, after its rows: printed across, as wide as one page and as long as it takes. */
-export const sheetEnd = '<pageSetup orientation="landscape" fitToWidth="1" fitToHeight="0"/></worksheet>';
 
 function tableRow(columns: readonly LaidOut[], values: TableRow, row: number): string {
   let cells = '';
@@ -139,10 +121,13 @@ function tableRow(columns: readonly LaidOut[], values: TableRow, row: number): s
 
 function totalsRow(columns: readonly LaidOut[], totals: TableRow, row: number): string {
   const cells = columns.map(({ field, kind, letter }, index) => {
-    if (index === 0) return textCell(`${letter}${row}`, cellStyles.header, 'TOTAL');
-    return encodeCell(`${letter}${row}`, kind === 'amount' ? cellStyles.amountTotal : cellStyles.countTotal, totals[field], kind);
+    if (index === 0) return textCell(`${letter}${row}`, cellStyles.textTotal, 'TOTAL');
+    const value = totals[field];
+    // The line above the sums goes all the way across.
+    if (value === undefined) return `<c r="${letter}${row}" s="${cellStyles.textTotal}"/>`;
+    return encodeCell(`${letter}${row}`, kind === 'amount' ? cellStyles.amountTotal : cellStyles.countTotal, value, kind);
   });
-  return `<row r="${row}">${cells.join('')}</row>`;
+  return `<row r="${row}" ht="20" customHeight="1">${cells.join('')}</row>`;
 }
 
 /** A cell of the type that its value has; none where there is no value. */
@@ -152,7 +137,8 @@ export function encodeCell(reference: string, style: number, value: Cell | undef
     if (kind === 'local-time') return `<c r="${reference}" s="${style}"><v>${spreadsheetDays(value)}</v></c>`;
     return textCell(reference, style, value);
   }
-  if (typeof value === 'boolean') return `<c r="${reference}" s="${style}" t="b"><v>${value ? 1 : 0}</v></c>`;
+  // A word, which every program shows and prints as it is.
+  if (typeof value === 'boolean') return textCell(reference, style, value ? 'yes' : 'no');
   return `<c r="${reference}" s="${style}"><v>${typeof value === 'number' ? value : value.rawJSON}</v></c>`;
 }
 
@@ -164,9 +150,4 @@ function spreadsheetDays(time: string): number {
 /** Always an inline string: a program never takes it for a formula or a number, whatever its first character is. */
 function textCell(reference: string, style: number, text: string): string {
   return `<c r="${reference}" s="${style}" t="inlineStr"><is><t xml:space="preserve">${encodeCellText(text)}</t></is></c>`;
-}
-
-/** The letter of one of the first 26 columns. */
-function columnLetter(index: number): string {
-  return String.fromCharCode('A'.charCodeAt(0) + index);
 }

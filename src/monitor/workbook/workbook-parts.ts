@@ -1,5 +1,11 @@
-/** A sheet of the workbook and the cells that it filters, for example `A1:L8`; none where it filters nothing. */
-export type SheetPart = { readonly name: string; readonly range?: string };
+/** A sheet of the workbook. */
+export type SheetPart = {
+  readonly name: string;
+  /** The cells that it filters, for example `A1:L8`; none where it filters nothing. */
+  readonly range?: string;
+  /** What is repeated on each printed page: `rows` the header, `both` the first column too. */
+  readonly titles?: 'rows' | 'both';
+};
 
 /** Positions in the style sheet below. */
 export const cellStyles = {
@@ -13,6 +19,11 @@ export const cellStyles = {
   amountTotal: 8,
   title: 9,
   wrapped: 10,
+  headerRight: 11,
+  textTotal: 12,
+  label: 13,
+  countLeft: 14,
+  amountLeft: 15,
 } as const;
 
 const XML_HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
@@ -29,6 +40,8 @@ export function encodeContentTypes(sheetCount: number): string {
     `${XML_HEAD}<Types xmlns="${PACKAGE}/content-types">` +
     `<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>` +
     `<Default Extension="xml" ContentType="application/xml"/>` +
+    `<Override PartName="/docProps/core.xml" ContentType="application/vnd.openxmlformats-package.core-properties+xml"/>` +
+    `<Override PartName="/docProps/app.xml" ContentType="application/vnd.openxmlformats-officedocument.extended-properties+xml"/>` +
     `<Override PartName="/xl/workbook.xml" ContentType="${MAIN_TYPE}.sheet.main+xml"/>` +
     `<Override PartName="/xl/styles.xml" ContentType="${MAIN_TYPE}.styles+xml"/>${sheets.join('')}</Types>`
   );
@@ -37,8 +50,26 @@ export function encodeContentTypes(sheetCount: number): string {
 export function encodePackageRelationships(): string {
   return (
     `${XML_HEAD}<Relationships xmlns="${PACKAGE}/relationships">` +
-    `<Relationship Id="rId1" Type="${OFFICE}/relationships/officeDocument" Target="xl/workbook.xml"/></Relationships>`
+    `<Relationship Id="rId1" Type="${OFFICE}/relationships/officeDocument" Target="xl/workbook.xml"/>` +
+    `<Relationship Id="rId2" Type="${PACKAGE}/relationships/metadata/core-properties" Target="docProps/core.xml"/>` +
+    `<Relationship Id="rId3" Type="${OFFICE}/relationships/extended-properties" Target="docProps/app.xml"/></Relationships>`
   );
+}
+
+/** What the file says of itself: its title, who made it and when. */
+export function encodeCoreProperties(title: string, createdAtMs: number): string {
+  const text = title.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  const at = `${new Date(createdAtMs).toISOString().slice(0, 19)}Z`;
+  return (
+    `${XML_HEAD}<cp:coreProperties xmlns:cp="${PACKAGE}/metadata/core-properties" xmlns:dc="http://purl.org/dc/elements/1.1/" ` +
+    'xmlns:dcterms="http://purl.org/dc/terms/" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">' +
+    `<dc:title>${text}</dc:title><dc:creator>Weir</dc:creator>` +
+    `<dcterms:created xsi:type="dcterms:W3CDTF">${at}</dcterms:created><dcterms:modified xsi:type="dcterms:W3CDTF">${at}</dcterms:modified></cp:coreProperties>`
+  );
+}
+
+export function encodeAppProperties(): string {
+  return `${XML_HEAD}<Properties xmlns="${OFFICE}/extended-properties"><Application>Weir</Application></Properties>`;
 }
 
 export function encodeWorkbook(sheets: readonly SheetPart[]): string {
@@ -49,9 +80,14 @@ export function encodeWorkbook(sheets: readonly SheetPart[]): string {
     const area = range.replace(/([A-Z]+)(\d+)/g, '$$$1$$$2');
     return `<definedName name="_xlnm._FilterDatabase" localSheetId="${index}" hidden="1">'${name}'!${area}</definedName>`;
   });
+  const titles = sheets.map(({ name, titles: repeated }, index) => {
+    if (repeated === undefined) return '';
+    const area = `${repeated === 'both' ? `'${name}'!$A:$A,` : ''}'${name}'!$1:$1`;
+    return `<definedName name="_xlnm.Print_Titles" localSheetId="${index}">${area}</definedName>`;
+  });
   return (
     `${XML_HEAD}<workbook xmlns="${MAIN}" xmlns:r="${OFFICE}/relationships">` +
-    `<sheets>${list.join('')}</sheets><definedNames>${filters.join('')}</definedNames></workbook>`
+    `<sheets>${list.join('')}</sheets><definedNames>${filters.join('')}${titles.join('')}</definedNames></workbook>`
   );
 }
 
@@ -65,27 +101,40 @@ export function encodeWorkbookRelationships(sheetCount: number): string {
   );
 }
 
+/** Numbers of a font, a fill and a border below, and the alignment in the words of the format. */
+type CellStyle = { readonly font?: number; readonly fill?: number; readonly border?: number; readonly alignment?: string };
+
 /**
  * Text cells have the format `@`, so that a name like `=1+1` stays text even when somebody edits the cell. Amounts are dollars, show six
  * decimals and keep all of theirs; negative ones, which corrections may be, are red.
  */
 export function encodeStyles(): string {
-  const cell = (format: number, font: number, more = ''): string =>
-    `<xf numFmtId="${format}" fontId="${font}" fillId="0" borderId="0" xfId="0" applyNumberFormat="1" applyFont="1"${more === '' ? '/>' : ` applyAlignment="1">${more}</xf>`}`;
+  const cell = (format: number, { font = 0, fill = 0, border = 0, alignment = '' }: CellStyle = {}): string =>
+    `<xf numFmtId="${format}" fontId="${font}" fillId="${fill}" borderId="${border}" xfId="0" applyNumberFormat="1" applyFont="1" applyFill="1" applyBorder="1"` +
+    (alignment === '' ? '/>' : ` applyAlignment="1"><alignment ${alignment}/></xf>`);
   const [amount, time] = [164, 165];
-  // In the order of cellStyles.
+  const [header, sum] = [
+    { font: 1, fill: 2, border: 1 },
+    { font: 1, border: 2 },
+  ];
+  // In the order of cellStyles. The indent keeps a text apart from a number that ends at its left.
   const cells = [
     '<xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/>',
-    cell(49, 1),
-    cell(49, 0),
-    cell(1, 0),
-    cell(amount, 0),
-    cell(3, 0),
-    cell(time, 0),
-    cell(3, 1),
-    cell(amount, 1),
-    cell(49, 2),
-    cell(49, 0, '<alignment vertical="top" wrapText="1"/>'),
+    cell(49, { ...header, alignment: 'horizontal="left" vertical="top" wrapText="1" indent="1"' }),
+    cell(49, { alignment: 'horizontal="left" vertical="top" wrapText="1" indent="1"' }),
+    cell(1, { alignment: 'horizontal="right" vertical="top"' }),
+    cell(amount, { alignment: 'horizontal="right" vertical="top"' }),
+    cell(3, { alignment: 'horizontal="right" vertical="top"' }),
+    cell(time, { alignment: 'horizontal="right" vertical="top"' }),
+    cell(3, { ...sum, alignment: 'horizontal="right" vertical="center"' }),
+    cell(amount, { ...sum, alignment: 'horizontal="right" vertical="center"' }),
+    cell(49, { font: 2 }),
+    cell(49, { alignment: 'vertical="top" wrapText="1"' }),
+    cell(49, { ...header, alignment: 'horizontal="right" vertical="top" wrapText="1"' }),
+    cell(49, { ...sum, alignment: 'horizontal="left" vertical="center" indent="1"' }),
+    cell(49, { font: 1, alignment: 'vertical="top" wrapText="1"' }),
+    cell(3, { alignment: 'horizontal="left" vertical="top"' }),
+    cell(amount, { alignment: 'horizontal="left" vertical="top"' }),
   ];
   return (
     `${XML_HEAD}<styleSheet xmlns="${MAIN}"><numFmts count="2">` +
@@ -93,8 +142,11 @@ export function encodeStyles(): string {
     `<numFmt numFmtId="${time}" formatCode="yyyy\\-mm\\-dd\\ hh:mm:ss"/></numFmts>` +
     '<fonts count="3"><font><sz val="11"/><name val="Calibri"/></font><font><b/><sz val="11"/><name val="Calibri"/></font>' +
     '<font><b/><sz val="14"/><name val="Calibri"/></font></fonts>' +
-    '<fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills>' +
-    '<borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders>' +
+    '<fills count="3"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill>' +
+    '<fill><patternFill patternType="solid"><fgColor rgb="FFE7EAEE"/><bgColor indexed="64"/></patternFill></fill></fills>' +
+    '<borders count="3"><border><left/><right/><top/><bottom/><diagonal/></border>' +
+    '<border><left/><right/><top/><bottom style="thin"><color auto="1"/></bottom><diagonal/></border>' +
+    '<border><left/><right/><top style="thin"><color auto="1"/></top><bottom/><diagonal/></border></borders>' +
     '<cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs>' +
     `<cellXfs count="${cells.length}">${cells.join('')}</cellXfs>` +
     '<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>'

@@ -8,6 +8,8 @@ import { test } from 'node:test';
 import { inflateRawSync, crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import readXlsxFile from 'read-excel-file/node';
+import type { BilledCallRecord } from '../../billing/statistics/billed-call-record.ts';
+import { exactNumber } from '../../billing/statistics/exact-number.ts';
 import { billingRecordFields, encodeBillingRecords } from '../../billing/statistics/billing-record.ts';
 import { fakeRow } from '../../billing/statistics/fake-row.ts';
 import type { StatisticsRow } from '../../billing/statistics/statistics-store.ts';
@@ -258,6 +260,88 @@ test('a failure on the way breaks the archive off, whatever was sent before', as
     assert.ok(stream.destroyed && !ended);
     assert.equal(Buffer.concat(pieces).indexOf(Buffer.from([0x50, 0x4b, 0x05, 0x06])), -1, 'a part looks like the whole');
   }
+});
+
+const about = {
+  request: { granularity: 3, startSeconds: 1_769_443_200, endSeconds: 1_769_616_000, tokenName: 'R&D <1>' },
+  scope: {},
+  timeZone: 'Asia/Shanghai',
+  generatedAtMs: modifiedAtMs,
+  priceVersions: ['book-1'],
+} as const;
+
+/** A workbook with every sheet that there is. */
+async function makeWhole(rows: readonly StatisticsRow[], calls: readonly BilledCallRecord[]): Promise<Buffer> {
+  const records = encodeBillingRecords(rows, 'Asia/Shanghai');
+  const { totals } = records;
+  const pieces: Buffer[] = [];
+  const options = { modifiedAtMs, about: { ...about, totals }, totals, calls: [calls] };
+  for await (const piece of createWorkbookStream([[...records]], options)) pieces.push(piece as Buffer);
+  return Buffer.concat(pieces);
+}
+
+const callRecord: BilledCallRecord = {
+  requestId: 'req_0123456789012345678901234567',
+  time: '2026-01-27 00:00:01',
+  timeMs: 1_769_443_201_000,
+  userName: 'alice',
+  tokenName: 'ci',
+  modelName: 'm-flash',
+  promptTokens: 1200,
+  completionTokens: 340,
+  cacheTokens: 800,
+  cacheCreationTokens: 7,
+  useTimeMs: 1000,
+  callCount: 1,
+  amount: exactNumber('0.00123'),
+  estimated: true,
+  end: 'finished',
+  priceVersion: 'book-1',
+};
+
+test('printed, each page has the header row, its number and what it is, and is as wide as can be read', async () => {
+  const files = unzip(await makeWhole([fakeRow()], [callRecord, { ...callRecord, estimated: false }]));
+  for (const [name, xml] of files) assertWellFormed(xml, name);
+  const workbook = files.get('xl/workbook.xml') ?? '';
+  assert.match(workbook, /<definedName name="_xlnm\.Print_Titles" localSheetId="0">'Bill'!\$1:\$1<\/definedName>/);
+  assert.match(workbook, /<definedName name="_xlnm\.Print_Titles" localSheetId="1">'Calls'!\$A:\$A,'Calls'!\$1:\$1<\/definedName>/);
+  const [bill = '', calls = '', last = ''] = [1, 2, 3].map((number) => files.get(`xl/worksheets/sheet${number}.xml`));
+  assert.match(bill, /<pageSetup paperSize="9" orientation="landscape" fitToWidth="1" fitToHeight="0"\/>/);
+  assert.match(calls, /<pageSetup paperSize="9" orientation="landscape" fitToWidth="2" fitToHeight="0" pageOrder="overThenDown"\/>/);
+  assert.match(last, /<pageSetup paperSize="9" orientation="portrait" fitToWidth="1" fitToHeight="0"\/>/);
+  const foot = '&amp;L&amp;8Billing statistics by day, 2026-01-27 to 2026-01-29 (Asia/Shanghai)&amp;C&amp;8&amp;A&amp;R&amp;8Page &amp;P of &amp;N';
+  for (const sheet of [bill, calls, last]) assert.ok(sheet.includes(`<oddFooter>${foot}</oddFooter>`));
+});
+
+test('headers stand over their values, texts keep apart from numbers, and truth is a word', async () => {
+  const files = unzip(await makeWhole([fakeRow()], [callRecord, { ...callRecord, estimated: false }]));
+  const alignments = Array.from(
+    (files.get('xl/styles.xml') ?? '').replace(/^.*<cellXfs/s, '').matchAll(/<xf [^>]*?(?:\/>|>(.*?)<\/xf>)/g),
+    ([, inner = '']) => /horizontal="(\w+)"/.exec(inner)?.[1],
+  );
+  for (const number of [1, 2]) {
+    const sheet = files.get(`xl/worksheets/sheet${number}.xml`) ?? '';
+    const alignmentOf = (row: number): (string | undefined)[] =>
+      Array.from(sheet.matchAll(new RegExp(`<c r="[A-Z]${row}" s="(\\d+)"`, 'g')), ([, style]) => alignments[Number(style)]);
+    assert.ok(alignmentOf(1).every((alignment) => alignment === 'left' || alignment === 'right'));
+    assert.deepEqual(alignmentOf(1), alignmentOf(2));
+  }
+  const calls = files.get('xl/worksheets/sheet2.xml') ?? '';
+  assert.match(calls, /<c r="N2" [^>]*t="inlineStr"><is><t [^>]*>yes</);
+  assert.match(calls, /<c r="N3" [^>]*t="inlineStr"><is><t [^>]*>no</);
+  // A number that is wider than its column is shown as ###.
+  const widths = Array.from(calls.matchAll(/<col [^>]*width="(\d+)"/g), ([, width]) => Number(width));
+  assert.ok((widths[2] ?? 0) >= String(callRecord.timeMs).length + 2, `${widths[2]}`);
+  assert.ok((widths[0] ?? 0) >= callRecord.requestId.length + 2, `${widths[0]}`);
+});
+
+test('the file has a title and the moment at which it was made in its properties', async () => {
+  const files = unzip(await makeWhole([fakeRow()], []));
+  const core = files.get('docProps/core.xml') ?? '';
+  assert.match(core, /<dc:title>Billing statistics by day, 2026-01-27 to 2026-01-29 \(Asia\/Shanghai\)<\/dc:title>/);
+  assert.match(core, /<dcterms:created xsi:type="dcterms:W3CDTF">2026-01-29T12:34:56Z<\/dcterms:created>/);
+  assert.match(files.get('_rels/.rels') ?? '', /core-properties" Target="docProps\/core\.xml"/);
+  assert.match(files.get('[Content_Types].xml') ?? '', /PartName="\/docProps\/core\.xml"/);
 });
 
 function findOffice(): string | undefined {

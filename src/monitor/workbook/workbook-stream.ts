@@ -1,14 +1,19 @@
 import type { Readable } from 'node:stream';
 import type { BilledCallRecord } from '../../billing/statistics/billed-call-record.ts';
 import type { BillingRecord, BillingTotals } from '../../billing/statistics/billing-record.ts';
+import { formatBucketTime } from '../../billing/statistics/format-bucket-time.ts';
+import { granularityNames } from '../../billing/statistics/granularity.ts';
 import type { Batches } from '../tables/table-text.ts';
 import { type Column, type TableRow, billColumns, callColumns } from '../tables/table.ts';
 import { type About, type WrittenSheet, writeAboutXml } from './about-sheet.ts';
 import { type ArchiveFile, createArchiveStream } from './archive-stream.ts';
+import type { Printing } from './sheet-layout.ts';
 import { type SheetEnd, createRowSource, writeSheetXml } from './sheet-xml.ts';
 import {
   type SheetPart,
+  encodeAppProperties,
   encodeContentTypes,
+  encodeCoreProperties,
   encodePackageRelationships,
   encodeStyles,
   encodeWorkbook,
@@ -44,15 +49,21 @@ export function createWorkbookStream(records: Batches<BillingRecord>, options: W
 function* listFiles(records: Batches<BillingRecord>, options: WorkbookOptions): Generator<ArchiveFile> {
   const { about, calls, totals, recordsPerSheet = RECORDS_PER_SHEET } = options;
   const written: (SheetPart & WrittenSheet)[] = [];
+  const title = about === undefined ? 'Billing statistics' : titleOf(about);
   // The totals take a line of the last sheet.
   const rowsMax = totals === undefined ? recordsPerSheet : recordsPerSheet - 1;
-  const bill = { name: 'Bill', columns: billColumns, rows: records, rowsMax, ...(totals === undefined ? {} : { totals }) };
-  yield* listTable(bill, written);
-  if (calls !== undefined) yield* listTable({ name: 'Calls', columns: callColumns, rows: calls, rowsMax: recordsPerSheet }, written);
+  const bill = { name: 'Bill', columns: billColumns, rows: records, rowsMax, title, printing: billPrinting };
+  yield* listTable({ ...bill, ...(totals === undefined ? {} : { totals }) }, written);
+  if (calls !== undefined) {
+    const detail = { name: 'Calls', columns: callColumns, rows: calls, rowsMax: recordsPerSheet, title, printing: callsPrinting };
+    yield* listTable(detail, written);
+  }
   if (about !== undefined) {
-    yield { name: sheetPath(written.length + 1), content: writeAboutXml(about, [...written], calls !== undefined) };
+    yield { name: sheetPath(written.length + 1), content: writeAboutXml(about, [...written], { title, hasDetail: calls !== undefined }) };
     written.push({ name: 'About', rowCount: 0 });
   }
+  yield { name: 'docProps/core.xml', content: [encodeCoreProperties(title, options.modifiedAtMs)] };
+  yield { name: 'docProps/app.xml', content: [encodeAppProperties()] };
   yield { name: 'xl/styles.xml', content: [encodeStyles()] };
   yield { name: 'xl/workbook.xml', content: [encodeWorkbook(written)] };
   yield { name: 'xl/_rels/workbook.xml.rels', content: [encodeWorkbookRelationships(written.length)] };
@@ -60,8 +71,20 @@ function* listFiles(records: Batches<BillingRecord>, options: WorkbookOptions): 
   yield { name: '[Content_Types].xml', content: [encodeContentTypes(written.length)] };
 }
 
+/** The records fit on one page across; the calls have too many columns for letters that can be read. */
+const billPrinting: Printing = { orientation: 'landscape', pagesAcross: 1 };
+const callsPrinting: Printing = { orientation: 'landscape', pagesAcross: 2 };
+
+/** `Billing statistics by day, 2026-01-27 to 2026-01-29 (UTC)`: the end is not included. */
+function titleOf({ request, timeZone }: About): string {
+  const at = (seconds: number): string => formatBucketTime(seconds, timeZone).replace(/ 00:00:00$/, '');
+  return `Billing statistics by ${granularityNames[request.granularity]}, ${at(request.startSeconds)} to ${at(request.endSeconds)} (${timeZone})`;
+}
+
 type Table<Row> = {
   readonly name: string;
+  readonly title: string;
+  readonly printing: Printing;
   readonly columns: readonly Column<Row>[];
   readonly rows: Batches<Row>;
   readonly rowsMax: number;
@@ -76,7 +99,8 @@ function* listTable<Row extends TableRow>(table: Table<Row>, written: (SheetPart
     let end: SheetEnd | undefined;
     yield { name: sheetPath(written.length + 1), content: writeSheetXml(source, options, (ended) => (end = ended)) };
     if (end === undefined) throw new Error('The next sheet was asked for before this one was over.');
-    written.push({ name: number === 1 ? name : `${name} ${number}`, range: end.range, rowCount: end.rowCount });
+    const titles = options.printing.pagesAcross > 1 ? 'both' : 'rows';
+    written.push({ name: number === 1 ? name : `${name} ${number}`, range: end.range, rowCount: end.rowCount, titles });
     if (end.isLast) return;
   }
 }
