@@ -8,7 +8,7 @@ import { type Answer, call, eventually } from '../support/http.ts';
 
 const canary = 'canary-5f2c';
 const upstreamTask = `up_${canary}`;
-const file = Buffer.from('what is said to be a video');
+const file = Buffer.from('\0\0\0\u0018ftypmp42 and what is said to be a video', 'latin1');
 
 /** What upstreams, and what stands before them, put into the head of every answer. */
 const heads = {

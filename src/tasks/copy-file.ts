@@ -24,7 +24,7 @@ export async function copyFile(
       const opened = await untilAborted(watch.signal, upstreams.openResult(task, copy.result, watch.signal));
       const mediaType = mediaTypeOf(opened.mediaType);
       if (opened.bytes !== undefined && opened.bytes > bytesMax) throw tooLarge(bytesMax);
-      const content = counted(opened.content, opened.bytes, watch.pace);
+      const content = asVideo(counted(opened.content, opened.bytes, watch.pace));
       const writing = storage.write(copy.key, content, { mediaType, bytesMax, signal: watch.signal });
       const { bytes, sha256 } = await untilAborted(watch.signal, writing);
       return { key: copy.key, mediaType, bytes, sha256 };
@@ -44,6 +44,33 @@ function mediaTypeOf(told: string): string {
   if (/^(?:video|image|audio)\/[a-z0-9.+-]+$/.test(type)) return type;
   if (/^text\/|json|xml|html/.test(type)) throw new ResultError(`what came is no video but ${type.slice(0, 60)}`, { isGone: false });
   return 'video/mp4';
+}
+
+/** Where `ftyp` stands in files of the MP4 family, and how Matroska and WebM begin (EBML). */
+const ftypAt = 4;
+const headBytes = 8;
+
+/** Whether a file begins like a video. A page of an error, or a file that was cut at its front, is not charged. */
+function beginsLikeVideo(head: Uint8Array): boolean {
+  const text = Buffer.from(head).toString('latin1');
+  return text.startsWith('ftyp', ftypAt) || text.startsWith('\x1a\x45\xdf\xa3');
+}
+
+/** The same pieces, once their first bytes have been seen to be those of a video. */
+async function* asVideo(content: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  let head: Uint8Array | undefined = new Uint8Array(0);
+  for await (const piece of content) {
+    if (head === undefined) {
+      yield piece;
+      continue;
+    }
+    head = Buffer.concat([head, piece]);
+    if (head.length < headBytes) continue;
+    if (!beginsLikeVideo(head)) throw new ResultError('what came does not begin like a video', { isGone: false });
+    yield head;
+    head = undefined;
+  }
+  if (head !== undefined && head.length > 0) throw new ResultError('what came is too short to be a video', { isGone: false });
 }
 
 /** What comes, unless it is empty or breaks off before its announced length. */

@@ -32,7 +32,19 @@ async function finish(
 }
 
 async function* pieces(count: number): AsyncIterable<Uint8Array> {
-  for (let index = 0; index < count; index++) yield new Uint8Array(1000);
+  for (let index = 0; index < count; index++) yield index === 0 ? beginning() : new Uint8Array(1000);
+}
+
+/** How a file begins. */
+function beginning(magic: string | Uint8Array = '\0\0\0\u0018ftypmp42'): Uint8Array {
+  const piece = new Uint8Array(1000);
+  piece.set(Buffer.from(magic as string, 'latin1'));
+  return piece;
+}
+
+async function* startingWith(magic: string): AsyncIterable<Uint8Array> {
+  yield beginning(magic);
+  yield new Uint8Array(2000);
 }
 
 const whole = (): OpenedResult => ({ mediaType: 'video/mp4', bytes: 3000, content: pieces(3) });
@@ -68,14 +80,21 @@ const bad: readonly (readonly [string, Opened])[] = [
   ['is a JSON object', async () => ({ ...whole(), mediaType: 'application/json' })],
   ['is announced as too large', async () => ({ ...whole(), bytes: 1e9 })],
   ['is larger than it may be, unannounced', async () => ({ ...whole(), bytes: undefined, content: pieces(11) })],
+  ['is a page under the type of a video', async () => ({ ...whole(), content: startingWith('<!doctype html>') })],
+  ['lacks its beginning', async () => ({ ...whole(), content: startingWith('moov') })],
+  ['is shorter than the beginning of a video', async () => ({ ...whole(), bytes: undefined, content: shortFile() })],
   ['is denied', async () => gone()],
   ['stands still', async (_, signal) => ({ ...whole(), content: standing(signal) })],
   ['never opens', () => new Promise(() => {})],
   ['breaks the gateway', () => Promise.reject(new TypeError('not a function'))],
 ];
 
+async function* shortFile(): AsyncIterable<Uint8Array> {
+  yield Buffer.from('ftyp');
+}
+
 async function* standing(signal: AbortSignal): AsyncIterable<Uint8Array> {
-  yield new Uint8Array(1000);
+  yield beginning();
   await new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('hung up')), { once: true }));
 }
 
@@ -98,6 +117,24 @@ for (const [what, open] of bad) {
     assert.deepEqual([task().phase, task().media?.bytes, attempts()], ['completed', 3000, 2]);
     assert.equal(world.storage.files.size, 1);
     assert.equal(refused?.aborted, true, 'what was opened of it is let go');
+    world.time.clear();
+  });
+}
+
+for (const [kind, magic] of [
+  ['MP4', '\0\0\0\u0020ftypisom'],
+  ['WebM', '\u001a\u0045\u00df\u00a3'],
+] as const) {
+  test(`a ${kind} file that comes byte by byte is stored whole`, async () => {
+    const { world, task } = await finish(async () => ({
+      mediaType: 'video/mp4',
+      bytes: 3000,
+      content: (async function* byteByByte() {
+        for await (const piece of startingWith(magic)) for (const byte of piece) yield Uint8Array.of(byte);
+      })(),
+    }));
+    await world.time.pass(1000);
+    assert.deepEqual([task().phase, task().media?.bytes], ['completed', 3000]);
     world.time.clear();
   });
 }

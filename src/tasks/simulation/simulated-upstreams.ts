@@ -23,6 +23,8 @@ export type Story = {
 export type Job = { readonly id: string; readonly callId: string; readonly story: Story; readonly createdAtMs: number; badFiles: number };
 
 const bytesPerVideo = 3000;
+/** How files of the MP4 family begin. */
+const videoHead = Buffer.from('\0\0\0\u0018ftypmp42', 'latin1');
 
 /** Upstreams of simulations: every story is lived through by the clock. */
 export class SimulatedUpstreams implements VideoUpstreams {
@@ -154,10 +156,14 @@ export class SimulatedUpstreams implements VideoUpstreams {
 }
 
 async function* pieces(count: number): AsyncIterable<Uint8Array> {
-  for (let index = 0; index < count; index++) yield new Uint8Array(bytesPerVideo / 3);
+  for (let index = 0; index < count; index++) {
+    const piece = new Uint8Array(bytesPerVideo / 3);
+    if (index === 0) piece.set(videoHead);
+    yield piece;
+  }
 }
 
 async function* standingStill(signal: AbortSignal): AsyncIterable<Uint8Array> {
-  yield new Uint8Array(10);
+  yield videoHead;
   await new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('hung up')), { once: true }));
 }
