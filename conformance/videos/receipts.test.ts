@@ -26,7 +26,7 @@ const rows: readonly (readonly [name: string, body: object, held: string, charge
 describe('what is held for a video, and what it costs', () => {
   let bench: VideosBench;
   before(async () => {
-    bench = await startVideosBench();
+    bench = await startVideosBench({ prices: { credits: { name: 'points', perUsd: '1000' } } });
   });
   after(() => bench[Symbol.asyncDispose]());
 
@@ -57,6 +57,10 @@ describe('what is held for a video, and what it costs', () => {
       assert.deepEqual([receipt.state, receipt.held.amount_usd, receipt.charged.amount_usd], ['settled', held, charged], name);
       assert.equal(sumOf(receipt.charged.lines), Math.round(Number(charged) * 1e9), name);
       assert.equal(receipt.charged.estimated, false, name);
+      const points = (usd: string): string => String(Math.round(Number(usd) * 1000));
+      assert.deepEqual([receipt.held.credits, receipt.charged.credits], [points(held), points(charged)], name);
+      assert.deepEqual(receipt.credit_unit, { name: 'points', per_usd: '1000' });
+      assert.equal(receipt.receipt.credits.total, points(charged), name);
       assert.match(receipt.charged.price_id, /^xai\/grok-imagine-video@/, name);
     }
   });

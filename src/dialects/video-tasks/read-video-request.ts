@@ -140,13 +140,8 @@ const unusedFields: Readonly<Record<VideoMode, readonly VideoField[]>> = {
   extension: ['resolution', 'aspect_ratio', 'size', 'image', 'images', 'reference_images'],
 };
 
-/** Metadata cannot say who asks for what: that is the request's own business. */
-const ownFields: readonly VideoField[] = ['model', 'prompt', 'user'];
-
-function listIgnored(mode: VideoMode, said: Said, metadata: ClaimedFields): readonly string[] {
-  const unused = unusedFields[mode].flatMap((field) => said.get(field) ?? []);
-  const own = ownFields.flatMap((field) => metadata.claims.get(field) ?? []);
-  return [...unused, ...own].map(({ path }) => path);
+function listIgnored(mode: VideoMode, said: Said): readonly string[] {
+  return unusedFields[mode].flatMap((field) => said.get(field) ?? []).map(({ path }) => path);
 }
 
 function chooseBounds(form: VideoForm, mode: ValidationMode): FieldBounds {
@@ -187,5 +182,5 @@ export function readVideoRequest(wire: VideoWire, mode: ValidationMode): ReadVid
     ...(callbackUrl === undefined ? {} : { callbackUrl }),
     ...(top.others.length === 0 ? {} : { furtherFields: writeTextObject(top.others) }),
   };
-  return { request, ignored: listIgnored(asked.mode, said, metadata.fields) };
+  return { request, ignored: listIgnored(asked.mode, said) };
 }

@@ -1,6 +1,8 @@
 import type { ChargeLine } from '../../billing/ledger/call-entry.ts';
 import { buildReceipt } from '../../billing/receipts/build-receipt.ts';
+import { creditsOf } from '../../billing/rating/format-credits.ts';
 import { formatUsd } from '../../billing/receipts/exact-text.ts';
+import { describeUnit, showCredits } from '../../billing/receipts/show-credits.ts';
 import type { JsonObject } from '../../platform/json/json-value.ts';
 import type { VideoTask } from '../../tasks/video-task.ts';
 import { findTask, statusOf, type VideoHandler } from './video-context.ts';
@@ -19,12 +21,17 @@ function encodeLine({ meter, quantity, unitPrice, per, multipliers }: ChargeLine
 export const showReceipt: VideoHandler = async (context, id) => {
   const task = await findTask(context, id);
   const state = stateOf(task);
+  const unit = context.settings.routing.priceBook.credits;
+  const writeAmount = (nanoUsd: bigint): JsonObject => ({
+    amount_usd: formatUsd(nanoUsd),
+    ...(unit === undefined ? {} : { credits: creditsOf(nanoUsd, unit) }),
+  });
   const entry = state === 'held' ? undefined : await context.videos.ledger.findEntry(task.callId);
   const charge: JsonObject | null =
     entry === undefined
       ? null
       : {
-          amount_usd: formatUsd(entry.charge.amountNanoUsd),
+          ...writeAmount(entry.charge.amountNanoUsd),
           price_id: entry.charge.priceId ?? null,
           usage: { ...entry.usage },
           estimated: entry.estimated,
@@ -41,9 +48,10 @@ export const showReceipt: VideoHandler = async (context, id) => {
     settled_at: task.endedAtMs === undefined ? null : Math.floor(task.endedAtMs / 1000),
     price_version: task.priceVersion,
     pricing_parameters: { ...task.pricingParameters },
-    held: { amount_usd: formatUsd(task.heldNanoUsd), usage: { ...task.heldUsage } },
+    held: { ...writeAmount(task.heldNanoUsd), usage: { ...task.heldUsage } },
     charged: charge,
-    receipt: entry === undefined ? null : buildReceipt([entry], true),
+    receipt: entry === undefined ? null : showCredits(buildReceipt([entry], true), unit),
+    ...describeUnit(unit),
   };
   return { status: 200, text: JSON.stringify(receipt) };
 };

@@ -9,7 +9,13 @@ export type Printing = {
 };
 
 /** A column as a sheet has it. */
-export type LaidOut = { readonly field: string; readonly kind: CellKind; readonly letter: string; readonly style: number; readonly headerStyle: number };
+export type LaidOut = {
+  readonly field: string;
+  readonly kind: CellKind;
+  readonly letter: string;
+  readonly style: number;
+  readonly headerStyle: number;
+};
 
 const styles: Readonly<Record<CellKind, number>> = {
   text: cellStyles.text,

@@ -309,7 +309,8 @@ test('printed, each page has the header row, its number and what it is, and is a
   assert.match(bill, /<pageSetup paperSize="9" orientation="landscape" fitToWidth="1" fitToHeight="0"\/>/);
   assert.match(calls, /<pageSetup paperSize="9" orientation="landscape" fitToWidth="2" fitToHeight="0" pageOrder="overThenDown"\/>/);
   assert.match(last, /<pageSetup paperSize="9" orientation="portrait" fitToWidth="1" fitToHeight="0"\/>/);
-  const foot = '&amp;L&amp;8Billing statistics by day, 2026-01-27 to 2026-01-29 (Asia/Shanghai)&amp;C&amp;8&amp;A&amp;R&amp;8Page &amp;P of &amp;N';
+  const foot =
+    '&amp;L&amp;8Billing statistics by day, 2026-01-27 to 2026-01-29 (Asia/Shanghai)&amp;C&amp;8&amp;A&amp;R&amp;8Page &amp;P of &amp;N';
   for (const sheet of [bill, calls, last]) assert.ok(sheet.includes(`<oddFooter>${foot}</oddFooter>`));
 });
 

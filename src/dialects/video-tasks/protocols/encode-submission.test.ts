@@ -79,10 +79,23 @@ test('a gateway that speaks the contract: the request nearly as it came', () => 
     [{ images: [image, png], seed: 7 }, {}, '/video/generations', { model, duration: 5, images: [image, png], seed: 7, metadata: {} }, [5000, 2, '480p']], // prettier-ignore
     [{ metadata: { video } }, {}, '/video/generations', { model, metadata: { video } }, [8700, 0, '720p']],
     [{ size: '720x1280', seconds: '8' }, { form: 'openai-videos' }, '/video/generations', { model, duration: 8, metadata: { resolution: '720p', aspect_ratio: '9:16' } }, [8000, 0, '720p']], // prettier-ignore
-    [{ metadata: { Resolution: '720p', user: 'other' } }, {}, '/video/generations', { model, duration: 5, metadata: { Resolution: '720p', resolution: '720p' } }, [5000, 0, '720p']], // prettier-ignore
+    [{ metadata: { Resolution: '720p', user: 'other' } }, {}, '/video/generations', { model, duration: 5, metadata: { Resolution: '720p', user: 'other', resolution: '720p' } }, [5000, 0, '720p']], // prettier-ignore
     [{ video, metadata: { video: null } }, {}, '/video/generations', { model, metadata: { video } }, [8700, 0, '720p']],
     [{ metadata: { a: 1 } }, { changes: { mode: 'remix', video: { kind: 'task', taskId: 'task_1' } } }, '/videos/task_1/remix', { model, metadata: { a: 1 } }, [8700, 0, '720p']], // prettier-ignore
   ]);
+});
+
+test('metadata reaches an upstream of the same interface byte by byte, its model, prompt and user included; others are told what was left out', () => {
+  const metadata = '{ "model":"x", "prompt":"y","user":{"id":1}, "seed":1.0, "resolution":null }';
+  const body = `{"model":"m","prompt":"p","metadata":${metadata}}`;
+  const same = submit('video-generations', body);
+  assert.ok(same.body.toString().endsWith(`,"metadata":${metadata}}`), same.body.toString());
+  assert.deepEqual(same.ignored, []);
+  for (const protocol of ['xai-videos', 'openai-videos'] as const)
+    assert.deepEqual(submit(protocol, body).ignored, ['metadata.model', 'metadata.prompt', 'metadata.user']);
+  const foreign = submit('video-generations', body, { form: 'openai-videos' });
+  assert.deepEqual(foreign.ignored, ['metadata.model', 'metadata.prompt', 'metadata.user']);
+  assert.doesNotMatch(foreign.body.toString(), /"x"|"y"/);
 });
 
 test('metadata goes on digit by digit, and escapes as they are', () => {

@@ -43,6 +43,11 @@ export function isFree({ key }: { readonly key: string }): boolean {
   return field === undefined || field === 'metadata' || field === 'callback_url';
 }
 
+/** Whether a member of metadata says what only the request itself can say: who asks for what. */
+export function isOwnField({ key }: { readonly key: string }): boolean {
+  return ['model', 'prompt', 'user'].includes(fieldOf(key) ?? '');
+}
+
 export type FurtherMembers = { readonly members: readonly TextMember[]; readonly ignored: readonly string[] };
 
 /**
@@ -56,6 +61,7 @@ export function collectFurther(request: VideoRequest, protocol: VideoProtocolId)
   const keys = new Set(own.map(({ key }) => key));
   const members = [...own];
   for (const member of listTextMembers(request.metadata)) {
+    if (isOwnField(member)) ignored.push(`metadata.${member.key}`);
     if (!isFree(member)) continue;
     if (keys.has(member.key)) ignored.push(`metadata.${member.key}`);
     else members.push(member);

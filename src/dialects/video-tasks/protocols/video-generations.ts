@@ -1,7 +1,6 @@
 import type { VideoRequest } from '../../../inference/video.ts';
 import { filledText, meaningOf, membersOf, objectOf, textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
-import { fieldOf } from '../field-names.ts';
 import { documentedRatios, knownResolutions } from '../frame-sizes.ts';
 import { listTextMembers, rawMember, textMember, type TextMember, writeTextObject } from '../json-text.ts';
 import { unsayable } from '../request-problem.ts';
@@ -11,6 +10,7 @@ import {
   billOf,
   finishSubmission,
   isFree,
+  isOwnField,
   remixMsMax,
   remixResolutionMax,
   requireOneOf,
@@ -37,18 +37,17 @@ const defaultSeconds = 5;
 /** What the contract says of videos whose metadata names no resolution (A 2.2). */
 const defaultResolution = '480p';
 
-/** Members of metadata by which a careless server would let it decide what the request itself decides. */
-const isOwn = ({ key }: TextMember): boolean => ['model', 'prompt', 'user'].includes(fieldOf(key) ?? '');
-
 type Metadata = { readonly json: string; readonly ignored: readonly string[] };
 
 /** The client's metadata as it wrote it, with what the contract has in it and the client said elsewhere. */
 function encodeMetadata(request: VideoRequest): Metadata {
   const { metadata, mode, resolution, aspectRatio, video } = request;
   const written = listTextMembers(metadata);
+  // The same interface: what the client wrote is for the upstream to judge, to the byte.
+  const isSame = request.form === 'video-generations';
   // Null says nothing, and must not stand in the way of what was said elsewhere.
   const members = written.filter(({ key, valueText }) => valueText !== 'null' || isFree({ key }));
-  const own = members.filter(isOwn);
+  const own = isSame ? [] : members.filter(isOwnField);
   const keys = new Set(members.map(({ key }) => key));
   const said: readonly (readonly [string, string | undefined])[] = [
     ['resolution', resolution],
@@ -57,8 +56,11 @@ function encodeMetadata(request: VideoRequest): Metadata {
   ];
   const added = said.flatMap(([key, value]) => (value === undefined || keys.has(key) ? [] : [textMember(key, value)]));
   const ignored = own.map(({ key }) => `metadata.${key}`);
-  if (own.length === 0 && added.length === 0 && members.length === written.length) return { json: metadata, ignored };
-  return { json: writeTextObject([...members.filter((member) => !isOwn(member)), ...added]), ignored };
+  const isUntouched = own.length === 0 && added.length === 0 && (isSame || members.length === written.length);
+  if (isUntouched) return { json: metadata, ignored };
+  const addedKeys = new Set(added.map(({ key }) => key));
+  const kept = isSame ? written.filter(({ key }) => !addedKeys.has(key)) : members.filter((member) => !own.includes(member));
+  return { json: writeTextObject([...kept, ...added]), ignored };
 }
 
 function generationMembers(request: VideoRequest): readonly TextMember[] {

@@ -239,7 +239,8 @@ const usage: Schema = {
   additionalProperties: { type: 'integer', minimum: 0 },
   description: 'What is counted: `outputVideoMs` in milliseconds, `inputImages` in pictures.',
 };
-const held = object({ amount_usd: usd, usage }, ['amount_usd', 'usage'], { description: 'The most that it could come to.' });
+const credits = text('The same in the unit of the operator; only where `credit_unit` names one.');
+const held = object({ amount_usd: usd, credits, usage }, ['amount_usd', 'usage'], { description: 'The most that it could come to.' });
 const line = object(
   {
     meter: text('What is counted, such as `video_ms:480p`.'),
@@ -274,6 +275,7 @@ const prices: Schemas = {
         object(
           {
             amount_usd: usd,
+            credits,
             price_id: orNull(text('The entry of the price book; null where nothing was priced.')),
             usage,
             estimated: { type: 'boolean', description: 'Whether the length of the video had to be taken from what was asked for.' },
@@ -283,6 +285,7 @@ const prices: Schemas = {
         ),
       ),
       receipt: orNull(ref('Receipt')),
+      credit_unit: ref('CreditUnit'),
     },
     [
       'id',
