@@ -1,6 +1,6 @@
 import { type BucketResult, readBuckets } from './read-buckets.ts';
 import { type Members, noteUnread, readCount, readModel } from './read-members.ts';
-import { ExportError, type UsageCounts, type VendorUsage, type VendorUsageRow } from './vendor-usage.ts';
+import { type CallKind, ExportError, type UsageCounts, type VendorUsage, type VendorUsageRow } from './vendor-usage.ts';
 
 /**
  * Members of a result that are read, and those that need no reading: parts of what is read (by modality), and what results are grouped by. `input_tokens` has cached and cache-write
@@ -13,7 +13,10 @@ const known = new Set(
     'input_image_tokens input_cached_image_tokens output_image_tokens project_id user_id api_key_id batch service_tier'
   ).split(' '),
 );
-const readObjects = ['organization.usage.completions.result', 'organization.usage.embeddings.result'];
+const kindsByObject: Readonly<Record<string, CallKind>> = {
+  'organization.usage.completions.result': 'completions',
+  'organization.usage.embeddings.result': 'embeddings',
+};
 
 /**
  * Reads pages of OpenAI's `GET /v1/organization/usage/completions` (or `/embeddings`) with `group_by=model`: one page, or a list of them. Buckets of a minute, an hour or a day begin at
@@ -27,11 +30,14 @@ export function readOpenAiUsage(json: unknown): VendorUsage {
     readCount(bucket, 'end_time', place) * 1000,
   ]);
   const rows = results.flatMap((result) => readResult(result, unread));
-  return { timeZone: 'UTC', rows, ...times, unread: [...unread] };
+  const found = new Set(results.flatMap(({ members }) => kindsByObject[String(members['object'])] ?? []));
+  // An export of days on which nothing was used does not say of what it is.
+  const kinds: readonly CallKind[] = found.size > 0 ? [...found] : ['completions', 'embeddings'];
+  return { timeZone: 'UTC', rows, ...times, kinds, unread: [...unread] };
 }
 
 function readResult({ members, place, startMs }: BucketResult, unread: Set<string>): VendorUsageRow[] {
-  if (!readObjects.includes(String(members['object']))) {
+  if (kindsByObject[String(members['object'])] === undefined) {
     unread.add(`results of ${String(members['object'])}`);
     return [];
   }

@@ -48,6 +48,23 @@ test('rows of other vendors, of other upstreams and of tools are no part of it',
   assert.deepEqual(differences(reconcile([rowOf('req_1'), ...foreign], openAiResult(), 'openai').cells), []);
 });
 
+test('sound, embeddings and videos, which an export of completions cannot contain, are named and not compared', () => {
+  const rows = [
+    rowOf('req_1'),
+    rowOf('req_2', { dialect: 'openai-audio', upstreamModel: 'gpt-4o-transcribe' }),
+    rowOf('req_3', { dialect: 'openai-audio', upstreamModel: 'tts-1' }),
+    rowOf('req_4', { dialect: 'openai-videos', upstreamModel: 'sora-2' }),
+    rowOf('req_5', { dialect: 'openai-embeddings', upstreamModel: 'text-embedding-3-small' }),
+    rowOf('req_6', { dialect: 'openai-audio', end: 'failed' }),
+    rowOf('req_7', { dialect: 'openai-audio', vendor: 'anthropic' }),
+  ];
+  const { reconciliation, cells } = reconcile(rows);
+  assert.deepEqual(differences(cells), []);
+  assert.deepEqual(reconciliation.leftOut(), { audio: 2, videos: 1, embeddings: 1 });
+  const [cell] = cells;
+  assert.ok(cell !== undefined && rows.slice(1).every((row) => reconciliation.callOf(row, cell) === undefined));
+});
+
 test('a call that the vendor does not have is found among all calls of its cell, and no other is', () => {
   const rows = [1, 2, 3].map((number) => rowOf(`req_${number}`, { usage: { inputTokens: 50 * number, outputTokens: number } }));
   const { reconciliation, cells } = reconcile(

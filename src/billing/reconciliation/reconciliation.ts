@@ -1,7 +1,17 @@
-import type { CallEntry } from '../ledger/call-entry.ts';
+import { type CallEntry, isBilled } from '../ledger/call-entry.ts';
 import { createModelMatcher } from './match-models.ts';
-import { addCounts, noCounts, type ReconciledAccount, type RowUsage, type Sign, signs, usageOfRow } from './row-usage.ts';
-import { dayIn, type UsageClass, usageClasses, type VendorUsage } from './vendor-usage.ts';
+import {
+  addCounts,
+  isOfAccount,
+  kindOfRow,
+  noCounts,
+  type ReconciledAccount,
+  type RowUsage,
+  type Sign,
+  signs,
+  usageOfRow,
+} from './row-usage.ts';
+import { type CallKind, dayIn, type UsageClass, usageClasses, type VendorUsage } from './vendor-usage.ts';
 
 /** One class of usage of a model on a day, as the ledger and as the vendor has it. */
 export type ComparedUsage = {
@@ -43,18 +53,26 @@ type Sums = {
 export class Reconciliation {
   readonly #account: ReconciledAccount;
   readonly #classes: readonly UsageClass[];
+  readonly #kinds: VendorUsage['kinds'];
   readonly #cells = new Map<string, Sums>();
+  readonly #leftOut = new Map<CallKind, number>();
 
   /** @param source whose export it is, in the ledger's names */
   constructor(theirs: VendorUsage, source: Pick<ReconciledAccount, 'vendor' | 'upstream'>) {
     const matchModel = createModelMatcher(theirs.rows.map(({ model }) => model));
     this.#account = { ...source, timeZone: theirs.timeZone, matchModel };
+    this.#kinds = theirs.kinds;
     this.#classes = usageClasses.filter((usageClass) => theirs.rows.some(({ counts }) => counts[usageClass] !== undefined));
     for (const { model, startMs, counts } of theirs.rows) addCounts(this.#cell(model, dayIn(theirs.timeZone, startMs)).theirs, counts);
   }
 
   /** Adds a row of the ledger that was accepted in the time of the export. */
   add(entry: CallEntry): void {
+    if (!this.#isContained(entry)) {
+      const kind = kindOfRow(entry);
+      if (isOfAccount(entry, this.#account) && isBilled(entry)) this.#leftOut.set(kind, (this.#leftOut.get(kind) ?? 0) + 1);
+      return;
+    }
     for (const { model, day, counts, signs: found } of usageOfRow(entry, this.#account)) {
       const cell = this.#cell(model, day);
       addCounts(cell.ours, counts);
@@ -69,8 +87,14 @@ export class Reconciliation {
       .toSorted((one, other) => (`${one.day}\n${one.model}` < `${other.day}\n${other.model}` ? -1 : 1));
   }
 
+  /** Billed rows of the account that the export cannot contain, by kind. */
+  leftOut(): Readonly<Partial<Record<CallKind, number>>> {
+    return Object.fromEntries(this.#leftOut);
+  }
+
   /** A row as a call of a cell, once all rows were added. Undefined for a row that adds nothing to it. */
   callOf(entry: CallEntry, cell: ReconciledCell): CellCall | undefined {
+    if (!this.#isContained(entry)) return undefined;
     const parts = usageOfRow(entry, this.#account).filter(({ model, day }) => model === cell.model && day === cell.day);
     if (parts.length === 0) return undefined;
     const counts = noCounts();
@@ -79,6 +103,10 @@ export class Reconciliation {
     const isDifferent = cell.usage.some(({ difference }) => difference !== 0);
     const explains = isDifferent && cell.usage.every(({ usageClass, difference }) => counts[usageClass] === -difference);
     return { entry, counts, signs: signs.filter((sign) => found.has(sign)), explains };
+  }
+
+  #isContained(entry: CallEntry): boolean {
+    return this.#kinds === undefined || this.#kinds.includes(kindOfRow(entry));
   }
 
   #cell(model: string, day: string): Sums {

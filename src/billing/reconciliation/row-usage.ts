@@ -1,5 +1,5 @@
 import { type CallEntry, isBilled } from '../ledger/call-entry.ts';
-import { dayIn, type UsageClass, usageClasses, type UsageCounts } from './vendor-usage.ts';
+import { type CallKind, dayIn, type UsageClass, usageClasses, type UsageCounts } from './vendor-usage.ts';
 
 /** What makes a vendor's count and ours differ, as far as a row tells. */
 export const signs = ['lost', 'estimated', 'broken off', 'failed', 'failed attempt', 'over midnight'] as const;
@@ -23,6 +23,24 @@ export type ReconciledAccount = {
   /** The export's name of a row's model; undefined where it has none. */
   readonly matchModel: (row: Pick<CallEntry, 'upstreamModel' | 'servedModel'>) => string | undefined;
 };
+
+const kindsByDialect: Readonly<Record<string, CallKind>> = {
+  'openai-audio': 'audio',
+  'openai-embeddings': 'embeddings',
+  'video-generations': 'videos',
+  'openai-videos': 'videos',
+  'xai-videos': 'videos',
+};
+
+/** By the interface that the client spoke: vendors account for sound and videos apart from text. */
+export function kindOfRow({ dialect }: Pick<CallEntry, 'dialect'>): CallKind {
+  return kindsByDialect[dialect] ?? 'completions';
+}
+
+/** Whether a row went to the account that is compared. What tools of the gateway did is no usage of a vendor. */
+export function isOfAccount(entry: CallEntry, { vendor, upstream }: Pick<ReconciledAccount, 'vendor' | 'upstream'>): boolean {
+  return entry.toolUsage === undefined && entry.vendor === vendor && (upstream === undefined || upstream === entry.upstream);
+}
 
 /** No usage of any class. */
 export function noCounts(): Record<UsageClass, number> {

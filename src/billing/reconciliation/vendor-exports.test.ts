@@ -25,6 +25,7 @@ test('OpenAI: cached and written tokens are taken out of the input, days are of 
     startMs,
     endMs: startMs + 2 * dayMs,
     rows: [{ model: 'gpt-5-mini-2025-08-07', startMs, counts: { input: 50, cache_read: 40, cache_write_5m: 10, output: 7, requests: 1 } }],
+    kinds: ['completions'],
     unread: [],
   });
 });

@@ -9,6 +9,9 @@ export type UsageCounts = Readonly<Partial<Record<UsageClass, number>>>;
 /** What a vendor says a model used from one moment on, in one of its buckets. */
 export type VendorUsageRow = { readonly model: string; readonly startMs: number; readonly counts: UsageCounts };
 
+/** Kinds of calls, as far as vendors account for them apart. */
+export type CallKind = 'completions' | 'embeddings' | 'audio' | 'videos';
+
 /** A vendor's own account of its usage, read from an export. */
 export type VendorUsage = {
   /** IANA time zone in which the vendor's days begin. */
@@ -17,6 +20,8 @@ export type VendorUsage = {
   /** The time that the export is about, also where nothing was used: `[startMs, endMs)`. */
   readonly startMs: number;
   readonly endMs: number;
+  /** The only kinds of calls that an export of this form can contain; absent where it has all. Calls of other kinds are left out of the comparison, and named. */
+  readonly kinds?: readonly CallKind[];
   /** What the export holds and the comparison leaves out, by name: it is not guessed at. */
   readonly unread: readonly string[];
 };

@@ -43,7 +43,13 @@ test('rows are added up by what was asked for: a user, a key by its id, or the m
       groups.map(({ name, bookedNanoUsd }) => `${name} ${bookedNanoUsd / 2_000_000_000n}`),
       names,
     );
-    assert.deepEqual(total, { name: 'total', calls: 3, bookedNanoUsd: 8_000_000_000n, stagedNanoUsd: 12_000_000_000n });
+    assert.deepEqual(total, {
+      name: 'total',
+      calls: 3,
+      bookedNanoUsd: 8_000_000_000n,
+      inForceNanoUsd: 8_000_000_000n,
+      stagedNanoUsd: 12_000_000_000n,
+    });
   }
 });
 

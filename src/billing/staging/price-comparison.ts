@@ -11,6 +11,8 @@ export type ComparedGroup = {
   /** Calls, without their parts. */
   readonly calls: number;
   readonly bookedNanoUsd: bigint;
+  /** What it would be at the same moment under the book in force, without what is staged. */
+  readonly inForceNanoUsd: bigint;
   readonly stagedNanoUsd: bigint;
 };
 
@@ -24,7 +26,7 @@ export type ComparisonResult = {
   readonly doubtful: readonly DoubtfulRows[];
 };
 
-type Sums = { calls: number; bookedNanoUsd: bigint; stagedNanoUsd: bigint };
+type Sums = { calls: number; bookedNanoUsd: bigint; inForceNanoUsd: bigint; stagedNanoUsd: bigint };
 
 /** Adds up rows as booked and as another book prices them. Its memory grows with the groups, not with the rows. */
 export class PriceComparison {
@@ -40,21 +42,24 @@ export class PriceComparison {
 
   add(entry: CallEntry): void {
     const repriced = repriceEntry(entry, this.#books);
-    if (repriced === undefined) return;
+    const inForce = repriceEntry(entry, { ...this.#books, staged: this.#books.current });
+    if (repriced === undefined || inForce === undefined) return;
     const name = nameOf(entry, this.#grouping);
-    const sums = this.#groups.getOrInsertComputed(name, () => ({ calls: 0, bookedNanoUsd: 0n, stagedNanoUsd: 0n }));
+    const sums = this.#groups.getOrInsertComputed(name, () => ({ calls: 0, bookedNanoUsd: 0n, inForceNanoUsd: 0n, stagedNanoUsd: 0n }));
     if (billingOf(entry) === 1) sums.calls += 1;
     sums.bookedNanoUsd += entry.charge.amountNanoUsd;
+    sums.inForceNanoUsd += inForce.nanoUsd;
     sums.stagedNanoUsd += repriced.nanoUsd;
     this.#noteDoubt(entry, repriced);
   }
 
   result(): ComparisonResult {
     const groups = [...this.#groups].map(([name, sums]) => ({ name, ...sums })).toSorted(byDifference);
-    const total = { name: 'total', calls: 0, bookedNanoUsd: 0n, stagedNanoUsd: 0n };
+    const total = { name: 'total', calls: 0, bookedNanoUsd: 0n, inForceNanoUsd: 0n, stagedNanoUsd: 0n };
     for (const group of groups) {
       total.calls += group.calls;
       total.bookedNanoUsd += group.bookedNanoUsd;
+      total.inForceNanoUsd += group.inForceNanoUsd;
       total.stagedNanoUsd += group.stagedNanoUsd;
     }
     return { groups, total, doubtful: [...this.#doubtful.values()].toSorted((one, other) => other.rows - one.rows) };
@@ -80,11 +85,11 @@ function nameOf({ userName, keyName, keyId, requestedModel }: CallEntry, groupin
   }
 }
 
-/** The largest difference first, whether dearer or cheaper; groups that differ alike by name. */
+/** The largest effect of what is staged first, whether dearer or cheaper; groups that differ alike by name. */
 function byDifference(one: ComparedGroup, other: ComparedGroup): number {
   return Number(differenceOf(other) - differenceOf(one)) || (one.name < other.name ? -1 : 1);
 }
 
-function differenceOf({ bookedNanoUsd, stagedNanoUsd }: ComparedGroup): bigint {
-  return bookedNanoUsd < stagedNanoUsd ? stagedNanoUsd - bookedNanoUsd : bookedNanoUsd - stagedNanoUsd;
+function differenceOf({ inForceNanoUsd, stagedNanoUsd }: ComparedGroup): bigint {
+  return inForceNanoUsd < stagedNanoUsd ? stagedNanoUsd - inForceNanoUsd : inForceNanoUsd - stagedNanoUsd;
 }

@@ -95,7 +95,9 @@ test('a row that was not charged is not counted, one without a price is named, a
   comparison.add({ ...entry, end: 'failed' });
   comparison.add({ ...entry, upstreamModel: 'm-2', charge: { amountNanoUsd: 0n, lines: [] } });
   const { groups, doubtful } = comparison.result();
-  assert.deepEqual(groups, [{ name: 'm-1', calls: 3, bookedNanoUsd: 4_000_000_000n, stagedNanoUsd: 6_000_000_000n }]);
+  assert.deepEqual(groups, [
+    { name: 'm-1', calls: 3, bookedNanoUsd: 4_000_000_000n, inForceNanoUsd: 4_000_000_000n, stagedNanoUsd: 6_000_000_000n },
+  ]);
   assert.deepEqual(doubtful, [
     { model: 'acme/m-1', reason: 'not kept with the call: /metadata/quality', rows: 1 },
     { model: 'acme/m-2', reason: 'no price', rows: 1 },
@@ -107,5 +109,11 @@ test('a value that the book in force reads and that is not there was not in the 
   const book = createPriceBook({ book: bookOf(plainEntry({ multipliers })) });
   const entry = entryOf({ inputTokens: 10 }, { vendor: 'acme', upstreamModel: 'm-1', requestedModel: 'm-1' }, book);
   assert.deepEqual(repriceEntry(entry, { staged: book, current: book })?.missing, []);
-  assert.deepEqual(repriceEntry({ ...entry, priceVersion: 'older' }, { staged: book, current: book })?.missing, ['/metadata/quality']);
+  const older = { ...entry, priceVersion: 'older' };
+  assert.deepEqual(repriceEntry(older, { staged: book, current: book })?.missing, ['/metadata/quality']);
+  // The book of that version is known, and read the value: it was absent, and stays so.
+  const pricedBy = (version: string) => (version === 'older' ? book : undefined);
+  assert.deepEqual(repriceEntry(older, { staged: book, current: book, pricedBy })?.missing, []);
+  const unread = createPriceBook({ book: bookOf(plainEntry()) });
+  assert.deepEqual(repriceEntry(older, { staged: book, current: book, pricedBy: () => unread })?.missing, ['/metadata/quality']);
 });

@@ -10,15 +10,23 @@ export type RepricedEntry = {
   readonly missing: readonly string[];
 };
 
+export type RepricingBooks = {
+  readonly staged: PriceBook;
+  readonly current: PriceBook;
+  readonly pricedBy?: (version: string) => Pick<PriceBook, 'parametersOf'> | undefined;
+  readonly atMs?: number;
+};
+
 /**
  * Prices a row of the ledger again from what is kept in it. Undefined for a row that counts nowhere: nothing was delivered, and no book charges it.
  * @param staged the book to price with
  * @param current the book in force: what it reads of a request was read for the rows that it priced
+ * @param pricedBy the book of an earlier version, where it is known: what it reads of a request was read for the rows that it priced, and what is not there was absent
  * @param atMs as if it had been accepted then; its own moment unless given
  */
 export function repriceEntry(
   entry: CallEntry,
-  { staged, current, atMs = entry.acceptedAtMs }: { readonly staged: PriceBook; readonly current: PriceBook; readonly atMs?: number },
+  { staged, current, pricedBy, atMs = entry.acceptedAtMs }: RepricingBooks,
 ): RepricedEntry | undefined {
   if (!isBilled(entry)) return undefined;
   if (entry.toolUsage !== undefined)
@@ -27,7 +35,8 @@ export function repriceEntry(
   const call: PricedCall = { vendor, upstreamModel, requestedModel, acceptedAtMs: atMs };
   const pricingParameters = { ...entry.pricingParameters, ...entry.replyParameters };
   const { amountNanoUsd } = staged.rate({ ...call, userName, keyId, usage, serviceTier, pricingParameters });
-  const wasRead = entry.priceVersion === current.version ? current.parametersOf({ ...call, acceptedAtMs: entry.acceptedAtMs }) : [];
+  const pricing = entry.priceVersion === current.version ? current : pricedBy?.(entry.priceVersion);
+  const wasRead = pricing?.parametersOf({ ...call, acceptedAtMs: entry.acceptedAtMs }) ?? [];
   return {
     nanoUsd: amountNanoUsd,
     isUnpriced: !staged.prices(call),

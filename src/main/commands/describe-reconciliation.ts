@@ -3,11 +3,15 @@ import {
   type ComparedUsage,
   likelyCauses,
   percentOf,
+  type Reconciliation,
   type ReconciledCell,
 } from '../../billing/reconciliation/reconciliation.ts';
 import type { VendorUsage } from '../../billing/reconciliation/vendor-usage.ts';
 import { inert } from '../usage/terminal-text.ts';
 import { alignColumns } from './with-accounts.ts';
+
+/** What the export is about, and how many billed calls it cannot contain, by kind. */
+type Compared = VendorUsage & { readonly leftOut: ReturnType<Reconciliation['leftOut']> };
 
 /** Whether a difference is greater than so many percent of the greater count. */
 export function isOver(compared: ComparedUsage, tolerance: number): boolean {
@@ -15,7 +19,7 @@ export function isOver(compared: ComparedUsage, tolerance: number): boolean {
 }
 
 /** What differs, as a table for people, and what agrees in a number. */
-export function describeCells(cells: readonly ReconciledCell[], { timeZone, unread }: VendorUsage, tolerance: number): string {
+export function describeCells(cells: readonly ReconciledCell[], { timeZone, unread, leftOut }: Compared, tolerance: number): string {
   const rows = cells.flatMap((cell) =>
     cell.usage
       .filter(({ difference }) => difference !== 0)
@@ -39,11 +43,16 @@ export function describeCells(cells: readonly ReconciledCell[], { timeZone, unre
     `${cells.length - differing} of ${cells.length} models and days agree (days of ${timeZone})`,
     ...(unread.length === 0 ? [] : ['Not compared, because nothing here reads it:']),
     ...unread.map((name) => `  ${inert(name)}`),
+    ...Object.entries(leftOut).map(([kind, calls]) => `Not compared: ${calls} calls of ${kind}, which such an export cannot contain`),
   ].join('\n');
 }
 
 /** Everything, as JSON. */
-export function writeCells(cells: readonly ReconciledCell[], { timeZone, startMs, endMs, unread }: VendorUsage, tolerance: number): string {
+export function writeCells(
+  cells: readonly ReconciledCell[],
+  { timeZone, startMs, endMs, unread, leftOut }: Compared,
+  tolerance: number,
+): string {
   const report = {
     time_zone: timeZone,
     from: new Date(startMs).toISOString(),
@@ -62,6 +71,7 @@ export function writeCells(cells: readonly ReconciledCell[], { timeZone, startMs
       likely_causes: likelyCauses(cell),
     })),
     unread,
+    left_out: leftOut,
   };
   return JSON.stringify(report, undefined, 2);
 }

@@ -85,14 +85,22 @@ test('stage: who was charged what and who would be, of the days asked for; names
   const { run, directory } = await setUp(context);
   const before = readFileSync(join(directory, 'own.json'), 'utf8');
   const printed = await run('stage', 'new.json');
-  assert.match(printed, /^USER +CALLS +BOOKED +STAGED +DIFFERENCE +%$/m);
-  assert.match(printed, /^alice +2 +4 +6 +\+2 +\+50$/m);
-  assert.match(printed, /^bob\ufffd\[2J +1 +2 +3 +\+1 +\+50$/m);
-  assert.match(printed, /^total +3 +6 +9 +\+3 +\+50$/m);
-  assert.match(await run('stage', 'new.json', '--days', '40', '--by', 'model', '--from', dayFromNow(9)), /^m-1 +4 +8 +12 +\+4 +\+50$/m);
-  assert.match(await run('stage', 'own.json', '--by', 'key'), /^alice \/ ci \(key_alice\) +2 +4 +4 +0 +0$/m);
+  assert.match(printed, /^USER +CALLS +BOOKED +IN FORCE +STAGED +BY THE FILE +%$/m);
+  assert.match(printed, /^alice +2 +4 +4 +6 +\+2 +\+50$/m);
+  assert.match(printed, /^bob\ufffd\[2J +1 +2 +2 +3 +\+1 +\+50$/m);
+  assert.match(printed, /^total +3 +6 +6 +9 +\+3 +\+50$/m);
+  assert.match(await run('stage', 'new.json', '--days', '40', '--by', 'model', '--from', dayFromNow(9)), /^m-1 +4 +8 +8 +12 +\+4 +\+50$/m);
+  assert.match(await run('stage', 'own.json', '--by', 'key'), /^alice \/ ci \(key_alice\) +2 +4 +4 +4 +0 +0$/m);
   const json = JSON.parse(await run('stage', 'new.json', '--json')) as { total: unknown };
-  assert.deepEqual(json.total, { name: 'total', calls: 3, booked_usd: '6', staged_usd: '9', difference_usd: '3' });
+  assert.deepEqual(json.total, {
+    name: 'total',
+    calls: 3,
+    booked_usd: '6',
+    in_force_usd: '6',
+    staged_usd: '9',
+    effect_usd: '3',
+    other_changes_usd: '0',
+  });
   assert.equal(readFileSync(join(directory, 'own.json'), 'utf8'), before);
 });
 

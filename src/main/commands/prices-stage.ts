@@ -1,7 +1,11 @@
 import type { Command } from 'commander';
 
 import { readEntries } from '../../billing/ledger/read-entries.ts';
+import type { PriceBookStore } from '../../billing/price-books/price-book-store.ts';
 import { type PriceBookData, PriceBookError } from '../../billing/rating/parse-price-book.ts';
+import { parsePriceBasis } from '../../billing/rating/price-basis.ts';
+import { createPriceBook } from '../../billing/rating/price-book.ts';
+import type { PriceBook } from '../../billing/rating/rating.ts';
 import {
   type ComparedGroup,
   type ComparisonGrouping,
@@ -87,17 +91,35 @@ async function stagePrices(environment: Environment, file: string, options: Stag
   const loaded = await loadConfigAndPrices(environment);
   const staged = readPriceFile(file);
   const inForce = await namingProblems(from, () => Promise.resolve(stagePriceBook(loaded.priceBookData, staged, from)));
+  const earlier = new Map<string, PriceBook | undefined>();
   const comparison = new PriceComparison(grouping, {
     staged: buildPriceBook(loaded.config, inForce),
     current: buildPriceBook(loaded.config, loaded.priceBookData),
     atMs: Date.parse(`${from}T00:00:00Z`),
+    pricedBy: (version) => earlier.get(version),
   });
   await readStore(environment, async (store) => {
-    for await (const entry of readEntries(store, { startMs: nowMs - days * dayMs, endMs: nowMs + 1 })) comparison.add(entry);
+    for await (const entry of readEntries(store, { startMs: nowMs - days * dayMs, endMs: nowMs + 1 })) {
+      const { priceVersion } = entry;
+      if (!earlier.has(priceVersion)) earlier.set(priceVersion, await findEarlier(store, priceVersion));
+      comparison.add(entry);
+    }
   });
   const result = comparison.result();
   const title = `calls of the last ${days} days as booked, and as if accepted on ${from} with ${inForce.version}`;
   console.log(options.json === true ? describeAsJson(result, grouping, title) : describe(result, grouping, title).join('\n'));
+}
+
+/** The book that a version stands for; undefined where the database does not know it, or no longer as this program reads it. */
+async function findEarlier(store: Pick<PriceBookStore, 'findRecordedPrices'>, version: string): Promise<PriceBook | undefined> {
+  const recorded = await store.findRecordedPrices(version);
+  if (recorded === undefined) return undefined;
+  try {
+    return createPriceBook(parsePriceBasis(recorded.basis));
+  } catch (error) {
+    if (error instanceof PriceBookError) return undefined;
+    throw error;
+  }
 }
 
 /** Throws StartError naming every problem of prices that cannot hold from a day on. */
@@ -134,25 +156,32 @@ function describe({ groups, total, doubtful }: ComparisonResult, grouping: Compa
     inert(group.name),
     String(group.calls),
     usdDecimal(group.bookedNanoUsd),
+    usdDecimal(group.inForceNanoUsd),
     usdDecimal(group.stagedNanoUsd),
-    signed(usdDecimal(group.stagedNanoUsd - group.bookedNanoUsd)),
+    signed(usdDecimal(group.stagedNanoUsd - group.inForceNanoUsd)),
     percentOf(group),
   ];
   return [
     `${title}, in USD`,
-    ...alignColumns([[grouping.toUpperCase(), 'CALLS', 'BOOKED', 'STAGED', 'DIFFERENCE', '%'], ...groups.map(cells), cells(total)]),
+    ...alignColumns([
+      [grouping.toUpperCase(), 'CALLS', 'BOOKED', 'IN FORCE', 'STAGED', 'BY THE FILE', '%'],
+      ...groups.map(cells),
+      cells(total),
+    ]),
     ...(doubtful.length === 0 ? [] : ['Rows that cannot be priced with certainty:']),
     ...doubtful.map(({ model, reason, rows }) => `  ${inert(model)}: ${rows} (${inert(reason)})`),
   ];
 }
 
 function describeAsJson({ groups, total, doubtful }: ComparisonResult, grouping: ComparisonGrouping, title: string): string {
-  const write = ({ name, calls, bookedNanoUsd, stagedNanoUsd }: ComparedGroup) => ({
+  const write = ({ name, calls, bookedNanoUsd, inForceNanoUsd, stagedNanoUsd }: ComparedGroup) => ({
     name,
     calls,
     booked_usd: usdDecimal(bookedNanoUsd),
+    in_force_usd: usdDecimal(inForceNanoUsd),
     staged_usd: usdDecimal(stagedNanoUsd),
-    difference_usd: usdDecimal(stagedNanoUsd - bookedNanoUsd),
+    effect_usd: usdDecimal(stagedNanoUsd - inForceNanoUsd),
+    other_changes_usd: usdDecimal(inForceNanoUsd - bookedNanoUsd),
   });
   return JSON.stringify({ title, by: grouping, groups: groups.map(write), total: write(total), doubtful }, undefined, 2);
 }
@@ -160,7 +189,7 @@ function describeAsJson({ groups, total, doubtful }: ComparisonResult, grouping:
 const signed = (decimal: string): string => (decimal.startsWith('-') || decimal === '0' ? decimal : `+${decimal}`);
 
 /** In tenths of a percent; a dash where nothing was charged. */
-function percentOf({ bookedNanoUsd, stagedNanoUsd }: ComparedGroup): string {
-  if (bookedNanoUsd === 0n) return stagedNanoUsd === 0n ? '0' : '-';
-  return signed(String(Number(((stagedNanoUsd - bookedNanoUsd) * 1000n) / bookedNanoUsd) / 10));
+function percentOf({ inForceNanoUsd, stagedNanoUsd }: ComparedGroup): string {
+  if (inForceNanoUsd === 0n) return stagedNanoUsd === 0n ? '0' : '-';
+  return signed(String(Number(((stagedNanoUsd - inForceNanoUsd) * 1000n) / inForceNanoUsd) / 10));
 }

@@ -78,7 +78,8 @@ async function reconcile(environment: Environment, file: string, options: Reconc
     for await (const entry of readEntries(store, theirs)) reconciliation.add(entry);
     const cells = reconciliation.cells();
     if (options.calls === undefined) {
-      const words = options.json === true ? writeCells(cells, theirs, tolerance) : describeCells(cells, theirs, tolerance);
+      const compared = { ...theirs, leftOut: reconciliation.leftOut() };
+      const words = options.json === true ? writeCells(cells, compared, tolerance) : describeCells(cells, compared, tolerance);
       console.log(words);
     } else {
       const cell = findCell(cells, options.calls);

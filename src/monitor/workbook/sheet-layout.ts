@@ -70,7 +70,8 @@ export function encodeColumns(columns: readonly LaidOut[], firstRows: readonly T
 function longestText(rows: readonly TableRow[], field: string): number {
   let longest = 0;
   for (const row of rows) {
-    const { length } = String(row[field]);
+    const value = row[field];
+    const { length } = typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '';
     if (length > longest) longest = length;
   }
   return longest;
