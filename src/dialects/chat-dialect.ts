@@ -49,6 +49,8 @@ export type TargetFit = {
   readonly upstreamModel: string;
   /** False for servers that refuse `stream_options`. */
   readonly acceptsStreamOptions: boolean;
+  /** Whether the server takes the spellings of its own clients, where the dialect's vendor has stricter ones. Absent: no. */
+  readonly takesOwnSpellings?: boolean;
 };
 
 /** What a whole reply says. */

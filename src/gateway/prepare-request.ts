@@ -77,7 +77,8 @@ export function prepareRequest(options: {
   const route = { dialect: dialect.id, operation: request.operation, upstreamModel };
   const path = upstream.vendor.locate(framing === undefined ? route : { ...route, framing });
   if (path === undefined) return undefined;
-  const fit = { requestedModel: facts.requestedModel, upstreamModel, acceptsStreamOptions: upstream.acceptsStreamOptions };
+  const { acceptsStreamOptions, takesOwnSpellings } = upstream;
+  const fit = { requestedModel: facts.requestedModel, upstreamModel, acceptsStreamOptions, takesOwnSpellings };
   return {
     path: upstream.basePath + path,
     method: 'POST',

@@ -15,9 +15,11 @@ type ServerQuirks = {
   readonly videos?: Extract<VideoProtocolId, 'video-generations' | 'openai-videos'>;
   /** Whether a request that comes again with the same `idempotency-key` is made once. */
   readonly idempotencyKeys?: boolean;
+  /** Whether it takes tool calls without a type, addresses of images as texts and schemas without names, as its own clients write them. */
+  readonly ownSpellings?: boolean;
 };
 
-const serverNames = { audio: true, videos: true, idempotencyKeys: true } satisfies Record<keyof ServerQuirks, true>;
+const serverNames = { audio: true, videos: true, idempotencyKeys: true, ownSpellings: true } satisfies Record<keyof ServerQuirks, true>;
 
 const chatNames = {
   outputLimitField: true,

@@ -219,6 +219,7 @@ export const contexts: Readonly<Record<DialectId, Context>> = {
       'messages[].function_call.arguments': '{"sample":"sample arguments"}',
       'tools[].function.parameters': parameters,
       'functions[].parameters': parameters,
+      'response_format.json_schema.name': 'sample_name',
       'response_format.json_schema.schema': parameters,
       logit_bias: { 50256: -17 },
       'tool_choice.function.name': 'look_up',

@@ -121,7 +121,7 @@ describe('every field of every request schema', () => {
       for (const one of casesOf[client.id]) {
         const bytes = Buffer.from(JSON.stringify(one.with));
         const request = { operation: 'generate', body: one.with, headers: {}, pathModel: 'm' } as const;
-        const fit = { requestedModel: 'm', upstreamModel: 'upstream-model', acceptsStreamOptions: true };
+        const fit = { requestedModel: 'm', upstreamModel: 'upstream-model', acceptsStreamOptions: true, takesOwnSpellings: true };
         const passed = JSON.parse(applyJsonEdits(bytes, client.editRequest(request, bytes, fit)).toString()) as JsonObject;
         if (!spelledAnew.has(one.path)) assert.deepEqual(withoutOwn(passed), withoutOwn(one.with), one.path);
         else assert.ok(JSON.stringify(passed).includes(one.marker ?? ''), one.path);

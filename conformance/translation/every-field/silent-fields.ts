@@ -68,6 +68,8 @@ export const silentFields: Readonly<Record<DialectId, readonly SilentField[]>> =
     { path: 'messages[].audio.id', why: 'what was spoken stands in the words beside it' },
     { path: 'messages[]', why: 'the two roles of instructions mean the same' },
     { path: 'response_format', why: usual, values: [{ type: 'text' }] },
+    { path: 'messages[].tool_calls[].type', why: usual, values: ['function'] },
+    { path: 'response_format.json_schema.name', why: 'a label for its vendor, which is no part of the schema', to: schemaVendors },
     { path: 'response_format.json_schema.strict', why: always, to: schemaVendors },
     { path: 'chat_template_kwargs.enable_thinking', why: 'a model that does not think is not told not to', values: [false] },
     { path: 'reasoning.enabled', why: 'a model that does not think is not told not to', values: [false] },

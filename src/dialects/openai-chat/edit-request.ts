@@ -2,15 +2,18 @@ import type { JsonEdit } from '../../platform/json/json-edits.ts';
 import { isJsonObject } from '../../platform/json/json-value.ts';
 import { locateJson } from '../../platform/json/locate-json.ts';
 import type { TargetFit, WireRequest } from '../chat-dialect.ts';
+import { spellUsually } from './spell-usually.ts';
 
 /**
  * The edits that fit a validated body to its target: the model name where the target knows another one, and for streams the wish for a
- * usage chunk, without which the vendor reports no usage. The tap hides that chunk from a client that did not ask for it.
+ * usage chunk, without which the vendor reports no usage. The tap hides that chunk from a client that did not ask for it. Spellings of one
+ * service go on as they are to that service, and to others as the vendor has them.
  */
 export function editRequest(request: WireRequest, bytes: Buffer, fit: TargetFit): readonly JsonEdit[] {
   const edits: JsonEdit[] = [];
   if (fit.upstreamModel !== fit.requestedModel) edits.push(replaceAt(bytes, ['model'], JSON.stringify(fit.upstreamModel)));
   if (request.body.stream === true && fit.acceptsStreamOptions) edits.push(...askForUsage(request, bytes));
+  if (fit.takesOwnSpellings !== true) edits.push(...spellUsually(request.body, bytes));
   return edits;
 }
 

@@ -1,5 +1,5 @@
 import { Type, type TSchema } from 'typebox';
-import { orNull, type SchemaKit } from '../schema-kit.ts';
+import { literal, orNull, type SchemaKit } from '../schema-kit.ts';
 
 /** One entry of `messages`, told apart by its role. */
 export function messageSchema(kit: SchemaKit): TSchema {
@@ -10,7 +10,7 @@ export function messageSchema(kit: SchemaKit): TSchema {
   );
   const user = Type.Object({
     role: Type.Literal('user'),
-    content: contentSchema(kit.variants({ text, ...mediaParts() })),
+    content: contentSchema(kit.variants({ text, ...mediaParts(kit) })),
     name: orNull(Type.String()),
   });
   const tool = Type.Object({ role: Type.Literal('tool'), content: textContent, tool_call_id: Type.String() });
@@ -30,11 +30,14 @@ function contentSchema(part: TSchema): TSchema {
   return Type.Union([Type.String(), Type.Array(part)]);
 }
 
-function mediaParts(): Record<string, TSchema> {
+function mediaParts(kit: SchemaKit): Record<string, TSchema> {
+  const url = Type.String({ minLength: 1 });
+  const image = Type.Object({ url, detail: orNull(Type.String()) });
   return {
     image_url: Type.Object({
       type: Type.Literal('image_url'),
-      image_url: Type.Object({ url: Type.String({ minLength: 1 }), detail: orNull(Type.String()) }),
+      // Mistral's clients write the address alone.
+      image_url: kit.isCompatible ? Type.Union([image, url]) : image,
       ...breakpoint,
     }),
     input_audio: Type.Object({
@@ -64,12 +67,15 @@ function assistantMessage(kit: SchemaKit, text: TSchema): TSchema {
 }
 
 function toolCallSchema(kit: SchemaKit): TSchema {
+  const called = { name: Type.String(), arguments: Type.String() };
+  // Mistral's clients leave the type out, and some write the arguments as the object that they are.
+  const bare = Type.Object({
+    id: Type.String(),
+    type: orNull(literal('function')),
+    function: Type.Object({ ...called, arguments: Type.Union([Type.String(), Type.Object({})]) }),
+  });
   return kit.variants({
-    function: Type.Object({
-      id: Type.String(),
-      type: Type.Literal('function'),
-      function: Type.Object({ name: Type.String(), arguments: Type.String() }),
-    }),
+    function: kit.isCompatible ? bare : Type.Object({ id: Type.String(), type: Type.Literal('function'), function: Type.Object(called) }),
     custom: Type.Object({
       id: Type.String(),
       type: Type.Literal('custom'),

@@ -45,7 +45,8 @@ export function responseFormatSchema(kit: SchemaKit): TSchema {
     json_schema: Type.Object({
       type: Type.Literal('json_schema'),
       json_schema: Type.Object({
-        name: nameSchema(kit),
+        // Perplexity's clients give it none.
+        name: kit.isCompatible ? orNull(nameSchema(kit)) : nameSchema(kit),
         schema: orNull(Type.Object({})),
         strict: orNull(Type.Boolean()),
         description: orNull(Type.String()),

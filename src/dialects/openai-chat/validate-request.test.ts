@@ -97,16 +97,8 @@ const refused: readonly [object, string][] = [
     "missing_required_parameter messages[0].content[0].text: Missing required parameter: 'messages[0].content[0].text'.",
   ],
   [
-    parts({ type: 'image_url', image_url: 'https://example.com' }),
-    "invalid_type messages[0].content[0].image_url: Invalid type for 'messages[0].content[0].image_url': expected an object, but got a string instead.",
-  ],
-  [
     { messages: [{ role: 'tool', content: 'x' }] },
     "missing_required_parameter messages[0].tool_call_id: Missing required parameter: 'messages[0].tool_call_id'.",
-  ],
-  [
-    message({ role: 'assistant', tool_calls: [{ ...call, function: { name: 'f', arguments: {} } }] }),
-    "invalid_type messages[0].tool_calls[0].function.arguments: Invalid type for 'messages[0].tool_calls[0].function.arguments': expected a string, but got an object instead.",
   ],
   [
     { temperature: 3 },
@@ -167,6 +159,19 @@ const refused: readonly [object, string][] = [
 
 /** Passes by default because model servers accept it; refused by the vendor's own reference. */
 const widened: readonly [object, string][] = [
+  // Spellings of Mistral's and Perplexity's clients.
+  [
+    parts({ type: 'image_url', image_url: 'https://example.com' }),
+    "invalid_type messages[0].content[0].image_url: Invalid type for 'messages[0].content[0].image_url': expected an object, but got a string instead.",
+  ],
+  [
+    message({ role: 'assistant', tool_calls: [{ ...call, function: { name: 'f', arguments: {} } }] }),
+    "invalid_type messages[0].tool_calls[0].function.arguments: Invalid type for 'messages[0].tool_calls[0].function.arguments': expected a string, but got an object instead.",
+  ],
+  [
+    { response_format: { type: 'json_schema', json_schema: { schema: {} } } },
+    "missing_required_parameter response_format.json_schema.name: Missing required parameter: 'response_format.json_schema.name'.",
+  ],
   [
     { stop: ['a', 'b', 'c', 'd', 'e'] },
     "array_above_max_length stop: Invalid 'stop': array too long. Expected an array with maximum length 4, but got an array with length 5 instead.",

@@ -168,6 +168,7 @@ export function createFakeUpstream(options: Pick<FakeExchangeOptions, 'vendor' |
     forwardsReplyHeader: undefined,
     acceptsStreamOptions: true,
     passesStoredIds: false,
+    takesOwnSpellings: false,
     takesIdempotencyKeys: vendor.takesIdempotencyKeys ?? false,
     traitsOf: vendor.traitsOf,
     proofOrigin: vendor.id,

@@ -33,6 +33,8 @@ export type Upstream = {
   /** Those among them that the operator has listed: they pass on translated calls too. Undefined where none is listed. */
   readonly forwardsReplyHeader: ((name: string) => boolean) | undefined;
   readonly acceptsStreamOptions: boolean;
+  /** Whether it takes the spellings of its own clients, which the dialect's vendor refuses. */
+  readonly takesOwnSpellings: boolean;
   /** Whether attempts carry keys by which it knows one that is repeated. */
   readonly takesIdempotencyKeys: boolean;
   /** Whether requests may name what its vendor keeps, whoever has made it. */

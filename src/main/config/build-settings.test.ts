@@ -136,7 +136,8 @@ describe('what a configuration comes to', () => {
     );
     const claude = traits({ vendor: 'anthropic', quirks: { outputTokensMax: 8000 } }, 'claude-opus-4-1');
     assert.deepEqual([claude.outputTokensMax, claude.reasoning], [8000, 'budget'], 'quirks correct a vendor too');
-    assert.equal(one({ vendor: 'openai-compatible', preset: 'mistral' }).upstream.acceptsStreamOptions, false);
+    const { upstream: mistral } = one({ vendor: 'openai-compatible', preset: 'mistral' });
+    assert.deepEqual([mistral.acceptsStreamOptions, mistral.takesOwnSpellings], [false, true]);
   });
 
   test('a preset of a service brings its address, and the file may name another', () => {

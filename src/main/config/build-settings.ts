@@ -95,6 +95,7 @@ function buildUpstream(id: string, configured: ConfiguredUpstream, connectMs: nu
     forwardsReplyHeader: forwardReplyHeaders.length === 0 ? undefined : compileHeaderList(forwardReplyHeaders),
     acceptsStreamOptions: quirks.streamOptions ?? true,
     passesStoredIds: configured.storedIds === 'pass',
+    takesOwnSpellings: quirks.ownSpellings ?? false,
     takesIdempotencyKeys: quirks.idempotencyKeys ?? vendor.takesIdempotencyKeys ?? false,
     videoProtocol: quirks.videos ?? vendor.videoProtocol,
     audioPaths: applyAudioPaths(vendor.audioPaths ?? {}, audio),

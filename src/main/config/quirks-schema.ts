@@ -67,6 +67,9 @@ const fields = {
     }),
   ),
   acceptsTopK: flag('Whether it takes top_k.'),
+  ownSpellings: flag(
+    'Whether tool calls without a type, addresses of images as texts and JSON schemas without names pass as its own clients write them. Otherwise they are sent as OpenAI has them.',
+  ),
   idempotencyKeys: flag(
     'Whether it makes a request once that comes again with the same Idempotency-Key, as another Weir does. Then attempts carry keys made from the id of their call.',
   ),

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+
+import { call, type Answer } from '../support/http.ts';
+import { startSimulatedWeir, type SimulatedWeir, upstreamKey } from '../support/start-simulated-weir.ts';
+
+/** What clients of Mistral and Perplexity send, and OpenAI refuses. */
+const spoken: Readonly<Record<string, object>> = {
+  'tool calls without a type': {
+    messages: [
+      { role: 'user', content: 'Look it up.' },
+      { role: 'assistant', content: '', tool_calls: [{ id: 'call_1', function: { name: 'look_up', arguments: '{"word":"weir"}' } }] },
+      { role: 'tool', tool_call_id: 'call_1', content: 'a low dam' },
+    ],
+    tools: [{ type: 'function', function: { name: 'look_up', parameters: { type: 'object', properties: {} } } }],
+  },
+  'an image by its address alone': {
+    messages: [
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'Look:' },
+          { type: 'image_url', image_url: 'https://example.com/1.png' },
+        ],
+      },
+    ],
+  },
+  'a schema without a name': {
+    messages: [{ role: 'user', content: 'Answer in JSON.' }],
+    response_format: { type: 'json_schema', json_schema: { schema: { type: 'object', properties: {}, additionalProperties: false } } },
+  },
+};
+
+const bare = [/"tool_calls":\[\{"id":"call_1","function"/, /"image_url":"https/, /"json_schema":\{"schema"/];
+
+describe('spellings of one service', () => {
+  let running: SimulatedWeir;
+  before(async () => {
+    running = await startSimulatedWeir({
+      upstreams: ({ openai }) => ({
+        mistral: {
+          vendor: 'openai-compatible',
+          preset: 'mistral',
+          baseUrl: openai,
+          apiKey: upstreamKey,
+          forwardHeaders: ['x-simulator-*'],
+        },
+        perplexity: {
+          vendor: 'openai-compatible',
+          preset: 'perplexity',
+          baseUrl: openai,
+          apiKey: upstreamKey,
+          forwardHeaders: ['x-simulator-*'],
+        },
+      }),
+      models: {
+        mistral: { targets: [{ upstream: 'mistral', model: 'gpt-4.1' }] },
+        perplexity: { targets: [{ upstream: 'perplexity', model: 'gpt-4.1' }] },
+        strict: { targets: [{ upstream: 'openai', model: 'gpt-4.1' }] },
+        messages: { targets: [{ upstream: 'anthropic', model: 'claude-sonnet-4-5' }] },
+      },
+      config: { structuredOutput: { check: 'off' } },
+    });
+  });
+  after(() => running[Symbol.asyncDispose]());
+
+  async function ask(model: string, body: object): Promise<{ readonly answer: Answer; readonly received: string }> {
+    const tag = `${model} ${Math.random()}`;
+    const answer = await call(`${running.weir.gatewayUrl}/v1/chat/completions`, {
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${running.weir.apiKey}`, 'x-simulator-tag': tag },
+      body: JSON.stringify({ model, ...body }),
+    });
+    const record = running.simulator.records().findLast((one) => one.tag === tag);
+    assert.ok(record, answer.text);
+    return { answer, received: JSON.stringify(record.requestBody) };
+  }
+
+  for (const [what, body] of Object.entries(spoken)) {
+    for (const model of ['mistral', 'perplexity']) {
+      test(`${what}: reaches ${model} as its clients write it`, async () => {
+        const { received } = await ask(model, body);
+        assert.deepEqual(JSON.parse(received), { ...body, model: 'gpt-4.1' });
+      });
+    }
+
+    for (const model of ['strict', 'messages']) {
+      test(`${what}: is answered by a model of ${model === 'strict' ? 'OpenAI' : 'another interface'}, which gets its own spelling`, async () => {
+        const { answer, received } = await ask(model, body);
+        assert.equal(answer.status, 200, answer.text);
+        for (const spelling of bare) assert.doesNotMatch(received, spelling);
+      });
+    }
+  }
+});
