@@ -15,8 +15,8 @@ const cited = 'It is é 🏞️ old.';
 const text = `${before}${cited} Ask 🐈.`;
 const url = 'https://example.com/weir';
 
-const points = (value: string): number => [...value].length;
-const slicePoints = (value: string, start: number, end: number): string => [...value].slice(start, end).join('');
+const points = (value: string): number => Array.from(value).length;
+const slicePoints = (value: string, start: number, end: number): string => Array.from(value).slice(start, end).join('');
 const sliceBytes = (value: string, start: number, end: number): string => Buffer.from(value).subarray(start, end).toString();
 
 /** A reply as each vendor writes it, in the unit of its offsets. */
@@ -136,7 +136,7 @@ function write(client: DialectId, reply: InferenceReply): Wire {
     newId: (prefix: string) => `${prefix}_${(last += 1)}`,
     notes: createTranslationNotes(codec.fieldNames, false),
   };
-  return JSON.parse(JSON.stringify(codec.encodeReply(reply, writing))) as Wire;
+  return JSON.parse(JSON.stringify(codec.encodeReply(reply, writing)));
 }
 
 /** Messages has no place in a text: where the span is not a block of its own, all of the text is. */
