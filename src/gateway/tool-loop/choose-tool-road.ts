@@ -4,9 +4,6 @@ import type { BuiltInToolKind } from '../../inference/inference-request.ts';
 import type { Target } from '../routing/routing-table.ts';
 import type { ToolModes } from './tool-settings.ts';
 
-/** Who runs the built-in tools of a call: their vendor, in one exchange, or the gateway, in its loop. */
-export type ToolRoad = 'direct' | 'loop';
-
 export type ToolRoadOptions = {
   /** The kinds of tools that the request offers. */
   readonly kinds: readonly BuiltInToolKind[];
@@ -50,27 +47,22 @@ function runsNatively({ upstream, upstreamModel }: Target, kind: BuiltInToolKind
 }
 
 /**
- * Chooses the road of a call with built-in tools. If the gateway has to run one of them it runs all that it can: a reply has one loop.
+ * Chooses which built-in tools of a call the gateway runs, in its loop; none where the vendor runs them all, in one exchange. What the vendor
+ * runs stays with it in the loop as well, so that a tool that it lacks takes none of the others from it.
  * @throws GatewayError `tool_unavailable` for a tool that nobody may or can run
  */
-export function chooseToolRoad({ kinds, dialect, targets, modes, defaults, runs }: ToolRoadOptions): ToolRoad {
-  const places = kinds.map((kind) => {
+export function chooseGatewayTools({ kinds, dialect, targets, modes, defaults, runs }: ToolRoadOptions): readonly BuiltInToolKind[] {
+  return kinds.filter((kind) => {
     const mode = modes[kind] ?? defaults[kind] ?? 'auto';
     if (mode === 'off') return refuse(kind, 'it is switched off');
     const running = targets.filter((target) => runsNatively(target, kind, dialect));
     const native = targets.length > 0 && running.length === targets.length;
-    if (mode === 'native') return native ? { kind, at: 'native', mode } : refuse(kind, 'its service does not offer it');
+    if (mode === 'native') return native ? false : refuse(kind, 'its service does not offer it');
     // Where the gateway keeps files, the stores of requests are its own unless the operator says otherwise.
-    if (mode === 'auto' && native && !(kind === 'file-search' && runs.includes(kind))) return { kind, at: 'native', mode };
-    if (runs.includes(kind)) return { kind, at: 'gateway', mode };
+    if (mode === 'auto' && native && !(kind === 'file-search' && runs.includes(kind))) return false;
+    if (runs.includes(kind)) return true;
     // What one of several services runs is better than nothing: the others leave it out and say so.
-    if (mode === 'auto' && running.length > 0) return { kind, at: 'native', mode };
+    if (mode === 'auto' && running.length > 0) return false;
     return refuse(kind, 'neither its service nor this gateway offers it');
   });
-  if (places.every(({ at }) => at === 'native')) return 'direct';
-  for (const { kind, mode } of places) {
-    if (mode === 'native' || !runs.includes(kind))
-      refuse(kind, 'its service runs it, which cannot be combined with tools that the gateway runs');
-  }
-  return 'loop';
 }

@@ -17,7 +17,7 @@ import { LoopReply } from './loop-reply.ts';
 import { closeTools, isBuiltIn, nameTools } from './offer-tools.ts';
 import { replayTools } from './replay-tools.ts';
 import { ToolLoop } from './tool-loop.ts';
-import { chooseToolRoad } from './choose-tool-road.ts';
+import { chooseGatewayTools } from './choose-tool-road.ts';
 import { defaultTools } from './tool-settings.ts';
 
 /** What a call with built-in tools brings that the gateway runs. */
@@ -37,16 +37,19 @@ type RoadCall = {
 };
 
 /**
- * Whether the gateway has to run the built-in tools of a call, or to check its reply before the client sees it. Calls without any cost one look.
+ * Whether the gateway has to run built-in tools of a call, or to check its reply before the client sees it. Calls without any cost one look.
  * @throws GatewayError `tool_unavailable` for a tool that nobody may or can run
  */
-export function needsToolLoop({ tools }: Pick<Gateway, 'tools'>, call: RoadCall): boolean {
-  const { dialect, facts, settings, targets } = call;
-  const kinds = facts.builtInTools;
-  if (kinds === undefined) return findReplyCheck(call) !== undefined;
-  const modes = settings.routing.routeOf(facts.requestedModel)?.toolModes ?? {};
+export function needsToolLoop(gateway: Pick<Gateway, 'tools'>, call: RoadCall): boolean {
+  return call.facts.builtInTools === undefined ? findReplyCheck(call) !== undefined : listGatewayTools(gateway, call).length > 0;
+}
+
+/** The built-in tools of a call that the gateway runs. */
+function listGatewayTools({ tools }: Pick<Gateway, 'tools'>, { dialect, facts, settings, targets }: RoadCall): readonly BuiltInToolKind[] {
+  const { builtInTools: kinds = [], requestedModel } = facts;
+  const modes = settings.routing.routeOf(requestedModel)?.toolModes ?? {};
   const runs = kinds.filter((kind) => tools?.[kind] !== undefined);
-  return chooseToolRoad({ kinds, dialect: dialect.id, targets, modes, defaults: settings.tools?.modes ?? {}, runs }) === 'loop';
+  return chooseGatewayTools({ kinds, dialect: dialect.id, targets, modes, defaults: settings.tools?.modes ?? {}, runs });
 }
 
 /**
@@ -59,7 +62,9 @@ export async function runToolLoop(gateway: Gateway, known: KnownCall, options: T
   const { request, notes } = await fitToWindow(known, options.request);
   const decoded = call.dialect.codec.decodeRequest(request);
   const owner = { userName: caller.userName, keyId: caller.id };
-  const tools = await makeTools(decoded, gateway.tools ?? {}, owner, (kind) => isMissed(decoded, kind, known));
+  const kinds = listGatewayTools(gateway, { ...known, dialect: call.dialect });
+  const run = { ...decoded, tools: decoded.tools.filter((tool) => isBuiltIn(tool) && kinds.includes(tool.kind)) };
+  const tools = await makeTools(run, gateway.tools ?? {}, owner, (kind) => isMissed(decoded, kind, known));
   const check = createSchemaCheck(decoded, findReplyCheck({ ...known, dialect: call.dialect }), {
     targets: known.targets,
     field: call.dialect.codec.fieldNames.outputFormat ?? 'outputFormat',

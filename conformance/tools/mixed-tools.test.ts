@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+
+import { objectsOf, textOf } from '../../src/platform/json/json-readers.ts';
+import { call } from '../support/http.ts';
+import { startSimulatedWeir, type SimulatedWeir } from '../support/start-simulated-weir.ts';
+
+const text = 'Read https://example.com/weir and search for more.';
+const parameters = { type: 'object', properties: {} };
+
+/** All four kinds of tools, as each interface asks for them. */
+const asked: Readonly<Record<string, { readonly path: string; readonly body: object; readonly alone: object }>> = {
+  'generate content': {
+    path: '/v1beta/models/gpt:generateContent',
+    body: {
+      contents: [{ parts: [{ text }] }],
+      tools: [{ functionDeclarations: [{ name: 'look_up' }] }, { googleSearch: {} }, { codeExecution: {} }, { urlContext: {} }],
+    },
+    alone: { contents: [{ parts: [{ text }] }], tools: [{ googleSearch: {} }, { codeExecution: {} }, { urlContext: {} }] },
+  },
+  Messages: {
+    path: '/v1/messages',
+    body: {
+      model: 'gpt',
+      max_tokens: 1000,
+      messages: [{ role: 'user', content: text }],
+      tools: [
+        { name: 'look_up', input_schema: parameters },
+        { type: 'web_search_20250305', name: 'web_search' },
+        { type: 'code_execution_20250825', name: 'code_execution' },
+        { type: 'web_fetch_20250910', name: 'web_fetch' },
+      ],
+    },
+    alone: {
+      model: 'gpt',
+      max_tokens: 1000,
+      messages: [{ role: 'user', content: text }],
+      tools: [
+        { type: 'web_search_20250305', name: 'web_search' },
+        { type: 'code_execution_20250825', name: 'code_execution' },
+        { type: 'web_fetch_20250910', name: 'web_fetch' },
+      ],
+    },
+  },
+};
+
+/** A vendor that searches and runs code and reads no pages, and a gateway without a search service. */
+describe('tools of which the vendor runs some', () => {
+  let running: SimulatedWeir;
+  before(async () => {
+    running = await startSimulatedWeir({ models: { gpt: { targets: [{ upstream: 'openai', model: 'gpt-5.4' }] } } });
+  });
+  after(() => running[Symbol.asyncDispose]());
+
+  async function offered(path: string, body: object, tag: string): Promise<readonly string[]> {
+    const answer = await call(running.weir.gatewayUrl + path, {
+      headers: {
+        'content-type': 'application/json',
+        authorization: `Bearer ${running.weir.apiKey}`,
+        'anthropic-version': '2023-06-01',
+        'x-simulator-tag': tag,
+      },
+      body: JSON.stringify(body),
+    });
+    assert.equal(answer.status, 200, answer.text);
+    assert.equal(answer.headers['x-gateway-warning'], undefined, 'nothing was left out');
+    const record = running.simulator.records().find((one) => one.tag === tag);
+    return objectsOf(record?.requestBody?.['tools']).map(({ type, name }) => textOf(name) ?? textOf(type) ?? '');
+  }
+
+  for (const [what, { path, body, alone }] of Object.entries(asked)) {
+    test(`keep those that the vendor runs, beside functions, for a client of ${what}`, async () => {
+      assert.deepEqual((await offered(path, body, `${what} beside`)).toSorted(), [
+        'code_interpreter',
+        'fetch_url',
+        'look_up',
+        'web_search',
+      ]);
+    });
+    test(`keep those that the vendor runs, without functions, for a client of ${what}`, async () => {
+      assert.deepEqual((await offered(path, alone, `${what} alone`)).toSorted(), ['code_interpreter', 'fetch_url', 'web_search']);
+    });
+  }
+});
