@@ -56,7 +56,7 @@ function measure(upstream: DialectId, client: DialectId): number {
         rememberProofs: () => {},
       },
       'sse',
-      replyBytesMax,
+      { replyBytesMax },
     );
     const started = process.cpuUsage();
     for (const frame of frames) stream.read(frame);

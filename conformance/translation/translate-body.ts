@@ -47,7 +47,7 @@ const frameBytesMax = 1_000_000;
 const replyBytesMax = 1_000_000;
 
 export function translateBody(client: ChatDialect, upstream: ChatDialect, framing: StreamFraming): BodyTranslator {
-  const stream = createTranslatedStream(createTestTranslation(client, upstream, framing), framing, replyBytesMax);
+  const stream = createTranslatedStream(createTestTranslation(client, upstream, framing), framing, { replyBytesMax });
   const reader = createSseFrameReader({ frameBytesMax });
   let text = '';
   return {

@@ -1,7 +1,8 @@
 import type { DialectId } from '../dialects/chat-dialect.ts';
 import type { CallOpening } from '../billing/ledger/call-entry.ts';
+import type { MeteredCall } from '../billing/metering/meter-call.ts';
 import type { PriceBook } from '../billing/rating/rating.ts';
-import type { Usage } from '../inference/usage.ts';
+import type { Usage, UsageReport } from '../inference/usage.ts';
 import type { TranslationNote } from '../inference/translation-notes.ts';
 import type { UpstreamVendor } from '../upstreams/upstream-vendor.ts';
 import type { CallCredit } from './credits/call-credit.ts';
@@ -9,7 +10,7 @@ import type { Departure } from './disconnect/departure.ts';
 import { describeLeaving, endLeft, reportsUsage } from './disconnect/describe-leaving.ts';
 import type { ExchangeObserver } from './exchange/exchange-context.ts';
 import type { Gateway } from './gateway.ts';
-import { correctReport, settleCall } from './settle.ts';
+import { correctReport, meterAndRate, settleCall, type UsageBound } from './settle.ts';
 import type { CallReport } from './telemetry/call-report.ts';
 
 /** For operations that cost nothing: no books are kept, only how they ended is told. */
@@ -36,6 +37,8 @@ export function keepBooks(options: {
   readonly priceBook: PriceBook;
   readonly keepsReply: boolean;
   readonly startedMs: number;
+  /** What the call can have used at most. */
+  readonly bound?: UsageBound | undefined;
   /** What is held for the call. */
   readonly credit?: CallCredit | undefined;
   /** Hears what the call used in the end. */
@@ -45,7 +48,7 @@ export function keepBooks(options: {
   /** What translating the reply left out or changed, known at its end. */
   readonly replyNotes: () => readonly TranslationNote[];
 }): ExchangeObserver {
-  const { opening, upstreamDialect, vendor, priceBook } = options;
+  const { opening, upstreamDialect, vendor, priceBook, bound, keepsReply } = options;
   const { journal, clock, replyOwners } = options.gateway;
   const { callId } = opening;
   let upstreamStatus: number | undefined;
@@ -64,7 +67,14 @@ export function keepBooks(options: {
     },
     progress: (report) => {
       const { usageReport, outputCharacters } = correctReport(report, vendor, upstreamDialect);
-      journal.progress(callId, usageReport === undefined ? { outputCharacters } : { usage: usageReport.usage, outputCharacters });
+      // A process that dies leaves nobody who could dispute it.
+      const isKept = usageReport !== undefined && bound?.isSuspicious(usageReport.usage, 0n) !== true;
+      journal.progress(callId, isKept ? { usage: usageReport.usage, outputCharacters } : { outputCharacters });
+    },
+    meter: ({ report, ...ending }) => {
+      const exact = report === undefined ? undefined : correctReport(report, vendor, upstreamDialect);
+      const known = exact === undefined ? ending : { ...ending, report: exact };
+      return describeMetered(meterAndRate(opening, known, priceBook, bound).metered);
     },
     left: (departure) => {
       left ??= { departure, afterMs: elapsedMs() };
@@ -75,7 +85,7 @@ export function keepBooks(options: {
       const exact = report === undefined ? undefined : correctReport(report, vendor, upstreamDialect);
       const corrected = exact === report || exact === undefined ? outcome : { ...outcome, report: exact };
       const trace = { upstreamStatus, upstreamRequestId, firstByteMs, durationMs: elapsedMs() };
-      const charged = settleCall(opening, corrected, trace, priceBook, options.keepsReply);
+      const charged = settleCall(opening, corrected, trace, { priceBook, keepsReply, bound });
       const settled =
         left === undefined ? charged : { ...charged, disconnect: describeLeaving(left, reportsUsage(corrected), trace.durationMs) };
       const replyNotes = options.replyNotes();
@@ -86,5 +96,16 @@ export function keepBooks(options: {
       journal.done(entry, then);
       options.report.settled(entry, outcome.error);
     },
+  };
+}
+
+/** What is charged, as a report to the client. */
+function describeMetered({ usage, rawUsage, serviceTier, replyParameters }: MeteredCall): UsageReport {
+  return {
+    usage,
+    raw: rawUsage,
+    trustworthy: true,
+    ...(serviceTier === undefined ? {} : { serviceTier }),
+    ...(replyParameters === undefined ? {} : { replyParameters }),
   };
 }

@@ -58,7 +58,7 @@ function prices() {
 const settle = (outcome: Outcome, upstreamStatus: number | null = 200, keepsReply = false) => {
   const { priceBook, rated } = prices();
   const trace = { durationMs: 7, ...(upstreamStatus === null ? {} : { upstreamStatus }) };
-  return { entry: settleCall(opening, outcome, trace, priceBook, keepsReply), rated };
+  return { entry: settleCall(opening, outcome, trace, { priceBook, keepsReply }), rated };
 };
 
 describe('the entry of a call', () => {

@@ -1,4 +1,4 @@
-import type { CallEntry, FailedAttempt } from '../billing/ledger/call-entry.ts';
+import type { CallEntry, Dispute, FailedAttempt } from '../billing/ledger/call-entry.ts';
 import type { Usage } from '../inference/usage.ts';
 import type { NewDelivery } from './callbacks/callback-store.ts';
 import type { TaskFailure } from './read-poll.ts';
@@ -84,6 +84,7 @@ type Settlement = {
 /** Charges what was delivered, or what the vendor bills of a failure; anything else that failed costs nothing. */
 function settle({ rate }: EndParts, { task, outcome, durationMs, request, nowMs }: Settlement): CallEntry {
   const isCharged = outcome.type === 'completed' || outcome.isBilled;
+  const disputed = isCharged ? disputeLength(task, outcome.durationMs, durationMs) : undefined;
   const usage = isCharged ? usageOf(task, durationMs) : {};
   const { charge, priceVersion = task.priceVersion }: RatedVideo = isCharged
     ? rate(task, usage)
@@ -97,14 +98,33 @@ function settle({ rate }: EndParts, { task, outcome, durationMs, request, nowMs 
     usage,
     ...(outcome.raw === undefined ? {} : { rawUsage: outcome.raw }),
     // Where nobody knows how long the video is, it is charged as long as it was to be.
-    estimated: isCharged && durationMs === undefined && task.heldUsage.outputVideoMs !== undefined,
+    estimated: disputed !== undefined || (isCharged && durationMs === undefined && task.heldUsage.outputVideoMs !== undefined),
+    ...(disputed === undefined ? {} : { disputed }),
     durationMs: Math.max(0, nowMs - task.createdAtMs),
     charge,
   };
 }
 
-function usageOf(task: VideoTask, durationMs: number | undefined): Usage {
-  return durationMs === undefined ? task.heldUsage : { ...task.heldUsage, outputVideoMs: durationMs };
+/** Charged is at most what was held: what was asked for, and can be made of what was given. */
+function usageOf({ heldUsage }: VideoTask, durationMs: number | undefined): Usage {
+  const { outputVideoMs: most = durationMs } = heldUsage;
+  return durationMs === undefined || most === undefined ? heldUsage : { ...heldUsage, outputVideoMs: Math.min(durationMs, most) };
+}
+
+/** Vendors round lengths to whole frames, and some to whole seconds. */
+const roundingMs = 1000;
+
+/** Why a length that a vendor told is not what is charged: it is none, or the video was never to be so long. */
+function disputeLength({ heldUsage }: VideoTask, told: number | undefined, durationMs: number | undefined): Dispute | undefined {
+  if (told === undefined) return undefined;
+  const count = 'outputVideoMs';
+  if (durationMs === undefined) return { figures: [{ count, reason: 'malformed' }], reported: {} };
+  const { outputVideoMs: most = Infinity } = heldUsage;
+  if (durationMs <= most + roundingMs) return undefined;
+  return {
+    figures: [{ count, reason: 'beyond-bound', reported: durationMs, most }],
+    reported: { ...heldUsage, outputVideoMs: durationMs },
+  };
 }
 
 function opening(task: VideoTask, request: SealedVideoRequest | undefined) {

@@ -220,9 +220,11 @@ test('where the upstream does not say how long the video is, it is measured; and
   }
 });
 
-test('what the vendor says is charged, also beyond what was held; what cannot be a length is not', async () => {
+test('B9: what the vendor says is charged, and at most what was held; a length that cannot be is not', async () => {
   for (const [durationMs, charged] of [
-    [12_000, 13_000n],
+    [8000, 9000n],
+    [12_000, 9700n],
+    [21_000_000, 9700n],
     [1, 1001n],
     [0, 9700n],
     [-5, 9700n],

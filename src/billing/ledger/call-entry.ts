@@ -68,6 +68,8 @@ export type ChargeLine = {
   readonly multipliers?: Readonly<Record<string, string>>;
   /** What the quantity was computed by, where it is no count of the usage: an expression of the price book. Its result was rounded up. */
   readonly formula?: string;
+  /** Set where the line is taken back: it counts below zero. Only rows that settle a disputed one have such lines. */
+  readonly reversed?: true;
 };
 
 export type Charge = {
@@ -96,6 +98,35 @@ export type DisconnectEvidence = {
   readonly usageReported: boolean;
 };
 
+/**
+ * A figure of an upstream's report that cannot be true. `malformed`: it is no count at all, and stands in the raw usage. `beyond-bound`: it is more than its call can have come to. `count` is a
+ * name of `Usage`, `usage` for a report with something malformed, or `cost` for counts that are dearer together than the whole call could be: then the figures are nano-USD.
+ */
+export type DisputedFigure = {
+  readonly count: string;
+  readonly reason: 'malformed' | 'beyond-bound';
+  readonly reported?: number;
+  readonly most?: number;
+};
+
+/** Why what an upstream reported was not charged: the figures, and all that it reported as far as it could be read. */
+export type Dispute = { readonly figures: readonly DisputedFigure[]; readonly reported: Usage };
+
+/**
+ * What an operator decided of a disputed row. It stands in a row of its own, whose counts and charge are the difference between `after` and `before`: added to the row that it settles, they are
+ * what was used.
+ */
+export type Settlement = {
+  /** The row that it settles. */
+  readonly of: string;
+  readonly decision: 'accepted' | 'corrected';
+  readonly before: Usage;
+  readonly after: Usage;
+  readonly by: string;
+  readonly atMs: number;
+  readonly note?: string;
+};
+
 /** A call's row in the ledger. Rows are only ever added. */
 export type CallEntry = CallOpening & {
   readonly end: CallEnd;
@@ -121,6 +152,10 @@ export type CallEntry = CallOpening & {
   readonly disconnect?: DisconnectEvidence;
   /** Milliseconds from acceptance to the first byte of content; absent when none came. */
   readonly firstByteMs?: number;
+  /** Set where figures of the upstream's report cannot be true: then the counts are what its call can have come to. */
+  readonly disputed?: Dispute;
+  /** Set in the row that settles a disputed one. */
+  readonly settlement?: Settlement;
   readonly charge: Charge;
 };
 

@@ -96,6 +96,8 @@ export function encodeEntry(entry: CallEntry, opening: string = encodeOpening(en
     durationMs: entry.durationMs,
     disconnect: entry.disconnect,
     firstByteMs: entry.firstByteMs,
+    disputed: entry.disputed,
+    settlement: entry.settlement,
     charge: { amountNanoUsd: charge.amountNanoUsd.toString(), lines: charge.lines, priceId: charge.priceId },
   } satisfies Record<Exclude<keyof CallEntry, keyof CallOpening | 'upstreamRequestId'>, unknown>);
   // A piece of a head's text, as this id is, among them would have V8 write all of them in its slow way: it takes twice as long.

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { roundRowId, rowIdsOf, toolsRowId } from './row-ids.ts';
+import { roundRowId, rowIdsOf, settlementRowId, toolsRowId } from './row-ids.ts';
 
 test('the first round is the call, and every row that a call can have is found by its id', () => {
   assert.deepEqual(
@@ -9,7 +9,7 @@ test('the first round is the call, and every row that a call can have is found b
     ['a', 'a.1.tools', 'a.2', 'a.2.tools'],
   );
   const ids = rowIdsOf('a');
-  assert.deepEqual(ids.slice(0, 4), ['a', 'a.1.tools', 'a.2', 'a.2.tools']);
-  assert.deepEqual(ids.slice(-2), ['a.100', 'a.100.tools']);
-  assert.equal(new Set(ids).size, 200);
+  assert.deepEqual(ids.slice(0, 4), ['a', settlementRowId('a'), 'a.1.tools', 'a.2']);
+  assert.deepEqual(ids.slice(-3), ['a.100', 'a.100.settled', 'a.100.tools']);
+  assert.equal(new Set(ids).size, 300);
 });

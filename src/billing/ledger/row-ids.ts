@@ -13,7 +13,15 @@ export function toolsRowId(callId: string, round: number): string {
   return `${callId}.${round}.tools`;
 }
 
-/** Ids of all rows that a call can have, its own first, in the order in which they came to be. */
+/** The id of the row that settles a disputed one. There is one for each, so that of two decisions the first stands. */
+export function settlementRowId(rowId: string): string {
+  return `${rowId}.settled`;
+}
+
+/** Ids of all rows that a call can have, its own first, in the order in which they came to be. What was settled follows what was disputed. */
 export function rowIdsOf(callId: string): readonly string[] {
-  return Array.from({ length: callRoundsMax }, (_, index) => [roundRowId(callId, index + 1), toolsRowId(callId, index + 1)]).flat();
+  return Array.from({ length: callRoundsMax }, (_, index) => {
+    const rowId = roundRowId(callId, index + 1);
+    return [rowId, settlementRowId(rowId), toolsRowId(callId, index + 1)];
+  }).flat();
 }

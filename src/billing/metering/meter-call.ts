@@ -1,6 +1,6 @@
 import { estimateTokens } from '../../inference/count-text-characters.ts';
 import type { PricingParameters, Usage, UsageReport } from '../../inference/usage.ts';
-import type { CallEnd } from '../ledger/call-entry.ts';
+import type { CallEnd, Dispute } from '../ledger/call-entry.ts';
 
 export type CallMeasurement = {
   readonly end: CallEnd;
@@ -23,6 +23,8 @@ export type MeteredCall = {
   readonly serviceTier?: string;
   /** What the reply says that a price may depend on. */
   readonly replyParameters?: PricingParameters;
+  /** Why some of what the upstream reported is not counted. */
+  readonly disputed?: Dispute;
 };
 
 /**

@@ -44,7 +44,7 @@ function lineValue(line: ChargeLine): Fraction {
     denominator *= factor.denominator;
   }
   if (denominator === 0n) throw new RangeError(`The line "${line.meter}" is priced per 0 units.`);
-  return { numerator, denominator };
+  return { numerator: line.reversed === true ? -numerator : numerator, denominator };
 }
 
 function count(value: number): bigint {

@@ -1,5 +1,5 @@
 import type { TranslationNote } from '../../inference/translation-notes.ts';
-import type { CallEntry, ChargeLine, DisconnectEvidence, FailedAttempt } from '../ledger/call-entry.ts';
+import type { CallEntry, ChargeLine, DisconnectEvidence, Dispute, FailedAttempt, Settlement } from '../ledger/call-entry.ts';
 import { sumLines } from '../rating/recompute-amount.ts';
 import { writeCounts } from './count-names.ts';
 import { formatExact, formatMoney } from './exact-text.ts';
@@ -36,9 +36,9 @@ export function buildReceipt(rows: readonly [CallEntry, ...CallEntry[]], booked:
   return { object, schema, version, request_id, booked, ...rest, digest: digestOf(body) };
 }
 
-/** How the call ended: as the last time that its model was asked. What tools did has no end of its own. */
+/** How the call ended: as the last time that its model was asked. What tools did has no end of its own, and what was decided later none. */
 export function endOf(rows: readonly ReceiptRow[]): Receipt['end'] {
-  return (rows.findLast(({ kind }) => kind !== 'tools') ?? rows[0])?.end ?? 'failed';
+  return (rows.findLast(({ kind }) => kind === 'call' || kind === 'part') ?? rows[0])?.end ?? 'failed';
 }
 
 /** What was held for the call, its parts included: a later row tells of the earlier ones' too. */
@@ -51,7 +51,7 @@ function buildRow(entry: CallEntry): ReceiptRow {
   const { charge, translation } = entry;
   return {
     id: entry.callId,
-    kind: entry.toolUsage !== undefined ? 'tools' : entry.parentCallId === undefined ? 'call' : 'part',
+    kind: kindOf(entry),
     upstream: entry.upstream,
     vendor: entry.vendor,
     upstream_model: entry.upstreamModel,
@@ -69,7 +69,9 @@ function buildRow(entry: CallEntry): ReceiptRow {
     tool_usage: entry.toolUsage === undefined ? null : writeCounts(entry.toolUsage),
     usage_reported: entry.rawUsage ?? null,
     estimated: entry.estimated,
-    estimate_reason: estimateReason(entry.estimated, entry.end, entry.rawUsage ?? null),
+    estimate_reason: estimateReason(entry.estimated, entry.end, entry.rawUsage ?? null, entry.disputed !== undefined),
+    ...(entry.disputed === undefined ? {} : { disputed: writeDispute(entry.disputed) }),
+    ...(entry.settlement === undefined ? {} : { settlement: writeSettlement(entry.settlement) }),
     input_characters: entry.inputCharacters,
     pricing_parameters: { ...entry.pricingParameters },
     reply_parameters: { ...entry.replyParameters },
@@ -84,8 +86,9 @@ function buildRow(entry: CallEntry): ReceiptRow {
 }
 
 /** Why counts are an estimate, as far as the row tells; null where they are none. */
-export function estimateReason(estimated: boolean, end: CallEntry['end'], reported: unknown): EstimateReason | null {
+export function estimateReason(estimated: boolean, end: CallEntry['end'], reported: unknown, isDisputed: boolean): EstimateReason | null {
   if (!estimated) return null;
+  if (isDisputed) return 'impossible_usage_report';
   if (end === 'lost') return 'process_died';
   if (end !== 'finished') return 'reply_broken_off';
   return reported === null ? 'no_usage_report' : 'incomplete_usage_report';
@@ -101,7 +104,26 @@ export function writeLine(line: ChargeLine): ReceiptRow['lines'][number] {
     multipliers: { ...line.multipliers },
     formula: line.formula ?? null,
     amount_usd: formatExact(sumLines([line])),
+    ...(line.reversed === true ? { reversed: true } : {}),
   };
+}
+
+function kindOf({ toolUsage, settlement, parentCallId }: CallEntry): ReceiptRow['kind'] {
+  if (toolUsage !== undefined) return 'tools';
+  if (settlement !== undefined) return 'settlement';
+  return parentCallId === undefined ? 'call' : 'part';
+}
+
+function writeDispute({ figures, reported }: Dispute): NonNullable<ReceiptRow['disputed']> {
+  return {
+    figures: figures.map((figure) => ({ ...figure, reported: figure.reported ?? null, most: figure.most ?? null })),
+    reported: writeCounts(reported),
+  };
+}
+
+/** Without the operator's name: who decided is no business of the payer's. */
+function writeSettlement({ of, decision, before, after, atMs, note }: Settlement): NonNullable<ReceiptRow['settlement']> {
+  return { of, decision, before: writeCounts(before), after: writeCounts(after), at: new Date(atMs).toISOString(), note: note ?? null };
 }
 
 /** Without the credential: that is the operator's business. */

@@ -16,9 +16,10 @@ export function formatMoney(nanoUsd: bigint): { readonly nano_usd: string; reado
 }
 
 /**
- * A number of at least 0 exactly: as a decimal where there is one, else as a fraction in lowest terms. Equal numbers have equal texts.
+ * A number exactly: as a decimal where there is one, else as a fraction in lowest terms. Equal numbers have equal texts.
  */
 export function formatExact({ numerator, denominator }: Fraction): string {
+  if (numerator < 0n) return `-${formatExact({ numerator: -numerator, denominator })}`;
   const divisor = greatestCommonDivisor(numerator, denominator);
   const [top, bottom] = [numerator / divisor, denominator / divisor];
   const places = decimalPlaces(bottom);

@@ -92,7 +92,7 @@ test('a value of another form is refused', () => {
     ['.rows.0.kind', 'other'],
     ['.rows.0.end', 'done'],
     ['.rows.0.estimate_reason', 'other'],
-    ['.rows.0.sum_usd', '1.', '-1', '1/', '1/2/3'],
+    ['.rows.0.sum_usd', '1.', '--1', '1/', '1/2/3'],
     ['.rows.0.input_characters', -1, 0.5],
     ['.rows.0.lines.0.quantity', -1, 0.5],
     ['.rows.0.lines.0.per', 0, 0.5],

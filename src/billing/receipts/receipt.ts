@@ -20,8 +20,9 @@ const Money = Type.Object(
 );
 
 const Exact = Type.String({
-  pattern: '^[0-9]+(\\.[0-9]+|/[0-9]+)?$',
-  description: 'USD without any rounding: a decimal, or a fraction such as 1/30000 where no decimal is exact.',
+  pattern: '^-?[0-9]+(\\.[0-9]+|/[0-9]+)?$',
+  description:
+    'USD without any rounding: a decimal, or a fraction such as 1/30000 where no decimal is exact. Below zero only in a row of kind `settlement`.',
 });
 
 const Line = Type.Object(
@@ -35,8 +36,45 @@ const Line = Type.Object(
       Type.String({ description: 'The expression of the price book that the quantity was computed by, where it is no count.' }),
     ),
     amount_usd: Exact,
+    reversed: Type.Optional(Type.Literal(true, { description: 'The line is taken back. Only in a row of kind `settlement`.' })),
   },
   closed,
+);
+
+const Counts = Type.Record(Text, Type.Number());
+
+const Disputed = Type.Object(
+  {
+    figures: Type.Array(
+      Type.Object(
+        {
+          count: Type.String({
+            description: 'A count of the usage; `usage` for one that is no number; `cost` for all together, in nano-USD.',
+          }),
+          reason: Type.Enum(['malformed', 'beyond-bound']),
+          reported: orNull(Type.Number()),
+          most: orNull(Type.Number({ description: 'What the call can have come to at most.' })),
+        },
+        closed,
+      ),
+      { minItems: 1 },
+    ),
+    reported: Counts,
+  },
+  {
+    ...closed,
+    description:
+      'Only where the vendor reported figures that cannot be true. `usage` has what is charged instead, which is at most what the call could have cost; `reported` what was reported.',
+  },
+);
+
+const Settled = Type.Object(
+  { of: Text, decision: Type.Enum(['accepted', 'corrected']), before: Counts, after: Counts, at: Text, note: orNull(Text) },
+  {
+    ...closed,
+    description:
+      "Only in a row of kind `settlement`: what the operator decided of the disputed row `of`. The row's counts, lines and amount are the difference.",
+  },
 );
 
 const Attempt = Type.Object(
@@ -66,13 +104,20 @@ const Note = Type.Object({ kind: Text, field: Text, reason: Text }, closed);
 
 const Timings = Type.Object({ first_byte_ms: orNull(Milliseconds), duration_ms: Milliseconds }, closed);
 
-const estimateReasons = ['process_died', 'reply_broken_off', 'no_usage_report', 'incomplete_usage_report'] as const;
+const estimateReasons = [
+  'process_died',
+  'reply_broken_off',
+  'no_usage_report',
+  'incomplete_usage_report',
+  'impossible_usage_report',
+] as const;
 
 const Row = Type.Object(
   {
     id: Text,
-    kind: Type.Enum(['call', 'part', 'tools'], {
-      description: '`part`: a further round of the same call; `tools`: what tools of the gateway did for it.',
+    kind: Type.Enum(['call', 'part', 'tools', 'settlement'], {
+      description:
+        '`part`: a further round of the same call; `tools`: what tools of the gateway did for it; `settlement`: what the operator decided of a disputed row.',
     }),
     upstream: Text,
     vendor: Text,
@@ -92,6 +137,8 @@ const Row = Type.Object(
     usage_reported: Type.Unknown({ description: 'The usage as the vendor wrote it; null where it reported none.' }),
     estimated: Type.Boolean(),
     estimate_reason: orNull(Type.Enum([...estimateReasons])),
+    disputed: Type.Optional(Disputed),
+    settlement: Type.Optional(Settled),
     input_characters: Count,
     pricing_parameters: Type.Record(Text, Text, {
       description: 'What the price depends on of the request that was sent, by name or by JSON pointer.',
@@ -108,7 +155,7 @@ const Row = Type.Object(
   closed,
 );
 
-/** The schema of a receipt. Members that are not known are null; none but `credits` is left out, and none may be added. */
+/** The schema of a receipt. Members that are not known are null; none but `credits`, and of a row `disputed` and `settlement`, is left out, and none may be added. */
 export const receiptSchema = Type.Object(
   {
     object: Type.Literal('receipt'),

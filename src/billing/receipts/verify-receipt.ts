@@ -1,7 +1,8 @@
 import { JsonProblemError, scanJson } from '../../platform/json/scan-json.ts';
 import { compileCheckLater } from '../../platform/schema/compile-check.ts';
 import { describeProblems } from '../../platform/schema/describe-problems.ts';
-import type { ChargeLine } from '../ledger/call-entry.ts';
+import type { Charge, ChargeLine } from '../ledger/call-entry.ts';
+import { chargeDifference } from '../ledger/settle-dispute.ts';
 import { creditsOf } from '../rating/format-credits.ts';
 import type { PriceBook } from '../rating/rating.ts';
 import { recomputeAmount, sumLines } from '../rating/recompute-amount.ts';
@@ -105,12 +106,33 @@ function checkMoney(path: string, money: ReceiptMoney, nanoUsd: bigint): Receipt
 
 function checkRow(row: ReceiptRow, path: string): ReceiptProblem[] {
   const { held } = row;
-  const reason = estimateReason(row.estimated, row.end, row.usage_reported);
+  const reason = estimateReason(row.estimated, row.end, row.usage_reported, row.disputed !== undefined);
   return [
     ...checkAmounts(row, path),
     ...(held === null ? [] : checkMoney(`${path}.held`, held, BigInt(held.nano_usd))),
     ...differs(`${path}.estimate_reason`, row.estimate_reason, reason),
+    ...checkSettlement(row, path),
   ];
+}
+
+/** What was decided of a disputed row takes lines back, and nothing else does. */
+function checkSettlement({ kind, settlement, lines, usage }: ReceiptRow, path: string): ReceiptProblem[] {
+  if (settlement === undefined) {
+    const takesBack = lines.some(({ reversed }) => reversed === true);
+    return [
+      ...(kind === 'settlement' ? [{ path: `${path}.settlement`, problem: 'is missing' }] : []),
+      ...(takesBack ? [{ path: `${path}.lines`, problem: 'take something back, and no dispute is settled here' }] : []),
+    ];
+  }
+  const { before, after } = settlement;
+  const names = [...new Set([...Object.keys(after), ...Object.keys(before)])].toSorted();
+  const difference = Object.fromEntries(names.map((name) => [name, (after[name] ?? 0) - (before[name] ?? 0)]));
+  const said = Object.fromEntries(
+    Object.keys(usage)
+      .toSorted()
+      .map((name) => [name, usage[name]]),
+  );
+  return [...differs(`${path}.kind`, kind, 'settlement'), ...differs(`${path}.usage`, said, difference)];
 }
 
 function checkAmounts(row: ReceiptRow, path: string): ReceiptProblem[] {
@@ -129,7 +151,7 @@ function checkAmounts(row: ReceiptRow, path: string): ReceiptProblem[] {
   }
 }
 
-function readLine({ unit_price_usd: unitPrice, multipliers, formula, ...line }: ReceiptRow['lines'][number]): ChargeLine {
+function readLine({ unit_price_usd: unitPrice, multipliers, formula, reversed, ...line }: ReceiptRow['lines'][number]): ChargeLine {
   const { meter, quantity, per } = line;
   return {
     meter,
@@ -138,26 +160,29 @@ function readLine({ unit_price_usd: unitPrice, multipliers, formula, ...line }: 
     per,
     ...(Object.keys(multipliers).length === 0 ? {} : { multipliers }),
     ...(formula === null ? {} : { formula }),
+    ...(reversed === true ? { reversed } : {}),
   };
 }
 
 /** What a row is charged by the book of its version. Undefined where that is not at hand. */
-function rerate(receipt: Receipt, row: ReceiptRow, books: readonly PriceBook[]): ReturnType<PriceBook['rate']> | undefined {
+function rerate(receipt: Receipt, row: ReceiptRow, books: readonly PriceBook[]): Charge | undefined {
   const book = books.find(({ version }) => version === row.price.version);
   if (book === undefined) return undefined;
   if (row.end === 'failed') return { amountNanoUsd: 0n, lines: [] };
   const payer = { userName: receipt.user, keyId: receipt.key.id };
   if (row.tool_usage !== null) return book.rateTools(readCounts(row.tool_usage), payer);
-  return book.rate({
-    vendor: row.vendor,
-    upstreamModel: row.upstream_model,
-    requestedModel: receipt.requested_model,
-    acceptedAtMs: Date.parse(receipt.accepted_at),
-    usage: readCounts(row.usage),
-    serviceTier: row.service_tier ?? undefined,
-    pricingParameters: { ...row.pricing_parameters, ...row.reply_parameters },
-    ...payer,
-  });
+  const rate = (usage: Readonly<Record<string, number>>): Charge =>
+    book.rate({
+      vendor: row.vendor,
+      upstreamModel: row.upstream_model,
+      requestedModel: receipt.requested_model,
+      acceptedAtMs: Date.parse(receipt.accepted_at),
+      usage: readCounts(usage),
+      serviceTier: row.service_tier ?? undefined,
+      pricingParameters: { ...row.pricing_parameters, ...row.reply_parameters },
+      ...payer,
+    });
+  return row.settlement === undefined ? rate(row.usage) : chargeDifference(rate(row.settlement.before), rate(row.settlement.after));
 }
 
 function compareCharge(row: ReceiptRow, charge: ReturnType<PriceBook['rate']>, path: string): ReceiptProblem[] {

@@ -51,6 +51,7 @@ function decodeCounts(raw: JsonObject, isFinal: boolean, counts: CountReader): {
   const reasoning = counts.read(raw.thoughtsTokenCount);
   const input = prompt === undefined ? undefined : prompt + toolUse;
   const rest = input === undefined ? undefined : input - (cacheRead ?? 0);
+  const isSplit = rest === undefined || rest >= 0;
   // While a stream runs, an absent count of output only means that the vendor has not counted yet.
   const output = readOutputTokens(raw, isFinal ? input : undefined, counts);
   const audioDetails = [raw.promptTokensDetails, raw.toolUsePromptTokensDetails].map((details) => readTokensOf('AUDIO', details, counts));
@@ -61,16 +62,18 @@ function decodeCounts(raw: JsonObject, isFinal: boolean, counts: CountReader): {
   // Without the split of the cached part it is unknown how much of the sound was cached; more sound than input shows that some was.
   const isAudioKnown = freshAudio >= 0 && (rest === undefined || freshAudio <= rest);
   const usage: Usage = {
-    ...(rest !== undefined && rest >= 0 && { inputTokens: rest }),
-    ...(cacheRead !== undefined && { cacheReadTokens: cacheRead }),
+    // More from the cache than there was cannot be: then nothing is known of the cache.
+    ...(isSplit && rest !== undefined && { inputTokens: rest }),
+    ...(!isSplit && input !== undefined && { inputTokens: input }),
+    ...(isSplit && cacheRead !== undefined && { cacheReadTokens: cacheRead }),
     ...(output !== undefined && { outputTokens: output }),
     ...(reasoning !== undefined && { reasoningTokens: reasoning }),
     ...(inputAudio > 0 && isAudioKnown && { inputAudioTokens: freshAudio }),
-    ...(cacheAudio > 0 && { cacheReadAudioTokens: cacheAudio }),
+    ...(isSplit && cacheAudio > 0 && { cacheReadAudioTokens: cacheAudio }),
     ...(outputAudio > 0 && { outputAudioTokens: outputAudio }),
     ...decodeImages(raw, counts),
   };
-  return { usage, isConsistent: (rest === undefined || rest >= 0) && (inputAudio === 0 || isAudioKnown) };
+  return { usage, isConsistent: isSplit && (inputAudio === 0 || isAudioKnown) };
 }
 
 /**

@@ -37,7 +37,9 @@ function decodeInput(raw: JsonObject, counts: CountReader): { readonly usage: Co
   const cacheReadTokens = readCacheReads(raw, details, counts);
   const cacheWrite5mTokens = counts.read(details.cache_write_tokens);
   const rest = prompt === undefined ? undefined : prompt - (cacheReadTokens ?? 0) - (cacheWrite5mTokens ?? 0);
-  const inputTokens = rest === undefined ? undefined : Math.max(0, rest);
+  // More from the cache than there was cannot be: then nothing is known of the cache.
+  if (prompt !== undefined && rest !== undefined && rest < 0) return { usage: { inputTokens: prompt }, isConsistent: false };
+  const inputTokens = rest;
   const usage: Counts = {};
   if (inputTokens !== undefined) usage.inputTokens = inputTokens;
   if (cacheReadTokens !== undefined) usage.cacheReadTokens = cacheReadTokens;
@@ -45,7 +47,7 @@ function decodeInput(raw: JsonObject, counts: CountReader): { readonly usage: Co
   decodeInputAudio(details, usage, counts);
   const inputImageTokens = counts.read(details.image_tokens);
   if (inputImageTokens !== undefined) usage.inputImageTokens = inputImageTokens;
-  return { usage, isConsistent: rest === undefined || rest >= 0 };
+  return { usage, isConsistent: true };
 }
 
 /** Servers after DeepSeek's manner count cache hits beside `prompt_tokens_details`; where both are given they mean the same tokens. */

@@ -9,7 +9,7 @@ const asObject = (value: unknown): JsonObject => (isJsonObject(value) ? value : 
 
 /**
  * Reads the `usage` of a response. The vendor counts inclusively: `input_tokens` holds the cached and the cache-written tokens,
- * `output_tokens` holds the reasoning; ours are disjoint. A total smaller than its parts cannot be split, so its count is left out and
+ * `output_tokens` holds the reasoning; ours are disjoint. Of a total smaller than its parts nothing is known to be cached, and
  * the report is not trustworthy. Returns undefined when there is no usage object.
  */
 export function decodeUsage(value: unknown): UsageReport | undefined {
@@ -26,15 +26,23 @@ export function decodeUsage(value: unknown): UsageReport | undefined {
   const inputImage = counts.read(inputDetails.image_tokens);
   const outputImage = counts.read(asObject(value.output_tokens_details).image_tokens);
   const rest = total === undefined ? undefined : total - (cacheRead ?? 0) - (cacheWrite ?? 0);
+  // More from the cache than there was cannot be: then nothing is known of the cache.
+  const isConsistent = rest === undefined || rest >= 0;
   const usage: Usage = {
-    ...(rest !== undefined && rest >= 0 && { inputTokens: rest }),
-    ...(cacheRead !== undefined && { cacheReadTokens: cacheRead }),
-    ...(cacheWrite !== undefined && { cacheWrite5mTokens: cacheWrite }),
+    ...(isConsistent ? inputOf(rest, cacheRead, cacheWrite) : inputOf(total)),
     ...(output !== undefined && { outputTokens: output }),
     ...(reasoning !== undefined && { reasoningTokens: reasoning }),
     ...(inputImage !== undefined && { inputImageTokens: inputImage }),
     ...(outputImage !== undefined && { outputImageTokens: outputImage }),
     ...(toolCalls !== undefined && { toolCalls }),
   };
-  return { usage, raw: value, trustworthy: counts.trustworthy() && (rest === undefined || rest >= 0) };
+  return { usage, raw: value, trustworthy: counts.trustworthy() && isConsistent };
+}
+
+function inputOf(inputTokens: number | undefined, cacheReadTokens?: number, cacheWrite5mTokens?: number): Usage {
+  return {
+    ...(inputTokens !== undefined && { inputTokens }),
+    ...(cacheReadTokens !== undefined && { cacheReadTokens }),
+    ...(cacheWrite5mTokens !== undefined && { cacheWrite5mTokens }),
+  };
 }

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
 import type { ApiKey } from '../../accounts/api-key.ts';
-import type { CallOpening, FailedAttempt } from '../../billing/ledger/call-entry.ts';
+import type { CallEntry, CallOpening, FailedAttempt } from '../../billing/ledger/call-entry.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import type { Usage } from '../../inference/usage.ts';
 import type { ReplyHeaders } from '../../platform/http/reply-head.ts';
@@ -148,14 +148,15 @@ export class AudioAttempts {
       const delivered = await this.#exchange(reply, opening, attempt);
       ticket.end(this.#judge(delivered, attempt));
       if (delivered.end === 'finished') retryBudget.succeeded(target.upstream.id);
-      const metered = await prepared.meter(delivered.report, delivered.textCharacters);
-      await this.#settle(opening, attempt, { end: delivered.end, metered, error: delivered.error });
+      const { report, textCharacters } = delivered;
+      const metered = await prepared.meter(report, textCharacters);
+      const { usage } = await this.#settle(opening, attempt, { end: delivered.end, metered, error: delivered.error, report });
       // What is left is in the connection's buffers: whoever does not read it is not waited for.
       if (!response.destroyed) {
         response.setTimeout(settings.timeouts.stalledReaderMs, () => response.destroy());
         delivered.conclude();
       }
-      return { usage: metered.usage };
+      return { usage };
     } catch (error) {
       if (attempt.isSettled) throw error;
       if (!(error instanceof GatewayError)) {
@@ -313,7 +314,7 @@ export class AudioAttempts {
     await this.#settle(opening, attempt, { end: hasLeft ? 'client-left' : 'failed', metered, error });
   }
 
-  #settle(opening: CallOpening, attempt: Attempt, outcome: AudioOutcome): Promise<void> {
+  #settle(opening: CallOpening, attempt: Attempt, outcome: AudioOutcome): Promise<CallEntry> {
     const { head, firstByteMs, candidate } = attempt;
     attempt.isSettled = true;
     const { journal, clock } = this.#gateway;
@@ -322,12 +323,17 @@ export class AudioAttempts {
     const upstreamRequestId = head === undefined ? undefined : readUpstreamRequestId(head.headers, candidate.target.upstream);
     const trace = { upstreamStatus: head?.status, upstreamRequestId, firstByteMs, durationMs };
     const { left } = client;
-    const charged = settleAudio(opening, left === undefined ? outcome : endLeftAudio(outcome), trace, settings.routing.priceBook);
+    const { priceBook } = settings.routing;
+    const charged = settleAudio(opening, left === undefined ? outcome : endLeftAudio(outcome), trace, {
+      priceBook,
+      bounds: () => candidate.prepared.bounds(),
+      possible: () => candidate.prepared.possible(),
+    });
     const isReported = outcome.end === 'finished' && outcome.metered.rawUsage !== undefined;
     const entry = left === undefined ? charged : { ...charged, disconnect: describeLeaving(left, isReported, durationMs) };
     credit?.charge(entry);
     return new Promise((resolve) => {
-      journal.done(entry, () => resolve());
+      journal.done(entry, () => resolve(entry));
       report.settled(entry, outcome.error);
     });
   }

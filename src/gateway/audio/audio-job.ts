@@ -27,6 +27,8 @@ export type PreparedAudio = {
   readonly request: UpstreamRequest;
   /** What the call may use at most, by what it asks for. Tokens are a guess of the dearest kind; what they come to beyond that is charged all the same. */
   readonly bounds: () => UsageBounds;
+  /** What a call can have used at all: a report beyond it is disputed, and what is charged then is within `bounds`. */
+  readonly possible: () => Usage;
   /** What is charged at least from the moment at which the upstream has answered: for the journal, should the process die. By what is known when it is asked. */
   readonly usageAtHead: () => Usage;
   /** Resolves when `usageAtHead` may say something better; undefined where it says all from the beginning. Never rejects. */

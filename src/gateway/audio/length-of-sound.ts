@@ -1,5 +1,5 @@
 import type { AudioContainer } from '../../dialects/openai-audio/sniff-audio.ts';
-import { estimateAudioMs, type SoundLength } from './measure-sound.ts';
+import { estimateAudioMs, longestAudioMs, type SoundLength } from './measure-sound.ts';
 import type { SpooledUpload } from './upload-spool.ts';
 
 /** How long a recording is, found out within the signal. Never rejects. */
@@ -7,6 +7,8 @@ export type MeasureLength = (signal: AbortSignal) => Promise<SoundLength>;
 
 /** Waiting for a thread included. */
 const measureMsMax = 10_000;
+/** Vendors bill ten seconds at least, some of them, and round up. */
+const measuredSlackMs = 15_000;
 /** A call that takes longer is one of a model at work, in whose time a file can be read without anybody waiting for it. */
 const quickMs = 250;
 
@@ -27,6 +29,12 @@ export class LengthOfSound {
   /** What is known at the moment. */
   get known(): SoundLength {
     return this.#known;
+  }
+
+  /** No recording of its size is longer; of one that was measured, what that came to and what vendors add. */
+  longestMs(): number {
+    const { audioMs, measured } = this.#known;
+    return measured ? audioMs + measuredSlackMs : longestAudioMs(this.#upload.bytes);
   }
 
   /** Never rejects. Not by the call's signal: a client that leaves has to pay what it used. */

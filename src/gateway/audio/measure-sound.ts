@@ -38,3 +38,12 @@ const compressedBitrate = 64_000;
 export function estimateAudioMs(bytes: number, container: AudioContainer): number {
   return billedAudioMs((bytes * 8) / (usualBitrates[container] ?? compressedBitrate));
 }
+
+/** No codec for speech needs fewer bits a second, and silence may need next to none. */
+const leastBitrate = 600;
+const longestSlackMs = 60_000;
+
+/** A length that no recording of a size exceeds. */
+export function longestAudioMs(bytes: number): number {
+  return billedAudioMs((bytes * 8) / leastBitrate) + longestSlackMs;
+}

@@ -3,7 +3,7 @@ import { invalidField } from '../../dialects/openai-audio/audio-errors.ts';
 import { speechContentTypes } from '../../dialects/openai-audio/audio-formats.ts';
 import { speechModelOf } from '../../dialects/openai-audio/audio-models.ts';
 import type { SpeechFacts } from '../../dialects/openai-audio/speech-request.ts';
-import type { UsageReport } from '../../inference/usage.ts';
+import type { Usage, UsageReport } from '../../inference/usage.ts';
 import { estimateTokens } from '../../inference/count-text-characters.ts';
 import type { JsonObject } from '../../platform/json/json-value.ts';
 import { digestRequest } from '../health/asking-call.ts';
@@ -58,6 +58,7 @@ function prepareSpeech(call: SpeechCall, target: Target): PreparedAudio {
   return {
     request: { path: `${upstream.basePath}${upstream.audioPaths.speech ?? ''}`, method: 'POST', headers, body: sent },
     bounds: () => ({ expected: usageAtHead, most: model.billedBy === 'characters' ? usageAtHead : boundSpeechTokens(facts) }),
+    possible: () => possibleSpeech(facts),
     usageAtHead: () => usageAtHead,
     deliver: (reply, delivery) =>
       // A server that knows no events answers with sound.
@@ -96,6 +97,16 @@ function boundSpeechTokens(facts: SpeechFacts) {
   const outputTokens = estimateSpeechTokens(facts).outputTokens * slowness;
   const inputTokens = (facts.inputCharacters + facts.instructionsCharacters) * characterBytesMax;
   return { inputTokens, outputTokens, outputAudioTokens: outputTokens };
+}
+
+/** No reader takes thirty times as long as the usual ones, or goes on for minutes after a short text. */
+const slownessMax = 32;
+const spokenTokensMin = 4096;
+
+function possibleSpeech(facts: SpeechFacts): Usage {
+  const outputTokens = estimateSpeechTokens(facts).outputTokens * slownessMax + spokenTokensMin;
+  const inputTokens = (facts.inputCharacters + facts.instructionsCharacters) * characterBytesMax + spokenTokensMin;
+  return { inputCharacters: facts.inputCharacters, inputTokens, outputTokens, outputAudioTokens: outputTokens };
 }
 
 function estimateSpeechTokens({ inputCharacters, instructionsCharacters, speed }: SpeechFacts) {

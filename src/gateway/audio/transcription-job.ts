@@ -64,6 +64,17 @@ export function boundTranscript({ billedBy }: TranscriptionModel, inputAudioMs: 
   };
 }
 
+/** No vendor counts a second of sound as more, and nobody says more in it. */
+const soundTokensPerSecondMax = 100;
+const writtenTokensPerSecondMax = 40;
+const ownTokensMax = 4096;
+
+function possibleTranscript(inputAudioMs: number, promptCharacters: number) {
+  const seconds = Math.ceil(inputAudioMs / secondMs);
+  const inputTokens = seconds * soundTokensPerSecondMax + promptCharacters + ownTokensMax;
+  return { inputTokens, inputAudioTokens: inputTokens, outputTokens: seconds * writtenTokensPerSecondMax + ownTokensMax };
+}
+
 class PreparedTranscription implements PreparedAudio {
   readonly request: PreparedAudio['request'];
   readonly #call: TranscriptionCall;
@@ -92,6 +103,11 @@ class PreparedTranscription implements PreparedAudio {
 
   bounds(): UsageBounds {
     return boundTranscript(this.#model, this.#length.known.audioMs, this.#call.facts.promptCharacters);
+  }
+
+  possible(): Usage {
+    const inputAudioMs = this.#length.longestMs();
+    return { inputAudioMs, ...possibleTranscript(inputAudioMs, this.#call.facts.promptCharacters) };
   }
 
   usageAtHead(): Usage {

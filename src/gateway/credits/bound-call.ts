@@ -56,10 +56,12 @@ export function forecastUsage({ facts, input, outputTokensDefault }: ForecastCal
 
 /** A model whose window is not known is reckoned with the usual one. */
 const unknownWindowTokens = 200_000;
+/** No model is known that reads more. */
+export const largestWindowTokens = 4_194_304;
 
 /** The same with as much input as the model can read: for what is not seen here, as a conversation that only the upstream keeps. */
-export function withWholeWindow(bounds: UsageBounds, { upstream, upstreamModel }: Target): UsageBounds {
-  const window = upstream.traitsOf(upstreamModel).contextTokensMax ?? unknownWindowTokens;
+export function withWholeWindow(bounds: UsageBounds, { upstream, upstreamModel }: Target, windowTokens = unknownWindowTokens): UsageBounds {
+  const window = upstream.traitsOf(upstreamModel).contextTokensMax ?? windowTokens;
   return { ...bounds, most: { ...bounds.most, inputTokens: Math.max(window, bounds.most.inputTokens ?? 0) } };
 }
 

@@ -3,14 +3,22 @@ import type { WireRequest } from '../../dialects/chat-dialect.ts';
 import type { UsageBounds } from '../../billing/metering/estimate-usage.ts';
 import type { CallFacts } from '../../inference/call-facts.ts';
 import { measureInput } from '../../inference/measure-input.ts';
-import type { PricingParameters } from '../../inference/usage.ts';
+import type { PricingParameters, Usage } from '../../inference/usage.ts';
 import { textOf } from '../../platform/json/json-readers.ts';
 import type { StreamFraming } from '../../platform/frames.ts';
 import type { Gateway, GatewaySettings } from '../gateway.ts';
 import type { Translation } from '../exchange/translate/translation.ts';
 import type { Target } from '../routing/routing-table.ts';
 import type { ResponseTurn } from '../stored-responses/response-turn.ts';
-import { boundAtTarget, boundDearest, forecastUsage, outputTokensAtFirst, type Purchase, withWholeWindow } from './bound-call.ts';
+import {
+  boundAtTarget,
+  boundDearest,
+  forecastUsage,
+  largestWindowTokens,
+  outputTokensAtFirst,
+  type Purchase,
+  withWholeWindow,
+} from './bound-call.ts';
 import { type CallCredit, type HeldPlan, takeCredit } from './call-credit.ts';
 import { defaultCredits } from './credit-settings.ts';
 import { withSentBound } from './sent-bound.ts';
@@ -28,7 +36,7 @@ export type ChatPurchase = {
 };
 
 /** A chat for which something is held, where anything limits what its caller spends. */
-type HeldChat = Omit<ChatPurchase, 'targets'> & { readonly credit?: CallCredit | undefined };
+export type HeldChat = Omit<ChatPurchase, 'targets'> & { readonly credit?: CallCredit | undefined };
 
 /** Sets aside what a chat may cost at most, by the whole conversation that its model may have to read. @throws GatewayError as `takeCredit` does */
 export function takeChatCredit(
@@ -59,7 +67,7 @@ export function boundChat(call: ChatPurchase, plan: HeldPlan): bigint {
 }
 
 /** An attempt at a chat: where it goes, what it sends, and what of that its price depends on. */
-type ChatAttempt = {
+export type ChatAttempt = {
   readonly target: Target;
   readonly plan: { readonly translation?: Pick<Translation, 'upstream' | 'encoded'> };
   readonly pricingParameters: PricingParameters | undefined;
@@ -91,6 +99,24 @@ function boundAttempt(call: HeldChat, held: HeldPlan, { target, plan, pricingPar
 function factsAsSent({ facts, framing }: Pick<HeldChat, 'facts' | 'framing'>, { translation }: ChatAttempt['plan']): CallFacts {
   if (translation === undefined || (facts.outputTokensMax === undefined && framing !== undefined)) return facts;
   return withSentBound(facts, { dialect: translation.upstream, body: translation.encoded.body });
+}
+
+/**
+ * The most that an attempt can use by its own request, and what that costs: within what is held for it, where anything is.
+ * @param measured what it is reckoned by where nothing is held
+ * @param readsMore whether its model may read what its request only names
+ */
+export function boundOfAttempt(
+  call: HeldChat,
+  attempt: ChatAttempt,
+  measured: HeldPlan,
+  readsMore: boolean,
+): { readonly most: Usage; readonly nanoUsd: bigint } {
+  const { target } = attempt;
+  const facts = factsAsSent(call, attempt.plan);
+  const known = forecastUsage({ facts, input: measured.input, outputTokensDefault: undefined }, target);
+  const { most } = readsMore ? withWholeWindow(known, target, largestWindowTokens) : known;
+  return { most, nanoUsd: boundAtTarget(purchaseOf(call, measured), target, { most, pricingParameters: attempt.pricingParameters }) };
 }
 
 /** Watches what a stream of a chat costs; undefined where nothing is held for it. */

@@ -77,7 +77,11 @@ export class StreamBudget {
   /** The most that may have been written. An upstream that was told a bound is believed to keep to it, until it certainly has not. */
   #writtenTokens({ usageReport, outputCharacters }: ReplyReport): number {
     const reported = usageReport?.usage.outputTokens ?? 0;
-    if (this.#options.isBounded) return Math.max(reported, estimateTokens(outputCharacters));
+    if (this.#options.isBounded) {
+      // A count beyond the bound that the upstream was told is disputed at the end. Nothing is set aside for it.
+      const { outputTokens: bound = 0 } = this.#options.bounds.most;
+      return Math.max(reported > bound ? 0 : reported, estimateTokens(outputCharacters));
+    }
     if (reported > 0 && usageReport?.outputGoesOn === undefined) {
       this.#counted = { tokens: reported, characters: outputCharacters };
       this.#moreBytes = 0;

@@ -1,5 +1,6 @@
 import type { ApiKey } from '../../accounts/api-key.ts';
-import type { CallOpening, FailedAttempt } from '../../billing/ledger/call-entry.ts';
+import type { CallEntry, CallOpening, FailedAttempt } from '../../billing/ledger/call-entry.ts';
+import { countInput } from '../../billing/metering/dispute-usage.ts';
 import type { PriceBook } from '../../billing/rating/rating.ts';
 import type { CallFacts } from '../../inference/call-facts.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
@@ -27,13 +28,13 @@ import { notAChat } from '../routing/not-a-chat.ts';
 import { rankTargets, unknownModel } from '../routing/rank-targets.ts';
 import { subjectOf } from '../routing/route.ts';
 import type { Target } from '../routing/routing-table.ts';
-import { settleCall } from '../settle.ts';
+import { settleCall, type UsageBound } from '../settle.ts';
 import type { CallReport } from '../telemetry/call-report.ts';
 import { chatDialects } from '../../dialects/registry.ts';
 import { askTarget, type WholeAnswer } from '../exchange/ask-target.ts';
 import { boundEmbeddings } from './bound-embeddings.ts';
 import { readEmbeddings } from './read-embeddings.ts';
-import { type EmbeddingsReply, readEmbeddingsReply } from './read-reply.ts';
+import { type EmbeddingsReply, readEmbeddingsReply, tellCharged } from './read-reply.ts';
 
 /** A request for embeddings, of a client or of the gateway's own search. */
 export type EmbedCall = {
@@ -177,8 +178,8 @@ class EmbedAttempts {
       const reply = this.#read(answer, target);
       ticket.end({ type: 'answered' });
       retryBudget.succeeded(target.upstream.id);
-      await this.#settle(opening, { end: 'finished', report: reply.report, complete: true }, upstreamStatus);
-      return { reply };
+      const { usage, estimated } = await this.#settle(opening, { end: 'finished', report: reply.report, complete: true }, upstreamStatus);
+      return { reply: estimated ? tellCharged(reply, usage) : reply };
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
       const hasLeft = this.#call.signal.aborted || this.#call.client?.left !== undefined;
@@ -241,19 +242,38 @@ class EmbedAttempts {
   }
 
   /** Writes the call into the books. */
-  #settle(opening: CallOpening, told: Outcome, upstreamStatus: number | undefined): Promise<void> {
+  #settle(opening: CallOpening, told: Outcome, upstreamStatus: number | undefined): Promise<CallEntry> {
     const { journal, clock } = this.#gateway;
+    const { priceBook } = this.#known;
     const durationMs = Math.round(clock.monotonicMs() - this.#call.startedMs);
     const left = this.#call.client?.left;
     const outcome = left === undefined ? told : endLeft(told);
-    const charged = settleCall(opening, outcome, { upstreamStatus, durationMs }, this.#known.priceBook, false);
+    const charged = settleCall(
+      opening,
+      outcome,
+      { upstreamStatus, durationMs },
+      { priceBook, keepsReply: false, bound: this.#boundUsage(opening) },
+    );
     const entry = left === undefined ? charged : { ...charged, disconnect: describeLeaving(left, reportsUsage(outcome), durationMs) };
     this.#usedTokens = countUsedTokens(entry.usage);
     this.#known.credit?.charge(entry);
     return new Promise((resolve) => {
-      journal.done(entry, resolve);
+      journal.done(entry, () => resolve(entry));
       this.#call.report?.settled(entry, outcome.error);
     });
+  }
+
+  #boundUsage({ vendor, upstreamModel, requestedModel, acceptedAtMs, userName, keyId }: CallOpening): UsageBound {
+    const { priceBook, facts } = this.#known;
+    return {
+      // A text has more characters than tokens, nearly always.
+      isSuspicious: (usage) => countInput(usage) > facts.inputCharacters || (usage.outputTokens ?? 0) > 0,
+      find: () => {
+        const { most } = boundEmbeddings(this.#call.body, facts.inputCharacters);
+        const nanoUsd = priceBook.most({ vendor, upstreamModel, requestedModel, acceptedAtMs, userName, keyId, most });
+        return { most, nanoUsd, provesCounts: true };
+      },
+    };
   }
 
   #describeAttempt(

@@ -1,5 +1,6 @@
 import type { ReplyReport } from '../../dialects/chat-dialect.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../platform/json/json-value.ts';
+import type { Usage } from '../../inference/usage.ts';
 import { parseJsonObject } from '../../platform/json/parse-json.ts';
 
 /** An upstream's embeddings: what goes to the client, and what it says of its usage. */
@@ -20,6 +21,12 @@ export function readEmbeddingsReply(bytes: Buffer, encoding: 'float' | 'base64',
     items.push({ ...item, embedding });
   }
   return { body: { ...reply, data: items, model: requestedModel }, report: readReport(reply) };
+}
+
+/** The same reply with what is charged for it, where that is not what its upstream reported. */
+export function tellCharged({ body, report }: EmbeddingsReply, { inputTokens = 0 }: Usage): EmbeddingsReply {
+  const usage = isJsonObject(body['usage']) ? body['usage'] : {};
+  return { body: { ...body, usage: { ...usage, prompt_tokens: inputTokens, total_tokens: inputTokens } }, report };
 }
 
 function readReport({ usage, model }: JsonObject): ReplyReport {

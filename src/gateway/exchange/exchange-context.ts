@@ -12,6 +12,7 @@ import type { StreamBudget } from '../credits/stream-budget.ts';
 import type { Departure, LeavingRule } from '../disconnect/departure.ts';
 import type { ReplyRelay } from './reply-relay.ts';
 import type { ClientReply } from './client-reply.ts';
+import type { UsageReport } from '../../inference/usage.ts';
 
 /** How an exchange ended: all that metering needs, the same for every implementation of the exchange. */
 export type Outcome = {
@@ -22,6 +23,9 @@ export type Outcome = {
   readonly error?: GatewayError;
 };
 
+/** As much of an outcome as is metered. */
+export type MeteredEnding = Pick<Outcome, 'end' | 'complete' | 'report'>;
+
 /** What follows the exchange while it runs. Each call is cheap and synchronous. */
 export type ExchangeObserver = {
   /** The upstream's status line has arrived. */
@@ -29,6 +33,8 @@ export type ExchangeObserver = {
   /** The first generated content is about to go to the client. */
   readonly firstContent: () => void;
   readonly progress: (report: ReplyReport) => void;
+  /** What is charged for a call that ends so: what its client is told is the same. Absent for what costs nothing. */
+  readonly meter?: ((ending: MeteredEnding) => UsageReport) | undefined;
   /** The client has left before the end. Followed by `settled`, at once or when the upstream's reply has ended. */
   readonly left?: (departure: Departure) => void;
   /**

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { ReplyReport, StreamReport } from '../../dialects/chat-dialect.ts';
 import type { GatewayError } from '../../inference/gateway-error.ts';
 import type { Frame, StreamFraming } from '../../platform/frames.ts';
-import type { Usage } from '../../inference/usage.ts';
+import type { Usage, UsageReport } from '../../inference/usage.ts';
 import type { JsonObject, JsonValue } from '../../platform/json/json-value.ts';
 import type { GatewayLimits } from '../limits.ts';
 
@@ -14,6 +14,12 @@ type ErrorAnswer = {
   /** The parsed body. */
   readonly body: unknown;
 };
+
+/**
+ * What is charged for a reply of which so much is known. A relay that writes the usage itself asks at the end, so that its client is told what it is charged for.
+ * @param complete whether the upstream has said all of it
+ */
+export type ChargedUsage = (report: ReplyReport, complete: boolean) => UsageReport;
 
 /**
  * How a reply gets from the upstream's dialect into the client's. There are two: passthrough hands the bytes on, translation reads them
@@ -28,7 +34,7 @@ export type ReplyRelay = {
   readonly replyHeaders: (headers: IncomingHttpHeaders) => Record<string, string>;
   readonly readReply: (reply: unknown) => ReplyReport;
   /** The body for the client. Called before the call is settled, once, for a reply that is no error. */
-  readonly writeReply: (reply: unknown, bytes: Buffer) => Buffer;
+  readonly writeReply: (reply: unknown, bytes: Buffer, charged?: ChargedUsage) => Buffer;
   /** The reply that was written, with what its client did not ask to see; absent where that is all that was written. */
   readonly wholeReply?: () => JsonObject | undefined;
   /** What has to be done before the client may learn that its whole reply is there. Asked after `writeReply`; never rejects. */
@@ -37,7 +43,7 @@ export type ReplyRelay = {
    * @param limits what the stream may pile up: its `read` throws GatewayError beyond that
    * @param mayBeCut whether it may have to be ended before its time
    */
-  readonly openStream: (limits: Pick<GatewayLimits, 'replyBytesMax'>, mayBeCut?: boolean) => StreamRelay;
+  readonly openStream: (limits: Pick<GatewayLimits, 'replyBytesMax'>, mayBeCut?: boolean, charged?: ChargedUsage) => StreamRelay;
   /** The error to word for the client; undefined where the upstream's own answer goes on as it is. */
   readonly readError: (answer: ErrorAnswer) => GatewayError | undefined;
   /** The body to send in place of an upstream's error that is not worded anew; undefined, or absent, where it goes on as it is. */

@@ -8,7 +8,7 @@ import { createSseFrameReader } from '../../platform/sse/sse-frame-reader.ts';
 import type { LeavingRule } from '../disconnect/departure.ts';
 import { limitToDelivered } from '../disconnect/limit-to-delivered.ts';
 import type { ExchangeContext, Outcome } from './exchange-context.ts';
-import type { StreamRelay } from './reply-relay.ts';
+import type { ChargedUsage, StreamRelay } from './reply-relay.ts';
 
 /** How often a running stream tells the journal where it stands: at most this much output can be missing after a crash. */
 export const progressIntervalMs = 200;
@@ -23,8 +23,25 @@ export function isBlank(bytes: Buffer): boolean {
   return bytes.every((byte) => byte === 0x0a || byte === 0x0d || byte === 0x20 || byte === 0x09);
 }
 
+/** Tells a relay what its reply will be charged, if it ends so. Undefined for what costs nothing. */
+export function chargedUsage({ observer }: Pick<ExchangeContext, 'observer'>, end: Outcome['end']): ChargedUsage | undefined {
+  const { meter } = observer;
+  return meter === undefined ? undefined : (report, complete) => meter({ end, complete, report });
+}
+
+/** Opens the stream of a reply: how it gets to the client. */
+export function openStream(context: ExchangeContext): StreamRelay {
+  return context.relay.openStream(context.limits, context.budget !== undefined, chargedUsage(context, 'finished'));
+}
+
+/** What a stream is charged that is cut now. */
+export function chargedIfCut(context: Pick<ExchangeContext, 'observer'>, report: ReplyReport): Usage {
+  const charged = chargedUsage(context, cutByBudget.end);
+  return charged === undefined ? countSoFar(report) : charged(report, cutByBudget.complete).usage;
+}
+
 /** What a stream that is ended early has used: what its upstream says, and its output by what it has written where that is more. */
-export function countSoFar({ usageReport, outputCharacters }: ReplyReport): Usage {
+function countSoFar({ usageReport, outputCharacters }: ReplyReport): Usage {
   return { ...usageReport?.usage, outputTokens: Math.max(usageReport?.usage.outputTokens ?? 0, estimateTokens(outputCharacters)) };
 }
 

@@ -7,13 +7,14 @@ import type { ExchangeContext, ReplySink, UpstreamFlow } from './exchange-contex
 import { HeldOpening } from './held-opening.ts';
 import type { StreamRelay } from './reply-relay.ts';
 import {
-  countSoFar,
+  chargedIfCut,
   createFrameReader,
   countDelivered,
   cutByBudget,
   describeDefect,
   describeEnding,
   isBlank,
+  openStream,
   progressIntervalMs,
   type StreamEnding,
   warnOfMalformed,
@@ -53,9 +54,8 @@ export class StreamReply implements ReplySink {
     this.#headers = headers;
     this.#framing = framing;
     this.#reader = createFrameReader(context.relay.upstreamFraming ?? framing, context.limits.eventBytesMax);
-    const { budget, limits } = context;
-    this.#stream = context.relay.openStream(limits, budget !== undefined);
-    if (budget !== undefined) this.#review = new StreamReview(budget, (verdict, heldBack) => this.#goOn(verdict, heldBack));
+    this.#stream = openStream(context);
+    if (context.budget !== undefined) this.#review = new StreamReview(context.budget, (verdict, heldBack) => this.#goOn(verdict, heldBack));
     this.#lastDataMs = context.clock.monotonicMs();
     this.#lastWriteMs = this.#lastDataMs;
     this.#held = new HeldOpening(this.#lastDataMs + (context.holdOpeningMs ?? Infinity));
@@ -126,7 +126,7 @@ export class StreamReply implements ReplySink {
   /** Ends the reply as if its model had reached the bound of its output. */
   #cutShort(parts: readonly Buffer[]): void {
     this.#flow.stop();
-    const ready = [...this.#release(), ...parts, this.#stream.cut(countSoFar(this.#stream.report()))];
+    const ready = [...this.#release(), ...parts, this.#stream.cut(chargedIfCut(this.#context, this.#stream.report()))];
     this.#reachesClient = true;
     this.#markContent();
     this.#settle(cutByBudget);

@@ -3,6 +3,7 @@ import { parseJson } from '../../platform/json/parse-json.ts';
 import { writeReply } from '../write-reply.ts';
 import { createCollectedReply } from './collect-reply.ts';
 import type { ExchangeContext, ReplySink, UpstreamFlow } from './exchange-context.ts';
+import { chargedUsage } from './stream-parts.ts';
 import { describeErrorInReply } from './upstream-failure.ts';
 
 function invalidReply(context: ExchangeContext, headers: Readonly<Record<string, string>>, length: number, cause?: unknown): GatewayError {
@@ -42,7 +43,7 @@ export function createWholeReply(
     }
     if (!expected) return fail(invalidReply(context, headers, body.length));
     // Before the call is settled: what can still go wrong must not settle it a second time.
-    const written = relay.writeReply(reply, body);
+    const written = relay.writeReply(reply, body, chargedUsage(context, 'finished'));
     const settle = (): void => {
       observer.firstContent();
       observer.settled({ end: 'finished', complete: true, report }, () => {

@@ -8,6 +8,7 @@ import type { Gateway } from '../gateway.ts';
 import type { AttemptTicket, AttemptVerdict } from '../health/health.ts';
 import { keepBooks, keepNoBooks } from '../keep-books.ts';
 import { endCreditWithCall } from '../credits/end-with-call.ts';
+import { boundUsage } from '../credits/usage-bound.ts';
 import { countUsedTokens, endWithCall } from '../limits/reserve-call.ts';
 import type { ExchangePlan } from '../plan-exchange.ts';
 import type { Target } from '../routing/routing-table.ts';
@@ -34,6 +35,7 @@ const noNotes = (): readonly TranslationNote[] => [];
 
 /** Follows one attempt: what it says of its target's health, and, when it is the one that ends its call, the books. */
 export class AttemptObserver implements ExchangeObserver {
+  readonly meter: ExchangeObserver['meter'];
   readonly #gateway: Gateway;
   readonly #attempt: FollowedAttempt;
   readonly #books: ExchangeObserver;
@@ -47,6 +49,7 @@ export class AttemptObserver implements ExchangeObserver {
     this.#attempt = attempt;
     this.#isStream = known.framing !== undefined;
     this.#books = followBooks(gateway, known, attempt);
+    this.meter = this.#books.meter;
     this.#startedMs = gateway.clock.monotonicMs();
   }
 
@@ -120,7 +123,8 @@ export class AttemptObserver implements ExchangeObserver {
 }
 
 /** Returns what keeps the books of an attempt, and ends with it what was taken of the call's limits. */
-function followBooks(gateway: Gateway, known: KnownCall, { opening, plan, target }: FollowedAttempt): ExchangeObserver {
+function followBooks(gateway: Gateway, known: KnownCall, attempt: FollowedAttempt): ExchangeObserver {
+  const { opening, plan, target } = attempt;
   if (opening === undefined) return keepNoBooks(known.report);
   const { translation } = plan;
   const { facts, taken, credit, settings, startedMs, call } = known;
@@ -130,6 +134,7 @@ function followBooks(gateway: Gateway, known: KnownCall, { opening, plan, target
     upstreamDialect: plan.upstreamDialect.id,
     priceBook: settings.routing.priceBook,
     startedMs,
+    bound: boundUsage(known, { target, plan, pricingParameters: opening.pricingParameters }),
     report: known.round ?? known.report,
     vendor: target.upstream.vendor,
     // A translated reply is kept by nobody under the id that the client sees.

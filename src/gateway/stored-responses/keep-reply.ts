@@ -19,13 +19,13 @@ export function keepReplies(relay: ReplyRelay, kept: KeptRelay): ReplyRelay {
   let written: JsonObject | undefined;
   return {
     ...relay,
-    writeReply: (reply, bytes) => {
-      const made = relay.writeReply(reply, bytes);
+    writeReply: (reply, bytes, charged) => {
+      const made = relay.writeReply(reply, bytes, charged);
       written = relay.wholeReply?.() ?? (isPassthrough && isJsonObject(reply) ? reply : parseJsonObject(made.toString()));
       return made;
     },
     kept: () => (written === undefined ? undefined : keep(written)),
-    openStream: (limits, mayBeCut) => keepStream(relay.openStream(limits, mayBeCut), kept),
+    openStream: (limits, mayBeCut, charged) => keepStream(relay.openStream(limits, mayBeCut, charged), kept),
   };
 }
 

@@ -30,6 +30,7 @@ class CallSeries {
   readonly tokens: Readonly<Record<'input' | 'cacheRead' | 'cacheWrite5m' | 'cacheWrite1h' | 'output' | 'reasoning', Counter>>;
   readonly cost: Counter;
   readonly estimated: Counter;
+  readonly disputed: Counter;
 
   /** @param labels operation, provider, model, dialect, upstream */
   constructor(families: MetricFamilies, labels: readonly [string, string, string, string, string]) {
@@ -52,6 +53,7 @@ class CallSeries {
     };
     this.cost = families.cost.with(dialect, upstream, model);
     this.estimated = families.estimated.with(dialect, upstream, model);
+    this.disputed = families.disputed.with(dialect, upstream, model);
   }
 
   calls(end: string, status: string): Counter {
@@ -186,6 +188,7 @@ class CallCounter implements CallMetrics {
     if (reasoningTokens > 0) tokens.reasoning.add(reasoningTokens);
     if (charge.amountNanoUsd !== 0n) series.cost.add(Number(charge.amountNanoUsd));
     if (entry.estimated) series.estimated.add(1);
+    if (entry.disputed !== undefined) series.disputed.add(1);
     if (entry.end === 'failed' || hasOtherUnit(usage)) return;
     series.inputTokens.observe(inputTokens + cacheReadTokens + cacheWrite5mTokens + cacheWrite1hTokens);
     series.outputTokens.observe(outputTokens);

@@ -52,6 +52,7 @@ export type MetricFamilies = Readonly<
       | 'tokens'
       | 'cost'
       | 'estimated'
+      | 'disputed'
       | 'translations'
       | 'notes',
       Family<Counter>
@@ -148,6 +149,11 @@ function createCounters(registry: MetricRegistry) {
     ),
     cost: counter('weir_cost_usd_total', bookLabels, 'What the calls in the books cost, in USD.', 9),
     estimated: counter('weir_estimated_calls_total', bookLabels, 'Calls in the books of which a count is an estimate.'),
+    disputed: counter(
+      'weir_disputed_calls_total',
+      bookLabels,
+      'Calls in the books whose upstream reported a figure that cannot be true: they are charged what they can have come to, and weir usage --disputed lists them.',
+    ),
     translations: counter(
       'weir_translated_calls_total',
       ['dialect', 'upstream_dialect'],

@@ -83,9 +83,10 @@ export function mergeEntries(entries: readonly CallEntry[], told: Pick<CallEntry
   const models = entries.filter(({ toolUsage }) => toolUsage === undefined);
   const last = models.at(-1);
   if (last === undefined) return undefined;
-  const { parentCallId: _parent, failedAttempts: _failed, firstByteMs: _first, ...base } = last;
+  const { parentCallId: _parent, failedAttempts: _failed, firstByteMs: _first, disputed: _disputed, ...base } = last;
   const failedAttempts = models.flatMap((entry) => entry.failedAttempts ?? []);
   const firstByteMs = models[0]?.firstByteMs;
+  const disputed = models.find((entry) => entry.disputed !== undefined)?.disputed;
   return {
     ...base,
     ...told,
@@ -96,6 +97,7 @@ export function mergeEntries(entries: readonly CallEntry[], told: Pick<CallEntry
       amountNanoUsd: entries.reduce((sum, { charge }) => sum + charge.amountNanoUsd, 0n),
       lines: entries.flatMap(({ charge }) => charge.lines),
     },
+    ...(disputed === undefined ? {} : { disputed }),
     ...(failedAttempts.length === 0 ? {} : { failedAttempts }),
     ...(firstByteMs === undefined ? {} : { firstByteMs }),
   };

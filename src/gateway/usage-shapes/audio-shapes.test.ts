@@ -102,10 +102,18 @@ async function settleAudioShape(shape: AudioShape): Promise<CallEntry> {
   const opening = { ...corpusCall, requestedModel: model, upstreamModel: model, dialect: 'openai-audio', vendor: 'openai', stream: false };
   try {
     const { end, report, textCharacters } = await prepared.deliver(reply, delivery);
-    return settleAudio(opening, { end, metered: await prepared.meter(report, textCharacters) }, trace, corpusPrices);
+    return settleAudio(opening, { end, metered: await prepared.meter(report, textCharacters), report }, trace, {
+      priceBook: corpusPrices,
+      bounds: () => prepared.bounds(),
+      possible: () => prepared.possible(),
+    });
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
-    return settleAudio(opening, { end: 'failed', metered: nothingUsed, error }, trace, corpusPrices);
+    return settleAudio(opening, { end: 'failed', metered: nothingUsed, error }, trace, {
+      priceBook: corpusPrices,
+      bounds: () => prepared.bounds(),
+      possible: () => prepared.possible(),
+    });
   }
 }
 
@@ -113,7 +121,10 @@ function settleEmbeddings({ reply, name }: UsageShape): CallEntry {
   const read = readEmbeddingsReply(Buffer.from(JSON.stringify(reply)), 'float', 'm');
   if (read === undefined) throw new Error(`${name} is no reply`);
   const opening = { ...corpusCall, dialect: 'openai-embeddings', vendor: 'openai', stream: false };
-  return settleCall(opening, { end: 'finished', complete: true, report: read.report }, trace, corpusPrices, false);
+  return settleCall(opening, { end: 'finished', complete: true, report: read.report }, trace, {
+    priceBook: corpusPrices,
+    keepsReply: false,
+  });
 }
 
 function check(row: CallEntry, { end = 'finished', estimated = false, usage, nanoUsd }: UsageShape): void {

@@ -99,5 +99,5 @@ export function settleShape(shape: UsageShape & { readonly vendor: VendorId }, a
   const vendor = upstreamVendors[shape.vendor];
   const opening: CallOpening = { ...corpusCall, dialect, vendor: vendor.id, stream: isStream };
   const corrected = outcome.report === undefined ? outcome : { ...outcome, report: correctReport(outcome.report, vendor, dialect) };
-  return settleCall(opening, corrected, { upstreamStatus: 200, durationMs: 1 }, corpusPrices, false);
+  return settleCall(opening, corrected, { upstreamStatus: 200, durationMs: 1 }, { priceBook: corpusPrices, keepsReply: false });
 }

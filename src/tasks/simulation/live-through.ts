@@ -24,7 +24,8 @@ function mayEndWith(task: VideoTask, story: Story): readonly string[] {
 
 function chargeOf(end: string, { durationMs }: Story): bigint {
   if (end !== 'completed' && end !== 'content_moderated') return 0n;
-  return simulatedCharge({ ...heldUsage, ...(durationMs === undefined ? {} : { outputVideoMs: durationMs }) }).amountNanoUsd;
+  const outputVideoMs = Math.min(durationMs ?? Infinity, heldUsage.outputVideoMs ?? Infinity);
+  return simulatedCharge({ ...heldUsage, outputVideoMs }).amountNanoUsd;
 }
 
 /** What has to hold of a task that is over, whatever happened on its way. */

@@ -1,9 +1,12 @@
+import { isDeepStrictEqual } from 'node:util';
+
 import type { ErrorInReply } from '../../../dialects/chat-dialect.ts';
 import { cutAtSequences } from '../../../inference/cut-at-sequences.ts';
 import type { EventStep, InferenceEvent } from '../../../inference/inference-event.ts';
 import { limitCalls } from '../../../inference/limit-calls.ts';
 import { restoreTools } from '../../../inference/restore-tools.ts';
 import { serializeBlocks } from '../../../inference/serialize-blocks.ts';
+import type { Usage, UsageReport } from '../../../inference/usage.ts';
 import { createProofCollector } from './collect-proofs.ts';
 import type { Translation } from './translation.ts';
 
@@ -35,11 +38,27 @@ function chain(steps: readonly EventStep[]): (events: readonly InferenceEvent[])
   return (events) => steps.reduce<readonly InferenceEvent[]>((passing, step) => passing.flatMap((event) => step(event)), events);
 }
 
+const passOn: EventStep = (event) => [event];
+
+/**
+ * A reply may end without its upstream's report, with one that cannot be true, or before it came. Whatever is charged then, its client is told the same.
+ */
+function tellCharged(charged: () => UsageReport): EventStep {
+  let told: Usage | undefined;
+  return (event) => {
+    if (event.type === 'usage') told = event.usageReport.usage;
+    if (event.type !== 'finished') return [event];
+    const usageReport = charged();
+    return told !== undefined && isDeepStrictEqual(told, usageReport.usage) ? [event] : [{ type: 'usage', usageReport }, event];
+  };
+}
+
 /**
  * What happens between the upstream's words and the client's: blocks are put in line, tools get their names back, stop sequences that the
- * upstream does not know cut the text, and proofs that the client might lose are remembered before it learns of the end.
+ * upstream does not know cut the text, and proofs that the client might lose are remembered before it learns of the end. The last that is told of usage is what is charged.
+ * @param charged what is charged for the reply as far as it is known; asked once, at its end. Absent for what costs nothing
  */
-export function createEventLine(translation: Translation): EventLine {
+export function createEventLine(translation: Translation, charged?: () => UsageReport): EventLine {
   const { encoded, callLimits, stopSequences, correctUsage, rememberProofs, replyNotes } = translation;
   const { toolNames, answerTool, cutAt } = encoded;
   const steps: EventStep[] = [serializeBlocks()];
@@ -58,13 +77,14 @@ export function createEventLine(translation: Translation): EventLine {
   }
   if (cutAt !== undefined && cutAt.length > 0) steps.push(cutAtSequences(cutAt));
   const run = chain(steps);
+  const tell = charged === undefined ? passOn : tellCharged(charged);
   const proofs = createProofCollector();
   let finished = false;
   const open = new Set<number>();
   return {
     push: (events) => {
-      const passed = (finished ? [] : run(events)).map((event) =>
-        event.type === 'usage' ? { ...event, usageReport: correctUsage(event.usageReport) } : event,
+      const passed = (finished ? [] : run(events)).flatMap((event) =>
+        tell(event.type === 'usage' ? { ...event, usageReport: correctUsage(event.usageReport) } : event),
       );
       for (const event of passed) {
         if (event.type === 'block-started') open.add(event.index);

@@ -6,7 +6,7 @@ import { replayReply } from '../../../inference/replay-reply.ts';
 import type { ReplyReport } from '../../../dialects/chat-dialect.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { requestIdHeader } from '../reply-headers.ts';
-import type { ReplyRelay } from '../reply-relay.ts';
+import type { ChargedUsage, ReplyRelay } from '../reply-relay.ts';
 import { refuseDeepReply } from './reply-bound.ts';
 import { createEventLine, failureOf } from './translate-events.ts';
 import { createTranslatedStream } from './translated-stream.ts';
@@ -26,13 +26,14 @@ export function createTranslateRelay(translation: Translation): ReplyRelay {
     streamsWholeReplies: true,
     replyHeaders: (headers) => replyHeaders(translation, headers),
     readReply: (reply) => readReply(translation, reply),
-    writeReply: (reply) => {
-      const written = writeWhole(translation, translateWhole(translation, reply));
+    writeReply: (reply, _bytes, charged) => {
+      const written = writeWhole(translation, translateWhole(translation, reply, charged));
       whole = written.whole;
       return Buffer.from(written.text);
     },
     wholeReply: () => whole,
-    openStream: ({ replyBytesMax }) => createTranslatedStream(translation, framing ?? 'sse', replyBytesMax),
+    openStream: ({ replyBytesMax }, _mayBeCut, charged) =>
+      createTranslatedStream(translation, framing ?? 'sse', { replyBytesMax, charged }),
     readError: ({ status, headers, body }) => {
       const seconds = Number(headers['retry-after']);
       const retry = Number.isFinite(seconds) && headers['retry-after'] !== undefined ? { retryAfterSeconds: Math.ceil(seconds) } : {};
@@ -57,9 +58,10 @@ function readReply({ upstream, client, reading, writing }: Translation, reply: u
 }
 
 /** A whole reply goes the same way as a stream, so that the two can never say different things. */
-function translateWhole(translation: Translation, reply: unknown): readonly InferenceEvent[] {
+function translateWhole(translation: Translation, reply: unknown, charged: ChargedUsage | undefined): readonly InferenceEvent[] {
   const { upstream, reading } = translation;
-  return createEventLine(translation).push(replayReply(upstream.codec.decodeReply(reply, reading)));
+  const ofReply = charged === undefined ? undefined : () => charged(upstream.readReply(reply), true);
+  return createEventLine(translation, ofReply).push(replayReply(upstream.codec.decodeReply(reply, reading)));
 }
 
 type WrittenReply = { readonly text: string; readonly whole: JsonObject | undefined };

@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+
+import type { DialectId } from '../../src/dialects/chat-dialect.ts';
+import type { Receipt, ReceiptRow } from '../../src/billing/receipts/receipt.ts';
+import { verifyReceipt } from '../../src/billing/receipts/verify-receipt.ts';
+import { call, eventually } from '../support/http.ts';
+import { openCall } from '../support/open-call.ts';
+import { type BenchReply, modelName, startTranslationBench, type TranslationBench } from './bench.ts';
+import { translationClients } from './clients/clients.ts';
+import type { Conversation, Said, TranslationClient } from './conversation.ts';
+import { upstreamDialects } from './upstreams/upstreams.ts';
+
+/** What a client was told, what its receipt says and what the upstream reported, on every route and for every end of a reply. */
+let bench: TranslationBench;
+before(async () => {
+  bench = await startTranslationBench();
+});
+after(() => bench[Symbol.asyncDispose]());
+
+const outputTokensMax = 50;
+const hello: Conversation = { turns: [{ role: 'user', parts: ['Hello'] }] };
+const words = Array.from({ length: 150 }, (_, at) => `word${at}`).join(' ');
+
+type Report = Readonly<Record<DialectId, Readonly<Record<string, unknown>>>>;
+
+/** The same false figure in the words of each upstream. */
+const output = (figure: unknown): Report => ({
+  'anthropic-messages': { output_tokens: figure },
+  'openai-responses': { output_tokens: figure },
+  'openai-chat': { completion_tokens: figure },
+  'gemini-generate-content': { candidatesTokenCount: figure },
+});
+const input = (figure: unknown): Report => ({
+  'anthropic-messages': { input_tokens: figure },
+  'openai-responses': { input_tokens: figure },
+  'openai-chat': { prompt_tokens: figure },
+  'gemini-generate-content': { promptTokenCount: figure },
+});
+const cached: Report = {
+  'anthropic-messages': { cache_read_input_tokens: 1_000_000_000 },
+  'openai-responses': { 'input_tokens_details.cached_tokens': 1_000_000_000 },
+  'openai-chat': { 'prompt_tokens_details.cached_tokens': 1_000_000_000 },
+  'gemini-generate-content': { cachedContentTokenCount: 1_000_000_000 },
+};
+
+type Ending = {
+  readonly name: string;
+  readonly conversation?: Partial<Conversation>;
+  readonly steering?: Readonly<Record<string, string>>;
+  readonly usage?: 'absent' | Report;
+  readonly disputed?: true;
+};
+
+const endings: readonly Ending[] = [
+  { name: 'the reply ends by itself', steering: { 'output-tokens': '37' } },
+  { name: 'the reply ends at a stop sequence', conversation: { stop: ['word9 '] }, steering: { text: encodeURIComponent(words) } },
+  { name: 'the reply reaches the bound of its output', conversation: { outputTokensMax }, steering: { 'output-tokens': '200' } },
+  { name: 'the upstream reports no usage', steering: { 'output-tokens': '37' }, usage: 'absent' },
+  { name: 'a billion output tokens are reported for 50', usage: output(1_000_000_000), disputed: true },
+  { name: 'one output token more than the bound is reported', usage: output(outputTokensMax + 1), disputed: true },
+  { name: 'a billion input tokens are reported', usage: input(1_000_000_000), disputed: true },
+  { name: 'more cached tokens than input are reported', usage: cached, disputed: true },
+  { name: 'a negative count is reported', usage: output(-7), disputed: true },
+  { name: 'a fractional count is reported', usage: output(7.5), disputed: true },
+  { name: 'a count is reported as text', usage: output('many'), disputed: true },
+];
+
+async function receiptOf(callId: string): Promise<Receipt> {
+  const { gatewayUrl, apiKey } = bench.weir;
+  const answer = await eventually(
+    () => call(`${gatewayUrl}/v1/receipts/${callId}`, { headers: { authorization: `Bearer ${apiKey}` } }),
+    ({ status }) => status === 200,
+  );
+  const receipt: Receipt = answer.json;
+  assert.deepEqual(verifyReceipt(receipt).problems, []);
+  return receipt;
+}
+
+function onlyRow({ rows }: Receipt): ReceiptRow {
+  const [row, ...others] = rows;
+  assert.ok(row !== undefined && others.length === 0);
+  return row;
+}
+
+/** All input and all output that is charged. */
+function chargedBy({ usage }: ReceiptRow): { readonly input: number; readonly output: number } {
+  const { input_tokens = 0, cache_read_tokens = 0, cache_write_5m_tokens = 0, cache_write_1h_tokens = 0, output_tokens = 0 } = usage;
+  return { input: input_tokens + cache_read_tokens + cache_write_5m_tokens + cache_write_1h_tokens, output: output_tokens };
+}
+
+const toldBy = ({ usage }: Said): { readonly input: number; readonly output: number } | undefined =>
+  usage === undefined ? undefined : { input: usage.input, output: usage.output };
+
+function readReply(client: TranslationClient, stream: boolean, { answer }: BenchReply): Said {
+  assert.equal(answer.status, 200, answer.text.slice(0, 500));
+  return stream ? client.readStream(answer.text) : client.readWhole(answer.json);
+}
+
+/** Holds the three accounts of one call against each other. */
+function compare(said: Said, row: ReceiptRow, { truth }: BenchReply, isTranslated: boolean): void {
+  const charged = chargedBy(row);
+  const planned = truth?.plannedUsage;
+  assert.ok(planned);
+  const reported = { input: planned.inputTokens + planned.cacheReadTokens + planned.cacheWriteTokens, output: planned.outputTokens };
+  if (isTranslated) assert.deepEqual(toldBy(said), charged, 'the client is told what it is charged for');
+  if (row.estimated) {
+    assert.notEqual(row.estimate_reason, null, 'the receipt says why it is an estimate');
+    return;
+  }
+  assert.deepEqual(charged, reported, 'the receipt has what the upstream reported');
+  assert.deepEqual(toldBy(said), charged, 'the client is told what it is charged for');
+}
+
+for (const client of translationClients) {
+  for (const to of upstreamDialects) {
+    describe(`${client.title} over ${to}`, () => {
+      for (const stream of [false, true]) {
+        const how = stream ? 'streamed' : 'whole';
+        for (const ending of endings) {
+          if (ending.conversation?.stop !== undefined && client.dialect === 'openai-responses') continue;
+          test(`told, charged and reported agree, or the receipt says why, ${how}: ${ending.name}`, async () => {
+            const { usage } = ending;
+            const conversation = { ...hello, ...(ending.disputed === true ? { outputTokensMax } : {}), ...ending.conversation };
+            const report = usage === undefined ? {} : { usage: usage === 'absent' ? usage : JSON.stringify(usage[to]) };
+            const steering = { ...(ending.disputed === true ? { 'output-tokens': '12' } : {}), ...ending.steering, ...report };
+            const reply = await bench.send({ client, to, model: 'plain', stream, conversation, steering });
+            const receipt = await receiptOf(reply.callId);
+            const row = onlyRow(receipt);
+            if (ending.disputed !== true) {
+              assert.equal(row.disputed, undefined);
+              compare(readReply(client, stream, reply), row, reply, client.dialect !== to);
+              return;
+            }
+            assert.ok(row.disputed, JSON.stringify(row.usage_reported));
+            assert.deepEqual([row.estimated, row.estimate_reason], [true, 'impossible_usage_report']);
+            const charged = chargedBy(row);
+            assert.ok(charged.output <= outputTokensMax && charged.input < 1000, JSON.stringify(charged));
+            assert.ok(charged.input > 0 && charged.output > 0, 'a broken upstream is no free one');
+            assert.ok(BigInt(receipt.total.nano_usd) < 10_000_000n, receipt.total.usd);
+            if (client.dialect !== to) assert.deepEqual(toldBy(readReply(client, stream, reply)), charged);
+          });
+        }
+      }
+
+      test('a reply that breaks off is charged for what there was of it, and the receipt says so', async () => {
+        const pace = 'tokensPerSecond=200;tokensPerFrame=2';
+        const steering = { fault: 'truncate;after=6', pace, 'output-tokens': '60' };
+        const reply = await bench.send({ client, to, model: 'plain', stream: true, conversation: hello, steering });
+        const row = onlyRow(await receiptOf(reply.callId));
+        assert.deepEqual([row.end, row.estimated, row.estimate_reason], ['cut', true, 'reply_broken_off']);
+        assert.ok(chargedBy(row).output <= 60 && chargedBy(row).output > 0);
+      });
+
+      test('a client that leaves is charged for what there was by then, and the receipt says so', async () => {
+        const { gatewayUrl, apiKey } = bench.weir;
+        const written = client.write(hello, modelName('plain', to), true);
+        const open = openCall(gatewayUrl + written.path, {
+          headers: {
+            authorization: `Bearer ${apiKey}`,
+            ...written.headers,
+            'x-simulator-pace': 'tokensPerSecond=40;tokensPerFrame=2',
+            'x-simulator-text': encodeURIComponent(words),
+          },
+          body: JSON.stringify(written.body),
+        });
+        await open.until((text) => text.includes('word3'));
+        open.leave('rst');
+        const row = onlyRow(await receiptOf(String((await open.head).headers['x-weir-request-id'])));
+        assert.equal(row.end, 'client-left');
+        assert.deepEqual([row.estimated, row.estimate_reason], [true, 'reply_broken_off']);
+        assert.ok(chargedBy(row).output > 0 && row.disconnect !== null);
+      });
+    });
+  }
+}
