@@ -3,7 +3,11 @@ import { test } from 'node:test';
 
 import fc from 'fast-check';
 
+import { verifyStart } from '../../src/billing/credits/credit-books.ts';
 import type { CallEntry } from '../../src/billing/ledger/call-entry.ts';
+import { settleDispute } from '../../src/billing/ledger/settle-dispute.ts';
+import { recomputeAmount } from '../../src/billing/rating/recompute-amount.ts';
+import type { Usage } from '../../src/inference/usage.ts';
 import { callEntries, createEntry } from './call-entries.ts';
 import { useEngine } from './store-under-test.ts';
 import type { StoreUnderTest } from './store-under-test.ts';
@@ -36,6 +40,64 @@ export function ledgerSuite(open: () => Promise<StoreUnderTest>): void {
       ids,
     );
     for (const none of ['', 'nothing', '%', "parts' or 1=1", 'parts\0']) assert.deepEqual(await store.listCallRows(none), [], none);
+  });
+
+  test('B9: a disputed row is settled once, by the first of two operators, and counts in statistics and balance as what was decided', async () => {
+    const store = engine().store();
+    const reported = { inputTokens: 10, outputTokens: 1_000_000_000 };
+    const figures = [{ count: 'outputTokens', reason: 'beyond-bound', reported: 1_000_000_000, most: 50 }] as const;
+    const priced = (usage: Usage): CallEntry['charge'] => {
+      const lines = [{ meter: 'output', quantity: usage.outputTokens ?? 0, unitPrice: '10', per: 1_000_000 }];
+      return { amountNanoUsd: recomputeAmount(lines), lines };
+    };
+    const usage = { inputTokens: 10, outputTokens: 50 };
+    const own = { userName: 'disputes', acceptedAtMs: startMs, usage, charge: priced(usage), estimated: true } as const;
+    const disputed = createEntry('disputed-1', { ...own, disputed: { figures, reported } });
+    await store.appendEntries([
+      disputed,
+      createEntry('disputed-2', { ...own, disputed: { figures, reported } }),
+      createEntry('plain', own),
+    ]);
+    const open = { limit: 10, userName: 'disputes', settled: false };
+    assert.deepEqual(
+      (await store.listDisputed(open)).map(({ entry }) => entry.callId),
+      ['disputed-2', 'disputed-1'],
+    );
+    assert.deepEqual((await store.listDisputed(open))[1], { entry: disputed });
+    const decide = (decision: 'accepted' | 'corrected', outputTokens: number, by: string): CallEntry =>
+      settleDispute(disputed, { decision, after: { ...usage, outputTokens }, by, atMs: startMs + 1 }, priced);
+    const rows = [decide('corrected', 20, 'one'), decide('accepted', 1_000_000_000, 'other')];
+    const added = await Promise.all(rows.map((row) => store.appendEntries([row])));
+    assert.deepEqual(added.toSorted(), [0, 1]);
+    assert.equal(await store.appendEntries(rows), 0);
+    const kept = rows[added.indexOf(1)];
+    assert.ok(kept);
+    assert.deepEqual(await store.findEntry(kept.callId), kept);
+    assert.deepEqual(await store.listCallRows('disputed-1'), [disputed, kept]);
+    assert.deepEqual(
+      (await store.listDisputed(open)).map(({ entry }) => entry.callId),
+      ['disputed-2'],
+    );
+    assert.deepEqual((await store.listDisputed({ ...open, settled: true }))[1], { entry: disputed, settlement: kept });
+    const outputTokens = 100 + (kept.settlement?.after.outputTokens ?? 0);
+    const amountNanoUsd = BigInt(outputTokens) * 10_000n;
+    const buckets = [{ startSeconds, endSeconds: startSeconds + 60 }];
+    const [sum] = await store.queryStatistics({ buckets, startSeconds, endSeconds: startSeconds + 60, userName: 'disputes', rowsMax: 10 });
+    assert.deepEqual(
+      { calls: sum?.callCount, completionTokens: sum?.completionTokens, amountNanoUsd: sum?.amountNanoUsd },
+      { calls: 3, completionTokens: outputTokens, amountNanoUsd },
+    );
+    const [balance] = await store.readBalances({ userName: 'disputes', limit: 1 });
+    assert.equal(balance?.balanceNanoUsd, -amountNanoUsd);
+    for (let cursor = verifyStart; ;) {
+      const { problems, next } = await store.verifyBooks({ cursor, limit: 1000 });
+      assert.deepEqual(
+        problems.filter(({ userName }) => userName === 'disputes'),
+        [],
+      );
+      if (next === undefined) break;
+      cursor = next;
+    }
   });
 
   test('a kept reply is found with its owner and the upstream that keeps it, and no other is', async () => {

@@ -25,6 +25,8 @@ export type EntrySummary = readonly [
   heldPots?: number,
   /** Of the price book that priced it. Absent in what earlier versions wrote. */
   priceVersion?: string,
+  /** 1 where figures of its upstream's report cannot be true; absent elsewhere. */
+  disputed?: 1,
 ];
 
 /** An entry as it is handed to the ledger store: a line with its summary, and its text after it. */
@@ -61,6 +63,9 @@ function viewOf(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
+const noMark = [] as const;
+const disputedMark = [1] as const;
+
 function summarize(entry: CallEntry): EntrySummary | undefined {
   const { usage, charge } = entry;
   for (const name in usage) if (!Number.isSafeInteger(usage[name as keyof typeof usage])) return undefined;
@@ -90,5 +95,6 @@ function summarize(entry: CallEntry): EntrySummary | undefined {
     entry.keyId,
     entry.heldPots ?? 0,
     entry.priceVersion,
+    ...(entry.disputed === undefined ? noMark : disputedMark),
   ];
 }

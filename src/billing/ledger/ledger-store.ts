@@ -3,6 +3,9 @@ import type { CallEntry } from './call-entry.ts';
 /** A reply that an upstream keeps: the user whose call made it, that call, and the upstream's id. */
 export type KeptReply = { readonly userName: string; readonly callId: string; readonly upstream: string };
 
+/** A row whose upstream reported figures that cannot be true, and the row that settles it, where there is one. */
+export type DisputedRow = { readonly entry: CallEntry; readonly settlement?: CallEntry };
+
 /** What the ledger needs of a store. */
 export type LedgerStore = {
   /**
@@ -24,6 +27,12 @@ export type LedgerStore = {
     readonly before?: string;
     readonly userName?: string;
   }) => Promise<readonly CallEntry[]>;
+  /** Disputed rows, newest first; `settled` says whether those too of which an operator has decided, and what. */
+  readonly listDisputed: (filter: {
+    readonly limit: number;
+    readonly userName?: string;
+    readonly settled: boolean;
+  }) => Promise<readonly DisputedRow[]>;
   /** The next rows accepted in `[startMs, endMs)`, in the order of their acceptance and, of the same millisecond, of their ids; fewer than `limit` when there are no more. */
   readonly listEntriesBetween: (page: {
     readonly startMs: number;

@@ -1,3 +1,5 @@
+import type { Usage } from '../../inference/usage.ts';
+
 /** The names of counts as receipts write them: `cacheWrite5mTokens` is `cache_write_5m_tokens`. */
 export function writeCounts(counts: Readonly<Record<string, number | undefined>>): Record<string, number> {
   return Object.fromEntries(
@@ -8,6 +10,37 @@ export function writeCounts(counts: Readonly<Record<string, number | undefined>>
 /** The counts of a receipt by the names that rating knows them by. */
 export function readCounts(counts: Readonly<Record<string, number>>): Record<string, number> {
   return Object.fromEntries(Object.entries(counts).map(([name, count]) => [readName(name), count]));
+}
+
+const names: Readonly<Record<keyof Usage, true>> = {
+  inputTokens: true,
+  cacheReadTokens: true,
+  cacheWrite5mTokens: true,
+  cacheWrite1hTokens: true,
+  outputTokens: true,
+  reasoningTokens: true,
+  inputAudioTokens: true,
+  cacheReadAudioTokens: true,
+  outputAudioTokens: true,
+  inputImageTokens: true,
+  cacheReadImageTokens: true,
+  outputImageTokens: true,
+  webSearches: true,
+  inputCharacters: true,
+  inputAudioMs: true,
+  outputVideoMs: true,
+  inputImages: true,
+  outputAudioMs: true,
+  outputImages: true,
+  webFetches: true,
+  fileSearches: true,
+  toolCalls: true,
+  codeSessions: true,
+};
+
+/** Whether a receipt has a count of this name. */
+export function isCountName(name: string): boolean {
+  return Object.keys(names).some((known) => writeName(known) === name);
 }
 
 function writeName(name: string): string {

@@ -78,7 +78,7 @@ function countsOf(entry: CallEntry): Record<UsageClass, number> {
     cache_write_1h: cacheWrite1hTokens ?? 0,
     output: outputTokens ?? 0,
     web_searches: webSearches ?? 0,
-    requests: isBilled(entry) ? 1 : 0,
+    requests: isBilled(entry) && entry.settlement === undefined ? 1 : 0,
   };
 }
 

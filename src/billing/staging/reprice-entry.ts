@@ -1,4 +1,6 @@
-import { type CallEntry, isBilled } from '../ledger/call-entry.ts';
+import type { Usage } from '../../inference/usage.ts';
+import { type CallEntry, type Charge, isBilled } from '../ledger/call-entry.ts';
+import { chargeDifference } from '../ledger/settle-dispute.ts';
 import type { PriceBook, PricedCall } from '../rating/rating.ts';
 
 /** What a row costs by another book. */
@@ -34,7 +36,9 @@ export function repriceEntry(
   const { vendor, upstreamModel, requestedModel, userName, keyId, usage, serviceTier } = entry;
   const call: PricedCall = { vendor, upstreamModel, requestedModel, acceptedAtMs: atMs };
   const pricingParameters = { ...entry.pricingParameters, ...entry.replyParameters };
-  const { amountNanoUsd } = staged.rate({ ...call, userName, keyId, usage, serviceTier, pricingParameters });
+  const rate = (counts: Usage): Charge => staged.rate({ ...call, userName, keyId, usage: counts, serviceTier, pricingParameters });
+  const { settlement } = entry;
+  const { amountNanoUsd } = settlement === undefined ? rate(usage) : chargeDifference(rate(settlement.before), rate(settlement.after));
   const pricing = entry.priceVersion === current.version ? current : pricedBy?.(entry.priceVersion);
   const wasRead = pricing?.parametersOf({ ...call, acceptedAtMs: entry.acceptedAtMs }) ?? [];
   return {

@@ -20,12 +20,16 @@ export function describeReceipt(receipt: Receipt): readonly string[] {
   ];
 }
 
+function describeFigure({ count, reported, most }: NonNullable<ReceiptRow['disputed']>['figures'][number]): string {
+  return reported === null ? `${count} is no count` : `${count} of ${reported}, where ${most ?? 'less'} is the most`;
+}
+
 function describeRow(row: ReceiptRow): string[] {
   const { first_byte_ms: firstByteMs, duration_ms: durationMs } = row.timings;
   const served = row.served_model === null || row.served_model === row.upstream_model ? '' : `, served as ${row.served_model}`;
   const lines = row.lines.map((line) => [
     `    ${line.meter}`,
-    String(line.quantity),
+    line.reversed === true ? `-${line.quantity}` : String(line.quantity),
     `${line.unit_price_usd} per ${line.per}`,
     Object.entries(line.multipliers)
       .map(([name, factor]) => `x ${factor} ${name}`)
@@ -44,6 +48,10 @@ function describeRow(row: ReceiptRow): string[] {
           `  the client left after ${row.disconnect.left_after_ms} ms; policy ${row.disconnect.policy}, ${row.disconnect.delivered_characters} characters delivered`,
         ]),
     ...(row.estimate_reason === null ? [] : [`  estimated: ${row.estimate_reason.replaceAll('_', ' ')}`]),
+    ...(row.disputed === undefined ? [] : [`  disputed: ${row.disputed.figures.map(describeFigure).join(', ')}`]),
+    ...(row.settlement === undefined
+      ? []
+      : [`  ${row.settlement.decision} on ${row.settlement.at}${row.settlement.note === null ? '' : `: ${inert(row.settlement.note)}`}`]),
     `  priced by ${row.price.id ?? 'nothing: the model has no price'}, version ${row.price.version}`,
     ...alignColumns([['    METER', 'QUANTITY', 'PRICE USD', 'FACTORS', 'AMOUNT USD'], ...lines]),
     `  ${row.sum_usd} USD, rounded ${row.amount.usd} USD`,

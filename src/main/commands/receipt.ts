@@ -3,8 +3,6 @@ import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 
 import type { CallEntry } from '../../billing/ledger/call-entry.ts';
-import { parsePriceBasis } from '../../billing/rating/price-basis.ts';
-import { createPriceBook } from '../../billing/rating/price-book.ts';
 import type { PriceBook } from '../../billing/rating/rating.ts';
 import type { Receipt } from '../../billing/receipts/receipt.ts';
 import { buildReceipt } from '../../billing/receipts/build-receipt.ts';
@@ -12,11 +10,10 @@ import { callOfId } from '../../billing/receipts/call-of-id.ts';
 import { showCredits } from '../../billing/receipts/show-credits.ts';
 import { type Verification, verifyReceiptText } from '../../billing/receipts/verify-receipt.ts';
 import type { Store } from '../../store/store.ts';
-import { buildPriceBook } from '../config/build-price-book.ts';
 import { readCreditUnit } from '../config/read-credit-unit.ts';
 import { type Environment, StartError } from '../environment.ts';
+import { findBooksOfVersions } from './books-of-versions.ts';
 import { describeReceipt } from './describe-receipt.ts';
-import { loadConfigAndPrices, readPriceBooks } from './stored-prices.ts';
 import { readStore } from './with-accounts.ts';
 
 /** What `weir receipt verify` ends with: all is right, something differs, or it could not be looked at. */
@@ -69,7 +66,7 @@ async function verify(configured: () => Environment, file: string, withPrices: b
     const text = readFileSync(file === '-' ? 0 : file, 'utf8');
     verified = verifyReceiptText(text);
     if (withPrices && verified.receipt !== undefined) {
-      books = await loadPriceBooks(configured(), verified.receipt);
+      books = await findBooksOfVersions(configured(), versionsOf(verified.receipt));
       verified = verifyReceiptText(text, books);
     }
   } catch (error) {
@@ -90,15 +87,3 @@ async function verify(configured: () => Environment, file: string, withPrices: b
 }
 
 const versionsOf = ({ rows }: Receipt): readonly string[] => [...new Set(rows.map(({ price }) => price.version))];
-
-/** The prices in force, and behind them those that the database keeps of other versions that a receipt names. */
-async function loadPriceBooks(environment: Environment, receipt: Receipt): Promise<readonly PriceBook[]> {
-  const { config, priceBookData } = await loadConfigAndPrices(environment);
-  const inForce = buildPriceBook(config, priceBookData);
-  const others = versionsOf(receipt).filter((version) => version !== inForce.version);
-  if (others.length === 0) return [inForce];
-  const kept = await readPriceBooks(environment, (store) => Promise.all(others.map((version) => store.findRecordedPrices(version))));
-  const found = (kept ?? []).filter((prices) => prices !== undefined);
-  // The version is computed from what is kept: what somebody has changed is the book of no receipt.
-  return [inForce, ...found.map(({ basis }) => createPriceBook(parsePriceBasis(basis)))];
-}

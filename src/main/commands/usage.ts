@@ -2,12 +2,13 @@ import type { Command } from 'commander';
 
 import { granularityNames } from '../../billing/statistics/granularity.ts';
 import type { Environment } from '../environment.ts';
+import type { DisputedOptions } from '../usage/list-disputed.ts';
 import type { UsageOptions } from '../usage/show-usage.ts';
 
-/** Adds `weir usage`: the statistics of the monitor in a terminal. It only reads. */
+/** Adds `weir usage`: the statistics of the monitor in a terminal, and what is to be decided of impossible figures. */
 export function addUsageCommand(program: Command, readEnvironment: () => Environment): void {
-  program
-    .command('usage')
+  const usage = program.command('usage');
+  usage
     .description('shows what was used and what it cost; the last seven days unless told otherwise')
     .option('--by <bucket>', `size of the buckets: ${Object.values(granularityNames).join(', ')}`, 'day')
     .option('--from <time>', 'start: a date, a local time (2026-01-31T13:45), Unix seconds, or a time back from now (36h, 7d)')
@@ -17,8 +18,35 @@ export function addUsageCommand(program: Command, readEnvironment: () => Environ
     .option('--model <name>', 'only calls that asked for this model')
     .option('--json', 'prints the records as JSON')
     .option('--csv', 'prints the records as CSV')
-    .action(async (options: UsageOptions) => {
+    .option('--disputed', 'lists calls whose upstream reported figures that cannot be true, and that nobody has decided on')
+    .option('--all', 'with --disputed: those too that are settled')
+    .action(async (options: UsageOptions & DisputedOptions) => {
+      if (options.disputed === true) {
+        const { listDisputed } = await import('../usage/list-disputed.ts');
+        return await listDisputed(readEnvironment(), options);
+      }
       const { showUsage } = await import('../usage/show-usage.ts');
-      await showUsage(readEnvironment(), options);
+      return await showUsage(readEnvironment(), options);
+    });
+  usage
+    .command('accept')
+    .description('books what the upstream of a disputed call reported, as it reported it; once, and for good')
+    .argument('<row>', 'id of the disputed row, as weir usage --disputed shows it')
+    .option('--note <text>', 'why; the receipt shows it')
+    .action(async (rowId: string, { note }: { readonly note?: string }) => {
+      const { acceptDisputed } = await import('../usage/settle-disputed.ts');
+      await acceptDisputed(readEnvironment(), rowId, note);
+    });
+  usage
+    .command('correct')
+    .description(
+      'books other counts for a disputed call; those that are not named stay as charged, so that without any the dispute ends with them',
+    )
+    .argument('<row>', 'id of the disputed row, as weir usage --disputed shows it')
+    .argument('[counts...]', 'for example output_tokens=40, by the names of the receipt')
+    .option('--note <text>', 'why; the receipt shows it')
+    .action(async (rowId: string, counts: readonly string[], { note }: { readonly note?: string }) => {
+      const { correctDisputed } = await import('../usage/settle-disputed.ts');
+      await correctDisputed(readEnvironment(), rowId, counts, note);
     });
 }

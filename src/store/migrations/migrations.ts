@@ -12,6 +12,7 @@ import { statisticsScale } from './0011-statistics-scale.ts';
 import { priceBooks } from './0012-price-books.ts';
 import { bookingWaits } from './0013-booking-waits.ts';
 import { publishedPrices } from './0014-published-prices.ts';
+import { disputedCalls } from './0015-disputed-calls.ts';
 
 /**
  * One step of the schema. `shared` runs unchanged on every engine (text, bigint, double precision and smallint only); what an engine
@@ -41,6 +42,7 @@ export const migrations: readonly Migration[] = [
   priceBooks,
   bookingWaits,
   publishedPrices,
+  disputedCalls,
 ];
 
 /** The version of the schema that this program works with. */

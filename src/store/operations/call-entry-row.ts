@@ -26,6 +26,7 @@ export const callColumns = [
   'key_id',
   'held_pots',
   'transaction_id',
+  'disputed',
 ] as const;
 
 /** An entry as the values of its row, in the order of `callColumns`. */
@@ -77,6 +78,7 @@ export function readCallRow(summary: string, text: Buffer): CallRow {
     keyId,
     heldPots = 0,
     priceVersion,
+    disputed = 0,
   ] = JSON.parse(summary) as EntrySummary;
   if (keyId === undefined || priceVersion === undefined) return encodeCallRow(text);
   const values = [
@@ -97,6 +99,7 @@ export function readCallRow(summary: string, text: Buffer): CallRow {
     toStorableText(keyId),
     heldPots,
     null,
+    disputed,
   ];
   return { values, priceVersion: toStorableText(priceVersion) };
 }
@@ -134,6 +137,7 @@ function encodeCallRow(text: Buffer): CallRow {
     toStorableText(entry.keyId),
     entry.heldPots ?? 0,
     null,
+    entry.disputed === undefined ? 0 : 1,
   ];
   return { values, priceVersion: toStorableText(entry.priceVersion) };
 }

@@ -1,10 +1,11 @@
 import type { CallEntry } from '../../billing/ledger/call-entry.ts';
-import { rowIdsOf } from '../../billing/ledger/row-ids.ts';
+import type { DisputedRow } from '../../billing/ledger/ledger-store.ts';
+import { rowIdsOf, settlementRowId } from '../../billing/ledger/row-ids.ts';
 import { toStorableText } from '../storable-text.ts';
 import { StoreError } from '../store-error.ts';
 import type { LedgerStoreOperations } from '../worker/store-protocol.ts';
 import { bookSpend } from './booked-spend.ts';
-import { callColumns, decodeCallEntry, readCallRow, readIncrement } from './call-entry-row.ts';
+import { callColumns, columnAt, decodeCallEntry, readCallRow, readIncrement } from './call-entry-row.ts';
 import { encodeForStore, joinEncoded, splitEncoded } from './encoded-batch.ts';
 import type { CallRow } from './call-entry-row.ts';
 import type { Database, SqlParameter, SqlRow, SqlValue } from './database.ts';
@@ -58,6 +59,7 @@ export function createLedgerOperations(database: Database): LedgerStoreOperation
     },
     listCallRows: (callId) => listCallRows(database, callId),
     listEntries: (filter) => listEntries(database, filter),
+    listDisputed: (filter) => listDisputed(database, filter),
     listEntriesBetween: (page) => listEntriesBetween(database, page),
   };
 }
@@ -117,8 +119,13 @@ async function appendRows(database: Database, rows: readonly CallRow[], { insert
   const increments = added.map(readIncrement).filter((increment) => increment !== undefined);
   await addToRollUps(database, increments, sumsPerInsert);
   await bookSpend(database, spend, nodeId);
+  // What is given back can be spent: whoever was refused asks again.
+  if (added.some(({ values }) => Number(values[amountColumn]) < 0))
+    await database.run("update counters set value = value + 1 where name = 'credits_version'");
   return added.length;
 }
+
+const amountColumn = columnAt('amount_nano_usd');
 
 const selectCallRows = `select * from calls where call_id in (${rowIdsOf('')
   .map(() => '?')
@@ -135,6 +142,24 @@ type EntryFilter = Parameters<LedgerStoreOperations['listEntries']>[0];
 function checkLimit(limit: number): void {
   if (Number.isInteger(limit) && limit >= 1 && limit <= listedEntriesMax) return;
   throw new StoreError('constraint', `A listing takes a limit of 1 to ${listedEntriesMax}, not ${limit}.`);
+}
+
+async function listDisputed(
+  database: Database,
+  { limit, userName, settled }: Parameters<LedgerStoreOperations['listDisputed']>[0],
+): Promise<readonly DisputedRow[]> {
+  checkLimit(limit);
+  const suffix = settlementRowId('');
+  const ofUser = userName === undefined ? '' : 'and c.user_name = ?';
+  const open = settled ? '' : 'and s.call_id is null';
+  const sql = `select c.entry as entry, s.entry as settlement from calls c
+      left join calls s on s.call_id = c.call_id || cast(? as text)
+    where c.disputed = 1 ${ofUser} ${open} order by c.accepted_at_ms desc, c.call_id desc limit ?`;
+  const rows = await database.all(sql, suffix, ...(userName === undefined ? [] : [toStorableText(userName)]), limit);
+  return rows.map((row) => ({
+    entry: decodeCallEntry(row),
+    ...(row['settlement'] === null ? {} : { settlement: decodeCallEntry({ entry: row['settlement'] ?? null }) }),
+  }));
 }
 
 async function listEntriesBetween(

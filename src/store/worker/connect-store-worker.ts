@@ -68,6 +68,7 @@ export async function connectStoreWorker(worker: Worker, options: StoreWorkerOpt
     findEntry: (callId) => call('findEntry', callId),
     listCallRows: (callId) => call('listCallRows', callId),
     listEntries: (filter) => call('listEntries', filter),
+    listDisputed: (filter) => call('listDisputed', filter),
     listEntriesBetween: (page) => call('listEntriesBetween', page),
     queryStatistics: async (query) => unpackRows(await call('sumUsage', query)),
     keepDaysOf: (timeZone) => keepDays(call, timeZone),

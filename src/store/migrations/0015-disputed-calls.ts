@@ -1,0 +1,13 @@
+import type { Migration } from './migrations.ts';
+
+/** 1 for rows whose upstream reported figures that cannot be true, so that they are found without reading all others. */
+export const disputedCalls: Migration = {
+  version: 15,
+  name: 'disputed-calls',
+  shared: [
+    'alter table calls add column disputed smallint not null default 0',
+    'create index calls_disputed on calls (accepted_at_ms, call_id) where disputed = 1',
+  ],
+  sqlite: [],
+  postgres: [],
+};
