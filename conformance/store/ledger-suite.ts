@@ -68,7 +68,10 @@ export function ledgerSuite(open: () => Promise<StoreUnderTest>): void {
       settleDispute(disputed, { decision, after: { ...usage, outputTokens }, by, atMs: startMs + 1 }, priced);
     const rows = [decide('corrected', 20, 'one'), decide('accepted', 1_000_000_000, 'other')];
     const added = await Promise.all(rows.map((row) => store.appendEntries([row])));
-    assert.deepEqual(added.toSorted(), [0, 1]);
+    assert.deepEqual(
+      added.toSorted((one, other) => one - other),
+      [0, 1],
+    );
     assert.equal(await store.appendEntries(rows), 0);
     const kept = rows[added.indexOf(1)];
     assert.ok(kept);
