@@ -11,7 +11,7 @@ import { translationClients } from './clients/clients.ts';
 import type { Conversation, Said, TranslationClient } from './conversation.ts';
 import { upstreamDialects } from './upstreams/upstreams.ts';
 
-/** What a client was told, what its receipt says and what the upstream reported, on every route and for every end of a reply. */
+/** B10: what a client was told, what its receipt says and what the upstream reported, on every route and for every end of a reply. */
 let bench: TranslationBench;
 before(async () => {
   bench = await startTranslationBench();

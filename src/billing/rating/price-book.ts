@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { inOnePiece } from '../../platform/json/in-one-piece.ts';
+import type { Usage } from '../../inference/usage.ts';
 import type { Charge, ChargeLine } from '../ledger/call-entry.ts';
 import { boundCost, mostOfCall, totalInput } from './bound-cost.ts';
 import { chargeLines, judge, serviceTierMultiplier } from './charge-lines.ts';
@@ -55,13 +56,25 @@ export function createPriceBook({
     ...(credits === undefined ? {} : { credits }),
     models: (vendor) => listModels(book.entries, vendor),
     lists: windows.lists,
-    prices: (call) => find(call) !== undefined,
+    prices: (call, uses) => {
+      const pricings = find(call);
+      return pricings !== undefined && (uses === undefined || pricings.some((pricing) => pricesUse(pricing, uses)));
+    },
     parametersOf: (call) => pointersOf(find(call)),
     rateTools: (usage, payer = {}) => rateTools(usage, toolPrices ?? {}, payerOf(payer)),
     rate,
     bound: (call) => boundCost(call, find(call), payerOf(call), rate),
     most: (call) => mostOfCall(call, find(call), payerOf(call)),
   };
+}
+
+/** Whether any of what is used has a price: of what is not billed by tokens the tokens may well have none. A price of each call, or one that is computed, is one for whatever it uses. */
+function pricesUse({ tiers, media, fees, lines }: Pricing, { outputVideoMs, inputAudioMs, inputCharacters }: Usage): boolean {
+  if (fees?.call !== undefined || lines.length > 0) return true;
+  if (outputVideoMs !== undefined) return media?.videoSecond !== undefined;
+  if (inputAudioMs !== undefined) return media?.audioMinute !== undefined;
+  if (inputCharacters !== undefined) return media?.characters !== undefined;
+  return tiers.length > 0;
 }
 
 function createPayerFactors(factors: PriceFactors): (payer: Pick<RatedCall, 'userName' | 'keyId'>) => ChargeLine['multipliers'] {

@@ -51,8 +51,11 @@ export type PriceBook = {
   readonly models: (vendor: string) => readonly PricedModel[];
   /** Whether the vendor's list names this model, dated and `-latest` spellings included. */
   readonly lists: (vendor: string, model: string) => boolean;
-  /** Whether a call has a price, by the list or by an override. What has none costs 0. */
-  readonly prices: (call: PricedCall) => boolean;
+  /**
+   * Whether a call has a price, by the list or by an override. What has none costs 0.
+   * @param uses what it will be charged by: then that has to have a price, and not only the model
+   */
+  readonly prices: (call: PricedCall, uses?: Usage) => boolean;
   /** Whether a call without a price is free or refused. */
   readonly unlisted: 'free' | 'refuse';
   /** Absent where amounts are shown in USD alone. */

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../inference/gateway-error.ts';
-import type { JsonObject } from '../../platform/json/json-value.ts';
+import { isJsonObject, type JsonObject } from '../../platform/json/json-value.ts';
 import { compileCheck, compileCheckLater } from '../../platform/schema/compile-check.ts';
 import { describeProblems } from '../../platform/schema/describe-problems.ts';
 import type { Operation, ValidationMode, WireRequest } from '../chat-dialect.ts';
@@ -34,12 +34,23 @@ function checkCountChoice(canonical: JsonObject): void {
   });
 }
 
+/** Contract C, 4.3: the models that search, by the names of their family. Names that an operator gives its models say nothing of that. */
+const searching = /^gemini-(?:3\.1-(?:pro|.*image)|3-(?:flash|pro-image)|2\.5-(?:pro|flash)|2\.0-flash(?!-lite))/;
+const searchTools = ['googleSearch', 'googleSearchRetrieval', 'vendorSearch', 'vendorSearchRetrieval'];
+
+function checkSearchModel({ tools }: JsonObject, model: string): void {
+  const name = model.replace(/^models\//, '');
+  if (!Array.isArray(tools) || !name.startsWith('gemini-') || searching.test(name)) return;
+  if (!tools.some((tool) => isJsonObject(tool) && searchTools.some((search) => search in tool))) return;
+  throw new GatewayError('invalid_value', `'tools': the model ${name.slice(0, 256)} does not support the search tool.`, { param: 'tools' });
+}
+
 /**
  * Refuses a body that contract C (2.1, 4.1) refuses. The body is read by the rules of proto JSON; the bytes stay as they were sent.
  *
  * @throws GatewayError missing_required_field, unknown_field or invalid_value
  */
-export function validateRequest({ operation, body }: WireRequest, mode: ValidationMode): void {
+export function validateRequest({ operation, body, pathModel }: WireRequest, mode: ValidationMode): void {
   const schema = requestSchema(operation, mode);
   const canonical = canonicalizeRequest(body, schema, mode === 'compatible');
   if (!checks[knownOperation(operation)][mode](canonical)) {
@@ -49,4 +60,5 @@ export function validateRequest({ operation, body }: WireRequest, mode: Validati
       : wordRequestProblem(problem, body);
   }
   if (operation === 'count-tokens') checkCountChoice(canonical);
+  else if (mode === 'documented') checkSearchModel(canonical, pathModel ?? '');
 }

@@ -19,6 +19,7 @@ const speechInputCharactersMax = 4096;
 const voiceCharactersMax = 256;
 const speedMin = 0.25;
 const speedMax = 4;
+const documentedModels = ['tts-1', 'tts-1-hd'];
 const documentedVoices = ['alloy', 'echo', 'fable', 'onyx', 'nova', 'shimmer'];
 const documentedFields = new Set(['model', 'input', 'voice', 'response_format', 'speed']);
 
@@ -30,6 +31,7 @@ export function readSpeechRequest(body: JsonObject, mode: 'compatible' | 'docume
   if (mode === 'documented') for (const name of Object.keys(body)) if (!documentedFields.has(name)) throw unknownField(name);
   refuseNulls(body);
   const requestedModel = readText(body, 'model');
+  if (mode === 'documented' && !documentedModels.includes(requestedModel)) throw unsupportedWord('model', requestedModel, documentedModels);
   const input = readText(body, 'input');
   const inputCharacters = countCodePoints(input);
   checkLength('input', inputCharacters);

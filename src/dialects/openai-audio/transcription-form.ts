@@ -30,6 +30,7 @@ const listFields = new Set([
   'known_speaker_names',
   'known_speaker_references',
 ]);
+const documentedModels = ['whisper-1'];
 const documentedFields = {
   transcribe: new Set(['model', 'language', 'prompt', 'response_format', 'temperature', 'timestamp_granularities']),
   translate: new Set(['model', 'prompt', 'response_format', 'temperature']),
@@ -55,6 +56,7 @@ export function readTranscriptionForm(
   const single = (name: string): string | undefined => form.get(name)?.[0];
   const requestedModel = single('model');
   if (requestedModel === undefined || requestedModel === '') throw missingField('model');
+  if (mode === 'documented' && !documentedModels.includes(requestedModel)) throw unsupportedWord('model', requestedModel, documentedModels);
   refuseNulls(single);
   const formats: readonly TranscriptFormat[] =
     mode === 'documented' || task === 'translate' ? documentedTranscriptFormats : transcriptFormats;

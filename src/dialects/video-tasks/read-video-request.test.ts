@@ -175,8 +175,10 @@ test('other wrong values name their field', () => {
 
 test('documented mode holds the contract to the letter', () => {
   const documented = { mode: 'documented' } as const;
-  assert.equal(read({ duration: 15, callback_url: 'https://a.example/x' }, documented).request.callbackUrl, 'https://a.example/x');
+  const model = 'vendor-imagine-video';
+  assert.equal(read({ model, duration: 15, callback_url: 'https://a.example/x' }, documented).request.callbackUrl, 'https://a.example/x');
   const cases: readonly [Record<string, unknown>, string][] = [
+    [{ model: 'grok-imagine-video' }, 'model'],
     [{ duration: '5' }, 'duration'],
     [{ seconds: 5 }, 'seconds'],
     [{ duration: null }, 'duration'],
@@ -187,7 +189,7 @@ test('documented mode holds the contract to the letter', () => {
     [{ metadata: { video: { url: address } } }, 'metadata.video'],
     [{ metadata: { video: null } }, 'metadata.video'],
   ];
-  for (const [body, param] of cases) assert.equal(refusalOf(() => read(body, documented)).param, param);
+  for (const [body, param] of cases) assert.equal(refusalOf(() => read({ model, ...body }, documented)).param, param);
 });
 
 test('members that the form does not name are kept as they are written', () => {

@@ -43,6 +43,8 @@ const callbackCharactersMax = 2048;
 const openaiSecondsMax = 20;
 
 /** Fields of the contract (A 2.2), and how a client asks to be called back, which it leaves open. */
+/** The contract's one model. */
+const documentedModel = 'vendor-imagine-video';
 const documentedFields = new Set(['model', 'prompt', 'duration', 'images', 'image', 'metadata', 'callback_url', 'webhook_url']);
 
 const factFields = ['duration', 'resolution', 'aspect_ratio', 'size', 'image', 'images', 'reference_images', 'video'] as const;
@@ -89,7 +91,8 @@ function checkDocumented(body: JsonObject): void {
     if (!documentedFields.has(key)) throw new GatewayError('unknown_field', `${key} is not a known field.`, { param: key });
     if (body[key] === null) throw wrongValue(key, 'must have a value or be left out', 'null');
   }
-  const { image, metadata } = body;
+  const { image, metadata, model } = body;
+  if (typeof model === 'string' && model !== documentedModel) throw wrongValue('model', `must be ${documentedModel}`, showValue(model));
   const video = isJsonObject(metadata) ? metadata.video : undefined;
   for (const [path, value] of [
     ['image', image],

@@ -130,7 +130,7 @@ export class AudioAttempts {
     const { clock, health, retryBudget } = this.#gateway;
     const { response, settings } = this.#call;
     const { target, prepared } = candidate;
-    const opening = await this.#open(target);
+    const opening = await this.#open(target, prepared);
     const ticket = health.of(subjectOf(target)).begin(this.#asking);
     const attempt: Attempt = {
       candidate,
@@ -173,12 +173,12 @@ export class AudioAttempts {
     }
   }
 
-  #open(target: Target): Promise<CallOpening> {
+  #open(target: Target, prepared: PreparedAudio): Promise<CallOpening> {
     const { callId, acceptedAtMs, caller, job, settings, report, credit } = this.#call;
     const { journal } = this.#gateway;
     const { priceBook } = settings.routing;
     // Neither a form nor the text that is read out holds anything that a price depends on.
-    readPrices(priceBook, { target, requestedModel: job.facts.requestedModel, acceptedAtMs }, undefined);
+    readPrices(priceBook, { target, requestedModel: job.facts.requestedModel, acceptedAtMs, uses: prepared.bounds().most }, undefined);
     const priceVersion = priceBook.version;
     const failedAttempts = this.#failed.length === 0 ? undefined : [...this.#failed];
     const dialect = { id: 'openai-audio' };

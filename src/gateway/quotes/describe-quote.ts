@@ -33,7 +33,7 @@ export function priceQuote(
   const toolsNanoUsd = mostOf(toolsMost.map((usage) => priceBook.rateTools(usage, payer).amountNanoUsd));
   const priced = targets.map((quoted): PricedTarget => {
     const { target, usage, firstRound = usage, sent } = quoted;
-    const read = readPrices(priceBook, { target, requestedModel, acceptedAtMs: nowMs }, sent);
+    const read = readPrices(priceBook, { target, requestedModel, acceptedAtMs: nowMs, uses: usage.most }, sent);
     const pricingParameters = { ...quoted.pricingParameters, ...read };
     const rated = {
       vendor: target.upstream.vendor.id,

@@ -135,7 +135,7 @@ export class VideoAttempts {
     const { priceBook } = settings.routing;
     const { usage } = submission.billing;
     const { requestedModel } = request;
-    const read = readPrices(priceBook, { target, requestedModel, acceptedAtMs }, submission.body);
+    const read = readPrices(priceBook, { target, requestedModel, acceptedAtMs, uses: { outputVideoMs: 0 } }, submission.body);
     const pricingParameters = { ...submission.billing.parameters, ...read };
     const payer = { userName: caller.userName, keyId: caller.id };
     const planned = { vendor: upstream.vendor.id, upstreamModel, requestedModel, acceptedAtMs, pricingParameters, ...payer };
