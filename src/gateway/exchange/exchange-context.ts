@@ -24,7 +24,7 @@ export type Outcome = {
 };
 
 /** As much of an outcome as is metered. */
-export type MeteredEnding = Pick<Outcome, 'end' | 'complete' | 'report'>;
+type MeteredEnding = Pick<Outcome, 'end' | 'complete' | 'report'>;
 
 /** What follows the exchange while it runs. Each call is cheap and synchronous. */
 export type ExchangeObserver = {
