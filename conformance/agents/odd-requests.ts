@@ -71,7 +71,11 @@ const claudeRequests: readonly OddRequest[] = [
       context_management: { edits: [{ type: 'clear_thinking_20251015', keep: 'all' }] },
       output_config: { effort: 'high' },
     }),
-    warns: { 'openai-chat': /dropped thinking/, 'gemini-generate-content': /adapted messages\.1/ },
+    warns: {
+      'openai-responses': /dropped context_management .+dropped tools\.1\.cache_control/,
+      'openai-chat': /dropped thinking/,
+      'gemini-generate-content': /adapted messages\.1/,
+    },
     arrives: {
       'anthropic-messages': /"role":"system"/,
       'openai-responses': /"effort":"high"/,
