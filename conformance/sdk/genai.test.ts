@@ -177,6 +177,15 @@ describe('Google GenAI SDK', () => {
     });
     see(word);
     assert.match(word.text ?? '', /^(wet|dry)$/);
+    const bare = { responseMimeType: 'text/x.enum', responseSchema };
+    for (const other of ['gpt-5-mini', 'claude-sonnet-4-5']) {
+      const translated = await client.models.generateContent({ model: other, contents: 'Hello', config: bare });
+      see(translated, other);
+      assert.match(translated.text ?? '', /^(wet|dry)$/, other);
+      const streamed = await drain(await client.models.generateContentStream({ model: other, contents: 'Hello', config: bare }));
+      see(streamed.at(-1), other);
+      assert.match(streamed.map((chunk) => chunk.text ?? '').join(''), /^(wet|dry)$/, other);
+    }
   });
 
   test('thinking: thoughts beside the text, counted, and switched off', async () => {
@@ -312,8 +321,10 @@ describe('Google GenAI SDK', () => {
   });
 
   test('no key of an upstream reached the client, none of the client’s reached the vendor', () => {
-    const credentials = running.simulator.records().map(({ requestHeaders }) => requestHeaders['x-goog-api-key']);
-    assert.equal(new Set(credentials).size, 1);
+    const own = running.simulator.records().filter(({ path }) => path.startsWith('/v1beta/'));
+    assert.equal(new Set(own.map(({ requestHeaders }) => requestHeaders['x-goog-api-key'])).size, 1);
+    const others = running.simulator.records().filter((record) => !own.includes(record));
+    assert.ok(others.every(({ requestHeaders }) => requestHeaders['x-goog-api-key'] === undefined));
     assert.ok(running.simulator.records().every(({ path }) => !path.includes('key=')));
   });
 

@@ -10,6 +10,7 @@ import type {
 import { meaningOf, membersOf, numberOf, objectOf, textsOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { isSaid, listUnread } from '../../list-unread.ts';
+import { encodeBareEnum, enumMimeType } from './bare-enum.ts';
 import { decodeJsonSchema } from './decode-json-schema.ts';
 import { decodeSchema } from './decode-schema.ts';
 
@@ -48,7 +49,7 @@ const refuse = (field: string, problem: string): GatewayError =>
 /**
  * Reads `generationConfig` of the canonical form.
  *
- * @throws GatewayError untranslatable_field for several candidates, answers that are not text, and bare enums
+ * @throws GatewayError untranslatable_field for several candidates, and answers that are not text; invalid_value for a bare enum without values
  */
 export function decodeConfig(config: JsonObject): DecodedConfig {
   refuseUntranslatable(config);
@@ -76,10 +77,6 @@ function refuseUntranslatable(config: JsonObject): void {
       'generationConfig.responseModalities',
       `this model cannot answer with ${other}. Send ["TEXT"], or choose a model that can.`,
     );
-  }
-  if (config.responseMimeType === 'text/x.enum') {
-    const advice = "Send 'application/json' with the same schema: the answer is then the value in quotes.";
-    throw refuse('generationConfig.responseMimeType', `a bare enum value cannot be asked of this model. ${advice}`);
   }
 }
 
@@ -109,6 +106,7 @@ function decodeOutputFormat(config: JsonObject): OutputFormat | undefined {
     (jsonSchema === undefined ? undefined : decodeJsonSchema(jsonSchema)) ??
     (subset === undefined ? undefined : decodeSchema(subset)) ??
     objectOf(format?.schema);
+  if (config.responseMimeType === enumMimeType) return encodeBareEnum(schema);
   if (schema !== undefined) return { kind: 'json-schema', schema };
   return config.responseMimeType === 'application/json' || format?.mimeType === 'APPLICATION_JSON' ? { kind: 'json' } : undefined;
 }

@@ -140,15 +140,31 @@ test('what has no neutral name is kept, and matters only where it changes the an
   }
 });
 
+test('a bare enum is asked for as an object that holds one of its values; without values it is refused', () => {
+  const { outputFormat } = decode({
+    generationConfig: { responseMimeType: 'text/x.enum', responseSchema: { type: 'STRING', enum: ['a', 'b'] } },
+  });
+  assert.deepEqual(outputFormat, {
+    kind: 'json-schema',
+    name: 'choice',
+    schema: {
+      type: 'object',
+      properties: { value: { type: 'string', enum: ['a', 'b'] } },
+      required: ['value'],
+      additionalProperties: false,
+    },
+  });
+  assert.throws(() => decode({ generationConfig: { responseMimeType: 'text/x.enum' } }), {
+    code: 'invalid_value',
+    param: 'generationConfig.responseSchema',
+  });
+});
+
 test('what no other vendor can do is refused, naming the field and what to do instead', () => {
   const cases: readonly (readonly [members: JsonObject, param: string])[] = [
     [{ cachedContent: 'cachedContents/x' }, 'cachedContent'],
     [{ generationConfig: { candidateCount: 2 } }, 'generationConfig.candidateCount'],
     [{ generationConfig: { responseModalities: ['TEXT', 'IMAGE'] } }, 'generationConfig.responseModalities'],
-    [
-      { generationConfig: { responseMimeType: 'text/x.enum', responseSchema: { type: 'STRING', enum: ['a'] } } },
-      'generationConfig.responseMimeType',
-    ],
   ];
   for (const [members, param] of cases) {
     assert.throws(

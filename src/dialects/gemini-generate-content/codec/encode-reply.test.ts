@@ -8,6 +8,7 @@ import type { InferenceEvent } from '../../../inference/inference-event.ts';
 import type { InferenceReply, StopReason } from '../../../inference/inference-reply.ts';
 import { replayReply } from '../../../inference/replay-reply.ts';
 import type { Proof } from '../../../inference/proof.ts';
+import { membersOf, objectsOf, textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { createStreamTap } from '../create-stream-tap.ts';
 import { encodeStreamError } from '../encode-error.ts';
@@ -364,3 +365,30 @@ test('the vendor’s SDK reads a whole reply', async () => {
     server.close();
   }
 });
+
+for (const [title, text, bare] of [
+  ['an object that holds it', '{"value": "wet"}', 'wet'],
+  ['a text in quotes', '"wet"', 'wet'],
+  ['the value itself', 'wet', 'wet'],
+  ['what was cut', '{"val', '{"val'],
+] as const) {
+  test(`a client that asked for a bare value gets it out of ${title}, whole and streamed`, () => {
+    const request = { generation_config: { response_mime_type: 'text/x.enum' } };
+    const reply: InferenceReply = { parts: [{ kind: 'text', text }], stopReason: 'end' };
+    const [candidate] = encodeReply(reply, createWriting(request)).candidates as readonly { readonly content: JsonObject }[];
+    assert.deepEqual(candidate?.content.parts, [{ text: bare }]);
+    const encoder = createEventEncoder(createWriting(request), 'sse');
+    const events: readonly InferenceEvent[] = [
+      { type: 'started' },
+      { type: 'block-started', index: 0, block: { kind: 'text' } },
+      ...Array.from(text, (delta): InferenceEvent => ({ type: 'delta', index: 0, text: delta })),
+      { type: 'block-ended', index: 0 },
+      { type: 'finished', stopReason: 'end' },
+    ];
+    const written = events.map((event) => encoder.write(event)).join('');
+    const said = chunksOf(written).flatMap(({ candidates }) =>
+      objectsOf(candidates).flatMap(({ content }) => objectsOf(membersOf(content).parts)),
+    );
+    assert.equal(said.map((part) => textOf(part.text) ?? '').join(''), bare);
+  });
+}

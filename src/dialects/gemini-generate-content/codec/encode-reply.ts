@@ -3,6 +3,7 @@ import { replayReply } from '../../../inference/replay-reply.ts';
 import { textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { ReplyWriting } from '../../chat-codec.ts';
+import { bareEnums } from './bare-enum.ts';
 import { encodeGrounding } from './encode-grounding.ts';
 import { encodeUsage } from './encode-usage.ts';
 import { encodeEnding } from './stop-reasons.ts';
@@ -14,7 +15,8 @@ import { showsThoughts } from './shows-thoughts.ts';
  */
 export function encodeReply(reply: InferenceReply, writing: ReplyWriting): JsonObject {
   const writer = new PartWriter(showsThoughts(writing.request));
-  const written = [...replayReply(reply).flatMap((event) => writer.write(event)), ...writer.end()];
+  const bare = bareEnums(writing.request);
+  const written = [...replayReply(reply).flatMap((event) => bare(event).flatMap((said) => writer.write(said))), ...writer.end()];
   const parts = joinParts(written);
   const { usageReport } = reply;
   return {

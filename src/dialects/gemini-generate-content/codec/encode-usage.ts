@@ -1,12 +1,13 @@
 import type { Usage } from '../../../inference/usage.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 
-/** Tokens by modality, where it is known how many were sound. */
-function splitAudio(total: number, audio: number | undefined): readonly JsonObject[] | undefined {
-  if (audio === undefined || audio === 0) return undefined;
+/** Tokens by modality, where it is known how many were sound or pictures. */
+function splitTokens(total: number, audio = 0, images = 0): readonly JsonObject[] | undefined {
+  if (audio === 0 && images === 0) return undefined;
   return [
-    { modality: 'TEXT', tokenCount: Math.max(0, total - audio) },
-    { modality: 'AUDIO', tokenCount: audio },
+    { modality: 'TEXT', tokenCount: Math.max(0, total - audio - images) },
+    ...(audio === 0 ? [] : [{ modality: 'AUDIO', tokenCount: audio }]),
+    ...(images === 0 ? [] : [{ modality: 'IMAGE', tokenCount: images }]),
   ];
 }
 
@@ -25,9 +26,12 @@ export function encodeUsage(usage: Usage): JsonObject {
   const input = readInput(usage);
   const candidates = outputTokens === undefined ? undefined : Math.max(0, outputTokens - (reasoningTokens ?? 0));
   const inputAudio = (usage.inputAudioTokens ?? 0) + (usage.cacheReadAudioTokens ?? 0);
-  const promptDetails = input === undefined ? undefined : splitAudio(input, inputAudio);
-  const candidatesDetails = candidates === undefined ? undefined : splitAudio(candidates, usage.outputAudioTokens);
-  const cacheDetails = cacheReadTokens === undefined ? undefined : splitAudio(cacheReadTokens, usage.cacheReadAudioTokens);
+  const inputImages = (usage.inputImageTokens ?? 0) + (usage.cacheReadImageTokens ?? 0);
+  const promptDetails = input === undefined ? undefined : splitTokens(input, inputAudio, inputImages);
+  const candidatesDetails =
+    candidates === undefined ? undefined : splitTokens(candidates, usage.outputAudioTokens, usage.outputImageTokens);
+  const cacheDetails =
+    cacheReadTokens === undefined ? undefined : splitTokens(cacheReadTokens, usage.cacheReadAudioTokens, usage.cacheReadImageTokens);
   return {
     ...(input === undefined ? {} : { promptTokenCount: input }),
     ...(cacheReadTokens === undefined ? {} : { cachedContentTokenCount: cacheReadTokens }),

@@ -2,6 +2,7 @@ import type { InferenceEvent } from '../../../inference/inference-event.ts';
 import type { StreamFraming } from '../../../platform/frames.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { EventEncoder, ReplyWriting } from '../../chat-codec.ts';
+import { bareEnums } from './bare-enum.ts';
 import { encodeGrounding } from './encode-grounding.ts';
 import { encodeUsage } from './encode-usage.ts';
 import { encodeEnding } from './stop-reasons.ts';
@@ -61,5 +62,6 @@ export function createEventEncoder(writing: ReplyWriting, framing: StreamFraming
     return '';
   };
 
-  return { write, position: () => ({ framesSent }) };
+  const bare = bareEnums(writing.request);
+  return { write: (event) => bare(event).reduce((text, said) => text + write(said), ''), position: () => ({ framesSent }) };
 }
