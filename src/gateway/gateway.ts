@@ -57,6 +57,8 @@ export type GatewaySettings = {
   readonly credits?: CreditSettings;
   /** What is done when a client leaves, for keys that say nothing of it. Absent: `abort`. */
   readonly disconnect?: DisconnectPolicy;
+  /** Whether requests may name images, files and videos in private networks. Absent: no. */
+  readonly allowsPrivateMedia?: boolean;
   /** Absent: the defaults. */
   readonly tools?: ToolSettings;
   /** Whether replies are checked against the schemas that were asked for, for models that say nothing of it. Absent: `auto`. */

@@ -9,6 +9,7 @@ import { writeJson } from '../platform/json/write-json.ts';
 import { createPassthroughRelay } from './exchange/passthrough-relay.ts';
 import { forwardReplyHeaders } from './exchange/reply-headers.ts';
 import type { ReplyRelay } from './exchange/reply-relay.ts';
+import { refusePrivateAddresses } from './exchange/private-addresses.ts';
 import { refuseStoredIds } from './exchange/stored-ids.ts';
 import { createCountRelay } from './exchange/translate/count-relay.ts';
 import { addressRequest, decodeForTarget, prepareTranslation, type TranslationOptions } from './exchange/translate/prepare-translation.ts';
@@ -52,6 +53,8 @@ export type PlanOptions = {
   readonly replyId?: string;
   /** Whether the contract is kept to the letter. */
   readonly isDocumented?: boolean;
+  /** Whether the request may name media in private networks. Absent: no. */
+  readonly allowsPrivateMedia?: boolean | undefined;
   /** Who watches for stop sequences. Absent: the upstream, where it can. */
   readonly stopSequences?: (() => StopSequences | undefined) | undefined;
   /** Whether the client has gone. */
@@ -65,6 +68,7 @@ export type PlanOptions = {
  */
 export function planExchange(options: PlanOptions): ExchangePlan | EstimatedCount | Promise<ExchangePlan | EstimatedCount> {
   const { dialect, target, request } = options;
+  if (options.allowsPrivateMedia !== true) refusePrivateAddresses(request.body);
   if (options.translate !== true && target.upstream.dialects.includes(dialect.id) && mayPass(options)) {
     if (!target.upstream.passesStoredIds) refuseStoredIds(dialect.id, request.body);
     const passed = withoutForeignProofs(options);

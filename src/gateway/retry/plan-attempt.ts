@@ -80,6 +80,7 @@ function planRequest(
     caller,
     acceptedAtMs,
     isDocumented: settings.validation === 'documented',
+    allowsPrivateMedia: settings.allowsPrivateMedia,
     // Looked up by translated calls alone.
     stopSequences: () => settings.routing.routeOf(facts.requestedModel)?.stopSequences,
     hasLeft: () => response.destroyed,

@@ -151,6 +151,7 @@ export function buildSettings(options: {
     validation: config.validation ?? 'compatible',
     overload: { ...defaultOverload, ...config.overload },
     responseRetentionDays: config.responses?.retentionDays ?? defaultRetentionDays,
+    allowsPrivateMedia: config.media?.privateAddresses ?? false,
     videos: { ...defaultVideoSettings, ...config.videos },
     tools: buildTools(config),
     audio: { ...defaultAudioSettings, ...config.audio },

@@ -242,7 +242,7 @@ export const configSchema = Type.Object(
             Type.Boolean({
               default: false,
               description:
-                'Whether images and documents that requests name by address may be fetched from private networks and over plain http. Only for networks whose clients may reach all that the gateway can.',
+                'Whether requests may name images, documents and videos in private networks: the gateway then fetches them, over plain http too, or sends their addresses to the upstream. Only for networks whose clients may reach all that the gateway and its upstreams can.',
             }),
           ),
           fileBytesMax: bytes('Largest file that is fetched', defaultMediaBytesMax),

@@ -40,6 +40,27 @@ export function isPublicAddress(address: string): boolean {
   return global.check(address, 'ipv6') && !special.check(address, 'ipv6');
 }
 
+/** Names that resolve only inside a network: RFC 6761, RFC 6762, RFC 8375, and what routers, clouds and clusters use. */
+const localName = /(?:^|\.)(?:localhost|local|localdomain|internal|intranet|lan|home|corp|home\.arpa|svc)\.?$/;
+
+/**
+ * Whether an address of the web leads into a private network, as far as its text tells: an IP address that is not public, in any spelling that URL parsers
+ * accept, a local name, or a name without a dot. Nothing is looked up, so a public name with a private address is not found.
+ * @param url without a scheme, or not parsable: false
+ */
+export function leadsToPrivateNetwork(url: string): boolean {
+  const parsed = URL.parse(url);
+  return parsed !== null && isPrivateHost(parsed.hostname);
+}
+
+/** The same of a host, as `URL.hostname` writes it. */
+export function isPrivateHost(hostname: string): boolean {
+  const host = hostname.replace(/^\[(.*)\]$/, '$1');
+  if (host === '') return false;
+  if (isIPv4(host) || isIPv6(host)) return !isPublicAddress(host);
+  return localName.test(host) || !host.slice(0, -1).includes('.');
+}
+
 function createBlockList(networksV4: readonly string[], networksV6: readonly string[]): BlockList {
   const list = new BlockList();
   const add = (network: string, family: 'ipv4' | 'ipv6'): void => {

@@ -1,7 +1,5 @@
-import { isIP } from 'node:net';
-
 import { GatewayError } from '../../inference/gateway-error.ts';
-import { isPublicAddress } from '../../platform/http/public-address.ts';
+import { isPrivateHost } from '../../platform/http/public-address.ts';
 
 const urlCharactersMax = 2048;
 
@@ -22,12 +20,6 @@ export function readCallbackUrl(
   if (url.protocol !== 'https:' && !(allowPrivate && url.protocol === 'http:'))
     throw refuse(allowPrivate ? 'it must begin with https:// or http://' : 'it must begin with https://');
   if (url.username !== '' || url.password !== '') throw refuse('it must not hold a user name or password');
-  if (!allowPrivate && isPrivate(url.hostname)) throw refuse('its host is not of the public internet');
+  if (!allowPrivate && isPrivateHost(url.hostname)) throw refuse('its host is not of the public internet');
   return url.href;
-}
-
-function isPrivate(hostname: string): boolean {
-  const host = hostname.replace(/^\[(.*)\]$/, '$1');
-  if (isIP(host) !== 0) return !isPublicAddress(host);
-  return /(?:^|\.)(?:localhost|local|internal)\.?$/.test(host);
 }

@@ -2,6 +2,7 @@ import { chatDialects } from '../../../dialects/registry.ts';
 import type { CallFacts } from '../../../inference/call-facts.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { VideoRequest } from '../../../inference/video.ts';
+import { checkAddress } from '../../exchange/private-addresses.ts';
 import { receiptHeader } from '../../exchange/reply-headers.ts';
 import { replayedHeader } from '../../idempotency/replay-reply.ts';
 import { mayCall } from '../../limits/check-caller.ts';
@@ -37,6 +38,7 @@ async function create(context: VideoContext, path: CreationPath): ReturnType<Vid
   const acceptedAtMs = gateway.clock.nowMs();
   const { request: asked, ignored } = await readCreation(context, path);
   const request = checkCallback(context, asked);
+  checkMedia(context, request);
   const { requestedModel } = request;
   const inputCharacters = request.prompt.length;
   const facts: CallFacts = { requestedModel, stream: false, inputCharacters, needs: [], outputTokensMax: 0 };
@@ -80,6 +82,14 @@ function checkCallback({ gateway }: VideoContext, request: VideoRequest): VideoR
   const { callbackUrl } = request;
   if (callbackUrl === undefined || gateway.callbacks === undefined) return request;
   return { ...request, callbackUrl: gateway.callbacks.readUrl(callbackUrl, 'callback_url') };
+}
+
+/** The vendor fetches what a request names. @throws GatewayError `invalid_value` for a picture or video in a private network */
+function checkMedia({ settings }: VideoContext, { images, video }: VideoRequest): void {
+  if (settings.allowsPrivateMedia === true) return;
+  for (const [index, image] of images.entries())
+    if (image.kind === 'url') checkAddress(image.url, images.length === 1 ? 'image' : `images[${index}]`);
+  if (video?.kind === 'url') checkAddress(video.url, 'video');
 }
 
 function takeLimits(
