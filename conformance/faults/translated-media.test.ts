@@ -89,12 +89,14 @@ describe('pictures by address for an upstream that does not fetch', () => {
       });
       return (JSON.parse(text) as { error: { message: string } }).error.message;
     };
-    assert.equal(await messages('https://127.0.0.1/a'), await messages('https://host.that.nobody.has.invalid/b'));
+    const { port } = new URL(bench.weir.gatewayUrl);
+    assert.equal(await messages(`https://127.0.0.1:${port}/a`), await messages('https://127.0.0.1:1/b'));
+    assert.equal(await messages(`https://127.0.0.1:${port}/a`), await messages('https://localhost/b'));
   });
 
   test('more files than the gateway would fetch are refused before the first is', async () => {
     const [part] =
-      (pictures['anthropic-messages']('https://127.0.0.1/x.png') as { messages: { content: object[] }[] }).messages[0]?.content ?? [];
+      (pictures['anthropic-messages']('https://media.example/x.png') as { messages: { content: object[] }[] }).messages[0]?.content ?? [];
     const reply = await bench.send(modeOf('anthropic-messages'), 'openai-chat', plain, {
       body: { messages: [{ role: 'user', content: Array.from({ length: 21 }, () => part) }] },
     });

@@ -5,7 +5,7 @@ import type { Wire } from './wire.ts';
 export type SpokenPart =
   | string
   | { readonly image: 'inline' | 'address' | 'private' | 'file'; readonly detail?: 'low' | 'high' }
-  | { readonly document: 'pdf' | 'address' | 'text' | 'file' }
+  | { readonly document: 'pdf' | 'address' | 'private' | 'text' | 'file' }
   | { readonly audio: 'wav' }
   | { readonly video: 'mp4' }
   | { readonly call: string; readonly name: string; readonly arguments?: Wire; readonly rawArguments?: string }

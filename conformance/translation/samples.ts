@@ -15,9 +15,10 @@ export const wavData = Buffer.from(
 export const mp4Data = Buffer.from('\0\0\0\u0018ftypmp42\0\0\0\0mp42isom', 'latin1').toString('base64');
 export const documentText = 'The weir is three metres high.';
 export const imageAddress = 'https://media.example/pixel.png';
-/** Addresses within a private network, which no gateway may fetch for a client. Upstreams get them as they are. */
+export const documentAddress = 'https://media.example/plan.pdf';
+/** Addresses within a private network, which a gateway neither fetches nor sends on. */
 export const privateAddress = 'https://10.0.0.1/pixel.png';
-export const documentAddress = 'https://10.0.0.1/plan.pdf';
+export const privateDocumentAddress = 'https://10.0.0.1/plan.pdf';
 export const vendorFile = 'file-0123456789';
 
 export const citySchema: Wire = {

@@ -68,7 +68,7 @@ export type PlanOptions = {
  */
 export function planExchange(options: PlanOptions): ExchangePlan | EstimatedCount | Promise<ExchangePlan | EstimatedCount> {
   const { dialect, target, request } = options;
-  if (options.allowsPrivateMedia !== true) refusePrivateAddresses(request.body);
+  if (options.allowsPrivateMedia !== true) refusePrivateAddresses(dialect.id, request.body);
   if (options.translate !== true && target.upstream.dialects.includes(dialect.id) && mayPass(options)) {
     if (!target.upstream.passesStoredIds) refuseStoredIds(dialect.id, request.body);
     const passed = withoutForeignProofs(options);

@@ -26,15 +26,12 @@ export const mediaCases: readonly TranslationCase[] = [
     expect: () => ({ received: { turns: ['user: Look:', `user: [${samples.imageAddress}]`] } }),
   },
   {
-    name: 'an image in a private network, which the upstream does not fetch',
+    name: 'an image in a private network',
     only: ['anthropic-messages', 'openai-responses', 'openai-chat'],
     section,
     skipsPassthrough: true,
     conversation: asked({ image: 'private' }),
-    expect: ({ to }) =>
-      to === 'openai-chat' || to === 'gemini-generate-content'
-        ? { refused: '*' }
-        : { received: { turns: ['user: Look:', `user: [${samples.privateAddress}]`] } },
+    expect: () => ({ refused: '*' }),
   },
   {
     name: 'an image that need not be looked at closely',
@@ -66,10 +63,19 @@ export const mediaCases: readonly TranslationCase[] = [
     name: 'a PDF in a private network',
     only: ['anthropic-messages', 'openai-responses', 'openai-chat'],
     section,
+    skipsPassthrough: true,
+    model: 'thinker',
+    conversation: asked({ document: 'private' }),
+    expect: () => ({ refused: '*' }),
+  },
+  {
+    name: 'a PDF at an address, which the upstream fetches',
+    only: ['anthropic-messages', 'openai-responses'],
+    section,
+    upstreams: ['anthropic-messages', 'openai-responses', 'gemini-generate-content'],
     model: 'thinker',
     conversation: asked({ document: 'address' }),
-    expect: ({ to }) =>
-      to === 'openai-chat' ? { refused: '*' } : { received: { turns: ['user: Look:', `user: [${samples.documentAddress}]`] } },
+    expect: () => ({ received: { turns: ['user: Look:', `user: [${samples.documentAddress}]`] } }),
   },
   {
     name: "a PDF by a vendor's file id",

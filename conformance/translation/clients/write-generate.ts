@@ -19,6 +19,7 @@ function writeMedia(part: Extract<SpokenPart, { image: string } | { document: st
   const pdf = { mimeType: 'application/pdf' };
   if (part.document === 'pdf') return { inlineData: { ...pdf, data: samples.pdfData } };
   if (part.document === 'address') return { fileData: { ...pdf, fileUri: samples.documentAddress } };
+  if (part.document === 'private') throw new Unsayable('a document at an address');
   if (part.document === 'text')
     return { inlineData: { mimeType: 'text/plain', data: Buffer.from(samples.documentText).toString('base64') } };
   return { fileData: { ...pdf, fileUri: `https://generativelanguage.googleapis.com/v1beta/files/${samples.vendorFile}` } };

@@ -10,10 +10,11 @@ function writeImage(image: 'inline' | 'address' | 'private' | 'file'): Wire {
   return { type: 'image', source: { type: 'file', file_id: samples.vendorFile } };
 }
 
-function writeDocument(document: 'pdf' | 'address' | 'text' | 'file'): Wire {
+function writeDocument(document: 'pdf' | 'address' | 'private' | 'text' | 'file'): Wire {
   const sources = {
     pdf: { type: 'base64', media_type: 'application/pdf', data: samples.pdfData },
     address: { type: 'url', url: samples.documentAddress },
+    private: { type: 'url', url: samples.privateDocumentAddress },
     text: { type: 'text', media_type: 'text/plain', data: samples.documentText },
     file: { type: 'file', file_id: samples.vendorFile },
   };

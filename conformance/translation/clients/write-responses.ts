@@ -9,9 +9,10 @@ function writeImage({ image, detail }: Extract<SpokenPart, { image: string }>): 
   return { type: 'input_image', image_url: address, ...more };
 }
 
-function writeDocument(document: 'pdf' | 'address' | 'text' | 'file'): Wire {
+function writeDocument(document: 'pdf' | 'address' | 'private' | 'text' | 'file'): Wire {
   if (document === 'file') return { type: 'input_file', file_id: samples.vendorFile };
   if (document === 'address') return { type: 'input_file', file_url: samples.documentAddress };
+  if (document === 'private') return { type: 'input_file', file_url: samples.privateDocumentAddress };
   if (document === 'text') throw new Unsayable('a document of plain text');
   return { type: 'input_file', filename: samples.pdfName, file_data: `data:application/pdf;base64,${samples.pdfData}` };
 }

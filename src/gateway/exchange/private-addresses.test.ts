@@ -1,20 +1,23 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
+import type { DialectId } from '../../dialects/chat-dialect.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import type { JsonObject } from '../../platform/json/json-value.ts';
 import { refusePrivateAddresses } from './private-addresses.ts';
 
-const places: readonly (readonly [param: string, bodyWith: (url: string) => JsonObject])[] = [
+const places: readonly (readonly [param: string, bodyWith: (url: string) => JsonObject, dialect?: DialectId])[] = [
   [
-    'messages[0].content[0].source.url',
+    'messages.0.content.0.source.url',
     (url) => ({ messages: [{ role: 'user', content: [{ type: 'image', source: { type: 'url', url } }] }] }),
+    'anthropic-messages',
   ],
   [
-    'messages[0].content[0].content[1].source.url',
+    'messages.0.content.0.content.1.source.url',
     (url) => ({
       messages: [{ content: [{ type: 'tool_result', content: [{ type: 'text' }, { type: 'document', source: { type: 'url', url } }] }] }],
     }),
+    'anthropic-messages',
   ],
   ['messages[1].content[0].image_url.url', (url) => ({ messages: [{ content: 'x' }, { content: [{ image_url: { url } }] }] })],
   ['messages[0].content[0].image_url', (url) => ({ messages: [{ content: [{ type: 'image_url', image_url: url }] }] })],
@@ -60,15 +63,15 @@ const allowed = [
 ];
 
 describe('media in private networks', () => {
-  for (const [param, bodyWith] of places)
+  for (const [param, bodyWith, dialect = 'openai-chat'] of places)
     test(`${param}: a private address is refused with the name of the field, a public one passes`, () => {
       for (const url of privateAddresses)
         assert.throws(
-          () => refusePrivateAddresses(bodyWith(url)),
+          () => refusePrivateAddresses(dialect, bodyWith(url)),
           (error: unknown) => error instanceof GatewayError && error.code === 'invalid_value' && error.message.includes(`'${param}'`),
           url,
         );
-      for (const url of allowed) assert.doesNotThrow(() => refusePrivateAddresses(bodyWith(url)), url);
+      for (const url of allowed) assert.doesNotThrow(() => refusePrivateAddresses(dialect, bodyWith(url)), url);
     });
 
   test('addresses in arguments and results of functions, in texts and in metadata are text', () => {
@@ -80,12 +83,12 @@ describe('media in private networks', () => {
       { contents: [{ parts: [{ functionCall: { args: { fileUri: url } } }, { functionResponse: { response: { fileUri: url } } }] }] },
       { tools: [{ type: 'function', parameters: { properties: { image_url: { default: url } } } }] },
     ];
-    for (const body of harmless) assert.doesNotThrow(() => refusePrivateAddresses(body), JSON.stringify(body));
+    for (const body of harmless) assert.doesNotThrow(() => refusePrivateAddresses('openai-chat', body), JSON.stringify(body));
   });
 
   test('a deeply nested request ends the search', () => {
     let content: JsonObject = { image_url: 'https://example.com/a.png' };
     for (let depth = 0; depth < 10_000; depth += 1) content = { content: [content] };
-    assert.doesNotThrow(() => refusePrivateAddresses({ messages: [content] }));
+    assert.doesNotThrow(() => refusePrivateAddresses('openai-chat', { messages: [content] }));
   });
 });

@@ -1,3 +1,4 @@
+import type { DialectId } from '../../dialects/chat-dialect.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import { leadsToPrivateNetwork } from '../../platform/http/public-address.ts';
 import { isJsonObject, type JsonValue } from '../../platform/json/json-value.ts';
@@ -27,19 +28,24 @@ const depthMax = 12;
 /**
  * Refuses a request to a chat interface that names an image, document, sound or video in a private network. An upstream fetches what a request names: one that the
  * operator runs would fetch it from inside the operator's network.
- * @param body the request, in any of the four interfaces
  * @throws GatewayError `invalid_value`, with the field
  */
-export function refusePrivateAddresses(body: JsonValue): void {
+export function refusePrivateAddresses(dialect: DialectId, body: JsonValue): void {
   if (!isJsonObject(body)) return;
-  for (const name in body) if (mediaPaths.has(name) || name === 'input') findIn(body[name], name, 0);
+  // Messages writes the path of a field with dots alone.
+  const itemPath = dialect === 'anthropic-messages' ? dotted : bracketed;
+  for (const name in body) if (mediaPaths.has(name) || name === 'input') findIn(body[name], name, itemPath);
 }
 
-function findIn(value: JsonValue | undefined, path: string, depth: number): void {
+type ItemPath = (path: string, index: number) => string;
+const dotted: ItemPath = (path, index) => `${path}.${index}`;
+const bracketed: ItemPath = (path, index) => `${path}[${index}]`;
+
+function findIn(value: JsonValue | undefined, path: string, itemPath: ItemPath, depth = 0): void {
   if (typeof value !== 'object' || value === null || depth > depthMax) return;
   if (Array.isArray(value)) {
     for (const [index, item] of (value as readonly JsonValue[]).entries())
-      if (typeof item === 'object') findIn(item, `${path}[${index}]`, depth + 1);
+      if (typeof item === 'object') findIn(item, itemPath(path, index), itemPath, depth + 1);
     return;
   }
   if (!isJsonObject(value)) return;
@@ -49,7 +55,7 @@ function findIn(value: JsonValue | undefined, path: string, depth: number): void
       const isText = typeof member === 'string';
       checkAddress(isText ? member : isJsonObject(member) ? member.url : undefined, isText ? `${path}.${name}` : `${path}.${name}.url`);
     } else if (name === 'url' && path.endsWith('.source')) checkAddress(member, `${path}.url`);
-    else if (mediaPaths.has(name)) findIn(member, `${path}.${name}`, depth + 1);
+    else if (mediaPaths.has(name)) findIn(member, `${path}.${name}`, itemPath, depth + 1);
   }
 }
 

@@ -16,7 +16,7 @@ import { findTask, type VideoContext, type VideoHandler } from '../video-context
 import { rankVideoTargets } from './rank-video-targets.ts';
 import { type CreationPath, readCreation } from './read-creation.ts';
 import { type MadeTask, VideoAttempts } from './video-attempts.ts';
-import { findSource } from './video-source.ts';
+import { findSource, type VideoSource } from './video-source.ts';
 
 /** The header that names fields which were left out of account. */
 const ignoredHeader = 'x-weir-ignored-fields';
@@ -38,7 +38,6 @@ async function create(context: VideoContext, path: CreationPath): ReturnType<Vid
   const acceptedAtMs = gateway.clock.nowMs();
   const { request: asked, ignored } = await readCreation(context, path);
   const request = checkCallback(context, asked);
-  checkMedia(context, request);
   const { requestedModel } = request;
   const inputCharacters = request.prompt.length;
   const facts: CallFacts = { requestedModel, stream: false, inputCharacters, needs: [], outputTokensMax: 0 };
@@ -48,6 +47,7 @@ async function create(context: VideoContext, path: CreationPath): ReturnType<Vid
   const repeated = idempotency === undefined ? undefined : await context.videos.tasks.findKeyed(idempotency);
   if (repeated !== undefined) return await answerRepeated(context, facts, repeated, ignored);
   const source = await findSource(context, request);
+  checkMedia(context, request, source);
   const targets = rankVideoTargets(context, facts, source);
   await checkQuota(context);
   const taken = await takeLimits(context, facts, targets[0]);
@@ -85,11 +85,12 @@ function checkCallback({ gateway }: VideoContext, request: VideoRequest): VideoR
 }
 
 /** The vendor fetches what a request names. @throws GatewayError `invalid_value` for a picture or video in a private network */
-function checkMedia({ settings }: VideoContext, { images, video }: VideoRequest): void {
+function checkMedia({ settings }: VideoContext, { images, video }: VideoRequest, source: VideoSource | undefined): void {
   if (settings.allowsPrivateMedia === true) return;
   for (const [index, image] of images.entries())
     if (image.kind === 'url') checkAddress(image.url, images.length === 1 ? 'image' : `images[${index}]`);
-  if (video?.kind === 'url') checkAddress(video.url, 'video');
+  // A video of ours is named by the gateway's own address, which is not sent on.
+  if (source === undefined && video?.kind === 'url') checkAddress(video.url, 'video');
 }
 
 function takeLimits(
