@@ -17,7 +17,7 @@ export const documentText = 'The weir is three metres high.';
 export const imageAddress = 'https://media.example/pixel.png';
 export const documentAddress = 'https://media.example/plan.pdf';
 /** Addresses within a private network, which a gateway neither fetches nor sends on. */
-export const privateAddress = 'https://10.0.0.1/pixel.png';
+const privateAddress = 'https://10.0.0.1/pixel.png';
 export const privateDocumentAddress = 'https://10.0.0.1/plan.pdf';
 export const vendorFile = 'file-0123456789';
 
