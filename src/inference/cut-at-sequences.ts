@@ -106,7 +106,8 @@ export function cutAtSequences(sequences: readonly string[]): EventStep {
   };
 
   return (event) => {
-    if (hasEnded) return [];
+    // Probabilities would tell what was cut off.
+    if (hasEnded || event.type === 'logprobs') return [];
     if (event.type === 'block-started' && event.block.kind === 'text') texts.set(event.index, new WatchedText(watched));
     const text = 'index' in event ? texts.get(event.index) : undefined;
     if (text === undefined || !('index' in event)) return [event];

@@ -11,6 +11,7 @@ const ableChat: ChatTraits = {
   forcedToolChoice: true,
   reasoningField: 'reasoning_effort',
   acceptsTopK: false,
+  acceptsLogprobs: true,
 };
 
 const ableTraits: ModelTraits = {

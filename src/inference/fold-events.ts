@@ -56,6 +56,9 @@ export function foldEvents(events: Iterable<InferenceEvent>): InferenceReply {
       case 'usage':
         reply = { ...reply, usageReport: event.usageReport };
         break;
+      case 'logprobs':
+        reply = { ...reply, logprobs: [...(reply.logprobs ?? []), ...event.tokens] };
+        break;
       case 'part':
         parts.set(event.index, event.part);
         break;

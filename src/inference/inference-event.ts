@@ -1,5 +1,5 @@
 import type { Citation } from './citation.ts';
-import type { StopReason } from './inference-reply.ts';
+import type { StopReason, TokenLogprob } from './inference-reply.ts';
 import type { BuiltInToolKind, MediaPart, ServerToolPart } from './inference-request.ts';
 import type { JsonObject } from '../platform/json/json-value.ts';
 import type { Proof } from './proof.ts';
@@ -35,6 +35,8 @@ export type InferenceEvent =
   | { readonly type: 'tool-outcome'; readonly index: number; readonly part: ServerToolPart }
   | { readonly type: 'block-ended'; readonly index: number }
   | { readonly type: 'part'; readonly index: number; readonly part: ServerToolPart | MediaPart }
+  /** How likely the tokens of the next text were. It stands before that text, and belongs to no block. */
+  | { readonly type: 'logprobs'; readonly tokens: readonly TokenLogprob[] }
   | { readonly type: 'usage'; readonly usageReport: UsageReport }
   | { readonly type: 'finished'; readonly stopReason: StopReason; readonly stopSequence?: string; readonly stopDetail?: string };
 

@@ -18,6 +18,11 @@ export type StopReason =
 /** One piece of a reply. Parts of a reply and of an assistant turn are the same things. */
 export type ReplyPart = TextPart | RefusalPart | ReasoningPart | ToolCallPart | ServerToolPart | MediaPart;
 
+type LikelyToken = { readonly token: string; readonly logprob: number };
+
+/** A token of the visible text, how likely it was (a natural logarithm), and what else might have stood there, the likeliest first. */
+export type TokenLogprob = LikelyToken & { readonly alternatives: readonly LikelyToken[] };
+
 /** A whole reply in the neutral form. */
 export type InferenceReply = {
   /** The vendor's id of it. */
@@ -29,5 +34,7 @@ export type InferenceReply = {
   readonly stopSequence?: string;
   /** What the vendor said of the end in its own words, for dialects with room for it. */
   readonly stopDetail?: string;
+  /** How likely the tokens of the text were, where the client asked. */
+  readonly logprobs?: readonly TokenLogprob[];
   readonly usageReport?: UsageReport;
 };

@@ -32,8 +32,17 @@ export type InferenceRequest = {
    * into it, and nowhere else. Absent: it was read from none.
    */
   readonly dialect?: string;
+  /** That the reply shall say how likely its tokens were. */
+  readonly tokenLogprobs?: TokenLogprobsRequest;
   /** Fields that have no neutral name, as the client wrote them. */
   readonly vendorFields: readonly VendorField[];
+};
+
+export type TokenLogprobsRequest = {
+  /** How many tokens shall be told for each place, besides the one that was chosen. */
+  readonly alternatives?: number;
+  /** The vendor fields that ask for it: they are lost wherever the target cannot tell. */
+  readonly fields: readonly string[];
 };
 
 /** A field without a neutral name. It is merged back only for the dialect it came from. */

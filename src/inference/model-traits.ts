@@ -56,4 +56,6 @@ export type ChatTraits = {
   readonly reasoningHistoryField?: 'reasoning_content' | 'reasoning';
   /** Sampling fields beyond the vendor's own that it accepts. */
   readonly acceptsTopK: boolean;
+  /** Whether it tells how likely its tokens were when `logprobs` asks for it. */
+  readonly acceptsLogprobs: boolean;
 };

@@ -33,9 +33,10 @@ function replayPart(part: ReplyPart, index: number): readonly InferenceEvent[] {
 
 /** Says a whole reply as a stream, for clients that asked for one and upstreams that answered at once. The way back from `foldEvents`. */
 export function replayReply(reply: InferenceReply): readonly InferenceEvent[] {
-  const { replyId, servedModel, parts, usageReport, ...end } = reply;
+  const { replyId, servedModel, parts, logprobs, usageReport, ...end } = reply;
   return [
     { type: 'started', ...(replyId === undefined ? {} : { replyId }), ...(servedModel === undefined ? {} : { servedModel }) },
+    ...(logprobs === undefined ? [] : [{ type: 'logprobs', tokens: logprobs } as const]),
     ...parts.flatMap(replayPart),
     ...(usageReport === undefined ? [] : [{ type: 'usage', usageReport } as const]),
     { type: 'finished', ...end },

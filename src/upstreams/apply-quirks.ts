@@ -30,6 +30,7 @@ const chatNames = {
   reasoningField: true,
   reasoningHistoryField: true,
   acceptsTopK: true,
+  acceptsLogprobs: true,
 } satisfies Record<keyof ChatTraits, true>;
 
 /** Lays quirks over traits: what a quirk names has its value, the rest stays. */

@@ -11,4 +11,5 @@ export const usualChatTraits: ChatTraits = {
   forcedToolChoice: true,
   reasoningField: 'reasoning_effort',
   acceptsTopK: false,
+  acceptsLogprobs: true,
 };

@@ -151,6 +151,14 @@ function fillPart(part: JsonObject): JsonObject {
   return isOfMedia ? { inlineData: { mimeType: 'image/png', data: 'c2FtcGxl' }, ...part } : { text: 'Hi', ...part };
 }
 
+/** A bare value needs the values that there are. */
+function completeConfig(config: JsonObject): JsonObject {
+  return {
+    ...(config['responseMimeType'] === 'text/x.enum' ? { responseSchema: { type: 'STRING', enum: ['red', 'blue'] } } : {}),
+    ...config,
+  };
+}
+
 function completeGenerate(body: JsonObject): JsonObject {
   const call = { role: 'model', parts: [{ functionCall: { name: 'look_up', args: {} } }] };
   const result = { role: 'user', parts: [{ functionResponse: { name: 'look_up', response: { result: 'found' } } }] };
@@ -172,6 +180,7 @@ function completeGenerate(body: JsonObject): JsonObject {
   return {
     ...body,
     contents,
+    ...(has(body, 'generationConfig') ? { generationConfig: completeConfig(membersOf(body['generationConfig'])) } : {}),
     ...(has(body, 'toolConfig') ? { tools: [{ functionDeclarations: [{ name: 'look_up' }] }] } : {}),
   };
 }

@@ -85,7 +85,7 @@ export class LoopReply {
     for (const event of events) {
       if (this.#held !== undefined) {
         this.#held.push(event);
-        if (event.type === 'started' || event.type === 'usage') continue;
+        if (event.type === 'started' || event.type === 'usage' || event.type === 'logprobs') continue;
         for (const held of this.#held) text += this.#delivered.encode(encoder, held);
         this.#held = undefined;
       } else text += this.#delivered.encode(encoder, event);

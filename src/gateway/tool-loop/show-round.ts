@@ -31,6 +31,7 @@ export class ShownReply {
     }
     // Of all rounds together there is one sum and one end.
     if (event.type === 'usage' || event.type === 'finished') return [];
+    if (event.type === 'logprobs') return [event];
     if (event.type === 'part') return [{ ...event, index: this.takeIndex() }];
     if (event.type === 'block-started') {
       this.#route = this.#routeOf(event);

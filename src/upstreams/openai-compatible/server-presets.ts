@@ -59,21 +59,31 @@ export const serverPresets: Readonly<Record<string, ServerPreset>> = {
     },
   },
   /**
-   * console.groq.com/docs: `max_tokens` is deprecated; schemas for answers, and efforts, only with some models and a 400 with the others.
+   * console.groq.com/docs: `max_tokens` is deprecated; schemas for answers, and efforts, only with some models and a 400 with the others;
+   * `logprobs` answers 400.
    */
   groq: {
     baseUrl: 'https://api.groq.com/openai/v1',
-    quirks: { outputLimitField: 'max_completion_tokens', structuredOutput: false, fetchesUrls: true, audio: groqAudio },
+    quirks: {
+      outputLimitField: 'max_completion_tokens',
+      structuredOutput: false,
+      acceptsLogprobs: false,
+      fetchesUrls: true,
+      audio: groqAudio,
+    },
   },
   /**
    * It refuses fields that it does not know, `stream_options` among them, and sends the usage without being asked (dnakov/anon-kode#53).
    * docs.mistral.ai: a call's type is optional, and an image may be its address alone.
    */
-  mistral: { baseUrl: 'https://api.mistral.ai/v1', quirks: { streamOptions: false, fetchesUrls: true, ownSpellings: true } },
+  mistral: {
+    baseUrl: 'https://api.mistral.ai/v1',
+    quirks: { streamOptions: false, acceptsLogprobs: false, fetchesUrls: true, ownSpellings: true },
+  },
   /** docs.perplexity.ai: structured outputs are a schema without a name, and every answer searches the web. */
   perplexity: {
     baseUrl: 'https://api.perplexity.ai',
-    quirks: { streamOptions: false, fetchesUrls: true, forcedToolChoice: false, ownSpellings: true },
+    quirks: { streamOptions: false, acceptsLogprobs: false, fetchesUrls: true, forcedToolChoice: false, ownSpellings: true },
   },
   /** docs.together.ai: `top_k`, addresses of images. */
   together: { baseUrl: 'https://api.together.xyz/v1', quirks: { acceptsTopK: true, fetchesUrls: true } },

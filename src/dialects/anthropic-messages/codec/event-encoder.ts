@@ -66,6 +66,8 @@ function writeEvent(state: EncoderState, event: InferenceEvent): string {
     case 'started':
       state.head = event;
       return '';
+    case 'logprobs':
+      return '';
     case 'usage':
       state.usage = event.usageReport.usage;
       state.tier = encodeServiceTier(event.usageReport);

@@ -5,6 +5,7 @@ import type {
   ReasoningEffort,
   ReasoningRequest,
   Sampling,
+  TokenLogprobsRequest,
   VendorField,
 } from '../../../inference/inference-request.ts';
 import { meaningOf, membersOf, numberOf, objectOf, textsOf } from '../../../platform/json/json-readers.ts';
@@ -14,7 +15,10 @@ import { encodeBareEnum, enumMimeType } from './bare-enum.ts';
 import { decodeJsonSchema } from './decode-json-schema.ts';
 import { decodeSchema } from './decode-schema.ts';
 
-type DecodedConfig = Pick<InferenceRequest, 'sampling' | 'outputTokensMax' | 'stopSequences' | 'outputFormat' | 'reasoning'> & {
+type DecodedConfig = Pick<
+  InferenceRequest,
+  'sampling' | 'outputTokensMax' | 'stopSequences' | 'outputFormat' | 'reasoning' | 'tokenLogprobs'
+> & {
   readonly vendorFields: readonly VendorField[];
 };
 
@@ -56,6 +60,7 @@ export function decodeConfig(config: JsonObject): DecodedConfig {
   const outputTokensMax = numberOf(config.maxOutputTokens);
   const outputFormat = decodeOutputFormat(config);
   const reasoning = decodeThinking(objectOf(config.thinkingConfig));
+  const tokenLogprobs = decodeLogprobs(config);
   const stopSequences = textsOf(config.stopSequences);
   return {
     sampling: decodeSampling(config),
@@ -63,6 +68,7 @@ export function decodeConfig(config: JsonObject): DecodedConfig {
     ...(stopSequences.length === 0 ? {} : { stopSequences }),
     ...(outputFormat === undefined ? {} : { outputFormat }),
     ...(reasoning === undefined ? {} : { reasoning }),
+    ...(tokenLogprobs === undefined ? {} : { tokenLogprobs }),
     vendorFields: listVendorFields(config),
   };
 }
@@ -78,6 +84,16 @@ function refuseUntranslatable(config: JsonObject): void {
       `this model cannot answer with ${other}. Send ["TEXT"], or choose a model that can.`,
     );
   }
+}
+
+/** Probabilities of tokens. Those of a bare enum would be of the object in which other vendors are asked for it. */
+function decodeLogprobs(config: JsonObject): TokenLogprobsRequest | undefined {
+  if (config.responseLogprobs !== true || config.responseMimeType === enumMimeType) return undefined;
+  const alternatives = numberOf(config.logprobs);
+  return {
+    ...(alternatives === undefined ? {} : { alternatives }),
+    fields: ['generationConfig.responseLogprobs', 'generationConfig.logprobs'],
+  };
 }
 
 function decodeSampling(config: JsonObject): Sampling {

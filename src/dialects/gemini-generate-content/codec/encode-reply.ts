@@ -5,6 +5,7 @@ import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { ReplyWriting } from '../../chat-codec.ts';
 import { bareEnums } from './bare-enum.ts';
 import { encodeGrounding } from './encode-grounding.ts';
+import { LogprobsWriter } from './encode-logprobs.ts';
 import { encodeUsage } from './encode-usage.ts';
 import { encodeEnding } from './stop-reasons.ts';
 import { PartWriter, type WrittenPart } from './part-writer.ts';
@@ -17,6 +18,8 @@ export function encodeReply(reply: InferenceReply, writing: ReplyWriting): JsonO
   const writer = new PartWriter(showsThoughts(writing.request));
   const bare = bareEnums(writing.request);
   const written = [...replayReply(reply).flatMap((event) => bare(event).flatMap((said) => writer.write(said))), ...writer.end()];
+  const likely = new LogprobsWriter(writing.request);
+  likely.read(reply.logprobs ?? []);
   const parts = joinParts(written);
   const { usageReport } = reply;
   return {
@@ -26,6 +29,7 @@ export function encodeReply(reply: InferenceReply, writing: ReplyWriting): JsonO
         ...encodeEnding(reply.stopReason, reply.stopDetail),
         index: 0,
         ...encodeGrounding(writer.sources(false)),
+        ...likely.end(),
       },
     ],
     ...(usageReport === undefined ? {} : { usageMetadata: encodeUsage(usageReport.usage) }),

@@ -4,6 +4,7 @@ import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { EventEncoder, ReplyWriting } from '../../chat-codec.ts';
 import { bareEnums } from './bare-enum.ts';
 import { encodeGrounding } from './encode-grounding.ts';
+import { LogprobsWriter } from './encode-logprobs.ts';
 import { encodeUsage } from './encode-usage.ts';
 import { encodeEnding } from './stop-reasons.ts';
 import { PartWriter, type WrittenPart } from './part-writer.ts';
@@ -22,6 +23,7 @@ function stringifyParts(written: readonly WrittenPart[]): string {
  */
 export function createEventEncoder(writing: ReplyWriting, framing: StreamFraming): EventEncoder {
   const writer = new PartWriter(showsThoughts(writing.request));
+  const likely = new LogprobsWriter(writing.request);
   let framesSent = 0;
   let usageMetadata = '';
   let names = '';
@@ -39,8 +41,12 @@ export function createEventEncoder(writing: ReplyWriting, framing: StreamFraming
     return `${framesSent === 1 ? '[' : ',\r\n'}${json}`;
   };
 
-  const writeParts = (written: readonly WrittenPart[]): string =>
-    written.length === 0 ? '' : frame(`{"content":{"parts":[${stringifyParts(written)}],"role":"model"},"index":0}`);
+  const writeParts = (written: readonly WrittenPart[]): string => {
+    if (written.length === 0) return '';
+    const told = likely.take();
+    const rest = told === undefined ? '' : `,${JSON.stringify(told).slice(1, -1)}`;
+    return frame(`{"content":{"parts":[${stringifyParts(written)}],"role":"model"},"index":0${rest}}`);
+  };
 
   const finish = ({ stopReason, stopDetail }: Finished): string => {
     const left = writer.end();
@@ -48,6 +54,7 @@ export function createEventEncoder(writing: ReplyWriting, framing: StreamFraming
       ...encodeEnding(stopReason, stopDetail),
       index: 0,
       ...encodeGrounding(writer.sources(true)),
+      ...likely.end(),
     };
     const parts = left.length === 0 ? '{"text":""}' : stringifyParts(left);
     const last = frame(`{"content":{"parts":[${parts}],"role":"model"},${JSON.stringify(rest).slice(1)}`);
@@ -57,6 +64,7 @@ export function createEventEncoder(writing: ReplyWriting, framing: StreamFraming
   const write = (event: InferenceEvent): string => {
     if (event.type === 'started') name(event.servedModel, event.replyId);
     else if (event.type === 'usage') usageMetadata = `,"usageMetadata":${JSON.stringify(encodeUsage(event.usageReport.usage))}`;
+    else if (event.type === 'logprobs') likely.read(event.tokens);
     else if (event.type === 'finished') return finish(event);
     else return writeParts(writer.write(event));
     return '';

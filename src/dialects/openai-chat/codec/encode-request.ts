@@ -8,6 +8,7 @@ import { encodeMessages, isSpeakerName, type MessageFit } from './encode-message
 import { encodeOutputFormat, nameRules } from './encode-output-format.ts';
 import { encodeReasoningRequest } from './encode-reasoning-request.ts';
 import { encodeTools } from './encode-tools.ts';
+import { encodeLogprobs, withoutLogprobFields } from './logprobs.ts';
 import { member } from './member.ts';
 import { isOwn, restoreOwnFields } from './own-fields.ts';
 
@@ -16,7 +17,7 @@ const stopSequencesMax = 4;
 
 /** Writes a request for a server of this dialect, within what its traits say that it takes. */
 export function encodeRequest(request: InferenceRequest, fit: RequestFit): EncodedRequest {
-  const ownFields = restoreOwnFields(request, fit.notes);
+  const ownFields = restoreOwnFields(withoutLogprobFields(request), fit.notes);
   noteUnsaid(request, unsayableFor(fit), fit.notes);
   const names = fitToolNames(listToolNames(request), nameRules);
   const messageFit: MessageFit = { ...fit, toWireName: names.toWireName, isOwn: isOwn(request) };
@@ -32,6 +33,7 @@ export function encodeRequest(request: InferenceRequest, fit: RequestFit): Encod
     ...encodeOutputLimit(request, fit),
     ...(reasoningFields.some((field) => ownFields[field] !== undefined) ? {} : encodeReasoningRequest(request, fit)),
     ...encodeSampling(request.sampling, fit),
+    ...encodeLogprobs(request, fit, format.answerTool !== undefined || stop.cutAt.length > 0),
     ...stop.members,
     ...member('user', request.endUser),
     // `auto` is what holds without it, and few servers know the field.

@@ -9,6 +9,7 @@ import { BlockWriter } from './block-writer.ts';
 import { CallAssembler } from './call-assembler.ts';
 import { decodeAnnotation, decodeSource } from './citations.ts';
 import { guessAudioType } from './guess-audio-type.ts';
+import { decodeLogprobs } from './logprobs.ts';
 import { detailText, readThoughts, readThoughtSignature, takeProof } from './reasoning-details.ts';
 import { decodeStopReason, isUsualReason } from './stop-reasons.ts';
 
@@ -87,6 +88,7 @@ export class ReplyReader {
     if (!this.#hasChoice) this.#choiceIndex = choice.index;
     this.#hasChoice = true;
     if (choice.index !== this.#choiceIndex) return;
+    if (isJsonObject(choice.logprobs)) this.#readLogprobs(choice.logprobs);
     if (isJsonObject(choice.delta)) {
       this.#hasDeltas = true;
       this.#readMessage(choice.delta);
@@ -97,6 +99,11 @@ export class ReplyReader {
     const said = filledText(choice.stop_reason) ?? filledText(choice.matched_stop);
     this.#stopSequence ??= choice.finish_reason === 'stop' ? said : undefined;
     this.#readUsage(choice.usage);
+  }
+
+  #readLogprobs(logprobs: JsonObject): void {
+    const tokens = decodeLogprobs(logprobs);
+    if (tokens.length > 0) this.#writer.push({ type: 'logprobs', tokens });
   }
 
   #readMessage(message: JsonObject): void {

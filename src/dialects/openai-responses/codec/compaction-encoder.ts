@@ -42,6 +42,8 @@ class CompactionWriter {
       case 'delta':
         if (this.#texts.has(event.index)) this.#summary += event.text;
         return '';
+      case 'logprobs':
+        return '';
       case 'usage':
         this.#usageReport = event.usageReport;
         return '';

@@ -88,8 +88,9 @@ export class ResponseWriter {
         return event.part.kind === 'server-tool' ? this.#writeTool(event.part) : this.#writeMedia(event.part);
       case 'tool-outcome':
         return this.#block?.item?.kind === 'tool' ? this.#endTool(this.#block.item, event.part) : this.#writeTool(event.part);
+      case 'logprobs':
       case 'usage':
-        this.#usageReport = event.usageReport;
+        if (event.type === 'usage') this.#usageReport = event.usageReport;
         return '';
       case 'finished':
         return this.#finish(event);

@@ -14,7 +14,7 @@ const outputLimit = { type: 'finished', stopReason: 'output-limit' } as const;
 
 /** What the client learns of before any content comes is held until it does, so that an early failure can still be an HTTP status. */
 function opensReply(event: InferenceEvent): boolean {
-  return event.type !== 'started' && event.type !== 'usage';
+  return event.type !== 'started' && event.type !== 'usage' && event.type !== 'logprobs';
 }
 
 /** What keeps a finished reply from being whole: the vendor gave it up, or words of it came in an event that nobody could read. */
