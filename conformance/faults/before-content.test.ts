@@ -147,14 +147,24 @@ describe('faults before the first content', () => {
           assertFree(await bench.rowOf(reply));
         });
 
-        for (const status of [402, 403]) {
+        for (const [status, message] of [
+          [402, 'Simulated refusal'],
+          [403, 'This API key was disabled'],
+        ] as const) {
           test(`the vendor's ${status} is about the operator's account: the client learns that it is not its fault`, async () => {
-            const reply = await bench.send(mode, { steer: { fault: `status;status=${status};message=Simulated refusal` } });
+            const reply = await bench.send(mode, { steer: { fault: `status;status=${status};message=${message}` } });
             assertErrorStatus(mode, reply, 503);
-            assert.doesNotMatch(reply.text, /Simulated refusal/);
+            assert.ok(!reply.text.includes(message), reply.text);
             assertFree(await bench.rowOf(reply));
           });
         }
+
+        test("the vendor's 403 that is not about the key is the caller's, with the vendor's reason", async () => {
+          const reply = await bench.send(mode, { steer: { fault: 'status;status=403;message=Simulated refusal' } });
+          assertErrorStatus(mode, reply, 403);
+          assert.match(reply.text, /Simulated refusal/);
+          assertFree(await bench.rowOf(reply));
+        });
 
         for (const status of [400, 403, 500]) {
           test(`a ${status} that quotes the operator's credential does not show it`, async () => {

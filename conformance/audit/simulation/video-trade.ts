@@ -61,6 +61,8 @@ export class VideoTrade implements Companion {
   readonly #upstreams: SimulatedUpstreams;
   readonly #storage: SimulatedStorage;
   readonly #processes = new Map<SimulatedProcess, TaskProcess>();
+  /** What processes have counted as spent without an answer of the store. */
+  readonly #doubtful = new Map<string, bigint>();
   /** The first thing that was wrong on the way. */
   #failure: unknown;
   #ids = 0;
@@ -84,6 +86,16 @@ export class VideoTrade implements Companion {
   die(process: SimulatedProcess): void {
     const tasks = this.#processes.get(process);
     if (tasks !== undefined) tasks.isAlive = false;
+  }
+
+  doubtful(nodeId: string): bigint {
+    return this.#doubtful.get(nodeId) ?? 0n;
+  }
+
+  /** The same amount is held in each of the pots. */
+  #doubt(nodeId: string, { heldNanoUsd, heldPots = 0 }: NewVideoTask): void {
+    const pots = BigInt(heldPots.toString(2).replaceAll('0', '').length);
+    this.#doubtful.set(nodeId, this.doubtful(nodeId) + heldNanoUsd * pots);
   }
 
   act(process: SimulatedProcess, payer: Payer): void {
@@ -134,7 +146,12 @@ export class VideoTrade implements Companion {
     const own = this.#processes.get(process);
     assert.ok(own);
     const desk = { credits: process.desk, clock };
-    const { task } = await beginHeld(desk, payer, intent, (held) => own.tasks.begin(held));
+    const { task } = await beginHeld(desk, payer, intent, (held) =>
+      own.tasks.begin(held).catch((error: unknown) => {
+        this.#doubt(process.nodeId, held);
+        throw error;
+      }),
+    );
     const { callId } = intent;
     if (this.#random() < 0.1) {
       this.#wishes.set(callId, { task, isRefused: true });

@@ -50,4 +50,6 @@ export type Companion = {
   /** Does something in a process for a payer. */
   readonly act: (process: SimulatedProcess, payer: Payer) => void;
   readonly isOver: () => boolean;
+  /** What a process has counted as spent because the store did not say whether it had recorded it, in nano-USD: the most that its books may differ by. */
+  readonly doubtful: (nodeId: string) => bigint;
 };
