@@ -32,7 +32,7 @@ export async function runPrograms(environment: Environment, parts: Parts): Promi
   const credentials = await ensureFirstCredentials({ store, environment, clock: systemClock });
   let gateway: RunningGateway | undefined;
   let monitor: RunningMonitor | undefined;
-  // Before the gateway: whoever waits until that is ready may ask the monitor the next moment.
+  // Before the gateway: a client that waits for the gateway may ask the monitor at once.
   if (parts.monitor) monitor = await assembleMonitor({ environment, logger, uses: store, clock: systemClock, opened });
   if (parts.gateway)
     gateway = await assembleGateway({

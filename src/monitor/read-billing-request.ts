@@ -19,7 +19,7 @@ const fieldsOf: Readonly<Record<Form, readonly string[]>> = {
 const namedMax = 5;
 
 /**
- * Reads the body of /bill/stats and of the files (contract A 4.7). Every problem is named. A field that is not known is one: whoever asks for `userName` and gets the bill of all users takes it for one user's.
+ * Reads the body of /bill/stats and of the files (contract A 4.7). Every problem is named, unknown fields included: a caller that filters by `userName` would take the bill of all users for that of one.
  * An empty or null name filters nothing.
  */
 export function readBillingRequest(body: unknown, form: Form): BillingRequestReading {

@@ -5,7 +5,7 @@ type MemoryFile = { bytes: Buffer; syncedBytes: number };
 /** Called before an operation with its path; throws to make it fail, and for `write` may return how many bytes are taken. */
 export type DiskFault = (operation: keyof JournalDisk, path: string) => number | void | Promise<void>;
 
-/** What the disk is told of names; only a sync of the directory makes it last. */
+/** A change of names. Only a sync of the directory makes it durable. */
 type NameChange =
   | { readonly type: 'create'; readonly path: string; readonly file: MemoryFile }
   | { readonly type: 'remove'; readonly path: string; readonly file: MemoryFile }

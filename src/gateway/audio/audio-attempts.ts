@@ -74,7 +74,7 @@ export class AudioAttempts {
   readonly #gateway: Gateway;
   readonly #call: AudioCall;
   readonly #failed: FailedAttempt[] = [];
-  /** What health is told of it: that its attempts are those of one call. */
+  /** Lets health count the attempts of one call once. */
   readonly #asking: AskingCall;
   readonly #keys: AttemptKeys;
 

@@ -127,7 +127,7 @@ class EmbedAttempts {
   readonly #call: EmbedCall;
   readonly #known: KnownEmbedding;
   readonly #failed: FailedAttempt[] = [];
-  /** What health is told of it: that its attempts are those of one call. */
+  /** Lets health count the attempts of one call once. */
   readonly #asking: AskingCall;
   readonly #keys: AttemptKeys;
   #usedTokens = 0;

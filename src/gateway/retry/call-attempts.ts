@@ -84,7 +84,7 @@ export class CallAttempts implements RunningCall {
   #overflow: GatewayError | undefined;
   /** Whether the client lets less of its request be sent. */
   #mayShorten = false;
-  /** What health is told of it: that its attempts are those of one call. */
+  /** Lets health count the attempts of one call once. */
   readonly #asking: AskingCall;
   readonly #keys: AttemptKeys;
 

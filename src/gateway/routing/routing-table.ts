@@ -37,7 +37,7 @@ export type Upstream = {
   readonly takesOwnSpellings: boolean;
   /** Whether attempts carry keys by which it knows one that is repeated. */
   readonly takesIdempotencyKeys: boolean;
-  /** Whether requests may name what its vendor keeps, whoever has made it. */
+  /** Whether requests may name what its vendor keeps, regardless of its owner. */
   readonly passesStoredIds: boolean;
   /** How it makes videos; undefined where it makes none. */
   readonly videoProtocol: VideoProtocolId | undefined;

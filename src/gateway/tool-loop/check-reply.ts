@@ -81,7 +81,7 @@ export async function checkReply(
   return await checker.check(text, schema, { tenant, signal });
 }
 
-/** What a client is told of a reply that could not be checked. */
+/** The warning for a reply that could not be checked. */
 export function noteUnchecked({ field }: SchemaCheck, reason: string): TranslationNote {
   return { kind: 'unchecked', field, reason: `the reply was not checked: ${reason}` };
 }

@@ -107,7 +107,7 @@ export class ToolLoop implements RunningCall {
       const reply = foldEvents(this.#events);
       const calls = this.#readCalls(reply);
       const problems = calls.length > 0 ? undefined : await this.#checks.findProblems(reply);
-      // Whoever gives a check up ends the call.
+      // A check that is given up ends the call.
       if (problems === 'given-up') return;
       const held = this.#heldText.release();
       if (problems !== undefined) {

@@ -17,7 +17,7 @@ export type Answers = {
   /** The time zone of the buckets. */
   readonly timeZone: string;
   /**
-   * Begins an answer, and resolves with its bytes when the first of them can be written. They are made no faster than they are taken; whoever takes no more of them returns the iterator. A failure on
+   * Begins an answer, and resolves with its bytes when the first of them can be written. They are made no faster than they are taken; a reader that stops returns the iterator. A failure on
    * the way rejects, so that no part looks like the whole. Rejects with StatisticsRefusedError, StatisticsUnavailableError, and with the signal's reason.
    * @param signal ends the answer at any time
    */

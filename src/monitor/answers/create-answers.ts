@@ -24,7 +24,7 @@ export type AnswersOptions = {
 /** One answer, with its first records read. */
 type Begun = { readonly question: Question; readonly records: RecordStream; readonly reading: AnswerReading; readonly signal: AbortSignal };
 
-/** Answers in this thread: rows go from the store through an encoder to whoever takes the bytes, a batch at a time. Throws RangeError for a time zone that is unknown. */
+/** Answers in this thread: rows go from the store through an encoder to the reader, a batch at a time. Throws RangeError for a time zone that is unknown. */
 export function createAnswers(options: AnswersOptions): Answers {
   const { reader, timeZone, limits } = options;
   const toQuery = createQueries({ timeZone, ...(limits === undefined ? {} : { limits }) });

@@ -55,7 +55,7 @@ export class FairTurns {
     };
   }
 
-  /** Whoever had a turn is the last to have the next: after those that came while it lasted, too. */
+  /** A tenant that had a turn goes to the end of the queue. */
   #moveToEnd(tenant: Tenant): void {
     this.#tenants.delete(tenant.name);
     if (tenant.atOnce > 0 || tenant.waiting.length > 0) this.#tenants.set(tenant.name, tenant);

@@ -1,7 +1,7 @@
 /** What a job may use beside its input. */
 export type JobContext<Question = never, Answer = never> = {
   /**
-   * Asks whoever started the job, who answers on the main thread: for a piece of a file, for example. Rejects where the answer is a refusal. Bytes that are
+   * Asks the code that started the job, which answers on the main thread: for a piece of a file, for example. Rejects where the answer is a refusal. Bytes that are
    * `transferred` go over without a copy.
    */
   readonly ask: (question: Question, transferred?: readonly ArrayBuffer[]) => Promise<Answer>;

@@ -119,7 +119,7 @@ async function appendRows(database: Database, rows: readonly CallRow[], { insert
   const increments = added.map(readIncrement).filter((increment) => increment !== undefined);
   await addToRollUps(database, increments, sumsPerInsert);
   await bookSpend(database, spend, nodeId);
-  // What is given back can be spent: whoever was refused asks again.
+  // Released amounts can be spent: a refused caller asks again.
   if (added.some(({ values }) => Number(values[amountColumn]) < 0))
     await database.run("update counters set value = value + 1 where name = 'credits_version'");
   return added.length;

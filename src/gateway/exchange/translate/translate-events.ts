@@ -55,7 +55,7 @@ function tellCharged(charged: () => UsageReport): EventStep {
 
 /**
  * What happens between the upstream's words and the client's: blocks are put in line, tools get their names back, stop sequences that the
- * upstream does not know cut the text, and proofs that the client might lose are remembered before it learns of the end. The last that is told of usage is what is charged.
+ * upstream does not know cut the text, and proofs that the client might lose are remembered before it learns of the end. The last usage that the client is told is what is charged.
  * @param charged what is charged for the reply as far as it is known; asked once, at its end. Absent for what costs nothing
  */
 export function createEventLine(translation: Translation, charged?: () => UsageReport): EventLine {

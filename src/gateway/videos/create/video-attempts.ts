@@ -54,7 +54,7 @@ export class VideoAttempts {
   readonly #context: VideoContext;
   readonly #wish: VideoWish;
   readonly #withdrawn = new Set<string>();
-  /** What health is told of it: that its attempts are those of one call. */
+  /** Lets health count the attempts of one call once. */
   readonly #asking: AskingCall;
   #attempts = 0;
 

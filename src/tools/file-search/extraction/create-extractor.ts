@@ -36,7 +36,7 @@ const extractionJob = isolatedJob<typeof ExtractionJob>('read-file', new URL('./
 const waitingMax = 64;
 const outputBytesMax = 65_536;
 
-/** Files are held in memory only while they have a turn, of which each tenant has all but one at most. */
+/** Files are held in memory only while they are indexed. A tenant uses at most all places but one. */
 type Lane = { readonly pool: JobPool; readonly turns: FairTurns };
 
 function openLane(name: string, threads: number, { timeoutMs, memoryMegabytes }: ExtractionLimits): Lane {

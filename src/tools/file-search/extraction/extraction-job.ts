@@ -16,7 +16,7 @@ export async function prepare({ bytes, filename }: ExtractionRequest): Promise<v
 
 const documentTypes = new Set(['application/pdf', docxType, 'text/html']);
 
-/** Chunks that are handed over at a time: whoever takes them has other things to do. */
+/** Chunks that are handed over at a time, so that the receiver yields in between. */
 const chunksAtOnce = 200;
 
 /** Reads a file and cuts its text. Chunks are handed over in parts; the reply says how many there are, or what is wrong with the file. */
