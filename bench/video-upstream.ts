@@ -14,6 +14,8 @@ let isFinished = false;
 let gapsMs: number[] = [];
 let polls = 0;
 const piece = Buffer.alloc(256 * 1024, 'weir');
+/** How files of the MP4 family begin: anything else is not stored as a video. */
+piece.write('\0\0\0\u0018ftypmp42', 'latin1');
 
 function submit(body: string): object {
   const { prompt } = JSON.parse(body) as { readonly prompt: string };
