@@ -56,6 +56,7 @@ const privateAddresses = [
 const allowed = [
   'https://example.com/a.png',
   'https://93.184.216.34/a.png',
+  'https://[2606:2800:220:1:248:1893:25c8:1946]/a.png',
   'https://internal.example.com/a.png',
   'data:image/png;base64,aGVsbG8=',
   'gs://bucket/object',

@@ -50,15 +50,17 @@ const localName = /(?:^|\.)(?:localhost|local|localdomain|internal|intranet|lan|
  */
 export function leadsToPrivateNetwork(url: string): boolean {
   const parsed = URL.parse(url);
-  return parsed !== null && isPrivateHost(parsed.hostname);
+  if (parsed === null || parsed.hostname === '') return false;
+  const { hostname } = parsed;
+  const isOneLabel = !hostname.startsWith('[') && !hostname.slice(0, -1).includes('.');
+  return isOneLabel || isPrivateHost(hostname);
 }
 
-/** The same of a host, as `URL.hostname` writes it. */
+/** Whether a host, as `URL.hostname` writes it, is a local name or an IP address that is not public. */
 export function isPrivateHost(hostname: string): boolean {
   const host = hostname.replace(/^\[(.*)\]$/, '$1');
-  if (host === '') return false;
   if (isIPv4(host) || isIPv6(host)) return !isPublicAddress(host);
-  return localName.test(host) || !host.slice(0, -1).includes('.');
+  return localName.test(host);
 }
 
 function createBlockList(networksV4: readonly string[], networksV6: readonly string[]): BlockList {
