@@ -93,7 +93,7 @@ export function answerReadingSuite(open: () => Promise<StoreUnderTest>): void {
     assert.equal(await (await openReading()).countCalls(query), 1);
   });
 
-  test('a reader who is slower than a snapshot is held loses nothing and reads nothing twice, while others book', async () => {
+  test('a reader slower than the snapshot limit misses no row and reads none twice while others write', async () => {
     const reading = await openReading(1);
     const query = queryOf(3, filledFromSeconds, end);
     const expected = await engine().store().queryStatistics(query);

@@ -94,7 +94,7 @@ describe('settings that an upstream does not keep by itself', () => {
     });
   }
 
-  test('a vendor that names the sequence is told of it whatever the model is set to', async () => {
+  test('the sequence that a vendor names reaches the client whatever the model is set to', async () => {
     const answer = await ask('/v1/messages', message('cut-messages', stop), saying(text, { tag: 'native' }).headers);
     assert.deepEqual([answer.json.stop_reason, answer.json.stop_sequence], ['stop_sequence', 'STOPHERE']);
     assert.match(sentFor('native'), /STOPHERE/);

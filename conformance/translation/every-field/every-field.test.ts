@@ -30,7 +30,7 @@ const models: Readonly<Record<DialectId, readonly (readonly [vendor: VendorId, m
   ],
 };
 
-/** Where a field is told of under another name: the sources of a text with the text. */
+/** Fields that a note names differently: the sources of a text are named with the text. */
 const aliases: Readonly<Record<string, string>> = { 'messages[].annotations': 'messages[].content' };
 
 /** What the contract spells otherwise than the vendor: it goes on in the vendor's words. */

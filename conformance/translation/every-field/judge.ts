@@ -64,7 +64,7 @@ const sentAs = ({ body, cutAt, answerTool }: EncodedRequest): string => JSON.str
 
 export type Judgement = { readonly outcome: Outcome; readonly why?: string };
 
-/** What becomes of a field on a route. `aliases` says under which name a field is told of where that is another. */
+/** What becomes of a field on a route. `aliases` maps a field to the name that its note uses, if that differs. */
 export function judge(route: Route, field: FieldCase, aliases: Readonly<Record<string, string>>): Judgement {
   const told = (name: string | undefined): boolean => name !== undefined && isAbout(name, field.path, aliases);
   const written = write(route, field.with, false);
