@@ -5,6 +5,7 @@ import { Worker } from 'node:worker_threads';
 import type { StoreError } from '../store-error.ts';
 import { connectStoreWorker } from './connect-store-worker.ts';
 import type { StoreWorkerOptions } from './connect-store-worker.ts';
+import { forwardedCalls, forwardedNames } from './forwarded-calls.ts';
 
 const limits: StoreWorkerOptions = { openTimeoutMs: 60_000, callTimeoutMs: 60_000, closeTimeoutMs: 20, pendingCallsMax: 3 };
 
@@ -103,4 +104,18 @@ test('never-opens: opening ends with the limit, with a refusal, or with the thre
     kind: 'unavailable',
     message: /code 7/,
   });
+});
+
+test('forwarded-whole: every operation of the store reaches the worker under its own name, with its declared parameters alone', async (context) => {
+  const worker = startWorker(
+    context,
+    `parentPort.postMessage({ type: 'result', id: request.id, result: [request.operation, ...request.parameters] });`,
+  );
+  const store = await connectStoreWorker(worker, limits);
+  for (const name of forwardedNames) {
+    const parameters = Array.from({ length: forwardedCalls[name] }, (_, index) => index);
+    const method = store[name] as (...parameters: readonly unknown[]) => Promise<unknown>;
+    assert.deepEqual(await method(...parameters, () => 'cannot be cloned'), [name, ...parameters]);
+  }
+  await store.close();
 });

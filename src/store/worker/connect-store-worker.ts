@@ -1,16 +1,10 @@
 import type { Worker } from 'node:worker_threads';
-import type { IdempotencyStore } from '../../billing/idempotency/idempotency-store.ts';
-import type { PriceBookStore } from '../../billing/price-books/price-book-store.ts';
-import type { CallbackStore } from '../../tasks/callbacks/callback-store.ts';
-import type { CreditBooks } from '../../billing/credits/credit-books.ts';
-import type { LeaseStore } from '../../billing/credits/credit-store.ts';
-import type { TaskStore } from '../../tasks/task-store.ts';
-import type { FileSearchStore } from '../../tools/file-search/file-store.ts';
 import type { Store } from '../store.ts';
 import { encodeForStore, joinEncoded } from '../operations/encoded-batch.ts';
 import { unpackRows } from '../operations/packed-rows.ts';
 import { StoreError } from '../store-error.ts';
 import { groupProgress } from './group-progress.ts';
+import { forwardedCalls, forwardedNames, type ForwardedName } from './forwarded-calls.ts';
 import { decodeError } from './store-protocol.ts';
 import type { EncodedBatch, OperationName, StoreOperations, StoreReply, StoreRequest } from './store-protocol.ts';
 
@@ -42,181 +36,33 @@ export async function connectStoreWorker(worker: Worker, options: StoreWorkerOpt
   await connection.opened;
   const { call } = connection;
   return {
-    pepper: () => call('pepper'),
-    ensureUser: (user) => call('ensureUser', user),
-    listUsers: () => call('listUsers'),
-    changeUserLimits: (userName, change) => call('changeUserLimits', userName, change),
-    insertApiKey: (key) => call('insertApiKey', key),
-    listApiKeys: () => call('listApiKeys'),
-    findApiKeyByHash: (hash) => call('findApiKeyByHash', hash),
-    setApiKeyDisabled: (keyId, disabledAtMs) => call('setApiKeyDisabled', keyId, disabledAtMs),
-    setApiKeyStrictTranslation: (keyId, strict) => call('setApiKeyStrictTranslation', keyId, strict),
-    setApiKeyDisconnect: (keyId, policy) => call('setApiKeyDisconnect', keyId, policy),
-    setApiKeyRetention: (keyId, days) => call('setApiKeyRetention', keyId, days),
-    changeApiKeyLimits: (keyId, change) => call('changeApiKeyLimits', keyId, change),
-    deleteApiKey: (keyId, deletedAtMs) => call('deleteApiKey', keyId, deletedAtMs),
-    keysVersion: () => call('keysVersion'),
-    insertBillingToken: (token) => call('insertBillingToken', token),
-    findBillingTokenByHash: (hash) => call('findBillingTokenByHash', hash),
-    listBillingTokens: () => call('listBillingTokens'),
-    rotateBillingToken: (rotation) => call('rotateBillingToken', rotation),
-    noteBillingTokenUse: (use) => call('noteBillingTokenUse', use),
-    deleteBillingToken: (tokenId) => call('deleteBillingToken', tokenId),
+    ...forwardAll(call),
     appendEntries: async (entries, nodeId) => await connection.append(joinEncoded(entries.map((entry) => encodeForStore(entry))), nodeId),
     appendEncoded: async (entries, nodeId) => await connection.append(joinEncoded(entries), nodeId),
-    findReplyOwner: (replyId) => call('findReplyOwner', replyId),
-    findEntry: (callId) => call('findEntry', callId),
-    listCallRows: (callId) => call('listCallRows', callId),
-    listEntries: (filter) => call('listEntries', filter),
-    listDisputed: (filter) => call('listDisputed', filter),
-    listEntriesBetween: (page) => call('listEntriesBetween', page),
     queryStatistics: async (query) => unpackRows(await call('sumUsage', query)),
     keepDaysOf: (timeZone) => keepDays(call, timeZone),
-    listBilledCalls: (page) => call('listBilledCalls', page),
-    listPriceVersions: (span) => call('listPriceVersions', span),
-    putProofs: (proofs) => call('putProofs', proofs),
-    findProofs: (query) => call('findProofs', query),
-    sweepProofs: (limits) => call('sweepProofs', limits),
-    writeConversations: (writes) => call('writeConversations', writes),
-    findSealedResponse: (query) => call('findSealedResponse', query),
-    readSealedChain: (query) => call('readSealedChain', query),
-    findSealedItems: (query) => call('findSealedItems', query),
-    readSealedEvents: (query) => call('readSealedEvents', query),
-    findSealedConversation: (query) => call('findSealedConversation', query),
-    listSealedItems: (query) => call('listSealedItems', query),
-    findSealedItem: (query) => call('findSealedItem', query),
-    sweepConversations: (limits) => call('sweepConversations', limits),
-    ...fileSearchCalls(call),
-    ...videoTaskCalls(call),
-    ...callbackCalls(call),
-    ...creditCalls(call),
-    ...idempotencyCalls(call),
-    ...priceBookCalls(call),
-    databaseId: () => call('databaseId'),
+    recordProgress: groupProgress((group) => call('recordProgressGroup', group)),
     failureReason: connection.failureReason,
     close: connection.close,
   };
 }
 
-/** Files, vector stores and their index. */
-function fileSearchCalls(call: Call): FileSearchStore {
-  return {
-    beginUpload: (parameter) => call('beginUpload', parameter),
-    appendPiece: (parameter) => call('appendPiece', parameter),
-    finishUpload: (file, userBytesMax) => call('finishUpload', file, userBytesMax),
-    discardUpload: (parameter) => call('discardUpload', parameter),
-    readPiece: (parameter) => call('readPiece', parameter),
-    findFile: (parameter) => call('findFile', parameter),
-    listFiles: (parameter) => call('listFiles', parameter),
-    deleteFile: (parameter) => call('deleteFile', parameter),
-    sweepFiles: (parameter) => call('sweepFiles', parameter),
-    insertVectorStore: (parameter) => call('insertVectorStore', parameter),
-    findVectorStore: (parameter) => call('findVectorStore', parameter),
-    listVectorStores: (parameter) => call('listVectorStores', parameter),
-    changeVectorStore: (parameter) => call('changeVectorStore', parameter),
-    touchVectorStore: (parameter) => call('touchVectorStore', parameter),
-    deleteVectorStore: (parameter) => call('deleteVectorStore', parameter),
-    addStoreFiles: (parameter) => call('addStoreFiles', parameter),
-    findStoreFile: (parameter) => call('findStoreFile', parameter),
-    listStoreFiles: (parameter) => call('listStoreFiles', parameter),
-    changeAttributes: (parameter) => call('changeAttributes', parameter),
-    removeStoreFile: (parameter) => call('removeStoreFile', parameter),
-    findBatch: (parameter) => call('findBatch', parameter),
-    cancelBatch: (parameter) => call('cancelBatch', parameter),
-    claimIndexing: (parameter) => call('claimIndexing', parameter),
-    renewIndexing: (parameter) => call('renewIndexing', parameter),
-    addChunks: (parameter) => call('addChunks', parameter),
-    finishIndexing: (parameter) => call('finishIndexing', parameter),
-    postponeIndexing: (parameter) => call('postponeIndexing', parameter),
-    searchChunks: (parameter) => call('searchChunks', parameter),
-    readChunks: (parameter) => call('readChunks', parameter),
-    readText: (parameter) => call('readText', parameter),
-  };
+/** Builds the methods that do nothing but ask the worker. */
+function forwardAll(call: Call): Pick<Store, ForwardedName> {
+  const forwarders = forwardedNames.map((name) => [name, forward(call, name, forwardedCalls[name])] as const);
+  // The table has every name, and each forwarder takes and returns what the operation of its name does.
+  return Object.fromEntries(forwarders) as Pick<Store, ForwardedName>;
 }
 
-/** Accounts, and what processes have leased of them. */
-function creditCalls(call: Call): LeaseStore & CreditBooks {
-  return {
-    openCreditNode: (parameter) => call('openCreditNode', parameter),
-    releaseCreditNode: (parameter) => call('releaseCreditNode', parameter),
-    changeLeases: (node, requests) => call('changeLeases', node, requests),
-    readCreditSignals: (parameter) => call('readCreditSignals', parameter),
-    postTransaction: (parameter) => call('postTransaction', parameter),
-    readBalances: (parameter) => call('readBalances', parameter),
-    readPots: (parameter) => call('readPots', parameter),
-    listTransactions: (parameter) => call('listTransactions', parameter),
-    listLeases: () => call('listLeases'),
-    verifyBooks: (parameter) => call('verifyBooks', parameter),
-  };
+/** Sends the declared parameters alone: whatever else a caller passes need not be something that can be sent to a thread. */
+function forward<Name extends ForwardedName>(call: Call, name: Name, count: number) {
+  return (...parameters: Parameters<StoreOperations[Name]>) =>
+    parameters.length > count ? call(name, ...(parameters.slice(0, count) as typeof parameters)) : call(name, ...parameters);
 }
 
 /** Step by step, so that what is booked meanwhile waits for one of them at most. */
 async function keepDays(call: Call, timeZone: string): Promise<boolean> {
   for (let steps = 0; ; steps += 1) if ((await call('keepDaysStep', timeZone, steps === 0)) === 'done') return steps > 0;
-}
-
-/** Answers under idempotency keys. */
-function idempotencyCalls(call: Call): IdempotencyStore {
-  return {
-    claimIdempotencyKey: (claim) => call('claimIdempotencyKey', claim),
-    addReplyChunks: (holder, chunks) => call('addReplyChunks', holder, chunks),
-    closeIdempotencyKey: (ending) => call('closeIdempotencyKey', ending),
-    releaseIdempotencyKey: (holder) => call('releaseIdempotencyKey', holder),
-    renewIdempotencyKeys: (lease) => call('renewIdempotencyKeys', lease),
-    readReplyChunk: (holder, sequence) => call('readReplyChunk', holder, sequence),
-    endIdempotencyLeases: (dead) => call('endIdempotencyLeases', dead),
-    measureReplies: () => call('measureReplies'),
-    sweepIdempotencyKeys: (pass) => call('sweepIdempotencyKeys', pass),
-  };
-}
-
-/** Prices as data. */
-function priceBookCalls(call: Call): PriceBookStore {
-  return {
-    insertPriceBook: (book) => call('insertPriceBook', book),
-    newestPriceBook: () => call('newestPriceBook'),
-    findPriceBook: (number) => call('findPriceBook', number),
-    listPriceBooks: (page) => call('listPriceBooks', page),
-    recordPrices: (prices) => call('recordPrices', prices),
-    findRecordedPrices: (version) => call('findRecordedPrices', version),
-  };
-}
-
-/** Video tasks. */
-function videoTaskCalls(call: Call): TaskStore {
-  return {
-    findKeyedTask: (asked) => call('findKeyedTask', asked),
-    insertTask: (task, lease, idempotency, nodeId) => call('insertTask', task, lease, idempotency, nodeId),
-    acceptTask: (parameter) => call('acceptTask', parameter),
-    refuseTask: (parameter) => call('refuseTask', parameter),
-    claimTasks: (parameter) => call('claimTasks', parameter),
-    renewTask: (parameter) => call('renewTask', parameter),
-    recordProgress: groupProgress((group) => call('recordProgressGroup', group)),
-    endTask: (parameter) => call('endTask', parameter),
-    findTask: (parameter) => call('findTask', parameter),
-    findTaskOwner: (id) => call('findTaskOwner', id),
-    listTasks: (parameter) => call('listTasks', parameter),
-    deleteTask: (parameter) => call('deleteTask', parameter),
-    expireMedia: (parameter) => call('expireMedia', parameter),
-    sweepTasks: (parameter) => call('sweepTasks', parameter),
-    unknownMedia: (keys) => call('unknownMedia', keys),
-    mediaBytes: (parameter) => call('mediaBytes', parameter),
-    countTasks: (nowMs) => call('countTasks', nowMs),
-    heldFor: (userName) => call('heldFor', userName),
-  };
-}
-
-function callbackCalls(call: Call): CallbackStore {
-  return {
-    insertDeliveries: (deliveries) => call('insertDeliveries', deliveries),
-    claimDeliveries: (parameter) => call('claimDeliveries', parameter),
-    recordAttempt: (parameter) => call('recordAttempt', parameter),
-    listDeliveries: (parameter) => call('listDeliveries', parameter),
-    redeliver: (parameter) => call('redeliver', parameter),
-    findCallbackSecrets: (userName) => call('findCallbackSecrets', userName),
-    putCallbackSecrets: (secrets) => call('putCallbackSecrets', secrets),
-    sweepDeliveries: (parameter) => call('sweepDeliveries', parameter),
-  };
 }
 
 type PendingCall = { readonly resolve: (result: unknown) => void; readonly reject: (error: Error) => void; readonly timer: NodeJS.Timeout };
