@@ -5,7 +5,7 @@ import type { ConversationParts } from './create-conversations.ts';
 import { isStorableId, requireStorableId } from './storable-id.ts';
 import type { Conversations, ResponseKeeper, StoredResponse } from './response-store.ts';
 import { writeJson } from '../platform/json/write-json.ts';
-import { WorkTurns } from '../platform/turn-queue.ts';
+import { largeBodyBytes, WorkTurns } from '../platform/turn-queue.ts';
 
 /** What is sealed of a response besides its items. */
 type Head = { readonly response: JsonObject; readonly keeper?: ResponseKeeper };
@@ -74,9 +74,6 @@ function isUnfinished({ status }: SealedResponse): boolean {
   return status === 'queued' || status === 'in_progress';
 }
 
-/** Larger bodies are worked on in steps, between which other calls have their turn. */
-const largeBytes = 256 * 1024;
-
 async function sealResponse(
   { sealer, limits }: ConversationParts,
   stored: StoredResponse,
@@ -87,7 +84,7 @@ async function sealResponse(
   const turns = new WorkTurns();
   const texts = { head: await writeJson(head), output: await writeJson(output), input: await writeJson(input) };
   const bytes = Object.values(texts).reduce((sum, text) => sum + text.length, 0);
-  if (bytes > largeBytes) await turns.giveWay();
+  if (bytes > largeBodyBytes) await turns.giveWay();
   if (bytes > limits.responseBytesMax) {
     throw new GatewayError('request_too_large', `a response with ${bytes} bytes cannot be stored; at most ${limits.responseBytesMax} are`);
   }

@@ -6,11 +6,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../platform/json/
 import { parseJsonInTurns } from '../platform/json/parse-in-turns.ts';
 import { parseJson } from '../platform/json/parse-json.ts';
 import { JsonProblemError, scanJson } from '../platform/json/scan-json.ts';
-import { WorkTurns } from '../platform/turn-queue.ts';
+import { largeBodyBytes, WorkTurns } from '../platform/turn-queue.ts';
 import type { GatewayLimits } from './limits.ts';
-
-/** Larger bodies are taken in piece by piece. Below this everything that is done with one takes a few milliseconds at most, whatever it is. */
-export const largeBodyBytes = 256 * 1024;
 
 export type ReadRequest = { readonly bytes: Buffer; readonly body: JsonObject };
 

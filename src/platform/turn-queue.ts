@@ -24,6 +24,12 @@ export function createTurnQueue(schedule: (callback: () => void) => void = setIm
   };
 }
 
+/**
+ * Larger bodies are worked on piece by piece, and others have their turn between what is done with them. Below this everything that is done with one takes a few
+ * milliseconds at most, whatever it is; it is also what is scanned, parsed or written in one step.
+ */
+export const largeBodyBytes = 256 * 1024;
+
 /** How long one piece of work may go on in its turn. Others are held up by this and by one step of the work. */
 const turnMs = 8;
 

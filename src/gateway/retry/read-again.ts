@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../platform/json/json-value.ts';
 import { parseJsonInTurns } from '../../platform/json/parse-in-turns.ts';
 import { parseJson } from '../../platform/json/parse-json.ts';
-import { largeBodyBytes } from '../read-request.ts';
+import { largeBodyBytes } from '../../platform/turn-queue.ts';
 
 /** It was within the limits when it came, and may have grown since by what it names. */
 const unlimited = { depthMax: Infinity, tokensMax: Infinity };

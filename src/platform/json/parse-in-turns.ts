@@ -1,13 +1,10 @@
 import { isAscii } from 'node:buffer';
 
-import { WorkTurns } from '../turn-queue.ts';
+import { largeBodyBytes, WorkTurns } from '../turn-queue.ts';
 import type { JsonObject, JsonValue } from './json-value.ts';
 import { parseJson } from './parse-json.ts';
 import { JsonScanner, type JsonLimits, type LargeValues } from './scan-json.ts';
 import { skipString, skipValue, skipWhiteSpace } from './skip-json.ts';
-
-/** Bytes that are scanned, or parsed, in one step: a millisecond or two, whatever they are. */
-const stepBytesUsual = 256 * 1024;
 
 const quote = 0x22;
 const comma = 0x2c;
@@ -24,7 +21,7 @@ const openObject = 0x7b;
 export async function parseJsonInTurns(
   bytes: Buffer,
   limits: JsonLimits,
-  { turns = new WorkTurns(), stepBytes = stepBytesUsual }: { readonly turns?: WorkTurns; readonly stepBytes?: number } = {},
+  { turns = new WorkTurns(), stepBytes = largeBodyBytes }: { readonly turns?: WorkTurns; readonly stepBytes?: number } = {},
 ): Promise<JsonValue> {
   const large: LargeValues = new Map();
   const scanner = new JsonScanner(bytes, limits, { values: large, bytesMin: stepBytes });

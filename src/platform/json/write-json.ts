@@ -1,9 +1,9 @@
 import { joinInTurns } from '../join-in-turns.ts';
-import { WorkTurns } from '../turn-queue.ts';
+import { largeBodyBytes, WorkTurns } from '../turn-queue.ts';
 import { isJsonObject, type JsonValue } from './json-value.ts';
 
-/** Characters that are written in one step: a millisecond or two, whatever they are. */
-const stepCharactersUsual = 256 * 1024;
+/** Characters that are written in one step: as many as the bytes that are read in one. */
+const stepCharactersUsual = largeBodyBytes;
 
 /** What a value counts for besides its characters: writing many small ones takes time too. */
 const valueWeight = 8;
