@@ -14,6 +14,19 @@ test('every folder of src has a place in the layer table', () => {
   assert.deepEqual(folders.map((entry) => entry.name).toSorted(), Object.keys(layers).toSorted());
 });
 
+test('the tables of the house name only what there is', () => {
+  const missing = [
+    ...Object.values(layers)
+      .flat()
+      .filter((folder) => !Object.hasOwn(layers, folder)),
+    ...siblingFolders.filter((folder) => !Object.hasOwn(layers, folder)),
+    ...restrictedWords
+      .filter(({ allowed }) => allowed.source !== '^$' && !sources.some(({ path }) => allowed.test(path)))
+      .map(({ allowed }) => allowed.source),
+  ];
+  assert.deepEqual(missing, []);
+});
+
 test('imports follow the layer table', () => {
   const wrong = sources.flatMap((file) => {
     const from = topFolder(file.path);

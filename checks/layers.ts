@@ -1,6 +1,6 @@
 /**
- * Which top folder of src may import which, as ARCHITECTURE.md draws it. A folder may always import itself and platform.
- * `seam` marks single files of a folder that a lower layer may import because they are pure declarations.
+ * Which top folder of src may import which, as ARCHITECTURE.md draws it. A folder may always import itself and platform. The simulator is a package of its own, which only
+ * main imports; house.test.ts has a test for that.
  */
 export const layers: Readonly<Record<string, readonly string[]>> = {
   platform: [],
@@ -15,20 +15,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   gateway: ['accounts', 'billing', 'conversations', 'dialects', 'inference', 'tasks', 'tools', 'upstreams'],
   monitor: ['accounts', 'billing'],
   store: ['accounts', 'billing', 'conversations', 'inference', 'tasks', 'tools'],
-  main: [
-    'accounts',
-    'billing',
-    'conversations',
-    'dialects',
-    'gateway',
-    'inference',
-    'monitor',
-    'store',
-    'tasks',
-    'tools',
-    'upstreams',
-    'simulator',
-  ],
+  main: ['accounts', 'billing', 'conversations', 'dialects', 'gateway', 'inference', 'monitor', 'store', 'tasks', 'tools', 'upstreams'],
 };
 
 /** Folders whose subfolders never import each other: a dialect and an upstream is one folder, and adding one touches only that. */
