@@ -76,6 +76,16 @@ test('words stay where they belong', () => {
   assert.deepEqual(wrong, []);
 });
 
+test('log lines name a call callId, and nothing else', () => {
+  const call = /\b(?:logger|log)\??\.(?:debug|info|warn|error)\(\s*\{([^}]*)/g;
+  const wrong = sources.flatMap((file) =>
+    [...file.text.matchAll(call)]
+      .filter(([, members = '']) => /(?:^|,)\s*(?:requestId|request_id|call)\s*(?:[,:]|$)/.test(members))
+      .map(([line]) => `${file.path}: ${line}`),
+  );
+  assert.deepEqual(wrong, []);
+});
+
 test('the layer table in ARCHITECTURE.md is the one that is enforced', () => {
   const document = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8');
   for (const [folder, allowed] of Object.entries(layers)) {

@@ -52,7 +52,7 @@ export function countDelivered(leaving: LeavingRule | undefined, stream: StreamR
 
 /** Tells the operator of events that nobody could read. */
 export function warnOfMalformed({ logger, requestId, target }: ExchangeContext, { malformedFrames }: StreamReport): void {
-  logger.warn({ requestId, upstream: target.upstream.id, malformedFrames }, 'stream events that could not be read were passed on');
+  logger.warn({ callId: requestId, upstream: target.upstream.id, malformedFrames }, 'stream events that could not be read were passed on');
 }
 
 /** How a stream ended. */
