@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import { acceptedAtMs, bookOf, plainEntry } from '../billing/rating/price-book-kit.ts';
 import { createPriceBook } from '../billing/rating/price-book.ts';
 import { GatewayError } from '../inference/gateway-error.ts';
+import { aloneMeters } from '../inference/meters.ts';
 import { readPrices } from './read-prices.ts';
 
 const book = bookOf(
@@ -36,5 +37,15 @@ describe('before a call is made', () => {
     assert.equal(readPrices(refusing, callTo('plain'), body), undefined);
     const overridden = createPriceBook({ book, unlisted: 'refuse', overrides: [{ model: 'mine', input: '1', output: '1' }] });
     assert.equal(readPrices(overridden, callTo('unknown'), body), undefined);
+  });
+
+  test('a price of tokens is none for what is billed by anything else, and the refusal says what has no price', () => {
+    const priceBook = createPriceBook({ book, unlisted: 'refuse' });
+    for (const meter of aloneMeters)
+      assert.throws(
+        () => readPrices(priceBook, { ...callTo('plain'), uses: { [meter]: 1 } }, body),
+        (error) => error instanceof GatewayError && error.code === 'model_not_priced' && !error.message.includes('for tokens'),
+        meter,
+      );
   });
 });

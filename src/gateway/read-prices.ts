@@ -1,6 +1,7 @@
 import { readPricingParameters } from '../billing/rating/read-pricing-parameters.ts';
 import type { PriceBook } from '../billing/rating/rating.ts';
 import { GatewayError } from '../inference/gateway-error.ts';
+import { type AloneMeter, findAlone } from '../inference/meters.ts';
 import type { PricingParameters, Usage } from '../inference/usage.ts';
 import type { Target } from './routing/routing-table.ts';
 
@@ -16,11 +17,18 @@ export type CallToPrice = {
 const tokens: Usage = {};
 
 /** What has no price, in words. */
-function describeUse({ outputVideoMs, inputAudioMs, inputCharacters }: Usage): string {
-  if (outputVideoMs !== undefined) return 'for seconds of video';
-  if (inputAudioMs !== undefined) return 'for minutes of sound';
-  return inputCharacters === undefined ? 'for tokens' : 'for characters that are read out';
+function describeUse(uses: Usage): string {
+  const alone = findAlone(uses);
+  return `for ${alone === undefined ? 'tokens' : wordsOfUse[alone]}`;
 }
+
+const wordsOfUse: Readonly<Record<AloneMeter, string>> = {
+  inputCharacters: 'characters that are read out',
+  inputAudioMs: 'minutes of sound',
+  outputAudioMs: 'minutes of sound that is made',
+  outputVideoMs: 'seconds of video',
+  outputImages: 'pictures',
+};
 
 /**
  * Reads what the price of a call depends on out of the body that its upstream will get; undefined where it depends on nothing of it.

@@ -1,4 +1,5 @@
 import type { TranslationNote } from '../../inference/translation-notes.ts';
+import { meterNames, meters, type StatisticsColumn } from '../../inference/meters.ts';
 import type { PricingParameters, ToolUsage, Usage } from '../../inference/usage.ts';
 
 /**
@@ -160,24 +161,21 @@ export type CallEntry = CallOpening & {
 };
 
 /** The meters of the statistics that one entry adds to: the contract's four counters, in which cache counts are parts of the prompt count. */
-export type StatisticsCounts = {
-  readonly promptTokens: number;
-  readonly completionTokens: number;
-  readonly cacheTokens: number;
-  readonly cacheCreationTokens: number;
-};
+export type StatisticsCounts = Readonly<Record<StatisticsColumn, number>>;
 
 export function statisticsCounts(usage: Usage): StatisticsCounts {
-  const cacheTokens = usage.cacheReadTokens ?? 0;
-  const cacheCreationTokens = (usage.cacheWrite5mTokens ?? 0) + (usage.cacheWrite1hTokens ?? 0);
-  return {
-    // Characters that were read out are what a speech model has for a prompt.
-    promptTokens: (usage.inputTokens ?? 0) + (usage.inputCharacters ?? 0) + cacheTokens + cacheCreationTokens,
-    completionTokens: usage.outputTokens ?? 0,
-    cacheTokens,
-    cacheCreationTokens,
-  };
+  const counts = { promptTokens: 0, completionTokens: 0, cacheTokens: 0, cacheCreationTokens: 0 };
+  for (const [meter, columns] of countedMeters) {
+    const count = usage[meter];
+    if (count !== undefined) for (const column of columns) counts[column] += count;
+  }
+  return counts;
 }
+
+const countedMeters = meterNames.flatMap((meter) => {
+  const columns: readonly StatisticsColumn[] = meters[meter].statistics;
+  return columns.length === 0 ? [] : [[meter, columns] as const];
+});
 
 /**
  * Whether a call counts in the statistics: only calls that an upstream answered and that delivered something do, and what tools did. A failed,

@@ -9,7 +9,8 @@ import { settleDispute } from '../ledger/settle-dispute.ts';
 import { loadShippedPriceBook } from '../rating/load-shipped-price-book.ts';
 import { createPriceBook } from '../rating/price-book.ts';
 import { recomputeAmount } from '../rating/recompute-amount.ts';
-import { type CallBound, countInput, disputeUsage } from './dispute-usage.ts';
+import { countInput } from '../../inference/meters.ts';
+import { type CallBound, disputeUsage } from './dispute-usage.ts';
 import type { MeteredCall } from './meter-call.ts';
 
 const priceBook = createPriceBook({ book: loadShippedPriceBook() });

@@ -1,4 +1,5 @@
 import { estimateTokens } from '../../inference/count-text-characters.ts';
+import { countInput, partsOf, tokensOfSide } from '../../inference/meters.ts';
 import type { Usage, UsageReport } from '../../inference/usage.ts';
 import type { Charge, Dispute, DisputedFigure } from '../ledger/call-entry.ts';
 import type { MeteredCall } from './meter-call.ts';
@@ -113,17 +114,8 @@ function limitCounts(usage: Usage, most: Usage): Usage {
 }
 
 /** Counts of input are limited together, and what is a part of one by that one. */
-const inputNames: ReadonlySet<keyof Usage> = new Set([
-  'inputTokens',
-  'cacheReadTokens',
-  'cacheWrite5mTokens',
-  'cacheWrite1hTokens',
-  'inputAudioTokens',
-  'cacheReadAudioTokens',
-  'inputImageTokens',
-  'cacheReadImageTokens',
-]);
-const outputParts: ReadonlySet<keyof Usage> = new Set(['reasoningTokens', 'outputAudioTokens', 'outputImageTokens']);
+const inputNames: ReadonlySet<keyof Usage> = new Set(tokensOfSide.input);
+const outputParts: ReadonlySet<keyof Usage> = new Set(partsOf('outputTokens'));
 
 function boundOf(name: keyof Usage, most: Usage): number {
   return (outputParts.has(name) ? most.outputTokens : most[name]) ?? 0;
@@ -141,9 +133,4 @@ function withOutput(usage: Usage, outputTokens: number): Usage {
   for (const name of outputParts) if ((parts[name] ?? 0) > outputTokens) parts[name] = outputTokens;
   if (reasoningTokens !== undefined) parts.reasoningTokens = Math.min(reasoningTokens, outputTokens);
   return parts;
-}
-
-/** All input, cache included. */
-export function countInput({ inputTokens = 0, cacheReadTokens = 0, cacheWrite5mTokens = 0, cacheWrite1hTokens = 0 }: Usage): number {
-  return inputTokens + cacheReadTokens + cacheWrite5mTokens + cacheWrite1hTokens;
 }

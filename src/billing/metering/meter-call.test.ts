@@ -90,7 +90,7 @@ describe('an interrupted call', () => {
 });
 
 test('characters, sound and video are counted in full however the call ends, and never made up to tokens', () => {
-  for (const usage of [{ inputCharacters: 12 }, { inputAudioMs: 9000 }, { outputVideoMs: 5000, inputImages: 1 }]) {
+  for (const usage of [{ inputCharacters: 12 }, { inputAudioMs: 9000 }, { outputVideoMs: 5000, inputImages: 1 }, { outputImages: 2 }]) {
     for (const end of ['finished', 'client-left', 'cut'] as const) {
       const metered = meterCall({ end, complete: end === 'finished', report: report(usage), ...characters });
       assert.deepEqual([metered.usage, metered.estimated], [usage, false]);

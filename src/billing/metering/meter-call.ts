@@ -1,4 +1,5 @@
 import { estimateTokens } from '../../inference/count-text-characters.ts';
+import { countInput, findAlone, inputMeters } from '../../inference/meters.ts';
 import type { PricingParameters, Usage, UsageReport } from '../../inference/usage.ts';
 import type { CallEnd, Dispute } from '../ledger/call-entry.ts';
 
@@ -30,14 +31,15 @@ export type MeteredCall = {
 /**
  * Turns what is known at the end of a call into the counts that are charged. The rules are a table in docs/reference/usage.md: a final
  * report is exact and its silent fields stay unknown, but for output that was delivered and is not in its count; without one, input is what was reported so far or else estimated, and output is
- * the larger of what was reported and what was delivered. What is counted in characters, sound or video is never made up to tokens. A failed
+ * the larger of what was reported and what was delivered. What is counted in characters, sound, video or pictures is never made up to tokens. A failed
  * call used nothing.
  */
 export function meterCall(call: CallMeasurement): MeteredCall {
   if (call.end === 'failed') return { usage: {}, estimated: false };
   const { report, complete = true } = call;
   const seen = report?.usage ?? call.progressUsage ?? {};
-  if (isCountedOtherwise(seen))
+  // Those counts are of what was asked for, known in full however the call ends, and tokens are no part of them.
+  if (findAlone(seen) !== undefined)
     return report === undefined ? { usage: seen, estimated: false } : withEvidence(seen, !report.trustworthy, report);
   if (report === undefined) return { usage: estimateMissing(call.progressUsage ?? {}, call), estimated: true };
   const countsOutput = report.usage.outputTokens !== undefined && report.outputGoesOn === undefined;
@@ -48,11 +50,6 @@ export function meterCall(call: CallMeasurement): MeteredCall {
   // charging nothing for it would make a broken upstream a free one.
   const outputIsFinal = complete && countsOutput;
   return withEvidence(outputIsFinal ? withInput(known, call) : estimateMissing(known, call), true, report);
-}
-
-/** Whether it is billed by characters, sound or video. Those counts are of what was asked for, known in full however the call ends, and tokens are no part of them. */
-function isCountedOtherwise({ inputCharacters, inputAudioMs, outputAudioMs, outputVideoMs }: Usage): boolean {
-  return (inputCharacters ?? inputAudioMs ?? outputAudioMs ?? outputVideoMs) !== undefined;
 }
 
 function withEvidence(usage: Usage, estimated: boolean, { raw, serviceTier, replyParameters }: UsageReport): MeteredCall {
@@ -70,8 +67,8 @@ function hasCounts(usage: Usage): boolean {
   return hasInput(usage) || usage.outputTokens !== undefined;
 }
 
-function hasInput({ inputTokens, cacheReadTokens, cacheWrite5mTokens, cacheWrite1hTokens }: Usage): boolean {
-  return (inputTokens ?? cacheReadTokens ?? cacheWrite5mTokens ?? cacheWrite1hTokens) !== undefined;
+function hasInput(usage: Usage): boolean {
+  return inputMeters.some((name) => usage[name] !== undefined);
 }
 
 function estimateMissing(known: Usage, call: CallMeasurement): Usage {
@@ -82,6 +79,5 @@ function estimateMissing(known: Usage, call: CallMeasurement): Usage {
 /** Fills in the uncached input if it is unknown. Where only cache counts are known, they are taken off the estimate of the whole. */
 function withInput(known: Usage, call: CallMeasurement): Usage {
   if (known.inputTokens !== undefined) return known;
-  const cached = (known.cacheReadTokens ?? 0) + (known.cacheWrite5mTokens ?? 0) + (known.cacheWrite1hTokens ?? 0);
-  return { ...known, inputTokens: Math.max(0, estimateTokens(call.inputCharacters) - cached) };
+  return { ...known, inputTokens: Math.max(0, estimateTokens(call.inputCharacters) - countInput(known)) };
 }

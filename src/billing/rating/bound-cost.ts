@@ -1,3 +1,4 @@
+import { countInput, inputMeters } from '../../inference/meters.ts';
 import type { Usage } from '../../inference/usage.ts';
 import type { Charge, ChargeLine } from '../ledger/call-entry.ts';
 import { type ChargeBasis, chargeLines, dearestServiceTier, judge } from './charge-lines.ts';
@@ -72,17 +73,11 @@ function mostOfPricing(pricing: Pricing, call: CallAtMost, most: Usage, known: P
 /** The tiers that a call can come to be priced at: whatever the kinds of its input, it has at most so much. */
 function reachableTiers(tiers: readonly PricingTier[], most: Usage): readonly PricingTier[] {
   if (tiers.length < 2) return tiers;
-  const total = totalInput(most);
+  const total = countInput(most);
   return tiers.filter(({ inputAbove }, index) => index === 0 || total > inputAbove);
 }
 
-/** All input, cache included. Beyond 2^53 it is not exact, and still above every tier. */
-export function totalInput({ inputTokens = 0, cacheReadTokens = 0, cacheWrite5mTokens = 0, cacheWrite1hTokens = 0 }: Usage): number {
-  return inputTokens + cacheReadTokens + cacheWrite5mTokens + cacheWrite1hTokens;
-}
-
 function dearestTokens({ dearestInput, dearestOutput }: PricingTier, most: Usage, multipliers: ChargeLine['multipliers']): ChargeLine[] {
-  const { inputTokens = 0, cacheReadTokens = 0, cacheWrite5mTokens = 0, cacheWrite1hTokens = 0, outputTokens = 0 } = most;
   const lineOf = (quantity: number, unitPrice: string): ChargeLine => ({
     meter: 'most',
     quantity,
@@ -90,9 +85,11 @@ function dearestTokens({ dearestInput, dearestOutput }: PricingTier, most: Usage
     per: tokensPerPrice,
     multipliers: multipliers ?? {},
   });
-  const lines = [lineOf(inputTokens, dearestInput), lineOf(outputTokens, dearestOutput)];
+  const lines = [lineOf(most.outputTokens ?? 0, dearestOutput)];
   // One by one: their sum may be more than a line can hold.
-  for (const quantity of [cacheReadTokens, cacheWrite5mTokens, cacheWrite1hTokens])
+  for (const name of inputMeters) {
+    const quantity = most[name] ?? 0;
     if (quantity !== 0) lines.push(lineOf(quantity, dearestInput));
+  }
   return lines;
 }

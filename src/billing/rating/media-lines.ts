@@ -1,3 +1,4 @@
+import { type MediaMeter, mediaMeters, meters, useMeters } from '../../inference/meters.ts';
 import type { PricingParameters, Usage } from '../../inference/usage.ts';
 import type { ChargeLine } from '../ledger/call-entry.ts';
 import { parseDecimal } from './decimal.ts';
@@ -8,6 +9,22 @@ const charactersPerPrice = 1_000_000;
 const msPerSecond = 1000;
 const secondsPerMinute = 60;
 
+/** How a count of what is not tokens becomes a quantity at a price for so many. A price by something else than a number finds it by itself. */
+type Quantity = { readonly of: (count: number) => number; readonly per: number };
+
+const byPiece: Quantity = { of: (count) => count, per: 1 };
+// Vendors bill each second that has begun.
+const startedSeconds: Quantity = { of: (ms) => Math.ceil(ms / msPerSecond), per: secondsPerMinute };
+
+const quantities: Readonly<Record<MediaMeter, Quantity>> = {
+  inputCharacters: { of: (count) => count, per: charactersPerPrice },
+  inputAudioMs: startedSeconds,
+  outputAudioMs: startedSeconds,
+  outputVideoMs: { of: (ms) => ms, per: msPerSecond },
+  inputImages: byPiece,
+  outputImages: byPiece,
+};
+
 /** Charge lines for what is not counted in tokens. Unknown and zero counts give no line, and neither does what has no price. */
 export function mediaLines(
   usage: Usage,
@@ -15,35 +32,37 @@ export function mediaLines(
   prices: MediaPrices,
   multipliers?: ChargeLine['multipliers'],
 ): ChargeLine[] {
-  const { inputCharacters = 0, inputAudioMs = 0, outputAudioMs = 0, outputVideoMs = 0, inputImages = 0, outputImages = 0 } = usage;
-  const { characters, audioMinute, outputAudioMinute, videoSecond, inputImage, outputImage } = prices;
   const lines: ChargeLine[] = [];
-  addLine(lines, 'characters', inputCharacters, characters, charactersPerPrice, multipliers);
-  // Vendors bill each second that has begun.
-  addLine(lines, 'audio_second', Math.ceil(inputAudioMs / msPerSecond), audioMinute, secondsPerMinute, multipliers);
-  addLine(lines, 'output_audio_second', Math.ceil(outputAudioMs / msPerSecond), outputAudioMinute, secondsPerMinute, multipliers);
-  if (videoSecond !== undefined) {
-    const { name, price } = findResolution(videoSecond, parameters?.['resolution']);
-    addLine(lines, `video_ms:${name}`, outputVideoMs, price, msPerSecond, multipliers);
+  for (const meter of mediaMeters) {
+    const { price: member, line } = meters[meter];
+    const price = prices[member];
+    if (price === undefined) continue;
+    const { of, per } = quantities[meter];
+    const { name, unitPrice } = typeof price === 'string' ? { name: line, unitPrice: price } : priceByResolution(line, price, parameters);
+    addLine(lines, name, of(usage[meter] ?? 0), unitPrice, per, multipliers);
   }
-  addLine(lines, 'input_image', inputImages, inputImage, 1, multipliers);
-  addLine(lines, 'output_image', outputImages, outputImage, 1, multipliers);
   return lines;
+}
+
+function priceByResolution(line: string, prices: NonNullable<MediaPrices['videoSecond']>, parameters: PricingParameters | undefined) {
+  const { name, price } = findResolution(prices, parameters?.['resolution']);
+  return { name: `${line}:${name}`, unitPrice: price };
 }
 
 /** Charge lines of what comes with a call and is priced by the piece. */
 export function feeLines(usage: Usage, fees: Fees, multipliers?: ChargeLine['multipliers']): ChargeLine[] {
-  const { webSearches = 0, webFetches = 0, fileSearches = 0, toolCalls = 0, codeSessions = 0 } = usage;
   const lines: ChargeLine[] = [];
-  addLine(lines, 'web_search', webSearches, fees.web_search, 1, multipliers);
-  addLine(lines, 'grounded_prompt', Math.min(webSearches, 1), fees.grounded_prompt, 1, multipliers);
-  addLine(lines, 'web_fetch', webFetches, fees.web_fetch, 1, multipliers);
-  addLine(lines, 'file_search', fileSearches, fees.file_search, 1, multipliers);
-  addLine(lines, 'tool_call', toolCalls, fees.tool_call, 1, multipliers);
-  addLine(lines, 'code_session', codeSessions, fees.code_session, 1, multipliers);
+  for (const meter of useMeters) {
+    const { price, line } = meters[meter];
+    addLine(lines, line, usage[meter] ?? 0, fees[price], 1, multipliers);
+    if (meter === 'webSearches') addLine(lines, groundedPrompt, Math.min(usage.webSearches ?? 0, 1), fees.grounded_prompt, 1, multipliers);
+  }
   addLine(lines, 'call', isUsed(usage) ? 1 : 0, fees.call, 1, multipliers);
   return lines;
 }
+
+/** The line of a call that searched, where that costs once. */
+export const groundedPrompt = 'grounded_prompt';
 
 function addLine(
   lines: ChargeLine[],

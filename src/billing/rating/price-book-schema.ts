@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import type { MediaPrice, TokenPrice, UsePrice } from '../../inference/meters.ts';
 import { decimalPattern } from './decimal.ts';
 
 const decimal = Type.String({ pattern: decimalPattern });
@@ -9,7 +10,7 @@ const strict = { additionalProperties: false } as const;
 const expression = Type.String({ minLength: 1, maxLength: 500 });
 const label = Type.String({ pattern: '^[a-z][a-z0-9_-]{0,47}$' });
 
-/** Prices per 1,000,000 tokens. A new token meter is a line here and a row in `token-lines.ts`. */
+/** Prices per 1,000,000 tokens, one for each meter of tokens. */
 const tokenPrices = Type.Object(
   {
     input: decimal,
@@ -25,14 +26,14 @@ const tokenPrices = Type.Object(
     outputImage: Type.Optional(decimal),
     /** Only where reasoning is not priced as other output. */
     reasoning: Type.Optional(decimal),
-  },
+  } satisfies Record<TokenPrice, Type.TSchema>,
   strict,
 );
 
 /** The resolution of a video as requests name it. */
 const resolution = Type.String({ pattern: '^[0-9]{3,4}p$' });
 
-/** Prices of what is not counted in tokens. A new meter is a line here and in `media-lines.ts`. */
+/** Prices of what is not counted in tokens, one for each meter of it. */
 const mediaPrices = Type.Object(
   {
     /** 1,000,000 characters that are read out. */
@@ -47,7 +48,7 @@ const mediaPrices = Type.Object(
     inputImage: Type.Optional(decimal),
     /** A picture that is made. */
     outputImage: Type.Optional(decimal),
-  },
+  } satisfies Record<MediaPrice, Type.TSchema>,
   { ...strict, minProperties: 1 },
 );
 
@@ -64,7 +65,7 @@ const fees = Type.Object(
     code_session: Type.Optional(decimal),
     /** Once per call that used anything. */
     call: Type.Optional(decimal),
-  },
+  } satisfies Record<UsePrice | 'grounded_prompt' | 'call', Type.TSchema>,
   strict,
 );
 

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { inOnePiece } from '../../platform/json/in-one-piece.ts';
+import { countInput, findAlone, meters } from '../../inference/meters.ts';
 import type { Usage } from '../../inference/usage.ts';
 import type { Charge, ChargeLine } from '../ledger/call-entry.ts';
-import { boundCost, mostOfCall, totalInput } from './bound-cost.ts';
+import { boundCost, mostOfCall } from './bound-cost.ts';
 import { chargeLines, judge, serviceTierMultiplier } from './charge-lines.ts';
 import { scopeOfCall } from './expressions/compile-expression.ts';
 import type { ExpressionScope } from './expressions/evaluate-expression.ts';
@@ -69,12 +70,10 @@ export function createPriceBook({
 }
 
 /** Whether any of what is used has a price: of what is not billed by tokens the tokens may well have none. A price of each call, or one that is computed, is one for whatever it uses. */
-function pricesUse({ tiers, media, fees, lines }: Pricing, { outputVideoMs, inputAudioMs, inputCharacters }: Usage): boolean {
+function pricesUse({ tiers, media, fees, lines }: Pricing, uses: Usage): boolean {
   if (fees?.call !== undefined || lines.length > 0) return true;
-  if (outputVideoMs !== undefined) return media?.videoSecond !== undefined;
-  if (inputAudioMs !== undefined) return media?.audioMinute !== undefined;
-  if (inputCharacters !== undefined) return media?.characters !== undefined;
-  return tiers.length > 0;
+  const alone = findAlone(uses);
+  return alone === undefined ? tiers.length > 0 : media?.[meters[alone].price] !== undefined;
 }
 
 function createPayerFactors(factors: PriceFactors): (payer: Pick<RatedCall, 'userName' | 'keyId'>) => ChargeLine['multipliers'] {
@@ -99,7 +98,7 @@ function chargeCall(call: RatedCall, pricings: readonly Pricing[], payer: Charge
 /** The prices of the last tier whose bound lies below the total input; undefined where nothing is billed by tokens. */
 function findTier({ tiers }: Pricing, { usage }: RatedCall): Pricing['tiers'][number]['prices'] | undefined {
   if (tiers.length < 2) return tiers[0]?.prices;
-  const total = totalInput(usage);
+  const total = countInput(usage);
   return tiers.findLast(({ inputAbove }, index) => index === 0 || total > inputAbove)?.prices;
 }
 

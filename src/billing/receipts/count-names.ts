@@ -1,4 +1,4 @@
-import type { Usage } from '../../inference/usage.ts';
+import { meterNames, meters, toolMeters } from '../../inference/meters.ts';
 
 /** The names of counts as receipts write them: `cacheWrite5mTokens` is `cache_write_5m_tokens`. */
 export function writeCounts(counts: Readonly<Record<string, number | undefined>>): Record<string, number> {
@@ -12,41 +12,22 @@ export function readCounts(counts: Readonly<Record<string, number>>): Record<str
   return Object.fromEntries(Object.entries(counts).map(([name, count]) => [readName(name), count]));
 }
 
-const names: Readonly<Record<keyof Usage, true>> = {
-  inputTokens: true,
-  cacheReadTokens: true,
-  cacheWrite5mTokens: true,
-  cacheWrite1hTokens: true,
-  outputTokens: true,
-  reasoningTokens: true,
-  inputAudioTokens: true,
-  cacheReadAudioTokens: true,
-  outputAudioTokens: true,
-  inputImageTokens: true,
-  cacheReadImageTokens: true,
-  outputImageTokens: true,
-  webSearches: true,
-  inputCharacters: true,
-  inputAudioMs: true,
-  outputVideoMs: true,
-  inputImages: true,
-  outputAudioMs: true,
-  outputImages: true,
-  webFetches: true,
-  fileSearches: true,
-  toolCalls: true,
-  codeSessions: true,
-};
+const namesWritten = new Map<string, string>(
+  [...Object.entries(meters), ...Object.entries(toolMeters)].map(([meter, { name }]) => [meter, name]),
+);
+const namesRead = new Map([...namesWritten].map(([meter, name]) => [name, meter]));
+const usageNames: ReadonlySet<string> = new Set(meterNames.map(writeName));
 
 /** Whether a receipt has a count of this name. */
 export function isCountName(name: string): boolean {
-  return Object.keys(names).some((known) => writeName(known) === name);
+  return usageNames.has(name);
 }
 
-function writeName(name: string): string {
-  return name.replaceAll(/(?<=[a-z])(?:[A-Z]|[0-9]+)/g, (part) => `_${part.toLowerCase()}`);
+function writeName(meter: string): string {
+  return namesWritten.get(meter) ?? meter;
 }
 
+/** A name of another version of Weir stays as it is: nothing here has a price for it. */
 function readName(name: string): string {
-  return name.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+  return namesRead.get(name) ?? name;
 }

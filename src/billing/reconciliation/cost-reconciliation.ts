@@ -1,6 +1,8 @@
 import { type CallEntry, isBilled } from '../ledger/call-entry.ts';
+import { meters, partsOf, useMeters, wholeMeters } from '../../inference/meters.ts';
 import type { Fraction } from '../rating/decimal.ts';
 import { add, zero } from '../rating/fraction.ts';
+import { groundedPrompt } from '../rating/media-lines.ts';
 import type { PriceBook } from '../rating/rating.ts';
 import { roundToNanoUsd, sumLines } from '../rating/recompute-amount.ts';
 import { createModelMatcher } from './match-models.ts';
@@ -25,16 +27,10 @@ export type ChargedDay = { readonly day: string; readonly model: string; readonl
 type Sums = { readonly day: string; readonly model: string; readonly item: string; list: Fraction; theirs: Fraction };
 
 /** Lines of a charge that a vendor's report has under another name. Tools are not told by model there. */
-const itemOfMeter: Readonly<Record<string, string>> = {
-  input_audio: 'input',
-  input_image: 'input',
-  cache_read_audio: 'cache_read',
-  cache_read_image: 'cache_read',
-  output_audio: 'output',
-  output_image: 'output',
-  reasoning: 'output',
-};
-const toolMeters: ReadonlySet<string> = new Set(['web_search', 'code_session', 'web_fetch', 'file_search', 'tool_call', 'grounded_prompt']);
+const itemOfMeter: ReadonlyMap<string, string> = new Map(
+  wholeMeters.flatMap((whole) => partsOf(whole).map((part) => [meters[part].line, meters[whole].line] as const)),
+);
+const toolLines: ReadonlySet<string> = new Set([...useMeters.map((meter) => meters[meter].line), groundedPrompt]);
 
 /** Compares a vendor's costs with what the ledger's usage costs at list price. Its memory grows with models times days, not with calls. */
 export class CostReconciliation {
@@ -69,8 +65,8 @@ export class CostReconciliation {
     const pricingParameters = { ...entry.pricingParameters, ...entry.replyParameters };
     const { lines } = listPrices.rate({ vendor: of, upstreamModel, requestedModel, acceptedAtMs, usage, serviceTier, pricingParameters });
     for (const line of lines) {
-      const isTool = toolMeters.has(line.meter);
-      const item = this.#isWhole ? 'all' : (itemOfMeter[line.meter] ?? line.meter);
+      const isTool = toolLines.has(line.meter);
+      const item = this.#isWhole ? 'all' : (itemOfMeter.get(line.meter) ?? line.meter);
       const sums = this.#find(day, isTool ? noModel : model, item);
       sums.list = add(sums.list, sumLines([line]));
     }

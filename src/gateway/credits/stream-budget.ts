@@ -2,6 +2,7 @@ import type { UsageBounds } from '../../billing/metering/estimate-usage.ts';
 import type { PlannedCall } from '../../billing/rating/rating.ts';
 import type { ReplyReport } from '../../dialects/chat-dialect.ts';
 import { estimateTokens } from '../../inference/count-text-characters.ts';
+import { countInput } from '../../inference/meters.ts';
 import type { Usage } from '../../inference/usage.ts';
 import type { Frame } from '../../platform/frames.ts';
 import type { Target } from '../routing/routing-table.ts';
@@ -113,7 +114,7 @@ export class StreamBudget {
   #costOf({ usageReport }: ReplyReport, outputTokens: number): bigint {
     const { purchase, target, bounds } = this.#options;
     const { inputTokens = 0, toolCalls = 0 } = bounds.most;
-    const told = countInput(usageReport?.usage);
+    const told = toldInput(usageReport?.usage);
     // What is told before a vendor's own tools have run is not all that is read.
     const most: Usage = { ...bounds.most, inputTokens: told === undefined || toolCalls > 0 ? inputTokens : told, outputTokens };
     return boundAtTarget(purchase, target, { ...bounds, most });
@@ -136,7 +137,6 @@ function isSurrogate(data: string, at: number): boolean {
 }
 
 /** All input that the upstream has told. */
-function countInput(usage: Usage | undefined): number | undefined {
-  if (usage?.inputTokens === undefined) return undefined;
-  return usage.inputTokens + (usage.cacheReadTokens ?? 0) + (usage.cacheWrite5mTokens ?? 0) + (usage.cacheWrite1hTokens ?? 0);
+function toldInput(usage: Usage | undefined): number | undefined {
+  return usage?.inputTokens === undefined ? undefined : countInput(usage);
 }

@@ -1,4 +1,5 @@
-import { type CallBound, countInput } from '../../billing/metering/dispute-usage.ts';
+import type { CallBound } from '../../billing/metering/dispute-usage.ts';
+import { countInput, useMeters } from '../../inference/meters.ts';
 import { type InputMeasure, measureInput } from '../../inference/measure-input.ts';
 import type { UpstreamRequest } from '../../platform/http/upstream-client.ts';
 import { textOf } from '../../platform/json/json-readers.ts';
@@ -45,7 +46,7 @@ export function boundUsage(call: SentChat, attempt: SentAttempt): UsageBound {
     isSuspicious: (usage, amountNanoUsd) =>
       (usage.outputTokens ?? 0) > outputTokensMax ||
       countInput(usage) > inputMost ||
-      (usage.webSearches ?? 0) + (usage.toolCalls ?? 0) + (usage.fileSearches ?? 0) + (usage.codeSessions ?? 0) > usualToolUses ||
+      useMeters.reduce((sum, meter) => sum + (usage[meter] ?? 0), 0) > usualToolUses ||
       (credit !== undefined && amountNanoUsd > credit.leftNanoUsd),
     find: () => findBound(call, { target, plan, pricingParameters }, { kept, sentBytes }),
   };

@@ -1,6 +1,6 @@
 import type { ApiKey } from '../../accounts/api-key.ts';
 import type { CallEntry, CallOpening, FailedAttempt } from '../../billing/ledger/call-entry.ts';
-import { countInput } from '../../billing/metering/dispute-usage.ts';
+import { countInput } from '../../inference/meters.ts';
 import type { PriceBook } from '../../billing/rating/rating.ts';
 import type { CallFacts } from '../../inference/call-facts.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';

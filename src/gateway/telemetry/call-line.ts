@@ -1,5 +1,6 @@
 import { usdDecimal } from '../../billing/statistics/usd-decimal.ts';
 import type { FailedAttempt } from '../../billing/ledger/call-entry.ts';
+import { countInput } from '../../inference/meters.ts';
 import type { EndedCall } from './call-report.ts';
 
 /** What a client chose is written down this far. */
@@ -111,11 +112,11 @@ export function writeTerminalLine(call: EndedCall, nowMs: number, suppressed: nu
   const model = entry?.requestedModel ?? report.facts?.requestedModel;
   if (model !== undefined) parts.push(shown(model));
   if (entry !== undefined) {
-    const { inputTokens = 0, cacheReadTokens = 0, cacheWrite5mTokens = 0, cacheWrite1hTokens = 0, outputTokens = 0 } = entry.usage;
+    const { cacheReadTokens = 0, outputTokens = 0 } = entry.usage;
     const cached = cacheReadTokens === 0 ? '' : ` (${cacheReadTokens} cached)`;
     parts.push(`${shown(entry.upstream)}/${shown(entry.upstreamModel)}`);
     if (entry.failedAttempts !== undefined && entry.failedAttempts.length > 0) parts.push(`attempt ${entry.failedAttempts.length + 1}`);
-    parts.push(`in ${inputTokens + cacheReadTokens + cacheWrite5mTokens + cacheWrite1hTokens}${cached} out ${outputTokens}`);
+    parts.push(`in ${countInput(entry.usage)}${cached} out ${outputTokens}`);
     parts.push(`$${usdDecimal(entry.charge.amountNanoUsd)}`);
     if (entry.stream && entry.firstByteMs !== undefined) parts.push(`first ${seconds(entry.firstByteMs)}`);
   }

@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { isBilled } from '../../billing/ledger/call-entry.ts';
 import { usdDecimal } from '../../billing/statistics/usd-decimal.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
+import { aloneMeters } from '../../inference/meters.ts';
 import { silentLogger } from '../../platform/log.ts';
 import { createMetricRegistry } from '../../platform/metrics/metric-registry.ts';
 import { readExposition, sumSamples } from '../../platform/metrics/read-exposition.ts';
@@ -173,6 +174,14 @@ test('a video that is over is counted with its cost, and not as a call that used
   assert.equal(sumSamples(shown, 'gen_ai_client_token_usage_count'), 0);
   // Nobody came for it, so nobody leaves.
   assert.equal(sumSamples(shown, 'weir_calls_in_flight'), 0);
+});
+
+test('a call that is billed by anything but tokens is never counted as one that used none', () => {
+  for (const meter of aloneMeters) {
+    const { telemetry, samples } = count();
+    telemetry.booked({ ...fakeEntry, usage: { [meter]: 3 } });
+    assert.equal(sumSamples(samples(), 'gen_ai_client_token_usage_count'), 0, meter);
+  }
 });
 
 test('the journal and the targets are asked when somebody looks', () => {

@@ -1,5 +1,6 @@
 import type { Counter, Histogram, MetricRegistry } from '../../platform/metrics/metric-registry.ts';
 import type { CallEntry, FailedAttempt } from '../../billing/ledger/call-entry.ts';
+import { countInput, findAlone, meters, type TokenMeter, tokenMeters } from '../../inference/meters.ts';
 import type { Usage } from '../../inference/usage.ts';
 import type { CallReport, EndedCall } from './call-report.ts';
 import { createMetricFamilies, operationNames, type MetricFamilies, providerNames } from './metric-families.ts';
@@ -27,7 +28,7 @@ class CallSeries {
   readonly chunkGaps: Histogram;
   readonly inputTokens: Histogram;
   readonly outputTokens: Histogram;
-  readonly tokens: Readonly<Record<'input' | 'cacheRead' | 'cacheWrite5m' | 'cacheWrite1h' | 'output' | 'reasoning', Counter>>;
+  readonly tokens: readonly (readonly [meter: TokenMeter, counter: Counter])[];
   readonly cost: Counter;
   readonly estimated: Counter;
   readonly disputed: Counter;
@@ -42,15 +43,10 @@ class CallSeries {
     this.chunkGaps = families.chunkGaps.with(...labels);
     this.inputTokens = families.tokenUsage.with(...labels, 'input');
     this.outputTokens = families.tokenUsage.with(...labels, 'output');
-    const tokens = (type: string): Counter => families.tokens.with(dialect, upstream, model, type);
-    this.tokens = {
-      input: tokens('input'),
-      cacheRead: tokens('cache_read'),
-      cacheWrite5m: tokens('cache_write_5m'),
-      cacheWrite1h: tokens('cache_write_1h'),
-      output: tokens('output'),
-      reasoning: tokens('reasoning'),
-    };
+    this.tokens = tokenMeters.flatMap((meter) => {
+      const { metric } = meters[meter];
+      return metric === undefined ? [] : [[meter, families.tokens.with(dialect, upstream, model, metric)] as const];
+    });
     this.cost = families.cost.with(dialect, upstream, model);
     this.estimated = families.estimated.with(dialect, upstream, model);
     this.disputed = families.disputed.with(dialect, upstream, model);
@@ -171,26 +167,16 @@ class CallCounter implements CallMetrics {
 
   #countUsage(series: CallSeries, entry: CallEntry): void {
     const { usage, charge, firstByteMs, durationMs } = entry;
-    const {
-      inputTokens = 0,
-      cacheReadTokens = 0,
-      cacheWrite5mTokens = 0,
-      cacheWrite1hTokens = 0,
-      outputTokens = 0,
-      reasoningTokens = 0,
-    } = usage;
-    const { tokens } = series;
-    if (inputTokens > 0) tokens.input.add(inputTokens);
-    if (cacheReadTokens > 0) tokens.cacheRead.add(cacheReadTokens);
-    if (cacheWrite5mTokens > 0) tokens.cacheWrite5m.add(cacheWrite5mTokens);
-    if (cacheWrite1hTokens > 0) tokens.cacheWrite1h.add(cacheWrite1hTokens);
-    if (outputTokens > 0) tokens.output.add(outputTokens);
-    if (reasoningTokens > 0) tokens.reasoning.add(reasoningTokens);
+    const { outputTokens = 0 } = usage;
+    for (const [meter, counter] of series.tokens) {
+      const count = usage[meter] ?? 0;
+      if (count > 0) counter.add(count);
+    }
     if (charge.amountNanoUsd !== 0n) series.cost.add(Number(charge.amountNanoUsd));
     if (entry.estimated) series.estimated.add(1);
     if (entry.disputed !== undefined) series.disputed.add(1);
     if (entry.end === 'failed' || hasOtherUnit(usage)) return;
-    series.inputTokens.observe(inputTokens + cacheReadTokens + cacheWrite5mTokens + cacheWrite1hTokens);
+    series.inputTokens.observe(countInput(usage));
     series.outputTokens.observe(outputTokens);
     if (!entry.stream || firstByteMs === undefined) return;
     series.timeToFirstToken.observe(firstByteMs / 1000);
@@ -236,10 +222,9 @@ class CallCounter implements CallMetrics {
   }
 }
 
-/** Whether what was used is no tokens: characters, seconds of sound or of video. A call without tokens would look like one with none. */
-function hasOtherUnit({ inputTokens, outputTokens, inputCharacters, inputAudioMs, outputVideoMs }: Usage): boolean {
-  if (inputTokens !== undefined || outputTokens !== undefined) return false;
-  return inputCharacters !== undefined || inputAudioMs !== undefined || outputVideoMs !== undefined;
+/** Whether what was used is no tokens: characters, sound, video or pictures. A call without tokens would look like one with none. */
+function hasOtherUnit(usage: Usage): boolean {
+  return usage.inputTokens === undefined && usage.outputTokens === undefined && findAlone(usage) !== undefined;
 }
 
 /** What became of an attempt, in few words: an error's code, or the class of the status. */

@@ -1,3 +1,5 @@
+import { statisticsCounts } from '../../billing/ledger/call-entry.ts';
+import { countInput } from '../../inference/meters.ts';
 import type { EndedCall } from './call-report.ts';
 import { operationNames, providerNames } from './metric-families.ts';
 
@@ -57,15 +59,15 @@ type Entry = NonNullable<EndedCall['report']['entry']>;
 
 /** What both spans of a call say of what it used. */
 function usageValues({ usage, stopReason, servedModel }: Entry): Readonly<Record<string, Value>> {
-  const { inputTokens, cacheReadTokens = 0, cacheWrite5mTokens = 0, cacheWrite1hTokens = 0, outputTokens, reasoningTokens } = usage;
+  const { inputTokens, cacheReadTokens, outputTokens, reasoningTokens } = usage;
+  const { cacheCreationTokens } = statisticsCounts(usage);
   return {
     'gen_ai.response.model': servedModel,
     'gen_ai.response.finish_reasons': stopReason === undefined ? undefined : [stopReason.slice(0, textCharactersMax)],
     // The conventions count what came from or went to a cache as input too.
-    'gen_ai.usage.input_tokens':
-      inputTokens === undefined ? undefined : inputTokens + cacheReadTokens + cacheWrite5mTokens + cacheWrite1hTokens,
-    'gen_ai.usage.cache_read.input_tokens': usage.cacheReadTokens,
-    'gen_ai.usage.cache_creation.input_tokens': cacheWrite5mTokens + cacheWrite1hTokens || undefined,
+    'gen_ai.usage.input_tokens': inputTokens === undefined ? undefined : countInput(usage),
+    'gen_ai.usage.cache_read.input_tokens': cacheReadTokens,
+    'gen_ai.usage.cache_creation.input_tokens': cacheCreationTokens || undefined,
     'gen_ai.usage.output_tokens': outputTokens,
     'gen_ai.usage.reasoning.output_tokens': reasoningTokens,
   };

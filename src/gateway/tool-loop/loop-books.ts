@@ -1,35 +1,16 @@
 import type { CallEntry, CallOpening } from '../../billing/ledger/call-entry.ts';
 import { JournalUnavailableError } from '../../billing/journal/journal.ts';
 import { settleTools } from '../../billing/metering/settle-tools.ts';
+import { meterNames } from '../../inference/meters.ts';
 import type { ToolUsage, Usage } from '../../inference/usage.ts';
 import type { Gateway } from '../gateway.ts';
 import type { KnownCall } from '../retry/known-call.ts';
 import type { Target } from '../routing/routing-table.ts';
 
-const usageNames = [
-  'inputTokens',
-  'cacheReadTokens',
-  'cacheWrite5mTokens',
-  'cacheWrite1hTokens',
-  'outputTokens',
-  'reasoningTokens',
-  'inputAudioTokens',
-  'cacheReadAudioTokens',
-  'outputAudioTokens',
-  'inputImageTokens',
-  'cacheReadImageTokens',
-  'outputImageTokens',
-  'webSearches',
-  'webFetches',
-  'fileSearches',
-  'toolCalls',
-  'codeSessions',
-] as const satisfies readonly (keyof Usage)[];
-
 /** What several rounds used together. A count that none reported stays unknown. */
 export function sumUsage(usages: readonly Usage[]): Usage {
   const sum: { -readonly [Name in keyof Usage]: Usage[Name] } = {};
-  for (const name of usageNames) {
+  for (const name of meterNames) {
     for (const usage of usages) {
       const count = usage[name];
       if (count !== undefined) sum[name] = (sum[name] ?? 0) + count;

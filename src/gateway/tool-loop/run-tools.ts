@@ -1,4 +1,5 @@
 import type { ServerToolPart, ToolCallPart, ToolResultPart } from '../../inference/inference-request.ts';
+import { toolMeterNames } from '../../inference/meters.ts';
 import type { ToolUsage } from '../../inference/usage.ts';
 import { isJsonObject, type JsonObject } from '../../platform/json/json-value.ts';
 import { parseJsonObject } from '../../platform/json/parse-json.ts';
@@ -127,12 +128,10 @@ function answer({ call }: ToolCall, outcome: ToolOutcome): ToolReturn {
   return { outcome, result };
 }
 
-const counts = ['webSearches', 'fileSearches', 'codeExecutions', 'pagesRead'] as const satisfies readonly (keyof ToolUsage)[];
-
 /** What several runs used together. Counts that are nought are left out. */
 export function sumToolUsage(usages: readonly ToolUsage[]): ToolUsage {
   const sum: { -readonly [Name in keyof ToolUsage]: ToolUsage[Name] } = {};
-  for (const name of counts) {
+  for (const name of toolMeterNames) {
     const total = usages.reduce((all, usage) => all + (usage[name] ?? 0), 0);
     if (total > 0) sum[name] = total;
   }

@@ -1,6 +1,7 @@
 import type { EncodedRequest } from '../../dialects/chat-codec.ts';
 import type { InferenceReply } from '../../inference/inference-reply.ts';
 import type { InferenceRequest } from '../../inference/inference-request.ts';
+import { countInput } from '../../inference/meters.ts';
 import type { UsageReport } from '../../inference/usage.ts';
 import { type Answer, AskError } from '../../platform/http/ask-upstream.ts';
 import { explainAnswer, explainSilence, mediaTypeOf, saidIn, showWords } from './explain-failure.ts';
@@ -144,8 +145,7 @@ function findStreamFault({ patient, dialect }: Conversation, stream: StreamReadi
 
 /** All input that a usage counts, cached or not. */
 export function inputOf({ usage }: UsageReport): number | undefined {
-  const { inputTokens, cacheReadTokens = 0, cacheWrite5mTokens = 0, cacheWrite1hTokens = 0 } = usage;
-  return inputTokens === undefined ? undefined : inputTokens + cacheReadTokens + cacheWrite5mTokens + cacheWrite1hTokens;
+  return usage.inputTokens === undefined ? undefined : countInput(usage);
 }
 
 /** The text that a reply says. */

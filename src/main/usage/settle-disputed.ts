@@ -1,10 +1,10 @@
 import type { CallEntry, Charge } from '../../billing/ledger/call-entry.ts';
 import { settlementRowId } from '../../billing/ledger/row-ids.ts';
 import { type Decision, settleDispute } from '../../billing/ledger/settle-dispute.ts';
-import { countInput } from '../../billing/metering/dispute-usage.ts';
 import type { PriceBook } from '../../billing/rating/rating.ts';
 import { isCountName, readCounts } from '../../billing/receipts/count-names.ts';
 import { usdDecimal } from '../../billing/statistics/usd-decimal.ts';
+import { countInput, inputMeters } from '../../inference/meters.ts';
 import type { Usage } from '../../inference/usage.ts';
 import { systemClock } from '../../platform/clock.ts';
 import type { Store } from '../../store/store.ts';
@@ -26,8 +26,8 @@ export function acceptDisputed(environment: Environment, rowId: string, note: st
 /** Of the input either all is as reported or nothing: its parts were disputed together. */
 function mergeReported(usage: Usage, reported: Usage): Usage {
   if (countInput(reported) === 0) return { ...usage, ...reported };
-  const { inputTokens: _input, cacheReadTokens: _read, cacheWrite5mTokens: _short, cacheWrite1hTokens: _long, ...others } = usage;
-  return { ...others, ...reported };
+  const others = Object.entries(usage).filter(([meter]) => !(inputMeters as readonly string[]).includes(meter));
+  return { ...Object.fromEntries(others), ...reported };
 }
 
 /** Books counts that the operator knows. */

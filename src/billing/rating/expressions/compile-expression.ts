@@ -2,7 +2,7 @@ import type { PricingParameters, Usage } from '../../../inference/usage.ts';
 import { fractionOf, zero } from '../fraction.ts';
 import { checkExpression, type ExpressionPurpose, pointersOf } from './check-expression.ts';
 import { evaluateExpression, type ExpressionScope } from './evaluate-expression.ts';
-import { type CountName, countParts } from './expression-names.ts';
+import { boundingCount, type CountName, countParts } from './expression-names.ts';
 import { between, exactly, type ExpressionValue, type NumberValue, readParameter, unknown } from './expression-value.ts';
 import { parseExpression } from './parse-expression.ts';
 
@@ -59,17 +59,6 @@ function sumOf(name: CountName, usage: Usage): bigint {
   return countParts(name).counts.reduce((sum, count) => sum + BigInt(usage[count] ?? 0), 0n);
 }
 
-const inputCounts: ReadonlySet<CountName> = new Set([
-  'input_tokens',
-  'cache_read_tokens',
-  'cache_write_5m_tokens',
-  'cache_write_1h_tokens',
-  'input_audio_tokens',
-  'input_image_tokens',
-]);
-const outputCounts: ReadonlySet<CountName> = new Set(['reasoning_tokens', 'output_audio_tokens', 'output_image_tokens']);
-
 function mostOf(name: CountName, most: Usage): NumberValue {
-  const whole = inputCounts.has(name) ? 'total_input_tokens' : outputCounts.has(name) ? 'output_tokens' : name;
-  return between(zero, { numerator: sumOf(whole, most), denominator: fractionOf(countParts(name).per).numerator });
+  return between(zero, { numerator: sumOf(boundingCount(name), most), denominator: fractionOf(countParts(name).per).numerator });
 }

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
+import { meterNames, meters } from '../../../inference/meters.ts';
 import { compileExpression } from './compile-expression.ts';
-import { amount, holds } from './expression-kit.ts';
+import { amount, bounds, holds } from './expression-kit.ts';
 import { ExpressionError } from './expression-node.ts';
 
 const request = {
@@ -215,4 +216,16 @@ describe('an expression that cannot be right is refused when the book is read', 
     compileExpression(`"${'x'.repeat(128)}" == speed`, 'condition');
     compileExpression('"a\\"b\\\\" == speed', 'condition');
   });
+});
+
+describe('every count has a name in expressions', () => {
+  for (const meter of meterNames) {
+    const { name, unit } = meters[meter];
+    test(`${name} is what was used, and before the call at most what there can be`, () => {
+      assert.equal(amount(name, { usage: { [meter]: 1500 } }), '1500');
+      if (unit === 'ms') assert.equal(amount(name.replace('_ms', '_seconds'), { usage: { [meter]: 1500 } }), '1.5');
+      const whole = unit === 'token' ? (meters[meter].side === 'input' ? 'inputTokens' : 'outputTokens') : meter;
+      assert.deepEqual(bounds(name, { [whole]: 70 }), ['0', '70']);
+    });
+  }
 });
