@@ -7,6 +7,19 @@ export type ExactNumber = { readonly rawJSON: string };
 // The compiler's library does not know JSON.rawJSON yet; the pinned Node has it.
 const jsonWithRaw = JSON as typeof JSON & { readonly rawJSON: (text: string) => ExactNumber };
 
+/** JSON.rawJSON parses its text. Of the million numbers that an answer may have, none goes through JSON.stringify: only what does is parsed. */
+class LazyNumber implements ExactNumber {
+  readonly rawJSON: string;
+
+  constructor(text: string) {
+    this.rawJSON = text;
+  }
+
+  toJSON(): ExactNumber {
+    return jsonWithRaw.rawJSON(this.rawJSON);
+  }
+}
+
 export function exactNumber(text: string): ExactNumber {
-  return jsonWithRaw.rawJSON(text);
+  return new LazyNumber(text);
 }

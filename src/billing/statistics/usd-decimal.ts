@@ -15,5 +15,10 @@ export function usdDecimal(amountNanoUsd: bigint): string {
 
 function joinDecimal(whole: string, nanos: number): string {
   if (nanos === 0) return whole;
-  return `${whole}.${String(nanos).padStart(9, '0').replace(/0+$/, '')}`;
+  let [digits, decimals] = [nanos, 9];
+  while (digits % 10 === 0) {
+    digits /= 10;
+    decimals -= 1;
+  }
+  return `${whole}.${String(digits).padStart(decimals, '0')}`;
 }

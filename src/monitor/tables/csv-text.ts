@@ -1,3 +1,4 @@
+import { rememberTexts } from './remember-texts.ts';
 import type { Cell, Column, TableRow } from './table.ts';
 
 /** What makes spreadsheet programs take a text for a formula, as its first character or behind blanks; the full-width forms do so in some. */
@@ -19,6 +20,17 @@ export function encodeCsvHeader(columns: readonly { readonly field: string }[]):
   return `${columns.map(({ field }) => field).join(',')}\r\n`;
 }
 
-export function encodeCsvLine<Row extends TableRow>(columns: readonly Column<Row>[], row: Row): string {
-  return `${columns.map(({ field }) => encodeCsvCell(row[field] ?? '')).join(',')}\r\n`;
+/** Writes lines of one table; texts that repeat are looked at once. */
+export function createCsvEncoder<Row extends TableRow>(columns: readonly Column<Row>[]): (row: Row) => string {
+  const fields = columns.map(({ field }) => ({ field, textOf: rememberTexts(encodeCsvCell) }));
+  return (row) => {
+    let text = '';
+    let comma = '';
+    for (const { field, textOf } of fields) {
+      const value: Cell = row[field] ?? '';
+      text += comma + (typeof value === 'string' ? textOf(value) : encodeCsvCell(value));
+      comma = ',';
+    }
+    return `${text}\r\n`;
+  };
 }

@@ -1,16 +1,16 @@
 import { setImmediate } from 'node:timers/promises';
-import { encodeCsvHeader, encodeCsvLine } from './csv-text.ts';
+import { createCsvEncoder, encodeCsvHeader } from './csv-text.ts';
 import { createJsonEncoder } from './record-json.ts';
 import type { Column, TableRow } from './table.ts';
 
-const CHUNK_CHARACTERS = 64 * 1024;
+const CHUNK_CHARACTERS = 128 * 1024;
 
 /** Lines of a table as they come from where they are kept: many at a time, or all at once. */
 export type Batches<Row> = Iterable<readonly Row[]> | AsyncIterable<readonly Row[]>;
 
 /** A table as CSV (RFC 4180, UTF-8 without a byte order mark), its field names first, piece by piece while it is read. */
 export function createCsvText<Row extends TableRow>(columns: readonly Column<Row>[], rows: Batches<Row>): AsyncGenerator<string> {
-  return joinLines(rows, { head: encodeCsvHeader(columns), encode: (row) => encodeCsvLine(columns, row) });
+  return joinLines(rows, { head: encodeCsvHeader(columns), encode: createCsvEncoder(columns) });
 }
 
 /** A table as one JSON object per line, piece by piece while it is read. */

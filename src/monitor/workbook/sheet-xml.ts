@@ -1,10 +1,11 @@
 import type { Batches } from '../tables/table-text.ts';
+import { type CellText, rememberTexts } from '../tables/remember-texts.ts';
 import type { Cell, CellKind, Column, TableRow } from '../tables/table.ts';
 import { type LaidOut, type Printing, columnLetter, encodeColumns, layOut, sheetEnd, sheetStart } from './sheet-layout.ts';
 import { cellStyles } from './workbook-parts.ts';
 import { encodeCellText } from './xml-text.ts';
 
-const CHUNK_CHARACTERS = 64 * 1024;
+const CHUNK_CHARACTERS = 256 * 1024;
 
 /** Days from the zeroth day of spreadsheets (30 December 1899) to 1970. */
 const DAYS_TO_1970 = 25_569;
@@ -82,6 +83,7 @@ export async function* writeSheetXml<Row extends TableRow>(
 ): AsyncGenerator<string> {
   const { columns, rowsMax, totals, printing, title } = options;
   const laidOut = layOut(columns);
+  const encodeRow = createRowEncoder(laidOut);
   let text = sheetHead(laidOut, await source.peek());
   let row = 1;
   while (row <= rowsMax) {
@@ -90,7 +92,7 @@ export async function* writeSheetXml<Row extends TableRow>(
     const next = taken instanceof Promise ? await taken : taken;
     if (next.done === true) break;
     row += 1;
-    text += tableRow(laidOut, next.value, row);
+    text += encodeRow(next.value, row);
     if (text.length >= CHUNK_CHARACTERS) {
       yield text;
       text = '';
@@ -113,11 +115,39 @@ function sheetHead(columns: readonly LaidOut[], firstRows: readonly TableRow[]):
   );
 }
 
-function tableRow(columns: readonly LaidOut[], values: TableRow, row: number): string {
-  let cells = '';
-  for (const { field, kind, letter, style } of columns) cells += encodeCell(letter + row, style, values[field], kind);
-  return `<row r="${row}">${cells}</row>`;
+/** Writes rows as encodeCell writes their cells, in a fraction of the time: what does not change from row to row is put together once. */
+function createRowEncoder(columns: readonly LaidOut[]): (values: TableRow, row: number) => string {
+  const cells: readonly SheetColumn[] = columns.map(({ field, kind, letter, style }) => ({
+    field,
+    kind,
+    start: `<c r="${letter}`,
+    numberStart: `" s="${style}"><v>`,
+    textEnd: rememberTexts((value) => cellEnd(style, value, kind)),
+    style,
+  }));
+  return (values, row) => {
+    const number = String(row);
+    let text = `<row r="${number}">`;
+    for (const { field, kind, start, numberStart, textEnd, style } of cells) {
+      const value = values[field];
+      if (typeof value === 'string') text += start + number + textEnd(value);
+      else if (typeof value === 'number') text += `${start + number + numberStart + value}</v></c>`;
+      else if (value !== undefined) text += start + number + cellEnd(style, value, kind);
+    }
+    return `${text}</row>`;
+  };
 }
+
+type SheetColumn = {
+  readonly field: string;
+  readonly kind: CellKind;
+  /** Up to the number of the row. */
+  readonly start: string;
+  /** From there to the number in the cell. */
+  readonly numberStart: string;
+  readonly textEnd: CellText;
+  readonly style: number;
+};
 
 function totalsRow(columns: readonly LaidOut[], totals: TableRow, row: number): string {
   const cells = columns.map(({ field, kind, letter }, index) => {
@@ -132,14 +162,17 @@ function totalsRow(columns: readonly LaidOut[], totals: TableRow, row: number): 
 
 /** A cell of the type that its value has; none where there is no value. */
 export function encodeCell(reference: string, style: number, value: Cell | undefined, kind: CellKind): string {
-  if (value === undefined) return '';
+  return value === undefined ? '' : `<c r="${reference}${cellEnd(style, value, kind)}`;
+}
+
+function cellEnd(style: number, value: Cell, kind: CellKind): string {
   if (typeof value === 'string') {
-    if (kind === 'local-time') return `<c r="${reference}" s="${style}"><v>${spreadsheetDays(value)}</v></c>`;
-    return textCell(reference, style, value);
+    if (kind === 'local-time') return `" s="${style}"><v>${spreadsheetDays(value)}</v></c>`;
+    return textEnd(style, value);
   }
   // A word, which every program shows and prints as it is.
-  if (typeof value === 'boolean') return textCell(reference, style, value ? 'yes' : 'no');
-  return `<c r="${reference}" s="${style}"><v>${typeof value === 'number' ? value : value.rawJSON}</v></c>`;
+  if (typeof value === 'boolean') return textEnd(style, value ? 'yes' : 'no');
+  return `" s="${style}"><v>${typeof value === 'number' ? value : value.rawJSON}</v></c>`;
 }
 
 /** A local time `YYYY-MM-DD HH:MM:SS` as spreadsheets count: days and a fraction. */
@@ -147,7 +180,11 @@ function spreadsheetDays(time: string): number {
   return Date.parse(`${time.replace(' ', 'T')}Z`) / DAY_MS + DAYS_TO_1970;
 }
 
-/** Always an inline string: a program never takes it for a formula or a number, whatever its first character is. */
 function textCell(reference: string, style: number, text: string): string {
-  return `<c r="${reference}" s="${style}" t="inlineStr"><is><t xml:space="preserve">${encodeCellText(text)}</t></is></c>`;
+  return `<c r="${reference}${textEnd(style, text)}`;
+}
+
+/** Always an inline string: a program never takes it for a formula or a number, whatever its first character is. */
+function textEnd(style: number, text: string): string {
+  return `" s="${style}" t="inlineStr"><is><t xml:space="preserve">${encodeCellText(text)}</t></is></c>`;
 }

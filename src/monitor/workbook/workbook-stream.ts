@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream';
 import type { BilledCallRecord } from '../../billing/statistics/billed-call-record.ts';
 import type { BillingRecord, BillingTotals } from '../../billing/statistics/billing-record.ts';
 import { formatBucketTime } from '../../billing/statistics/format-bucket-time.ts';
@@ -41,7 +40,7 @@ export type WorkbookOptions = {
  * then `Bill 2` and so on when one sheet is full; after them, where they are wanted, the calls one by one on `Calls`, `Calls 2` and so on, and `About`. Without records there is the header
  * alone. No cell holds a formula.
  */
-export function createWorkbookStream(records: Batches<BillingRecord>, options: WorkbookOptions): Readable {
+export function createWorkbookStream(records: Batches<BillingRecord>, options: WorkbookOptions): AsyncGenerator<Buffer, undefined> {
   return createArchiveStream(listFiles(records, options), options.modifiedAtMs);
 }
 

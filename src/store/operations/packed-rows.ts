@@ -70,6 +70,36 @@ function packAmounts(amounts: readonly bigint[]): PackedRows['amounts'] {
   return packed;
 }
 
+/** The same rows where nothing has to be packed, since they are used in the thread that has read them. */
+export function decodeRows(rows: readonly ValueRow[]): readonly StatisticsRow[] {
+  const [userOf, tokenOf, modelOf] = [shareTexts(), shareTexts(), shareTexts()];
+  return rows.map((row) => ({
+    bucketStartSeconds: toNumber(row[0]),
+    userName: userOf(row[firstName]),
+    tokenName: tokenOf(row[firstName + 1]),
+    modelName: modelOf(row[firstName + 2]),
+    promptTokens: toNumber(row[firstSum]),
+    completionTokens: toNumber(row[firstSum + 1]),
+    cacheTokens: toNumber(row[firstSum + 2]),
+    cacheCreationTokens: toNumber(row[firstSum + 3]),
+    useTimeMs: toNumber(row[firstSum + 4]),
+    callCount: toNumber(row[firstSum + 5]),
+    amountNanoUsd: toAmount(row[amountColumn]),
+  }));
+}
+
+/** One text for all that are the same, so that whoever looks for one among others finds it by its address. */
+function shareTexts(): (value: SqlParameter | undefined) => string {
+  const texts = new Map<string, string>();
+  let last = '';
+  return (value) => {
+    const text = String(value ?? '');
+    // Rows are sorted by their names, and comparing is cheaper than looking up.
+    if (text !== last) last = texts.getOrInsert(text, text);
+    return last;
+  };
+}
+
 export function unpackRows({ names, numbers, amounts }: PackedRows): readonly StatisticsRow[] {
   const number = (at: number): number => numbers[at] ?? Number.NaN;
   const name = (at: number): string => names[number(at)] ?? '';

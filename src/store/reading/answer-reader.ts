@@ -1,7 +1,7 @@
 import type { AnswerReader, AnswerReading, StatisticsQuery, StatisticsRow } from '../../billing/statistics/statistics-store.ts';
 import { createBilledCallOperations } from '../operations/billed-call-operations.ts';
 import type { Database } from '../operations/database.ts';
-import { packRows, unpackRows } from '../operations/packed-rows.ts';
+import { decodeRows } from '../operations/packed-rows.ts';
 import { countCalls, hasTooManyRecords } from '../operations/statistics-counts.ts';
 import { StatisticsPages } from '../operations/statistics-pages.ts';
 import { StoreError } from '../store-error.ts';
@@ -42,7 +42,7 @@ async function* readRows(moments: Moments, query: StatisticsQuery): AsyncGenerat
       return await pages.next(database);
     });
     if (rows === undefined) return;
-    yield unpackRows(packRows(rows));
+    yield decodeRows(rows);
   }
 }
 
