@@ -78,3 +78,57 @@ describe('strict schemas', () => {
     }
   });
 });
+
+/** C19: JSON of any form is a promise too. By default it is checked where the upstream does not hold its replies to an object. */
+describe('text.format of type json_object', () => {
+  const broken = '{"age": 36';
+  const anyJson = { format: { type: 'json_object' as const } };
+  let running: SimulatedWeir;
+  let client: OpenAI;
+  const asked = (wanted: string): number => running.simulator.records().filter(({ tag }) => tag === wanted).length;
+  before(async () => {
+    running = await startSimulatedWeir({
+      models: {
+        ...models,
+        ...Object.fromEntries(
+          modelNames.map((name) => [`repaired-${name}`, { targets: [modelTargets[name]], structuredOutput: { check: 'repair' } }]),
+        ),
+      },
+      upstreams: ({ openai }) => chatOnly(openai),
+    });
+    client = new OpenAI({ baseURL: `${running.weir.gatewayUrl}/v1`, apiKey: running.weir.apiKey, maxRetries: 0 });
+  });
+  after(() => running[Symbol.asyncDispose]());
+
+  for (const model of ['messages', 'generate-content', ...modelNames.map((name) => `repaired-${name}`)]) {
+    for (const [what, wrong] of [
+      ['broken JSON', broken],
+      ['JSON that is no object', '[36]'],
+    ] as const) {
+      test(`${model}: ${what} is asked for again, and only the repaired answer is shown, whole and streamed`, async () => {
+        const repaired = { 'then-text': encodeURIComponent('{"age":36}') };
+        const body = { model, input: 'How old? Answer in JSON.', text: anyJson };
+        const whole = await client.responses.create(body, saying(wrong, { ...repaired, tag: `whole-${model}-${what}` }));
+        assert.equal(whole.output_text, '{"age":36}');
+        assert.equal(asked(`whole-${model}-${what}`), 2);
+        const stream = client.responses.stream(body, saying(wrong, { ...repaired, tag: `stream-${model}-${what}` }));
+        let shown = '';
+        stream.on('response.output_text.delta', ({ delta }) => (shown += delta));
+        assert.equal((await stream.finalResponse()).output_text, '{"age":36}');
+        assert.equal(shown, '{"age":36}');
+        assert.equal(asked(`stream-${model}-${what}`), 2);
+      });
+    }
+
+    test(`${model}: an answer that is never JSON is an error that says so`, async () => {
+      const steering = saying(broken, { tag: `never-${model}` });
+      const body = { model, input: 'How old? Answer in JSON.', text: anyJson };
+      await assert.rejects(client.responses.create(body, steering), (error: InstanceType<typeof OpenAI.APIError>) => {
+        assert.equal(error.status, 502);
+        assert.match(error.message, /does not fit the JSON schema/);
+        return true;
+      });
+      assert.equal(asked(`never-${model}`), 2);
+    });
+  }
+});

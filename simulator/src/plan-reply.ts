@@ -36,7 +36,7 @@ type Draft = {
 /** Decides replies. The same seed and request always give the same reply; ids also depend on how often the request came before. */
 export function createPlanner(options: PlannerOptions): PlanReply {
   return (request) => {
-    const steering = { ...promptSteering(request), ...options.steering };
+    const steering = goOn(request, { ...promptSteering(request), ...options.steering });
     const fingerprint = fingerprintRequest(steering.seed ?? options.seed, request);
     const random = createSeededRandom(fingerprint);
     const id = deriveId(`${fingerprint}/${options.numberCall?.(fingerprint) ?? 0}`);
@@ -76,6 +76,12 @@ export function countToolCall(call: { readonly name: string; readonly arguments:
 function promptSteering(request: PlanRequest): Steering {
   const { text, ...steering } = readPromptSteering(request.lastUserText);
   return text === undefined || request.outputSchema !== undefined ? steering : { ...steering, text };
+}
+
+/** What was said already is not said again where something else is to follow it. */
+function goOn({ promptText }: PlanRequest, steering: Steering): Steering {
+  const { text, thenText } = steering;
+  return text === undefined || thenText === undefined || !promptText.includes(text) ? steering : { ...steering, text: thenText };
 }
 
 function offersTool(request: PlanRequest, name: string): boolean {

@@ -19,6 +19,8 @@ export type UsageOverride = { readonly [member: string]: string | number | null 
 export type Steering = {
   readonly stop?: ReplyPlan['stop'];
   readonly text?: string;
+  /** What is said in place of `text` once that stands in the conversation: a model that is asked to mend its answer. */
+  readonly thenText?: string;
   readonly outputTokens?: number;
   readonly toolCalls?: number;
   /** The one tool to call: once, where it is offered and no result has just come. Any text is said afterwards. */
@@ -54,6 +56,7 @@ const noSteering: Steering = {};
 const readers: { readonly [name: string]: (value: string) => Steering } = {
   stop: (value) => ({ stop: oneOf('stop', value, stops) }),
   text: (value) => ({ text: decode('text', value) }),
+  'then-text': (value) => ({ thenText: decode('then-text', value) }),
   'output-tokens': (value) => ({ outputTokens: wholeNumber('output-tokens', value, outputTokensMax) }),
   'tool-calls': (value) => ({ toolCalls: wholeNumber('tool-calls', value, toolCallsMax) }),
   'tool-name': (value) => ({ toolName: decode('tool-name', value) }),

@@ -226,7 +226,9 @@ class EmbedAttempts {
     const dialects = { client: 'openai-chat', upstream: 'openai-chat' } as const;
     const headers = createUpstreamHeaders({ operation: 'generate', body, headers: own }, target, dialects, undefined);
     const path = `${upstream.basePath}${upstream.vendor.embeddingsPath ?? ''}`;
-    const sent = Buffer.from(JSON.stringify({ ...body, model: upstreamModel }));
+    // Clients write null for what they leave out; the vendors refuse it.
+    const given = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
+    const sent = Buffer.from(JSON.stringify({ ...given, model: upstreamModel }));
     const { timeouts, limits } = this.#gateway.settings();
     const request = this.#keys.sign(target, { path, method: 'POST', headers, body: sent });
     return askTarget(target, request, { timeouts, limits, signal, onHead });
