@@ -24,6 +24,10 @@ export type UsageReport = {
   readonly trustworthy: boolean;
   /** Set in a stream that went on after its last count of output: what came after it is not in that count. */
   readonly outputGoesOn?: true;
+  /** The part of inputTokens that the vendor's own tools put into the prompt, where the vendor says so: charged as input, and told to clients whose dialect has a word for it. */
+  readonly toolPromptTokens?: number;
+  /** Set where the vendor said which input was text, sound or pictures: what is named nowhere was text then. */
+  readonly splitsInput?: true;
   /** The service tier the vendor says it used: it decides the price multiplier. */
   readonly serviceTier?: string;
   /** Words of the reply that a price may depend on: `inference_geo`, `speed`. */

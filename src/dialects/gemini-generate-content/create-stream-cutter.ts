@@ -15,7 +15,7 @@ export function createStreamCutter({ framing }: TapOptions): StreamCutter {
       const { modelVersion, responseId } = membersOf(parseJsonObject(last));
       const chunk = {
         candidates: [{ content: { parts: [{ text: '' }], role: 'model' }, finishReason: 'MAX_TOKENS', index: 0 }],
-        usageMetadata: encodeUsage(usage),
+        usageMetadata: encodeUsage({ usage }),
         ...(modelVersion === undefined ? {} : { modelVersion }),
         ...(responseId === undefined ? {} : { responseId }),
       };

@@ -88,10 +88,13 @@ export function decodeUsage(value: unknown, isFinal: boolean): UsageReport | und
   if (!isJsonObject(value)) return { usage: {}, raw: value, trustworthy: false };
   const counts = createProtoCountReader();
   const { usage, isConsistent } = decodeCounts(value, isFinal, counts);
+  const toolPromptTokens = counts.read(value.toolUsePromptTokenCount) ?? 0;
   return {
     usage,
     raw: value,
     trustworthy: counts.trustworthy() && isConsistent,
+    ...(toolPromptTokens > 0 && usage.inputTokens !== undefined && { toolPromptTokens }),
+    ...(Array.isArray(value.promptTokensDetails) && { splitsInput: true }),
     ...(typeof value.serviceTier === 'string' && { serviceTier: value.serviceTier }),
   };
 }

@@ -23,6 +23,7 @@ import { answererFirst, bookTools, mergeEntries, sumUsage } from './loop-books.t
 import { internalError, replyTooLarge } from './loop-errors.ts';
 import { isTooDear, lacksCredit, lacksToolCredit } from './loop-credit.ts';
 import type { LoopCall } from './loop-call.ts';
+import { LoopUsage } from './loop-usage.ts';
 import { closeTools, offerTools, type RoundOffer } from './offer-tools.ts';
 import { type Round, type RoundOutcome, runRound } from './run-round.ts';
 import { nextSource, readToolCall, runTools, sumToolUsage, type ToolCall, type ToolReturn } from './run-tools.ts';
@@ -58,6 +59,7 @@ export class ToolLoop implements RunningCall {
   #usedTokens = 0;
   #toolUsage: ToolUsage = {};
   #pausedSinceMs: number | undefined;
+  readonly #usage = new LoopUsage();
   /** Set when the call is ended from outside. */
   #ending: GatewayError | undefined;
   #isOver = false;
@@ -144,6 +146,7 @@ export class ToolLoop implements RunningCall {
     const deliveredBefore = this.#loop.reply.deliveredCharacters;
     this.#rounds += 1;
     this.#events = [];
+    this.#usage.beginRound();
     // Where nothing is offered there is nothing to withhold.
     const isFirst = this.#rounds === 1;
     const isWithheld = offered.size > 0 && (offer === 'withheld' || this.#isLastRound());
@@ -198,6 +201,7 @@ export class ToolLoop implements RunningCall {
     const shown: InferenceEvent[] = [];
     for (const event of events) {
       this.#events.push(event);
+      if (event.type === 'usage') shown.push(this.#usage.read(event.usageReport));
       if (event.type === 'delta') this.#written += event.text.length;
       for (const passed of this.#heldText.pass(event)) shown.push(...this.#shown.show(passed));
     }
@@ -303,7 +307,7 @@ export class ToolLoop implements RunningCall {
     this.#end('finished');
     await this.#loop.reply.finish([
       ...this.#shown.release(),
-      { type: 'usage', usageReport: { usage, raw: undefined, trustworthy: true, ...(serviceTier === undefined ? {} : { serviceTier }) } },
+      this.#usage.end(usage, serviceTier),
       {
         type: 'finished',
         stopReason,

@@ -40,7 +40,7 @@ export const codec: ChatCodec = {
   encodeReply,
   createEventDecoder,
   createEventEncoder,
-  encodeUsage,
+  encodeUsage: (usage) => encodeUsage({ usage }),
   decodeError,
   removeForeignProofs,
   saysFailure: true,

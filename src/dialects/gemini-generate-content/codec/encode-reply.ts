@@ -32,7 +32,7 @@ export function encodeReply(reply: InferenceReply, writing: ReplyWriting): JsonO
         ...likely.end(),
       },
     ],
-    ...(usageReport === undefined ? {} : { usageMetadata: encodeUsage(usageReport.usage) }),
+    ...(usageReport === undefined ? {} : { usageMetadata: encodeUsage(usageReport) }),
     modelVersion: reply.servedModel ?? writing.requestedModel,
     responseId: reply.replyId ?? writing.requestId,
   };

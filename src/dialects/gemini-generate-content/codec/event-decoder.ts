@@ -31,7 +31,6 @@ export class ChunkDecoder {
   #state = emptyReplyState;
   #isStarted = false;
   #hasFailed = false;
-  #hasUsage = false;
   #hasCalls = false;
   #nextIndex = 0;
   #open: OpenBlock | undefined;
@@ -57,7 +56,7 @@ export class ChunkDecoder {
     if (this.#hasFailed) return [];
     this.#state = readChunk(this.#state, chunk);
     this.#start(chunk);
-    this.#tellFirstUsage();
+    this.#tellUsage(chunk);
     this.#blockMessage ??= filledText(objectOf(chunk.promptFeedback)?.blockReasonMessage);
     // Several candidates are never asked for; a server that sends them is read by its first.
     const candidate = objectsOf(chunk.candidates).find(({ index }) => index === undefined || index === 0);
@@ -96,13 +95,11 @@ export class ChunkDecoder {
     });
   }
 
-  /** The first usage tells the input early; the last one follows at the end. Those between would only repeat what nobody shows. */
-  #tellFirstUsage(): void {
-    if (this.#hasUsage || !this.#isStarted) return;
+  /** The vendor counts on with every chunk; the last count follows at the end. */
+  #tellUsage({ usageMetadata }: JsonObject): void {
+    if (this.#isWhole || !this.#isStarted || !isJsonObject(usageMetadata)) return;
     const usageReport = findUsage(this.#state, false);
-    if (usageReport === undefined) return;
-    this.#hasUsage = true;
-    this.#events.push({ type: 'usage', usageReport });
+    if (usageReport !== undefined) this.#events.push({ type: 'usage', usageReport });
   }
 
   #readCandidate(candidate: JsonObject): void {

@@ -5,7 +5,7 @@ import type { EventEncoder, ReplyWriting } from '../../chat-codec.ts';
 import { bareEnums } from './bare-enum.ts';
 import { encodeGrounding } from './encode-grounding.ts';
 import { LogprobsWriter } from './encode-logprobs.ts';
-import { encodeUsage } from './encode-usage.ts';
+import { encodeUsage, type ToldUsage } from './encode-usage.ts';
 import { encodeEnding } from './stop-reasons.ts';
 import { PartWriter, type WrittenPart } from './part-writer.ts';
 import { showsThoughts } from './shows-thoughts.ts';
@@ -25,7 +25,7 @@ export function createEventEncoder(writing: ReplyWriting, framing: StreamFraming
   const writer = new PartWriter(showsThoughts(writing.request));
   const likely = new LogprobsWriter(writing.request);
   let framesSent = 0;
-  let usageMetadata = '';
+  let told: ToldUsage | undefined;
   let names = '';
 
   const name = (servedModel: string | undefined, replyId: string | undefined): void => {
@@ -35,6 +35,7 @@ export function createEventEncoder(writing: ReplyWriting, framing: StreamFraming
   name(undefined, undefined);
 
   const frame = (candidate: string): string => {
+    const usageMetadata = told === undefined ? '' : `,"usageMetadata":${JSON.stringify(encodeUsage(told))}`;
     const json = `{"candidates":[${candidate}]${usageMetadata}${names}`;
     framesSent += 1;
     if (framing === 'sse') return `data: ${json}\r\n\r\n`;
@@ -63,7 +64,7 @@ export function createEventEncoder(writing: ReplyWriting, framing: StreamFraming
 
   const write = (event: InferenceEvent): string => {
     if (event.type === 'started') name(event.servedModel, event.replyId);
-    else if (event.type === 'usage') usageMetadata = `,"usageMetadata":${JSON.stringify(encodeUsage(event.usageReport.usage))}`;
+    else if (event.type === 'usage') told = event.usageReport;
     else if (event.type === 'logprobs') likely.read(event.tokens);
     else if (event.type === 'finished') return finish(event);
     else return writeParts(writer.write(event));
