@@ -42,6 +42,37 @@ export function ledgerSuite(open: () => Promise<StoreUnderTest>): void {
     for (const none of ['', 'nothing', '%', "parts' or 1=1", 'parts\0']) assert.deepEqual(await store.listCallRows(none), [], none);
   });
 
+  test('B15: calls that were charged 0 because they have no price are found by their models, and no others', async () => {
+    const store = engine().store();
+    const free = { amountNanoUsd: 0n, lines: [] };
+    const usage = { inputTokens: 3 };
+    const own = { userName: 'unpriced', acceptedAtMs: startMs, usage, charge: free };
+    await store.appendEntries([
+      createEntry('unpriced-1', { ...own, requestedModel: 'local' }),
+      createEntry('unpriced-2', { ...own, requestedModel: 'local', acceptedAtMs: startMs + 7 }),
+      createEntry('unpriced-3', { ...own, requestedModel: 'other', disputed: { figures: [], reported: {} } }),
+      createEntry('unpriced-4', { ...own, requestedModel: 'other', userName: 'somebody-else' }),
+      createEntry('unpriced-5', { ...own, requestedModel: 'given-away', charge: { ...free, priceId: 'override/given-away' } }),
+      createEntry('unpriced-6', { ...own, requestedModel: 'broken', end: 'failed', usage: {} }),
+      createEntry('unpriced-7', { ...own, requestedModel: 'silent', usage: { outputTokens: 0 } }),
+      createEntry('unpriced-8', { ...own, requestedModel: 'later', acceptedAtMs: startMs + 1000 }),
+      // An odd entry, of which there is no summary.
+      createEntry('unpriced-9', { ...own, requestedModel: 'local', usage: { inputTokens: 2 ** 53 } }),
+    ]);
+    const span = { startMs, endMs: startMs + 1000, limit: 10, userName: 'unpriced' };
+    assert.deepEqual(await store.listUnpriced(span), [
+      { requestedModel: 'local', calls: 3, lastMs: startMs + 7 },
+      { requestedModel: 'other', calls: 1, lastMs: startMs },
+    ]);
+    assert.deepEqual(await store.listUnpriced({ ...span, limit: 1, startMs: startMs + 1 }), [
+      { requestedModel: 'local', calls: 1, lastMs: startMs + 7 },
+    ]);
+    assert.deepEqual(
+      (await store.listDisputed({ limit: 10, userName: 'unpriced', settled: false })).map(({ entry }) => entry.callId),
+      ['unpriced-3'],
+    );
+  });
+
   test('B9: a disputed row is settled once, by the first of two operators, and counts in statistics and balance as what was decided', async () => {
     const store = engine().store();
     const reported = { inputTokens: 10, outputTokens: 1_000_000_000 };

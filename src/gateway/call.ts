@@ -233,14 +233,16 @@ function neverStored(): GatewayError {
 /** The targets of a call, best first: before all others the one that keeps what it goes on from, where one does. */
 function chooseTargets(
   gateway: Gateway,
-  { call: { dialect }, settings, caller }: ReadCall,
+  { call: { dialect, operation }, settings, caller }: ReadCall,
   going: ResponseTurn | { readonly request: WireRequest; readonly facts: CallFacts; readonly turn: undefined },
 ): ChosenTargets | Promise<ChosenTargets> {
   const { clock, random, replyOwners } = gateway;
   const { request, facts } = going;
   const turn = 'turn' in going ? undefined : going;
   const health = settings.retries.avoidFailing ? gateway.health : alwaysHealthy;
-  const call = { table: settings.routing, dialect, request, caller, health, nowMs: clock.monotonicMs(), random };
+  // Counting is free, and some vendors count for models of other kinds too.
+  const kind = operation === 'count-tokens' ? undefined : 'chat';
+  const call = { table: settings.routing, dialect, request, caller, kind, health, nowMs: clock.monotonicMs(), random } as const;
   if (turn?.keeper !== undefined) return { turn, facts, targets: rankKeeperFirst(call, facts, turn.keeper) };
   if (facts.continues === undefined) return { turn, facts, targets: rankTargets({ ...call, facts }) };
   return replyOwners

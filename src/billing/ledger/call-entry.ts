@@ -76,7 +76,7 @@ export type ChargeLine = {
 export type Charge = {
   readonly amountNanoUsd: bigint;
   readonly lines: readonly ChargeLine[];
-  /** Which price book entry priced it; absent when the model has no price, and then the amount is 0. */
+  /** Which price book entry priced it; absent when nothing that was used has a price, and then the amount is 0. */
   readonly priceId?: string;
 };
 
@@ -183,6 +183,13 @@ const countedMeters = meterNames.flatMap((meter) => {
  */
 export function isBilled(entry: Pick<CallEntry, 'end' | 'upstreamStatus' | 'toolUsage'>): boolean {
   return entry.end !== 'failed' && (entry.upstreamStatus !== undefined || entry.toolUsage !== undefined);
+}
+
+/** Whether something was used that has no price, so that it was charged 0. A price of 0 is a price; what was never used, and what tools did, needs none. */
+export function isUnpriced({ end, usage, charge, toolUsage, settlement }: CallEntry): boolean {
+  if (charge.amountNanoUsd !== 0n || charge.priceId !== undefined) return false;
+  if (end === 'failed' || toolUsage !== undefined || settlement !== undefined) return false;
+  return Object.values(usage).some((count) => count > 0);
 }
 
 /** How a row counts in the statistics: 0 nowhere, 1 as a call, 2 as a part of one, which adds to the sums and is no call of its own. */

@@ -22,7 +22,7 @@ test('the entry comes out as it went in, whatever its names hold', () => {
 test('the summary says what a store searches for and sums up', () => {
   const [sample] = fc.sample(entries, 1);
   assert.ok(sample);
-  const { replyId: _, heldPots: __, parentCallId: ___, toolUsage: ____, ...rest } = sample;
+  const { replyId: _, heldPots: __, parentCallId: ___, toolUsage: ____, disputed: _____, settlement: ______, ...rest } = sample;
   const entry: CallEntry = {
     ...rest,
     callId: 'c',
@@ -42,6 +42,13 @@ test('the summary says what a store searches for and sums up', () => {
   const common = ['c', 5, 'u', 'n', 'm', 9, 1, 8, 2, 3, 4, 8];
   assert.deepEqual(summaryOf(entry), [...common, null, 'k', 0, 'v']);
   assert.deepEqual(summaryOf({ ...entry, replyId: 'r', heldPots: 5 }), [...common, 'r', 'k', 5, 'v']);
+  const disputed = { figures: [], reported: {} };
+  const free = { amountNanoUsd: 0n, lines: [] };
+  const marksOf = (one: CallEntry): unknown => (summaryOf(one) as readonly unknown[]).slice(common.length + 4);
+  assert.deepEqual(marksOf({ ...entry, disputed }), [1]);
+  assert.deepEqual(marksOf({ ...entry, charge: free }), [0, 1]);
+  assert.deepEqual(marksOf({ ...entry, charge: free, disputed }), [1, 1]);
+  assert.deepEqual(marksOf({ ...entry, charge: { ...free, priceId: 'free' } }), []);
 });
 
 test('an entry with a number that is not exact has no summary', () => {

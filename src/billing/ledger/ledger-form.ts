@@ -1,4 +1,4 @@
-import { type Billing, billingOf, type CallEntry, statisticsCounts } from './call-entry.ts';
+import { type Billing, billingOf, type CallEntry, isUnpriced, statisticsCounts } from './call-entry.ts';
 import { decodeEntry } from './entry-json.ts';
 
 /**
@@ -25,8 +25,10 @@ export type EntrySummary = readonly [
   heldPots?: number,
   /** Of the price book that priced it. Absent in what earlier versions wrote. */
   priceVersion?: string,
-  /** 1 where figures of its upstream's report cannot be true; absent elsewhere. */
-  disputed?: 1,
+  /** 1 where figures of its upstream's report cannot be true; absent where this and the next are 0. */
+  disputed?: 0 | 1,
+  /** 1 where it was charged 0 because nothing that it used has a price; absent where it is 0. */
+  unpriced?: 1,
 ];
 
 /** An entry as it is handed to the ledger store: a line with its summary, and its text after it. */
@@ -63,8 +65,15 @@ function viewOf(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-const noMark = [] as const;
-const disputedMark = [1] as const;
+type Marks = readonly [] | readonly [disputed: 1] | readonly [disputed: 0 | 1, unpriced: 1];
+const noMark: Marks = [];
+const disputedMark: Marks = [1];
+
+function marksOf(entry: CallEntry): Marks {
+  const disputed = entry.disputed === undefined ? 0 : 1;
+  if (isUnpriced(entry)) return [disputed, 1];
+  return disputed === 1 ? disputedMark : noMark;
+}
 
 function summarize(entry: CallEntry): EntrySummary | undefined {
   const { usage, charge } = entry;
@@ -95,6 +104,6 @@ function summarize(entry: CallEntry): EntrySummary | undefined {
     entry.keyId,
     entry.heldPots ?? 0,
     entry.priceVersion,
-    ...(entry.disputed === undefined ? noMark : disputedMark),
+    ...marksOf(entry),
   ];
 }

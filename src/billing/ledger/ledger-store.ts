@@ -6,6 +6,9 @@ export type KeptReply = { readonly userName: string; readonly callId: string; re
 /** A row whose upstream reported figures that cannot be true, and the row that settles it, where there is one. */
 export type DisputedRow = { readonly entry: CallEntry; readonly settlement?: CallEntry };
 
+/** The calls of a model that were charged 0 because nothing that they used has a price. */
+export type UnpricedModel = { readonly requestedModel: string; readonly calls: number; readonly lastMs: number };
+
 /** What the ledger needs of a store. */
 export type LedgerStore = {
   /**
@@ -33,6 +36,13 @@ export type LedgerStore = {
     readonly userName?: string;
     readonly settled: boolean;
   }) => Promise<readonly DisputedRow[]>;
+  /** Models of which calls accepted in `[startMs, endMs)` had no price, those with most calls first. */
+  readonly listUnpriced: (filter: {
+    readonly startMs: number;
+    readonly endMs: number;
+    readonly limit: number;
+    readonly userName?: string;
+  }) => Promise<readonly UnpricedModel[]>;
   /** The next rows accepted in `[startMs, endMs)`, in the order of their acceptance and, of the same millisecond, of their ids; fewer than `limit` when there are no more. */
   readonly listEntriesBetween: (page: {
     readonly startMs: number;

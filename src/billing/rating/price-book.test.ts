@@ -186,6 +186,18 @@ describe('rating', () => {
     assert.deepEqual([unused.amountNanoUsd, unused.lines.length, unused.priceId], [0n, 0, 'openai/gpt-5@2025-08-07']);
   });
 
+  test('B15: a price of something else prices nothing that was used, and is not named', () => {
+    for (const [model, usage] of [
+      ['whisper-1', { inputTokens: 10, outputTokens: 5 }],
+      ['tts-1', { inputAudioMs: 60_000 }],
+      ['gpt-4.1', { outputVideoMs: 4000 }],
+    ] as const)
+      assert.deepEqual(shipped.rate(call('openai', model, usage)), { amountNanoUsd: 0n, lines: [] }, model);
+    const free = createPriceBook({ book: loadShippedPriceBook(), overrides: [{ model: 'own', input: '0', output: '0' }] });
+    const charge = free.rate({ ...call('openai-compatible', 'own', { inputTokens: 10 }), requestedModel: 'own' });
+    assert.deepEqual([charge.amountNanoUsd, charge.priceId], [0n, 'override/own']);
+  });
+
   test('one rounding, half up, at the end', () => {
     const prices = { input: '0.0004', output: '0.0005', cacheRead: '0.0001' };
     const book = createPriceBook({ book: bookOf(plainEntry({ tiers: [{ inputAbove: 0, prices }] })) });

@@ -13,6 +13,7 @@ import type { PriceBasis } from './price-basis.ts';
 import type { PriceBookEntry } from './price-book-schema.ts';
 import { factorProblems, factorsOf, type PriceFactors } from './price-factors.ts';
 import { createOverrideFinder, overrideProblems } from './price-override.ts';
+import { isUsed } from './media-lines.ts';
 import { createPriceWindows, startOfDayMs } from './price-windows.ts';
 import type { Pricing } from './pricing.ts';
 import type { CreditUnit, PriceBook, PricedCall, PricedModel, RatedCall } from './rating.ts';
@@ -92,6 +93,8 @@ function chargeCall(call: RatedCall, pricings: readonly Pricing[], payer: Charge
     const prices = findTier(pricing, call);
     return prices === undefined ? [] : tokenLines(usage, prices, multipliers);
   });
+  // A price of something else is none of this call.
+  if (lines.length === 0 && isUsed(usage) && !pricesUse(pricing, usage)) return { amountNanoUsd: 0n, lines };
   return { amountNanoUsd: recomputeAmount(lines), lines, priceId: pricing.priceId };
 }
 

@@ -62,7 +62,7 @@ export type PriceBook = {
   readonly credits?: CreditUnit;
   /** JSON pointers into the body sent upstream that its price depends on; they are to be read into `pricingParameters`, and nothing else. */
   readonly parametersOf: (call: PricedCall) => readonly string[];
-  /** Prices a call. An unlisted model costs 0 and has no priceId. */
+  /** Prices a call. One that used nothing that has a price costs 0 and has no priceId. */
   readonly rate: (call: RatedCall) => Charge;
   /** What a call may cost, by the same prices: its charge is at most `maximumNanoUsd`, whatever of its input comes from a cache and whatever its tier. */
   readonly bound: (call: PlannedCall) => CostBounds;

@@ -18,7 +18,6 @@ import type { Admission } from '../overload/fair-gate.ts';
 import { readRequest } from '../read-request.ts';
 import type { RequestTarget } from '../request-target.ts';
 import { alwaysHealthy } from '../routing/always-healthy.ts';
-import { keepKind } from '../routing/model-kind.ts';
 import { notAChat } from '../routing/not-a-chat.ts';
 import { rankTargets, unknownModel } from '../routing/rank-targets.ts';
 import type { Target } from '../routing/routing-table.ts';
@@ -145,11 +144,12 @@ function chooseTargets(gateway: Gateway, { caller, request }: EnteredCall, { ope
     facts,
     request: { operation: 'generate', body: {}, headers: headersOf(request) },
     caller,
+    kind: operation === 'speech' ? 'speech' : 'transcription',
     health: retries.avoidFailing ? gateway.health : alwaysHealthy,
     nowMs: gateway.clock.monotonicMs(),
     random: gateway.random,
   }).filter(({ upstream }) => upstream.audioPaths[operation] !== undefined);
-  if (targets.length > 0) return keepKind(targets, operation === 'speech' ? 'speech' : 'transcription', requestedModel);
+  if (targets.length > 0) return targets;
   const does = { speech: 'makes speech', transcriptions: 'transcribes speech', translations: 'translates speech' }[operation];
   throw new GatewayError('no_suitable_target', `no upstream of ${requestedModel.slice(0, 256)} ${does}`, { param: 'model' });
 }

@@ -24,7 +24,6 @@ import { isWorthTrying, seeHealth } from '../retry/see-health.ts';
 import { AttemptKeys } from '../retry/attempt-keys.ts';
 import { forbidsRetry, parseRetryAfter } from '../retry/parse-retry-after.ts';
 import { alwaysHealthy } from '../routing/always-healthy.ts';
-import { keepKind } from '../routing/model-kind.ts';
 import { notAChat } from '../routing/not-a-chat.ts';
 import { rankTargets, unknownModel } from '../routing/rank-targets.ts';
 import { subjectOf } from '../routing/route.ts';
@@ -75,14 +74,14 @@ export async function embed(gateway: Gateway, call: EmbedCall): Promise<Embedded
     facts,
     request,
     caller,
+    kind: 'embeddings',
     health,
     nowMs: gateway.clock.monotonicMs(),
     random: gateway.random,
-  };
-  const ranked = rankTargets(ranking).filter(({ upstream }) => upstream.vendor.embeddingsPath !== undefined);
-  if (ranked.length === 0)
+  } as const;
+  const targets = rankTargets(ranking).filter(({ upstream }) => upstream.vendor.embeddingsPath !== undefined);
+  if (targets.length === 0)
     throw new GatewayError('no_suitable_target', `no upstream of ${requestedModel.slice(0, 256)} makes embeddings`, { param: 'model' });
-  const targets = keepKind(ranked, 'embeddings', requestedModel);
   const { limiter, clock } = gateway;
   const taken = await reserveCall({
     limiter,

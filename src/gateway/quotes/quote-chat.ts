@@ -48,6 +48,7 @@ export async function quoteChat(asked: Asked, path: ChatPath): Promise<QuotedCal
     facts: history.facts,
     request: wire,
     caller,
+    kind: 'chat',
     ...(history.keptAt === undefined ? {} : { keptAt: history.keptAt }),
     health: alwaysHealthy,
     nowMs: gateway.clock.monotonicMs(),

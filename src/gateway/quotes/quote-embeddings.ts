@@ -7,7 +7,13 @@ import { rankRouted } from './rank-routed.ts';
 export function quoteEmbeddings(asked: Asked): QuotedCall {
   const { requestedModel, inputCharacters } = readEmbeddings(asked.body);
   const facts = { requestedModel, stream: false, inputCharacters, needs: [], outputTokensMax: 0 };
-  const targets = rankRouted(asked, facts, ({ upstream }) => upstream.vendor.embeddingsPath !== undefined, 'makes embeddings');
+  const targets = rankRouted(
+    asked,
+    facts,
+    'embeddings',
+    ({ upstream }) => upstream.vendor.embeddingsPath !== undefined,
+    'makes embeddings',
+  );
   const usage = boundEmbeddings(asked.body, inputCharacters);
   return {
     dialect: 'openai-embeddings',

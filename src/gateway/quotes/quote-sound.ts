@@ -47,7 +47,8 @@ function quoteTranscription(asked: Asked, operation: Exclude<AudioOperation, 'sp
 
 function rankSound(asked: Asked, facts: CallFacts, operation: AudioOperation) {
   const does = { speech: 'makes speech', transcriptions: 'transcribes speech', translations: 'translates speech' }[operation];
-  return rankRouted(asked, facts, ({ upstream }) => upstream.audioPaths[operation] !== undefined, does);
+  const kind = operation === 'speech' ? 'speech' : 'transcription';
+  return rankRouted(asked, facts, kind, ({ upstream }) => upstream.audioPaths[operation] !== undefined, does);
 }
 
 /** A member as the form would have it: lists are repeated fields, and everything is text. */

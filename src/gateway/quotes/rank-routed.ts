@@ -2,6 +2,7 @@ import type { CallFacts } from '../../inference/call-facts.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import { mayCall } from '../limits/check-caller.ts';
 import { alwaysHealthy } from '../routing/always-healthy.ts';
+import type { ServedKind } from '../routing/model-kind.ts';
 import { notAChat } from '../routing/not-a-chat.ts';
 import { rankTargets, unknownModel } from '../routing/rank-targets.ts';
 import type { Target } from '../routing/routing-table.ts';
@@ -15,6 +16,7 @@ import type { Asked } from './quoted-call.ts';
 export function rankRouted(
   { gateway, settings, caller, headers }: Asked,
   facts: CallFacts,
+  kind: ServedKind,
   isSuitable: (target: Target) => boolean,
   does: string,
 ): readonly Target[] {
@@ -22,7 +24,7 @@ export function rankRouted(
   if (!mayCall(caller, requestedModel)) throw unknownModel(requestedModel, settings.routing, (model) => mayCall(caller, model));
   const request = { operation: 'generate', body: {}, headers } as const;
   const nowMs = gateway.clock.monotonicMs();
-  const call = { table: settings.routing, dialect: notAChat, facts, request, caller, health: alwaysHealthy, nowMs, random: () => 0 };
+  const call = { table: settings.routing, dialect: notAChat, facts, request, caller, kind, health: alwaysHealthy, nowMs, random: () => 0 };
   const targets = rankTargets(call).filter(isSuitable);
   if (targets.length > 0) return targets;
   throw new GatewayError('no_suitable_target', `no upstream of ${requestedModel.slice(0, 256)} ${does}`, { param: 'model' });

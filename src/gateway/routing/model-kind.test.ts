@@ -5,11 +5,30 @@ import { loadShippedPriceBook } from '../../billing/rating/load-shipped-price-bo
 import { createPriceBook } from '../../billing/rating/price-book.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import { readPrices } from '../read-prices.ts';
-import { keepKind, modelKindOf } from './model-kind.ts';
+import { notAChat } from './not-a-chat.ts';
+import { alwaysHealthy } from './always-healthy.ts';
+import { modelKindOf, type ServedKind } from './model-kind.ts';
+import { rankTargets } from './rank-targets.ts';
+import { createRoute } from './route.ts';
 import type { Target } from './routing-table.ts';
 
 const target = (vendor: string, upstreamModel: string): Target =>
-  ({ upstreamModel, upstream: { id: vendor, vendor: { id: vendor } } }) as unknown as Target;
+  ({ upstreamModel, upstream: { id: vendor, vendor: { id: vendor }, dialects: [] } }) as unknown as Target;
+
+/** The targets that an endpoint of a kind would try. */
+function keepKind(targets: readonly Target[], kind: ServedKind, requestedModel: string): readonly Target[] {
+  return rankTargets({
+    table: { routeOf: () => createRoute({ targets }), models: [] },
+    dialect: notAChat,
+    facts: { requestedModel, stream: false, inputCharacters: 0, needs: [] },
+    request: { operation: 'generate', body: {}, headers: {} },
+    caller: { userId: 'user' },
+    kind,
+    health: alwaysHealthy,
+    nowMs: 0,
+    random: () => 0,
+  });
+}
 
 test('B15: a model of another kind than its endpoint is refused where its vendor is known, and no other is', () => {
   for (const [vendor, model, kind] of [
@@ -39,7 +58,44 @@ test('B15: a model of another kind than its endpoint is refused where its vendor
     assert.equal(keepKind([target(vendor, model)], kind, model).length, 1, `${model} for ${kind}`);
   const mixed = [target('openai', 'gpt-4.1'), target('openai', 'tts-1')];
   assert.deepEqual(keepKind(mixed, 'speech', 'mine'), [mixed[1]]);
-  assert.deepEqual(keepKind([], 'speech', 'mine'), []);
+});
+
+test('B15: a chat endpoint refuses a model that is made for something else and names the endpoint that serves it, unless its operator says what it is for', () => {
+  for (const [vendor, model, endpoint] of [
+    ['openai', 'text-embedding-3-small', '/v1/embeddings'],
+    ['gemini', 'gemini-embedding-001', '/v1/embeddings'],
+    ['openai', 'tts-1', '/v1/audio/speech'],
+    ['openai', 'gpt-4o-transcribe', '/v1/audio/transcriptions'],
+    ['openai', 'sora-2', '/v1/videos'],
+    ['gemini', 'veo-3.1-generate-preview', '/v1/videos'],
+    ['xai', 'grok-imagine-video', '/v1/videos'],
+    ['openai', 'gpt-image-1', 'no endpoint of this gateway'],
+  ] as const) {
+    assert.throws(
+      () => keepKind([target(vendor, model)], 'chat', model),
+      (error) =>
+        error instanceof GatewayError &&
+        error.code === 'no_suitable_target' &&
+        error.status === 400 &&
+        error.param === 'model' &&
+        error.message.includes(model) &&
+        error.message.includes(endpoint),
+      `${vendor}/${model}`,
+    );
+    const listed = { ...target(vendor, model), kind: 'chat' } as const;
+    assert.deepEqual(keepKind([listed], 'chat', model), [listed]);
+  }
+  for (const [vendor, model] of [
+    ['openai', 'gpt-4o-audio-preview'],
+    ['gemini', 'gemini-2.5-flash-preview-tts'],
+    ['gemini', 'gemini-2.5-flash-image'],
+    ['openai-compatible', 'text-embedding-3-small'],
+    ['openai', 'something-new'],
+  ] as const)
+    assert.equal(keepKind([target(vendor, model)], 'chat', model).length, 1, `${vendor}/${model}`);
+  const speaks = { ...target('openai', 'gpt-6-speaks'), kind: 'speech' } as const;
+  assert.deepEqual(keepKind([speaks], 'speech', 'mine'), [speaks]);
+  assert.throws(() => keepKind([speaks], 'chat', 'mine'), { code: 'no_suitable_target' });
 });
 
 test('B15: every shipped price is of a model whose kind is known, and of what models of that kind are charged by', () => {

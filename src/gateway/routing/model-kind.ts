@@ -1,8 +1,10 @@
 import { GatewayError } from '../../inference/gateway-error.ts';
-import type { Target } from './routing-table.ts';
 
 /** What a model is made for. */
 export type ModelKind = 'speech' | 'transcription' | 'video' | 'embeddings' | 'chat' | 'images';
+
+/** The kinds that have endpoints here. */
+export type ServedKind = Exclude<ModelKind, 'images'>;
 
 type Rule = { readonly names: RegExp; readonly kind: ModelKind };
 
@@ -45,17 +47,18 @@ const words: Readonly<Record<ModelKind, string>> = {
   chat: 'writes texts',
   images: 'makes pictures',
 };
+const endpoints: Readonly<Record<ModelKind, string>> = {
+  speech: 'ask for it at POST /v1/audio/speech',
+  transcription: 'ask for it at POST /v1/audio/transcriptions',
+  video: 'ask for it at POST /v1/videos',
+  embeddings: 'ask for it at POST /v1/embeddings',
+  chat: 'ask for it at POST /v1/messages, /v1/responses, /v1/chat/completions or /v1beta/models/*',
+  images: 'no endpoint of this gateway serves it',
+};
 
-/**
- * The targets whose models are of a kind, as far as that is known. A model of another kind would be charged by what it has no price for, if its vendor answered at all.
- * @throws GatewayError (400) where all of them are of another kind
- */
-export function keepKind(targets: readonly Target[], kind: ModelKind, requestedModel: string): readonly Target[] {
-  const kindOf = ({ upstream, upstreamModel }: Target): ModelKind | undefined => modelKindOf(upstream.vendor.id, upstreamModel);
-  const fitting = targets.filter((target) => (kindOf(target) ?? kind) === kind);
-  const [first] = targets;
-  if (fitting.length > 0 || first === undefined) return fitting;
-  const other = words[kindOf(first) ?? kind];
-  const message = `model: ${requestedModel.slice(0, 256)} ${other}; name one here that ${words[kind]}`;
-  throw new GatewayError('no_suitable_target', message, { param: 'model' });
+/** The error for a model that is asked for what it is not made for. It would be charged by what it has no price for, if its vendor answered at all. */
+export function describeOtherKind(requestedModel: string, own: ModelKind, asked: ServedKind): GatewayError {
+  const message = `model: ${requestedModel.slice(0, 256)} ${words[own]}; ${endpoints[own]}, or name a model here that ${words[asked]}`;
+  const internal = `asked for as a model of the kind ${asked}; models.<name>.kind says otherwise what a model is for`;
+  return new GatewayError('no_suitable_target', message, { param: 'model', internal });
 }

@@ -8,6 +8,7 @@ import { describeUnknownReply } from '../reply-owners.ts';
 import { balanceTier, type Candidate } from './balance-tier.ts';
 import { findUnmetCondition } from './conditions.ts';
 import { hashConversation } from './conversation-key.ts';
+import { describeOtherKind, type ServedKind } from './model-kind.ts';
 import type { Route, RoutedTarget, Tier } from './route.ts';
 import type { RoutingTable, Target } from './routing-table.ts';
 
@@ -18,6 +19,8 @@ export type RankedCall = {
   readonly facts: CallFacts;
   readonly request: WireRequest;
   readonly caller: { readonly userId: string } & ModelLimits;
+  /** What the endpoint needs a model for: one that is known to be made for something else is refused. Absent: any will do. */
+  readonly kind?: ServedKind | undefined;
   /** Id of the upstream that keeps the reply which the call continues, where it continues one. */
   readonly keptAt?: string | undefined;
   readonly health: KnownHealth;
@@ -63,9 +66,21 @@ export function rankTargets(call: RankedCall): readonly Target[] {
 function findSuitable(call: RankedCall, route: Route, tiers: readonly Tier[]): readonly Tier[] {
   const { facts } = call;
   const isStateful = facts.continues !== undefined || facts.needs.length > 0;
-  if (!isStateful && !route.isConditional) return tiers;
-  const keeping = isStateful ? findKeeping(call, tiers) : tiers;
+  const able = findOfKind(call, tiers);
+  if (!isStateful && !route.isConditional) return able;
+  const keeping = isStateful ? findKeeping(call, able) : able;
   return route.isConditional ? findConditioned(call, keeping) : keeping;
+}
+
+function findOfKind({ kind, facts }: RankedCall, tiers: readonly Tier[]): readonly Tier[] {
+  if (kind === undefined) return tiers;
+  const isOther = (routed: RoutedTarget): boolean => routed.kind !== undefined && routed.kind !== kind;
+  // Looked for without a copy of the tiers: every call comes by here.
+  const other = tiers.find((tier) => tier.some(isOther))?.find(isOther)?.kind;
+  if (other === undefined) return tiers;
+  const fitting = filterTiers(tiers, (routed) => !isOther(routed));
+  if (fitting.length > 0) return fitting;
+  throw describeOtherKind(facts.requestedModel, other, kind);
 }
 
 /** State is kept by an upstream that was spoken to in the caller's own dialect, and a call that continues it can go nowhere else. */

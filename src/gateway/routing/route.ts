@@ -3,6 +3,7 @@ import type { HealthSubject } from '../health/health.ts';
 import type { ReplyCheck } from '../tool-loop/check-reply.ts';
 import type { ToolModes } from '../tool-loop/tool-settings.ts';
 import { hashText } from './conversation-hash.ts';
+import { type ModelKind, modelKindOf } from './model-kind.ts';
 import type { ConfiguredModel, Target } from './routing-table.ts';
 
 /**
@@ -29,6 +30,8 @@ export type RoutedTarget = {
   readonly target: Target;
   readonly weight: number;
   readonly subject: HealthSubject;
+  /** What its model is made for, as far as that is known. */
+  readonly kind: ModelKind | undefined;
   /** What sets it apart from the others in rendezvous. Stays the same when a credential is renewed. */
   readonly seed: number;
 };
@@ -87,7 +90,8 @@ function groupTiers(targets: readonly Target[]): readonly Tier[] {
     const name = `${target.upstream.id}\n${target.upstreamModel}`;
     const ordinal = seen.get(name) ?? 0;
     seen.set(name, ordinal + 1);
-    tier.push({ target, weight: target.weight ?? 1, subject: subjectOf(target), seed: hashText(`${name}\n${ordinal}`) });
+    const kind = target.kind ?? modelKindOf(target.upstream.vendor.id, target.upstreamModel);
+    tier.push({ target, weight: target.weight ?? 1, subject: subjectOf(target), kind, seed: hashText(`${name}\n${ordinal}`) });
     tiers.set(priority, tier);
   }
   return [...tiers].toSorted(([first], [second]) => first - second).map(([, tier]) => tier);

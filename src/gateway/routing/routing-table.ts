@@ -9,6 +9,7 @@ import type { AudioPaths, UpstreamVendor } from '../../upstreams/upstream-vendor
 import type { ReplyCheck } from '../tool-loop/check-reply.ts';
 import type { ToolModes } from '../tool-loop/tool-settings.ts';
 import type { TargetConditions } from './conditions.ts';
+import type { ServedKind } from './model-kind.ts';
 import { type Balance, createRoute, type ResponseState, type Route, type StopSequences } from './route.ts';
 import type { TargetTimeouts, TimeoutRule } from './target-timeouts.ts';
 
@@ -67,6 +68,8 @@ export type Target = {
   readonly when?: TargetConditions;
   /** Set where they are not those of the settings. */
   readonly timeouts?: TargetTimeouts;
+  /** What the operator says that the model is for. Absent: what is known of its vendor's models. */
+  readonly kind?: ServedKind;
 };
 
 /** A model that the configuration names. */

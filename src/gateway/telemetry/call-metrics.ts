@@ -1,5 +1,5 @@
 import type { Counter, Histogram, MetricRegistry } from '../../platform/metrics/metric-registry.ts';
-import type { CallEntry, FailedAttempt } from '../../billing/ledger/call-entry.ts';
+import { type CallEntry, type FailedAttempt, isUnpriced } from '../../billing/ledger/call-entry.ts';
 import { countInput, findAlone, meters, type TokenMeter, tokenMeters } from '../../inference/meters.ts';
 import type { Usage } from '../../inference/usage.ts';
 import type { CallReport, EndedCall } from './call-report.ts';
@@ -32,6 +32,7 @@ class CallSeries {
   readonly cost: Counter;
   readonly estimated: Counter;
   readonly disputed: Counter;
+  readonly unpriced: Counter;
 
   /** @param labels operation, provider, model, dialect, upstream */
   constructor(families: MetricFamilies, labels: readonly [string, string, string, string, string]) {
@@ -50,6 +51,7 @@ class CallSeries {
     this.cost = families.cost.with(dialect, upstream, model);
     this.estimated = families.estimated.with(dialect, upstream, model);
     this.disputed = families.disputed.with(dialect, upstream, model);
+    this.unpriced = families.unpriced.with(dialect, upstream, model);
   }
 
   calls(end: string, status: string): Counter {
@@ -175,6 +177,7 @@ class CallCounter implements CallMetrics {
     if (charge.amountNanoUsd !== 0n) series.cost.add(Number(charge.amountNanoUsd));
     if (entry.estimated) series.estimated.add(1);
     if (entry.disputed !== undefined) series.disputed.add(1);
+    if (isUnpriced(entry)) series.unpriced.add(1);
     if (entry.end === 'failed' || hasOtherUnit(usage)) return;
     series.inputTokens.observe(countInput(usage));
     series.outputTokens.observe(outputTokens);

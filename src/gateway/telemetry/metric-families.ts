@@ -53,6 +53,7 @@ export type MetricFamilies = Readonly<
       | 'cost'
       | 'estimated'
       | 'disputed'
+      | 'unpriced'
       | 'translations'
       | 'notes',
       Family<Counter>
@@ -153,6 +154,11 @@ function createCounters(registry: MetricRegistry) {
       'weir_disputed_calls_total',
       bookLabels,
       'Calls in the books whose upstream reported a figure that cannot be true: they are charged what they can have come to, and weir usage --disputed lists them.',
+    ),
+    unpriced: counter(
+      'weir_unpriced_calls_total',
+      bookLabels,
+      'Calls in the books that were charged 0 because nothing that they used has a price; weir usage --unpriced lists their models.',
     ),
     translations: counter(
       'weir_translated_calls_total',

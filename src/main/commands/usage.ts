@@ -19,11 +19,16 @@ export function addUsageCommand(program: Command, readEnvironment: () => Environ
     .option('--json', 'prints the records as JSON')
     .option('--csv', 'prints the records as CSV')
     .option('--disputed', 'lists calls whose upstream reported figures that cannot be true, and that nobody has decided on')
+    .option('--unpriced', 'lists models whose calls were charged 0 because nothing that they used has a price')
     .option('--all', 'with --disputed: those too that are settled')
-    .action(async (options: UsageOptions & DisputedOptions) => {
+    .action(async (options: UsageOptions & DisputedOptions & { readonly unpriced?: true }) => {
       if (options.disputed === true) {
         const { listDisputed } = await import('../usage/list-disputed.ts');
         return await listDisputed(readEnvironment(), options);
+      }
+      if (options.unpriced === true) {
+        const { listUnpriced } = await import('../usage/list-unpriced.ts');
+        return await listUnpriced(readEnvironment(), options);
       }
       const { showUsage } = await import('../usage/show-usage.ts');
       return await showUsage(readEnvironment(), options);

@@ -44,6 +44,7 @@ function buildTargets(
       weight: configured.weight / upstreams.length,
       ...(configured.when === undefined ? {} : { when: configured.when }),
       ...(timeouts === undefined ? {} : { timeouts }),
+      ...(model.kind === undefined ? {} : { kind: model.kind }),
       ...(model.limits === undefined ? {} : { model: { name, limits: model.limits } }),
     };
   });

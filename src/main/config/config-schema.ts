@@ -124,6 +124,12 @@ const modelSchema = Type.Object(
           'Where the conversations of stored responses are kept. auto: at the upstream while a conversation stays with one that keeps it, and in a copy here with which it can go on anywhere; gateway: here alone, nothing is stored upstream; upstream: there alone.',
       }),
     ),
+    kind: Type.Optional(
+      Type.Enum(['chat', 'embeddings', 'speech', 'transcription', 'video'], {
+        description:
+          'What the model is for. A model that is known to be made for something else is refused at the endpoints of the other kinds; without this it is known by its name, of the vendors anthropic, gemini, openai and xai alone.',
+      }),
+    ),
     stopSequences: Type.Optional(
       Type.Enum(['upstream', 'gateway'], {
         default: 'upstream',

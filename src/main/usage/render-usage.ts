@@ -1,3 +1,4 @@
+import type { UnpricedModel } from '../../billing/ledger/ledger-store.ts';
 import { creditsOf } from '../../billing/rating/format-credits.ts';
 import type { CreditUnit } from '../../billing/rating/rating.ts';
 import type { BillingRecord, BillingRecords } from '../../billing/statistics/billing-record.ts';
@@ -15,6 +16,8 @@ export type Usage = {
   readonly title: string;
   /** A unit of the operator in which cost is shown beside USD. */
   readonly unit?: CreditUnit | undefined;
+  /** Models whose calls cost nothing because they have no price. */
+  readonly unpriced?: readonly UnpricedModel[];
 };
 
 /** Groups that are shown one by one; the others are told by their number. */
@@ -25,7 +28,7 @@ const BAR_MAX = 40;
 
 /** Usage as lines for a terminal: a bar chart by bucket, and who used what. */
 export function renderUsage(usage: Usage, terminal: Terminal): string {
-  const { records, buckets, title, unit } = usage;
+  const { records, buckets, title, unit, unpriced = [] } = usage;
   const total = createSums();
   const byBucket = new Map(buckets.map((time) => [time, createSums()]));
   const byGroup = new Map<string, { readonly names: readonly string[]; readonly sums: Sums }>();
@@ -44,8 +47,23 @@ export function renderUsage(usage: Usage, terminal: Terminal): string {
     '',
     ...renderGroups(groups.slice(0, GROUPS_MAX), terminal, unit),
     ...(groups.length > GROUPS_MAX ? [`… and ${groups.length - GROUPS_MAX} more; --json and --csv have all`] : []),
+    ...renderUnpriced(unpriced),
     '',
   ].join('\n');
+}
+
+const UNPRICED_MAX = 5;
+
+/** Costs of 0 that nobody set: they are named, so that they are not taken for prices. */
+function renderUnpriced(models: readonly UnpricedModel[]): readonly string[] {
+  if (models.length === 0) return [];
+  const calls = models.reduce((sum, model) => sum + model.calls, 0);
+  const named = models.slice(0, UNPRICED_MAX).map(({ requestedModel }) => inert(requestedModel));
+  const more = models.length > UNPRICED_MAX ? `, and ${models.length - UNPRICED_MAX} more` : '';
+  return [
+    '',
+    `no price, so charged 0: ${groupDigits(calls)} ${calls === 1 ? 'call' : 'calls'} to ${named.join(', ')}${more}; weir usage --unpriced lists them`,
+  ];
 }
 
 function renderBuckets(byBucket: ReadonlyMap<string, Sums>, total: Sums, terminal: Terminal, unit: Usage['unit']): readonly string[] {

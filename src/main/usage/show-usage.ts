@@ -1,3 +1,4 @@
+import type { UnpricedModel } from '../../billing/ledger/ledger-store.ts';
 import type { BillingRecords } from '../../billing/statistics/billing-record.ts';
 import { bucketsBetween } from '../../billing/statistics/buckets-between.ts';
 import { formatBucketTime } from '../../billing/statistics/format-bucket-time.ts';
@@ -31,6 +32,8 @@ export type UsageOptions = {
 /** Buckets that a chart shows with those that are empty; in a longer span only those with calls are. */
 const chartBucketsMax = 100;
 const pipedColumns = 100;
+/** Models without a price that are counted. */
+const unpricedMax = 1000;
 
 /** Prints the statistics that the options ask for: a table with bars, JSON or CSV. Throws StartError. */
 export async function showUsage(environment: Environment, options: UsageOptions): Promise<void> {
@@ -39,12 +42,12 @@ export async function showUsage(environment: Environment, options: UsageOptions)
   const timeZone = config.timeZone ?? 'UTC';
   const granularity = readGranularity(options.by);
   const span = readSpan(options, granularity, timeZone, systemClock.nowMs());
-  const records = await queryRecords(environment, options, granularity, span, timeZone);
+  const { records, unpriced } = await queryRecords(environment, options, granularity, span, timeZone);
   if (options.json === true) return await printTexts(process.stdout, [JSON.stringify([...records], undefined, 2), '\n']);
   if (options.csv === true) return await printTexts(process.stdout, createCsvText(billColumns, [[...records]]));
   const title = describe(options, granularity, span, timeZone);
   const unit = creditUnitOf(pricesOf(config.prices));
-  const usage = { records, buckets: listBuckets(granularity, span, timeZone), title, unit };
+  const usage = { records, buckets: listBuckets(granularity, span, timeZone), title, unit, unpriced };
   return await printTexts(process.stdout, [renderUsage(usage, findTerminal(environment))]);
 }
 
@@ -54,14 +57,15 @@ async function queryRecords(
   granularity: Granularity,
   span: Span,
   timeZone: string,
-): Promise<BillingRecords> {
+): Promise<{ readonly records: BillingRecords; readonly unpriced: readonly UnpricedModel[] }> {
   const store = await openDatabase(environment, { readOnly: true });
   try {
     const names = { ...(token === undefined ? {} : { tokenName: token }), ...(model === undefined ? {} : { modelName: model }) };
-    return await createStatistics({ store, timeZone }).query(
-      { granularity, ...span, ...names },
-      user === undefined ? {} : { userName: user },
-    );
+    const ofUser = user === undefined ? {} : { userName: user };
+    const records = await createStatistics({ store, timeZone }).query({ granularity, ...span, ...names }, ofUser);
+    const times = { startMs: span.startSeconds * 1000, endMs: span.endSeconds * 1000 };
+    const unpriced = await store.listUnpriced({ ...times, ...ofUser, limit: unpricedMax });
+    return { records, unpriced: model === undefined ? unpriced : unpriced.filter(({ requestedModel }) => requestedModel === model) };
   } catch (error) {
     if (error instanceof StatisticsRefusedError) throw new StartError(error.message, { cause: error });
     throw error;

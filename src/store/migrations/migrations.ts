@@ -13,6 +13,7 @@ import { priceBooks } from './0012-price-books.ts';
 import { bookingWaits } from './0013-booking-waits.ts';
 import { publishedPrices } from './0014-published-prices.ts';
 import { disputedCalls } from './0015-disputed-calls.ts';
+import { unpricedCalls } from './0016-unpriced-calls.ts';
 
 /**
  * One step of the schema. `shared` runs unchanged on every engine (text, bigint, double precision and smallint only); what an engine
@@ -43,6 +44,7 @@ export const migrations: readonly Migration[] = [
   bookingWaits,
   publishedPrices,
   disputedCalls,
+  unpricedCalls,
 ];
 
 /** The version of the schema that this program works with. */

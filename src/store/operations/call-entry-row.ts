@@ -1,5 +1,5 @@
 import type { CallEntry } from '../../billing/ledger/call-entry.ts';
-import { billingOf, statisticsCounts } from '../../billing/ledger/call-entry.ts';
+import { billingOf, isUnpriced, statisticsCounts } from '../../billing/ledger/call-entry.ts';
 import { decodeEntry } from '../../billing/ledger/entry-json.ts';
 import type { EntrySummary } from '../../billing/ledger/ledger-form.ts';
 import { toStorableText } from '../storable-text.ts';
@@ -27,6 +27,7 @@ export const callColumns = [
   'held_pots',
   'transaction_id',
   'disputed',
+  'unpriced',
 ] as const;
 
 /** An entry as the values of its row, in the order of `callColumns`. */
@@ -79,6 +80,7 @@ export function readCallRow(summary: string, text: Buffer): CallRow {
     heldPots = 0,
     priceVersion,
     disputed = 0,
+    unpriced = 0,
   ] = JSON.parse(summary) as EntrySummary;
   if (keyId === undefined || priceVersion === undefined) return encodeCallRow(text);
   const values = [
@@ -100,6 +102,7 @@ export function readCallRow(summary: string, text: Buffer): CallRow {
     heldPots,
     null,
     disputed,
+    unpriced,
   ];
   return { values, priceVersion: toStorableText(priceVersion) };
 }
@@ -138,6 +141,7 @@ function encodeCallRow(text: Buffer): CallRow {
     entry.heldPots ?? 0,
     null,
     entry.disputed === undefined ? 0 : 1,
+    isUnpriced(entry) ? 1 : 0,
   ];
   return { values, priceVersion: toStorableText(entry.priceVersion) };
 }

@@ -1,5 +1,5 @@
 import type { CallEntry } from '../../billing/ledger/call-entry.ts';
-import type { DisputedRow } from '../../billing/ledger/ledger-store.ts';
+import type { DisputedRow, UnpricedModel } from '../../billing/ledger/ledger-store.ts';
 import { rowIdsOf, settlementRowId } from '../../billing/ledger/row-ids.ts';
 import { toStorableText } from '../storable-text.ts';
 import { StoreError } from '../store-error.ts';
@@ -11,6 +11,7 @@ import type { CallRow } from './call-entry-row.ts';
 import type { Database, SqlParameter, SqlRow, SqlValue } from './database.ts';
 import { inParts, perRows, valuesOf } from './in-parts.ts';
 import { addToRollUps, SumsRefusedError } from './roll-ups.ts';
+import { readInteger, readText } from './read-column.ts';
 import { SpendOfBatch } from './spend-of-batch.ts';
 
 /** Entries that one listing may ask for. */
@@ -60,6 +61,7 @@ export function createLedgerOperations(database: Database): LedgerStoreOperation
     listCallRows: (callId) => listCallRows(database, callId),
     listEntries: (filter) => listEntries(database, filter),
     listDisputed: (filter) => listDisputed(database, filter),
+    listUnpriced: (filter) => listUnpriced(database, filter),
     listEntriesBetween: (page) => listEntriesBetween(database, page),
   };
 }
@@ -159,6 +161,22 @@ async function listDisputed(
   return rows.map((row) => ({
     entry: decodeCallEntry(row),
     ...(row['settlement'] === null ? {} : { settlement: decodeCallEntry({ entry: row['settlement'] ?? null }) }),
+  }));
+}
+
+async function listUnpriced(
+  database: Database,
+  { startMs, endMs, limit, userName }: Parameters<LedgerStoreOperations['listUnpriced']>[0],
+): Promise<readonly UnpricedModel[]> {
+  checkLimit(limit);
+  const ofUser = userName === undefined ? '' : 'and user_name = ?';
+  const sql = `select requested_model, count(*) as calls, max(accepted_at_ms) as last_ms from calls
+    where unpriced = 1 and accepted_at_ms >= ? and accepted_at_ms < ? ${ofUser} group by requested_model order by calls desc, requested_model limit ?`;
+  const rows = await database.all(sql, startMs, endMs, ...(userName === undefined ? [] : [toStorableText(userName)]), limit);
+  return rows.map((row) => ({
+    requestedModel: readText(row, 'requested_model'),
+    calls: readInteger(row, 'calls'),
+    lastMs: readInteger(row, 'last_ms'),
   }));
 }
 

@@ -33,6 +33,7 @@ export const forwardedCalls: { readonly [Name in ForwardedName]: Required<Parame
   listCallRows: 1,
   listEntries: 1,
   listDisputed: 1,
+  listUnpriced: 1,
   listEntriesBetween: 1,
   listBilledCalls: 1,
   listPriceVersions: 1,

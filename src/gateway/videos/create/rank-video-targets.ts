@@ -2,7 +2,6 @@ import type { CallFacts } from '../../../inference/call-facts.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import { mayCall } from '../../limits/check-caller.ts';
 import { alwaysHealthy } from '../../routing/always-healthy.ts';
-import { keepKind } from '../../routing/model-kind.ts';
 import { notAChat } from '../../routing/not-a-chat.ts';
 import { type RankedCall, rankTargets, unknownModel } from '../../routing/rank-targets.ts';
 import type { RoutingTable, Target } from '../../routing/routing-table.ts';
@@ -34,21 +33,21 @@ export function rankVideoTargets(
 ): readonly Target[] {
   const table = settings.routing;
   const headers = request.headers as Readonly<Record<string, string | undefined>>;
-  const ranked = rank({ requestedModel: facts.requestedModel, table, caller }, () =>
+  const targets = rank({ requestedModel: facts.requestedModel, table, caller }, () =>
     rankTargets({
       table,
       dialect: notAChat,
       facts: { ...facts, requestedModel: routedName(table, facts.requestedModel) },
       request: { operation: 'generate', body: {}, headers },
       caller,
+      kind: 'video',
       health: settings.retries.avoidFailing ? gateway.health : alwaysHealthy,
       nowMs: gateway.clock.monotonicMs(),
       random: gateway.random,
     }),
   ).filter(({ upstream }) => upstream.videoProtocol !== undefined);
-  if (ranked.length === 0)
+  if (targets.length === 0)
     throw new GatewayError('no_suitable_target', `no upstream of ${facts.requestedModel.slice(0, 256)} makes videos`, { param: 'model' });
-  const targets = keepKind(ranked, 'video', facts.requestedModel);
   if (source === undefined) return targets;
   const keeps = ({ upstream }: Target): boolean => isKept(source.task, upstream.id, upstream.videoProtocol);
   return [...targets.filter(keeps), ...targets.filter((target) => !keeps(target))];
