@@ -11,7 +11,11 @@ const encodeEvent = (type: string, event: object): Buffer => encodeSse({ event: 
  */
 const responseCodes = new Set(['rate_limit_exceeded', 'insufficient_quota', 'invalid_prompt', 'context_length_exceeded']);
 
-const wordResponseCode = (code: string | null): string => (code !== null && responseCodes.has(code) ? code : 'server_error');
+/** A request that is at fault is an invalid prompt there: agents ask again after a `server_error`. */
+function wordResponseCode({ code, type }: ReturnType<typeof createErrorBody>, status: number): string {
+  if (code !== null && responseCodes.has(code)) return code;
+  return type === 'invalid_request_error' && status < 500 ? 'invalid_prompt' : 'server_error';
+}
 
 /**
  * Ends a broken stream: an `error` event that is both nested (as the vendor sends it and its SDK throws it) and flat (as the vendor
@@ -21,7 +25,7 @@ export function encodeStreamError(error: GatewayError, options: StreamErrorOptio
   const body = createErrorBody(error);
   // One event is one frame and numbers start at 0, so the count of frames is the next number where no event told its own.
   const sequenceNumber = options.lastSequenceNumber === undefined ? options.framesSent : options.lastSequenceNumber + 1;
-  const code = wordResponseCode(body.code);
+  const code = wordResponseCode(body, error.status);
   const errorEvent = {
     type: 'error',
     sequence_number: sequenceNumber,
